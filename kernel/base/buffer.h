@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A growable run of bytes, and a borrowed view of one.
+ *
+ * Appending never fails half-way: either all bytes are in, or the buffer is marked failed and
+ * stays so, and `wfs_buffer_check` reports it once at the end. So writers of long documents need
+ * one check, not fifty.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kernel/base/cleanup.h"
+
+/* Borrowed bytes; `data` may be NULL when `size` is 0. Plain value. */
+struct wfs_bytes {
+	const void *data;
+	size_t size;
+};
+
+#define WFS_BYTES(data_, size_) ((struct wfs_bytes){.data = (data_), .size = (size_)})
+
+static inline struct wfs_bytes wfs_bytes_text(const char *text)
+{
+	return WFS_BYTES(text, strlen(text));
+}
+
+static inline bool wfs_bytes_equal(struct wfs_bytes a, struct wfs_bytes b)
+{
+	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+/* Plain value; zero-initialised is empty. `data` is owned. */
+struct wfs_buffer {
+	char *data;
+	size_t size;
+	size_t capacity_bytes;
+	bool failed; /* an allocation failed; contents end before it */
+};
+
+void wfs_buffer_done(struct wfs_buffer *buffer);
+#define WFS_AUTO_BUFFER WFS_CLEANUP(wfs_buffer_done)
+
+/** wfs_buffer_reset() - forget the contents and the failure, keep the memory. */
+static inline void wfs_buffer_reset(struct wfs_buffer *buffer)
+{
+	buffer->size = 0;
+	buffer->failed = false;
+}
+
+/** wfs_buffer_reserve() - room for @size more bytes. Return: 0, or -ENOMEM (buffer now failed). */
+int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size);
+
+/* Appending. @data and @text must not point into the buffer itself. */
+void wfs_buffer_append(struct wfs_buffer *buffer, const void *data, size_t size);
+void wfs_buffer_append_text(struct wfs_buffer *buffer, const char *text);
+void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte);
+void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value);
+void wfs_buffer_printf(struct wfs_buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** wfs_buffer_check() - Return: 0, or -ENOMEM when any append since the last reset failed. */
+int wfs_buffer_check(const struct wfs_buffer *buffer);
+
+/** wfs_buffer_text() - the contents and a NUL behind them (not counted in size); "" when failed. */
+const char *wfs_buffer_text(struct wfs_buffer *buffer);
+
+static inline struct wfs_bytes wfs_buffer_bytes(const struct wfs_buffer *buffer)
+{
+	return WFS_BYTES(buffer->data, buffer->size);
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directories that we made and want to be rid of. */
+#pragma once
+
+/** wfs_directory_remove() - remove a directory and everything in it, not following symlinks.
+ *  Best effort: what cannot be removed stays. */
+void wfs_directory_remove(const char *directory);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 validity, base64, and the file names of keys. */
+#include "kernel/base/encode.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernel/base/cleanup.h"
+
+/* Well-formed byte sequences by their first byte (Unicode 15, table 3-7). */
+static size_t multibyte_sequence(const uint8_t *at, size_t size)
+{
+	size_t count = 0;
+	uint8_t second_min = 0x80;
+	uint8_t second_max = 0xbf;
+
+	if (at[0] >= 0xc2 && at[0] <= 0xdf) {
+		count = 2;
+	} else if (at[0] >= 0xe0 && at[0] <= 0xef) {
+		count = 3;
+		if (at[0] == 0xe0)
+			second_min = 0xa0; /* below: overlong */
+		else if (at[0] == 0xed)
+			second_max = 0x9f; /* above: surrogates */
+	} else if (at[0] >= 0xf0 && at[0] <= 0xf4) {
+		count = 4;
+		if (at[0] == 0xf0)
+			second_min = 0x90; /* below: overlong */
+		else if (at[0] == 0xf4)
+			second_max = 0x8f; /* above: beyond U+10FFFF */
+	}
+
+	if (count == 0 || count > size || at[1] < second_min || at[1] > second_max)
+		return 0;
+	for (size_t i = 2; i < count; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	return count;
+}
+
+size_t wfs_utf8_sequence(const void *data, size_t size)
+{
+	const uint8_t *const at = data;
+
+	if (size == 0)
+		return 0;
+	return at[0] < 0x80 ? 1 : multibyte_sequence(at, size);
+}
+
+bool wfs_utf8_valid(const void *data, size_t size)
+{
+	const uint8_t *at = data;
+
+	while (size > 0) {
+		uint64_t eight = 0;
+		size_t count = 0;
+
+		if (size >= sizeof(eight)) {
+			memcpy(&eight, at, sizeof(eight));
+			if ((eight & UINT64_C(0x8080808080808080)) == 0)
+				count = sizeof(eight);
+		}
+		if (count == 0)
+			count = wfs_utf8_sequence(at, size);
+		if (count == 0)
+			return false;
+		at += count;
+		size -= count;
+	}
+	return true;
+}
+
+size_t wfs_utf8_cut(const char *text, size_t size)
+{
+	const uint8_t *const bytes = (const uint8_t *)text;
+
+	/* At most three bytes of a cut character can stand at the end. */
+	for (size_t back = 1; back <= 3 && back <= size; back++) {
+		const uint8_t byte = bytes[size - back];
+
+		if (byte >= 0xc2 && byte <= 0xf4) {
+			const size_t whole = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+
+			return back < whole ? size - back : size;
+		}
+		if ((byte & 0xc0) != 0x80)
+			break;
+	}
+	return size;
+}
+
+static bool is_control(uint8_t byte)
+{
+	return byte < 0x20 || byte == 0x7f;
+}
+
+void wfs_utf8_clean(char *text, size_t size)
+{
+	for (size_t i = 0; i < size;) {
+		const size_t count = wfs_utf8_sequence(text + i, size - i);
+
+		if (count == 0)
+			text[i] = '?';
+		i += count > 0 ? count : 1;
+	}
+}
+
+void wfs_line_clean(char *text, size_t size)
+{
+	wfs_utf8_clean(text, size);
+	for (size_t i = 0; i < size; i++)
+		if (is_control((uint8_t)text[i]))
+			text[i] = '?';
+}
+
+enum { BASE64_PADDING = 64 }; /* index of `=` */
+
+static const char base64_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+
+/* Four digits for 1 to 3 bytes. */
+static void base64_encode_group(const uint8_t *bytes, size_t count, char ret_text[static 4])
+{
+	const uint32_t bits = (uint32_t)bytes[0] << 16 | (count > 1 ? (uint32_t)bytes[1] << 8 : 0) |
+		(count > 2 ? (uint32_t)bytes[2] : 0);
+
+	ret_text[0] = base64_digits[bits >> 18];
+	ret_text[1] = base64_digits[bits >> 12 & 63];
+	ret_text[2] = base64_digits[count > 1 ? bits >> 6 & 63 : BASE64_PADDING];
+	ret_text[3] = base64_digits[count > 2 ? bits & 63 : BASE64_PADDING];
+}
+
+void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size)
+{
+	const uint8_t *at = data;
+
+	if (wfs_buffer_reserve(buffer, size / 3 * 4 + 4) < 0)
+		return;
+	while (size > 0) {
+		const size_t count = size < 3 ? size : 3;
+
+		base64_encode_group(at, count, buffer->data + buffer->size);
+		buffer->size += 4;
+		at += count;
+		size -= count;
+	}
+}
+
+static int base64_value(char digit)
+{
+	if (digit >= 'A' && digit <= 'Z')
+		return digit - 'A';
+	if (digit >= 'a' && digit <= 'z')
+		return digit - 'a' + 26;
+	if (digit >= '0' && digit <= '9')
+		return digit - '0' + 52;
+	if (digit == '+')
+		return 62;
+	return digit == '/' ? 63 : -1;
+}
+
+/* Return: bytes written (1 to 3; less than 3 only in the @last group), or 0 when malformed. */
+static size_t base64_decode_group(const char *text, bool last, char ret_bytes[static 3])
+{
+	size_t digits = 4;
+	uint32_t bits = 0;
+
+	if (last && text[3] == '=')
+		digits = text[2] == '=' ? 2 : 3;
+	for (size_t i = 0; i < 4; i++) {
+		const int value = i < digits ? base64_value(text[i]) : 0;
+
+		if (value < 0)
+			return 0;
+		bits = bits << 6 | (uint32_t)value;
+	}
+	/* Bits behind the last byte must be zero, or one value had several spellings. */
+	if ((digits == 2 && (bits & 0xffff) != 0) || (digits == 3 && (bits & 0xff) != 0))
+		return 0;
+
+	ret_bytes[0] = (char)(bits >> 16);
+	ret_bytes[1] = (char)(bits >> 8);
+	ret_bytes[2] = (char)bits;
+	return digits - 1;
+}
+
+int wfs_base64_decode(
+	const char *text, size_t size, struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const size_t start = buffer->size;
+
+	if (size % 4 != 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"base64: expected a multiple of 4 characters with padding, got %zu", size);
+	/* Room for whole groups; the last one may use less. */
+	if (wfs_buffer_reserve(buffer, size / 4 * 3) < 0)
+		return -ENOMEM;
+
+	for (size_t i = 0; i < size; i += 4) {
+		const size_t count =
+			base64_decode_group(text + i, i + 4 == size, buffer->data + buffer->size);
+
+		if (count == 0) {
+			buffer->size = start;
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"base64: characters %zu to %zu are no base64 group", i + 1, i + 4);
+		}
+		buffer->size += count;
+	}
+	return 0;
+}
+
+/* Bytes at the start of @at that stand for themselves in a name. */
+static size_t plain_run(const uint8_t *at, size_t size)
+{
+	size_t run = 0;
+
+	while (run < size) {
+		const size_t count = wfs_utf8_sequence(at + run, size - run);
+
+		if (count == 0 || is_control(at[run]) || at[run] == '/' || at[run] == '%')
+			break;
+		run += count;
+	}
+	return run;
+}
+
+static bool is_dots(const void *key, size_t size)
+{
+	return (size == 1 || size == 2) && memcmp(key, "..", size) == 0;
+}
+
+/* Both the writer and the counter of names: appends unless @buffer is NULL. Return: bytes. */
+static size_t name_encode(struct wfs_buffer *buffer, const uint8_t *key, size_t size)
+{
+	size_t name_size = 0;
+	bool escape_first = is_dots(key, size) || (size == 1 && key[0] == '_');
+
+	if (size == 0) {
+		if (buffer)
+			wfs_buffer_append_byte(buffer, '_');
+		return 1;
+	}
+
+	for (size_t i = 0; i < size; escape_first = false) {
+		const size_t run = escape_first ? 0 : plain_run(key + i, size - i);
+
+		if (buffer && run > 0)
+			wfs_buffer_append(buffer, key + i, run);
+		i += run;
+		name_size += run;
+		if (i == size)
+			break;
+		if (buffer)
+			wfs_buffer_printf(buffer, "%%%02X", key[i]);
+		i++;
+		name_size += 3;
+	}
+	return name_size;
+}
+
+void wfs_name_append(struct wfs_buffer *buffer, const void *key, size_t size)
+{
+	name_encode(buffer, key, size);
+}
+
+size_t wfs_name_size(const void *key, size_t size)
+{
+	return name_encode(NULL, key, size);
+}
+
+/* Canonical names use upper-case digits only. */
+static int name_hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+static int name_unescape(const char *name, size_t size, struct wfs_buffer *buffer)
+{
+	for (size_t i = 0; i < size; i++) {
+		int high = 0;
+		int low = 0;
+
+		if (name[i] != '%') {
+			wfs_buffer_append_byte(buffer, name[i]);
+			continue;
+		}
+		if (size - i < 3)
+			return -ENOENT;
+		high = name_hex_value(name[i + 1]);
+		low = name_hex_value(name[i + 2]);
+		if (high < 0 || low < 0)
+			return -ENOENT;
+		wfs_buffer_append_byte(buffer, (char)(high << 4 | low));
+		i += 2;
+	}
+	return wfs_buffer_check(buffer);
+}
+
+/* Names with escapes: canonical is what encoding the decoded key gives again. */
+static int name_decode_escaped(const char *name, size_t size, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer again = {0};
+	const size_t start = buffer->size;
+	int r = name_unescape(name, size, buffer);
+
+	if (r == 0) {
+		wfs_name_append(&again, buffer->data + start, buffer->size - start);
+		r = wfs_buffer_check(&again);
+	}
+	if (r == 0 && !wfs_bytes_equal(wfs_buffer_bytes(&again), WFS_BYTES(name, size)))
+		r = -ENOENT;
+	if (r < 0)
+		buffer->size = start;
+	return r;
+}
+
+int wfs_name_decode(const char *name, size_t size, struct wfs_buffer *buffer)
+{
+	if (size == 0 || is_dots(name, size))
+		return -ENOENT;
+	if (size == 1 && name[0] == '_')
+		return wfs_buffer_check(buffer);
+	if (memchr(name, '%', size))
+		return name_decode_escaped(name, size, buffer);
+	if (plain_run((const uint8_t *)name, size) != size)
+		return -ENOENT;
+	wfs_buffer_append(buffer, name, size);
+	return wfs_buffer_check(buffer);
+}

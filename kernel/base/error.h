@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The closed table of errors.
+ *
+ * Every failure that a user or a program can see carries one code of WFS_ERRORS. The table gives
+ * each code its name on the wire, its errno, its category and whether trying again can help;
+ * socket, command line, control files and documentation are all generated from it. A code that is
+ * not in the table cannot be expressed.
+ * Source: spec 1, "Errors".
+ */
+#pragma once
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* X(constant, wire name, errno, category, retriable, default text) */
+#define WFS_ERRORS(X)                                                                             \
+	X(INVALID_JSON, "invalid_json", EINVAL, "validation", false, "not valid JSON")            \
+	X(INVALID_REQUEST, "invalid_request", EINVAL, "validation", false, "malformed request")   \
+	X(INVALID_ARGUMENT, "invalid_argument", EINVAL, "validation", false, "invalid argument")  \
+	X(MISSING_ARGUMENT, "missing_argument", EINVAL, "validation", false, "argument missing")  \
+	X(INVALID_CONSISTENCY, "invalid_consistency", EINVAL, "validation", false,                \
+		"expected head, exact:<height> or at_least:<height>")                             \
+	X(UNKNOWN_METHOD, "unknown_method", EINVAL, "validation", false, "unknown method")        \
+	X(SYNTAX_ERROR, "syntax_error", EINVAL, "validation", false, "code does not compile")     \
+	X(SCHEMA_VIOLATION, "schema_violation", EINVAL, "validation", false,                      \
+		"value does not fit its schema")                                                  \
+	X(INVALID_QUERY_TYPE, "invalid_query_type", EINVAL, "validation", false,                  \
+		"unknown query type")                                                             \
+	X(INVALID_PARAM, "invalid_param", EINVAL, "validation", false, "unknown parameter")       \
+	X(MISSING_PARAM, "missing_param", EINVAL, "validation", false, "parameter missing")       \
+	X(INVALID_PARAM_TYPE, "invalid_param_type", EINVAL, "validation", false,                  \
+		"parameter of the wrong type")                                                    \
+	X(INVALID_PARAM_VALUE, "invalid_param_value", EINVAL, "validation", false,                \
+		"parameter out of range")                                                         \
+	X(INVALID_PATTERN, "invalid_pattern", EINVAL, "validation", false,                        \
+		"pattern does not compile")                                                       \
+	X(INVALID_TYPE, "invalid_type", EINVAL, "validation", false, "not executable")            \
+	X(NOT_FOUND_IN_CONTENT, "not_found_in_content", EINVAL, "validation", false,              \
+		"text does not occur in the content")                                             \
+	X(NOT_UNIQUE, "not_unique", EINVAL, "validation", false, "text occurs more than once")    \
+	X(NO_CHANGE, "no_change", EINVAL, "validation", false, "nothing would change")            \
+	X(DEPTH_EXCEEDED, "depth_exceeded", EINVAL, "validation", false, "nested too deeply")     \
+	X(CYCLE, "cycle", EINVAL, "validation", false, "dependency cycle")                        \
+	X(NOT_FOUND, "not_found", ENOENT, "resource", false, "does not exist")                    \
+	X(REDUCER_MISSING, "reducer_missing", ENOENT, "resource", false, "no such reducer")       \
+	X(HEIGHT_UNAVAILABLE, "height_unavailable", ENOENT, "resource", false,                    \
+		"that height is not retained or not reached yet")                                 \
+	X(DELETED, "deleted", ENOENT, "resource", false, "was deleted")                           \
+	X(ALREADY_EXISTS, "already_exists", EEXIST, "resource", false, "exists already")          \
+	X(BUSY, "busy", EBUSY, "system", true, "in use by another process")                       \
+	X(CONFLICT, "conflict", ESTALE, "resource", true, "the base is stale")                    \
+	X(READ_ONLY, "read_only", EROFS, "permission", false, "read-only")                        \
+	X(NOT_AUTHORIZED, "not_authorized", EACCES, "permission", false, "no grant covers this")  \
+	X(POLICY_DENIED, "policy_denied", EACCES, "permission", false, "denied by policy")        \
+	X(EXPIRED, "expired", EACCES, "permission", false, "the grant has expired")               \
+	X(INSUFFICIENT_FUNDS, "insufficient_funds", EDQUOT, "resource", true, "not enough scrip") \
+	X(QUOTA_EXCEEDED, "quota_exceeded", EDQUOT, "resource", true, "quota exceeded")           \
+	X(TOO_LARGE, "too_large", EFBIG, "validation", false, "too large")                        \
+	X(KEY_TOO_LONG, "key_too_long", EFBIG, "validation", false,                               \
+		"the key's file name would exceed 255 bytes")                                     \
+	X(TIMEOUT, "timeout", ETIMEDOUT, "execution", true, "timed out")                          \
+	X(CANCELLED, "cancelled", EINTR, "execution", true, "cancelled")                          \
+	X(RUNTIME_ERROR, "runtime_error", EIO, "execution", false, "code failed")                 \
+	X(HASH_MISMATCH, "hash_mismatch", EIO, "system", false,                                   \
+		"stored bytes do not have their hash")                                            \
+	X(EFFECT_FAILED, "effect_failed", EIO, "execution", true, "effect failed")                \
+	X(INTERNAL_ERROR, "internal_error", EIO, "system", false, "internal error")               \
+	X(STORE_FULL, "store_full", ENOSPC, "system", true, "no space left in the store")         \
+	X(OVERLOADED, "overloaded", EAGAIN, "system", true, "too many requests in the queue")     \
+	X(NOT_ENABLED, "not_enabled", EOPNOTSUPP, "system", false, "not enabled in this world")
+
+enum wfs_error_code {
+	WFS_OK = 0,
+#define WFS_ERROR_ENUM(constant, name, number, category, retriable, text) WFS_E_##constant,
+	WFS_ERRORS(WFS_ERROR_ENUM)
+#undef WFS_ERROR_ENUM
+		WFS_ERROR_CODE_COUNT
+};
+
+enum { WFS_ERROR_MESSAGE_SIZE = 512 };
+
+/* A failure told to a user: plain value, no ownership. `message` is UTF-8, cut at a character. */
+struct wfs_error {
+	enum wfs_error_code code;
+	char message[WFS_ERROR_MESSAGE_SIZE];
+};
+
+/* One row of the table: plain value with static lifetime. */
+struct wfs_error_info {
+	const char *name;     /* wire name, e.g. "not_found" */
+	int number;           /* positive errno */
+	const char *category; /* validation | permission | resource | execution | system */
+	bool retriable;
+	const char *text; /* what it means, for messages that have nothing better */
+};
+
+/**
+ * wfs_error_info() - the table row of a code
+ * @code: any value; one outside the table gives the row of internal_error
+ * Return: static storage, never NULL.
+ */
+const struct wfs_error_info *wfs_error_info(enum wfs_error_code code);
+
+/** wfs_error_find() - the code with this wire name, or WFS_OK when there is none. */
+enum wfs_error_code wfs_error_find(const char *name);
+
+/**
+ * wfs_error_set() - fill an error and give the matching return value
+ * @error: filled; may be NULL when the caller does not want the text
+ * @format: what was expected, what came and where; printf style
+ * Return: the negative errno of @code, so that callers write `return wfs_error_set(…);`.
+ */
+int wfs_error_set(struct wfs_error *error, enum wfs_error_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * wfs_error_from_errno() - describe a system failure that has no text yet
+ * @number: negative errno; ENOSPC becomes store_full, ENOMEM and the rest internal_error,
+ *          an errno that belongs to exactly one meaning keeps it (EBUSY busy, ENOENT not_found …)
+ * @format: what was being done, e.g. "open 'data.mdb'"; the system's reason is put behind it
+ * Return: @number unchanged.
+ */
+int wfs_error_from_errno(struct wfs_error *error, int number, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** wfs_trace() - pass a failure up unchanged; leaves file and line in the debug log. */
+#define wfs_trace(r)                                               \
+	({                                                         \
+		int traced_ = (r);                                 \
+		if (traced_ < 0)                                   \
+			wfs_trace_at(traced_, __FILE__, __LINE__); \
+		traced_;                                           \
+	})
+int wfs_trace_at(int r, const char *file, int line);
+
+/** wfs_require() - our own invariants only, never input; stays on in release builds. */
+#define wfs_require(condition) \
+	((condition) ? (void)0 : wfs_require_failed(#condition, __FILE__, __LINE__))
+_Noreturn void wfs_require_failed(const char *condition, const char *file, int line);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SHA-256 and its one text form, `sha256:` + 64 lower-case hex digits.
+ * The only user of libcrypto.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+enum {
+	WFS_HASH_SIZE = 32,
+	WFS_HASH_HEX_SIZE = 64,
+	WFS_HASH_TEXT_SIZE = 7 + WFS_HASH_HEX_SIZE + 1, /* with prefix and NUL */
+};
+
+/* Plain value. All bytes zero is "the hash before the first". */
+struct wfs_hash {
+	uint8_t bytes[WFS_HASH_SIZE];
+};
+
+/**
+ * wfs_hash_of() - SHA-256 of @size bytes
+ * The first call of a thread allocates its context (without memory for it the process ends);
+ * later calls allocate nothing.
+ * Thread: any.
+ */
+struct wfs_hash wfs_hash_of(const void *data, size_t size);
+
+bool wfs_hash_equal(const struct wfs_hash *a, const struct wfs_hash *b);
+
+/** wfs_hash_hex() - 64 lower-case hex digits and a NUL. */
+void wfs_hash_hex(const struct wfs_hash *hash, char ret_hex[static WFS_HASH_HEX_SIZE + 1]);
+
+/** wfs_hash_text() - `sha256:` + hex + NUL. */
+void wfs_hash_text(const struct wfs_hash *hash, char ret_text[static WFS_HASH_TEXT_SIZE]);
+
+/**
+ * wfs_hash_parse() - the one parser: with or without the prefix, lower-case, nothing else
+ * Return: 0, or -EINVAL (invalid_argument, message shows what came).
+ */
+int wfs_hash_parse(
+	const char *text, size_t size, struct wfs_hash *ret_hash, struct wfs_error *error);
+
+/* Hashing in pieces (large files). */
+struct wfs_hasher;
+/** wfs_hasher_new() - Return: 0, or -ENOMEM. */
+int wfs_hasher_new(struct wfs_hasher **ret_hasher);
+void wfs_hasher_add(struct wfs_hasher *hasher, const void *data, size_t size);
+/** wfs_hasher_end() - the hash of everything added; the hasher can be started over with add. */
+struct wfs_hash wfs_hasher_end(struct wfs_hasher *hasher);
+void wfs_hasher_free(struct wfs_hasher *hasher);
+WFS_DEFINE_AUTO(hasher, struct wfs_hasher, wfs_hasher_free)
+#define WFS_AUTO_HASHER WFS_CLEANUP(wfs_auto_hasher)

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parsing: jansson reads the text (and refuses bad syntax, duplicate keys, lone surrogates,
+ * invalid UTF-8, and numbers out of range), then one walk over the value refuses what has no
+ * canonical form and turns whole reals into integers.
+ *
+ * jansson stops at 2048 levels by itself, so the recursion is bounded before the walk, which goes
+ * no deeper than WFS_JSON_DEPTH_MAX, has seen the value.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/base/json.h"
+
+/* Spelt for messages; json.h has the value. */
+#define DEPTH_REASON "nested too deeply, the greatest depth is 128 levels"
+static_assert(WFS_JSON_DEPTH_MAX == 128, "DEPTH_REASON says so");
+
+/* Where the walk is, from the value up to the document; rendered only for a refusal. */
+struct place {
+	const struct place *up; /* NULL: this is the document */
+	const char *key;        /* NULL: an array element */
+	size_t key_size;
+	size_t index;
+};
+
+static void pointer_append(struct wfs_buffer *pointer, const struct place *place)
+{
+	if (!place->up)
+		return;
+	pointer_append(pointer, place->up);
+	wfs_buffer_append_byte(pointer, '/');
+	if (!place->key) {
+		wfs_buffer_append_int(pointer, (int64_t)place->index);
+		return;
+	}
+	for (size_t i = 0; i < place->key_size; i++) {
+		if (place->key[i] == '~')
+			wfs_buffer_append_text(pointer, "~0");
+		else if (place->key[i] == '/')
+			wfs_buffer_append_text(pointer, "~1");
+		else
+			wfs_buffer_append_byte(pointer, place->key[i]);
+	}
+}
+
+static int refuse(const struct place *place, const char *reason, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
+
+	pointer_append(&pointer, place);
+	/* The pointer comes last: a long one may be cut, the reason not. */
+	return wfs_error_set(
+		error, WFS_E_INVALID_JSON, "%s, at '%s'", reason, wfs_buffer_text(&pointer));
+}
+
+static int normalise(json_t *json, const struct place *place, int depth, json_t **ret_instead,
+	struct wfs_error *error);
+
+static int normalise_real(const json_t *real, const struct place *place, json_t **ret_instead,
+	struct wfs_error *error)
+{
+	int64_t integer = 0;
+
+	switch (wfs_json_real_canonical(json_real_value(real), &integer)) {
+	case 0:
+		return refuse(place,
+			"a real of 2^63 or more and below 10^21 would be an integer beyond 64 bits",
+			error);
+	case 1:
+		return 0;
+	default:
+		*ret_instead = json_integer(integer);
+		return *ret_instead ? 0 : -ENOMEM;
+	}
+}
+
+static int normalise_array(
+	json_t *array, const struct place *place, int depth, struct wfs_error *error)
+{
+	const size_t count = json_array_size(array);
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct place element = {.up = place, .index = i};
+		json_t *instead = NULL;
+
+		r = normalise(json_array_get(array, i), &element, depth, &instead, error);
+		if (instead && json_array_set_new(array, i, instead) < 0)
+			return -ENOMEM;
+	}
+	return r;
+}
+
+static int normalise_object(
+	json_t *object, const struct place *place, int depth, struct wfs_error *error)
+{
+	void *at = json_object_iter(object);
+	int r = 0;
+
+	for (; at && r == 0; at = json_object_iter_next(object, at)) {
+		const struct place member = {
+			.up = place,
+			.key = json_object_iter_key(at),
+			.key_size = json_object_iter_key_len(at),
+		};
+		json_t *instead = NULL;
+
+		r = normalise(json_object_iter_value(at), &member, depth, &instead, error);
+		if (instead && json_object_iter_set_new(object, at, instead) < 0)
+			return -ENOMEM;
+	}
+	return r;
+}
+
+/*
+ * normalise() - make a parsed value canonical, below @place
+ * @depth: levels around @json
+ * @ret_instead: what has to stand in the place of @json; caller owns it; left alone for "nothing"
+ */
+static int normalise(json_t *json, const struct place *place, int depth, json_t **ret_instead,
+	struct wfs_error *error)
+{
+	switch (json_typeof(json)) {
+	case JSON_REAL:
+		return normalise_real(json, place, ret_instead, error);
+	case JSON_ARRAY:
+		if (depth == WFS_JSON_DEPTH_MAX)
+			return refuse(place, DEPTH_REASON, error);
+		return normalise_array(json, place, depth + 1, error);
+	case JSON_OBJECT:
+		if (depth == WFS_JSON_DEPTH_MAX)
+			return refuse(place, DEPTH_REASON, error);
+		return normalise_object(json, place, depth + 1, error);
+	default:
+		return 0;
+	}
+}
+
+static int syntax_error(const json_error_t *found, struct wfs_error *error)
+{
+	const enum json_error_code code = json_error_code(found);
+
+	/* jansson sets no text when the allocation of a value fails. */
+	if (code == json_error_out_of_memory || found->text[0] == '\0')
+		return wfs_error_from_errno(error, -ENOMEM, "parse JSON");
+	return wfs_error_set(error, WFS_E_INVALID_JSON, "line %d column %d: %s", found->line,
+		found->column, code == json_error_stack_overflow ? DEPTH_REASON : found->text);
+}
+
+/*
+ * A NUL byte is never JSON, but jansson's look-ahead drops one that follows a number or a word.
+ */
+static int refuse_nul(const char *text, size_t nul_index, struct wfs_error *error)
+{
+	size_t line = 1;
+	size_t column = 1;
+
+	for (size_t i = 0; i < nul_index; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
+		line += text[i] == '\n';
+	}
+	return wfs_error_set(
+		error, WFS_E_INVALID_JSON, "line %zu column %zu: NUL byte", line, column);
+}
+
+int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_error *error)
+{
+	const struct place document = {0};
+	WFS_AUTO_JSON json_t *json = NULL;
+	json_error_t found = {0};
+	json_t *instead = NULL;
+	const char *const nul = size > 0 ? memchr(text, '\0', size) : NULL;
+	int r = 0;
+
+	if (nul)
+		return refuse_nul(text, (size_t)(nul - text), error);
+	json = json_loadb(size > 0 ? text : "", size,
+		JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &found);
+	if (!json)
+		return syntax_error(&found, error);
+
+	r = normalise(json, &document, 0, &instead, error);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(error, r, "parse JSON");
+	if (r < 0)
+		return r;
+	if (instead) {
+		json_decref(json);
+		json = instead;
+	}
+	*ret_json = WFS_STEAL(json);
+	return 0;
+}

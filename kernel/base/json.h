@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Canonical JSON: RFC 8785 (JCS) with exact signed 64-bit integers.
+ *
+ * Values are jansson's `json_t`. Parsing refuses what has no canonical form (duplicate keys, lone
+ * surrogates, invalid UTF-8, integers beyond 64 bits, reals whose form would be such an integer),
+ * and turns reals that are whole numbers below 2^63 into integers, so that equal documents are
+ * equal values. A *document* is the canonical text plus one newline; hashes are over documents.
+ * Source: spec 1, "Hashes and bytes"; RFC 8785.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+enum { WFS_JSON_DEPTH_MAX = 128 }; /* nesting levels, arrays and objects together */
+
+static inline void wfs_auto_json(json_t **json)
+{
+	json_decref(*json);
+}
+#define WFS_AUTO_JSON WFS_CLEANUP(wfs_auto_json)
+
+/**
+ * wfs_json_parse() - one JSON value and nothing behind it but white space
+ * @ret_json: caller owns one reference
+ * Return: 0, -EINVAL (invalid_json, message names line and column or a JSON pointer), -ENOMEM.
+ */
+int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
+
+/** wfs_json_write() - append the canonical text, no newline. @json must have come from
+ *  wfs_json_parse or been built from integers, finite reals and valid UTF-8. */
+void wfs_json_write(const json_t *json, struct wfs_buffer *buffer);
+
+/** wfs_json_write_document() - canonical text and the newline. */
+void wfs_json_write_document(const json_t *json, struct wfs_buffer *buffer);
+
+/** wfs_json_write_string() - one JSON string with its quotes; @text must be valid UTF-8. */
+void wfs_json_write_string(struct wfs_buffer *buffer, const char *text, size_t size);
+
+/** wfs_json_write_real() - a finite number in ECMAScript's shortest form (RFC 8785 3.2.2.3). */
+void wfs_json_write_real(struct wfs_buffer *buffer, double value);
+
+/**
+ * wfs_json_real_canonical() - may this real stand in a document?
+ * Return: 1 yes, as a real; 2 yes, as the integer in @ret_integer; 0 no (not finite, or its
+ * canonical form would be an integer beyond 64 bits).
+ */
+int wfs_json_real_canonical(double value, int64_t *ret_integer);
+
+/** wfs_json_key_compare() - order of member names: by UTF-16 code units (RFC 8785 3.2.3). */
+int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_size);
+
+/*
+ * Reading members of a request. Each reports a missing, mistyped or unknown member through
+ * @error (missing_argument / invalid_argument), naming the member.
+ */
+
+/** wfs_json_get_string() - borrowed text of a required string member without NUL bytes. */
+int wfs_json_get_string(
+	const json_t *object, const char *name, const char **ret_text, struct wfs_error *error);
+
+/** wfs_json_get_integer() - an optional integer in [@minimum, @maximum]; @ret_value keeps its
+ *  value (the default) when the member is absent. */
+int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum, int64_t maximum,
+	int64_t *ret_value, struct wfs_error *error);
+
+/** wfs_json_only() - every member of @object is one of the NULL-ended @names. */
+int wfs_json_only(const json_t *object, const char *const *names, struct wfs_error *error);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One-line log messages on stderr: `level area: what failed: 'name': reason key=value`.
+ * kernel/ and caps/ stay at debug; fs/ and agents/ log where a result is consumed.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#define WFS_LOG_AREAS(X)    \
+	X(BASE, "base")     \
+	X(STORE, "store")   \
+	X(KERNEL, "kernel") \
+	X(CAPS, "caps")     \
+	X(MOUNT, "mount")   \
+	X(CTL, "ctl")       \
+	X(SOCKET, "socket") \
+	X(COMMAND, "command")
+
+enum wfs_log_area {
+#define WFS_LOG_ENUM(constant, name) WFS_LOG_##constant,
+	WFS_LOG_AREAS(WFS_LOG_ENUM)
+#undef WFS_LOG_ENUM
+		WFS_LOG_AREA_COUNT
+};
+
+enum wfs_log_level {
+	WFS_LOG_ERR,     /* an operation is lost */
+	WFS_LOG_WARNING, /* degraded; the line says what happens instead */
+	WFS_LOG_NOTICE,  /* life of the daemon */
+	WFS_LOG_INFO,
+	WFS_LOG_DEBUG, /* per operation; off by default */
+};
+
+/**
+ * wfs_log_setup() - read the level once, at start-up
+ * @spec: "debug", "info", … or "debug:mount,ctl" (debug for these areas only); NULL: notice
+ * Return: 0, or -EINVAL when @spec is none of these.
+ */
+int wfs_log_setup(const char *spec);
+
+bool wfs_log_enabled(enum wfs_log_area area, enum wfs_log_level level);
+
+void wfs_log(enum wfs_log_area area, enum wfs_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));

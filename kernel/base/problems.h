@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of problems found in one run over somebody's input, so that all of them are reported
+ * at once: file, JSON pointer and reason.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+enum { WFS_PROBLEMS_MAX = 1000 }; /* further ones are counted, not kept */
+
+/* Plain value; zero-initialised is empty. */
+struct wfs_problems {
+	struct wfs_buffer lines; /* one problem a line, "file: pointer: reason\n" */
+	size_t count;            /* problems found, kept or not */
+};
+
+void wfs_problems_done(struct wfs_problems *problems);
+#define WFS_AUTO_PROBLEMS WFS_CLEANUP(wfs_problems_done)
+
+/**
+ * wfs_problems_add() - note one problem
+ * @file: name of the file as the user wrote it, or NULL
+ * @pointer: JSON pointer (RFC 6901; "" is the whole document), or NULL
+ * @format: the reason, printf style
+ * NULL and empty parts are left out of the line; control bytes become `?`.
+ */
+void wfs_problems_add(struct wfs_problems *problems, const char *file, const char *pointer,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));

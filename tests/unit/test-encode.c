@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8, base64 (vectors of RFC 4648 section 10) and the names of keys (spec of the tree). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/base/encode.h"
+
+#define VALID(text) wfs_utf8_valid(text, sizeof(text) - 1)
+
+static void utf8_accepts_the_edges_of_every_length(void **state)
+{
+	(void)state;
+
+	assert_true(VALID(""));
+	assert_true(VALID("\0\x7f"));
+	assert_true(VALID("\xc2\x80\xdf\xbf"));
+	assert_true(VALID("\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf"));
+	assert_true(VALID("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"));
+	assert_true(VALID("a long run of plain text, then \u20ac and more plain text"));
+}
+
+static void utf8_refuses_overlong_forms(void **state)
+{
+	(void)state;
+
+	assert_false(VALID("\xc0\x80"));
+	assert_false(VALID("\xc1\xbf"));
+	assert_false(VALID("\xe0\x9f\xbf"));
+	assert_false(VALID("\xf0\x8f\xbf\xbf"));
+}
+
+static void utf8_refuses_surrogates_and_what_is_beyond_unicode(void **state)
+{
+	(void)state;
+
+	assert_false(VALID("\xed\xa0\x80"));
+	assert_false(VALID("\xed\xbf\xbf"));
+	assert_false(VALID("\xf4\x90\x80\x80"));
+	assert_false(VALID("\xf5\x80\x80\x80"));
+	assert_false(VALID("\xff"));
+}
+
+static void utf8_refuses_cut_and_stray_sequences(void **state)
+{
+	(void)state;
+
+	assert_false(VALID("\x80"));
+	assert_false(VALID("\xc3"));
+	assert_false(VALID("\xe2\x82"));
+	assert_false(VALID("\xf0\x9f\x98"));
+	assert_false(VALID("\xc3("));
+	assert_false(VALID("12345678\xe2\x82(12345678"));
+}
+
+static void utf8_sequence_gives_the_size_of_the_first_character(void **state)
+{
+	(void)state;
+
+	assert_int_equal(wfs_utf8_sequence("", 0), 0);
+	assert_int_equal(wfs_utf8_sequence("ab", 2), 1);
+	assert_int_equal(wfs_utf8_sequence("\u00e9b", 3), 2);
+	assert_int_equal(wfs_utf8_sequence("\u20acb", 4), 3);
+	assert_int_equal(wfs_utf8_sequence("\U0001f600b", 5), 4);
+	assert_int_equal(wfs_utf8_sequence("\U0001f600", 3), 0);
+}
+
+static void utf8_cut_drops_only_a_character_that_is_cut(void **state)
+{
+	(void)state;
+
+	assert_int_equal(wfs_utf8_cut("", 0), 0);
+	assert_int_equal(wfs_utf8_cut("ab", 2), 2);
+	assert_int_equal(wfs_utf8_cut("a\u20ac", 2), 1);
+	assert_int_equal(wfs_utf8_cut("a\u20ac", 3), 1);
+	assert_int_equal(wfs_utf8_cut("a\u20ac", 4), 4);
+	assert_int_equal(wfs_utf8_cut("\U0001f600", 3), 0);
+	assert_int_equal(wfs_utf8_cut("\U0001f600", 4), 4);
+	assert_int_equal(wfs_utf8_cut("a\x80\x80\x80\x80", 5), 5);
+}
+
+static void line_clean_replaces_control_bytes_and_invalid_ones(void **state)
+{
+	char text[] = "a\n\u20ac\x7f\xff\t";
+
+	(void)state;
+
+	wfs_line_clean(text, sizeof(text) - 1);
+
+	assert_string_equal(text, "a?\u20ac???");
+}
+
+static void assert_base64(const char *plain, const char *text)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer encoded = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer decoded = {0};
+
+	wfs_base64_append(&encoded, plain, strlen(plain));
+	assert_string_equal(wfs_buffer_text(&encoded), text);
+	assert_int_equal(wfs_base64_decode(text, strlen(text), &decoded, NULL), 0);
+	assert_string_equal(wfs_buffer_text(&decoded), plain);
+}
+
+static void base64_follows_the_vectors_of_the_standard_both_ways(void **state)
+{
+	(void)state;
+
+	assert_base64("", "");
+	assert_base64("f", "Zg==");
+	assert_base64("fo", "Zm8=");
+	assert_base64("foo", "Zm9v");
+	assert_base64("foob", "Zm9vYg==");
+	assert_base64("fooba", "Zm9vYmE=");
+	assert_base64("foobar", "Zm9vYmFy");
+}
+
+static void base64_round_trips_every_byte(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer encoded = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer decoded = {0};
+	uint8_t bytes[256];
+
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(255 - i);
+	wfs_base64_append(&encoded, bytes, sizeof(bytes));
+	assert_int_equal(wfs_base64_decode(encoded.data, encoded.size, &decoded, NULL), 0);
+
+	assert_true(wfs_bytes_equal(wfs_buffer_bytes(&decoded), WFS_BYTES(bytes, sizeof(bytes))));
+}
+
+static void assert_base64_refused(const char *text)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+	struct wfs_error error = {0};
+
+	wfs_buffer_append_text(&buffer, "before");
+	assert_int_equal(wfs_base64_decode(text, strlen(text), &buffer, &error), -EINVAL);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	assert_string_equal(wfs_buffer_text(&buffer), "before");
+}
+
+static void base64_refuses_missing_or_misplaced_padding(void **state)
+{
+	(void)state;
+
+	assert_base64_refused("Zg");
+	assert_base64_refused("Zg=");
+	assert_base64_refused("Zm9vYg");
+	assert_base64_refused("Zg==Zg==");
+	assert_base64_refused("Z===");
+	assert_base64_refused("====");
+	assert_base64_refused("=Zg=");
+	assert_base64_refused("Zg=v");
+	assert_base64_refused("Zm9v====");
+}
+
+static void base64_refuses_bits_behind_the_last_byte(void **state)
+{
+	(void)state;
+
+	assert_base64_refused("Zh==");
+	assert_base64_refused("Zm9=");
+}
+
+static void base64_refuses_white_space_and_other_alphabets(void **state)
+{
+	(void)state;
+
+	assert_base64_refused("Zm9v\n");
+	assert_base64_refused("Zm 9");
+	assert_base64_refused("Zm9v\nZm9");
+	assert_base64_refused("Zm-_");
+	assert_base64_refused("Zm9v\xc3\xa9..");
+}
+
+static void base64_decode_reports_when_memory_is_out(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+
+	(void)state;
+
+	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
+
+	assert_int_equal(wfs_base64_decode("Zg==", 4, &buffer, NULL), -ENOMEM);
+}
+
+static void assert_name_of_bytes(const char *key, size_t key_size, const char *name)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer encoded = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer decoded = {0};
+
+	wfs_name_append(&encoded, key, key_size);
+	assert_string_equal(wfs_buffer_text(&encoded), name);
+	assert_int_equal(wfs_name_size(key, key_size), strlen(name));
+	assert_int_equal(wfs_name_decode(name, strlen(name), &decoded), 0);
+	assert_true(wfs_bytes_equal(wfs_buffer_bytes(&decoded), WFS_BYTES(key, key_size)));
+}
+
+#define assert_name(key, name) assert_name_of_bytes(key, sizeof(key) - 1, name)
+
+static void name_of_plain_text_is_the_text(void **state)
+{
+	(void)state;
+
+	assert_name("libc6", "libc6");
+	assert_name("a b:c\\d", "a b:c\\d");
+	assert_name("\u20ac\U0001f600", "\u20ac\U0001f600");
+}
+
+static void name_escapes_slash_percent_and_control_bytes(void **state)
+{
+	(void)state;
+
+	assert_name("a/b", "a%2Fb");
+	assert_name("100%", "100%25");
+	assert_name("%2F", "%252F");
+	assert_name("\x01\x1f\x7f\n", "%01%1F%7F%0A");
+	assert_name("a\0b", "a%00b");
+}
+
+static void name_escapes_bytes_of_invalid_utf8_only(void **state)
+{
+	(void)state;
+
+	assert_name("\xff", "%FF");
+	assert_name("a\xe2\x82z\u20ac", "a%E2%82z\u20ac");
+	assert_name("\xc0\x80", "%C0%80");
+}
+
+static void name_escapes_the_first_dot_of_the_dot_names_only(void **state)
+{
+	(void)state;
+
+	assert_name(".", "%2E");
+	assert_name("..", "%2E.");
+	assert_name("...", "...");
+	assert_name(".hidden", ".hidden");
+	assert_name("a.", "a.");
+}
+
+static void name_of_the_empty_key_is_an_underscore(void **state)
+{
+	(void)state;
+
+	assert_name("", "_");
+	assert_name("_", "%5F");
+	assert_name("__", "__");
+	assert_name("_a", "_a");
+}
+
+static void name_of_every_single_byte_decodes_to_it(void **state)
+{
+	(void)state;
+
+	for (int byte = 0; byte < 256; byte++) {
+		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+		WFS_AUTO_BUFFER struct wfs_buffer back = {0};
+		const char key = (char)byte;
+
+		wfs_name_append(&name, &key, 1);
+		if (wfs_name_decode(name.data, name.size, &back) != 0 || back.size != 1 ||
+			back.data[0] != key)
+			fail_msg("byte %d is not kept by '%s'", byte, wfs_buffer_text(&name));
+	}
+}
+
+static void assert_no_name_of_bytes(const char *name, size_t size)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+
+	wfs_buffer_append_text(&buffer, "before");
+	assert_int_equal(wfs_name_decode(name, size, &buffer), -ENOENT);
+	assert_string_equal(wfs_buffer_text(&buffer), "before");
+}
+
+#define assert_no_name(name) assert_no_name_of_bytes(name, sizeof(name) - 1)
+
+static void name_decode_refuses_what_the_host_does_not_allow(void **state)
+{
+	(void)state;
+
+	assert_no_name("");
+	assert_no_name(".");
+	assert_no_name("..");
+	assert_no_name("a/b");
+	assert_no_name("a\0b");
+}
+
+static void name_decode_refuses_needless_escapes(void **state)
+{
+	(void)state;
+
+	assert_no_name("%61");
+	assert_no_name("%2E.."); /* the key "..." needs none */
+	assert_no_name("%2Ea");
+	assert_no_name("%5Fa");
+	assert_no_name("%2E%2E");
+	assert_no_name("%E2%82%AC"); /* valid UTF-8 stands for itself */
+	assert_no_name("%E2\x82\xac");
+}
+
+static void name_decode_refuses_missing_escapes(void **state)
+{
+	(void)state;
+
+	assert_no_name("a\nb");
+	assert_no_name("\x7f");
+	assert_no_name("\xff");
+	assert_no_name("%FF\xff");
+}
+
+static void name_decode_refuses_malformed_escapes(void **state)
+{
+	(void)state;
+
+	assert_no_name("%");
+	assert_no_name("a%2");
+	assert_no_name("%2f"); /* lower case */
+	assert_no_name("%GG");
+	assert_no_name("% 2F");
+}
+
+static void name_decode_reports_when_memory_is_out(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+
+	(void)state;
+
+	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
+
+	assert_int_equal(wfs_name_decode("a", 1, &buffer), -ENOMEM);
+	assert_int_equal(wfs_name_decode("%2F", 3, &buffer), -ENOMEM);
+	assert_int_equal(wfs_name_decode("_", 1, &buffer), -ENOMEM);
+}
+
+static void name_size_counts_past_the_limit_of_a_file_name(void **state)
+{
+	char key[WFS_NAME_MAX + 1];
+
+	(void)state;
+
+	memset(key, 'a', sizeof(key));
+	assert_int_equal(wfs_name_size(key, WFS_NAME_MAX), WFS_NAME_MAX);
+	assert_int_equal(wfs_name_size(key, WFS_NAME_MAX + 1), WFS_NAME_MAX + 1);
+
+	key[0] = '/';
+	assert_int_equal(wfs_name_size(key, WFS_NAME_MAX), WFS_NAME_MAX + 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(utf8_accepts_the_edges_of_every_length),
+		cmocka_unit_test(utf8_refuses_overlong_forms),
+		cmocka_unit_test(utf8_refuses_surrogates_and_what_is_beyond_unicode),
+		cmocka_unit_test(utf8_refuses_cut_and_stray_sequences),
+		cmocka_unit_test(utf8_sequence_gives_the_size_of_the_first_character),
+		cmocka_unit_test(utf8_cut_drops_only_a_character_that_is_cut),
+		cmocka_unit_test(line_clean_replaces_control_bytes_and_invalid_ones),
+		cmocka_unit_test(base64_follows_the_vectors_of_the_standard_both_ways),
+		cmocka_unit_test(base64_round_trips_every_byte),
+		cmocka_unit_test(base64_refuses_missing_or_misplaced_padding),
+		cmocka_unit_test(base64_refuses_bits_behind_the_last_byte),
+		cmocka_unit_test(base64_refuses_white_space_and_other_alphabets),
+		cmocka_unit_test(base64_decode_reports_when_memory_is_out),
+		cmocka_unit_test(name_of_plain_text_is_the_text),
+		cmocka_unit_test(name_escapes_slash_percent_and_control_bytes),
+		cmocka_unit_test(name_escapes_bytes_of_invalid_utf8_only),
+		cmocka_unit_test(name_escapes_the_first_dot_of_the_dot_names_only),
+		cmocka_unit_test(name_of_the_empty_key_is_an_underscore),
+		cmocka_unit_test(name_of_every_single_byte_decodes_to_it),
+		cmocka_unit_test(name_decode_refuses_what_the_host_does_not_allow),
+		cmocka_unit_test(name_decode_refuses_needless_escapes),
+		cmocka_unit_test(name_decode_refuses_missing_escapes),
+		cmocka_unit_test(name_decode_refuses_malformed_escapes),
+		cmocka_unit_test(name_decode_reports_when_memory_is_out),
+		cmocka_unit_test(name_size_counts_past_the_limit_of_a_file_name),
+	};
+
+	return cmocka_run_group_tests_name("encode", tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading members of a request. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+
+static json_t *request(void)
+{
+	json_t *const json = json_pack("{s:s, s:i, s:f, s:n, s:s%}", "text", "abc", "count", 7,
+		"real", 1.5, "none", "nul", "a\0b", (size_t)3);
+
+	assert_non_null(json);
+	return json;
+}
+
+static void json_get_string_borrows_the_text(void **state)
+{
+	WFS_AUTO_JSON json_t *json = request();
+	const char *text = NULL;
+
+	(void)state;
+
+	assert_int_equal(wfs_json_get_string(json, "text", &text, NULL), 0);
+	assert_ptr_equal(text, json_string_value(json_object_get(json, "text")));
+}
+
+static void assert_no_string(const json_t *json, const char *name, enum wfs_error_code code)
+{
+	struct wfs_error error = {0};
+	const char *text = "before";
+
+	assert_int_equal(wfs_json_get_string(json, name, &text, &error), -EINVAL);
+	assert_int_equal(error.code, code);
+	assert_string_equal(text, "before");
+	if (json_is_object(json))
+		assert_non_null(strstr(error.message, name));
+}
+
+static void json_get_string_refuses_what_is_missing_mistyped_or_has_nul(void **state)
+{
+	WFS_AUTO_JSON json_t *json = request();
+	WFS_AUTO_JSON json_t *array = json_array();
+
+	(void)state;
+
+	assert_no_string(json, "absent", WFS_E_MISSING_ARGUMENT);
+	assert_no_string(json, "count", WFS_E_INVALID_ARGUMENT);
+	assert_no_string(json, "none", WFS_E_INVALID_ARGUMENT);
+	assert_no_string(json, "nul", WFS_E_INVALID_ARGUMENT);
+	assert_no_string(array, "text", WFS_E_INVALID_ARGUMENT);
+	assert_no_string(NULL, "text", WFS_E_INVALID_ARGUMENT);
+}
+
+static void json_get_integer_reads_one_in_range(void **state)
+{
+	WFS_AUTO_JSON json_t *json = request();
+	int64_t value = 0;
+
+	(void)state;
+
+	assert_int_equal(wfs_json_get_integer(json, "count", 7, 7, &value, NULL), 0);
+	assert_int_equal(value, 7);
+}
+
+static void json_get_integer_keeps_the_default_when_absent(void **state)
+{
+	WFS_AUTO_JSON json_t *json = request();
+	int64_t value = 42;
+
+	(void)state;
+
+	assert_int_equal(wfs_json_get_integer(json, "absent", 0, 1, &value, NULL), 0);
+	assert_int_equal(value, 42);
+}
+
+static void assert_no_integer(
+	const json_t *json, const char *name, int64_t minimum, int64_t maximum)
+{
+	struct wfs_error error = {0};
+	int64_t value = 42;
+
+	assert_int_equal(
+		wfs_json_get_integer(json, name, minimum, maximum, &value, &error), -EINVAL);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	assert_int_equal(value, 42);
+}
+
+static void json_get_integer_refuses_other_types_and_values_out_of_range(void **state)
+{
+	WFS_AUTO_JSON json_t *json = request();
+
+	(void)state;
+
+	assert_no_integer(json, "count", 8, 10);
+	assert_no_integer(json, "count", 0, 6);
+	assert_no_integer(json, "text", 0, 10);
+	assert_no_integer(json, "real", 0, 10);
+	assert_no_integer(json, "none", 0, 10);
+	assert_no_integer(NULL, "count", 0, 10);
+}
+
+static void json_only_accepts_listed_members(void **state)
+{
+	static const char *const names[] = {"text", "count", "real", "none", "nul", "more", NULL};
+	static const char *const no_names[] = {NULL};
+	WFS_AUTO_JSON json_t *json = request();
+	WFS_AUTO_JSON json_t *empty = json_object();
+
+	(void)state;
+
+	assert_int_equal(wfs_json_only(json, names, NULL), 0);
+	assert_int_equal(wfs_json_only(empty, no_names, NULL), 0);
+}
+
+static void json_only_names_the_unknown_member(void **state)
+{
+	static const char *const names[] = {"text", "coun", NULL};
+	WFS_AUTO_JSON json_t *json = json_pack("{s:s, s:i}", "text", "x", "count", 1);
+	struct wfs_error error = {0};
+
+	(void)state;
+
+	assert_int_equal(wfs_json_only(json, names, &error), -EINVAL);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	assert_string_equal(error.message, "unknown member 'count', expected only: text, coun");
+}
+
+static void json_only_refuses_what_is_no_object(void **state)
+{
+	static const char *const names[] = {"a", NULL};
+	WFS_AUTO_JSON json_t *json = json_array();
+
+	(void)state;
+
+	assert_int_equal(wfs_json_only(json, names, NULL), -EINVAL);
+	assert_int_equal(wfs_json_only(NULL, names, NULL), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_get_string_borrows_the_text),
+		cmocka_unit_test(json_get_string_refuses_what_is_missing_mistyped_or_has_nul),
+		cmocka_unit_test(json_get_integer_reads_one_in_range),
+		cmocka_unit_test(json_get_integer_keeps_the_default_when_absent),
+		cmocka_unit_test(json_get_integer_refuses_other_types_and_values_out_of_range),
+		cmocka_unit_test(json_only_accepts_listed_members),
+		cmocka_unit_test(json_only_names_the_unknown_member),
+		cmocka_unit_test(json_only_refuses_what_is_no_object),
+	};
+
+	return cmocka_run_group_tests_name("json-get", tests, NULL, NULL);
+}

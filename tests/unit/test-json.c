@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parsing and writing canonical JSON. Vectors: RFC 8785 section 3.2.2 and 3.2.3, less what the
+ * widening to 64-bit integers changes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+
+static void assert_canonical_bytes(const char *text, size_t size, const char *expected)
+{
+	WFS_AUTO_JSON json_t *json = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+	struct wfs_error error = {0};
+
+	if (wfs_json_parse(text, size, &json, &error) != 0)
+		fail_msg("%s: %s", text, error.message);
+	wfs_json_write(json, &buffer);
+	assert_string_equal(wfs_buffer_text(&buffer), expected);
+}
+
+#define assert_canonical(text, expected) assert_canonical_bytes(text, sizeof(text) - 1, expected)
+
+static void assert_refused_bytes(const char *text, size_t size, const char *reason)
+{
+	json_t *json = NULL;
+	struct wfs_error error = {0};
+
+	if (wfs_json_parse(text, size, &json, &error) != -EINVAL)
+		fail_msg("%s: was not refused", text);
+	assert_null(json);
+	assert_int_equal(error.code, WFS_E_INVALID_JSON);
+	if (!strstr(error.message, reason))
+		fail_msg("%s: '%s' is not in '%s'", text, reason, error.message);
+}
+
+#define assert_refused(text, reason) assert_refused_bytes(text, sizeof(text) - 1, reason)
+
+static void json_parse_takes_every_kind_of_value(void **state)
+{
+	(void)state;
+
+	assert_canonical("null", "null");
+	assert_canonical(" true\n", "true");
+	assert_canonical("false", "false");
+	assert_canonical("\"x\"", "\"x\"");
+	assert_canonical("-7", "-7");
+	assert_canonical("1.5", "1.5");
+	assert_canonical("[ ]", "[]");
+	assert_canonical("{ }", "{}");
+	assert_canonical("[1, [2, {\"a\": [ ]}], \"b\"]", "[1,[2,{\"a\":[]}],\"b\"]");
+}
+
+static void json_parse_names_line_and_column_of_a_syntax_error(void **state)
+{
+	(void)state;
+
+	assert_refused("{\"a\":[1,\n2,}", "line 2 column 3: ");
+}
+
+static void json_parse_refuses_empty_and_trailing_text(void **state)
+{
+	(void)state;
+
+	assert_refused("", "line 1");
+	assert_refused_bytes(NULL, 0, "line 1");
+	assert_refused(" \n", "line 2");
+	assert_refused("1 2", "line 1 column 3");
+	assert_refused("{}x", "line 1 column 3");
+	assert_refused("\xef\xbb\xbf{}", "line 1 column 1");
+}
+
+static void json_parse_refuses_what_is_not_json(void **state)
+{
+	(void)state;
+
+	assert_refused("nul", "line 1");
+	assert_refused("01", "line 1");
+	assert_refused("+1", "line 1");
+	assert_refused(".5", "line 1");
+	assert_refused("1.", "line 1");
+	assert_refused("NaN", "line 1");
+	assert_refused("Infinity", "line 1");
+	assert_refused("[1,]", "line 1");
+	assert_refused("'a'", "line 1");
+	assert_refused("\"a\nb\"", "line 1");
+}
+
+static void json_parse_refuses_nul_bytes_wherever_they_stand(void **state)
+{
+	(void)state;
+
+	assert_refused("1\0", "line 1 column 2: NUL");
+	assert_refused("[1\0,2]", "line 1 column 3: NUL");
+	assert_refused("[\n\"a\0b\"]", "line 2 column 3: NUL");
+	assert_refused("\0", "line 1 column 1: NUL");
+}
+
+static void json_parse_keeps_escaped_nul_in_strings_and_refuses_it_in_keys(void **state)
+{
+	(void)state;
+
+	assert_canonical("\"a\\u0000b\"", "\"a\\u0000b\"");
+	assert_refused("{\"a\\u0000b\":1}", "line 1");
+}
+
+static void json_parse_refuses_duplicate_keys(void **state)
+{
+	(void)state;
+
+	assert_refused("{\"a\":1,\"a\":2}", "duplicate");
+	assert_refused("{\"a\":1,\"\\u0061\":2}", "duplicate");
+}
+
+static void json_parse_refuses_lone_surrogates(void **state)
+{
+	(void)state;
+
+	assert_refused("\"\\ud800\"", "line 1");
+	assert_refused("\"\\udc00\"", "line 1");
+	assert_refused("\"\\ud800\\u0041\"", "line 1");
+	assert_refused("\"\\ud800\\ud800\"", "line 1");
+	assert_canonical("\"\\ud83d\\ude00\"", "\"\U0001f600\"");
+}
+
+static void json_parse_refuses_invalid_utf8(void **state)
+{
+	(void)state;
+
+	assert_refused("\"\xff\"", "line 1");
+	assert_refused("\"\xc0\x80\"", "line 1");
+	assert_refused("\"\xed\xa0\x80\"", "line 1");
+	assert_refused("\"\xe2\x82\"", "line 1");
+	assert_refused("{\"\xff\":1}", "line 1");
+}
+
+static void json_parse_keeps_integers_of_64_bits_exactly(void **state)
+{
+	(void)state;
+
+	assert_canonical("9223372036854775807", "9223372036854775807");
+	assert_canonical("-9223372036854775808", "-9223372036854775808");
+	assert_canonical("9007199254740993", "9007199254740993");
+}
+
+static void json_parse_refuses_integers_beyond_64_bits(void **state)
+{
+	(void)state;
+
+	assert_refused("9223372036854775808", "line 1");
+	assert_refused("-9223372036854775809", "line 1");
+	assert_refused("100000000000000000000000", "line 1");
+}
+
+static void json_parse_turns_whole_reals_into_integers(void **state)
+{
+	WFS_AUTO_JSON json_t *json = NULL;
+
+	(void)state;
+
+	assert_canonical("-0", "0");
+	assert_canonical("-0.0", "0");
+	assert_canonical("1.0", "1");
+	assert_canonical("1e18", "1000000000000000000");
+	assert_canonical("9223372036854774784.0", "9223372036854774784");
+	assert_canonical(
+		"{\"b\":[2.0,{\"c\":-3e0}],\"a\":1.5}", "{\"a\":1.5,\"b\":[2,{\"c\":-3}]}");
+
+	assert_int_equal(wfs_json_parse("[1.0]", 5, &json, NULL), 0);
+	assert_true(json_is_integer(json_array_get(json, 0)));
+}
+
+static void json_parse_refuses_reals_that_would_be_written_as_long_integers(void **state)
+{
+	(void)state;
+
+	assert_refused("9223372036854775808.0", "2^63");
+	assert_refused("-9223372036854775808.0", "2^63");
+	assert_refused("1e19", "2^63");
+	assert_refused("999999999999999900000.0", "2^63");
+	assert_canonical("1e21", "1e+21");
+	assert_canonical("-1e21", "-1e+21");
+}
+
+static void json_parse_names_the_pointer_of_a_refused_real(void **state)
+{
+	(void)state;
+
+	assert_refused("1e19", "at ''");
+	assert_refused("{\"a~/b\":[0,{\"\":1e19}]}", "at '/a~0~1b/1/'");
+}
+
+static void json_parse_refuses_reals_out_of_range(void **state)
+{
+	(void)state;
+
+	assert_refused("1e400", "line 1");
+	assert_refused("-1e400", "line 1");
+	assert_canonical("1e-400", "0");
+}
+
+static void brackets(char *text, size_t depth)
+{
+	memset(text, '[', depth);
+	memset(text + depth, ']', depth);
+}
+
+static void json_parse_stops_at_its_depth(void **state)
+{
+	const size_t deepest = WFS_JSON_DEPTH_MAX;
+	char text[2 * 4000];
+	json_t *json = NULL;
+
+	(void)state;
+
+	brackets(text, deepest);
+	assert_int_equal(wfs_json_parse(text, 2 * deepest, &json, NULL), 0);
+	json_decref(json);
+
+	brackets(text, deepest + 1);
+	assert_refused_bytes(text, 2 * (deepest + 1), "depth");
+
+	/* Beyond jansson's own limit. */
+	brackets(text, 4000);
+	assert_refused_bytes(text, sizeof(text), "depth");
+}
+
+static void json_parse_counts_objects_as_depth_too(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	(void)state;
+
+	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
+		wfs_buffer_append_text(&text, "{\"a\":");
+	wfs_buffer_append_text(&text, "{}");
+	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
+		wfs_buffer_append_byte(&text, '}');
+
+	assert_refused_bytes(text.data, text.size, "depth");
+}
+
+static void json_parse_works_without_an_error_to_fill(void **state)
+{
+	json_t *json = NULL;
+
+	(void)state;
+
+	assert_int_equal(wfs_json_parse("[", 1, &json, NULL), -EINVAL);
+	assert_int_equal(wfs_json_parse("[1e19]", 6, &json, NULL), -EINVAL);
+}
+
+/* jansson's allocator during a test: the n-th allocation from now fails. */
+static int allocations_left;
+
+static void *failing_malloc(size_t size)
+{
+	return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static void json_parse_survives_each_failing_allocation(void **state)
+{
+	static const char text[] = "{\"a\":[1,2.0,{\"b\":\"c\"}],\"d\":1.0,\"e\":null}";
+	json_malloc_t malloc_before = NULL;
+	json_free_t free_before = NULL;
+	int failures = 0;
+	int out_of_memory = 0;
+	int r = -1;
+
+	(void)state;
+
+	json_get_alloc_funcs(&malloc_before, &free_before);
+	for (int n = 0; n < 1000 && r < 0; n++) {
+		WFS_AUTO_JSON json_t *json = NULL;
+
+		allocations_left = n;
+		json_set_alloc_funcs(failing_malloc, free);
+		r = wfs_json_parse(text, sizeof(text) - 1, &json, NULL);
+		json_set_alloc_funcs(malloc_before, free_before);
+		failures += r < 0;
+		out_of_memory += r == -ENOMEM;
+	}
+
+	assert_int_equal(r, 0);
+	assert_true(failures > 10);
+	/* jansson takes a failed copy of a string for a bad token; all others are told apart. */
+	assert_true(out_of_memory >= failures / 2);
+}
+
+static void json_write_sorts_keys_by_utf16_units(void **state)
+{
+	(void)state;
+
+	/* RFC 8785 3.2.3 */
+	assert_canonical("{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\","
+			 "\"\\ufb33\":\"Hebrew Letter Dalet With Dagesh\",\"1\":\"One\","
+			 "\"\\ud83d\\ude00\":\"Emoji: Grinning Face\",\"\\u0080\":\"Control\","
+			 "\"\\u00f6\":\"Latin Small Letter O With Diaeresis\"}",
+		"{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\xc2\x80\":\"Control\","
+		"\"\u00f6\":\"Latin Small Letter O With Diaeresis\",\"\u20ac\":\"Euro Sign\","
+		"\"\U0001f600\":\"Emoji: Grinning Face\","
+		"\"\ufb33\":\"Hebrew Letter Dalet With Dagesh\"}");
+}
+
+static int compare(const char *a, const char *b)
+{
+	const int ab = wfs_json_key_compare(a, strlen(a), b, strlen(b));
+	const int ba = wfs_json_key_compare(b, strlen(b), a, strlen(a));
+
+	assert_int_equal((ab > 0) - (ab < 0), (ba < 0) - (ba > 0));
+	return ab;
+}
+
+static void json_key_compare_orders_prefixes_code_points_and_surrogates(void **state)
+{
+	(void)state;
+
+	assert_int_equal(compare("a", "a"), 0);
+	assert_int_equal(compare("", ""), 0);
+	assert_true(compare("", "a") < 0);
+	assert_true(compare("a", "ab") < 0);
+	assert_true(compare("b", "ab") > 0);
+	assert_true(compare("z", "\u00e9") < 0);
+	assert_true(compare("\ud7ff", "\U00010000") < 0);
+	assert_true(compare("\U00010000", "\ue000") < 0);
+	assert_true(compare("\U0010ffff", "\uffff") < 0);
+	assert_true(compare("\U00010000", "\U0010ffff") < 0);
+	assert_true(compare("\ue000", "\uf000") < 0);
+	assert_true(compare("\ucfff", "\ue000") < 0);
+}
+
+static void json_write_sorts_objects_larger_than_its_stack_array(void **state)
+{
+	WFS_AUTO_JSON json_t *json = json_object();
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
+
+	(void)state;
+
+	for (int i = 199; i >= 0; i--) {
+		char key[8];
+
+		snprintf(key, sizeof(key), "k%03d", i * 7 % 200);
+		assert_int_equal(json_object_set_new(json, key, json_integer(i * 7 % 200)), 0);
+	}
+	for (int i = 0; i < 200; i++)
+		wfs_buffer_printf(&expected, "%s\"k%03d\":%d", i > 0 ? "," : "{", i, i);
+	wfs_buffer_append_byte(&expected, '}');
+	wfs_json_write(json, &buffer);
+
+	assert_string_equal(wfs_buffer_text(&buffer), wfs_buffer_text(&expected));
+}
+
+static void json_write_sorts_objects_at_the_edge_of_its_stack_array(void **state)
+{
+	(void)state;
+
+	for (int count = 31; count <= 34; count++) {
+		WFS_AUTO_JSON json_t *json = json_object();
+		WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+		WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
+
+		for (int i = count - 1; i >= 0; i--) {
+			char key[16];
+
+			snprintf(key, sizeof(key), "%02d", i);
+			assert_int_equal(json_object_set_new(json, key, json_null()), 0);
+		}
+		for (int i = 0; i < count; i++)
+			wfs_buffer_printf(&expected, "%s\"%02d\":null", i > 0 ? "," : "{", i);
+		wfs_buffer_append_byte(&expected, '}');
+		wfs_json_write(json, &buffer);
+
+		if (!wfs_bytes_equal(wfs_buffer_bytes(&buffer), wfs_buffer_bytes(&expected)))
+			fail_msg("%d members: %s", count, wfs_buffer_text(&buffer));
+	}
+}
+
+static void json_write_escapes_as_the_standard_says(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+	static const char text[] = "\x01\b\t\n\v\f\r\x1f \"\\/\x7f\xc2\x80\u20ac\0z";
+
+	(void)state;
+
+	wfs_json_write_string(&buffer, text, sizeof(text) - 1);
+
+	assert_string_equal(wfs_buffer_text(&buffer),
+		"\"\\u0001\\b\\t\\n\\u000b\\f\\r\\u001f \\\"\\\\/\x7f\xc2\x80\u20ac\\u0000z\"");
+}
+
+static void json_write_string_takes_the_empty_text(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+
+	(void)state;
+
+	wfs_json_write_string(&buffer, "", 0);
+	wfs_json_write_string(&buffer, NULL, 0);
+
+	assert_string_equal(wfs_buffer_text(&buffer), "\"\"\"\"");
+}
+
+static void json_write_follows_the_example_of_the_standard(void **state)
+{
+	(void)state;
+
+	/* RFC 8785 3.2.2; its 333333333.33333329 and 1E30 included. */
+	assert_canonical("{\"numbers\":[333333333.33333329,1E30,4.50,2e-3,"
+			 "0.000000000000000000000000001],"
+			 "\"string\":\"\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\\"\\/\","
+			 "\"literals\":[null,true,false]}",
+		"{\"literals\":[null,true,false],"
+		"\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],"
+		"\"string\":\"\u20ac$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}");
+}
+
+static void json_write_document_ends_with_one_newline(void **state)
+{
+	WFS_AUTO_JSON json_t *json = json_pack("{s:i}", "a", 1);
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+
+	(void)state;
+
+	wfs_json_write_document(json, &buffer);
+
+	assert_string_equal(wfs_buffer_text(&buffer), "{\"a\":1}\n");
+}
+
+static void json_write_writes_a_built_whole_real_as_the_integer(void **state)
+{
+	WFS_AUTO_JSON json_t *json = json_real(4611686018427387904.0);
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+
+	(void)state;
+
+	wfs_json_write(json, &buffer);
+
+	assert_string_equal(wfs_buffer_text(&buffer), "4611686018427387904");
+}
+
+static void json_write_fails_the_buffer_and_does_not_crash(void **state)
+{
+	WFS_AUTO_JSON json_t *json = json_pack("{s:[s,i,f]}", "a", "b\n", 1, 1.5);
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+
+	(void)state;
+
+	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
+	wfs_json_write_document(json, &buffer);
+
+	assert_int_equal(wfs_buffer_check(&buffer), -ENOMEM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_parse_takes_every_kind_of_value),
+		cmocka_unit_test(json_parse_names_line_and_column_of_a_syntax_error),
+		cmocka_unit_test(json_parse_refuses_empty_and_trailing_text),
+		cmocka_unit_test(json_parse_refuses_what_is_not_json),
+		cmocka_unit_test(json_parse_refuses_nul_bytes_wherever_they_stand),
+		cmocka_unit_test(json_parse_keeps_escaped_nul_in_strings_and_refuses_it_in_keys),
+		cmocka_unit_test(json_parse_refuses_duplicate_keys),
+		cmocka_unit_test(json_parse_refuses_lone_surrogates),
+		cmocka_unit_test(json_parse_refuses_invalid_utf8),
+		cmocka_unit_test(json_parse_keeps_integers_of_64_bits_exactly),
+		cmocka_unit_test(json_parse_refuses_integers_beyond_64_bits),
+		cmocka_unit_test(json_parse_turns_whole_reals_into_integers),
+		cmocka_unit_test(json_parse_refuses_reals_that_would_be_written_as_long_integers),
+		cmocka_unit_test(json_parse_names_the_pointer_of_a_refused_real),
+		cmocka_unit_test(json_parse_refuses_reals_out_of_range),
+		cmocka_unit_test(json_parse_stops_at_its_depth),
+		cmocka_unit_test(json_parse_counts_objects_as_depth_too),
+		cmocka_unit_test(json_parse_works_without_an_error_to_fill),
+		cmocka_unit_test(json_parse_survives_each_failing_allocation),
+		cmocka_unit_test(json_write_sorts_keys_by_utf16_units),
+		cmocka_unit_test(json_key_compare_orders_prefixes_code_points_and_surrogates),
+		cmocka_unit_test(json_write_sorts_objects_larger_than_its_stack_array),
+		cmocka_unit_test(json_write_sorts_objects_at_the_edge_of_its_stack_array),
+		cmocka_unit_test(json_write_escapes_as_the_standard_says),
+		cmocka_unit_test(json_write_string_takes_the_empty_text),
+		cmocka_unit_test(json_write_follows_the_example_of_the_standard),
+		cmocka_unit_test(json_write_document_ends_with_one_newline),
+		cmocka_unit_test(json_write_writes_a_built_whole_real_as_the_integer),
+		cmocka_unit_test(json_write_fails_the_buffer_and_does_not_crash),
+	};
+
+	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
+}
