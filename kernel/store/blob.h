@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Large values as files: `blobs/ab/cdef…`, named by their SHA-256.
+ *
+ * A file is written under a temporary name, synced and renamed, and its directory synced, before
+ * the transaction that mentions it; so a row never names a file that is not there whole. Values
+ * below WFS_BLOB_FILE_MIN never touch the disk here: they go into their row.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "kernel/base/hash.h"
+#include "kernel/store/tables.h"
+
+enum { WFS_BLOB_FILE_MIN = 64 << 10 }; /* bytes; from here on a value is a file */
+
+struct wfs_blob_writer;
+
+/** wfs_blob_writer_new() - receive a value in pieces. */
+int wfs_blob_writer_new(struct wfs_store *store, struct wfs_blob_writer **ret_writer);
+
+/** wfs_blob_writer_add() - Return: 0, -ENOSPC, -EIO, -ENOMEM. */
+int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t size);
+
+/** wfs_blob_writer_size() - bytes received so far. */
+uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer);
+
+/**
+ * wfs_blob_writer_finish() - the value is whole; make its file durable
+ * @ret_blob: `bytes` are borrowed from the writer when the value is small; listed_id is 0
+ * Return: 0, -ENOSPC, -EIO.
+ */
+int wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
+
+/** wfs_blob_writer_free() - removes the temporary file of an unfinished value; accepts NULL. */
+void wfs_blob_writer_free(struct wfs_blob_writer *writer);
+WFS_DEFINE_AUTO(blob_writer, struct wfs_blob_writer, wfs_blob_writer_free)
+#define WFS_AUTO_BLOB_WRITER WFS_CLEANUP(wfs_auto_blob_writer)
+
+/** wfs_blob_file_open() - Return: a descriptor (caller closes), -ENOENT, or another -errno. */
+int wfs_blob_file_open(struct wfs_store *store, const struct wfs_hash *hash);
+
+/** wfs_blob_file_check() - read the whole file and compare. Return: 0, -EIO (does not hash), … */
+int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to kernel/store/: what a transaction is made of. */
+#pragma once
+
+#include <lmdb.h>
+
+#include "kernel/store/store.h"
+
+/* X(constant, LMDB name) */
+#define WFS_TABLES(X)                   \
+	X(META, "meta")                 \
+	X(JOURNAL, "journal")           \
+	X(REDUCER, "reducer")           \
+	X(REDUCER_NAME, "reducer_name") \
+	X(CELL_BY_NAME, "cell_by_name") \
+	X(CELL, "cell")                 \
+	X(HISTORY, "history")           \
+	X(VERSION, "version")           \
+	X(BLOB, "blob")                 \
+	X(BLOB_LISTED, "blob_listed")
+
+enum wfs_table {
+#define WFS_TABLE_ENUM(constant, name) WFS_TABLE_##constant,
+	WFS_TABLES(WFS_TABLE_ENUM)
+#undef WFS_TABLE_ENUM
+		WFS_TABLE_COUNT
+};
+
+struct wfs_txn {
+	struct wfs_store *store;
+	MDB_txn *mdb;
+	bool writing;
+	struct wfs_txn *next; /* in the store's pool of idle readers */
+	/* One cursor a table, opened at its first use and kept: for a pooled reader it is renewed. */
+	MDB_cursor *cursors[WFS_TABLE_COUNT];
+	bool cursor_stale[WFS_TABLE_COUNT];
+};
+
+MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table);
+int wfs_store_directory_fd(const struct wfs_store *store);
+
+/** wfs_store_error() - the one conversion of LMDB's codes to negative errno. */
+int wfs_store_error(int code);
+
+/** wfs_txn_cursor() - the transaction's own cursor on @table. Borrowed until the txn ends. */
+int wfs_txn_cursor(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);

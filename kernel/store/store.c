@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment, the pool of read transactions, and the write transaction. */
+#include "kernel/store/store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "kernel/base/hash.h"
+#include "kernel/store/store-impl.h"
+#include "kernel/store/tables.h"
+
+enum {
+	READERS_MAX = 1024,
+	LOCK_FILE_BYTES = READERS_MAX * 64 + 4096, /* at least what LMDB uses of lock.mdb */
+	FULL_DISK_BYTES = 64 << 10, /* less room than this, and a write that failed was for that */
+};
+
+struct wfs_store {
+	MDB_env *env;
+	MDB_dbi tables[WFS_TABLE_COUNT];
+	char *directory;
+	int directory_fd;
+	pthread_mutex_t pool_lock;
+	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
+};
+
+int wfs_store_error(int code)
+{
+	switch (code) {
+	case MDB_SUCCESS:
+		return 0;
+	case MDB_NOTFOUND:
+		return -ENOENT;
+	case MDB_KEYEXIST:
+		return -EEXIST;
+	case MDB_MAP_FULL:
+		return -ENOSPC;
+	case MDB_READERS_FULL:
+		return -EAGAIN;
+	default:
+		/* LMDB's own codes are negative: what is left of them means damage or misuse. */
+		return code > 0 ? -code : -EIO;
+	}
+}
+
+/* A write that the disk had room for only in part is EIO for LMDB ("short write, filesystem full?"
+ * in mdb_page_flush). */
+static int commit_error(const struct wfs_store *store, int code)
+{
+	struct statvfs disk;
+
+	if (code == EIO && fstatvfs(store->directory_fd, &disk) == 0 &&
+		(uint64_t)disk.f_bavail * disk.f_frsize < FULL_DISK_BYTES)
+		return -ENOSPC;
+	return wfs_store_error(code);
+}
+
+MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table)
+{
+	return store->tables[table];
+}
+
+int wfs_store_directory_fd(const struct wfs_store *store)
+{
+	return store->directory_fd;
+}
+
+const char *wfs_store_directory(const struct wfs_store *store)
+{
+	return store->directory;
+}
+
+static void txn_free(struct wfs_txn *txn)
+{
+	/* Before the abort: a write transaction's cursors must not outlive it. */
+	for (size_t i = 0; i < WFS_TABLE_COUNT; i++)
+		if (txn->cursors[i])
+			mdb_cursor_close(txn->cursors[i]);
+	if (txn->mdb)
+		mdb_txn_abort(txn->mdb);
+	free(txn);
+}
+
+int wfs_txn_cursor(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor)
+{
+	int r = 0;
+
+	if (!txn->cursors[table])
+		r = mdb_cursor_open(txn->mdb, txn->store->tables[table], &txn->cursors[table]);
+	else if (txn->cursor_stale[table])
+		r = mdb_cursor_renew(txn->mdb, txn->cursors[table]);
+	if (r)
+		return wfs_store_error(r);
+	txn->cursor_stale[table] = false;
+	*ret_cursor = txn->cursors[table];
+	return 0;
+}
+
+static struct wfs_txn *pool_take(struct wfs_store *store)
+{
+	WFS_GUARD(&store->pool_lock);
+	struct wfs_txn *txn = store->pool;
+
+	if (txn)
+		store->pool = txn->next;
+	return txn;
+}
+
+static void pool_give(struct wfs_store *store, struct wfs_txn *txn)
+{
+	WFS_GUARD(&store->pool_lock);
+	txn->next = store->pool;
+	store->pool = txn;
+}
+
+static int txn_new(struct wfs_store *store, bool writing, struct wfs_txn **ret_txn)
+{
+	struct wfs_txn *txn = calloc(1, sizeof(*txn));
+
+	if (!txn)
+		return -ENOMEM;
+	txn->store = store;
+	txn->writing = writing;
+	int r = mdb_txn_begin(store->env, NULL, writing ? 0 : MDB_RDONLY, &txn->mdb);
+	if (r == MDB_READERS_FULL) {
+		int dead = 0;
+
+		/* Slots of processes that were killed stay taken until somebody looks. */
+		mdb_reader_check(store->env, &dead);
+		if (dead)
+			r = mdb_txn_begin(store->env, NULL, writing ? 0 : MDB_RDONLY, &txn->mdb);
+	}
+	if (r) {
+		free(txn);
+		return wfs_store_error(r);
+	}
+	*ret_txn = txn;
+	return 0;
+}
+
+int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn)
+{
+	struct wfs_txn *txn = pool_take(store);
+
+	if (!txn)
+		return txn_new(store, false, ret_txn);
+	int r = mdb_txn_renew(txn->mdb);
+	if (r) {
+		txn_free(txn);
+		return wfs_store_error(r);
+	}
+	*ret_txn = txn;
+	return 0;
+}
+
+int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn)
+{
+	return txn_new(store, true, ret_txn);
+}
+
+void wfs_txn_end(struct wfs_txn *txn)
+{
+	if (!txn)
+		return;
+	if (txn->writing) {
+		txn_free(txn);
+		return;
+	}
+	mdb_txn_reset(txn->mdb);
+	for (size_t i = 0; i < WFS_TABLE_COUNT; i++)
+		txn->cursor_stale[i] = true;
+	pool_give(txn->store, txn);
+}
+
+int wfs_txn_commit(struct wfs_txn *txn)
+{
+	wfs_require(txn->writing);
+	for (size_t i = 0; i < WFS_TABLE_COUNT; i++) {
+		if (txn->cursors[i])
+			mdb_cursor_close(txn->cursors[i]);
+		txn->cursors[i] = NULL;
+	}
+	int r = mdb_txn_commit(txn->mdb);
+
+	if (r)
+		r = commit_error(txn->store, r);
+	txn->mdb = NULL;
+	txn_free(txn);
+	return r;
+}
+
+static int open_tables(struct wfs_store *store, bool create)
+{
+	static const char *const names[] = {
+#define TABLE_NAME(constant, name) name,
+		WFS_TABLES(TABLE_NAME)
+#undef TABLE_NAME
+	};
+	MDB_txn *txn;
+	int r = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
+
+	for (size_t i = 0; !r && i < WFS_TABLE_COUNT; i++)
+		r = mdb_dbi_open(txn, names[i], create ? MDB_CREATE : 0, &store->tables[i]);
+	if (r) {
+		mdb_txn_abort(txn);
+		return wfs_store_error(r);
+	}
+	r = mdb_txn_commit(txn);
+	return r ? commit_error(store, r) : 0;
+}
+
+static int check_format(struct wfs_store *store, struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	struct wfs_bytes format;
+	int r = wfs_store_read(store, &txn);
+
+	if (!r)
+		r = wfs_meta_get(txn, "format", &format);
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r,
+			"read the format of the store in '%s'", store->directory);
+	if (format.size == 1 && *(const uint8_t *)format.data <= WFS_STORE_FORMAT)
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"the world in '%s' has format %d, this program knows up to %d: use a newer worldfs",
+		store->directory, format.size ? *(const uint8_t *)format.data : 0,
+		WFS_STORE_FORMAT);
+}
+
+static int put_format(struct wfs_store *store)
+{
+	const uint8_t format = WFS_STORE_FORMAT;
+	struct wfs_txn *txn;
+	int r = wfs_store_write(store, &txn);
+
+	if (r)
+		return r;
+	r = wfs_meta_put(txn, "format", WFS_BYTES(&format, sizeof(format)));
+	if (r) {
+		wfs_txn_end(txn);
+		return r;
+	}
+	return wfs_txn_commit(txn);
+}
+
+static int open_directory(
+	struct wfs_store *store, const struct wfs_store_options *options, struct wfs_error *error)
+{
+	struct stat st;
+
+	store->directory_fd = open(store->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (store->directory_fd < 0)
+		return wfs_error_from_errno(
+			error, -errno, "open world directory '%s'", store->directory);
+	bool present = fstatat(store->directory_fd, "data.mdb", &st, 0) == 0;
+	if (options->create && present)
+		return wfs_error_set(
+			error, WFS_E_ALREADY_EXISTS, "'%s' is a world already", store->directory);
+	if (!options->create && !present)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "no world in '%s' (no data.mdb there)",
+			store->directory);
+	if (options->create && mkdirat(store->directory_fd, "blobs", 0700) && errno != EEXIST)
+		return wfs_error_from_errno(error, -errno, "make '%s/blobs'", store->directory);
+	return 0;
+}
+
+/* LMDB maps its lock file and makes it by ftruncate: on a full disk the first store into a hole of
+ * it would be a SIGBUS. */
+static int reserve_lock_file(const struct wfs_store *store)
+{
+	WFS_AUTO_FD int fd =
+		openat(store->directory_fd, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOCK_FILE_BYTES) && errno != EOPNOTSUPP)
+		return -errno;
+	return 0;
+}
+
+static int open_environment(struct wfs_store *store, const struct wfs_store_options *options)
+{
+	uint64_t size =
+		options->map_size_bytes ? options->map_size_bytes : WFS_STORE_MAP_SIZE_DEFAULT;
+	int r = mdb_env_create(&store->env);
+
+	if (!r)
+		r = mdb_env_set_maxdbs(store->env, WFS_TABLE_COUNT);
+	if (!r)
+		r = mdb_env_set_maxreaders(store->env, READERS_MAX);
+	if (!r)
+		r = mdb_env_set_mapsize(store->env, size);
+	/* NOTLS: a reader's slot belongs to its transaction, which may change threads. */
+	unsigned int flags = MDB_NOTLS | (options->read_only ? MDB_RDONLY : 0) |
+		(options->scratch ? MDB_NOSYNC : 0);
+	if (!r)
+		r = mdb_env_open(store->env, store->directory, flags, 0600);
+	if (!r) {
+		int dead;
+
+		r = mdb_reader_check(store->env, &dead);
+	}
+	return wfs_store_error(r);
+}
+
+int wfs_store_open(const char *directory, const struct wfs_store_options *options,
+	struct wfs_store **ret_store, struct wfs_error *error)
+{
+	WFS_AUTO_STORE struct wfs_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
+	store->directory_fd = -1;
+	pthread_mutex_init(&store->pool_lock, NULL);
+	store->directory = strdup(directory);
+	if (!store->directory)
+		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
+	if (options->map_size_bytes % (uint64_t)sysconf(_SC_PAGESIZE))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"map size %llu is not a multiple of the page size, %ld bytes",
+			(unsigned long long)options->map_size_bytes, sysconf(_SC_PAGESIZE));
+
+	int r = open_directory(store, options, error);
+	if (r)
+		return wfs_trace(r);
+	r = options->read_only ? 0 : reserve_lock_file(store);
+	if (!r)
+		r = open_environment(store, options);
+	if (!r)
+		r = open_tables(store, options->create);
+	if (!r && options->create)
+		r = put_format(store);
+	if (r)
+		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
+	r = check_format(store, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_store = WFS_STEAL(store);
+	return 0;
+}
+
+void wfs_store_close(struct wfs_store *store)
+{
+	if (!store)
+		return;
+	while (store->pool) {
+		struct wfs_txn *txn = store->pool;
+
+		store->pool = txn->next;
+		txn_free(txn);
+	}
+	if (store->env)
+		mdb_env_close(store->env);
+	if (store->directory_fd >= 0)
+		close(store->directory_fd);
+	pthread_mutex_destroy(&store->pool_lock);
+	free(store->directory);
+	free(store);
+}
+
+void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures)
+{
+	MDB_envinfo info = {0};
+	MDB_stat stat = {0};
+
+	mdb_env_info(store->env, &info);
+	mdb_env_stat(store->env, &stat);
+	*ret_figures = (struct wfs_store_figures){
+		.map_size_bytes = info.me_mapsize,
+		.used_bytes = (info.me_last_pgno + 1) * (uint64_t)stat.ms_psize,
+		.readers_max = info.me_maxreaders,
+	};
+}

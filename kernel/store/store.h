@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store of a world: one LMDB environment and the transactions on it. The only user of lmdb.h.
+ *
+ * Readers work on snapshots, take no lock and never wait for the writer; there is one writer at a
+ * time. A transaction belongs to one request and ends with it, because an old snapshot keeps every
+ * page freed since alive. Rows live in tables.h, large values as files in blob.h.
+ * Source: design §3, §5.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/cleanup.h"
+#include "kernel/base/error.h"
+
+enum { WFS_STORE_FORMAT = 1 }; /* raised when rows change their meaning */
+
+struct wfs_store;
+struct wfs_txn;
+
+/* Option struct: plain value. */
+struct wfs_store_options {
+	bool create;    /* make the tables; refuses a directory that has a store already */
+	bool scratch;   /* may be lost: commits are not synced */
+	bool read_only; /* no write transactions; may run beside the owner */
+	uint64_t
+		map_size_bytes; /* upper bound of data.mdb, a multiple of the page size; 0: default */
+};
+
+#define WFS_STORE_MAP_SIZE_DEFAULT (UINT64_C(256) << 30) /* address space, not disk */
+
+/* Figures of a store: plain value. */
+struct wfs_store_figures {
+	uint64_t map_size_bytes;
+	uint64_t used_bytes; /* pages in use, up to the highest one */
+	uint64_t readers_max;
+};
+
+/**
+ * wfs_store_open() - open or create `data.mdb`, `lock.mdb` and `blobs/` in @directory
+ * Return: 0, -ENOENT (not_found: no store there), -EEXIST (already_exists, with create),
+ *         -EINVAL (invalid_argument: newer format or bad map size), -EIO, -ENOSPC, -ENOMEM.
+ */
+int wfs_store_open(const char *directory, const struct wfs_store_options *options,
+	struct wfs_store **ret_store, struct wfs_error *error);
+
+/** wfs_store_close() - no transaction may be left. */
+void wfs_store_close(struct wfs_store *store);
+WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
+#define WFS_AUTO_STORE WFS_CLEANUP(wfs_auto_store)
+
+/** wfs_store_directory() - path given at open. */
+const char *wfs_store_directory(const struct wfs_store *store);
+
+void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures);
+
+/**
+ * wfs_store_read() - begin a read transaction (a snapshot of the last commit)
+ * Thread: any; the transaction may move between threads. Return: 0, -EAGAIN (too many), -ENOMEM.
+ */
+int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn);
+
+/** wfs_store_write() - begin the write transaction; waits for the one before. */
+int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn);
+
+/** wfs_txn_commit() - make a write transaction durable; @txn is gone whatever comes back.
+ *  Return: 0, -ENOSPC, -EIO. */
+int wfs_txn_commit(struct wfs_txn *txn);
+
+/** wfs_txn_end() - end a read transaction, or drop a write transaction; accepts NULL. */
+void wfs_txn_end(struct wfs_txn *txn);
+WFS_DEFINE_AUTO(txn, struct wfs_txn, wfs_txn_end)
+#define WFS_AUTO_TXN WFS_CLEANUP(wfs_auto_txn)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of a store, as typed rows.
+ *
+ * | table        | key                     | value                                            |
+ * |--------------|-------------------------|--------------------------------------------------|
+ * | meta         | name                    | format, world id                                 |
+ * | journal      | seq                     | offset in log.jsonl, record line                 |
+ * | reducer      | name                    | struct wfs_reducer                               |
+ * | reducer_name | reducer id              | name                                             |
+ * | cell_by_name | reducer id, key bytes   | cell id                                          |
+ * | cell         | cell id                 | struct wfs_cell: the head version's facts, key   |
+ * | history      | cell id, height         | vid, of every WFS_HISTORY_STRIDE-th version      |
+ * | version      | vid                     | struct wfs_version: facts, then the bytes        |
+ * | blob         | sha256                  | struct wfs_blob, then the bytes when they are small |
+ * | blob_listed  | listing id              | sha256, height, time                             |
+ *
+ * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
+ * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
+ * creation order. Versions and journal rows are never overwritten.
+ *
+ * Every struct wfs_bytes that a getter returns is borrowed from the map until the transaction
+ * ends (for a write transaction: until its next put). A row that does not decode is -EIO.
+ * Source: design §3.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/hash.h"
+#include "kernel/store/store.h"
+
+enum {
+	WFS_REDUCER_ID_BITS = 16,
+	WFS_CELL_ORDINAL_BITS = 40,
+	WFS_KEY_SIZE_MAX = 255, /* bytes of a cell's key: its file name has at least as many */
+	/* A row of history costs a page of its own at each commit, so not every version gets one:
+	 * the others are found by at most this many steps along `prev_vid`. */
+	WFS_HISTORY_STRIDE = 8,
+};
+
+/* Reducer id 0 holds the kernel's own values with history; they are in no listing or snapshot. */
+enum {
+	WFS_REDUCER_ID_KERNEL = 0,
+	WFS_REDUCER_ID_MAX = (1 << WFS_REDUCER_ID_BITS) - 1,
+};
+
+/* Cells of reducer id 0. */
+enum wfs_kernel_cell {
+	WFS_KERNEL_CELL_MANIFEST = 1, /* the manifest document */
+	WFS_KERNEL_CELL_SNAPSHOT = 2, /* text of the newest snapshot's hash */
+};
+
+static inline uint64_t wfs_cell_id(uint32_t reducer_id, uint64_t ordinal)
+{
+	return (uint64_t)reducer_id << WFS_CELL_ORDINAL_BITS | ordinal;
+}
+
+static inline uint32_t wfs_cell_reducer(uint64_t cell_id)
+{
+	return (uint32_t)(cell_id >> WFS_CELL_ORDINAL_BITS);
+}
+
+struct wfs_reducer {
+	uint32_t reducer_id;
+	bool keyed;
+	uint64_t created_height; /* first height that lists it */
+	uint64_t live_count;     /* cells that exist at head */
+	uint64_t cell_count;     /* cells that ever existed; the last ordinal */
+	int64_t names_ns;        /* when a name last came or went */
+};
+
+struct wfs_cell {
+	uint64_t cell_id;
+	uint64_t head_vid;
+	uint64_t head_height;
+	uint64_t created_height;
+	uint64_t version_count; /* versions it ever had, tombstones included */
+	uint64_t size_bytes;    /* of the head version */
+	int64_t time_ns;        /* of the head version */
+	bool live;              /* the head version is not a tombstone */
+	struct wfs_bytes key;
+};
+
+struct wfs_version {
+	uint64_t vid;
+	uint64_t cell_id;
+	uint64_t prev_vid; /* the cell's version before, 0 for its first */
+	uint64_t height;
+	uint64_t size_bytes;
+	int64_t time_ns;
+	struct wfs_hash hash; /* zero for a tombstone */
+	bool tombstone;
+	bool in_file;           /* the bytes are the blob file of `hash` */
+	struct wfs_bytes bytes; /* empty when in_file */
+};
+
+struct wfs_blob {
+	struct wfs_hash hash;
+	uint64_t size_bytes;
+	uint64_t listed_id; /* 0: not listed under /blob */
+	bool in_file;
+	struct wfs_bytes bytes; /* empty when in_file */
+};
+
+struct wfs_blob_listing {
+	uint64_t listed_id;
+	struct wfs_hash hash;
+	uint64_t height; /* first height that lists it */
+	int64_t time_ns;
+};
+
+/* meta */
+int wfs_meta_put(struct wfs_txn *txn, const char *name, struct wfs_bytes value);
+int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_value);
+
+/* journal; getters: -ENOENT behind the end */
+
+/** wfs_journal_append() - @seq must be the next one. @offset: bytes of all lines before it. */
+int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line);
+int wfs_journal_get(
+	struct wfs_txn *txn, uint64_t seq, uint64_t *ret_offset, struct wfs_bytes *ret_line);
+/** wfs_journal_height() - number of records: the seq of the last one and one more. */
+int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height);
+/** wfs_journal_first() - the oldest record kept. */
+int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
+/** wfs_journal_at_offset() - the record that holds this byte of log.jsonl. */
+int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_seq);
+
+/* reducer; getters: -ENOENT */
+int wfs_reducer_put(struct wfs_txn *txn, const char *name, const struct wfs_reducer *reducer);
+int wfs_reducer_get(
+	struct wfs_txn *txn, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
+/** wfs_reducer_next() - the first one with an id above @after. */
+int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_name,
+	struct wfs_reducer *ret_reducer);
+/** wfs_reducer_next_name() - the first one whose name is above @after (empty: the first of all). */
+int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wfs_bytes *ret_name,
+	struct wfs_reducer *ret_reducer);
+int wfs_reducer_name(struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes *ret_name);
+
+/* cell; getters: -ENOENT */
+int wfs_cell_name_put(
+	struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes key, uint64_t cell_id);
+int wfs_cell_find(
+	struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes key, uint64_t *ret_cell_id);
+int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell);
+int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cell);
+
+/** wfs_cell_find_next() - the first cell of a reducer whose key is above @after (NULL: the first
+ *  of all), in byte order. @ret_key is borrowed from the map. */
+int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wfs_bytes *after,
+	struct wfs_bytes *ret_key, uint64_t *ret_cell_id);
+
+/* Walks the cells of one reducer in creation order. Plain value: init, next …, done. */
+struct wfs_cell_walk {
+	void *cursor;
+	struct wfs_txn *txn;
+	uint32_t reducer_id;
+	uint64_t next_id;
+	bool positioned;
+};
+/** wfs_cell_walk_init() - start behind @after_id (0: at the first cell of @reducer_id). */
+int wfs_cell_walk_init(
+	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
+/** wfs_cell_walk_next() - Return: 1 and a cell, 0 at the reducer's end, or -errno. */
+int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell);
+void wfs_cell_walk_done(struct wfs_cell_walk *walk);
+#define WFS_AUTO_CELL_WALK WFS_CLEANUP(wfs_cell_walk_done)
+
+/* history */
+int wfs_history_put(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint64_t vid);
+/** wfs_history_at() - the version in force at @height. Return: 0, or -ENOENT before the first. */
+int wfs_history_at(
+	struct wfs_txn *txn, uint64_t cell_id, uint64_t height, struct wfs_version *ret_version);
+
+/* version; getters: -ENOENT */
+int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version);
+int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version);
+/** wfs_version_last() - the highest vid, 0 when there is none. */
+int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
+
+/* blob; getters: -ENOENT */
+int wfs_blob_put(struct wfs_txn *txn, const struct wfs_blob *blob);
+int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_blob *ret_blob);
+/** wfs_blob_next() - the first blob whose hash is above @after (NULL: the first of all). */
+int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_blob *ret_blob);
+int wfs_blob_listing_put(struct wfs_txn *txn, const struct wfs_blob_listing *listing);
+int wfs_blob_listing_get(
+	struct wfs_txn *txn, uint64_t listed_id, struct wfs_blob_listing *ret_listing);
+/** wfs_blob_listing_last() - the highest listing id, 0 when there is none. */
+int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);

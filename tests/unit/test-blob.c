@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receiving blobs: small ones stay in memory, large ones become files, unfinished ones vanish. */
+#include "tests/unit/store-fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { PIECE_SIZE = 1000 };
+
+/* The value of the tests: its bytes depend on where they stand. */
+static char *value_of(size_t size)
+{
+	char *value = malloc(size + 1);
+
+	assert_non_null(value);
+	for (size_t i = 0; i < size; i++)
+		value[i] = (char)('a' + (i / 7 + i) % 26);
+	return value;
+}
+
+static void receive(struct store_fixture *fixture, const char *value, size_t size,
+	struct wfs_blob_writer **ret_writer, struct wfs_blob *ret_blob)
+{
+	assert_int_equal(wfs_blob_writer_new(fixture->store, ret_writer), 0);
+	for (size_t at = 0; at < size; at += PIECE_SIZE)
+		assert_int_equal(wfs_blob_writer_add(*ret_writer, value + at,
+					 size - at < PIECE_SIZE ? size - at : PIECE_SIZE),
+			0);
+	assert_int_equal(wfs_blob_writer_size(*ret_writer), size);
+	assert_int_equal(wfs_blob_writer_finish(*ret_writer, ret_blob), 0);
+}
+
+/* Files below blobs/, whatever their names. */
+static size_t count_files(const char *directory)
+{
+	size_t count = 0;
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+
+	assert_non_null(listing);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while ((entry = readdir(listing))) {
+		char path[512];
+		struct stat st;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		assert_int_equal(lstat(path, &st), 0);
+		count += S_ISDIR(st.st_mode) ? count_files(path) : 1;
+	}
+	closedir(listing);
+	return count;
+}
+
+static size_t count_blob_files(const struct store_fixture *fixture)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/blobs", fixture->directory);
+	return count_files(path);
+}
+
+static void assert_received_in_memory(struct store_fixture *fixture, size_t size)
+{
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(size);
+	const struct wfs_hash hash = wfs_hash_of(value, size);
+	struct wfs_blob blob;
+
+	receive(fixture, value, size, &writer, &blob);
+
+	assert_true(wfs_hash_equal(&blob.hash, &hash));
+	assert_int_equal(blob.size_bytes, size);
+	assert_int_equal(blob.listed_id, 0);
+	assert_false(blob.in_file);
+	assert_true(wfs_bytes_equal(blob.bytes, WFS_BYTES(value, size)));
+	assert_int_equal(count_blob_files(fixture), 0);
+	assert_int_equal(wfs_blob_file_open(fixture->store, &blob.hash), -ENOENT);
+}
+
+static void assert_received_in_a_file(struct store_fixture *fixture, size_t size)
+{
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(size);
+	WFS_AUTO_FREE char *found = malloc(size + 1);
+	const struct wfs_hash hash = wfs_hash_of(value, size);
+	struct wfs_blob blob;
+
+	receive(fixture, value, size, &writer, &blob);
+
+	assert_true(wfs_hash_equal(&blob.hash, &hash));
+	assert_int_equal(blob.size_bytes, size);
+	assert_true(blob.in_file);
+	assert_int_equal(blob.bytes.size, 0);
+	WFS_AUTO_FD int fd = wfs_blob_file_open(fixture->store, &blob.hash);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, found, size + 1), size);
+	assert_memory_equal(found, value, size);
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
+	assert_int_equal(count_blob_files(fixture), 1);
+}
+
+/* --- sizes --- */
+
+static void an_empty_value_stays_in_memory(void **state)
+{
+	assert_received_in_memory(*state, 0);
+}
+
+static void one_byte_stays_in_memory(void **state)
+{
+	assert_received_in_memory(*state, 1);
+}
+
+static void one_byte_below_the_limit_stays_in_memory(void **state)
+{
+	assert_received_in_memory(*state, WFS_BLOB_FILE_MIN - 1);
+}
+
+static void a_value_of_the_limit_becomes_a_file(void **state)
+{
+	assert_received_in_a_file(*state, WFS_BLOB_FILE_MIN);
+}
+
+static void a_value_of_one_mebibyte_becomes_a_file(void **state)
+{
+	assert_received_in_a_file(*state, 1 << 20);
+}
+
+static void an_added_nothing_changes_nothing(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	const struct wfs_hash hash = wfs_hash_of("ab", 2);
+	struct wfs_blob blob;
+
+	assert_int_equal(wfs_blob_writer_new(fixture->store, &writer), 0);
+	assert_int_equal(wfs_blob_writer_add(writer, "a", 1), 0);
+	assert_int_equal(wfs_blob_writer_add(writer, "", 0), 0);
+	assert_int_equal(wfs_blob_writer_add(writer, "b", 1), 0);
+	assert_int_equal(wfs_blob_writer_finish(writer, &blob), 0);
+
+	assert_true(wfs_hash_equal(&blob.hash, &hash));
+}
+
+/* --- files --- */
+
+static void the_same_value_twice_is_one_file(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	struct wfs_blob blob;
+
+	for (int i = 0; i < 2; i++) {
+		WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+
+		receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
+	}
+
+	assert_int_equal(count_blob_files(fixture), 1);
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
+}
+
+static void an_unfinished_value_is_removed(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	struct wfs_blob_writer *writer = NULL;
+
+	assert_int_equal(wfs_blob_writer_new(fixture->store, &writer), 0);
+	assert_int_equal(wfs_blob_writer_add(writer, value, WFS_BLOB_FILE_MIN), 0);
+	assert_int_equal(count_blob_files(fixture), 1);
+	wfs_blob_writer_free(writer);
+
+	assert_int_equal(count_blob_files(fixture), 0);
+}
+
+static void a_name_left_behind_by_a_killed_process_does_not_matter(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	/* The counter in the name is not ours to know: leave more names than the tests use. */
+	for (unsigned int i = 0; i < 100; i++) {
+		char path[160];
+		WFS_AUTO_FD int fd = -1;
+
+		snprintf(path, sizeof(path), "%s/blobs/.new-%ld-%u", fixture->directory,
+			(long)getpid(), i);
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+	}
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	struct wfs_blob blob;
+
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
+
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
+}
+
+static void a_store_without_room_for_files_says_so(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/blobs", fixture->directory);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(wfs_blob_writer_new(fixture->store, &writer), 0);
+
+	assert_int_equal(wfs_blob_writer_add(writer, value, WFS_BLOB_FILE_MIN), -ENOENT);
+}
+
+static void check_finds_a_changed_byte(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char path[256];
+	struct wfs_blob blob;
+
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
+	wfs_hash_hex(&blob.hash, hex);
+	snprintf(path, sizeof(path), "%s/blobs/%.2s/%s", fixture->directory, hex, hex + 2);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "!", 1, 1000), 1);
+
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -EIO);
+}
+
+static void check_finds_a_file_of_another_size(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	struct wfs_blob blob;
+
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
+	blob.size_bytes--;
+
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -EIO);
+}
+
+static void check_of_a_missing_file_says_so(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_blob blob = {.hash = wfs_hash_of("none", 4), .in_file = true};
+
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -ENOENT);
+}
+
+static void freeing_no_writer_is_allowed(void **state)
+{
+	(void)state;
+
+	wfs_blob_writer_free(NULL);
+}
+
+#define IN_STORE(test) \
+	cmocka_unit_test_setup_teardown(test, store_fixture_setup, store_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_STORE(an_empty_value_stays_in_memory),
+		IN_STORE(one_byte_stays_in_memory),
+		IN_STORE(one_byte_below_the_limit_stays_in_memory),
+		IN_STORE(a_value_of_the_limit_becomes_a_file),
+		IN_STORE(a_value_of_one_mebibyte_becomes_a_file),
+		IN_STORE(an_added_nothing_changes_nothing),
+		IN_STORE(the_same_value_twice_is_one_file),
+		IN_STORE(an_unfinished_value_is_removed),
+		IN_STORE(a_name_left_behind_by_a_killed_process_does_not_matter),
+		IN_STORE(a_store_without_room_for_files_says_so),
+		IN_STORE(check_finds_a_changed_byte),
+		IN_STORE(check_finds_a_file_of_another_size),
+		IN_STORE(check_of_a_missing_file_says_so),
+		cmocka_unit_test(freeing_no_writer_is_allowed),
+	};
+
+	return cmocka_run_group_tests_name("blob", tests, NULL, NULL);
+}

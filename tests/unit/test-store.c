@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a store, its transactions, and what happens when it is full. */
+#include "tests/unit/store-fixture.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum {
+	SMALL_MAP_BYTES = 1 << 20,
+	LINE_SIZE = 4000,
+	LINES_MAX = 1000, /* more than a small map holds */
+};
+
+static const struct wfs_store_options create = {.create = true};
+static const struct wfs_store_options reopen = {.create = false};
+
+static int put(struct store_fixture *fixture, const char *name, const char *value)
+{
+	struct wfs_txn *txn = store_fixture_write(fixture);
+	int r = wfs_meta_put(txn, name, wfs_bytes_text(value));
+
+	if (r) {
+		wfs_txn_end(txn);
+		return r;
+	}
+	return wfs_txn_commit(txn);
+}
+
+/* --- opening --- */
+
+static void open_refuses_a_directory_without_a_store(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	assert_int_equal(store_fixture_open(fixture, &reopen), -ENOENT);
+
+	assert_int_equal(fixture->error.code, WFS_E_NOT_FOUND);
+	assert_null(fixture->store);
+}
+
+static void open_refuses_a_directory_that_does_not_exist(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	wfs_directory_remove(fixture->directory);
+
+	assert_int_equal(store_fixture_open(fixture, &reopen), -ENOENT);
+	assert_int_equal(fixture->error.code, WFS_E_NOT_FOUND);
+}
+
+static void create_refuses_a_directory_with_a_store(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	assert_int_equal(store_fixture_open(fixture, &create), -EEXIST);
+
+	assert_int_equal(fixture->error.code, WFS_E_ALREADY_EXISTS);
+}
+
+static void open_refuses_a_map_size_off_page(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_store_options odd = {.create = true, .map_size_bytes = 1000003};
+
+	assert_int_equal(store_fixture_open(fixture, &odd), -EINVAL);
+
+	assert_int_equal(fixture->error.code, WFS_E_INVALID_ARGUMENT);
+	assert_non_null(strstr(fixture->error.message, "1000003"));
+}
+
+static void open_refuses_a_newer_format(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *txn = store_fixture_write(fixture);
+	const uint8_t newer = WFS_STORE_FORMAT + 1;
+
+	assert_int_equal(wfs_meta_put(txn, "format", WFS_BYTES(&newer, 1)), 0);
+	assert_int_equal(wfs_txn_commit(txn), 0);
+
+	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
+	assert_int_equal(fixture->error.code, WFS_E_INVALID_ARGUMENT);
+	assert_non_null(strstr(fixture->error.message, "newer"));
+}
+
+static void open_refuses_a_format_row_that_does_not_decode(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	assert_int_equal(put(fixture, "format", "xx"), 0);
+
+	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
+}
+
+static void open_refuses_a_file_that_is_no_database(void **state)
+{
+	struct store_fixture *fixture = *state;
+	char path[128];
+	WFS_AUTO_FD int fd = -1;
+	char junk[8192];
+
+	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
+	memset(junk, 'j', sizeof(junk));
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, junk, sizeof(junk)), sizeof(junk));
+
+	assert_int_equal(store_fixture_open(fixture, &reopen), -EIO);
+}
+
+static void reopening_shows_what_was_committed(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_bytes value;
+
+	assert_int_equal(put(fixture, "name", "value"), 0);
+	assert_int_equal(store_fixture_open(fixture, &reopen), 0);
+
+	WFS_AUTO_TXN struct wfs_txn *txn = store_fixture_read(fixture);
+	assert_int_equal(wfs_meta_get(txn, "name", &value), 0);
+	assert_bytes_text(value, "value");
+}
+
+static void a_read_only_store_reads_and_refuses_to_write(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_store_options options = {.read_only = true};
+	struct wfs_bytes value;
+	struct wfs_txn *writing;
+
+	assert_int_equal(put(fixture, "name", "value"), 0);
+	assert_int_equal(store_fixture_open(fixture, &options), 0);
+
+	WFS_AUTO_TXN struct wfs_txn *txn = store_fixture_read(fixture);
+	assert_int_equal(wfs_meta_get(txn, "name", &value), 0);
+	assert_int_equal(wfs_store_write(fixture->store, &writing), -EACCES);
+}
+
+static void a_scratch_store_takes_what_any_store_takes(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_store_options options = {.create = true, .scratch = true};
+	struct wfs_bytes value;
+
+	assert_int_equal(store_fixture_open(fixture, &options), 0);
+	assert_int_equal(put(fixture, "name", "value"), 0);
+
+	WFS_AUTO_TXN struct wfs_txn *txn = store_fixture_read(fixture);
+	assert_int_equal(wfs_meta_get(txn, "name", &value), 0);
+}
+
+static void close_accepts_null(void **state)
+{
+	(void)state;
+
+	wfs_store_close(NULL);
+}
+
+static void directory_is_the_one_given(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	assert_string_equal(wfs_store_directory(fixture->store), fixture->directory);
+}
+
+static void figures_tell_the_map_and_what_of_it_is_used(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_store_figures figures;
+
+	wfs_store_figures(fixture->store, &figures);
+
+	assert_int_equal(figures.map_size_bytes, WFS_STORE_MAP_SIZE_DEFAULT);
+	assert_true(figures.used_bytes > 0 && figures.used_bytes < 1 << 20);
+	assert_true(figures.readers_max > 0);
+}
+
+/* --- transactions --- */
+
+static void an_ended_write_transaction_leaves_nothing(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *writing = store_fixture_write(fixture);
+	struct wfs_bytes value;
+
+	assert_int_equal(wfs_meta_put(writing, "name", wfs_bytes_text("value")), 0);
+	wfs_txn_end(writing);
+
+	WFS_AUTO_TXN struct wfs_txn *txn = store_fixture_read(fixture);
+	assert_int_equal(wfs_meta_get(txn, "name", &value), -ENOENT);
+}
+
+static void a_write_transaction_reads_its_own_rows_through_its_cursors(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *txn = store_fixture_write(fixture);
+	uint64_t height;
+
+	for (uint64_t seq = 0; seq < 1000; seq++) {
+		assert_int_equal(
+			wfs_journal_append(txn, seq, seq * 5, wfs_bytes_text("line\n")), 0);
+		assert_int_equal(wfs_journal_height(txn, &height), 0);
+		assert_int_equal(height, seq + 1);
+	}
+	assert_int_equal(wfs_txn_commit(txn), 0);
+}
+
+static void a_reader_keeps_seeing_the_commit_it_began_with(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_TXN struct wfs_txn *before = store_fixture_read(fixture);
+	struct wfs_bytes value;
+
+	assert_int_equal(put(fixture, "name", "value"), 0);
+
+	WFS_AUTO_TXN struct wfs_txn *after = store_fixture_read(fixture);
+	assert_int_equal(wfs_meta_get(before, "name", &value), -ENOENT);
+	assert_int_equal(wfs_meta_get(after, "name", &value), 0);
+}
+
+static void a_reader_from_the_pool_sees_the_newest_commit_through_its_kept_cursor(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	for (uint64_t seq = 0; seq < 20; seq++) {
+		struct wfs_txn *writing = store_fixture_write(fixture);
+		uint64_t height;
+
+		assert_int_equal(
+			wfs_journal_append(writing, seq, seq * 5, wfs_bytes_text("line\n")), 0);
+		assert_int_equal(wfs_txn_commit(writing), 0);
+		WFS_AUTO_TXN struct wfs_txn *txn = store_fixture_read(fixture);
+		assert_int_equal(wfs_journal_height(txn, &height), 0);
+		assert_int_equal(height, seq + 1);
+	}
+}
+
+static void several_readers_at_once_are_independent(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *txns[50];
+	uint64_t height;
+
+	for (size_t round = 0; round < 3; round++) {
+		for (size_t i = 0; i < WFS_ARRAY_COUNT(txns); i++)
+			txns[i] = store_fixture_read(fixture);
+		for (size_t i = 0; i < WFS_ARRAY_COUNT(txns); i++) {
+			assert_int_equal(wfs_journal_height(txns[i], &height), 0);
+			assert_int_equal(height, 0);
+		}
+		for (size_t i = 0; i < WFS_ARRAY_COUNT(txns); i++)
+			wfs_txn_end(txns[i]);
+	}
+}
+
+static void more_readers_than_there_is_room_for_are_refused(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_store_figures figures;
+	struct wfs_txn *one_more;
+
+	wfs_store_figures(fixture->store, &figures);
+	struct wfs_txn **txns = calloc(figures.readers_max, sizeof(struct wfs_txn *));
+	size_t count = 0;
+	while (count < figures.readers_max && wfs_store_read(fixture->store, &txns[count]) == 0)
+		count++;
+
+	assert_int_equal(wfs_store_read(fixture->store, &one_more), -EAGAIN);
+	assert_int_equal(put(fixture, "name", "a writer needs no place"), 0);
+	for (size_t i = 0; i < count; i++)
+		wfs_txn_end(txns[i]);
+	free(txns);
+	wfs_txn_end(store_fixture_read(fixture));
+}
+
+static void *end_elsewhere(void *txn)
+{
+	uint64_t height;
+
+	assert_int_equal(wfs_journal_height(txn, &height), 0);
+	wfs_txn_end(txn);
+	return NULL;
+}
+
+static void a_reader_may_move_between_threads(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *txn = store_fixture_read(fixture);
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, end_elsewhere, txn), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+
+	wfs_txn_end(store_fixture_read(fixture));
+}
+
+static void ending_no_transaction_is_allowed(void **state)
+{
+	(void)state;
+
+	wfs_txn_end(NULL);
+}
+
+/* --- full --- */
+
+/* Appends lines until the map is full. Return: the failure; @seq: of the first line not stored. */
+static int fill(struct store_fixture *fixture, uint64_t *seq)
+{
+	static const char line[LINE_SIZE];
+
+	for (; *seq < LINES_MAX; ++*seq) {
+		struct wfs_txn *txn = store_fixture_write(fixture);
+		int r = wfs_journal_append(
+			txn, *seq, *seq * LINE_SIZE, WFS_BYTES(line, sizeof(line)));
+
+		if (r)
+			wfs_txn_end(txn);
+		else
+			r = wfs_txn_commit(txn);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static void a_full_map_refuses_rows_and_still_reads(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_store_options small = {.create = true, .map_size_bytes = SMALL_MAP_BYTES};
+	uint64_t seq = 0;
+	uint64_t height;
+
+	assert_int_equal(store_fixture_open(fixture, &small), 0);
+
+	assert_int_equal(fill(fixture, &seq), -ENOSPC);
+	WFS_AUTO_TXN struct wfs_txn *txn = store_fixture_read(fixture);
+	assert_int_equal(wfs_journal_height(txn, &height), 0);
+	assert_int_equal(height, seq);
+}
+
+static void a_full_store_takes_rows_again_with_a_larger_map(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_store_options small = {.create = true, .map_size_bytes = SMALL_MAP_BYTES};
+	const struct wfs_store_options larger = {.map_size_bytes = UINT64_C(16) * SMALL_MAP_BYTES};
+	uint64_t seq = 0;
+
+	assert_int_equal(store_fixture_open(fixture, &small), 0);
+	assert_int_equal(fill(fixture, &seq), -ENOSPC);
+	assert_int_equal(store_fixture_open(fixture, &larger), 0);
+
+	assert_int_equal(fill(fixture, &seq), 0);
+}
+
+/* --- other processes --- */
+
+static void a_reader_takes_the_slot_of_a_process_that_died(void **state)
+{
+	struct store_fixture *fixture = *state;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct wfs_txn *txn;
+		size_t count = 0;
+
+		fixture->store = NULL; /* the parent's; an environment does not survive a fork */
+		if (store_fixture_open(fixture, &reopen))
+			_exit(1);
+		while (wfs_store_read(fixture->store, &txn) == 0)
+			count++;
+		_exit(count > 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+
+	wfs_txn_end(store_fixture_read(fixture));
+	wfs_txn_end(store_fixture_read(fixture));
+}
+
+#define IN_STORE(test) \
+	cmocka_unit_test_setup_teardown(test, store_fixture_setup, store_fixture_teardown)
+#define IN_DIRECTORY(test) \
+	cmocka_unit_test_setup_teardown(test, store_fixture_directory, store_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(open_refuses_a_directory_without_a_store),
+		IN_DIRECTORY(open_refuses_a_directory_that_does_not_exist),
+		IN_STORE(create_refuses_a_directory_with_a_store),
+		IN_DIRECTORY(open_refuses_a_map_size_off_page),
+		IN_STORE(open_refuses_a_newer_format),
+		IN_STORE(open_refuses_a_format_row_that_does_not_decode),
+		IN_DIRECTORY(open_refuses_a_file_that_is_no_database),
+		IN_STORE(reopening_shows_what_was_committed),
+		IN_STORE(a_read_only_store_reads_and_refuses_to_write),
+		IN_DIRECTORY(a_scratch_store_takes_what_any_store_takes),
+		cmocka_unit_test(close_accepts_null),
+		IN_STORE(directory_is_the_one_given),
+		IN_STORE(figures_tell_the_map_and_what_of_it_is_used),
+		IN_STORE(an_ended_write_transaction_leaves_nothing),
+		IN_STORE(a_write_transaction_reads_its_own_rows_through_its_cursors),
+		IN_STORE(a_reader_keeps_seeing_the_commit_it_began_with),
+		IN_STORE(a_reader_from_the_pool_sees_the_newest_commit_through_its_kept_cursor),
+		IN_STORE(several_readers_at_once_are_independent),
+		IN_STORE(more_readers_than_there_is_room_for_are_refused),
+		IN_STORE(a_reader_may_move_between_threads),
+		cmocka_unit_test(ending_no_transaction_is_allowed),
+		IN_DIRECTORY(a_full_map_refuses_rows_and_still_reads),
+		IN_DIRECTORY(a_full_store_takes_rows_again_with_a_larger_map),
+		IN_STORE(a_reader_takes_the_slot_of_a_process_that_died),
+	};
+
+	return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}

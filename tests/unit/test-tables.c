@@ -1,0 +1,777 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the tables: round trips, order, what is missing, what is damaged. */
+#include "tests/unit/store-fixture.h"
+
+#include <inttypes.h>
+
+enum { REDUCER = 7 };
+
+static struct wfs_bytes text(const char *string)
+{
+	return wfs_bytes_text(string);
+}
+
+/* Every test works in one write transaction, which is dropped at its end. */
+struct tables {
+	struct store_fixture *store;
+	struct wfs_txn *txn;
+};
+
+static int setup(void **state)
+{
+	struct tables *tables = calloc(1, sizeof(*tables));
+	int r = store_fixture_setup((void **)&tables->store);
+
+	*state = tables;
+	return r || wfs_store_write(tables->store->store, &tables->txn);
+}
+
+static int teardown(void **state)
+{
+	struct tables *tables = *state;
+	void *store = tables->store;
+
+	wfs_txn_end(tables->txn);
+	free(tables);
+	return store_fixture_teardown(&store);
+}
+
+static struct wfs_txn *txn_of(void **state)
+{
+	return ((struct tables *)*state)->txn;
+}
+
+/* --- what is missing --- */
+
+static void getters_of_an_empty_store_find_nothing(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	struct wfs_cell cell;
+	struct wfs_bytes bytes;
+	struct wfs_hash hash = {0};
+	uint64_t number;
+
+	assert_int_equal(wfs_meta_get(txn, "name", &bytes), -ENOENT);
+	assert_int_equal(wfs_journal_get(txn, 0, &number, &bytes), -ENOENT);
+	assert_int_equal(wfs_journal_at_offset(txn, 0, &number), -ENOENT);
+	assert_int_equal(wfs_reducer_get(txn, "name", 4, &reducer), -ENOENT);
+	assert_int_equal(wfs_reducer_next(txn, 0, &bytes, &reducer), -ENOENT);
+	assert_int_equal(wfs_reducer_next_name(txn, text(""), &bytes, &reducer), -ENOENT);
+	assert_int_equal(wfs_reducer_name(txn, 1, &bytes), -ENOENT);
+	assert_int_equal(wfs_cell_find(txn, 1, text("key"), &number), -ENOENT);
+	assert_int_equal(wfs_cell_find_next(txn, 1, NULL, &bytes, &number), -ENOENT);
+	assert_int_equal(wfs_cell_get(txn, 1, &cell), -ENOENT);
+	assert_int_equal(wfs_history_at(txn, 1, UINT64_MAX, &version), -ENOENT);
+	assert_int_equal(wfs_version_get(txn, 1, &version), -ENOENT);
+	assert_int_equal(wfs_blob_get(txn, &hash, &blob), -ENOENT);
+	assert_int_equal(wfs_blob_next(txn, NULL, &blob), -ENOENT);
+	assert_int_equal(wfs_blob_listing_get(txn, 1, &listing), -ENOENT);
+}
+
+static void counters_of_an_empty_store_are_zero(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	uint64_t number = 9;
+
+	assert_int_equal(wfs_journal_height(txn, &number), 0);
+	assert_int_equal(number, 0);
+	assert_int_equal(wfs_journal_first(txn, &number), 0);
+	assert_int_equal(number, 0);
+	assert_int_equal(wfs_version_last(txn, &number), 0);
+	assert_int_equal(number, 0);
+	assert_int_equal(wfs_blob_listing_last(txn, &number), 0);
+	assert_int_equal(number, 0);
+}
+
+/* --- meta --- */
+
+static void meta_gives_back_what_was_put_last(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_bytes value;
+
+	assert_int_equal(wfs_meta_put(txn, "name", text("first")), 0);
+	assert_int_equal(wfs_meta_put(txn, "name", text("second")), 0);
+
+	assert_int_equal(wfs_meta_get(txn, "name", &value), 0);
+	assert_bytes_text(value, "second");
+}
+
+/* --- journal --- */
+
+static const char *const lines[] = {"one\n", "x\n", "three three\n", "four\n", "5\n"};
+
+static void append_lines(struct wfs_txn *txn, uint64_t first)
+{
+	uint64_t offset = 0;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(lines); i++) {
+		assert_int_equal(wfs_journal_append(txn, first + i, offset, text(lines[i])), 0);
+		offset += strlen(lines[i]);
+	}
+}
+
+static void journal_gives_each_line_and_its_offset(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	uint64_t expected = 0;
+	struct wfs_bytes line;
+	uint64_t offset;
+
+	append_lines(txn, 0);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(lines); i++) {
+		assert_int_equal(wfs_journal_get(txn, i, &offset, &line), 0);
+		assert_bytes_text(line, lines[i]);
+		assert_int_equal(offset, expected);
+		expected += line.size;
+	}
+	assert_int_equal(wfs_journal_get(txn, WFS_ARRAY_COUNT(lines), &offset, &line), -ENOENT);
+}
+
+static void journal_finds_the_record_of_every_byte(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	uint64_t offset = 0;
+	uint64_t seq;
+
+	append_lines(txn, 0);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(lines); i++) {
+		for (size_t byte = 0; lines[i][byte]; byte++, offset++) {
+			assert_int_equal(wfs_journal_at_offset(txn, offset, &seq), 0);
+			assert_int_equal(seq, i);
+		}
+	}
+	assert_int_equal(wfs_journal_at_offset(txn, offset, &seq), -ENOENT);
+	assert_int_equal(wfs_journal_at_offset(txn, UINT64_MAX, &seq), -ENOENT);
+}
+
+static void journal_may_begin_late(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	uint64_t number;
+
+	append_lines(txn, 100);
+
+	assert_int_equal(wfs_journal_first(txn, &number), 0);
+	assert_int_equal(number, 100);
+	assert_int_equal(wfs_journal_height(txn, &number), 0);
+	assert_int_equal(number, 100 + WFS_ARRAY_COUNT(lines));
+	assert_int_equal(wfs_journal_at_offset(txn, 4, &number), 0);
+	assert_int_equal(number, 101);
+}
+
+static void journal_refuses_a_seq_that_is_there(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+
+	append_lines(txn, 0);
+
+	assert_int_equal(wfs_journal_append(txn, 2, 0, text("again\n")), -EEXIST);
+}
+
+static void journal_row_without_a_line_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_bytes line;
+	uint64_t offset;
+
+	assert_int_equal(wfs_journal_append(txn, 0, 0, text("")), 0);
+
+	assert_int_equal(wfs_journal_get(txn, 0, &offset, &line), -EIO);
+}
+
+/* --- reducers --- */
+
+static const struct wfs_reducer some_reducer = {
+	.reducer_id = 3,
+	.keyed = true,
+	.created_height = UINT64_C(0x0102030405060708),
+	.live_count = 5,
+	.cell_count = 6,
+	.names_ns = -7,
+};
+
+static void put_reducers(struct wfs_txn *txn, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct wfs_reducer reducer = {.reducer_id = (uint32_t)i + 1};
+
+		assert_int_equal(wfs_reducer_put(txn, names[i], &reducer), 0);
+	}
+}
+
+static void reducer_comes_back_as_it_was_put(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+
+	assert_int_equal(wfs_reducer_put(txn, "counter", &some_reducer), 0);
+
+	assert_int_equal(wfs_reducer_get(txn, "counter", 7, &reducer), 0);
+	assert_int_equal(reducer.reducer_id, 3);
+	assert_true(reducer.keyed);
+	assert_true(reducer.created_height == some_reducer.created_height);
+	assert_int_equal(reducer.live_count, 5);
+	assert_int_equal(reducer.cell_count, 6);
+	assert_int_equal(reducer.names_ns, -7);
+	assert_int_equal(wfs_reducer_name(txn, 3, &name), 0);
+	assert_bytes_text(name, "counter");
+}
+
+static void reducer_names_that_cannot_be_are_not_found(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_reducer reducer;
+	char long_name[1000];
+
+	assert_int_equal(wfs_reducer_put(txn, "counter", &some_reducer), 0);
+	memset(long_name, 'n', sizeof(long_name));
+
+	assert_int_equal(wfs_reducer_get(txn, "", 0, &reducer), -ENOENT);
+	assert_int_equal(wfs_reducer_get(txn, "counte", 6, &reducer), -ENOENT);
+	assert_int_equal(wfs_reducer_get(txn, long_name, sizeof(long_name), &reducer), -ENOENT);
+}
+
+static void reducers_are_walked_by_id(void **state)
+{
+	static const char *const names[] = {"zebra", "ape", "mole"};
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_reducer reducer = {0};
+	struct wfs_bytes name;
+
+	put_reducers(txn, names, 3);
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(wfs_reducer_next(txn, reducer.reducer_id, &name, &reducer), 0);
+		assert_bytes_text(name, names[i]);
+	}
+	assert_int_equal(wfs_reducer_next(txn, reducer.reducer_id, &name, &reducer), -ENOENT);
+	assert_int_equal(wfs_reducer_next(txn, UINT32_MAX, &name, &reducer), -ENOENT);
+}
+
+static void reducers_are_walked_by_name(void **state)
+{
+	static const char *const names[] = {"zebra", "ape", "mole"};
+	static const char *const sorted[] = {"ape", "mole", "zebra"};
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_bytes name = text("");
+	struct wfs_reducer reducer;
+
+	put_reducers(txn, names, 3);
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(wfs_reducer_next_name(txn, name, &name, &reducer), 0);
+		assert_bytes_text(name, sorted[i]);
+	}
+	assert_int_equal(wfs_reducer_next_name(txn, name, &name, &reducer), -ENOENT);
+	assert_int_equal(wfs_reducer_next_name(txn, text("b"), &name, &reducer), 0);
+	assert_bytes_text(name, "mole");
+}
+
+/* --- cells --- */
+
+static void cell_id_holds_reducer_and_ordinal(void **state)
+{
+	(void)state;
+
+	assert_true(wfs_cell_id(1, 2) == ((UINT64_C(1) << WFS_CELL_ORDINAL_BITS) | 2));
+	assert_int_equal(wfs_cell_reducer(wfs_cell_id(WFS_REDUCER_ID_MAX, 5)), WFS_REDUCER_ID_MAX);
+}
+
+static struct wfs_cell some_cell(uint64_t cell_id, const char *key)
+{
+	return (struct wfs_cell){
+		.cell_id = cell_id,
+		.head_vid = 11,
+		.version_count = 12,
+		.head_height = 13,
+		.created_height = 14,
+		.size_bytes = 15,
+		.time_ns = -16,
+		.live = true,
+		.key = text(key),
+	};
+}
+
+static void put_cells(struct wfs_txn *txn, uint32_t reducer_id, const char *const *keys)
+{
+	for (uint64_t i = 0; keys[i]; i++) {
+		const struct wfs_cell cell = some_cell(wfs_cell_id(reducer_id, i + 1), keys[i]);
+
+		assert_int_equal(wfs_cell_put(txn, &cell), 0);
+		assert_int_equal(wfs_cell_name_put(txn, reducer_id, cell.key, cell.cell_id), 0);
+	}
+}
+
+static void cell_comes_back_as_it_was_put(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_cell cell = some_cell(wfs_cell_id(REDUCER, 1), "the key");
+	struct wfs_cell found;
+
+	assert_int_equal(wfs_cell_put(txn, &cell), 0);
+
+	assert_int_equal(wfs_cell_get(txn, cell.cell_id, &found), 0);
+	assert_true(found.cell_id == cell.cell_id);
+	assert_int_equal(found.head_vid, 11);
+	assert_int_equal(found.version_count, 12);
+	assert_int_equal(found.head_height, 13);
+	assert_int_equal(found.created_height, 14);
+	assert_int_equal(found.size_bytes, 15);
+	assert_int_equal(found.time_ns, -16);
+	assert_true(found.live);
+	assert_bytes_text(found.key, "the key");
+}
+
+static void cell_with_too_long_a_key_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	char key[WFS_KEY_SIZE_MAX + 2];
+	struct wfs_cell found;
+
+	memset(key, 'k', sizeof(key));
+	key[sizeof(key) - 1] = '\0';
+	const struct wfs_cell cell = some_cell(1, key);
+	assert_int_equal(wfs_cell_put(txn, &cell), 0);
+
+	assert_int_equal(wfs_cell_get(txn, 1, &found), -EIO);
+}
+
+static void cell_is_found_by_reducer_and_key(void **state)
+{
+	static const char *const keys[] = {"a", "b", "", NULL};
+	struct wfs_txn *txn = txn_of(state);
+	uint64_t cell_id;
+
+	put_cells(txn, REDUCER, keys);
+
+	for (uint64_t i = 0; keys[i]; i++) {
+		assert_int_equal(wfs_cell_find(txn, REDUCER, text(keys[i]), &cell_id), 0);
+		assert_true(cell_id == wfs_cell_id(REDUCER, i + 1));
+	}
+	assert_int_equal(wfs_cell_find(txn, REDUCER, text("c"), &cell_id), -ENOENT);
+	assert_int_equal(wfs_cell_find(txn, REDUCER + 1, text("a"), &cell_id), -ENOENT);
+}
+
+static void a_key_of_any_bytes_up_to_the_limit_is_found(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	uint8_t key[WFS_KEY_SIZE_MAX + 1];
+	uint64_t cell_id;
+
+	for (size_t i = 0; i < sizeof(key); i++)
+		key[i] = (uint8_t)i;
+	assert_int_equal(wfs_cell_name_put(txn, REDUCER, WFS_BYTES(key, WFS_KEY_SIZE_MAX), 5), 0);
+
+	assert_int_equal(
+		wfs_cell_find(txn, REDUCER, WFS_BYTES(key, WFS_KEY_SIZE_MAX), &cell_id), 0);
+	assert_int_equal(cell_id, 5);
+	assert_int_equal(
+		wfs_cell_find(txn, REDUCER, WFS_BYTES(key, sizeof(key)), &cell_id), -ENOENT);
+	assert_int_equal(wfs_cell_name_put(txn, REDUCER, WFS_BYTES(key, sizeof(key)), 6), -EFBIG);
+}
+
+static void keys_are_walked_in_byte_order_within_their_reducer(void **state)
+{
+	static const char *const keys[] = {"b", "\xff", "a", "", "ab", "B", NULL};
+	static const char *const sorted[] = {"", "B", "a", "ab", "b", "\xff"};
+	static const char *const others[] = {"other", NULL};
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_bytes *after = NULL;
+	struct wfs_bytes key;
+	uint64_t cell_id;
+
+	put_cells(txn, REDUCER - 1, others);
+	put_cells(txn, REDUCER, keys);
+	put_cells(txn, REDUCER + 1, others);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(sorted); i++) {
+		assert_int_equal(wfs_cell_find_next(txn, REDUCER, after, &key, &cell_id), 0);
+		assert_bytes_text(key, sorted[i]);
+		after = &key;
+	}
+	assert_int_equal(wfs_cell_find_next(txn, REDUCER, after, &key, &cell_id), -ENOENT);
+	key = text("aa");
+	assert_int_equal(wfs_cell_find_next(txn, REDUCER, &key, &key, &cell_id), 0);
+	assert_bytes_text(key, "ab");
+}
+
+static size_t walk(struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id, char *ret_keys)
+{
+	WFS_AUTO_CELL_WALK struct wfs_cell_walk cells = {0};
+	struct wfs_cell cell;
+	size_t count = 0;
+	int r;
+
+	*ret_keys = '\0';
+	assert_int_equal(wfs_cell_walk_init(&cells, txn, reducer_id, after_id), 0);
+	while ((r = wfs_cell_walk_next(&cells, &cell)) > 0) {
+		ret_keys += snprintf(
+			ret_keys, 4, "%.*s ", (int)cell.key.size, (const char *)cell.key.data);
+		count++;
+	}
+	assert_int_equal(r, 0);
+	return count;
+}
+
+static void cells_are_walked_in_creation_order_within_their_reducer(void **state)
+{
+	static const char *const keys[] = {"c", "a", "b", NULL};
+	static const char *const others[] = {"x", NULL};
+	struct wfs_txn *txn = txn_of(state);
+	char found[64];
+
+	put_cells(txn, REDUCER - 1, others);
+	put_cells(txn, REDUCER, keys);
+	put_cells(txn, REDUCER + 1, others);
+
+	assert_int_equal(walk(txn, REDUCER, 0, found), 3);
+	assert_string_equal(found, "c a b ");
+	assert_int_equal(walk(txn, REDUCER, wfs_cell_id(REDUCER, 1), found), 2);
+	assert_string_equal(found, "a b ");
+	assert_int_equal(walk(txn, REDUCER, wfs_cell_id(REDUCER, 3), found), 0);
+	assert_int_equal(walk(txn, REDUCER + 1, 0, found), 1);
+}
+
+static void a_walk_that_starts_behind_its_reducer_gives_nothing(void **state)
+{
+	static const char *const keys[] = {"c", "a", "b", NULL};
+	static const char *const others[] = {"x", "y", "z", NULL};
+	struct wfs_txn *txn = txn_of(state);
+	char found[64];
+
+	put_cells(txn, 0, others);
+	put_cells(txn, REDUCER, keys);
+	put_cells(txn, REDUCER + 1, others);
+
+	assert_int_equal(walk(txn, REDUCER, wfs_cell_id(REDUCER + 1, 1), found), 0);
+	assert_int_equal(walk(txn, REDUCER, UINT64_MAX, found), 0);
+}
+
+static void a_walk_that_never_began_can_be_ended(void **state)
+{
+	struct wfs_cell_walk cells = {0};
+
+	(void)state;
+	wfs_cell_walk_done(&cells);
+	wfs_cell_walk_done(&cells);
+}
+
+/* --- versions and history --- */
+
+static void version_comes_back_as_it_was_put(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_version version = {
+		.vid = 5,
+		.cell_id = 6,
+		.prev_vid = 4,
+		.height = 7,
+		.size_bytes = 6,
+		.time_ns = -8,
+		.hash = wfs_hash_of("bytes\n", 6),
+		.bytes = text("bytes\n"),
+	};
+	struct wfs_version found;
+
+	assert_int_equal(wfs_version_put(txn, &version), 0);
+
+	assert_int_equal(wfs_version_get(txn, 5, &found), 0);
+	assert_int_equal(found.vid, 5);
+	assert_int_equal(found.cell_id, 6);
+	assert_int_equal(found.prev_vid, 4);
+	assert_int_equal(found.height, 7);
+	assert_int_equal(found.size_bytes, 6);
+	assert_int_equal(found.time_ns, -8);
+	assert_true(wfs_hash_equal(&found.hash, &version.hash));
+	assert_false(found.tombstone || found.in_file);
+	assert_bytes_text(found.bytes, "bytes\n");
+}
+
+static void version_flags_come_back(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_version tombstone = {.vid = 1, .tombstone = true};
+	const struct wfs_version in_file = {.vid = 2, .in_file = true, .size_bytes = 1 << 20};
+	struct wfs_version found;
+
+	assert_int_equal(wfs_version_put(txn, &tombstone), 0);
+	assert_int_equal(wfs_version_put(txn, &in_file), 0);
+
+	assert_int_equal(wfs_version_get(txn, 1, &found), 0);
+	assert_true(found.tombstone && !found.in_file);
+	assert_int_equal(wfs_version_get(txn, 2, &found), 0);
+	assert_true(!found.tombstone && found.in_file && found.size_bytes == 1 << 20);
+}
+
+static void version_with_another_size_than_its_bytes_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_version version = {.vid = 1, .size_bytes = 3, .bytes = text("four")};
+	struct wfs_version found;
+
+	assert_int_equal(wfs_version_put(txn, &version), 0);
+
+	assert_int_equal(wfs_version_get(txn, 1, &found), -EIO);
+}
+
+static void versions_are_never_overwritten(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_version version = {.vid = 1};
+	uint64_t last;
+
+	assert_int_equal(wfs_version_put(txn, &version), 0);
+
+	assert_int_equal(wfs_version_put(txn, &version), -EEXIST);
+	assert_int_equal(wfs_version_last(txn, &last), 0);
+	assert_int_equal(last, 1);
+}
+
+/* A cell with @count versions, at heights 10, 20, …, kept the way wfs_head_set_cell keeps them;
+ * between any two of them another cell's version is written. */
+static void put_history(struct wfs_txn *txn, uint64_t cell_id, uint64_t count)
+{
+	struct wfs_cell cell = some_cell(cell_id, "key");
+
+	cell.head_vid = 0;
+	for (uint64_t i = 1; i <= count; i++) {
+		const struct wfs_version other = {.vid = 2 * i - 1, .cell_id = 1, .height = 10 * i};
+		const struct wfs_version version = {.vid = 2 * i,
+			.cell_id = cell_id,
+			.prev_vid = cell.head_vid,
+			.height = 10 * i};
+
+		assert_int_equal(wfs_version_put(txn, &other), 0);
+		assert_int_equal(wfs_version_put(txn, &version), 0);
+		if (i % WFS_HISTORY_STRIDE == 0)
+			assert_int_equal(wfs_history_put(txn, cell_id, 10 * i, 2 * i), 0);
+		cell.head_vid = 2 * i;
+	}
+	cell.version_count = count;
+	assert_int_equal(wfs_cell_put(txn, &cell), 0);
+}
+
+static void assert_history(struct wfs_txn *txn, uint64_t cell_id, uint64_t count)
+{
+	struct wfs_version found;
+
+	for (uint64_t height = 0; height <= 10 * count + 15; height++) {
+		uint64_t expected = height / 10 < count ? height / 10 : count;
+		int r = wfs_history_at(txn, cell_id, height, &found);
+
+		if (expected == 0) {
+			assert_int_equal(r, -ENOENT);
+			continue;
+		}
+		assert_int_equal(r, 0);
+		assert_int_equal(found.vid, 2 * expected);
+		assert_int_equal(found.height, 10 * expected);
+	}
+	assert_int_equal(wfs_history_at(txn, cell_id, UINT64_MAX, &found), 0);
+	assert_int_equal(found.vid, 2 * count);
+}
+
+static void history_gives_the_version_in_force_at_every_height(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+
+	put_history(txn, wfs_cell_id(REDUCER, 1), 3 * WFS_HISTORY_STRIDE + 3);
+
+	assert_history(txn, wfs_cell_id(REDUCER, 1), 3 * WFS_HISTORY_STRIDE + 3);
+}
+
+static void history_of_as_many_versions_as_one_stride_is_right(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+
+	put_history(txn, wfs_cell_id(REDUCER, 1), WFS_HISTORY_STRIDE);
+
+	assert_history(txn, wfs_cell_id(REDUCER, 1), WFS_HISTORY_STRIDE);
+}
+
+static void history_of_one_version_is_right(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+
+	put_history(txn, wfs_cell_id(REDUCER, 1), 1);
+
+	assert_history(txn, wfs_cell_id(REDUCER, 1), 1);
+}
+
+static void history_of_a_cell_does_not_reach_into_its_neighbours(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const uint64_t cell_id = wfs_cell_id(REDUCER, 2);
+
+	assert_int_equal(wfs_history_put(txn, cell_id - 1, 1000, 999), 0);
+	assert_int_equal(wfs_history_put(txn, cell_id + 1, 1, 999), 0);
+	put_history(txn, cell_id, 2 * WFS_HISTORY_STRIDE + 1);
+
+	assert_history(txn, cell_id, 2 * WFS_HISTORY_STRIDE + 1);
+}
+
+static void history_that_leads_to_another_cells_version_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_version other = {.vid = 1, .cell_id = 99, .height = 1};
+	const struct wfs_version version = {.vid = 2, .cell_id = 5, .prev_vid = 1, .height = 5};
+	struct wfs_cell cell = some_cell(5, "key");
+	struct wfs_version found;
+
+	cell.head_vid = 2;
+	assert_int_equal(wfs_version_put(txn, &other), 0);
+	assert_int_equal(wfs_version_put(txn, &version), 0);
+	assert_int_equal(wfs_cell_put(txn, &cell), 0);
+
+	assert_int_equal(wfs_history_at(txn, 5, 5, &found), 0);
+	assert_int_equal(wfs_history_at(txn, 5, 4, &found), -EIO);
+}
+
+static void history_that_leads_forward_or_nowhere_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_version version = {.vid = 2, .cell_id = 5, .prev_vid = 2, .height = 5};
+	struct wfs_cell cell = some_cell(5, "key");
+	struct wfs_version found;
+
+	cell.head_vid = 2;
+	assert_int_equal(wfs_version_put(txn, &version), 0);
+	assert_int_equal(wfs_cell_put(txn, &cell), 0);
+	assert_int_equal(wfs_history_at(txn, 5, 4, &found), -EIO);
+	cell.head_vid = 3;
+	assert_int_equal(wfs_cell_put(txn, &cell), 0);
+
+	assert_int_equal(wfs_history_at(txn, 5, 5, &found), -EIO);
+}
+
+/* --- blobs --- */
+
+static void blob_comes_back_as_it_was_put(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_blob small = {.hash = wfs_hash_of("small", 5),
+		.size_bytes = 5,
+		.listed_id = 3,
+		.bytes = text("small")};
+	const struct wfs_blob large = {
+		.hash = wfs_hash_of("large", 5), .size_bytes = 1 << 20, .in_file = true};
+	struct wfs_blob found;
+
+	assert_int_equal(wfs_blob_put(txn, &small), 0);
+	assert_int_equal(wfs_blob_put(txn, &large), 0);
+
+	assert_int_equal(wfs_blob_get(txn, &small.hash, &found), 0);
+	assert_true(wfs_hash_equal(&found.hash, &small.hash));
+	assert_int_equal(found.listed_id, 3);
+	assert_false(found.in_file);
+	assert_bytes_text(found.bytes, "small");
+	assert_int_equal(wfs_blob_get(txn, &large.hash, &found), 0);
+	assert_true(found.in_file);
+	assert_int_equal(found.size_bytes, 1 << 20);
+	assert_int_equal(found.bytes.size, 0);
+}
+
+static void blob_with_another_size_than_its_bytes_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_blob blob = {.size_bytes = 3, .bytes = text("four")};
+	struct wfs_blob found;
+
+	assert_int_equal(wfs_blob_put(txn, &blob), 0);
+
+	assert_int_equal(wfs_blob_get(txn, &blob.hash, &found), -EIO);
+	assert_int_equal(wfs_blob_next(txn, NULL, &found), -EIO);
+}
+
+static void blobs_are_walked_by_hash(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_hash last = {0};
+	struct wfs_blob found;
+	size_t count = 0;
+
+	for (uint8_t i = 0; i < 20; i++) {
+		const struct wfs_blob blob = {
+			.hash = wfs_hash_of(&i, 1), .size_bytes = 1, .bytes = WFS_BYTES(&i, 1)};
+
+		assert_int_equal(wfs_blob_put(txn, &blob), 0);
+	}
+
+	for (; wfs_blob_next(txn, count ? &last : NULL, &found) == 0; count++) {
+		assert_true(memcmp(last.bytes, found.hash.bytes, WFS_HASH_SIZE) < 0);
+		last = found.hash;
+	}
+	assert_int_equal(count, 20);
+}
+
+static void listing_comes_back_as_it_was_put(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const struct wfs_blob_listing listing = {
+		.listed_id = 2, .hash = wfs_hash_of("x", 1), .height = 3, .time_ns = -4};
+	struct wfs_blob_listing found;
+	uint64_t last;
+
+	assert_int_equal(wfs_blob_listing_put(txn, &listing), 0);
+
+	assert_int_equal(wfs_blob_listing_get(txn, 2, &found), 0);
+	assert_int_equal(found.listed_id, 2);
+	assert_int_equal(found.height, 3);
+	assert_int_equal(found.time_ns, -4);
+	assert_true(wfs_hash_equal(&found.hash, &listing.hash));
+	assert_int_equal(wfs_blob_listing_last(txn, &last), 0);
+	assert_int_equal(last, 2);
+}
+
+#define IN_TXN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_TXN(getters_of_an_empty_store_find_nothing),
+		IN_TXN(counters_of_an_empty_store_are_zero),
+		IN_TXN(meta_gives_back_what_was_put_last),
+		IN_TXN(journal_gives_each_line_and_its_offset),
+		IN_TXN(journal_finds_the_record_of_every_byte),
+		IN_TXN(journal_may_begin_late),
+		IN_TXN(journal_refuses_a_seq_that_is_there),
+		IN_TXN(journal_row_without_a_line_is_damage),
+		IN_TXN(reducer_comes_back_as_it_was_put),
+		IN_TXN(reducer_names_that_cannot_be_are_not_found),
+		IN_TXN(reducers_are_walked_by_id),
+		IN_TXN(reducers_are_walked_by_name),
+		cmocka_unit_test(cell_id_holds_reducer_and_ordinal),
+		IN_TXN(cell_comes_back_as_it_was_put),
+		IN_TXN(cell_with_too_long_a_key_is_damage),
+		IN_TXN(cell_is_found_by_reducer_and_key),
+		IN_TXN(a_key_of_any_bytes_up_to_the_limit_is_found),
+		IN_TXN(keys_are_walked_in_byte_order_within_their_reducer),
+		IN_TXN(cells_are_walked_in_creation_order_within_their_reducer),
+		IN_TXN(a_walk_that_starts_behind_its_reducer_gives_nothing),
+		cmocka_unit_test(a_walk_that_never_began_can_be_ended),
+		IN_TXN(version_comes_back_as_it_was_put),
+		IN_TXN(version_flags_come_back),
+		IN_TXN(version_with_another_size_than_its_bytes_is_damage),
+		IN_TXN(versions_are_never_overwritten),
+		IN_TXN(history_gives_the_version_in_force_at_every_height),
+		IN_TXN(history_of_as_many_versions_as_one_stride_is_right),
+		IN_TXN(history_of_one_version_is_right),
+		IN_TXN(history_of_a_cell_does_not_reach_into_its_neighbours),
+		IN_TXN(history_that_leads_to_another_cells_version_is_damage),
+		IN_TXN(history_that_leads_forward_or_nowhere_is_damage),
+		IN_TXN(blob_comes_back_as_it_was_put),
+		IN_TXN(blob_with_another_size_than_its_bytes_is_damage),
+		IN_TXN(blobs_are_walked_by_hash),
+		IN_TXN(listing_comes_back_as_it_was_put),
+	};
+
+	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
+}
