@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of kernel/lua/ share; private to this folder.
+ *
+ * lua.c          life of an object, one step
+ * lua-limit.c    allocator, counter, collection of garbage, the stop that nothing catches
+ * lua-json.c     values to Lua and back to canonical text
+ * lua-read.c     canonical text to Lua
+ * lua-library.c  the environment: protected proxies, what each global is
+ * lua-text.c     strings that grow
+ * lua-base.c lua-pairs.c lua-math.c lua-table.c lua-string.c lua-format.c lua-pattern.c
+ * lua-utf8.c     the functions themselves; lua-match.c is the matcher of lua-pattern.c
+ *
+ * Bounds. Everything a module can make the processor do is charged to one counter: the count hook
+ * adds the instructions, library functions and large allocations add their own work. Reaching a
+ * bound *stops* the state: the stop is remembered outside of Lua, every error-catching function
+ * raises it again, the hook fires at every instruction, and the state is thrown away afterwards.
+ */
+#pragma once
+
+#include <lauxlib.h>
+#include <locale.h>
+#include <lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/lua/lua.h"
+
+/* Why a state stopped. The order has no meaning. */
+enum wfs_lua_stop {
+	WFS_LUA_GOING,
+	WFS_LUA_STOP_INSTRUCTIONS,
+	WFS_LUA_STOP_MEMORY,
+	WFS_LUA_STOP_TIME,      /* processor time: what the counter cannot see */
+	WFS_LUA_STOP_WEAK,      /* a metatable became weak behind setmetatable's back */
+	WFS_LUA_STOP_NO_MEMORY, /* malloc failed: the host's fault, not the module's */
+};
+
+/* Registry slots. Integers, because these are the cheapest registry keys. */
+enum wfs_lua_slot {
+	WFS_LUA_SLOT_MAIN = 16,  /* the compiled main chunk */
+	WFS_LUA_SLOT_GLOBALS,    /* metatable of a step's globals: reads fall to the library */
+	WFS_LUA_SLOT_ARRAY,      /* marker metatables */
+	WFS_LUA_SLOT_OBJECT,     /* */
+	WFS_LUA_SLOT_METATABLES, /* weak set of the metatables that modules have set */
+};
+
+enum {
+	WFS_LUA_HOOK_PERIOD = 1000,       /* instructions between two looks at the bounds */
+	WFS_LUA_NS_PER_INSTRUCTION = 200, /* processor time allowed; usual is 3 to 10 */
+	WFS_LUA_TIME_MIN_MS = 1000,
+	WFS_LUA_GARBAGE_BYTES = 256 << 10, /* kept before it is collected */
+	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */
+	WFS_LUA_MATCH_DEPTH_MAX = 200,     /* nesting of the pattern matcher */
+};
+
+/* One member name while an object is sorted. `slot`: stack index of its value, 0: look it up. */
+enum { WFS_LUA_POOL_CLASSES = 32 }; /* of 16 bytes each: blocks up to 512 bytes are pooled */
+
+struct wfs_lua_member {
+	const char *text;
+	size_t size;
+	int slot;
+};
+
+struct wfs_lua {
+	struct wfs_lua_limits limits;
+	char *name;   /* owned */
+	char *source; /* owned */
+	size_t source_size;
+	locale_t locale;  /* "C": number format and string order must not follow the host */
+	lua_State *state; /* owned; NULL: thrown away, the next step builds it again */
+
+	/* Bounds of the run in progress. */
+	bool running;           /* user code may run; the hook and the charges are on */
+	bool armed;             /* the hook was asked to fire at the next instruction */
+	bool refused;           /* the allocator refused; Lua is collecting and will ask again */
+	bool collected;         /* Lua collected on its own since the last safe point */
+	enum wfs_lua_stop stop; /* set once, until the state is thrown away */
+	int stop_line;          /* 0: not in Lua code */
+	uint64_t used;          /* instructions and what was charged like them */
+	uint64_t used_checked;  /* `used` at the last safe point */
+	size_t heap_bytes;      /* live and garbage */
+	size_t collect_bytes;   /* collect when the heap is above */
+	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
+
+	const uint8_t *seed; /* of the step that runs; NULL once `random` was made from it */
+	uint64_t random[4];  /* xoshiro256** of ctx.random() */
+
+	void *pool[WFS_LUA_POOL_CLASSES]; /* unused blocks by size; lua-pool.c */
+	size_t pool_bytes;
+
+	/* Scratch of the writer, kept between steps. */
+	struct wfs_buffer output[3]; /* state, events, effects */
+	struct wfs_lua_member *members;
+	size_t member_count;
+	size_t member_capacity;
+};
+
+/* The object that a state belongs to. */
+static inline struct wfs_lua *wfs_lua_of(lua_State *L)
+{
+	return *(struct wfs_lua **)lua_getextraspace(L);
+}
+
+/* --- lua-pool.c --- */
+
+/** wfs_lua_pool_resize() - malloc, realloc and free in one; sizes are 0 where there is no block.
+ *  Return: the block, or NULL (out of memory, or @new_size 0). */
+void *wfs_lua_pool_resize(struct wfs_lua *lua, void *block, size_t old_size, size_t new_size);
+
+/** wfs_lua_pool_done() - free what is kept; no block may be in use. */
+void wfs_lua_pool_done(struct wfs_lua *lua);
+
+/* --- lua-limit.c --- */
+
+/** wfs_lua_allocate() - the lua_Alloc of every state; @context is the struct wfs_lua. */
+void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_size);
+
+/** wfs_lua_limit_start() - zero the counters; user code may run from here on. */
+void wfs_lua_limit_start(struct wfs_lua *lua);
+
+/** wfs_lua_limit_end() - user code has ended; collects garbage when there is much of it. */
+void wfs_lua_limit_end(struct wfs_lua *lua);
+
+/** wfs_lua_charge() - count work of a library function; raises when a bound is reached. */
+void wfs_lua_charge(lua_State *L, uint64_t count);
+
+/** wfs_lua_charge_bytes() - the same for bytes copied, compared or scanned. */
+static inline void wfs_lua_charge_bytes(lua_State *L, size_t size)
+{
+	wfs_lua_charge(L, 1 + size / WFS_LUA_CHARGE_BYTES);
+}
+
+/** wfs_lua_raise_stop() - raise again what stopped the state. */
+_Noreturn void wfs_lua_raise_stop(lua_State *L);
+
+/** wfs_lua_stop_now() - stop the state for @stop and raise. */
+_Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
+
+/** wfs_lua_error() - luaL_error for callers that return nothing. */
+_Noreturn void wfs_lua_error(lua_State *L, const char *format, ...);
+
+/** wfs_lua_note_metatable() - the table at @index was made a metatable by the module. */
+void wfs_lua_note_metatable(lua_State *L, int index);
+
+/* --- lua-json.c --- */
+
+/** wfs_lua_push_json() - push a value; raises when it is nested too deeply. */
+void wfs_lua_push_json(lua_State *L, const json_t *json);
+
+/**
+ * wfs_lua_read_json() - push the value of a canonical document (lua-read.c)
+ * @scratch: overwritten
+ * Return: true; false with nothing pushed when @text is not in canonical form.
+ */
+bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *scratch);
+
+/**
+ * wfs_lua_write_json() - append the canonical text of the value at @index
+ * @what: what the value is, begins every message, e.g. "new state"
+ * @array: an empty unmarked table is an array here
+ * Raises when it is not JSON (the message says where) or the text exceeds limits.output_bytes.
+ */
+void wfs_lua_write_json(
+	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
+
+/* --- lua-library.c --- */
+
+/** wfs_lua_open() - build the read-only environment and the registry slots. */
+void wfs_lua_open(lua_State *L);
+
+/** wfs_lua_push_context() - push a step's `ctx`. */
+void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step);
+
+/* --- lua-text.c: a growing string --- */
+
+enum { WFS_LUA_TEXT_SMALL_BYTES = 512 };
+
+/*
+ * A string while it is being put together. Unlike luaL_Buffer it grows through ordinary objects, so
+ * that Lua collects before it gives up. Lives on the C stack; occupies one slot of the Lua stack.
+ */
+struct wfs_lua_text {
+	lua_State *L;
+	char *data; /* `small`, or a userdata in the slot */
+	size_t size;
+	size_t capacity_bytes;
+	int slot;
+	char small[WFS_LUA_TEXT_SMALL_BYTES];
+};
+
+/** wfs_lua_text_start() - empty; pushes the slot. */
+void wfs_lua_text_start(lua_State *L, struct wfs_lua_text *text);
+void wfs_lua_text_append(struct wfs_lua_text *text, const char *data, size_t size);
+void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
+
+/** wfs_lua_text_room() - @size bytes to be written by the caller; they count as appended. */
+char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
+
+/** wfs_lua_text_push() - push what was put together. */
+void wfs_lua_text_push(struct wfs_lua_text *text);
+
+/* --- functions of the environment, by file --- */
+
+extern const luaL_Reg wfs_lua_base[];       /* lua-base.c */
+extern const luaL_Reg wfs_lua_pairs[];      /* lua-pairs.c */
+extern const luaL_Reg wfs_lua_math[];       /* lua-math.c */
+extern const luaL_Reg wfs_lua_table[];      /* lua-table.c */
+extern const luaL_Reg wfs_lua_string[];     /* lua-string.c */
+extern const luaL_Reg wfs_lua_pattern[];    /* lua-pattern.c; joins `string` */
+extern const luaL_Reg wfs_lua_arithmetic[]; /* lua-string.c: metamethods of strings */
+extern const luaL_Reg wfs_lua_utf8[];       /* lua-utf8.c */
+
+int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
+
+/** wfs_lua_random() - ctx.random */
+int wfs_lua_random(lua_State *L);
+
+/** wfs_lua_push_text() - push the value at @index as `tostring` shows it: never an address. */
+const char *wfs_lua_push_text(lua_State *L, int index, size_t *ret_size);
+
+/**
+ * wfs_lua_position() - a start index as the string functions take it, made 1-based and positive
+ * @position: as given; negative counts from the end
+ * Return: 1 … ; may be beyond @size.
+ */
+size_t wfs_lua_position(lua_Integer position, size_t size);

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON to Lua and back.
+ *
+ * null is light userdata of the NULL pointer; arrays carry the array marker as their metatable;
+ * objects are plain tables. Back: a table is an array when it is marked or has exactly the keys
+ * 1 … n; it is an object when it is marked so, empty, or has string keys only. Fields are read raw,
+ * so writing runs no code of the module. This is the hot path of every step: members are sorted and
+ * written from the Lua stack, without values in between.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+#include "kernel/lua/lua-impl.h"
+
+enum {
+	STACK_NEEDED = 4,        /* per level, besides kept members */
+	MEMBERS_KEPT = 64,       /* of one object; keys and values of more are looked up again */
+	MEMBERS_SORTED_FEW = 16, /* insertion sort up to here */
+	MEMBERS_MIN = 64,        /* first allocation */
+	PATH_SHOWN_BYTES = 200,  /* of a path in a message */
+	NAME_SHOWN_BYTES = 60,   /* of a member name in a path */
+};
+
+/* --- to Lua --- */
+
+static void push_value(lua_State *L, const json_t *json, int depth);
+
+static void push_array(lua_State *L, const json_t *json, int depth)
+{
+	const size_t count = json_array_size(json);
+
+	lua_createtable(L, (int)(count < INT32_MAX ? count : 0), 0);
+	for (size_t i = 0; i < count; i++) {
+		push_value(L, json_array_get(json, i), depth + 1);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_ARRAY);
+	lua_setmetatable(L, -2);
+}
+
+static void push_object(lua_State *L, const json_t *json, int depth)
+{
+	json_t *const object = (json_t *)json; /* jansson's iterators take no const */
+	const size_t count = json_object_size(json);
+
+	lua_createtable(L, 0, (int)(count < INT32_MAX ? count : 0));
+	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+		lua_pushlstring(L, json_object_iter_key(at), json_object_iter_key_len(at));
+		push_value(L, json_object_iter_value(at), depth + 1);
+		lua_rawset(L, -3);
+	}
+}
+
+static void push_value(lua_State *L, const json_t *json, int depth)
+{
+	luaL_checkstack(L, STACK_NEEDED, "JSON value");
+	if (depth > WFS_JSON_DEPTH_MAX)
+		luaL_error(L, "value nested more than %d levels", WFS_JSON_DEPTH_MAX);
+
+	switch (json_typeof(json)) {
+	case JSON_OBJECT:
+		push_object(L, json, depth);
+		break;
+	case JSON_ARRAY:
+		push_array(L, json, depth);
+		break;
+	case JSON_STRING:
+		lua_pushlstring(L, json_string_value(json), json_string_length(json));
+		break;
+	case JSON_INTEGER:
+		lua_pushinteger(L, json_integer_value(json));
+		break;
+	case JSON_REAL:
+		lua_pushnumber(L, json_real_value(json));
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		lua_pushboolean(L, json_is_true(json));
+		break;
+	case JSON_NULL:
+		lua_pushlightuserdata(L, NULL);
+		break;
+	}
+}
+
+void wfs_lua_push_json(lua_State *L, const json_t *json)
+{
+	push_value(L, json, 0);
+}
+
+/* --- from Lua --- */
+
+/* Where the writer is, from the value up to the root. */
+struct place {
+	const struct place *up; /* NULL: this is the root */
+	const char *name;       /* NULL: an element */
+	size_t name_size;
+	lua_Integer index;
+};
+
+struct writer {
+	lua_State *L;
+	struct wfs_lua *lua;
+	struct wfs_buffer *buffer;
+	const char *what;
+	bool root_array;
+};
+
+static void path_append(struct wfs_buffer *path, const struct place *place)
+{
+	if (!place->up)
+		return;
+	path_append(path, place->up);
+	if (!place->name) {
+		wfs_buffer_printf(path, "[%lld]", (long long)place->index);
+		return;
+	}
+	wfs_buffer_append_byte(path, '.');
+	wfs_buffer_append(path, place->name,
+		place->name_size < NAME_SHOWN_BYTES ? place->name_size : NAME_SHOWN_BYTES);
+}
+
+/*
+ * refuse() - raise "name: what: path: reason"
+ *
+ * The path is rendered into the step's own output buffer, which is void now and, unlike a local,
+ * is not lost when the error leaves this function.
+ */
+_Noreturn static void refuse(struct writer *w, const struct place *place, const char *reason)
+{
+	const char *path = NULL;
+	const char *more = "";
+
+	wfs_buffer_reset(w->buffer);
+	path_append(w->buffer, place);
+	path = wfs_buffer_text(w->buffer);
+	if (w->buffer->size > PATH_SHOWN_BYTES) {
+		w->buffer->data[PATH_SHOWN_BYTES] = '\0';
+		more = "…";
+	}
+	lua_pushfstring(w->L, "%s: %s: %s%s%s%s", w->lua->name, w->what, path, more,
+		*path ? ": " : "", reason);
+	lua_error(w->L);
+	abort(); /* not reached */
+}
+
+static void write_value(struct writer *w, int index, const struct place *place, int depth);
+
+static void write_string(struct writer *w, const char *text, size_t size, const struct place *place)
+{
+	if (!wfs_utf8_valid(text, size))
+		refuse(w, place, "string is not valid UTF-8");
+	wfs_json_write_string(w->buffer, text, size);
+}
+
+static void write_number(struct writer *w, int index, const struct place *place)
+{
+	int64_t integer = 0;
+	double real = 0;
+
+	if (lua_isinteger(w->L, index)) {
+		wfs_buffer_append_int(w->buffer, lua_tointeger(w->L, index));
+		return;
+	}
+	real = lua_tonumber(w->L, index);
+	switch (wfs_json_real_canonical(real, &integer)) {
+	case 2:
+		wfs_buffer_append_int(w->buffer, integer);
+		break;
+	case 1:
+		wfs_json_write_real(w->buffer, real);
+		break;
+	default:
+		refuse(w, place, "number that JSON cannot carry (not finite, or beyond 64 bits)");
+	}
+}
+
+static struct wfs_lua_member *member_add(struct writer *w)
+{
+	struct wfs_lua *const lua = w->lua;
+
+	if (lua->member_count == lua->member_capacity) {
+		const size_t capacity =
+			lua->member_capacity ? lua->member_capacity * 2 : MEMBERS_MIN;
+		struct wfs_lua_member *const larger =
+			reallocarray(lua->members, capacity, sizeof(*larger));
+
+		if (!larger)
+			wfs_lua_stop_now(w->L, WFS_LUA_STOP_NO_MEMORY);
+		lua->members = larger;
+		lua->member_capacity = capacity;
+	}
+	return &lua->members[lua->member_count++];
+}
+
+static int member_compare(const void *a, const void *b)
+{
+	const struct wfs_lua_member *const left = a;
+	const struct wfs_lua_member *const right = b;
+
+	return wfs_json_key_compare(left->text, left->size, right->text, right->size);
+}
+
+static void members_sort(struct wfs_lua_member *members, size_t count)
+{
+	if (count > MEMBERS_SORTED_FEW) {
+		qsort(members, count, sizeof(*members), member_compare);
+		return;
+	}
+	for (size_t i = 1; i < count; i++) {
+		const struct wfs_lua_member moved = members[i];
+		size_t at = i;
+
+		for (; at > 0 && member_compare(&members[at - 1], &moved) > 0; at--)
+			members[at] = members[at - 1];
+		members[at] = moved;
+	}
+}
+
+static void member_write(struct writer *w, int table, struct wfs_lua_member member,
+	const struct place *up, int depth)
+{
+	const struct place place = {.up = up, .name = member.text, .name_size = member.size};
+
+	if (memchr(member.text, '\0', member.size))
+		refuse(w, &place, "member name contains a NUL byte");
+	write_string(w, member.text, member.size, &place);
+	wfs_buffer_append_byte(w->buffer, ':');
+	if (member.slot) {
+		write_value(w, member.slot, &place, depth);
+		return;
+	}
+	lua_pushlstring(w->L, member.text, member.size);
+	lua_rawget(w->L, table);
+	write_value(w, lua_gettop(w->L), &place, depth);
+	lua_pop(w->L, 1);
+}
+
+static void members_write(
+	struct writer *w, int table, size_t first, const struct place *place, int depth)
+{
+	const size_t count = w->lua->member_count - first;
+
+	if (count > 1)
+		members_sort(w->lua->members + first, count);
+	wfs_buffer_append_byte(w->buffer, '{');
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			wfs_buffer_append_byte(w->buffer, ',');
+		/* By value: nested objects may move the array. */
+		member_write(w, table, w->lua->members[first + i], place, depth);
+	}
+	wfs_buffer_append_byte(w->buffer, '}');
+}
+
+/* The key is below the value on top of the stack, and is not a string. */
+_Noreturn static void refuse_key(struct writer *w, const struct place *place, bool array)
+{
+	lua_State *const L = w->L;
+	const char *text = NULL;
+
+	if (lua_type(L, -2) == LUA_TSTRING)
+		refuse(w, place,
+			lua_pushfstring(L, "array with the key '%s'", lua_tostring(L, -2)));
+	text = wfs_lua_push_text(L, -2, NULL);
+	if (array)
+		refuse(w, place, lua_pushfstring(L, "array with a hole or the key %s", text));
+	refuse(w, place,
+		lua_pushfstring(L, "object with the %s key %s", luaL_typename(L, -3), text));
+}
+
+/* Keeps the first members on the stack, so that writing them needs no look-up. */
+static void write_object(struct writer *w, int table, const struct place *place, int depth)
+{
+	lua_State *const L = w->L;
+	const size_t first = w->lua->member_count;
+	const int top = lua_gettop(L);
+
+	luaL_checkstack(L, 2 * MEMBERS_KEPT + STACK_NEEDED, "JSON object");
+	lua_pushnil(L);
+	while (lua_next(L, table)) {
+		struct wfs_lua_member *member = NULL;
+
+		if (lua_type(L, -2) != LUA_TSTRING)
+			refuse_key(w, place, false);
+		member = member_add(w);
+		member->text = lua_tolstring(L, -2, &member->size);
+		if (w->lua->member_count - first <= MEMBERS_KEPT) {
+			member->slot = lua_gettop(L);
+			lua_pushvalue(L, -2);
+		} else {
+			member->slot = 0;
+			lua_pop(L, 1);
+		}
+	}
+	members_write(w, table, first, place, depth);
+	w->lua->member_count = first;
+	lua_settop(L, top);
+}
+
+/* Raises unless the keys are 1 … n; returns n. */
+static lua_Integer array_count(struct writer *w, int table, const struct place *place)
+{
+	lua_State *const L = w->L;
+	const lua_Unsigned length = lua_rawlen(L, table);
+	lua_Unsigned count = 0;
+
+	lua_pushnil(L);
+	while (lua_next(L, table)) {
+		const lua_Integer key = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+
+		if (key < 1 || (lua_Unsigned)key > length)
+			refuse_key(w, place, true);
+		count++;
+		lua_pop(L, 1);
+	}
+	if (count != length)
+		refuse(w, place, "array with a hole");
+	return (lua_Integer)count;
+}
+
+static void write_array(struct writer *w, int table, const struct place *place, int depth)
+{
+	const lua_Integer count = array_count(w, table, place);
+
+	wfs_buffer_append_byte(w->buffer, '[');
+	for (lua_Integer i = 1; i <= count; i++) {
+		const struct place element = {.up = place, .index = i};
+
+		if (i > 1)
+			wfs_buffer_append_byte(w->buffer, ',');
+		lua_rawgeti(w->L, table, i);
+		write_value(w, lua_gettop(w->L), &element, depth);
+		lua_pop(w->L, 1);
+	}
+	wfs_buffer_append_byte(w->buffer, ']');
+}
+
+static bool has_marker(lua_State *L, int table, enum wfs_lua_slot slot)
+{
+	bool equal = false;
+
+	if (!lua_getmetatable(L, table))
+		return false;
+	lua_rawgeti(L, LUA_REGISTRYINDEX, slot);
+	equal = lua_rawequal(L, -1, -2);
+	lua_pop(L, 2);
+	return equal;
+}
+
+static bool is_array(struct writer *w, int table, const struct place *place)
+{
+	lua_State *const L = w->L;
+	bool array = false;
+
+	if (has_marker(L, table, WFS_LUA_SLOT_ARRAY))
+		return true;
+	if (has_marker(L, table, WFS_LUA_SLOT_OBJECT))
+		return false;
+	lua_pushnil(L);
+	if (!lua_next(L, table))
+		return !place->up && w->root_array;
+	array = lua_type(L, -2) == LUA_TNUMBER;
+	lua_pop(L, 2);
+	return array;
+}
+
+static void write_table(struct writer *w, int table, const struct place *place, int depth)
+{
+	if (depth == WFS_JSON_DEPTH_MAX)
+		refuse(w, place, "nested more than 128 levels, or a table that contains itself");
+	luaL_checkstack(w->L, STACK_NEEDED, "JSON value");
+	if (is_array(w, table, place))
+		write_array(w, table, place, depth + 1);
+	else
+		write_object(w, table, place, depth + 1);
+}
+
+static void check_size(struct writer *w, const struct place *place)
+{
+	if (w->buffer->size > w->lua->limits.output_bytes)
+		refuse(w, place,
+			lua_pushfstring(w->L, "more than %I bytes of JSON",
+				(LUAI_UACINT)w->lua->limits.output_bytes));
+	if (wfs_buffer_check(w->buffer) < 0)
+		wfs_lua_stop_now(w->L, WFS_LUA_STOP_NO_MEMORY);
+}
+
+/*
+ * write_value() - append the value at the absolute stack index @index
+ * @depth: tables around it
+ */
+static void write_value(struct writer *w, int index, const struct place *place, int depth)
+{
+	lua_State *const L = w->L;
+	const char *text = NULL;
+	size_t size = 0;
+
+	wfs_lua_charge(L, 1);
+	switch (lua_type(L, index)) {
+	case LUA_TTABLE:
+		write_table(w, index, place, depth);
+		break;
+	case LUA_TSTRING:
+		text = lua_tolstring(L, index, &size);
+		write_string(w, text, size, place);
+		break;
+	case LUA_TNUMBER:
+		write_number(w, index, place);
+		break;
+	case LUA_TBOOLEAN:
+		wfs_buffer_append_text(w->buffer, lua_toboolean(L, index) ? "true" : "false");
+		break;
+	case LUA_TLIGHTUSERDATA:
+		wfs_buffer_append_text(w->buffer, "null");
+		break;
+	default:
+		refuse(w, place,
+			lua_pushfstring(L, "a %s is not a JSON value", luaL_typename(L, index)));
+	}
+	check_size(w, place);
+}
+
+void wfs_lua_write_json(
+	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array)
+{
+	struct wfs_lua *const lua = wfs_lua_of(L);
+	struct writer writer = {
+		.L = L, .lua = lua, .buffer = buffer, .what = what, .root_array = array};
+	const struct place root = {0};
+
+	wfs_buffer_reset(buffer);
+	lua->member_count = 0;
+	write_value(&writer, lua_absindex(L, index), &root, 0);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a module sees.
+ *
+ * The environment lives as long as the state, so nothing in it may be written: every library is an
+ * empty table whose metatable reads from the real one, refuses assignment and hides itself; the
+ * real tables can be reached by no other way. A step's globals are a new table that reads from the
+ * environment in the same manner.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernel/lua/lua-impl.h"
+
+#define UTF8_CHARPATTERN "[\0-\x7F\xC2-\xFD][\x80-\xBF]*"
+
+static int refuse_assignment(lua_State *L)
+{
+	return luaL_error(L, "library tables are read-only");
+}
+
+/* Replaces the table on top by a protected proxy for it. */
+static void protect(lua_State *L)
+{
+	lua_newtable(L);
+	lua_newtable(L);
+	lua_rotate(L, -3, -1); /* proxy, metatable, real */
+	lua_setfield(L, -2, "__index");
+	lua_pushcfunction(L, refuse_assignment);
+	lua_setfield(L, -2, "__newindex");
+	lua_pushboolean(L, false);
+	lua_setfield(L, -2, "__metatable");
+	lua_setmetatable(L, -2);
+}
+
+static void add_number(lua_State *L, const char *name, lua_Number value)
+{
+	lua_pushnumber(L, value);
+	lua_setfield(L, -2, name);
+}
+
+static void add_integer(lua_State *L, const char *name, lua_Integer value)
+{
+	lua_pushinteger(L, value);
+	lua_setfield(L, -2, name);
+}
+
+/* Each of these adds one protected library to the environment on top of the stack. */
+
+static void open_math(lua_State *L)
+{
+	lua_newtable(L);
+	luaL_setfuncs(L, wfs_lua_math, 0);
+	add_number(L, "huge", HUGE_VAL);
+	add_number(L, "pi", M_PI);
+	add_integer(L, "maxinteger", LUA_MAXINTEGER);
+	add_integer(L, "mininteger", LUA_MININTEGER);
+	protect(L);
+	lua_setfield(L, -2, "math");
+}
+
+static void open_table(lua_State *L)
+{
+	lua_newtable(L);
+	luaL_setfuncs(L, wfs_lua_table, 0);
+	protect(L);
+	lua_setfield(L, -2, "table");
+}
+
+static void open_utf8(lua_State *L)
+{
+	lua_newtable(L);
+	luaL_setfuncs(L, wfs_lua_utf8, 0);
+	lua_pushlstring(L, UTF8_CHARPATTERN, sizeof(UTF8_CHARPATTERN) - 1);
+	lua_setfield(L, -2, "charpattern");
+	protect(L);
+	lua_setfield(L, -2, "utf8");
+}
+
+/* The same real table serves `string.x` and `("…"):x()`. */
+static void open_string(lua_State *L)
+{
+	lua_newtable(L);
+	luaL_setfuncs(L, wfs_lua_string, 0);
+	luaL_setfuncs(L, wfs_lua_pattern, 0);
+
+	lua_pushliteral(L, "");
+	lua_newtable(L);
+	luaL_setfuncs(L, wfs_lua_arithmetic, 0);
+	lua_pushvalue(L, -3);
+	lua_setfield(L, -2, "__index");
+	lua_pushboolean(L, false);
+	lua_setfield(L, -2, "__metatable");
+	lua_setmetatable(L, -2);
+	lua_pop(L, 1);
+
+	protect(L);
+	lua_setfield(L, -2, "string");
+}
+
+static void open_environment(lua_State *L)
+{
+	lua_newtable(L);
+	luaL_setfuncs(L, wfs_lua_base, 0);
+	luaL_setfuncs(L, wfs_lua_pairs, 0);
+	lua_pushlightuserdata(L, NULL);
+	lua_setfield(L, -2, "null");
+	open_math(L);
+	open_string(L);
+	open_table(L);
+	open_utf8(L);
+}
+
+/* `getmetatable` of a marked table shows the name of the mark. */
+static void open_marker(lua_State *L, const char *name, enum wfs_lua_slot slot)
+{
+	lua_newtable(L);
+	lua_pushstring(L, name);
+	lua_setfield(L, -2, "__metatable");
+	lua_rawseti(L, LUA_REGISTRYINDEX, slot);
+}
+
+void wfs_lua_open(lua_State *L)
+{
+	lua_newtable(L);
+	open_environment(L);
+	lua_setfield(L, -2, "__index");
+	lua_pushboolean(L, false);
+	lua_setfield(L, -2, "__metatable");
+	lua_rawseti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_GLOBALS);
+
+	open_marker(L, "array", WFS_LUA_SLOT_ARRAY);
+	open_marker(L, "object", WFS_LUA_SLOT_OBJECT);
+
+	/* Weak, so that noting a metatable does not keep it; nobody but the limits looks into it. */
+	lua_newtable(L);
+	lua_newtable(L);
+	lua_pushliteral(L, "k");
+	lua_setfield(L, -2, "__mode");
+	lua_setmetatable(L, -2);
+	lua_rawseti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_METATABLES);
+}
+
+static void add_text(lua_State *L, const char *name, const char *text)
+{
+	lua_pushstring(L, text); /* NULL gives nil */
+	lua_setfield(L, -2, name);
+}
+
+void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step)
+{
+	enum { FIELD_COUNT = 7 };
+
+	lua_createtable(L, 0, FIELD_COUNT);
+	lua_pushlstring(L, step->key.size ? step->key.data : "", step->key.size);
+	lua_setfield(L, -2, "key");
+	add_text(L, "reducer", step->reducer);
+	add_text(L, "schema", step->schema);
+	add_text(L, "principal", step->principal);
+	add_integer(L, "seq", (lua_Integer)step->seq);
+	add_integer(L, "at_ns", step->at_ns);
+	lua_pushcfunction(L, wfs_lua_random);
+	lua_setfield(L, -2, "random");
+}

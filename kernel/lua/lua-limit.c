@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bounds of a run.
+ *
+ * Garbage is collected at *safe points* only (the count hook, and charges of library functions),
+ * not whenever Lua likes: a module that turns a table weak by writing `__mode` into a metatable
+ * it has set already would otherwise see when the collector ran, and that depends on what earlier
+ * steps left behind. At a safe point such a metatable is found, and the step fails.
+ *
+ * Memory: the bound is on live memory. When the allocator refuses, Lua collects everything and asks
+ * again; only the second refusal stops the state. The hook is armed with the first, so that no
+ * instruction runs between that collection and the look for weak tables.
+ *
+ * Single instructions can be slow without being counted (comparing two strings of 30 MiB); a bound
+ * on processor time, far above what honest instructions take, catches those.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "kernel/lua/lua-impl.h"
+
+enum {
+	LARGE_BYTES = 1024,           /* allocations from here on are charged */
+	COLLECTION_CHARGE_BYTES = 64, /* of live memory, for one instruction of a collection */
+	NS_PER_SECOND = 1000 * 1000 * 1000,
+	NS_PER_MS = 1000 * 1000,
+};
+
+static void on_count(lua_State *L, lua_Debug *ar);
+
+/* Asks for the hook at the next instruction. lua_sethook may be called at any moment. */
+static void arm(struct wfs_lua *lua)
+{
+	if (!lua->running || lua->armed)
+		return;
+	lua->armed = true;
+	lua_sethook(lua->state, on_count, LUA_MASKCOUNT, 1);
+}
+
+static void set_stop(struct wfs_lua *lua, enum wfs_lua_stop stop)
+{
+	if (lua->stop == WFS_LUA_GOING)
+		lua->stop = stop;
+	arm(lua);
+}
+
+/* May the heap become this large? */
+static bool admit(struct wfs_lua *lua, size_t heap_bytes)
+{
+	if (heap_bytes <= lua->limits.memory_bytes) {
+		lua->refused = false;
+		return true;
+	}
+	if (lua->refused) {
+		set_stop(lua, WFS_LUA_STOP_MEMORY);
+	} else {
+		lua->refused = true;
+		lua->collected = true;
+		arm(lua);
+	}
+	return false;
+}
+
+static void *grow(struct wfs_lua *lua, void *block, size_t old_size, size_t new_size)
+{
+	void *larger = NULL;
+
+	if (!admit(lua, lua->heap_bytes + (new_size - old_size)))
+		return NULL;
+	larger = wfs_lua_pool_resize(lua, block, old_size, new_size);
+	if (!larger) {
+		set_stop(lua, WFS_LUA_STOP_NO_MEMORY);
+		return NULL;
+	}
+	lua->heap_bytes += new_size - old_size;
+	if (new_size >= LARGE_BYTES)
+		lua->used += new_size / COLLECTION_CHARGE_BYTES;
+	if (lua->heap_bytes > lua->collect_bytes || lua->used > lua->limits.instructions)
+		arm(lua);
+	return larger;
+}
+
+void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_size)
+{
+	struct wfs_lua *const lua = context;
+	void *smaller = NULL;
+
+	if (!block)
+		old_size = 0; /* Lua passes the type of the new object there */
+	if (new_size > old_size)
+		return grow(lua, block, old_size, new_size);
+
+	lua->heap_bytes -= old_size - new_size;
+	if (!block)
+		return NULL;
+	smaller = wfs_lua_pool_resize(lua, block, old_size, new_size);
+	return smaller || new_size == 0 ? smaller : block;
+}
+
+static int current_line(lua_State *L)
+{
+	lua_Debug ar;
+
+	for (int level = 0; lua_getstack(L, level, &ar); level++) {
+		lua_getinfo(L, "l", &ar);
+		if (ar.currentline > 0)
+			return ar.currentline;
+	}
+	return 0;
+}
+
+/* The error value is nil: pushing anything else could fail for want of memory. */
+void wfs_lua_raise_stop(lua_State *L)
+{
+	lua_pushnil(L);
+	lua_error(L);
+	abort(); /* not reached: lua_error does not return */
+}
+
+void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop)
+{
+	struct wfs_lua *const lua = wfs_lua_of(L);
+
+	if (lua->stop == WFS_LUA_GOING)
+		lua->stop_line = current_line(L);
+	set_stop(lua, stop);
+	wfs_lua_raise_stop(L);
+}
+
+void wfs_lua_error(lua_State *L, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	luaL_where(L, 1);
+	lua_pushvfstring(L, format, arguments);
+	va_end(arguments);
+	lua_concat(L, 2);
+	lua_error(L);
+	abort(); /* not reached */
+}
+
+void wfs_lua_note_metatable(lua_State *L, int index)
+{
+	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_METATABLES);
+	lua_pushvalue(L, index);
+	lua_pushboolean(L, true);
+	lua_rawset(L, -3);
+	lua_pop(L, 1);
+}
+
+static void refuse_weak_tables(lua_State *L)
+{
+	luaL_checkstack(L, 4, NULL);
+	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_METATABLES);
+	lua_pushnil(L);
+	while (lua_next(L, -2)) {
+		lua_pop(L, 1);
+		lua_pushliteral(L, "__mode");
+		if (lua_rawget(L, -2) != LUA_TNIL)
+			wfs_lua_stop_now(L, WFS_LUA_STOP_WEAK);
+		lua_pop(L, 1);
+	}
+	lua_pop(L, 1);
+}
+
+static void collect(struct wfs_lua *lua)
+{
+	size_t room = WFS_LUA_GARBAGE_BYTES;
+
+	lua_gc(lua->state, LUA_GCCOLLECT);
+	if (room < lua->heap_bytes)
+		room = lua->heap_bytes;
+	lua->collect_bytes = lua->heap_bytes + room;
+}
+
+static int64_t processor_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/* In ns; a limit of many years of instructions must not overflow. */
+static int64_t time_limit_ns(const struct wfs_lua *lua)
+{
+	const uint64_t most = INT64_MAX / WFS_LUA_NS_PER_INSTRUCTION / 2;
+	const uint64_t instructions =
+		lua->limits.instructions < most ? lua->limits.instructions : most;
+	const int64_t limit = (int64_t)instructions * WFS_LUA_NS_PER_INSTRUCTION;
+	const int64_t least = (int64_t)WFS_LUA_TIME_MIN_MS * NS_PER_MS;
+
+	return limit > least ? limit : least;
+}
+
+static bool time_is_up(struct wfs_lua *lua)
+{
+	const int64_t now = processor_time_ns();
+
+	if (lua->time_start_ns == 0)
+		lua->time_start_ns = now;
+	return now - lua->time_start_ns > time_limit_ns(lua);
+}
+
+static void safe_point(lua_State *L)
+{
+	struct wfs_lua *const lua = wfs_lua_of(L);
+
+	if (lua->stop != WFS_LUA_GOING)
+		wfs_lua_stop_now(L, lua->stop);
+	if (lua->collected || lua->heap_bytes > lua->collect_bytes) {
+		refuse_weak_tables(L);
+		if (!lua->collected)
+			collect(lua);
+		lua->collected = false;
+		lua->used += lua->heap_bytes / COLLECTION_CHARGE_BYTES;
+	}
+	if (lua->used > lua->limits.instructions)
+		wfs_lua_stop_now(L, WFS_LUA_STOP_INSTRUCTIONS);
+	if (time_is_up(lua))
+		wfs_lua_stop_now(L, WFS_LUA_STOP_TIME);
+	lua->used_checked = lua->used;
+	if (lua->armed) {
+		lua->armed = false;
+		lua_sethook(L, on_count, LUA_MASKCOUNT, WFS_LUA_HOOK_PERIOD);
+	}
+}
+
+static void on_count(lua_State *L, lua_Debug *ar)
+{
+	struct wfs_lua *const lua = wfs_lua_of(L);
+
+	(void)ar;
+	if (!lua->armed)
+		lua->used += WFS_LUA_HOOK_PERIOD;
+	safe_point(L);
+}
+
+void wfs_lua_charge(lua_State *L, uint64_t count)
+{
+	struct wfs_lua *const lua = wfs_lua_of(L);
+
+	lua->used += count;
+	if (lua->running && (lua->armed || lua->used - lua->used_checked >= WFS_LUA_HOOK_PERIOD))
+		safe_point(L);
+}
+
+void wfs_lua_limit_start(struct wfs_lua *lua)
+{
+	lua->running = true;
+	lua->armed = false;
+	lua->refused = false;
+	lua->collected = false;
+	lua->stop = WFS_LUA_GOING;
+	lua->stop_line = 0;
+	lua->used = 0;
+	lua->used_checked = 0;
+	lua->time_start_ns = 0;
+	lua_sethook(lua->state, on_count, LUA_MASKCOUNT, WFS_LUA_HOOK_PERIOD);
+}
+
+void wfs_lua_limit_end(struct wfs_lua *lua)
+{
+	lua->running = false;
+	if (lua->stop == WFS_LUA_GOING && lua->heap_bytes > lua->collect_bytes)
+		collect(lua);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of kernel/lua share: one module, one step, what came out. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <string.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+#include "kernel/lua/lua.h"
+
+/* Everything that one run of a module shows. Release with lua_outcome_done. */
+struct lua_outcome {
+	int r;
+	struct wfs_error error;
+	struct wfs_lua_result result;
+};
+
+static inline void lua_outcome_done(struct lua_outcome *outcome)
+{
+	wfs_lua_result_done(&outcome->result);
+}
+#define AUTO_OUTCOME WFS_CLEANUP(lua_outcome_done)
+
+/* One step of @lua; @state and @event are JSON text, NULL: none (the event is then null). */
+static inline void lua_outcome_step(
+	struct wfs_lua *lua, const char *state, const char *event, struct lua_outcome *ret)
+{
+	WFS_AUTO_JSON json_t *value = NULL;
+	struct wfs_lua_step step = {
+		.state = wfs_bytes_text(state ? state : ""),
+		.key = wfs_bytes_text("the key"),
+		.reducer = "package",
+		.schema = "dpkg/Change@1",
+		.principal = "alice",
+		.seq = 42,
+		.at_ns = INT64_C(1700000000123456789),
+	};
+
+	for (size_t i = 0; i < sizeof(step.seed); i++)
+		step.seed[i] = (uint8_t)(i * 37 + 11);
+	if (event)
+		assert_int_equal(wfs_json_parse(event, strlen(event), &value, NULL), 0);
+	else
+		value = json_null();
+	step.event = value;
+	ret->error = (struct wfs_error){0};
+	ret->r = wfs_lua_step(lua, &step, &ret->result, &ret->error);
+}
+
+/* Loads @source and runs one step of it. */
+static inline void lua_outcome_run(const struct wfs_lua_limits *limits, const char *source,
+	const char *state, const char *event, struct lua_outcome *ret)
+{
+	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+
+	*ret = (struct lua_outcome){0};
+	ret->r = wfs_lua_new(limits ? limits : &WFS_LUA_LIMITS_DEFAULT, "package.lua", source,
+		strlen(source), &lua, &ret->error);
+	if (ret->r == 0)
+		lua_outcome_step(lua, state, event, ret);
+}
+
+/* The new state that @source gives for @state and @event is @expected (without the newline). */
+static inline void assert_step(
+	const char *source, const char *state, const char *event, const char *expected)
+{
+	AUTO_OUTCOME struct lua_outcome outcome;
+
+	lua_outcome_run(NULL, source, state, event, &outcome);
+
+	assert_string_equal(outcome.error.message, "");
+	assert_int_equal(outcome.r, 0);
+	assert_int_equal(outcome.result.deleted, 0);
+	assert_true(outcome.result.state.size > 0);
+	assert_int_equal(outcome.result.state.data[outcome.result.state.size - 1], '\n');
+	outcome.result.state.data[outcome.result.state.size - 1] = '\0';
+	assert_string_equal(outcome.result.state.data, expected);
+}
+
+/* The value of a Lua expression is @expected. */
+static inline void assert_value(const char *expression, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+
+	wfs_buffer_printf(&source, "function step(state, event, ctx) return %s end", expression);
+	assert_step(wfs_buffer_text(&source), NULL, NULL, expected);
+}
+
+/* Running @source fails with runtime_error and a message that contains @message. */
+static inline void assert_fails_within(
+	const struct wfs_lua_limits *limits, const char *source, const char *message)
+{
+	AUTO_OUTCOME struct lua_outcome outcome;
+
+	lua_outcome_run(limits, source, NULL, NULL, &outcome);
+
+	if (outcome.r != -EIO || !strstr(outcome.error.message, message))
+		print_error(
+			"expected '%s', got %d '%s'\n", message, outcome.r, outcome.error.message);
+	assert_int_equal(outcome.r, -EIO);
+	assert_int_equal(outcome.error.code, WFS_E_RUNTIME_ERROR);
+	assert_non_null(strstr(outcome.error.message, message));
+}
+
+static inline void assert_fails(const char *source, const char *message)
+{
+	assert_fails_within(NULL, source, message);
+}
+
+/* The same for the body of `step`. */
+static inline void assert_body_fails(const char *body, const char *message)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+
+	wfs_buffer_printf(&source, "function step(state, event, ctx)\n%s\nend", body);
+	assert_fails(wfs_buffer_text(&source), message);
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bounds of a step: each is hit, none is caught, and the module stays usable. */
+#include <time.h>
+
+#include "tests/unit/lua-helper.h"
+
+#define FEW_INSTRUCTIONS           \
+	(&(struct wfs_lua_limits){ \
+		.instructions = 200000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
+
+#define LITTLE_MEMORY              \
+	(&(struct wfs_lua_limits){ \
+		.instructions = 20000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/*
+ * Runs @body under small limits. It must fail with @message, and soon: the slowest honest way to
+ * use up the limits takes far less than this, also under a sanitizer.
+ */
+static void assert_ends_within(
+	const struct wfs_lua_limits *limits, const char *body, const char *message)
+{
+	const double bound_seconds = 10;
+	const double start = seconds();
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+
+	print_message("%s\n", body);
+	wfs_buffer_printf(&source, "function step(state, event, ctx)\n%s\nend", body);
+	assert_fails_within(limits, wfs_buffer_text(&source), message);
+	assert_true(seconds() - start < bound_seconds);
+}
+
+static void assert_ends(const char *body, const char *message)
+{
+	assert_ends_within(FEW_INSTRUCTIONS, body, message);
+}
+
+static void assert_ends_by_memory(const char *body)
+{
+	assert_ends_within(LITTLE_MEMORY, body, "more than 8388608 bytes of memory");
+}
+
+#define INSTRUCTIONS "more than 200000 instructions"
+
+static void an_endless_loop_ends_at_its_line(void **state)
+{
+	(void)state;
+	assert_ends("\nwhile true do end", "package.lua:3: " INSTRUCTIONS);
+	assert_ends("::again:: goto again", INSTRUCTIONS);
+	assert_ends("for i = 1, math.huge do end", INSTRUCTIONS);
+	assert_ends("repeat local x <const> = 1 until x == 2", INSTRUCTIONS);
+	assert_ends("local function f() return f() end f()", INSTRUCTIONS);
+}
+
+static void no_function_swallows_the_end(void **state)
+{
+	(void)state;
+	assert_ends("while true do pcall(function() while true do end end) end", INSTRUCTIONS);
+	assert_ends("pcall(pcall, pcall, function() while true do end end) return 1", INSTRUCTIONS);
+	assert_ends("xpcall(function() while true do end end, function() while true do end end)\n"
+		    "return 1",
+		INSTRUCTIONS);
+	assert_ends("xpcall(error, function() while true do end end) return 1", INSTRUCTIONS);
+	assert_ends("local function f() xpcall(f, f) f() end f()", INSTRUCTIONS);
+	assert_ends(
+		"local function h() xpcall(error, h) end h() while true do h() end", INSTRUCTIONS);
+	assert_ends("pcall(function() local x <close> = setmetatable({}, {__close = function()\n"
+		    "while true do end end}) while true do end end) return 1",
+		INSTRUCTIONS);
+	assert_ends("while true do\n"
+		    "local x <close> = setmetatable({}, {__close = function() error('x') end})\n"
+		    "pcall(function() while true do end end) goto continue ::continue:: end",
+		INSTRUCTIONS);
+}
+
+static void loops_in_metamethods_end(void **state)
+{
+	static const char *const uses[] = {
+		"return t.x",
+		"t.x = 1",
+		"return t + 1",
+		"return t < t",
+		"return t .. 'x'",
+		"return #t",
+		"return t()",
+		"return tostring(t)",
+		"return string.format('%s', t)",
+		"for k in pairs(t) do end",
+		"return t == setmetatable({}, getmetatable(t))",
+		"return ('x'):gsub('x', t)",
+		"return table.concat(t)",
+		"table.sort(t)",
+		"for i in ipairs(t) do end",
+	};
+	static const char *const events[] = {"__index", "__newindex", "__add", "__lt", "__concat",
+		"__len", "__call", "__tostring", "__pairs", "__eq"};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(uses); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+
+		wfs_buffer_append_text(&body, "local m = {}");
+		for (size_t j = 0; j < WFS_ARRAY_COUNT(events); j++)
+			wfs_buffer_printf(
+				&body, " m.%s = function() while true do end end", events[j]);
+		wfs_buffer_printf(&body, " local t = setmetatable({}, m)\n%s", uses[i]);
+		assert_ends(wfs_buffer_text(&body), INSTRUCTIONS);
+	}
+}
+
+static void loops_in_callbacks_end(void **state)
+{
+	(void)state;
+	assert_ends("table.sort({3, 2, 1}, function() while true do end end)", INSTRUCTIONS);
+	assert_ends("return (('x'):gsub('x', function() while true do end end))", INSTRUCTIONS);
+	assert_ends("for w in function() while true do end end do end", INSTRUCTIONS);
+	assert_ends("pcall(string.gsub, 'x', 'x', function() while true do end end) return 1",
+		INSTRUCTIONS);
+}
+
+static void the_work_of_library_functions_is_counted(void **state)
+{
+	(void)state;
+	assert_ends("local s = ('x'):rep(1 << 20) while true do s:upper() end", INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 20) while true do s:reverse() end", INSTRUCTIONS);
+	assert_ends("while true do ('x'):rep(1 << 20) end", INSTRUCTIONS);
+	assert_ends(
+		"local s = ('x'):rep(1 << 20) while true do local y = s .. 'a' end", INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 20) while true do s:find('y', 1, true) end",
+		INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 20) while true do s:find('y%d') end", INSTRUCTIONS);
+	assert_ends(
+		"local s = ('x'):rep(1 << 20) while true do s:gsub('x', 'y') end", INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 20) while true do s:byte(1, 1000) utf8.len(s) end",
+		INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 20) while true do string.format('%s', s) end",
+		INSTRUCTIONS);
+	assert_ends("local s = ('1'):rep(1 << 20) while true do tonumber(s) end", INSTRUCTIONS);
+	assert_ends("local t = {} for i = 1, 10000 do t['k' .. i] = i end\n"
+		    "while true do pairs(t) end",
+		INSTRUCTIONS);
+	assert_ends("local t = {} for i = 1, 10000 do t[i] = i end while true do next(t) end",
+		INSTRUCTIONS);
+	assert_ends(
+		"local t = {} for i = 1, 10000 do t[i] = -i end while true do table.sort(t) end",
+		INSTRUCTIONS);
+	assert_ends("local t = {} for i = 1, 10000 do t[i] = -i end\n"
+		    "while true do table.move(t, 1, 10000, 2) table.remove(t, 1) end",
+		INSTRUCTIONS);
+	assert_ends("local t = {} for i = 1, 10000 do t[i] = 'x' end\n"
+		    "while true do table.concat(t) select('#', table.unpack(t)) end",
+		INSTRUCTIONS);
+	assert_ends("table.move({}, 1, math.maxinteger - 1, 2)", INSTRUCTIONS);
+	assert_ends("table.insert(setmetatable({}, {__len = function() return 1 << 60 end}), 1, 1)",
+		INSTRUCTIONS);
+	assert_ends("table.concat(setmetatable({}, {__index = function() return '' end,\n"
+		    "__len = function() return 1 << 60 end}))",
+		INSTRUCTIONS);
+}
+
+static void a_pattern_that_explodes_ends(void **state)
+{
+	(void)state;
+	assert_ends("return string.find(('a'):rep(28), ('a?'):rep(28) .. ('a'):rep(28) .. 'b')",
+		INSTRUCTIONS);
+	assert_ends("return string.match(('a'):rep(1000), ('a*'):rep(20) .. 'b')", INSTRUCTIONS);
+	assert_ends("return string.match(('a'):rep(1000), ('.-'):rep(20) .. 'b')", INSTRUCTIONS);
+	assert_ends("return pcall(string.gsub, ('a'):rep(1000), ('a*'):rep(20) .. 'b', '')",
+		INSTRUCTIONS);
+	assert_ends("for w in string.gmatch(('a'):rep(1000), ('(a*)'):rep(20) .. 'b') do end",
+		INSTRUCTIONS);
+	assert_ends("return ('('):rep(100000):match('%b()')", INSTRUCTIONS);
+	assert_ends(
+		"return ('a'):rep(1 << 16):find('[' .. ('x'):rep(1 << 16) .. ']')", INSTRUCTIONS);
+	assert_ends(
+		"return ('a'):rep(1 << 16):find('%f[' .. ('x'):rep(1 << 16) .. ']')", INSTRUCTIONS);
+	assert_ends("return (('a'):rep(1 << 15) .. 'b'):rep(2):find('(a*)%1%1c')", INSTRUCTIONS);
+}
+
+static void memory_is_bounded(void **state)
+{
+	(void)state;
+	assert_ends(
+		"return ('x'):rep(1 << 40)", "package.lua:2: more than 8388608 bytes of memory");
+	assert_ends_by_memory("return ('x'):rep(math.maxinteger, 'yy')");
+	assert_ends_by_memory("return (''):rep(math.maxinteger, 'yy')");
+	assert_ends_by_memory("local s = 'x' while true do s = s .. s end");
+	assert_ends_by_memory("local t = {} for i = 1, 1 << 20 do t[i] = i end");
+	assert_ends_by_memory("local t = {} for i = 1, 1 << 20 do t = {t, {}, {}} end");
+	assert_ends_by_memory("local t = {} for i = 1, 100 do t[i] = (i .. ''):rep(1 << 17) end");
+	assert_ends_by_memory(
+		"return table.concat({'x'}, ('x'):rep(1 << 20), 1, 1) .. ('y'):rep(9 << 20)");
+	assert_ends_by_memory("return (('x'):rep(3000):gsub('x', ('y'):rep(4000)))");
+	assert_ends_by_memory("local t = {} for i = 1, 40 do t[i] = ('x'):rep(1 << 18) end\n"
+			      "return #table.concat(t)");
+}
+
+static void no_function_swallows_the_end_of_memory(void **state)
+{
+	(void)state;
+	assert_ends_by_memory(
+		"while true do pcall(function() local s = 'x' while true do s = s .. s end end)\n"
+		"end");
+	assert_ends_by_memory("pcall(string.rep, 'x', 1 << 40) return 1");
+	assert_ends_by_memory("xpcall(string.rep, function() return 1 end, 'x', 1 << 40) return 1");
+	assert_ends_by_memory(
+		"pcall(function() local t = {} while true do t = {t, t, t, t, t, t} end end)\n"
+		"return 1");
+}
+
+static void garbage_does_not_count(void **state)
+{
+	static const struct wfs_lua_limits limits = {
+		.instructions = 100000000, .memory_bytes = 4 << 20, .output_bytes = 1 << 16};
+	AUTO_OUTCOME struct lua_outcome outcome;
+
+	(void)state;
+	lua_outcome_run(&limits,
+		"function step() local n = 0\n"
+		"for i = 1, 100000 do local t = {i, {i}, 'x' .. i} n = n + #t end\n"
+		"for i = 1, 100 do local s = ('x'):rep(1 << 20) .. i n = n + 1 end\n"
+		"for i = 1, 100 do local s = ('x'):rep(1000000):gsub('x', 'y', 10) n = n + 1 end\n"
+		"return n end",
+		NULL, NULL, &outcome);
+	assert_string_equal(outcome.error.message, "");
+	assert_memory_equal(outcome.result.state.data, "300200\n", 7);
+}
+
+static void living_at_the_edge_of_memory_ends_soon(void **state)
+{
+	(void)state;
+	/* Fills memory to the edge; then each allocation makes Lua collect everything. */
+	assert_ends("local t, s = {}, 0\n"
+		    "for i = 1, 100000 do t[i] = {} s = s + 1 if s == 87000 then break end end\n"
+		    "while true do local x = {1, 2, 3, 4} end",
+		"more than");
+}
+
+static void huge_values_compared_end_by_time(void **state)
+{
+	static const struct wfs_lua_limits limits = {
+		.instructions = 1000000, .memory_bytes = 64 << 20, .output_bytes = 1 << 16};
+	const double start = seconds();
+
+	(void)state;
+	assert_fails_within(&limits,
+		"function step() local a = ('x'):rep(1 << 20) local b = ('x'):rep(1 << 20)\n"
+		"while a == b do end end",
+		"package.lua:2: too much processor time");
+	assert_true(seconds() - start < 20);
+}
+
+static void finding_field_after_field_costs_the_text_once(void **state)
+{
+	static const struct wfs_lua_limits limits = {
+		.instructions = 1000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16};
+	AUTO_OUTCOME struct lua_outcome outcome;
+
+	(void)state;
+	lua_outcome_run(&limits,
+		"function step() local s = ('field,'):rep(20000) local n, at = 0, 1\n"
+		"while true do at = s:find(',', at, true) if not at then return n end\n"
+		"n = n + 1 at = at + 1 end end",
+		NULL, NULL, &outcome);
+	assert_string_equal(outcome.error.message, "");
+	assert_memory_equal(outcome.result.state.data, "20000\n", 6);
+}
+
+static void many_pending_closes_end(void **state)
+{
+	(void)state;
+	assert_ends("local m = {__close = function() while true do end end}\n"
+		    "local function f() local x <close> = setmetatable({}, m) return f() + 1 end\n"
+		    "while true do pcall(f) end",
+		"more than");
+	assert_ends("local m = {__close = function() while true do end end}\n"
+		    "local function f(n) local x <close> = setmetatable({}, m)\n"
+		    "if n == 0 then while true do end end return f(n - 1) + 1 end\n"
+		    "while true do pcall(f, 5000) end",
+		INSTRUCTIONS);
+}
+
+static void deep_recursion_is_an_ordinary_error(void **state)
+{
+	(void)state;
+	assert_step("local function f(n) return 1 + f(n + 1) end\n"
+		    "function step() local ok, m = pcall(f, 1)\n"
+		    "return {ok, m:find('stack overflow', 1, true) ~= nil} end",
+		NULL, NULL, "[false,true]");
+	assert_body_fails("local function f() return pcall(f) or f() end return f()", "");
+	assert_step("local function f() return (pcall(f)) end function step() return f() end", NULL,
+		NULL, "true");
+	assert_step("local function f(s) return (s:gsub('x', f)) end\n"
+		    "function step() return (pcall(f, 'x')) end",
+		NULL, NULL, "false");
+	assert_step("local t = setmetatable({}, {}) getmetatable(t).__tostring = tostring\n"
+		    "function step() return (pcall(tostring, t)) end",
+		NULL, NULL, "false");
+}
+
+static void many_results_are_bounded(void **state)
+{
+	(void)state;
+	assert_body_fails("return table.unpack({}, 1, 1 << 40)", "too many results");
+	assert_body_fails(
+		"return table.unpack({}, math.mininteger, math.maxinteger)", "too many results");
+	assert_body_fails("return ('x'):rep(1 << 21):byte(1, -1)", "too long");
+	assert_body_fails("return utf8.codepoint(('x'):rep(1 << 21), 1, -1)", "too long");
+}
+
+static void weak_tables_and_finalisers_are_refused(void **state)
+{
+	(void)state;
+	assert_body_fails("setmetatable({}, {__gc = function() end})", "'__gc' in a metatable");
+	assert_body_fails("setmetatable({}, {__mode = 'k'})", "'__mode' in a metatable");
+	/* Behind the back of setmetatable: found before anything is collected. */
+	assert_body_fails("local m = {} local t = setmetatable({}, m) m.__mode = 'v'\n"
+			  "for i = 1, 1e5 do t[i] = {} end return #t",
+		"'__mode' in a metatable");
+	assert_body_fails("local m = {} local t = setmetatable({}, m) m.__mode = 'v'\n"
+			  "t[1] = {} local s = ('x'):rep(1 << 20) s = s .. s return t[1]",
+		"'__mode' in a metatable");
+	/* A finaliser that is put there later is none. */
+	assert_step("function step() local n = 0 do local m = {} setmetatable({}, m)\n"
+		    "m.__gc = function() n = n + 1 end end\n"
+		    "for i = 1, 1e5 do local t = {} end return n end",
+		NULL, NULL, "0");
+}
+
+static void output_is_bounded(void **state)
+{
+	(void)state;
+	assert_ends("return ('x'):rep(1 << 16)", "new state: more than 65536 bytes of JSON");
+	assert_ends("local t = array() for i = 1, 40 do t = {t, t} end return t", "bytes of JSON");
+	assert_ends("return 1, {effects = {('x'):rep(1 << 16)}}", "effects: [1]: more than 65536");
+}
+
+static void an_object_is_usable_after_each_bound(void **state)
+{
+	static const char source[] = "function step(s, e)\n"
+				     "if e == 1 then while true do end end\n"
+				     "if e == 2 then return ('x'):rep(1 << 40) end\n"
+				     "if e == 3 then return {tostring} end\n"
+				     "if e == 4 then local t = {} while true do t = {t} end end\n"
+				     "return e end";
+	static const char *const events[] = {"1", "0", "2", "0", "3", "0", "4", "0", "2", "1", "0"};
+	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	AUTO_OUTCOME struct lua_outcome outcome = {0};
+
+	(void)state;
+	assert_int_equal(
+		wfs_lua_new(FEW_INSTRUCTIONS, "a.lua", source, strlen(source), &lua, NULL), 0);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(events); i++) {
+		print_message("event %s\n", events[i]);
+		lua_outcome_step(lua, NULL, events[i], &outcome);
+		assert_int_equal(outcome.r, strcmp(events[i], "0") == 0 ? 0 : -EIO);
+	}
+}
+
+/* Every allocation of loading and stepping is refused once, by a limit that is just too small. */
+static void any_memory_limit_ends_in_an_answer(void **state)
+{
+	static const char source[] =
+		"local t = {} for i = 1, 20 do t['k' .. i] = {i, tostring(i):rep(20)} end\n"
+		"function step(s, e, c)\n"
+		"local ok = pcall(function() for k, v in pairs(t) do s[k] = v[2]:gsub('1', "
+		"'%0%0')\n"
+		"end table.sort(s) end)\n"
+		"local mt = setmetatable({}, {__index = t})\n"
+		"return {ok, s, mt.k1, table.concat({1, 2, 3}, ', ')}, {events = {s}} end";
+	size_t loaded_count = 0;
+	size_t done_count = 0;
+
+	(void)state;
+	for (size_t bytes = 256; bytes < 81920; bytes += 24) {
+		struct wfs_lua_limits limits = {
+			.instructions = 1000000, .memory_bytes = bytes, .output_bytes = 1 << 16};
+		AUTO_OUTCOME struct lua_outcome outcome = {0};
+		WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+
+		outcome.r =
+			wfs_lua_new(&limits, "a.lua", source, strlen(source), &lua, &outcome.error);
+		if (outcome.r == 0) {
+			loaded_count++;
+			lua_outcome_step(lua, "{\"a\":[1,2,3]}", "[{\"x\":1}]", &outcome);
+			done_count += outcome.r == 0;
+		}
+		if (outcome.r != 0) {
+			assert_int_equal(outcome.r, -EIO);
+			assert_non_null(strstr(outcome.error.message, "bytes of memory"));
+		}
+	}
+	assert_in_range(loaded_count, 100, 3300);
+	assert_in_range(done_count, 100, loaded_count - 10);
+}
+
+/* --- the host's memory --- */
+
+static unsigned int allocations_until_failure; /* 0: none fails */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+void *__real_malloc(size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_realloc(void *block, size_t size);
+
+static bool allocation_fails(void)
+{
+	return allocations_until_failure > 0 && --allocations_until_failure == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return allocation_fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+	return allocation_fails() ? NULL : __real_realloc(block, size);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static void a_failing_allocation_is_told_and_survived(void **state)
+{
+	static const char source[] = "local t = {} for i = 1, 40 do t[i] = {i} end\n"
+				     "function step(s, e, c) pcall(function() s.t = t end)\n"
+				     "return s, {events = {{value = s}}} end";
+	bool failed = true;
+	unsigned int n = 1;
+
+	(void)state;
+	for (; failed; n++) {
+		WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+		AUTO_OUTCOME struct lua_outcome outcome = {0};
+
+		allocations_until_failure = n;
+		outcome.r = wfs_lua_new(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source),
+			&lua, &outcome.error);
+		if (outcome.r == 0)
+			lua_outcome_step(lua, "{}", "1", &outcome);
+		/* Giving memory back is no failure: the larger block stays. */
+		failed = allocations_until_failure == 0;
+		allocations_until_failure = 0;
+		if (outcome.r != 0)
+			assert_int_equal(outcome.r, -ENOMEM);
+		if (lua) {
+			lua_outcome_step(lua, "{}", "1", &outcome);
+			assert_int_equal(outcome.r, 0);
+		}
+	}
+	assert_true(n > 200);
+}
+
+static void memory_does_not_grow_over_many_steps(void **state)
+{
+	static const struct wfs_lua_limits limits = {
+		.instructions = 100000, .memory_bytes = 1 << 20, .output_bytes = 1 << 16};
+	static const char source[] =
+		"local cache = {}\n"
+		"function step(s, e, c) s.n = s.n + 1 s.last = c.seq cache[s.n] = s\n"
+		"local t = setmetatable({}, {__index = s}) for k, v in pairs(s) do t[k] = v end\n"
+		"return s, {events = {{schema = 'x', value = s.n .. 'x'}}} end";
+	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	AUTO_OUTCOME struct lua_outcome outcome = {0};
+
+	(void)state;
+	assert_int_equal(wfs_lua_new(&limits, "a.lua", source, strlen(source), &lua, NULL), 0);
+	for (int i = 0; i < 100 * 1000; i++) {
+		lua_outcome_step(lua, "{\"n\":1,\"name\":\"x\"}\n", "1", &outcome);
+		assert_int_equal(outcome.r, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_endless_loop_ends_at_its_line),
+		cmocka_unit_test(no_function_swallows_the_end),
+		cmocka_unit_test(loops_in_metamethods_end),
+		cmocka_unit_test(loops_in_callbacks_end),
+		cmocka_unit_test(the_work_of_library_functions_is_counted),
+		cmocka_unit_test(a_pattern_that_explodes_ends),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(no_function_swallows_the_end_of_memory),
+		cmocka_unit_test(garbage_does_not_count),
+		cmocka_unit_test(living_at_the_edge_of_memory_ends_soon),
+		cmocka_unit_test(huge_values_compared_end_by_time),
+		cmocka_unit_test(finding_field_after_field_costs_the_text_once),
+		cmocka_unit_test(many_pending_closes_end),
+		cmocka_unit_test(deep_recursion_is_an_ordinary_error),
+		cmocka_unit_test(many_results_are_bounded),
+		cmocka_unit_test(weak_tables_and_finalisers_are_refused),
+		cmocka_unit_test(output_is_bounded),
+		cmocka_unit_test(an_object_is_usable_after_each_bound),
+		cmocka_unit_test(any_memory_limit_ends_in_an_answer),
+		cmocka_unit_test(a_failing_allocation_is_told_and_survived),
+		cmocka_unit_test(memory_does_not_grow_over_many_steps),
+	};
+
+	return cmocka_run_group_tests_name("lua-limit", tests, NULL, NULL);
+}
