@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Folding: what one event does to the cells.
+ *
+ * A fold reads through the write transaction but writes nothing: it computes the records and the
+ * new states of one request in memory, derived events included, breadth first. The result is
+ * either applied whole or dropped, so a request that fails has nothing to undo. The same fold
+ * serves the writer and replay.
+ * Source: spec 1, "Reducers"; design §5.
+ * Thread: the one that holds the write transaction.
+ */
+#pragma once
+
+#include "kernel/head.h"
+#include "kernel/runtime.h"
+#include "kernel/world.h"
+
+struct wfs_fold;
+
+enum { WFS_ENTROPY_SIZE = 32 }; /* bytes of randomness in the genesis record */
+
+/** wfs_fold_new() - @entropy: WFS_ENTROPY_SIZE bytes of the world, for ctx.random(); copied. */
+int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold);
+void wfs_fold_free(struct wfs_fold *fold);
+WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
+#define WFS_AUTO_FOLD WFS_CLEANUP(wfs_auto_fold)
+
+/* The event to fold. Plain value; borrowed until wfs_fold_apply. */
+struct wfs_fold_event {
+	const char *schema; /* known to the manifest, and `value` fits it */
+	const json_t *value;
+	const json_t *key;     /* the sender's own, or NULL */
+	struct wfs_bytes body; /* the record's body, from wfs_fold_write_body */
+	const char *principal;
+	int64_t at_ns;
+};
+
+/** wfs_fold_write_body() - the canonical body of an event record. */
+void wfs_fold_write_body(struct wfs_buffer *buffer, const char *schema, const json_t *value);
+
+/**
+ * wfs_fold_run() - compute; whatever the fold held before is dropped
+ * Return: 0, or -errno: runtime_error, invalid_argument, key_too_long, schema_violation (of a
+ *         derived event), not_found, hash_mismatch …
+ */
+int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
+	const struct wfs_fold_event *event, struct wfs_error *error);
+
+/** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
+int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
+
+/** wfs_fold_record_count() - records of the last run: 1 and its derived ones. */
+size_t wfs_fold_record_count(const struct wfs_fold *fold);
+
+/**
+ * wfs_fold_changes() - the cells that the last run changed, one call a cell
+ * The change's key is borrowed until the next run.
+ */
+void wfs_fold_changes(const struct wfs_fold *fold,
+	void (*each)(void *context, const struct wfs_change *change), void *context);

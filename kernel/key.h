@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys of cells: how an event's value names the cell it goes to.
+ *
+ * A key is valid UTF-8: text as it is, an integer in decimal, any other JSON value as its
+ * canonical text. Its file name must fit WFS_NAME_MAX.
+ * Source: spec 1, "Reducers".
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+/**
+ * wfs_key_append() - append the key that a JSON value stands for
+ * Return: 0, -EFBIG (key_too_long), -ENOMEM.
+ */
+int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
+
+/**
+ * wfs_key_from_event() - the key at @key_field, a dotted path into the event's value
+ * Return: 0, -EINVAL (invalid_argument: the event has no such member), -EFBIG, -ENOMEM.
+ */
+int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_buffer *buffer,
+	struct wfs_error *error);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The owner's lock. */
+#include "kernel/lock.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/clock.h"
+
+enum { LOCK_POLL_MS = 20 };
+
+static int lock_open(const char *directory, int flags)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/worldfs.lock", directory) >= sizeof(path))
+		return -ENAMETOOLONG;
+	int fd = open(path, flags | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+static pid_t read_pid(int fd)
+{
+	char text[32] = "";
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
+}
+
+static int write_pid(int fd)
+{
+	char text[32];
+	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+
+	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
+		return -errno;
+	return 0;
+}
+
+int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error)
+{
+	const int64_t until = wfs_clock_monotonic_ns() + (int64_t)wait_ms * 1000000;
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const struct timespec pause = {.tv_nsec = LOCK_POLL_MS * 1000000L};
+	WFS_AUTO_FD int fd = lock_open(directory, O_RDWR | O_CREAT);
+
+	if (fd < 0)
+		return wfs_error_from_errno(error, fd, "open '%s/worldfs.lock'", directory);
+	while (fcntl(fd, F_OFD_SETLK, &lock)) {
+		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+			return wfs_error_from_errno(error, -errno, "lock '%s'", directory);
+		if (wfs_clock_monotonic_ns() >= until)
+			return wfs_error_set(error, WFS_E_BUSY, "'%s' is owned by process %ld",
+				directory, (long)read_pid(fd));
+		nanosleep(&pause, NULL);
+	}
+	int r = write_pid(fd);
+	if (r)
+		return wfs_error_from_errno(error, r, "write '%s/worldfs.lock'", directory);
+	return WFS_STEAL_FD(fd);
+}
+
+int wfs_lock_owner(const char *directory, pid_t *ret_pid)
+{
+	WFS_AUTO_FD int fd = lock_open(directory, O_RDONLY);
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+	if (fd < 0 && fd != -ENOENT)
+		return fd;
+	/* Asks without taking, so that nobody who wants to own the directory is in our way. */
+	if (fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock))
+		return -errno;
+	*ret_pid = fd >= 0 && lock.l_type != F_UNLCK ? read_pid(fd) : 0;
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The manifest: the one document that says what a world is made of.
+ *
+ * It has exactly one identity, the hash of its canonical document. A parsed manifest is immutable
+ * and shared by reference count; whatever it hands out stays valid until its last unref.
+ * Source: spec 1, "Manifest".
+ * Thread: any.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+#include "kernel/base/hash.h"
+#include "kernel/base/problems.h"
+#include "kernel/schema.h"
+
+enum {
+	WFS_MANIFEST_REDUCERS_MAX = 4096,
+	WFS_MANIFEST_SCHEMAS_MAX = 4096,
+	WFS_MANIFEST_ROUTES_MAX = 16384,
+	WFS_MANIFEST_NAME_MAX = 255,   /* bytes of the world's name; no control characters */
+	WFS_SCHEMA_NAME_MAX = 255,     /* bytes; `ns/Name@N` */
+	WFS_ROUTE_KEY_FIELD_MAX = 255, /* bytes; names joined by dots */
+	WFS_REDUCER_NAME_MAX = 128,    /* bytes; `[a-z][a-z0-9_.-]*` */
+};
+
+/* One reducer of a manifest. Borrowed from it; plain value. */
+struct wfs_reducer_definition {
+	const char *name;
+	struct wfs_hash module; /* blob with the Lua source */
+	bool keyed;
+	size_t index; /* position in the manifest */
+};
+
+/* One routing row: events of a schema go to a reducer. Borrowed; plain value. */
+struct wfs_route {
+	const struct wfs_reducer_definition *reducer;
+	const char *
+		key_field; /* dotted path into the event's value; NULL for a reducer without keys */
+};
+
+struct wfs_manifest;
+
+/**
+ * wfs_manifest_new() - check and compile a manifest document
+ * @document: one reference is kept
+ * @problems: every problem, with its JSON pointer
+ * Return: 0, -EINVAL when problems were added, -ENOMEM.
+ */
+int wfs_manifest_new(
+	json_t *document, struct wfs_problems *problems, struct wfs_manifest **ret_manifest);
+struct wfs_manifest *wfs_manifest_ref(struct wfs_manifest *manifest);
+void wfs_manifest_unref(struct wfs_manifest *manifest);
+WFS_DEFINE_AUTO(manifest, struct wfs_manifest, wfs_manifest_unref)
+#define WFS_AUTO_MANIFEST WFS_CLEANUP(wfs_auto_manifest)
+
+const char *wfs_manifest_name(const struct wfs_manifest *manifest);
+
+/** wfs_manifest_document() - the exact bytes of `/manifest`, newline included. */
+struct wfs_bytes wfs_manifest_document(const struct wfs_manifest *manifest);
+
+/** wfs_manifest_hash() - the hash of these bytes. */
+const struct wfs_hash *wfs_manifest_hash(const struct wfs_manifest *manifest);
+
+/** wfs_manifest_schema() - compiled schema of this name (`ns/Name@N`), or NULL. */
+const struct wfs_schema *wfs_manifest_schema(
+	const struct wfs_manifest *manifest, const char *schema);
+
+/** wfs_manifest_routes() - rows for a schema in manifest order; may be none. */
+const struct wfs_route *wfs_manifest_routes(
+	const struct wfs_manifest *manifest, const char *schema, size_t *ret_count);
+
+size_t wfs_manifest_reducer_count(const struct wfs_manifest *manifest);
+const struct wfs_reducer_definition *wfs_manifest_reducer(
+	const struct wfs_manifest *manifest, size_t index);
+const struct wfs_reducer_definition *wfs_manifest_reducer_find(
+	const struct wfs_manifest *manifest, const char *name);
+
+/** wfs_manifest_emits() - does this reducer declare that it emits events of @schema? */
+bool wfs_manifest_emits(const struct wfs_reducer_definition *reducer, const char *schema);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Record lines: writing from canonical parts, parsing back. */
+#include "kernel/record.h"
+
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+
+enum { RECORD_VERSION = 1 };
+
+static const char *const kind_names[] = {
+#define KIND_NAME(constant, name) name,
+	WFS_RECORD_KINDS(KIND_NAME)
+#undef KIND_NAME
+};
+
+const char *wfs_record_kind_name(enum wfs_record_kind kind)
+{
+	wfs_require(kind < WFS_RECORD_KIND_COUNT);
+	return kind_names[kind];
+}
+
+static void append_hash(struct wfs_buffer *buffer, const struct wfs_hash *hash)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	wfs_buffer_append_byte(buffer, '"');
+	wfs_buffer_append(buffer, text, sizeof(text) - 1);
+	wfs_buffer_append_byte(buffer, '"');
+}
+
+/* Members stand in the order that RFC 8785 asks for. */
+void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record)
+{
+	wfs_buffer_append_text(buffer, "{\"at_ns\":");
+	wfs_buffer_append_int(buffer, record->at_ns);
+	wfs_buffer_append_text(buffer, ",\"body\":");
+	wfs_buffer_append(buffer, record->body.data, record->body.size);
+	wfs_buffer_append_text(buffer, ",\"cause\":");
+	if (record->derived)
+		wfs_buffer_append_int(buffer, (int64_t)record->cause);
+	else
+		wfs_buffer_append_text(buffer, "null");
+	wfs_buffer_append_text(buffer, ",\"changes\":");
+	if (record->changed)
+		append_hash(buffer, &record->changes);
+	else
+		wfs_buffer_append_text(buffer, "null");
+	wfs_buffer_append_text(buffer, ",\"kind\":\"");
+	wfs_buffer_append_text(buffer, wfs_record_kind_name(record->kind));
+	wfs_buffer_append_text(buffer, "\",\"prev\":");
+	append_hash(buffer, &record->prev);
+	wfs_buffer_append_text(buffer, ",\"principal\":");
+	wfs_json_write_string(buffer, record->principal, strlen(record->principal));
+	wfs_buffer_append_text(buffer, ",\"seq\":");
+	wfs_buffer_append_int(buffer, (int64_t)record->seq);
+	wfs_buffer_append_text(buffer, ",\"v\":1}\n");
+}
+
+static int parse_hash_member(const json_t *json, const char *name, struct wfs_hash *ret_hash)
+{
+	const json_t *member = json_object_get(json, name);
+
+	if (!json_is_string(member))
+		return -EINVAL;
+	return wfs_hash_parse(
+		json_string_value(member), json_string_length(member), ret_hash, NULL);
+}
+
+static int parse_kind(const char *name, enum wfs_record_kind *ret_kind)
+{
+	for (size_t i = 0; name && i < WFS_RECORD_KIND_COUNT; i++) {
+		if (strcmp(name, kind_names[i]) == 0) {
+			*ret_kind = (enum wfs_record_kind)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
+{
+	struct wfs_record *record = &parsed->record;
+	const json_t *cause = json_object_get(json, "cause");
+	const json_t *seq = json_object_get(json, "seq");
+	const json_t *at_ns = json_object_get(json, "at_ns");
+	int r = parse_kind(json_string_value(json_object_get(json, "kind")), &record->kind);
+
+	if (r || json_integer_value(json_object_get(json, "v")) != RECORD_VERSION)
+		return -EINVAL;
+	if (!json_is_integer(seq) || json_integer_value(seq) < 0 || !json_is_integer(at_ns))
+		return -EINVAL;
+	if (!json_is_null(cause) && (!json_is_integer(cause) || json_integer_value(cause) < 0))
+		return -EINVAL;
+	record->seq = (uint64_t)json_integer_value(seq);
+	record->at_ns = json_integer_value(at_ns);
+	record->derived = json_is_integer(cause);
+	record->cause = record->derived ? (uint64_t)json_integer_value(cause) : 0;
+	record->principal = json_string_value(json_object_get(json, "principal"));
+	record->changed = !json_is_null(json_object_get(json, "changes"));
+	if (record->changed && parse_hash_member(json, "changes", &record->changes))
+		return -EINVAL;
+	parsed->body_json = json_object_get(json, "body");
+	if (!record->principal || !json_is_object(parsed->body_json))
+		return -EINVAL;
+	return parse_hash_member(json, "prev", &record->prev);
+}
+
+int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	int r = wfs_json_parse(line.data, line.size, &parsed.json, NULL);
+
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(error, r, "parse a journal record");
+	if (!r)
+		r = parse_members(parsed.json, &parsed);
+	if (r)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"expected a journal record of version %d, got '%.*s'", RECORD_VERSION,
+			(int)(line.size < 80 ? line.size : 80), (const char *)line.data);
+	*ret = parsed;
+	parsed.json = NULL;
+	return 0;
+}
+
+void wfs_record_parsed_done(struct wfs_record_parsed *parsed)
+{
+	json_decref(parsed->json);
+	parsed->json = NULL;
+}
+
+void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_bytes key,
+	const struct wfs_hash *hash)
+{
+	wfs_buffer_append_text(buffer, buffer->size ? ",[\"" : "[[\"");
+	wfs_buffer_append_text(buffer, reducer); /* plain ASCII by its pattern */
+	wfs_buffer_append_text(buffer, "\",\"");
+	wfs_base64_append(buffer, key.data, key.size);
+	wfs_buffer_append_text(buffer, "\",");
+	if (hash)
+		append_hash(buffer, hash);
+	else
+		wfs_buffer_append_text(buffer, "null");
+	wfs_buffer_append_byte(buffer, ']');
+}
+
+void wfs_changes_end(struct wfs_buffer *buffer)
+{
+	wfs_buffer_append_text(buffer, "]\n");
+}

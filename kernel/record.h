@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Journal records: one line of canonical JSON each, chained by hash.
+ *
+ * A line is written from parts that are canonical already, so nothing is serialised twice. The
+ * hash of a line is over its bytes with the newline; the next record carries it as `prev`.
+ * Source: spec 1, "Journal records".
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/hash.h"
+
+/* X(constant, name on the line) */
+#define WFS_RECORD_KINDS(X)     \
+	X(GENESIS, "genesis")   \
+	X(BASELINE, "baseline") \
+	X(MANIFEST, "manifest") \
+	X(EVENT, "event")       \
+	X(ACTION, "action")     \
+	X(BLOB, "blob")         \
+	X(INTENT, "intent")     \
+	X(RECEIPT, "receipt")   \
+	X(DECISION, "decision") \
+	X(SNAPSHOT, "snapshot")
+
+enum wfs_record_kind {
+#define WFS_RECORD_ENUM(constant, name) WFS_RECORD_##constant,
+	WFS_RECORD_KINDS(WFS_RECORD_ENUM)
+#undef WFS_RECORD_ENUM
+		WFS_RECORD_KIND_COUNT
+};
+
+/* A record. Plain value; pointers are borrowed. */
+struct wfs_record {
+	uint64_t seq;
+	struct wfs_hash prev;
+	int64_t at_ns;
+	enum wfs_record_kind kind;
+	const char *principal;
+	bool derived; /* `cause` is set: folding record `cause` gave this one */
+	uint64_t cause;
+	bool changed; /* `changes` is set */
+	struct wfs_hash changes;
+	struct wfs_bytes body; /* canonical JSON text without newline */
+};
+
+const char *wfs_record_kind_name(enum wfs_record_kind kind);
+
+/** wfs_record_write() - append the line, newline included. */
+void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
+
+/* A parsed line: `record` borrows from `json`; `body` stays empty, read `body_json`. */
+struct wfs_record_parsed {
+	struct wfs_record record;
+	json_t *json;            /* the whole line, owned */
+	const json_t *body_json; /* its body, borrowed from `json` */
+};
+
+/**
+ * wfs_record_parse() - read a line back
+ * Return: 0, -EIO (internal_error: not a record of this version), -ENOMEM.
+ */
+int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error);
+void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
+#define WFS_AUTO_RECORD WFS_CLEANUP(wfs_record_parsed_done)
+
+/*
+ * The `changes` document of a record: `[[reducer,key_b64,state_hash|null],…]`, sorted by reducer
+ * then key bytes; the caller adds in that order to an empty buffer and ends it.
+ */
+
+/** wfs_changes_add() - @hash: of the new state, NULL when the cell was deleted. */
+void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_bytes key,
+	const struct wfs_hash *hash);
+void wfs_changes_end(struct wfs_buffer *buffer);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the schema validator: what schema.c compiles and schema-check.c walks.
+ *
+ * A compiled schema is a graph of nodes, one for each (sub)schema. Invariant after a successful
+ * wfs_schema_new: every `target` is set, and no path of in-place edges (target, all_of, any_of,
+ * one_of, negated) is longer than WFS_SCHEMA_CHAIN_MAX; so a check's recursion is bounded by that
+ * times the depth of the value.
+ */
+#pragma once
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+
+#include <jansson.h>
+#include <pcre2.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/schema.h"
+
+/* Types a value can have; a whole number is both of INTEGER and NUMBER. */
+enum schema_types {
+	SCHEMA_NULL = 1 << 0,
+	SCHEMA_BOOLEAN = 1 << 1,
+	SCHEMA_INTEGER = 1 << 2,
+	SCHEMA_NUMBER = 1 << 3,
+	SCHEMA_STRING = 1 << 4,
+	SCHEMA_ARRAY = 1 << 5,
+	SCHEMA_OBJECT = 1 << 6,
+	SCHEMA_ANY = (1 << 7) - 1,
+};
+
+/* Groups of keywords that a node has, so that a check skips the absent ones at once. */
+enum schema_checks {
+	SCHEMA_CHECK_EQUAL = 1 << 0,
+	SCHEMA_CHECK_NUMBER = 1 << 1,
+	SCHEMA_CHECK_STRING = 1 << 2,
+	SCHEMA_CHECK_ARRAY = 1 << 3,
+	SCHEMA_CHECK_OBJECT = 1 << 4,
+	SCHEMA_CHECK_IN_PLACE = 1 << 5,
+};
+
+struct schema_node;
+
+struct schema_list {
+	const struct schema_node **nodes; /* owned array of borrowed nodes */
+	size_t count;
+};
+
+struct schema_property {
+	const char *name;               /* borrowed from the definition */
+	const struct schema_node *node; /* NULL: the name is only required */
+	bool required;
+};
+
+/* Everything borrowed is so from the definition, which the schema holds. */
+struct schema_node {
+	struct schema_node *next; /* list of all nodes of a schema */
+	const json_t *definition;
+	unsigned types;  /* enum schema_types, allowed ones */
+	unsigned checks; /* enum schema_checks, present ones */
+	bool never;      /* the schema `false` */
+
+	const json_t *constant;
+	const json_t *enumeration;
+
+	const json_t *minimum;
+	const json_t *maximum;
+	const json_t *exclusive_minimum;
+	const json_t *exclusive_maximum;
+	const json_t *multiple_of;
+
+	uint64_t length_min; /* code points */
+	uint64_t length_max;
+	pcre2_code *pattern; /* owned */
+	const char *pattern_text;
+	bool pattern_anchored; /* can match at the start only */
+
+	uint64_t items_min;
+	uint64_t items_max;
+	bool items_unique;
+	struct schema_list prefix_items;
+	const struct schema_node *items;
+
+	uint64_t members_min;
+	uint64_t members_max;
+	struct schema_property *properties; /* owned; named ones first, then the only required */
+	size_t property_count;
+	const struct schema_node *additional;
+
+	struct schema_list all_of;
+	struct schema_list any_of;
+	struct schema_list one_of;
+	const struct schema_node *negated;
+	const struct schema_node *target; /* of $ref */
+
+	/* Of use while compiling only. */
+	const json_t *target_definition;
+	char *target_where; /* pointer of the $ref; owned */
+	unsigned chain;     /* longest in-place path from here, itself counted; 0: not known yet */
+	bool visiting;
+};
+
+struct wfs_schema {
+	json_t *definition; /* one reference */
+	struct schema_node *nodes;
+	size_t node_count;
+	const struct schema_node *root;
+};
+
+/* What is known while a schema is loaded. */
+struct schema_compiler {
+	struct wfs_schema *schema;
+	const char *file;   /* for problems; may be NULL */
+	const char *prefix; /* of every pointer */
+	struct wfs_problems *problems;
+	size_t depth; /* schemas around the one being read */
+	size_t pattern_count;
+};
+
+/* Where in a document we are: a list on the stack, from the inside out. */
+struct schema_path {
+	const struct schema_path *parent; /* NULL: this is the first step below the root */
+	const char *name;                 /* NULL: `index` counts */
+	size_t index;
+};
+
+/** schema_path_append() - append the JSON pointer of @path (NULL: the root, appends nothing). */
+void schema_path_append(struct wfs_buffer *buffer, const struct schema_path *path);
+
+/** schema_cut() - the largest size up to @max that does not split a UTF-8 character. */
+size_t schema_cut(const char *text, size_t size, size_t max);
+
+/** schema_type_names() - append the names of @types, joined by " or ". */
+void schema_type_names(unsigned types, struct wfs_buffer *buffer);
+
+/** schema_type_find() - the type of this name (enum schema_types), or 0. */
+unsigned schema_type_find(const json_t *name);
+
+/* How a keyword holds subschemas; references may lead through these only. */
+enum schema_shape {
+	SCHEMA_SHAPE_PLAIN,
+	SCHEMA_SHAPE_SCHEMA,
+	SCHEMA_SHAPE_LIST, /* array of schemas */
+	SCHEMA_SHAPE_MAP,  /* object of schemas */
+};
+
+struct schema_keyword {
+	const char *name;
+	/* Return: 0 (problems are added to the list), -E2BIG (stop, one was added), -ENOMEM. */
+	int (*compile)(struct schema_compiler *compiler, struct schema_node *node,
+		const struct schema_keyword *keyword, json_t *value,
+		const struct schema_path *path);
+	size_t offset; /* of the member of struct schema_node that it fills */
+	unsigned checks;
+	unsigned types; /* annotations: what they must be */
+	enum schema_shape shape;
+};
+
+/** schema_problem() - note "<text>, got <value>" at @path; @value NULL: only the text. */
+void schema_problem(struct schema_compiler *compiler, const struct schema_path *path,
+	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/**
+ * schema_compile_node() - compile a schema and those in it
+ * *ret_node: NULL when a problem kept it from being made; owned by the schema.
+ * Return: 0 (problems are added to the list), -E2BIG (stop, one was added), -ENOMEM.
+ */
+int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
+	const struct schema_path *path, const struct schema_node **ret_node);
+
+/** schema_keyword_find() - the row of a keyword, or NULL. */
+const struct schema_keyword *schema_keyword_find(const char *name);
+
+/** schema_merge_required() - `required` joins the properties. Return: 0, -ENOMEM. */
+int schema_merge_required(struct schema_node *node);
+
+/** schema_compile_reference() - the keyword $ref. */
+int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
+
+/** schema_resolve_references() - set the target of every $ref. Return: 0, -ENOMEM. */
+int schema_resolve_references(struct wfs_schema *schema);
+
+/** schema_check_chains() - note in-place paths that never end or are too long. */
+void schema_check_chains(struct schema_compiler *compiler);
+
+/*
+ * Comparing values, exactly. Functions with @steps charge their work to it; what is not left is
+ * not taken, and 0 means that the budget is gone (kernel/schema-check.c).
+ */
+
+/** schema_compare_numbers() - Return: below, at or above 0 as @a is to @b. */
+int schema_compare_numbers(const json_t *a, const json_t *b);
+
+/** schema_is_multiple() - in decimal: 0.3 is a multiple of 0.1. Return: 1, 0, -ENOMEM. */
+int schema_is_multiple(const json_t *value, const json_t *divisor);
+
+/** schema_values_equal() - JSON equality; 1 and 1.0 are equal. */
+bool schema_values_equal(uint64_t *steps, const json_t *a, const json_t *b);
+
+/** schema_find_repeated() - two equal items of an array. Return: 1 (found), 0, -ENOMEM. */
+int schema_find_repeated(
+	uint64_t *steps, const json_t *array, size_t *ret_first, size_t *ret_second);
+
+/** schema_spend() - take @count steps, as far as there are any. */
+static inline void schema_spend(uint64_t *steps, uint64_t count)
+{
+	*steps = *steps > count ? *steps - count : 0;
+}
+
+enum { SCHEMA_TEXT_BYTES_PER_STEP = 64 };

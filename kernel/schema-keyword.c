@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keywords of a schema, one row each in a table. A keyword fills members of its node; what is
+ * not in the table is refused.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+#include "kernel/schema-impl.h"
+
+#define FIELD(node, keyword, type) ((type *)((char *)(node) + (keyword)->offset))
+
+static int compile_annotation(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+	unsigned type;
+
+	(void)node;
+	if (json_is_string(value))
+		type = SCHEMA_STRING;
+	else if (json_is_boolean(value))
+		type = SCHEMA_BOOLEAN;
+	else
+		type = json_is_array(value) ? SCHEMA_ARRAY : SCHEMA_NULL;
+	if (keyword->types == SCHEMA_ANY || (keyword->types & type))
+		return 0;
+	schema_type_names(keyword->types, &names);
+	schema_problem(compiler, path, value, "expected %s", wfs_buffer_text(&names));
+	return 0;
+}
+
+/* $schema and $id change how a schema is read anywhere but at the top. */
+static int compile_top(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	static const char dialect[] = "https://json-schema.org/draft/2020-12/schema";
+	const char *text = json_string_value(value);
+
+	(void)node;
+	if (path->parent) {
+		schema_problem(compiler, path, NULL, "%s may stand only at the top of a schema",
+			keyword->name);
+		return 0;
+	}
+	if (!text) {
+		schema_problem(compiler, path, value, "expected string");
+		return 0;
+	}
+	if (strcmp(keyword->name, "$schema") == 0 && strcmp(text, dialect) != 0)
+		schema_problem(compiler, path, value, "expected \"%s\"", dialect);
+	return 0;
+}
+
+static int compile_type(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	unsigned types = 0;
+	size_t index;
+	json_t *item;
+
+	(void)keyword;
+	if (!json_is_array(value)) {
+		types = schema_type_find(value);
+		if (!types)
+			schema_problem(compiler, path, value, "expected the name of a type");
+		node->types = types;
+		return 0;
+	}
+	if (json_array_size(value) == 0)
+		schema_problem(compiler, path, value, "expected at least one type");
+	json_array_foreach(value, index, item)
+	{
+		struct schema_path inner = {.parent = path, .index = index};
+		unsigned type = schema_type_find(item);
+
+		if (!type)
+			schema_problem(compiler, &inner, item, "expected the name of a type");
+		else if (types & type)
+			schema_problem(compiler, &inner, NULL, "the type stands there twice");
+		types |= type;
+	}
+	node->types = types;
+	return 0;
+}
+
+static int compile_constant(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	(void)compiler;
+	(void)keyword;
+	(void)path;
+	node->constant = value;
+	return 0;
+}
+
+static int compile_enumeration(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	(void)keyword;
+	if (!json_is_array(value) || json_array_size(value) == 0)
+		schema_problem(compiler, path, value, "expected an array with at least one value");
+	else
+		node->enumeration = value;
+	return 0;
+}
+
+static int compile_number(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	if (!json_is_number(value))
+		schema_problem(compiler, path, value, "expected number");
+	else if (keyword->offset == offsetof(struct schema_node, multiple_of) &&
+		json_number_value(value) <= 0)
+		schema_problem(compiler, path, value, "expected a number above 0");
+	else
+		*FIELD(node, keyword, const json_t *) = value;
+	return 0;
+}
+
+static int compile_count(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		schema_problem(compiler, path, value, "expected an integer of at least 0");
+	else
+		*FIELD(node, keyword, uint64_t) = (uint64_t)json_integer_value(value);
+	return 0;
+}
+
+static int compile_flag(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	if (!json_is_boolean(value))
+		schema_problem(compiler, path, value, "expected boolean");
+	else
+		*FIELD(node, keyword, bool) = json_is_true(value);
+	return 0;
+}
+
+/* Compiles with bounds that hold whatever the pattern says of itself, e.g. `(*UCP)`. */
+static int pattern_new(
+	const char *text, size_t size, pcre2_code **ret_code, int *ret_error, size_t *ret_offset)
+{
+	const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX |
+		PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_MATCH_UNSET_BACKREF;
+
+	*ret_code = pcre2_compile((PCRE2_SPTR)text, size, options, ret_error, ret_offset, NULL);
+	if (*ret_code)
+		return 0;
+	return *ret_error == PCRE2_ERROR_HEAP_FAILED ? -ENOMEM : -EINVAL;
+}
+
+static int compile_pattern(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	size_t size = json_string_length(value);
+	uint32_t options = 0;
+	size_t offset = 0;
+	int error = 0;
+	int r;
+
+	(void)keyword;
+	if (!json_is_string(value)) {
+		schema_problem(compiler, path, value, "expected string");
+		return 0;
+	}
+	if (size > WFS_SCHEMA_PATTERN_MAX) {
+		schema_problem(compiler, path, NULL,
+			"a pattern has at most %d bytes, this one has %zu", WFS_SCHEMA_PATTERN_MAX,
+			size);
+		return 0;
+	}
+	if (++compiler->pattern_count > WFS_SCHEMA_PATTERNS_MAX) {
+		schema_problem(compiler, path, NULL, "a schema has at most %d patterns",
+			WFS_SCHEMA_PATTERNS_MAX);
+		return -E2BIG;
+	}
+	r = pattern_new(json_string_value(value), size, &node->pattern, &error, &offset);
+	if (r == -EINVAL) {
+		PCRE2_UCHAR reason[128] = "";
+
+		pcre2_get_error_message(error, reason, sizeof(reason));
+		schema_problem(compiler, path, NULL, "the pattern does not compile: %s at byte %zu",
+			(const char *)reason, offset);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	pcre2_pattern_info(node->pattern, PCRE2_INFO_ALLOPTIONS, &options);
+	node->pattern_anchored = (options & PCRE2_ANCHORED) != 0;
+	node->pattern_text = json_string_value(value);
+	return 0;
+}
+
+static int compile_schema(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	return schema_compile_node(
+		compiler, value, path, FIELD(node, keyword, const struct schema_node *));
+}
+
+static int compile_list(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	struct schema_list *list = FIELD(node, keyword, struct schema_list);
+	size_t index;
+	json_t *item;
+
+	if (!json_is_array(value) || json_array_size(value) == 0) {
+		schema_problem(compiler, path, value, "expected an array with at least one schema");
+		return 0;
+	}
+	list->nodes = calloc(json_array_size(value), sizeof(struct schema_node *));
+	if (!list->nodes)
+		return -ENOMEM;
+	json_array_foreach(value, index, item)
+	{
+		struct schema_path inner = {.parent = path, .index = index};
+		int r = schema_compile_node(compiler, item, &inner, &list->nodes[index]);
+
+		if (r < 0)
+			return r;
+		list->count++;
+	}
+	return 0;
+}
+
+/* $defs: compiled so that their problems are found; references find them by their definition. */
+static int compile_definitions(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	const char *name;
+	json_t *item;
+
+	(void)node;
+	(void)keyword;
+	if (!json_is_object(value)) {
+		schema_problem(compiler, path, value, "expected object");
+		return 0;
+	}
+	json_object_foreach(value, name, item)
+	{
+		struct schema_path inner = {.parent = path, .name = name};
+		const struct schema_node *unused;
+		int r = schema_compile_node(compiler, item, &inner, &unused);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int compile_properties(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	size_t required = json_array_size(json_object_get(node->definition, "required"));
+	const char *name;
+	json_t *item;
+
+	(void)keyword;
+	if (!json_is_object(value)) {
+		schema_problem(compiler, path, value, "expected object");
+		return 0;
+	}
+	node->properties =
+		calloc(json_object_size(value) + required + 1, sizeof(struct schema_property));
+	if (!node->properties)
+		return -ENOMEM;
+	json_object_foreach(value, name, item)
+	{
+		struct schema_property *property = &node->properties[node->property_count++];
+		struct schema_path inner = {.parent = path, .name = name};
+		int r = schema_compile_node(compiler, item, &inner, &property->node);
+
+		if (r < 0)
+			return r;
+		property->name = name;
+	}
+	return 0;
+}
+
+static int compile_required(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	WFS_AUTO_JSON json_t *seen = json_object();
+	size_t index;
+	json_t *item;
+
+	(void)node;
+	(void)keyword;
+	if (!seen)
+		return -ENOMEM;
+	if (!json_is_array(value)) {
+		schema_problem(compiler, path, value, "expected array");
+		return 0;
+	}
+	json_array_foreach(value, index, item)
+	{
+		struct schema_path inner = {.parent = path, .index = index};
+		const char *name = json_string_value(item);
+
+		if (!name || strlen(name) != json_string_length(item))
+			schema_problem(compiler, &inner, item, "expected the name of a member");
+		else if (json_object_get(seen, name))
+			schema_problem(compiler, &inner, item, "expected each name once");
+		else if (json_object_set_new(seen, name, json_null()) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* `required` joins the list of properties when all keywords of the node are read. */
+int schema_merge_required(struct schema_node *node)
+{
+	const json_t *required = json_object_get(node->definition, "required");
+	WFS_AUTO_JSON json_t *index_of = NULL;
+	size_t index;
+	json_t *item;
+
+	if (!json_is_array(required))
+		return 0;
+	index_of = json_object();
+	if (!node->properties)
+		node->properties =
+			calloc(json_array_size(required) + 1, sizeof(struct schema_property));
+	if (!index_of || !node->properties)
+		return -ENOMEM;
+	for (size_t i = 0; i < node->property_count; i++) {
+		if (json_object_set_new(
+			    index_of, node->properties[i].name, json_integer((json_int_t)i)) < 0)
+			return -ENOMEM;
+	}
+	json_array_foreach(required, index, item)
+	{
+		const char *name = json_string_value(item);
+		const json_t *at = name ? json_object_get(index_of, name) : NULL;
+		size_t place = at ? (size_t)json_integer_value(at) : node->property_count;
+
+		if (!name)
+			continue; /* was reported */
+		if (!at)
+			node->properties[node->property_count++].name = name;
+		node->properties[place].required = true;
+	}
+	return 0;
+}
+
+#define AT(member) .offset = offsetof(struct schema_node, member)
+#define NOTE(name_, types_)                                  \
+	{                                                    \
+		name_, compile_annotation, .types = (types_) \
+	}
+
+/* The closed list of what a schema may say. */
+static const struct schema_keyword keywords[] = {
+	{"type", compile_type},
+	{"properties", compile_properties, .checks = SCHEMA_CHECK_OBJECT,
+		.shape = SCHEMA_SHAPE_MAP},
+	{"required", compile_required, .checks = SCHEMA_CHECK_OBJECT},
+	{"additionalProperties", compile_schema, AT(additional), SCHEMA_CHECK_OBJECT,
+		.shape = SCHEMA_SHAPE_SCHEMA},
+	{"minProperties", compile_count, AT(members_min), SCHEMA_CHECK_OBJECT},
+	{"maxProperties", compile_count, AT(members_max), SCHEMA_CHECK_OBJECT},
+	{"items", compile_schema, AT(items), SCHEMA_CHECK_ARRAY, .shape = SCHEMA_SHAPE_SCHEMA},
+	{"prefixItems", compile_list, AT(prefix_items), SCHEMA_CHECK_ARRAY,
+		.shape = SCHEMA_SHAPE_LIST},
+	{"minItems", compile_count, AT(items_min), SCHEMA_CHECK_ARRAY},
+	{"maxItems", compile_count, AT(items_max), SCHEMA_CHECK_ARRAY},
+	{"uniqueItems", compile_flag, AT(items_unique), SCHEMA_CHECK_ARRAY},
+	{"enum", compile_enumeration, .checks = SCHEMA_CHECK_EQUAL},
+	{"const", compile_constant, .checks = SCHEMA_CHECK_EQUAL},
+	{"minimum", compile_number, AT(minimum), SCHEMA_CHECK_NUMBER},
+	{"maximum", compile_number, AT(maximum), SCHEMA_CHECK_NUMBER},
+	{"exclusiveMinimum", compile_number, AT(exclusive_minimum), SCHEMA_CHECK_NUMBER},
+	{"exclusiveMaximum", compile_number, AT(exclusive_maximum), SCHEMA_CHECK_NUMBER},
+	{"multipleOf", compile_number, AT(multiple_of), SCHEMA_CHECK_NUMBER},
+	{"minLength", compile_count, AT(length_min), SCHEMA_CHECK_STRING},
+	{"maxLength", compile_count, AT(length_max), SCHEMA_CHECK_STRING},
+	{"pattern", compile_pattern, .checks = SCHEMA_CHECK_STRING},
+	{"allOf", compile_list, AT(all_of), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_LIST},
+	{"anyOf", compile_list, AT(any_of), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_LIST},
+	{"oneOf", compile_list, AT(one_of), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_LIST},
+	{"not", compile_schema, AT(negated), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_SCHEMA},
+	{"$ref", schema_compile_reference, .checks = SCHEMA_CHECK_IN_PLACE},
+	{"$defs", compile_definitions, .shape = SCHEMA_SHAPE_MAP},
+	{"$schema", compile_top},
+	{"$id", compile_top},
+	NOTE("title", SCHEMA_STRING),
+	NOTE("description", SCHEMA_STRING),
+	NOTE("$comment", SCHEMA_STRING),
+	NOTE("format", SCHEMA_STRING),
+	NOTE("deprecated", SCHEMA_BOOLEAN),
+	NOTE("examples", SCHEMA_ARRAY),
+	NOTE("default", SCHEMA_ANY),
+};
+
+const struct schema_keyword *schema_keyword_find(const char *name)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(keywords); i++) {
+		if (strcmp(keywords[i].name, name) == 0)
+			return &keywords[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loading of schemas: every keyword of every subschema is compiled or refused, then references
+ * are resolved, then the in-place paths are measured. All problems are collected; what could not
+ * be compiled leaves its keyword out, which does no harm because such a schema is never handed out.
+ */
+#include "kernel/schema.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+#include "kernel/schema-impl.h"
+
+enum { SHORT_TEXT_MAX = 64 }; /* bytes of a string that a message repeats */
+
+static const char *const type_names[] = {
+	"null", "boolean", "integer", "number", "string", "array", "object"};
+
+void schema_type_names(unsigned types, struct wfs_buffer *buffer)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(type_names); i++) {
+		if (!(types & 1U << i))
+			continue;
+		wfs_buffer_append_text(buffer, separator);
+		wfs_buffer_append_text(buffer, type_names[i]);
+		separator = " or ";
+	}
+}
+
+unsigned schema_type_find(const json_t *name)
+{
+	if (!json_is_string(name))
+		return 0;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(type_names); i++) {
+		if (strcmp(json_string_value(name), type_names[i]) == 0)
+			return 1U << i;
+	}
+	return 0;
+}
+
+size_t schema_cut(const char *text, size_t size, size_t max)
+{
+	if (size <= max)
+		return size;
+	while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}
+
+static void describe_text(const char *text, size_t size, struct wfs_buffer *buffer)
+{
+	size_t cut = schema_cut(text, size, SHORT_TEXT_MAX);
+
+	wfs_json_write_string(buffer, text, cut);
+	if (cut < size)
+		wfs_buffer_append_text(buffer, "…");
+}
+
+void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer)
+{
+	size_t size;
+
+	if (!value) {
+		wfs_buffer_append_text(buffer, "nothing");
+		return;
+	}
+	switch (json_typeof(value)) {
+	case JSON_NULL:
+		wfs_buffer_append_text(buffer, "null");
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		wfs_buffer_append_text(
+			buffer, json_is_true(value) ? "boolean true" : "boolean false");
+		break;
+	case JSON_INTEGER:
+		wfs_buffer_append_text(buffer, "integer ");
+		wfs_buffer_append_int(buffer, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		wfs_buffer_append_text(buffer, "number ");
+		wfs_json_write_real(buffer, json_real_value(value));
+		break;
+	case JSON_STRING:
+		wfs_buffer_append_text(buffer, "string ");
+		describe_text(json_string_value(value), json_string_length(value), buffer);
+		break;
+	case JSON_ARRAY:
+		size = json_array_size(value);
+		wfs_buffer_printf(buffer, "array of %zu item%s", size, size == 1 ? "" : "s");
+		break;
+	case JSON_OBJECT:
+		size = json_object_size(value);
+		wfs_buffer_printf(buffer, "object with %zu member%s", size, size == 1 ? "" : "s");
+		break;
+	}
+}
+
+void wfs_schema_pointer_append(struct wfs_buffer *buffer, const char *name)
+{
+	wfs_buffer_append_byte(buffer, '/');
+	for (; *name; name++) {
+		unsigned char byte = (unsigned char)*name;
+
+		if (byte == '~')
+			wfs_buffer_append_text(buffer, "~0");
+		else if (byte == '/')
+			wfs_buffer_append_text(buffer, "~1");
+		else if (byte < 0x20 || byte == 0x7f)
+			wfs_buffer_printf(buffer, "\\u%04x", byte);
+		else
+			wfs_buffer_append_byte(buffer, *name);
+	}
+}
+
+void schema_path_append(struct wfs_buffer *buffer, const struct schema_path *path)
+{
+	if (!path)
+		return;
+	schema_path_append(buffer, path->parent);
+	if (path->name)
+		wfs_schema_pointer_append(buffer, path->name);
+	else
+		wfs_buffer_printf(buffer, "/%zu", path->index);
+}
+
+/* Notes "<expected>, got <value>", or only the text when @value is NULL. */
+void schema_problem(struct schema_compiler *compiler, const struct schema_path *path,
+	const json_t *value, const char *format, ...)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	wfs_buffer_append_text(&pointer, compiler->prefix);
+	schema_path_append(&pointer, path);
+	if (value) {
+		wfs_buffer_append_text(&came, ", got ");
+		wfs_schema_describe(value, &came);
+	}
+	wfs_problems_add(compiler->problems, compiler->file, wfs_buffer_text(&pointer), "%s%s",
+		text, wfs_buffer_text(&came));
+}
+
+static int node_new(struct schema_compiler *compiler, const json_t *definition,
+	const struct schema_path *path, struct schema_node **ret_node)
+{
+	struct wfs_schema *schema = compiler->schema;
+	struct schema_node *node;
+
+	if (schema->node_count >= WFS_SCHEMA_COUNT_MAX) {
+		schema_problem(compiler, path, NULL, "a schema has at most %d schemas in it",
+			WFS_SCHEMA_COUNT_MAX);
+		return -E2BIG;
+	}
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return -ENOMEM;
+	node->definition = definition;
+	node->types = SCHEMA_ANY;
+	node->length_max = UINT64_MAX;
+	node->items_max = UINT64_MAX;
+	node->members_max = UINT64_MAX;
+	node->next = schema->nodes;
+	schema->nodes = node;
+	schema->node_count++;
+	*ret_node = node;
+	return 0;
+}
+
+static int compile_keywords(struct schema_compiler *compiler, json_t *definition,
+	struct schema_node *node, const struct schema_path *path)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(definition, name, value)
+	{
+		struct schema_path inner = {.parent = path, .name = name};
+		const struct schema_keyword *keyword = schema_keyword_find(name);
+		int r;
+
+		if (!keyword) {
+			schema_problem(compiler, &inner, NULL, "this keyword is not supported");
+			continue;
+		}
+		node->checks |= keyword->checks;
+		r = keyword->compile(compiler, node, keyword, value, &inner);
+		if (r < 0)
+			return r;
+	}
+	return schema_merge_required(node);
+}
+
+int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
+	const struct schema_path *path, const struct schema_node **ret_node)
+{
+	struct schema_node *node = NULL;
+	int r;
+
+	*ret_node = NULL;
+	if (compiler->depth >= WFS_SCHEMA_DEPTH_MAX) {
+		schema_problem(compiler, path, NULL, "schemas are nested deeper than %d",
+			WFS_SCHEMA_DEPTH_MAX);
+		return 0;
+	}
+	if (!json_is_object(definition) && !json_is_boolean(definition)) {
+		schema_problem(compiler, path, definition, "expected a schema (object or boolean)");
+		return 0;
+	}
+	r = node_new(compiler, definition, path, &node);
+	if (r < 0)
+		return r;
+	*ret_node = node;
+	if (json_is_boolean(definition)) {
+		node->never = json_is_false(definition);
+		return 0;
+	}
+	compiler->depth++;
+	r = compile_keywords(compiler, definition, node, path);
+	compiler->depth--;
+	return r;
+}
+
+static int schema_compile(struct schema_compiler *compiler)
+{
+	struct wfs_schema *schema = compiler->schema;
+	size_t before = compiler->problems->count;
+	int r;
+
+	r = schema_compile_node(compiler, schema->definition, NULL, &schema->root);
+	if (r < 0 && r != -E2BIG)
+		return wfs_trace(r);
+	if (compiler->problems->count != before)
+		return -EINVAL;
+	r = schema_resolve_references(schema);
+	if (r < 0)
+		return wfs_trace(r);
+	schema_check_chains(compiler);
+	return compiler->problems->count == before ? 0 : -EINVAL;
+}
+
+int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
+	struct wfs_problems *problems, struct wfs_schema **ret_schema)
+{
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = calloc(1, sizeof(*schema));
+	struct schema_compiler compiler = {
+		.schema = schema, .file = file, .prefix = pointer, .problems = problems};
+	int r;
+
+	if (!schema)
+		return -ENOMEM;
+	schema->definition = json_incref(definition);
+	r = schema_compile(&compiler);
+	if (r < 0)
+		return r;
+	*ret_schema = WFS_STEAL(schema);
+	return 0;
+}
+
+static void node_free(struct schema_node *node)
+{
+	free(node->prefix_items.nodes);
+	free(node->all_of.nodes);
+	free(node->any_of.nodes);
+	free(node->one_of.nodes);
+	free(node->properties);
+	free(node->target_where);
+	pcre2_code_free(node->pattern);
+	free(node);
+}
+
+void wfs_schema_free(struct wfs_schema *schema)
+{
+	if (!schema)
+		return;
+	while (schema->nodes) {
+		struct schema_node *node = schema->nodes;
+
+		schema->nodes = node->next;
+		node_free(node);
+	}
+	json_decref(schema->definition);
+	free(schema);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON Schema (2020-12), the part of it that worlds use.
+ *
+ * One validator serves events, params, receipts, tool arguments and artifact interfaces. A keyword
+ * that is not implemented is refused when the schema is loaded, never ignored. Patterns run under
+ * PCRE2's match and depth limits; a hostile one is a violation, not a hang.
+ * Source: spec 1, "Manifest", defschema.
+ * Thread: a schema is immutable after wfs_schema_new; check from any number of threads.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+#include "kernel/base/problems.h"
+
+enum {
+	WFS_SCHEMA_DEPTH_MAX = 64,    /* schemas inside one another */
+	WFS_SCHEMA_COUNT_MAX = 10000, /* schemas in one document, the inner ones counted */
+	WFS_SCHEMA_CHAIN_MAX = 128, /* schemas that one value must pass, by $ref, allOf, not … */
+	WFS_SCHEMA_PATTERNS_MAX = 256,        /* patterns in one document */
+	WFS_SCHEMA_PATTERN_MAX = 4096,        /* bytes of one pattern */
+	WFS_SCHEMA_MATCH_MAX = 1 << 20,       /* PCRE2's match limit */
+	WFS_SCHEMA_MATCH_DEPTH_MAX = 1 << 14, /* PCRE2's depth limit */
+	/*
+	 * Work of one check. A step is a schema met by a value; comparisons and patterns are
+	 * charged by size. It allows a million items, and 20 KiB of text for a pattern that is
+	 * not anchored (the cost of one is quadratic at worst).
+	 */
+	WFS_SCHEMA_STEPS_MAX = 4 << 20,
+};
+
+struct wfs_schema;
+
+/**
+ * wfs_schema_new() - compile a schema
+ * @definition: the schema value; kept by reference (jansson), must not be changed afterwards
+ * @file: for the problems' first column; may be NULL
+ * @pointer: JSON pointer of @definition inside its file, prefix of every reported pointer
+ * @problems: every problem found is added
+ * Return: 0, -EINVAL when problems were added, -ENOMEM.
+ */
+int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
+	struct wfs_problems *problems, struct wfs_schema **ret_schema);
+void wfs_schema_free(struct wfs_schema *schema);
+WFS_DEFINE_AUTO(schema, struct wfs_schema, wfs_schema_free)
+#define WFS_AUTO_SCHEMA WFS_CLEANUP(wfs_auto_schema)
+
+/**
+ * wfs_schema_check() - does @value fit?
+ * Return: 0, -EINVAL (schema_violation; the message gives the JSON pointer into the value, what
+ *         was expected and what came), -ENOMEM.
+ */
+int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error);
+
+/** wfs_schema_describe() - append what a value is, shortened: `integer 5`, `array of 3 items`.
+ *  @value: NULL gives `nothing`. */
+void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer);
+
+/** wfs_schema_pointer_append() - append `/` and @name as a JSON pointer writes it; control
+ *  characters as in a JSON string (RFC 6901 section 5), so that a report stays one line. */
+void wfs_schema_pointer_append(struct wfs_buffer *buffer, const char *name);

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading of source directories.
+ *
+ * The lists of world.json become the lists of the manifest item by item, at the same places, so
+ * that a pointer into one is a pointer into the other. What is only known here (files, members of
+ * the source form) is checked here, and stands in the manifest as something harmless when it is
+ * wrong; everything else is left to the manifest, which so reports each problem once.
+ */
+#include "kernel/source.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/hash.h"
+#include "kernel/base/json.h"
+#include "kernel/lua/lua.h"
+#include "kernel/manifest.h"
+#include "kernel/schema.h"
+#include "kernel/source-impl.h"
+
+#define WORLD_FILE "world.json"
+#define HOST_FILE "host.json"
+
+enum { MODULE_FAILED = -1 }; /* in struct loader.modules */
+
+struct loader {
+	int directory;
+	struct wfs_problems *problems;
+	json_t *world;    /* world.json */
+	json_t *manifest; /* in the making */
+	json_t *schemas;  /* by file name: a schema that compiles, or `true` in place of one */
+	json_t *modules;  /* by file name: index of the reducer that has it, or MODULE_FAILED */
+	struct wfs_buffer *blobs;
+	size_t blob_count;
+	size_t blob_bytes;
+};
+
+/* A JSON pointer that needs no escapes. */
+struct place {
+	char text[96];
+};
+
+__attribute__((format(printf, 1, 2))) static struct place place_at(const char *format, ...)
+{
+	struct place place;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(place.text, sizeof(place.text), format, arguments);
+	va_end(arguments);
+	return place;
+}
+
+/* A problem of world.json: "expected <what>, got <value>". */
+static void expected(
+	const struct loader *loader, struct place place, const char *what, const json_t *value)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
+
+	wfs_schema_describe(value, &came);
+	wfs_problems_add(loader->problems, WORLD_FILE, place.text, "expected %s, got %s", what,
+		wfs_buffer_text(&came));
+}
+
+/* Reads and parses a file. *ret_json: NULL when problems were added. Return: 0, -ENOMEM. */
+static int json_load(const struct loader *loader, const char *name, const struct wfs_buffer *text,
+	json_t **ret_json)
+{
+	struct wfs_error error = {0};
+	int r = wfs_json_parse(text->data ? text->data : "", text->size, ret_json, &error);
+
+	if (r != -EINVAL)
+		return r;
+	wfs_problems_add(loader->problems, name, NULL, "%s", error.message);
+	*ret_json = NULL;
+	return 0;
+}
+
+/* The name of a file that @value gives, or NULL (noted). */
+static const char *file_name(const struct loader *loader, struct place place, const json_t *value)
+{
+	const char *name = json_string_value(value);
+
+	static_assert(WFS_SOURCE_FILE_NAME_MAX == 1024, "the message names the bound");
+	if (name && strlen(name) == json_string_length(value) && source_file_name_valid(name))
+		return name;
+	expected(loader, place,
+		"the name of a file in this directory or below it, at most 1024 bytes", value);
+	return NULL;
+}
+
+/* Reads what world.json names at @place. Return: 1, 0 when a problem was added, -ENOMEM. */
+static int named_file_read(const struct loader *loader, struct place place, const char *name,
+	struct wfs_buffer *buffer)
+{
+	int r = source_file_read(loader->directory, name, buffer);
+
+	if (r == 0)
+		return 1;
+	if (r == -ENOMEM)
+		return r;
+	wfs_problems_add(loader->problems, WORLD_FILE, place.text, "cannot read '%s': %s", name,
+		source_file_reason(r));
+	return 0;
+}
+
+/* Notes members of @object that are not in the NULL-ended @names. */
+static void check_members(const struct loader *loader, struct place place, const json_t *object,
+	const char *const *names)
+{
+	const char *name;
+	json_t *member;
+
+	json_object_foreach((json_t *)object, name, member)
+	{
+		WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
+		const char *const *known = names;
+
+		while (*known && strcmp(*known, name) != 0)
+			known++;
+		if (*known)
+			continue;
+		wfs_buffer_append_text(&pointer, place.text);
+		wfs_schema_pointer_append(&pointer, name);
+		wfs_problems_add(loader->problems, WORLD_FILE, wfs_buffer_text(&pointer),
+			"no such member is known");
+	}
+}
+
+/* Sets a member to a new reference; an absent @value is left out. */
+static int member_set(json_t *object, const char *name, json_t *value)
+{
+	if (!value)
+		return 0;
+	return json_object_set(object, name, value) < 0 ? -ENOMEM : 0;
+}
+
+static int member_set_new(json_t *object, const char *name, json_t *value)
+{
+	return json_object_set_new(object, name, value) < 0 ? -ENOMEM : 0;
+}
+
+/* The schema in a file, or `true` when there are problems. Return: 0, -ENOMEM. */
+static int schema_file_load(
+	const struct loader *loader, struct place place, const char *name, json_t **ret_definition)
+{
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *definition = NULL;
+	json_t *known = json_object_get(loader->schemas, name);
+	int r;
+
+	if (known) {
+		*ret_definition = json_incref(known);
+		return 0;
+	}
+	r = named_file_read(loader, place, name, &text);
+	if (r > 0)
+		r = json_load(loader, name, &text, &definition);
+	if (r < 0)
+		return r;
+	if (definition) {
+		r = wfs_schema_new(definition, name, "", loader->problems, &schema);
+		if (r < 0 && r != -EINVAL)
+			return r;
+	}
+	*ret_definition = schema ? json_incref(definition) : json_true();
+	return member_set(loader->schemas, name, *ret_definition);
+}
+
+/* *ret_item: the defschema of an item of world.json. Return: 0, -ENOMEM. */
+static int schema_assemble(struct loader *loader, json_t *item, size_t index, json_t **ret_item)
+{
+	static const char *const names[] = {"name", "schema", "file", NULL};
+	struct place place = place_at("/schemas/%zu", index);
+	struct place file_place = place_at("/schemas/%zu/file", index);
+	json_t *definition = json_object_get(item, "schema");
+	const json_t *file = json_object_get(item, "file");
+	WFS_AUTO_JSON json_t *loaded = NULL;
+	WFS_AUTO_JSON json_t *made = json_pack("{s:s}", "$kind", "defschema");
+	const char *name;
+	int r = 0;
+
+	if (!made)
+		return -ENOMEM;
+	check_members(loader, place, item, names);
+	if (definition && file) {
+		wfs_problems_add(loader->problems, WORLD_FILE, file_place.text,
+			"only one of schema and file can be given");
+	} else if (file) {
+		name = file_name(loader, file_place, file);
+		if (name)
+			r = schema_file_load(loader, file_place, name, &loaded);
+		definition = loaded;
+	} else if (!definition) {
+		wfs_problems_add(loader->problems, WORLD_FILE, place.text,
+			"expected a member schema or file, got neither");
+	}
+	if (r == 0)
+		r = member_set(made, "name", json_object_get(item, "name"));
+	if (r == 0)
+		r = member_set(made, "schema", definition ? definition : json_true());
+	if (r < 0)
+		return r;
+	*ret_item = WFS_STEAL(made);
+	return 0;
+}
+
+/* Lua says "name:line: text" or "name: text"; the name is said already. */
+static void module_problem(
+	const struct loader *loader, const char *name, const struct wfs_error *error)
+{
+	const char *message = error->message;
+	size_t size = strlen(name);
+	bool line = false;
+
+	if (strncmp(message, name, size) == 0 && message[size] == ':') {
+		message += size + 1;
+		line = *message >= '0' && *message <= '9';
+		message += *message == ' ';
+	}
+	wfs_problems_add(loader->problems, name, NULL, "%s%s", line ? "line " : "", message);
+}
+
+/* Return: 1 when the module compiles, 0 when problems were added, -ENOMEM. */
+static int module_compile(
+	const struct loader *loader, const char *name, const struct wfs_buffer *text)
+{
+	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	struct wfs_lua_limits limits = WFS_LUA_LIMITS_DEFAULT;
+	struct wfs_error error = {0};
+	int r = wfs_lua_new(&limits, name, text->data ? text->data : "", text->size, &lua, &error);
+
+	if (r == 0)
+		return 1;
+	if (r == -ENOMEM)
+		return r;
+	module_problem(loader, name, &error);
+	return 0;
+}
+
+/* Room for the module of reducer @index. Return: 1, 0 when there is none (noted once). */
+static int module_charge(struct loader *loader, struct place place, size_t bytes)
+{
+	static_assert(WFS_SOURCE_TOTAL_MAX == 64 << 20, "the message names the bound");
+	if (loader->blob_bytes > WFS_SOURCE_TOTAL_MAX)
+		return 0;
+	loader->blob_bytes += bytes;
+	if (loader->blob_bytes <= WFS_SOURCE_TOTAL_MAX)
+		return 1;
+	wfs_problems_add(loader->problems, WORLD_FILE, place.text,
+		"this module and those before it have more than 64 MiB");
+	return 0;
+}
+
+/* Fills blobs[@index]. Return: 1, 0 when problems were added, -ENOMEM. */
+static int module_load(struct loader *loader, struct place place, const json_t *value, size_t index)
+{
+	const char *name = file_name(loader, place, value);
+	struct wfs_buffer *blob = &loader->blobs[index];
+	const json_t *known;
+	int r;
+
+	if (!name)
+		return 0;
+	known = json_object_get(loader->modules, name);
+	if (known && json_integer_value(known) == MODULE_FAILED)
+		return 0;
+	if (known) {
+		const struct wfs_buffer *first = &loader->blobs[json_integer_value(known)];
+
+		if (!module_charge(loader, place, first->size))
+			return 0;
+		wfs_buffer_append(blob, first->data, first->size);
+		return wfs_buffer_check(blob) < 0 ? -ENOMEM : 1;
+	}
+	r = named_file_read(loader, place, name, blob);
+	if (r > 0)
+		r = module_charge(loader, place, blob->size);
+	if (r > 0)
+		r = module_compile(loader, name, blob);
+	if (r < 0)
+		return r;
+	if (json_object_set_new(loader->modules, name,
+		    json_integer(r > 0 ? (json_int_t)index : MODULE_FAILED)) < 0)
+		return -ENOMEM;
+	return r;
+}
+
+/* *ret_item: the defreducer of an item of world.json. Return: 0, -ENOMEM. */
+static int reducer_assemble(struct loader *loader, json_t *item, size_t index, json_t **ret_item)
+{
+	static const char *const names[] = {"name", "module", "keyed", "emits", "effects", NULL};
+	struct place place = place_at("/reducers/%zu/module", index);
+	const json_t *module = json_object_get(item, "module");
+	char hash_text[WFS_HASH_TEXT_SIZE];
+	struct wfs_hash hash = {0};
+	WFS_AUTO_JSON json_t *made = NULL;
+	int r = 0;
+
+	check_members(loader, place_at("/reducers/%zu", index), item, names);
+	if (module)
+		r = module_load(loader, place, module, index);
+	else
+		wfs_problems_add(loader->problems, WORLD_FILE, place.text, "missing");
+	if (r < 0)
+		return r;
+	if (r > 0)
+		hash = wfs_hash_of(loader->blobs[index].data, loader->blobs[index].size);
+	wfs_hash_text(&hash, hash_text);
+	made = json_pack("{s:s, s:s, s:s, s:b, s:[], s:[]}", "$kind", "defreducer", "language",
+		"lua", "module", hash_text, "keyed", 0, "emits", "effects");
+	if (!made)
+		return -ENOMEM;
+	for (const char *const *name = names; *name; name++) {
+		if (strcmp(*name, "module") == 0)
+			continue;
+		r = member_set(made, *name, json_object_get(item, *name));
+		if (r < 0)
+			return r;
+	}
+	*ret_item = WFS_STEAL(made);
+	return 0;
+}
+
+/*
+ * Makes the manifest's list @name out of world.json's. What is no list, has too many items or is
+ * no object goes into the manifest as it is, to be refused there.
+ */
+static int list_assemble(struct loader *loader, const char *name, size_t max,
+	int (*assemble)(struct loader *, json_t *, size_t, json_t **))
+{
+	json_t *list = json_object_get(loader->world, name);
+	WFS_AUTO_JSON json_t *made = json_array();
+	size_t index;
+	json_t *item;
+
+	if (!made)
+		return -ENOMEM;
+	if (list && (!json_is_array(list) || json_array_size(list) > max))
+		return member_set(loader->manifest, name, list);
+	json_array_foreach(list, index, item)
+	{
+		json_t *made_item = NULL;
+		int r = 0;
+
+		if (json_is_object(item))
+			r = assemble(loader, item, index, &made_item);
+		else
+			made_item = json_incref(item);
+		if (r < 0)
+			return r;
+		if (json_array_append_new(made, made_item) < 0)
+			return -ENOMEM;
+	}
+	return member_set(loader->manifest, name, made);
+}
+
+/* Parts of the source form that a later version will read. */
+static void check_later(const struct loader *loader, const char *name)
+{
+	const json_t *list = json_object_get(loader->world, name);
+	struct place place = place_at("/%s", name);
+
+	if (!list)
+		return;
+	if (!json_is_array(list))
+		expected(loader, place, "array", list);
+	else if (json_array_size(list) > 0)
+		wfs_problems_add(
+			loader->problems, WORLD_FILE, place.text, "not enabled in this version");
+}
+
+/* A manifest of nothing. @name: NULL leaves it without one. */
+static json_t *manifest_base(const char *name)
+{
+	json_t *manifest = json_pack("{s:i, s:[], s:[], s:[], s:[], s:[], s:[], s:s, s:[]}",
+		"world_version", 1, "schemas", "reducers", "routing", "effects", "caps", "policies",
+		"policy", "sys/default@1", "grants");
+
+	if (manifest && name && member_set_new(manifest, "name", json_string(name)) < 0) {
+		json_decref(manifest);
+		return NULL;
+	}
+	return manifest;
+}
+
+/* Compiles the manifest for its problems; they stand at the same places of world.json. */
+static int manifest_check(const struct loader *loader)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	WFS_AUTO_PROBLEMS struct wfs_problems found = {0};
+	size_t lines = 0;
+	char *line;
+	char *end;
+	int r = wfs_manifest_new(loader->manifest, &found, &manifest);
+
+	if (r < 0 && r != -EINVAL)
+		return r;
+	if (wfs_buffer_check(&found.lines) < 0 || wfs_buffer_reserve(&found.lines, 1) < 0)
+		return -ENOMEM;
+	line = found.lines.data;
+	for (; lines < found.count &&
+		(end = memchr(line, '\n', found.lines.size - (size_t)(line - found.lines.data)));
+		lines++, line = end + 1) {
+		char *reason;
+
+		*end = '\0';
+		reason = strstr(line, ": ");
+		if (reason)
+			*reason = '\0';
+		wfs_problems_add(loader->problems, WORLD_FILE, reason ? line : NULL, "%s",
+			reason ? reason + 2 : line);
+	}
+	loader->problems->count += found.count - lines;
+	return 0;
+}
+
+static int world_assemble(struct loader *loader, const char *name)
+{
+	static const char *const names[] = {"name", "schemas", "reducers", "routing", "principals",
+		"artifacts", "policies", "policy", NULL};
+	static const char *const as_it_is[] = {"routing", "policies", "policy"};
+	json_t *reducers = json_object_get(loader->world, "reducers");
+	int r = 0;
+
+	if (!json_is_object(loader->world)) {
+		expected(loader, place_at("%s", ""), "object", loader->world);
+		return 0;
+	}
+	check_members(loader, place_at("%s", ""), loader->world, names);
+	loader->blobs = calloc(json_array_size(reducers) + 1, sizeof(*loader->blobs));
+	if (!loader->blobs)
+		return -ENOMEM;
+	loader->blob_count = json_array_size(reducers);
+	if (!name)
+		r = member_set(loader->manifest, "name", json_object_get(loader->world, "name"));
+	for (size_t i = 0; r == 0 && i < WFS_ARRAY_COUNT(as_it_is); i++)
+		r = member_set(
+			loader->manifest, as_it_is[i], json_object_get(loader->world, as_it_is[i]));
+	if (r == 0)
+		r = list_assemble(loader, "schemas", WFS_MANIFEST_SCHEMAS_MAX, schema_assemble);
+	if (r == 0)
+		r = list_assemble(loader, "reducers", WFS_MANIFEST_REDUCERS_MAX, reducer_assemble);
+	if (r < 0)
+		return r;
+	check_later(loader, "principals");
+	check_later(loader, "artifacts");
+	return manifest_check(loader);
+}
+
+/* Reads one of the two files with a fixed name. Return: 1, 0 (a problem was added), -ENOENT
+ * (nothing was added), -ENOMEM. */
+static int fixed_file_load(const struct loader *loader, const char *name, json_t **ret_json)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	int r = source_file_read(loader->directory, name, &text);
+
+	if (r == -ENOMEM || r == -ENOENT)
+		return r;
+	if (r < 0) {
+		wfs_problems_add(
+			loader->problems, name, NULL, "cannot be read: %s", source_file_reason(r));
+		return 0;
+	}
+	r = json_load(loader, name, &text, ret_json);
+	return r < 0 ? r : *ret_json != NULL;
+}
+
+static int host_load(const struct loader *loader, struct wfs_buffer *document)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	int r = fixed_file_load(loader, HOST_FILE, &host);
+
+	if (r <= 0)
+		return r == -ENOENT ? 0 : r;
+	if (!json_is_object(host)) {
+		WFS_AUTO_BUFFER struct wfs_buffer came = {0};
+
+		wfs_schema_describe(host, &came);
+		wfs_problems_add(loader->problems, HOST_FILE, NULL, "expected object, got %s",
+			wfs_buffer_text(&came));
+		return 0;
+	}
+	wfs_json_write_document(host, document);
+	return wfs_buffer_check(document);
+}
+
+static int world_load(struct loader *loader, const char *name)
+{
+	int r;
+
+	loader->manifest = manifest_base(name);
+	loader->schemas = json_object();
+	loader->modules = json_object();
+	if (!loader->manifest || !loader->schemas || !loader->modules)
+		return -ENOMEM;
+	r = fixed_file_load(loader, WORLD_FILE, &loader->world);
+	if (r == -ENOENT)
+		wfs_problems_add(loader->problems, WORLD_FILE, NULL, "cannot be read: %s",
+			source_file_reason(r));
+	if (r <= 0)
+		return r;
+	return world_assemble(loader, name);
+}
+
+static void loader_done(struct loader *loader)
+{
+	for (size_t i = 0; i < loader->blob_count; i++)
+		wfs_buffer_done(&loader->blobs[i]);
+	free(loader->blobs);
+	json_decref(loader->world);
+	json_decref(loader->manifest);
+	json_decref(loader->schemas);
+	json_decref(loader->modules);
+	wfs_auto_fd(&loader->directory);
+}
+
+/* Return: 0, -EINVAL when a problem was added, -ENOMEM. */
+static int name_check(const char *name, struct wfs_problems *problems)
+{
+	WFS_AUTO_SOURCE struct wfs_source source = {0};
+	struct wfs_error error = {0};
+	int r = wfs_source_empty(name, &source, &error);
+
+	if (r == -EINVAL)
+		wfs_problems_add(problems, NULL, NULL, "%s", error.message);
+	return r;
+}
+
+int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
+	struct wfs_source *ret_source)
+{
+	WFS_CLEANUP(loader_done) struct loader loader = {.directory = -1, .problems = problems};
+	WFS_AUTO_SOURCE struct wfs_source source = {0};
+	size_t before = problems->count;
+	int world, r;
+
+	r = name ? name_check(name, problems) : 0;
+	if (r < 0 && r != -EINVAL)
+		return wfs_trace(r);
+	if (r == -EINVAL)
+		name = "world"; /* the problem is noted; the rest is read all the same */
+	loader.directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (loader.directory < 0) {
+		r = -errno;
+		wfs_problems_add(
+			problems, directory, NULL, "cannot be opened: %s", source_file_reason(r));
+		return r == -ENOENT || r == -ENOMEM ? r : -EINVAL;
+	}
+	world = world_load(&loader, name);
+	if (world < 0 && world != -ENOENT)
+		return wfs_trace(world);
+	r = host_load(&loader, &source.host);
+	if (r < 0)
+		return wfs_trace(r);
+	if (world == -ENOENT)
+		return world;
+	if (problems->count != before)
+		return -EINVAL;
+	source.manifest = WFS_STEAL(loader.manifest);
+	source.blobs = WFS_STEAL(loader.blobs);
+	source.blob_count = loader.blob_count;
+	loader.blob_count = 0;
+	*ret_source = source;
+	source = (struct wfs_source){0};
+	return 0;
+}
+
+int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_JSON json_t *document = NULL;
+	const char *lines;
+	int r;
+
+	if (!wfs_utf8_valid(name, strlen(name)))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "the name is not valid UTF-8");
+	document = manifest_base(name);
+	if (!document)
+		return -ENOMEM;
+	r = wfs_manifest_new(document, &problems, &manifest);
+	if (r == -EINVAL) {
+		/* Of "/name: …" the slash says nothing where there is no file. */
+		lines = wfs_buffer_text(&problems.lines);
+		lines += *lines == '/';
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "%.*s", (int)strcspn(lines, "\n"), lines);
+	}
+	if (r < 0)
+		return wfs_trace(r);
+	*ret_source = (struct wfs_source){.manifest = WFS_STEAL(document)};
+	return 0;
+}
+
+void wfs_source_done(struct wfs_source *source)
+{
+	json_decref(source->manifest);
+	for (size_t i = 0; i < source->blob_count; i++)
+		wfs_buffer_done(&source->blobs[i]);
+	free(source->blobs);
+	wfs_buffer_done(&source->host);
+	*source = (struct wfs_source){0};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The source form of a world: a directory with `world.json` and the files it names, written by
+ * people. Loading it gives a manifest and the blobs that the manifest names, or every problem in
+ * it at once. It reads files and nothing else; what is made of the result is the caller's affair.
+ * Source: spec 1, "Manifest".
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+#include "kernel/base/problems.h"
+
+enum {
+	WFS_SOURCE_FILE_MAX = 16 << 20,  /* bytes of one file: world.json or one that it names */
+	WFS_SOURCE_TOTAL_MAX = 64 << 20, /* bytes of all modules; one named twice counts twice */
+	WFS_SOURCE_FILE_NAME_MAX = 1024, /* bytes of a file name in world.json */
+};
+
+/* A loaded source. Plain value; release with wfs_source_done. */
+struct wfs_source {
+	json_t *manifest;         /* manifest document, not yet compiled */
+	struct wfs_buffer *blobs; /* contents of the modules, in the order of the reducers */
+	size_t blob_count;
+	struct wfs_buffer
+		host; /* text of host.json (parsed: it is JSON), empty when there is none */
+};
+
+void wfs_source_done(struct wfs_source *source);
+#define WFS_AUTO_SOURCE WFS_CLEANUP(wfs_source_done)
+
+/**
+ * wfs_source_load() - read a source directory
+ *
+ * File names in it are relative to @directory and may not leave it. Every Lua module is compiled
+ * once (kernel/lua) and the assembled manifest is compiled once (kernel/manifest), so that their
+ * problems are reported here too.
+ * @name: replaces the name in world.json; may be NULL
+ * Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added too), -ENOMEM.
+ */
+int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
+	struct wfs_source *ret_source);
+
+/** wfs_source_empty() - the source of a world without reducers, named @name. */
+int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);

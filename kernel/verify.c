@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checking the store against itself. */
+#include "kernel/verify.h"
+
+#include <inttypes.h>
+
+#include "kernel/base/json.h"
+#include "kernel/record.h"
+#include "kernel/snapshot.h"
+
+enum { RENEW_COUNT = 4096 }; /* rows between two renewals of the view */
+
+struct verify {
+	struct wfs_world *world;
+	struct wfs_problems *problems;
+	wfs_progress_fn *progress;
+	void *context;
+	struct wfs_error *error;
+	struct wfs_view view;
+	uint64_t height;   /* fixed at the start */
+	uint64_t last_vid; /* of the height */
+};
+
+/* What of which row is wrong. */
+static void wrong(struct verify *verify, const char *table, uint64_t row, const char *reason)
+{
+	char pointer[sizeof("18446744073709551615")];
+
+	snprintf(pointer, sizeof(pointer), "%" PRIu64, row);
+	wfs_problems_add(verify->problems, table, pointer, "%s", reason);
+}
+
+/* Every so many rows: report, and let go of the snapshot that was read so far. */
+static int step(struct verify *verify, const char *what, uint64_t done, uint64_t total)
+{
+	if (done % RENEW_COUNT != 0 && done != total)
+		return 0;
+	if (verify->progress)
+		verify->progress(verify->context, what, done, total);
+	wfs_view_close(&verify->view);
+	return wfs_view_open(verify->world, verify->height, &verify->view, verify->error);
+}
+
+static int failed(struct verify *verify, int r, const char *what)
+{
+	return wfs_error_from_errno(verify->error, r, "read %s", what);
+}
+
+/* --- journal --- */
+
+/* What the record before the one at hand left behind. */
+struct chain {
+	struct wfs_hash hash;
+	uint64_t end; /* offset behind its line */
+	int64_t at_ns;
+};
+
+static void check_record(struct verify *verify, uint64_t seq, struct chain *chain, uint64_t offset,
+	struct wfs_bytes line)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+
+	if (offset != chain->end)
+		wrong(verify, "journal", seq, "does not begin where the record before it ends");
+	if (wfs_record_parse(line, &parsed, NULL)) {
+		wrong(verify, "journal", seq, "is not a record");
+	} else {
+		if (parsed.record.seq != seq)
+			wrong(verify, "journal", seq, "holds another seq");
+		if (!wfs_hash_equal(&parsed.record.prev, &chain->hash))
+			wrong(verify, "journal", seq,
+				"`prev` is not the hash of the record before it");
+		if (parsed.record.at_ns < chain->at_ns)
+			wrong(verify, "journal", seq, "is older than the record before it");
+		if (parsed.record.derived && parsed.record.cause >= seq)
+			wrong(verify, "journal", seq, "is caused by a later record");
+		chain->at_ns = parsed.record.at_ns;
+	}
+	chain->hash = wfs_hash_of(line.data, line.size);
+	chain->end = offset + line.size;
+}
+
+static int check_journal(struct verify *verify)
+{
+	struct chain chain = {0};
+
+	for (uint64_t seq = 0; seq < verify->height; seq++) {
+		struct wfs_bytes line;
+		uint64_t offset;
+		int r = wfs_journal_get(verify->view.txn, seq, &offset, &line);
+
+		if (r == -ENOENT || r == -EIO)
+			wrong(verify, "journal", seq, r == -EIO ? "is damaged" : "is missing");
+		else if (r)
+			return failed(verify, r, "the journal");
+		else
+			check_record(verify, seq, &chain, offset, line);
+		r = step(verify, "records", seq + 1, verify->height);
+		if (r)
+			return wfs_trace(r);
+	}
+	return 0;
+}
+
+/* --- versions, and the changes of their records --- */
+
+/* One change of the record at hand, for sorting. */
+struct change {
+	char reducer[WFS_REDUCER_NAME_MAX + 1];
+	uint8_t key[WFS_KEY_SIZE_MAX];
+	size_t key_size;
+	bool live;
+	struct wfs_hash hash;
+};
+
+/* The changes of one height, collected from its versions. */
+struct changes {
+	uint64_t height;
+	struct change *items;
+	size_t count;
+	size_t capacity;
+};
+
+static int compare_changes(const void *a, const void *b)
+{
+	const struct change *x = a;
+	const struct change *y = b;
+	int r = strcmp(x->reducer, y->reducer);
+
+	if (!r)
+		r = memcmp(x->key, y->key, x->key_size < y->key_size ? x->key_size : y->key_size);
+	return r ? r : (x->key_size > y->key_size) - (x->key_size < y->key_size);
+}
+
+static int record_changes(
+	struct verify *verify, uint64_t seq, bool *ret_changed, struct wfs_hash *ret_hash)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_bytes line;
+	int r = wfs_view_record(&verify->view, seq, &line);
+
+	if (!r)
+		r = wfs_record_parse(line, &parsed, NULL);
+	if (r)
+		return r;
+	*ret_changed = parsed.record.changed;
+	*ret_hash = parsed.record.changes;
+	return 0;
+}
+
+/* The versions of a height are complete: is their hash what the record says? */
+static int close_changes(struct verify *verify, struct changes *changes)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	struct wfs_hash recorded = {0};
+	bool changed = false;
+
+	if (changes->height == 0)
+		return 0;
+	int r = record_changes(verify, changes->height - 1, &changed, &recorded);
+	if (r) { /* told already by check_journal */
+		changes->count = 0;
+		return 0;
+	}
+	if (changes->count > 1)
+		if (changes->count > 1)
+			qsort(changes->items, changes->count, sizeof(*changes->items),
+				compare_changes);
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct change *change = &changes->items[i];
+
+		wfs_changes_add(&document, change->reducer,
+			WFS_BYTES(change->key, change->key_size),
+			change->live ? &change->hash : NULL);
+	}
+	wfs_changes_end(&document);
+	if (wfs_buffer_check(&document))
+		return failed(verify, -ENOMEM, "the versions");
+	struct wfs_hash hash = wfs_hash_of(document.data, document.size);
+	if (changed != (changes->count > 0) || (changed && !wfs_hash_equal(&hash, &recorded)))
+		wrong(verify, "journal", changes->height - 1,
+			"`changes` is not the hash of what the record changed");
+	changes->count = 0;
+	return 0;
+}
+
+/* Heights without versions must have records without changes. */
+static int pass_height(struct verify *verify, struct changes *changes, uint64_t height)
+{
+	while (changes->height < height) {
+		int r = close_changes(verify, changes);
+
+		if (r)
+			return wfs_trace(r);
+		changes->height++;
+	}
+	return 0;
+}
+
+static int add_change(struct verify *verify, struct changes *changes,
+	const struct wfs_version *version, struct wfs_bytes reducer, struct wfs_bytes key)
+{
+	if (changes->count == changes->capacity) {
+		size_t capacity = changes->capacity ? changes->capacity * 2 : 16;
+		struct change *items = reallocarray(changes->items, capacity, sizeof(*items));
+
+		if (!items)
+			return failed(verify, -ENOMEM, "the versions");
+		changes->items = items;
+		changes->capacity = capacity;
+	}
+	struct change *change = &changes->items[changes->count++];
+	*change = (struct change){.live = !version->tombstone, .hash = version->hash};
+	snprintf(change->reducer, sizeof(change->reducer), "%.*s", (int)reducer.size,
+		(const char *)reducer.data);
+	change->key_size = key.size < sizeof(change->key) ? key.size : sizeof(change->key);
+	if (change->key_size)
+		memcpy(change->key, key.data, change->key_size);
+	return 0;
+}
+
+static void check_bytes(struct verify *verify, const struct wfs_version *version)
+{
+	struct wfs_blob file = {.hash = version->hash, .size_bytes = version->size_bytes};
+
+	if (version->tombstone)
+		return;
+	if (version->in_file) {
+		if (wfs_blob_file_check(wfs_world_store(verify->world), &file))
+			wrong(verify, "version", version->vid,
+				"its blob file is missing or does not have its hash");
+		return;
+	}
+	struct wfs_hash hash = wfs_hash_of(version->bytes.data, version->bytes.size);
+	if (!wfs_hash_equal(&hash, &version->hash))
+		wrong(verify, "version", version->vid, "its bytes do not have its hash");
+}
+
+static int check_version(
+	struct verify *verify, struct changes *changes, const struct wfs_version *version)
+{
+	struct wfs_bytes reducer;
+	struct wfs_bytes key;
+	struct wfs_version found;
+
+	check_bytes(verify, version);
+	if (wfs_history_at(verify->view.txn, version->cell_id, version->height, &found) ||
+		found.vid != version->vid)
+		wrong(verify, "version", version->vid, "the history does not lead to it");
+	if (version->height < changes->height || version->height > verify->height) {
+		wrong(verify, "version", version->vid, "is out of the order of heights");
+		return 0;
+	}
+	int r = pass_height(verify, changes, version->height);
+	if (r || wfs_cell_reducer(version->cell_id) == WFS_REDUCER_ID_KERNEL)
+		return wfs_trace(r);
+	r = wfs_view_name(&verify->view, version, &reducer, &key);
+	if (r) {
+		wrong(verify, "version", version->vid, "belongs to no cell");
+		return 0;
+	}
+	return add_change(verify, changes, version, reducer, key);
+}
+
+static int check_versions(struct verify *verify)
+{
+	struct changes changes = {0};
+	int r = 0;
+
+	for (uint64_t vid = 1; !r && vid <= verify->last_vid; vid++) {
+		struct wfs_version version;
+
+		r = wfs_version_get(verify->view.txn, vid, &version);
+		if (r == -ENOENT || r == -EIO) {
+			wrong(verify, "version", vid, r == -EIO ? "is damaged" : "is missing");
+			r = 0;
+		} else if (r) {
+			r = failed(verify, r, "a version");
+		} else {
+			r = check_version(verify, &changes, &version);
+		}
+		if (!r)
+			r = step(verify, "versions", vid, verify->last_vid);
+	}
+	if (!r)
+		r = pass_height(verify, &changes, verify->height);
+	if (!r)
+		r = close_changes(verify, &changes);
+	free(changes.items);
+	return wfs_trace(r);
+}
+
+/* --- cells --- */
+
+/* What a cell's row says of its versions, against the chain of them. A broken chain is told by
+ * check_version. */
+static void check_chain(struct verify *verify, const struct wfs_cell *cell)
+{
+	struct wfs_version version = {.prev_vid = cell->head_vid};
+	uint64_t vid = UINT64_MAX;
+	uint64_t count = 0;
+
+	for (; version.prev_vid != 0 && version.prev_vid < vid; count++) {
+		vid = version.prev_vid;
+		if (wfs_version_get(verify->view.txn, vid, &version))
+			return;
+	}
+	if (count != cell->version_count)
+		wrong(verify, "cell", cell->cell_id, "counts other versions than it has");
+	if (version.height != cell->created_height)
+		wrong(verify, "cell", cell->cell_id, "was not created with its first version");
+}
+
+/* The head facts in a cell's row, against the version they were taken from. */
+static void check_cell(struct verify *verify, uint32_t reducer_id, const struct wfs_cell *cell)
+{
+	struct wfs_version version;
+	uint64_t found = 0;
+
+	if (wfs_cell_find(verify->view.txn, reducer_id, cell->key, &found) ||
+		found != cell->cell_id)
+		wrong(verify, "cell", cell->cell_id, "its key does not lead to it");
+	if (wfs_history_at(verify->view.txn, cell->cell_id, UINT64_MAX, &version) ||
+		version.vid != cell->head_vid)
+		wrong(verify, "cell", cell->cell_id, "its head is not its newest version");
+	else if ((version.cell_id != cell->cell_id || version.height != cell->head_height ||
+			 version.size_bytes != cell->size_bytes ||
+			 version.time_ns != cell->time_ns || version.tombstone == cell->live))
+		wrong(verify, "cell", cell->cell_id, "does not agree with its newest version");
+	check_chain(verify, cell);
+}
+
+/* Cells change under a running owner, so one reducer is checked under one view. */
+static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *done)
+{
+	struct wfs_reducer reducer;
+	struct wfs_cell_walk walk = {0};
+	struct wfs_cell cell;
+	uint64_t cells = 0;
+	uint64_t live = 0;
+	int r = wfs_view_reducer_by_id(&verify->view, reducer_id, &reducer);
+
+	if (!r)
+		r = wfs_cell_walk_init(&walk, verify->view.txn, reducer_id, 0);
+	if (r)
+		return failed(verify, r, "a reducer");
+	while ((r = wfs_cell_walk_next(&walk, &cell)) > 0) {
+		check_cell(verify, reducer_id, &cell);
+		cells++;
+		live += cell.live;
+		if (verify->progress && (*done + cells) % RENEW_COUNT == 0)
+			verify->progress(verify->context, "cells", *done + cells, 0);
+	}
+	wfs_cell_walk_done(&walk);
+	if (r == -EIO)
+		wrong(verify, "reducer", reducer_id, "has a cell whose row is damaged");
+	else if (r)
+		return failed(verify, r, "a cell");
+	if (cells != reducer.cell_count || live != reducer.live_count)
+		wrong(verify, "reducer", reducer_id, "counts other cells than it has");
+	*done += cells;
+	return 0;
+}
+
+static int check_reducers(struct verify *verify)
+{
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	uint64_t done = 0;
+	int r;
+
+	for (uint32_t id = WFS_REDUCER_ID_KERNEL;
+		(r = wfs_view_reducer_next(&verify->view, id, &name, &reducer)) == 0;
+		id = reducer.reducer_id) {
+		r = check_reducer(verify, reducer.reducer_id, &done);
+		if (r)
+			return wfs_trace(r);
+	}
+	return r == -ENOENT ? 0 : failed(verify, r, "the reducers");
+}
+
+/* --- blobs and snapshots --- */
+
+static void check_blob(struct verify *verify, uint64_t row, const struct wfs_blob *blob)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_hash hash;
+
+	if (blob->in_file) {
+		if (wfs_blob_file_check(wfs_world_store(verify->world), blob))
+			wrong(verify, "blob", row, "its file is missing or does not have its hash");
+	} else {
+		hash = wfs_hash_of(blob->bytes.data, blob->bytes.size);
+		if (!wfs_hash_equal(&hash, &blob->hash))
+			wrong(verify, "blob", row, "its bytes do not have its hash");
+	}
+	if (blob->listed_id &&
+		(wfs_blob_listing_get(verify->view.txn, blob->listed_id, &listing) ||
+			!wfs_hash_equal(&listing.hash, &blob->hash)))
+		wrong(verify, "blob", row, "its listing does not lead to it");
+}
+
+static int check_blobs(struct verify *verify)
+{
+	struct wfs_blob blob;
+	struct wfs_hash last;
+	uint64_t count = 0;
+	int r;
+
+	while ((r = wfs_blob_next(verify->view.txn, count ? &last : NULL, &blob)) == 0) {
+		last = blob.hash;
+		check_blob(verify, ++count, &blob);
+		r = step(verify, "blobs", count, 0);
+		if (r)
+			return wfs_trace(r);
+	}
+	if (r == -EIO)
+		wrong(verify, "blob", count + 1, "is damaged; those behind it were not checked");
+	else if (r != -ENOENT)
+		return failed(verify, r, "a blob");
+	return 0;
+}
+
+/* What is listed must be there. */
+static int check_listings(struct verify *verify)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	uint64_t last;
+	int r = wfs_view_blob_last(&verify->view, &last);
+
+	for (uint64_t id = 1; !r && id <= last; id++) {
+		if (wfs_blob_listing_get(verify->view.txn, id, &listing))
+			wrong(verify, "blob_listed", id, "is missing or damaged");
+		else if (wfs_blob_get(verify->view.txn, &listing.hash, &blob))
+			wrong(verify, "blob_listed", id, "names no blob");
+		r = step(verify, "listings", id, last);
+	}
+	return r ? failed(verify, r, "the listed blobs") : 0;
+}
+
+static int check_snapshot(struct verify *verify, const struct wfs_record_parsed *parsed)
+{
+	const json_t *text = json_object_get(parsed->body_json, "snapshot_hash");
+	json_int_t height = json_integer_value(json_object_get(parsed->body_json, "height"));
+	struct wfs_hash recorded;
+	struct wfs_hash hash;
+
+	if (height < 1 || (uint64_t)height > parsed->record.seq ||
+		wfs_hash_parse(json_string_value(text) ? json_string_value(text) : "",
+			json_string_length(text), &recorded, NULL)) {
+		wrong(verify, "journal", parsed->record.seq, "is not a snapshot record");
+		return 0;
+	}
+	int r = wfs_snapshot_hash(
+		verify->world, (uint64_t)height, NULL, NULL, &hash, verify->error);
+	if (r == -EIO) {
+		wrong(verify, "journal", parsed->record.seq,
+			"the cells of its snapshot cannot be read");
+		return 0;
+	}
+	if (r)
+		return wfs_trace(r);
+	if (!wfs_hash_equal(&hash, &recorded))
+		wrong(verify, "journal", parsed->record.seq,
+			"its snapshot hash is not that of its height");
+	return 0;
+}
+
+static int check_snapshots(struct verify *verify)
+{
+	for (uint64_t seq = 0; seq < verify->height; seq++) {
+		WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+		struct wfs_bytes line;
+		int r = wfs_view_record(&verify->view, seq, &line);
+
+		if (!r && memmem(line.data, line.size, "\"kind\":\"snapshot\"", 17) &&
+			wfs_record_parse(line, &parsed, NULL) == 0 &&
+			parsed.record.kind == WFS_RECORD_SNAPSHOT)
+			r = check_snapshot(verify, &parsed);
+		if (r && r != -ENOENT)
+			return wfs_trace(r);
+		r = step(verify, "snapshots", seq + 1, verify->height);
+		if (r)
+			return wfs_trace(r);
+	}
+	return 0;
+}
+
+int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progress_fn *progress,
+	void *context, struct wfs_error *error)
+{
+	static int (*const checks[])(struct verify * verify) = {
+		check_journal,
+		check_versions,
+		check_reducers,
+		check_blobs,
+		check_listings,
+		check_snapshots,
+	};
+	struct verify verify = {
+		.world = world,
+		.problems = problems,
+		.progress = progress,
+		.context = context,
+		.error = error,
+	};
+	int r = wfs_view_open(world, WFS_HEIGHT_HEAD, &verify.view, error);
+
+	verify.height = verify.view.height;
+	if (!r)
+		r = wfs_version_last(verify.view.txn, &verify.last_vid);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(checks); i++)
+		r = checks[i](&verify);
+	wfs_view_close(&verify.view);
+	return wfs_trace(r);
+}

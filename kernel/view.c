@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads at a height. */
+#include "kernel/view.h"
+
+#include <sys/stat.h>
+
+#include "kernel/store/blob.h"
+#include "kernel/world-impl.h"
+
+void wfs_content_done(struct wfs_content *content)
+{
+	if (content->fd >= 0)
+		close(content->fd);
+	content->fd = -1;
+}
+
+int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
+	struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	uint64_t head;
+	int r = wfs_store_read(wfs_world_store(world), &txn);
+
+	if (r == -EAGAIN)
+		return wfs_error_set(error, WFS_E_OVERLOADED, "too many readers at once");
+	if (!r)
+		r = wfs_journal_height(txn, &head);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the journal's height");
+	if (height > head)
+		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
+			"height %llu is not reached yet, the head is %llu",
+			(unsigned long long)height, (unsigned long long)head);
+	*ret_view = (struct wfs_view){
+		.world = world,
+		.txn = WFS_STEAL(txn),
+		.height = height == WFS_HEIGHT_HEAD ? head : height,
+		.head = height == WFS_HEIGHT_HEAD || height == head,
+	};
+	return 0;
+}
+
+void wfs_view_close(struct wfs_view *view)
+{
+	wfs_txn_end(view->txn);
+	view->txn = NULL;
+}
+
+int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version)
+{
+	return wfs_history_at(view->txn,
+		wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_MANIFEST), view->height,
+		ret_version);
+}
+
+int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta)
+{
+	struct wfs_meta meta = {.journal_height = view->height};
+	struct wfs_version version;
+	int r = wfs_view_manifest(view, &version);
+
+	if (r)
+		return wfs_trace(r == -ENOENT ? -EIO : r);
+	meta.manifest_hash = version.hash;
+	r = wfs_history_at(view->txn, wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT),
+		view->height, &version);
+	if (r && r != -ENOENT)
+		return wfs_trace(r);
+	if (!r) {
+		meta.has_snapshot = true;
+		r = wfs_hash_parse(
+			version.bytes.data, version.bytes.size, &meta.snapshot_hash, NULL);
+		if (r)
+			return wfs_trace(-EIO);
+	}
+	*ret_meta = meta;
+	return 0;
+}
+
+int wfs_view_reducer(
+	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer)
+{
+	struct wfs_reducer reducer;
+	int r = wfs_reducer_get(view->txn, name, name_size, &reducer);
+
+	if (r)
+		return r;
+	if (reducer.created_height > view->height)
+		return -ENOENT;
+	*ret_reducer = reducer;
+	return 0;
+}
+
+int wfs_view_reducer_by_id(
+	struct wfs_view *view, uint32_t reducer_id, struct wfs_reducer *ret_reducer)
+{
+	struct wfs_bytes name;
+	int r = wfs_reducer_name(view->txn, reducer_id, &name);
+
+	return r ? r : wfs_view_reducer(view, name.data, name.size, ret_reducer);
+}
+
+int wfs_view_reducer_next(struct wfs_view *view, uint32_t after, struct wfs_bytes *ret_name,
+	struct wfs_reducer *ret_reducer)
+{
+	int r = wfs_reducer_next(view->txn, after, ret_name, ret_reducer);
+
+	/* Ids rise with the height that made them. */
+	if (!r && ret_reducer->created_height > view->height)
+		r = -ENOENT;
+	return r;
+}
+
+int wfs_view_reducer_next_name(struct wfs_view *view, struct wfs_bytes after,
+	struct wfs_bytes *ret_name, struct wfs_reducer *ret_reducer)
+{
+	for (;;) {
+		int r = wfs_reducer_next_name(view->txn, after, ret_name, ret_reducer);
+
+		if (r || ret_reducer->created_height <= view->height)
+			return r;
+		after = *ret_name;
+	}
+}
+
+int wfs_view_cell(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes key,
+	struct wfs_version *ret_version)
+{
+	struct wfs_version version;
+	uint64_t cell_id;
+	int r = wfs_cell_find(view->txn, reducer_id, key, &cell_id);
+
+	if (!r)
+		r = wfs_history_at(view->txn, cell_id, view->height, &version);
+	if (!r && version.tombstone)
+		r = -ENOENT;
+	if (!r)
+		*ret_version = version;
+	return r;
+}
+
+int wfs_view_version(struct wfs_view *view, uint64_t vid, struct wfs_version *ret_version)
+{
+	return wfs_version_get(view->txn, vid, ret_version);
+}
+
+int wfs_view_name(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key)
+{
+	struct wfs_cell cell;
+	int r = wfs_cell_get(view->txn, version->cell_id, &cell);
+
+	if (!r)
+		r = wfs_reducer_name(view->txn, wfs_cell_reducer(version->cell_id), ret_reducer);
+	if (!r)
+		*ret_key = cell.key;
+	return r;
+}
+
+int wfs_entry_walk_init(
+	struct wfs_entry_walk *walk, struct wfs_view *view, uint32_t reducer_id, uint64_t after_id)
+{
+	walk->view = view;
+	return wfs_cell_walk_init(&walk->cells, view->txn, reducer_id, after_id);
+}
+
+int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry)
+{
+	struct wfs_version version;
+	struct wfs_cell cell;
+	int r;
+
+	for (;;) {
+		r = wfs_cell_walk_next(&walk->cells, &cell);
+		if (r <= 0)
+			return r;
+		if (cell.head_height <= walk->view->height) {
+			if (!cell.live)
+				continue;
+			*ret_entry = (struct wfs_entry){cell.cell_id, cell.head_vid,
+				cell.head_height, cell.size_bytes, cell.time_ns, cell.key};
+			return 1;
+		}
+		/* Cells are numbered as they are created: nothing behind this one is older. */
+		if (cell.created_height > walk->view->height)
+			return 0;
+		r = wfs_history_at(walk->view->txn, cell.cell_id, walk->view->height, &version);
+		if (r)
+			return r;
+		if (version.tombstone)
+			continue;
+		*ret_entry = (struct wfs_entry){cell.cell_id, version.vid, version.height,
+			version.size_bytes, version.time_ns, cell.key};
+		return 1;
+	}
+}
+
+void wfs_entry_walk_done(struct wfs_entry_walk *walk)
+{
+	wfs_cell_walk_done(&walk->cells);
+}
+
+int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct wfs_bytes *after,
+	struct wfs_bytes *ret_key, struct wfs_version *ret_version)
+{
+	struct wfs_bytes from = after ? *after : WFS_BYTES(NULL, 0);
+	const struct wfs_bytes *position = after;
+
+	for (;;) {
+		struct wfs_version version;
+		uint64_t cell_id;
+		int r = wfs_cell_find_next(view->txn, reducer_id, position, &from, &cell_id);
+
+		if (r)
+			return r;
+		position = &from;
+		r = wfs_history_at(view->txn, cell_id, view->height, &version);
+		if (r == -ENOENT || (!r && version.tombstone))
+			continue;
+		if (r)
+			return r;
+		*ret_key = from;
+		*ret_version = version;
+		return 0;
+	}
+}
+
+static int content(struct wfs_view *view, const struct wfs_hash *hash, uint64_t size_bytes,
+	bool in_file, struct wfs_bytes bytes, struct wfs_content *ret_content)
+{
+	struct wfs_content found = {.size_bytes = size_bytes, .bytes = bytes, .fd = -1};
+
+	if (in_file) {
+		WFS_AUTO_FD int fd = wfs_blob_file_open(wfs_world_store(view->world), hash);
+		struct stat st;
+
+		if (fd < 0)
+			return wfs_trace(fd == -ENOENT ? -EIO : fd);
+		if (fstat(fd, &st) || (uint64_t)st.st_size != size_bytes)
+			return wfs_trace(-EIO);
+		found.fd = WFS_STEAL_FD(fd);
+	} else {
+		struct wfs_hash computed = wfs_hash_of(bytes.data, bytes.size);
+
+		if (!wfs_hash_equal(&computed, hash))
+			return wfs_trace(-EIO);
+	}
+	*ret_content = found;
+	return 0;
+}
+
+int wfs_view_content(
+	struct wfs_view *view, const struct wfs_version *version, struct wfs_content *ret_content)
+{
+	if (version->tombstone)
+		return -ENOENT;
+	return content(view, &version->hash, version->size_bytes, version->in_file, version->bytes,
+		ret_content);
+}
+
+int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
+	struct wfs_blob_listing *ret_listing)
+{
+	struct wfs_blob_listing listing;
+	int r = wfs_blob_listing_get(view->txn, listed_id, &listing);
+
+	if (!r && listing.height > view->height)
+		r = -ENOENT;
+	if (!r)
+		r = wfs_blob_get(view->txn, &listing.hash, ret_blob);
+	if (!r)
+		*ret_listing = listing;
+	return r;
+}
+
+int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs_blob *ret_blob,
+	struct wfs_blob_listing *ret_listing)
+{
+	struct wfs_blob blob;
+	int r = wfs_blob_get(view->txn, hash, &blob);
+
+	if (!r && blob.listed_id == 0)
+		r = -ENOENT;
+	return r ? r : wfs_view_blob_listed(view, blob.listed_id, ret_blob, ret_listing);
+}
+
+int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id)
+{
+	return wfs_blob_listing_last(view->txn, ret_listed_id);
+}
+
+int wfs_view_blob_content(
+	struct wfs_view *view, const struct wfs_blob *blob, struct wfs_content *ret_content)
+{
+	return content(
+		view, &blob->hash, blob->size_bytes, blob->in_file, blob->bytes, ret_content);
+}
+
+int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line)
+{
+	uint64_t offset;
+
+	if (seq >= view->height)
+		return -ENOENT;
+	return wfs_journal_get(view->txn, seq, &offset, ret_line);
+}
+
+int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)
+{
+	static const char prefix[] = "{\"at_ns\":";
+	const size_t prefix_size = sizeof(prefix) - 1;
+	struct wfs_bytes line;
+	int64_t at_ns = 0;
+	int r = wfs_view_record(view, seq, &line);
+
+	if (r)
+		return r;
+	const char *text = line.data;
+	if (line.size <= prefix_size || memcmp(text, prefix, prefix_size) != 0)
+		return -EIO;
+	for (size_t i = prefix_size; i < line.size && text[i] >= '0' && text[i] <= '9'; i++)
+		if (__builtin_mul_overflow(at_ns, 10, &at_ns) ||
+			__builtin_add_overflow(at_ns, text[i] - '0', &at_ns))
+			return -EIO;
+	*ret_at_ns = at_ns;
+	return 0;
+}
+
+int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes)
+{
+	struct wfs_bytes line;
+	uint64_t offset;
+	int r = wfs_journal_get(view->txn, view->height - 1, &offset, &line);
+
+	if (!r)
+		*ret_size_bytes = offset + line.size;
+	return r;
+}
+
+int wfs_view_journal_read(
+	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer)
+{
+	uint64_t seq;
+	int r = wfs_journal_at_offset(view->txn, offset, &seq);
+
+	for (; !r && size > 0 && seq < view->height; seq++) {
+		struct wfs_bytes line;
+		uint64_t start;
+
+		r = wfs_journal_get(view->txn, seq, &start, &line);
+		if (!r && (offset < start || offset - start >= line.size))
+			r = -EIO; /* lines do not follow one another */
+		if (r)
+			break;
+		size_t skip = (size_t)(offset - start);
+		size_t part = line.size - skip < size ? line.size - skip : size;
+		wfs_buffer_append(buffer, (const char *)line.data + skip, part);
+		offset += part;
+		size -= part;
+	}
+	if (r == -ENOENT) /* at or behind the end: nothing to read */
+		return 0;
+	return r ? r : wfs_buffer_check(buffer);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A view: the world as it was at one height, for as long as one request lasts.
+ *
+ * Every read in the system is a view plus a look-up. A view of the head is the newest commit at
+ * the moment it was opened and does not move. Bytes that a view hands out are borrowed from the
+ * store's map until the view is closed, and have been checked against their hash. Of a value that
+ * is a file only the size is checked: it is read a piece at a time.
+ * Source: design §3; spec 1, "Consistency".
+ * Thread: any number of views; each is used by one thread at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/store/tables.h"
+
+struct wfs_world;
+
+#define WFS_HEIGHT_HEAD UINT64_C(0) /* heights run from 1 */
+
+/* Plain value. */
+struct wfs_view {
+	struct wfs_world *world;
+	struct wfs_txn *txn;
+	uint64_t height; /* the height served */
+	bool head;       /* no later record existed when the view was opened */
+};
+
+/* Where a read stood: what every reply and error carries. Plain value. */
+struct wfs_meta {
+	uint64_t journal_height;
+	bool has_snapshot;
+	struct wfs_hash snapshot_hash; /* the newest snapshot recorded before the height */
+	struct wfs_hash manifest_hash; /* the manifest in force at it */
+};
+
+/* Bytes of a version or blob: in the map, or in a file. */
+struct wfs_content {
+	uint64_t size_bytes;
+	struct wfs_bytes bytes; /* when fd is -1; borrowed until the view is closed */
+	int fd;                 /* owned; -1 when the bytes are in the map */
+};
+
+void wfs_content_done(struct wfs_content *content);
+#define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
+
+/**
+ * wfs_view_open() - look at @height, or at WFS_HEIGHT_HEAD
+ * Return: 0, -ENOENT (height_unavailable), -EAGAIN (overloaded), -EIO, -ENOMEM.
+ */
+int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
+	struct wfs_error *error);
+void wfs_view_close(struct wfs_view *view);
+#define WFS_AUTO_VIEW WFS_CLEANUP(wfs_view_close)
+
+int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta);
+
+/** wfs_view_reducer() - Return: 0, or -ENOENT when the height has no reducer of this name. */
+int wfs_view_reducer(
+	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
+
+/** wfs_view_reducer_by_id() - Return: 0, or -ENOENT. */
+int wfs_view_reducer_by_id(
+	struct wfs_view *view, uint32_t reducer_id, struct wfs_reducer *ret_reducer);
+
+/** wfs_view_reducer_next() - the next one after id @after (0: the first), in order of creation. */
+int wfs_view_reducer_next(struct wfs_view *view, uint32_t after, struct wfs_bytes *ret_name,
+	struct wfs_reducer *ret_reducer);
+
+/** wfs_view_reducer_next_name() - the same in byte order of the names (@after empty: the first). */
+int wfs_view_reducer_next_name(struct wfs_view *view, struct wfs_bytes after,
+	struct wfs_bytes *ret_name, struct wfs_reducer *ret_reducer);
+
+/** wfs_view_cell() - the live version of a cell. Return: 0, or -ENOENT. */
+int wfs_view_cell(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes key,
+	struct wfs_version *ret_version);
+
+/** wfs_view_version() - any version by its number, whatever the view's height. */
+int wfs_view_version(struct wfs_view *view, uint64_t vid, struct wfs_version *ret_version);
+
+/**
+ * wfs_view_name() - which cell a version belongs to
+ * @ret_reducer, @ret_key: borrowed until the view is closed
+ */
+int wfs_view_name(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key);
+
+/* What a listing tells of a cell. Plain value; `key` is borrowed until the next step. */
+struct wfs_entry {
+	uint64_t cell_id; /* also the cookie: a walk can start behind it */
+	uint64_t vid;
+	uint64_t height; /* when this version was written */
+	uint64_t size_bytes;
+	int64_t time_ns;
+	struct wfs_bytes key;
+};
+
+/* Walks the live cells of a reducer in order of creation. Plain value: init, next …, done. */
+struct wfs_entry_walk {
+	struct wfs_view *view;
+	struct wfs_cell_walk cells;
+};
+int wfs_entry_walk_init(
+	struct wfs_entry_walk *walk, struct wfs_view *view, uint32_t reducer_id, uint64_t after_id);
+/** wfs_entry_walk_next() - Return: 1 and an entry, 0 at the end, or -errno. */
+int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry);
+void wfs_entry_walk_done(struct wfs_entry_walk *walk);
+#define WFS_AUTO_ENTRY_WALK WFS_CLEANUP(wfs_entry_walk_done)
+
+/** wfs_view_next_key() - the live version with the smallest key above @after (NULL: the first). */
+int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct wfs_bytes *after,
+	struct wfs_bytes *ret_key, struct wfs_version *ret_version);
+
+/** wfs_view_content() - the bytes of a version, checked against their hash when they are in the
+ *  map; of a file the size only. Return: 0, -EIO (hash_mismatch), … */
+int wfs_view_content(
+	struct wfs_view *view, const struct wfs_version *version, struct wfs_content *ret_content);
+
+/** wfs_view_manifest() - the version that is the manifest document in force. */
+int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
+
+/** wfs_view_blob() - a listed blob. Return: 0, or -ENOENT (also when listed later). */
+int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs_blob *ret_blob,
+	struct wfs_blob_listing *ret_listing);
+
+/** wfs_view_blob_listed() - the listed blob of this number. Return: 0, or -ENOENT. */
+int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
+	struct wfs_blob_listing *ret_listing);
+
+/** wfs_view_blob_last() - the highest number of a listed blob, 0 when there is none. */
+int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id);
+
+/** wfs_view_blob_content() - the bytes of a blob, checked in the same way. */
+int wfs_view_blob_content(
+	struct wfs_view *view, const struct wfs_blob *blob, struct wfs_content *ret_content);
+
+/** wfs_view_record() - one journal line. Return: 0, or -ENOENT at or above the height. */
+int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);
+
+/** wfs_view_record_time() - at_ns of a record, read from its line. */
+int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
+
+/** wfs_view_journal_size() - bytes of all lines below the height. */
+int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
+
+/** wfs_view_journal_read() - append up to @size bytes of log.jsonl from @offset to @buffer. */
+int wfs_view_journal_read(
+	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer);

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening, owning and closing a world. Making one is in create.c. */
+#include "kernel/world.h"
+
+#include <inttypes.h>
+
+#include "kernel/base/json.h"
+#include "kernel/blob-read.h"
+#include "kernel/head.h"
+#include "kernel/lock.h"
+#include "kernel/record.h"
+#include "kernel/world-impl.h"
+#include "kernel/writer.h"
+
+struct wfs_store *wfs_world_store(struct wfs_world *world)
+{
+	return world->store;
+}
+
+const char *wfs_world_directory(const struct wfs_world *world)
+{
+	return world->directory;
+}
+
+const char *wfs_world_id(const struct wfs_world *world)
+{
+	return world->id;
+}
+
+struct wfs_manifest *wfs_world_manifest(struct wfs_world *world)
+{
+	WFS_GUARD(&world->manifest_lock);
+
+	return wfs_manifest_ref(world->manifest);
+}
+
+void wfs_world_manifest_set(struct wfs_world *world, struct wfs_manifest *manifest)
+{
+	WFS_GUARD(&world->manifest_lock);
+
+	wfs_manifest_unref(world->manifest);
+	world->manifest = manifest;
+}
+
+int wfs_world_owner(const char *directory, pid_t *ret_pid)
+{
+	return wfs_lock_owner(directory, ret_pid);
+}
+
+/* --- opening --- */
+
+static int read_meta(struct wfs_world *world, struct wfs_txn *txn)
+{
+	struct wfs_bytes id;
+	struct wfs_bytes entropy;
+	int r = wfs_meta_get(txn, "world_id", &id);
+
+	if (!r)
+		r = wfs_meta_get(txn, "entropy", &entropy);
+	if (r)
+		return r;
+	if (id.size != WFS_WORLD_ID_SIZE || entropy.size != sizeof(world->entropy))
+		return -EIO;
+	memcpy(world->id, id.data, id.size);
+	memcpy(world->entropy, entropy.data, entropy.size);
+	return 0;
+}
+
+static bool is_head_hash(struct wfs_txn *txn, struct wfs_bytes line)
+{
+	const struct wfs_hash hash = wfs_hash_of(line.data, line.size);
+	struct wfs_bytes stored;
+
+	return wfs_meta_get(txn, WFS_META_HEAD_HASH, &stored) == 0 &&
+		stored.size == sizeof(hash.bytes) &&
+		memcmp(stored.data, hash.bytes, sizeof(hash.bytes)) == 0;
+}
+
+/* The last record must hash, parse, stand in its place and be chained to the one before. */
+static int check_head(struct wfs_txn *txn, struct wfs_error *error)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_hash before = {0};
+	struct wfs_bytes line;
+	uint64_t height;
+	uint64_t offset;
+	int r = wfs_journal_height(txn, &height);
+
+	if (!r && height == 0)
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "the journal is empty");
+	if (!r && height > 1) {
+		r = wfs_journal_get(txn, height - 2, &offset, &line);
+		if (!r)
+			before = wfs_hash_of(line.data, line.size);
+	}
+	if (!r)
+		r = wfs_journal_get(txn, height - 1, &offset, &line);
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read the last record");
+	if (!is_head_hash(txn, line))
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			"the stored bytes of record %llu are damaged",
+			(unsigned long long)height - 1);
+	r = wfs_record_parse(line, &parsed, error);
+	if (r)
+		return wfs_trace(r);
+	if (parsed.record.seq == height - 1 && wfs_hash_equal(&parsed.record.prev, &before))
+		return 0;
+	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+		"record %llu does not follow the one before it", (unsigned long long)height - 1);
+}
+
+static int read_manifest(struct wfs_world *world, struct wfs_txn *txn, struct wfs_error *error)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *document = NULL;
+	struct wfs_version version;
+	struct wfs_cell cell;
+	int r = wfs_cell_get(
+		txn, wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_MANIFEST), &cell);
+
+	if (!r)
+		r = wfs_version_get(txn, cell.head_vid, &version);
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "find the manifest");
+	r = wfs_version_read(world->store, &version, &text, error);
+	if (!r)
+		r = wfs_json_parse(text.data, text.size, &document, error);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_manifest_new(document, &problems, &world->manifest);
+	if (r == -EINVAL)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"this program does not know the world's manifest: %.400s",
+			wfs_buffer_text(&problems.lines));
+	return r ? wfs_error_from_errno(error, r, "read the manifest") : 0;
+}
+
+static int read_world(struct wfs_world *world, struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(world->store, &txn);
+
+	if (!r)
+		r = read_meta(world, txn);
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read the world's id");
+	r = check_head(txn, error);
+	if (!r)
+		r = read_manifest(world, txn, error);
+	return wfs_trace(r);
+}
+
+static int open_parts(struct wfs_world *world, struct wfs_error *error)
+{
+	const struct wfs_store_options store_options = {
+		.read_only = world->options.read_only,
+		.map_size_bytes = world->options.map_size_bytes,
+	};
+	int r = 0;
+
+	/* Ask first: the lock file is not to appear in a directory that is no world. */
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/data.mdb", world->directory);
+	if (access(path, F_OK))
+		return wfs_error_set(error,
+			errno == ENOENT ? WFS_E_NOT_FOUND : WFS_E_INTERNAL_ERROR,
+			"'%s' is no world: %s", world->directory,
+			errno == ENOENT ? "it has no data.mdb (make one with: worldfs init)"
+					: "its data.mdb cannot be reached");
+	if (!world->options.read_only) {
+		world->lock_fd = wfs_lock_take(world->directory, world->options.wait_ms, error);
+		if (world->lock_fd < 0)
+			return wfs_trace(world->lock_fd);
+	}
+	r = wfs_store_open(world->directory, &store_options, &world->store, error);
+	if (!r)
+		r = read_world(world, error);
+	if (!r && !world->options.read_only)
+		r = wfs_writer_new(world, &world->writer, error);
+	return wfs_trace(r);
+}
+
+int wfs_world_open(const char *directory, const struct wfs_world_options *options,
+	struct wfs_world **ret_world, struct wfs_error *error)
+{
+	WFS_AUTO_WORLD struct wfs_world *world = calloc(1, sizeof(*world));
+
+	if (!world)
+		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
+	world->lock_fd = -1;
+	world->options = *options;
+	pthread_mutex_init(&world->manifest_lock, NULL);
+	world->directory = realpath(directory, NULL);
+	if (!world->directory)
+		return wfs_error_from_errno(error, -errno, "open '%s'", directory);
+	int r = open_parts(world, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_world = WFS_STEAL(world);
+	return 0;
+}
+
+void wfs_world_close(struct wfs_world *world)
+{
+	if (!world)
+		return;
+	wfs_writer_free(world->writer);
+	wfs_manifest_unref(world->manifest);
+	wfs_store_close(world->store);
+	if (world->lock_fd >= 0)
+		close(world->lock_fd);
+	pthread_mutex_destroy(&world->manifest_lock);
+	free(world->directory);
+	free(world);
+}
+
+/* --- changing and observing: forwarded to the writer --- */
+
+int wfs_world_submit(struct wfs_world *world, struct wfs_request *request)
+{
+	if (!world->writer)
+		return wfs_error_set(
+			&request->error, WFS_E_READ_ONLY, "the world was opened for reading");
+	return wfs_trace(wfs_writer_submit(world->writer, request));
+}
+
+/* A thread that waits for one answer. */
+struct waiter {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	bool done; /* lock: lock */
+};
+
+static void wake(struct wfs_request *request)
+{
+	struct waiter *waiter = request->context;
+	WFS_GUARD(&waiter->lock);
+
+	waiter->done = true;
+	pthread_cond_signal(&waiter->answered);
+}
+
+int wfs_world_call(struct wfs_world *world, struct wfs_request *request)
+{
+	struct waiter waiter = {
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.answered = PTHREAD_COND_INITIALIZER,
+	};
+
+	request->done = wake;
+	request->context = &waiter;
+	int r = wfs_world_submit(world, request);
+	if (r)
+		return wfs_trace(r);
+	pthread_mutex_lock(&waiter.lock);
+	while (!waiter.done)
+		pthread_cond_wait(&waiter.answered, &waiter.lock);
+	pthread_mutex_unlock(&waiter.lock);
+	return wfs_trace(request->result);
+}
+
+void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer)
+{
+	wfs_require(world->writer != NULL);
+	wfs_writer_observe(world->writer, observer);
+}
+
+void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer)
+{
+	wfs_writer_unobserve(world->writer, observer);
+}
+
+void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures)
+{
+	*ret_figures = (struct wfs_world_figures){0};
+	if (world->writer)
+		wfs_writer_figures(world->writer, ret_figures);
+	wfs_store_figures(world->store, &ret_figures->store);
+}

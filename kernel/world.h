@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A world: one directory with its store, and the one thread that changes it.
+ *
+ * Changing: a request is put into a bounded queue; the kernel thread takes what is there, folds
+ * each request in turn, commits all of it as one transaction, and hands the batch to the publisher
+ * thread, which tells the observers (mounts drop what they cached) and only then answers the
+ * requests. So whoever got an answer sees the change everywhere. A request that fails has changed
+ * nothing. Reading: view.h; readers never wait for either thread.
+ * Source: design §3, §5.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/error.h"
+#include "kernel/base/problems.h"
+#include "kernel/manifest.h"
+#include "kernel/source.h"
+#include "kernel/store/blob.h"
+#include "kernel/view.h"
+
+struct wfs_world;
+
+enum {
+	WFS_QUEUE_COUNT_MAX = 16384,     /* requests not answered yet */
+	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies */
+	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
+	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record (spec 1) */
+	WFS_OPEN_WAIT_MS = 5000,         /* how long another command's lock is waited for */
+};
+
+/* Option struct: plain value. */
+struct wfs_world_options {
+	bool read_only;          /* no lock, no threads; may run beside the owner */
+	uint32_t wait_ms;        /* how long to wait for the lock before `busy` */
+	uint64_t map_size_bytes; /* 0: default */
+	/* Time of new records; NULL: the host's clock. Tests and replay set it. */
+	int64_t (*clock_ns)(void *context);
+	void *clock_context;
+};
+
+/**
+ * wfs_world_create() - make a world in @directory from a loaded source
+ *
+ * The directory is made when it is missing and must be empty otherwise. Everything is built under
+ * a temporary name first, so nothing is created when anything fails.
+ * Return: 0, -EEXIST (already_exists), -EINVAL (with @problems), -ENOSPC, …
+ */
+int wfs_world_create(const char *directory, const struct wfs_source *source,
+	const struct wfs_world_options *options, struct wfs_problems *problems,
+	struct wfs_error *error);
+
+/**
+ * wfs_world_open() - open a world and own it
+ * Return: 0, -ENOENT (not_found), -EBUSY (busy: names the owner's pid), -EINVAL (newer format),
+ *         -EIO (hash_mismatch: the head record does not hash), …
+ */
+int wfs_world_open(const char *directory, const struct wfs_world_options *options,
+	struct wfs_world **ret_world, struct wfs_error *error);
+
+/** wfs_world_close() - answer what is queued, then stop both threads; accepts NULL. */
+void wfs_world_close(struct wfs_world *world);
+WFS_DEFINE_AUTO(world, struct wfs_world, wfs_world_close)
+#define WFS_AUTO_WORLD WFS_CLEANUP(wfs_auto_world)
+
+/** wfs_world_owner() - the pid that owns @directory. Return: 0 when nobody does, or -errno. */
+int wfs_world_owner(const char *directory, pid_t *ret_pid);
+
+const char *wfs_world_directory(const struct wfs_world *world);
+
+/** wfs_world_store() - for the layer above to receive blobs into. */
+struct wfs_store *wfs_world_store(struct wfs_world *world);
+
+/** wfs_world_id() - text of the world's id, as its genesis record has it. */
+const char *wfs_world_id(const struct wfs_world *world);
+
+/** wfs_world_manifest() - the manifest in force now; caller unrefs. */
+struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
+
+/* Figures for `status` and `metrics`: plain value. */
+struct wfs_world_figures {
+	uint64_t height;
+	uint64_t queue_count;
+	uint64_t queue_bytes;
+	uint64_t requests_total;
+	uint64_t requests_failed;
+	uint64_t batches_total;
+	struct wfs_store_figures store;
+};
+void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
+
+/* --- changing --- */
+
+enum wfs_request_kind {
+	WFS_REQUEST_EVENT,    /* needs schema and value; gives seq */
+	WFS_REQUEST_BLOB,     /* needs blob, and its writer when the value is small; gives seq */
+	WFS_REQUEST_SNAPSHOT, /* needs snapshot_height and hash; gives seq */
+};
+
+/*
+ * One request. Zero-initialise, set the members of its kind and call wfs_world_submit. Everything
+ * a pointer leads to stays valid until `done` is called, on the publisher thread, exactly once.
+ */
+struct wfs_request {
+	enum wfs_request_kind kind;
+	const char *principal;
+	void (*done)(struct wfs_request *request); /* must not block */
+	void *context;
+
+	const char *schema;            /* event */
+	const json_t *value;           /* event: from wfs_json_parse */
+	const json_t *key;             /* event: the sender's own key, or NULL */
+	struct wfs_blob blob;          /* blob */
+	uint64_t snapshot_height;      /* snapshot */
+	struct wfs_hash snapshot_hash; /* snapshot */
+
+	/* Set when `done` is called. */
+	int result; /* 0 or -errno; `error` says more */
+	struct wfs_error error;
+	uint64_t seq;    /* of the request's own record; UINT64_MAX when nothing was recorded */
+	uint64_t height; /* first height that shows everything it caused */
+
+	/* Private to the kernel. */
+	struct wfs_request *next;
+	struct wfs_manifest *checked_by; /* manifest that the value was checked against */
+	struct wfs_buffer body;
+	size_t queued_bytes;
+};
+
+/**
+ * wfs_world_submit() - check a request, then queue it
+ *
+ * What can be judged from the request alone (unknown schema, schema violation) is judged here, on
+ * the caller's thread.
+ * Return: 0 (done will be called), or -errno with request->error set (done will not be called):
+ *         -ENOENT (not_found: schema), -EINVAL, -EFBIG, -EAGAIN (overloaded), -EROFS.
+ */
+int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
+
+/** wfs_world_call() - submit and wait for the answer; `done` and `context` are taken over. */
+int wfs_world_call(struct wfs_world *world, struct wfs_request *request);
+
+/* --- observing --- */
+
+/* One cell that a commit changed. `name` is its file name's key; borrowed during the call. */
+struct wfs_change {
+	uint32_t reducer_id;
+	struct wfs_bytes key;
+	bool was_live;
+	bool is_live;
+};
+
+/* What one commit did. Borrowed during the call. */
+struct wfs_commit {
+	uint64_t from_height; /* before */
+	uint64_t to_height;   /* after */
+	const struct wfs_change *changes;
+	size_t change_count;
+	bool manifest_changed;
+	bool blobs_listed;
+};
+
+/* Callback table of somebody who keeps copies of the head (a mount). */
+struct wfs_observer {
+	/* On the publisher thread, after the commit is durable and before anybody is answered. */
+	void (*committed)(struct wfs_observer *observer, const struct wfs_commit *commit);
+	struct wfs_observer *next; /* private; lock: the world's */
+};
+
+void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer);
+/** wfs_world_unobserve() - when it returns, the observer is not being called any more. */
+void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer);

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queue, kernel thread, publisher thread. */
+#include "kernel/writer.h"
+
+#include "kernel/base/clock.h"
+#include "kernel/base/json.h"
+#include "kernel/fold.h"
+#include "kernel/snapshot.h"
+#include "kernel/world-impl.h"
+
+enum {
+	BATCH_COUNT_MAX = 1024,     /* requests of one commit */
+	BATCH_BYTES_MAX = 16 << 20, /* bytes of their bodies */
+};
+
+/* Requests in order, first in, first out. */
+struct request_list {
+	struct wfs_request *first;
+	struct wfs_request **last;
+};
+
+/* One commit on its way to the publisher. */
+struct batch {
+	struct batch *next;
+	struct request_list requests;
+	struct wfs_commit commit;
+	struct wfs_change *changes;
+	size_t change_capacity;
+	struct wfs_buffer keys; /* what the changes' keys point into, once it is complete */
+};
+
+struct wfs_writer {
+	struct wfs_world *world;
+	pthread_t kernel_thread;
+	pthread_t publisher_thread;
+
+	pthread_mutex_t lock;
+	pthread_cond_t queued;   /* a request, or `stopping` */
+	pthread_cond_t finished; /* a batch, or `kernel_done` */
+	/* lock: lock */
+	struct request_list queue;
+	struct batch *batches;
+	struct batch **batches_last;
+	bool stopping;
+	bool kernel_done;
+	size_t open_count; /* requests not answered */
+	size_t open_bytes;
+	uint64_t requests_total;
+	uint64_t requests_failed;
+	uint64_t batches_total;
+	uint64_t height;
+
+	pthread_mutex_t observers_lock; /* held while observers are called */
+	struct wfs_observer *observers; /* lock: observers_lock */
+
+	/* Kernel thread only. */
+	struct wfs_head head;
+	struct wfs_fold *fold;
+	struct wfs_runtime *runtime;
+	struct batch *current;
+};
+
+static void list_init(struct request_list *list)
+{
+	list->first = NULL;
+	list->last = &list->first;
+}
+
+static void list_add(struct request_list *list, struct wfs_request *request)
+{
+	request->next = NULL;
+	*list->last = request;
+	list->last = &request->next;
+}
+
+/* --- checking a request, on the sender's thread --- */
+
+static int check_event(struct wfs_world *world, struct wfs_request *request)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
+	const struct wfs_schema *schema = wfs_manifest_schema(manifest, request->schema);
+
+	if (!schema)
+		return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
+			"the manifest has no schema '%s'", request->schema);
+	int r = wfs_schema_check(schema, request->value, &request->error);
+	if (r)
+		return wfs_trace(r);
+	wfs_fold_write_body(&request->body, request->schema, request->value);
+	request->checked_by = WFS_STEAL(manifest);
+	return 0;
+}
+
+static void write_blob_body(struct wfs_request *request)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(&request->blob.hash, text);
+	wfs_buffer_printf(&request->body, "{\"hash\":\"%s\",\"size\":%llu}", text,
+		(unsigned long long)request->blob.size_bytes);
+}
+
+static int check_request(struct wfs_world *world, struct wfs_request *request)
+{
+	int r = 0;
+
+	switch (request->kind) {
+	case WFS_REQUEST_EVENT:
+		r = check_event(world, request);
+		break;
+	case WFS_REQUEST_BLOB:
+		write_blob_body(request);
+		break;
+	case WFS_REQUEST_SNAPSHOT:
+		wfs_snapshot_body(
+			&request->body, request->snapshot_height, &request->snapshot_hash);
+		break;
+	}
+	if (r)
+		return r;
+	r = wfs_buffer_check(&request->body);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "queue a request");
+	if (request->body.size > WFS_REQUEST_SIZE_MAX)
+		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
+			"the request has %zu bytes, at most %d are taken", request->body.size,
+			WFS_REQUEST_SIZE_MAX);
+	return 0;
+}
+
+static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
+{
+	WFS_GUARD(&writer->lock);
+
+	if (writer->stopping)
+		return wfs_error_set(&request->error, WFS_E_BUSY, "the world is being closed");
+	if (writer->open_count >= WFS_QUEUE_COUNT_MAX ||
+		writer->open_bytes + request->queued_bytes > WFS_QUEUE_BYTES_MAX)
+		return wfs_error_set(&request->error, WFS_E_OVERLOADED,
+			"%zu requests are waiting already, try again", writer->open_count);
+	writer->open_count++;
+	writer->open_bytes += request->queued_bytes;
+	writer->requests_total++;
+	bool was_empty = !writer->queue.first;
+	list_add(&writer->queue, request);
+	if (was_empty)
+		pthread_cond_signal(&writer->queued);
+	return 0;
+}
+
+static void request_release(struct wfs_request *request)
+{
+	wfs_buffer_done(&request->body);
+	wfs_manifest_unref(request->checked_by);
+	request->checked_by = NULL;
+}
+
+int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
+{
+	request->seq = UINT64_MAX;
+	request->result = 0;
+	int r = check_request(writer->world, request);
+
+	if (!r) {
+		request->queued_bytes = request->body.size + sizeof(*request);
+		r = enqueue(writer, request);
+	}
+	if (r)
+		request_release(request);
+	return wfs_trace(r);
+}
+
+/* --- the kernel thread: one request --- */
+
+static int64_t now_ns(const struct wfs_writer *writer)
+{
+	const struct wfs_world_options *options = &writer->world->options;
+	int64_t now = options->clock_ns ? options->clock_ns(options->clock_context)
+					: wfs_clock_realtime_ns();
+
+	return now > writer->head.at_ns ? now : writer->head.at_ns;
+}
+
+static void add_change(void *context, const struct wfs_change *change)
+{
+	struct batch *batch = context;
+	struct wfs_commit *commit = &batch->commit;
+
+	if (commit->change_count == batch->change_capacity) {
+		size_t capacity = batch->change_capacity ? batch->change_capacity * 2 : 64;
+		struct wfs_change *changes =
+			reallocarray(batch->changes, capacity, sizeof(*changes));
+
+		if (!changes) {
+			batch->keys.failed = true;
+			return;
+		}
+		batch->changes = changes;
+		batch->change_capacity = capacity;
+	}
+	struct wfs_change *added = &batch->changes[commit->change_count++];
+	*added = *change;
+	/* An offset for now: the buffer may move while it grows. */
+	added->key.data = (const void *)(uintptr_t)batch->keys.size;
+	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
+}
+
+static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	struct wfs_fold_event event = {
+		.schema = request->schema,
+		.value = request->value,
+		.key = request->key,
+		.body = wfs_buffer_bytes(&request->body),
+		.principal = request->principal,
+		.at_ns = now_ns(writer),
+	};
+	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &event, &request->error);
+
+	if (r)
+		return wfs_trace(r);
+	request->seq = writer->head.height;
+	r = wfs_fold_apply(writer->fold, &writer->head);
+	if (r) {
+		*ret_fatal = true;
+		return wfs_trace(r);
+	}
+	wfs_fold_changes(writer->fold, add_change, writer->current);
+	return 0;
+}
+
+static int put_blob(struct wfs_writer *writer, struct wfs_request *request)
+{
+	struct wfs_head *head = &writer->head;
+	struct wfs_record record = {
+		.at_ns = now_ns(writer),
+		.kind = WFS_RECORD_BLOB,
+		.principal = request->principal,
+		.body = wfs_buffer_bytes(&request->body),
+	};
+	int r = wfs_head_list_blob(head, &request->blob, head->height + 1, record.at_ns);
+
+	if (r > 0)
+		return 0; /* is listed: nothing to record */
+	request->seq = head->height;
+	if (!r)
+		r = wfs_head_append(head, &record);
+	writer->current->commit.blobs_listed = true;
+	return wfs_trace(r);
+}
+
+static int put_snapshot(struct wfs_writer *writer, struct wfs_request *request)
+{
+	request->seq = writer->head.height;
+	return wfs_trace(wfs_head_append_snapshot(&writer->head, request->principal, now_ns(writer),
+		wfs_buffer_bytes(&request->body), &request->snapshot_hash));
+}
+
+/* Return: 0 or -errno of this request; @ret_fatal: the transaction cannot go on. */
+static int process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	int r = 0;
+
+	switch (request->kind) {
+	case WFS_REQUEST_EVENT:
+		return fold_event(writer, request, ret_fatal);
+	case WFS_REQUEST_BLOB:
+		r = put_blob(writer, request);
+		break;
+	case WFS_REQUEST_SNAPSHOT:
+		r = put_snapshot(writer, request);
+		break;
+	}
+	*ret_fatal = r != 0;
+	return r;
+}
+
+/* --- the kernel thread: one batch --- */
+
+static struct batch *batch_new(void)
+{
+	struct batch *batch = calloc(1, sizeof(*batch));
+
+	if (batch)
+		list_init(&batch->requests);
+	return batch;
+}
+
+static void batch_free(struct batch *batch)
+{
+	if (!batch)
+		return;
+	free(batch->changes);
+	wfs_buffer_done(&batch->keys);
+	free(batch);
+}
+
+/* Waits for requests. Return: false when there are none and none will come. */
+static bool take_requests(struct wfs_writer *writer, struct batch *batch)
+{
+	WFS_GUARD(&writer->lock);
+	size_t count = 0;
+	size_t bytes = 0;
+
+	while (!writer->queue.first && !writer->stopping)
+		pthread_cond_wait(&writer->queued, &writer->lock);
+	while (writer->queue.first && count < BATCH_COUNT_MAX && bytes < BATCH_BYTES_MAX) {
+		struct wfs_request *request = writer->queue.first;
+
+		writer->queue.first = request->next;
+		if (!writer->queue.first)
+			writer->queue.last = &writer->queue.first;
+		list_add(&batch->requests, request);
+		bytes += request->queued_bytes;
+		count++;
+	}
+	return count > 0;
+}
+
+static int fold_all(struct wfs_writer *writer, struct batch *batch)
+{
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		bool fatal = false;
+
+		request->result = process(writer, request, &fatal);
+		if (fatal)
+			return request->result;
+		request->height = writer->head.height;
+	}
+	return wfs_buffer_check(&batch->keys);
+}
+
+static int commit(struct wfs_writer *writer, struct batch *batch)
+{
+	struct wfs_txn *txn;
+	int r = wfs_store_write(writer->world->store, &txn);
+
+	if (r)
+		return wfs_trace(r);
+	writer->head.txn = txn;
+	batch->commit.from_height = writer->head.height;
+	r = fold_all(writer, batch);
+	batch->commit.to_height = writer->head.height;
+	if (!r)
+		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
+	if (r || batch->commit.to_height == batch->commit.from_height) {
+		wfs_txn_end(txn);
+		return wfs_trace(r);
+	}
+	return wfs_trace(wfs_txn_commit(txn));
+}
+
+/* Nothing of the batch was stored: what is known of the head is read again, everyone is told. */
+static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failure)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	/* Not a read transaction: for those there may be no room. */
+	int r = wfs_store_write(writer->world->store, &txn);
+
+	if (!r)
+		r = wfs_head_load(&writer->head, writer->world->store, txn,
+			wfs_runtime_manifest(writer->runtime));
+	wfs_require(r == 0); /* the store cannot be read any more: nothing true can be said */
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		if (request->result && request->error.code != WFS_OK)
+			continue; /* failed for a reason of its own */
+		request->result =
+			wfs_error_from_errno(&request->error, failure, "store the change");
+		request->seq = UINT64_MAX;
+	}
+	batch->commit = (struct wfs_commit){
+		.from_height = writer->head.height, .to_height = writer->head.height};
+}
+
+static void seal(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->commit.change_count; i++) {
+		struct wfs_change *change = &batch->changes[i];
+
+		if (change->key.size) /* else there may be no buffer */
+			change->key.data = batch->keys.data + (uintptr_t)change->key.data;
+	}
+	batch->commit.changes = batch->changes;
+}
+
+static void hand_over(struct wfs_writer *writer, struct batch *batch)
+{
+	WFS_GUARD(&writer->lock);
+
+	writer->batches_total++;
+	writer->height = writer->head.height;
+	*writer->batches_last = batch;
+	writer->batches_last = &batch->next;
+	pthread_cond_signal(&writer->finished);
+}
+
+static void *kernel_main(void *argument)
+{
+	struct wfs_writer *writer = argument;
+
+	pthread_setname_np(pthread_self(), "wfs-kernel");
+	for (;;) {
+		struct batch *batch = batch_new();
+
+		wfs_require(batch != NULL);
+		if (!take_requests(writer, batch)) {
+			batch_free(batch);
+			break;
+		}
+		writer->current = batch;
+		int r = commit(writer, batch);
+		if (r)
+			fail_batch(writer, batch, r);
+		seal(batch);
+		hand_over(writer, batch);
+	}
+	WFS_GUARD(&writer->lock);
+	writer->kernel_done = true;
+	pthread_cond_signal(&writer->finished);
+	return NULL;
+}
+
+/* --- the publisher thread --- */
+
+static struct batch *take_batch(struct wfs_writer *writer)
+{
+	WFS_GUARD(&writer->lock);
+
+	while (!writer->batches && !writer->kernel_done)
+		pthread_cond_wait(&writer->finished, &writer->lock);
+	struct batch *batch = writer->batches;
+	if (batch) {
+		writer->batches = batch->next;
+		if (!writer->batches)
+			writer->batches_last = &writer->batches;
+	}
+	return batch;
+}
+
+static void notify(struct wfs_writer *writer, const struct wfs_commit *done)
+{
+	WFS_GUARD(&writer->observers_lock);
+
+	for (struct wfs_observer *observer = writer->observers; observer; observer = observer->next)
+		observer->committed(observer, done);
+}
+
+static void answer(struct wfs_writer *writer, struct batch *batch)
+{
+	size_t count = 0;
+	size_t bytes = 0;
+	size_t failed = 0;
+
+	/* `done` may free the request, so everything is counted and released before it. */
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		count++;
+		bytes += request->queued_bytes;
+		failed += request->result != 0;
+		request_release(request);
+	}
+	pthread_mutex_lock(&writer->lock);
+	writer->open_count -= count;
+	writer->open_bytes -= bytes;
+	writer->requests_failed += failed;
+	pthread_mutex_unlock(&writer->lock);
+	for (struct wfs_request *request = batch->requests.first; request;) {
+		struct wfs_request *next = request->next;
+
+		request->done(request);
+		request = next;
+	}
+}
+
+static void *publisher_main(void *argument)
+{
+	struct wfs_writer *writer = argument;
+	struct batch *batch;
+
+	pthread_setname_np(pthread_self(), "wfs-publisher");
+	while ((batch = take_batch(writer))) {
+		if (batch->commit.to_height > batch->commit.from_height)
+			notify(writer, &batch->commit);
+		answer(writer, batch);
+		batch_free(batch);
+	}
+	return NULL;
+}
+
+/* --- life --- */
+
+static int load(struct wfs_writer *writer, struct wfs_error *error)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(writer->world);
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(writer->world->store, &txn);
+
+	if (!r)
+		r = wfs_head_load(&writer->head, writer->world->store, txn, manifest);
+	if (!r)
+		r = wfs_fold_new(writer->world->entropy, &writer->fold);
+	if (!r)
+		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &writer->runtime);
+	writer->height = writer->head.height;
+	return r ? wfs_error_from_errno(error, r, "read the head of the world") : 0;
+}
+
+static void writer_release(struct wfs_writer *writer)
+{
+	wfs_runtime_free(writer->runtime);
+	wfs_fold_free(writer->fold);
+	wfs_head_done(&writer->head);
+	pthread_mutex_destroy(&writer->lock);
+	pthread_mutex_destroy(&writer->observers_lock);
+	pthread_cond_destroy(&writer->queued);
+	pthread_cond_destroy(&writer->finished);
+	free(writer);
+}
+
+int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error)
+{
+	struct wfs_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return wfs_error_from_errno(error, -ENOMEM, "start the kernel thread");
+	writer->world = world;
+	list_init(&writer->queue);
+	writer->batches_last = &writer->batches;
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_mutex_init(&writer->observers_lock, NULL);
+	pthread_cond_init(&writer->queued, NULL);
+	pthread_cond_init(&writer->finished, NULL);
+	int r = load(writer, error);
+	if (!r) {
+		r = -pthread_create(&writer->kernel_thread, NULL, kernel_main, writer);
+		if (!r && pthread_create(&writer->publisher_thread, NULL, publisher_main, writer)) {
+			writer->stopping = true;
+			pthread_cond_signal(&writer->queued);
+			pthread_join(writer->kernel_thread, NULL);
+			r = -EAGAIN;
+		}
+		if (r)
+			wfs_error_from_errno(error, r, "start the kernel thread");
+	}
+	if (r) {
+		writer_release(writer);
+		return wfs_trace(r);
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+void wfs_writer_free(struct wfs_writer *writer)
+{
+	if (!writer)
+		return;
+	pthread_mutex_lock(&writer->lock);
+	writer->stopping = true;
+	pthread_cond_signal(&writer->queued);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->kernel_thread, NULL);
+	pthread_join(writer->publisher_thread, NULL);
+	wfs_require(!writer->observers);
+	writer_release(writer);
+}
+
+void wfs_writer_observe(struct wfs_writer *writer, struct wfs_observer *observer)
+{
+	WFS_GUARD(&writer->observers_lock);
+
+	observer->next = writer->observers;
+	writer->observers = observer;
+}
+
+void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observer)
+{
+	WFS_GUARD(&writer->observers_lock);
+
+	for (struct wfs_observer **at = &writer->observers; *at; at = &(*at)->next) {
+		if (*at == observer) {
+			*at = observer->next;
+			break;
+		}
+	}
+}
+
+void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret_figures)
+{
+	WFS_GUARD(&writer->lock);
+
+	ret_figures->height = writer->height;
+	ret_figures->queue_count = writer->open_count;
+	ret_figures->queue_bytes = writer->open_bytes;
+	ret_figures->requests_total = writer->requests_total;
+	ret_figures->requests_failed = writer->requests_failed;
+	ret_figures->batches_total = writer->batches_total;
+}

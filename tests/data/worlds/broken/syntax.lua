@@ -1,0 +1,1 @@
+function step(state, event) retrun state end

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fold by itself: it computes without writing, and is applied whole or dropped. */
+#include "tests/unit/world-fixture.h"
+
+#include "kernel/fold.h"
+#include "kernel/head.h"
+#include "kernel/runtime.h"
+
+enum { GENESIS_HEIGHT = 2 };
+
+/* A fold in a write transaction on a closed world's store. */
+struct folding {
+	struct world_fixture *world;
+	struct wfs_manifest *manifest;
+	struct wfs_store *store;
+	struct wfs_txn *txn;
+	struct wfs_head head;
+	struct wfs_runtime *runtime;
+	struct wfs_fold *fold;
+	json_t *value; /* of the last event */
+	struct wfs_error error;
+};
+
+static int setup(void **state)
+{
+	static const uint8_t entropy[WFS_ENTROPY_SIZE] = {1, 2, 3};
+	const struct wfs_store_options options = {0};
+	struct folding *folding = calloc(1, sizeof(*folding));
+
+	*state = folding;
+	if (world_fixture_setup((void **)&folding->world))
+		return -1;
+	folding->manifest = wfs_world_manifest(folding->world->world);
+	world_fixture_close(folding->world);
+	return wfs_store_open(folding->world->directory, &options, &folding->store, NULL) ||
+		wfs_store_write(folding->store, &folding->txn) ||
+		wfs_head_load(&folding->head, folding->store, folding->txn, folding->manifest) ||
+		wfs_runtime_new(folding->manifest, &WFS_LUA_LIMITS_DEFAULT, &folding->runtime) ||
+		wfs_fold_new(entropy, &folding->fold);
+}
+
+static int teardown(void **state)
+{
+	struct folding *folding = *state;
+	void *world = folding->world;
+
+	json_decref(folding->value);
+	wfs_fold_free(folding->fold);
+	wfs_runtime_free(folding->runtime);
+	wfs_head_done(&folding->head);
+	wfs_txn_end(folding->txn);
+	wfs_store_close(folding->store);
+	wfs_manifest_unref(folding->manifest);
+	free(folding);
+	return world_fixture_teardown(&world);
+}
+
+static int run(struct folding *folding, const char *schema, const char *value)
+{
+	WFS_AUTO_FREE char *text = json_text(value);
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+
+	json_decref(folding->value);
+	folding->value = NULL;
+	assert_int_equal(wfs_json_parse(text, strlen(text), &folding->value, NULL), 0);
+	wfs_fold_write_body(&body, schema, folding->value);
+	const struct wfs_fold_event event = {
+		.schema = schema,
+		.value = folding->value,
+		.body = wfs_buffer_bytes(&body),
+		.principal = "tester",
+		.at_ns = folding->head.at_ns,
+	};
+	int r = wfs_fold_run(
+		folding->fold, &folding->head, folding->runtime, &event, &folding->error);
+	/* The body is borrowed until the fold is applied, so that happens here. */
+	if (!r)
+		r = wfs_fold_apply(folding->fold, &folding->head);
+	return r;
+}
+
+struct seen {
+	size_t count;
+	struct wfs_change last;
+};
+
+static void see(void *context, const struct wfs_change *change)
+{
+	struct seen *seen = context;
+
+	seen->count++;
+	seen->last = *change;
+}
+
+static struct seen changes_of(const struct folding *folding)
+{
+	struct seen seen = {0};
+
+	wfs_fold_changes(folding->fold, see, &seen);
+	return seen;
+}
+
+static void the_body_of_an_event_is_canonical(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	WFS_AUTO_JSON json_t *value = json_pack("{s:i,s:s}", "b", 1, "a", "x\"y");
+
+	(void)state;
+	wfs_fold_write_body(&body, "test/Do@1", value);
+
+	assert_string_equal(wfs_buffer_text(&body),
+		"{\"schema\":\"test/Do@1\",\"value\":{\"a\":\"x\\\"y\",\"b\":1}}");
+}
+
+static void a_run_writes_nothing_before_it_is_applied(void **state)
+{
+	struct folding *folding = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
+	uint64_t cell_id;
+	uint64_t height;
+
+	wfs_fold_write_body(&body, "test/Do@1", value);
+	const struct wfs_fold_event event = {.schema = "test/Do@1",
+		.value = value,
+		.body = wfs_buffer_bytes(&body),
+		.principal = "tester",
+		.at_ns = folding->head.at_ns};
+	assert_int_equal(wfs_fold_run(folding->fold, &folding->head, folding->runtime, &event,
+				 &folding->error),
+		0);
+
+	assert_int_equal(wfs_fold_record_count(folding->fold), 1);
+	assert_int_equal(wfs_journal_height(folding->txn, &height), 0);
+	assert_int_equal(height, GENESIS_HEIGHT);
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT);
+	assert_int_equal(wfs_fold_apply(folding->fold, &folding->head), 0);
+	assert_int_equal(wfs_journal_height(folding->txn, &height), 0);
+	assert_int_equal(height, GENESIS_HEIGHT + 1);
+	assert_int_equal(wfs_cell_find(folding->txn, folding->head.reducers[0].reducer_id,
+				 wfs_bytes_text("a"), &cell_id),
+		0);
+}
+
+static void a_run_that_fails_is_dropped_by_the_next(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1",
+				 "{'key':'a','op':'emit','n':1,'value':{'key':'b','op':'fail'}}"),
+		-EIO);
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'c','op':'set'}"), 0);
+
+	assert_int_equal(wfs_fold_record_count(folding->fold), 1);
+	assert_int_equal(changes_of(folding).count, 1);
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT + 1);
+	assert_int_equal(folding->head.next_vid, 4); /* manifest, snapshot, the cell */
+}
+
+static void derived_events_are_counted_with_their_cause(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':5}"), 0);
+
+	assert_int_equal(wfs_fold_record_count(folding->fold), 6);
+	assert_int_equal(changes_of(folding).count, 6);
+}
+
+static void changes_tell_what_the_request_did_as_a_whole(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'b','op':'set'}"), 0);
+	struct seen created = changes_of(folding);
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'b','op':'same'}"), 0);
+	struct seen same = changes_of(folding);
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'b','op':'delete'}"), 0);
+	struct seen deleted = changes_of(folding);
+
+	assert_int_equal(created.count, 1);
+	assert_true(!created.last.was_live && created.last.is_live);
+	assert_int_equal(created.last.reducer_id, folding->head.reducers[0].reducer_id);
+	assert_int_equal(same.count, 0);
+	assert_int_equal(deleted.count, 1);
+	assert_true(deleted.last.was_live && !deleted.last.is_live);
+}
+
+static void two_cells_of_one_record_are_both_changed(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Both@1", "{'key':'b','op':'set'}"), 0);
+
+	assert_int_equal(changes_of(folding).count, 2);
+	assert_int_equal(folding->head.reducers[0].live_count, 1);
+	assert_int_equal(folding->head.reducers[1].live_count, 1);
+}
+
+static void a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1",
+				 "{'key':'a','op':'emit','n':1,'value':{'key':'a','op':'delete'}}"),
+		0);
+
+	assert_int_equal(changes_of(folding).count, 0);
+	assert_int_equal(folding->head.reducers[0].live_count, 0);
+	assert_int_equal(folding->head.reducers[0].cell_count, 1);
+}
+
+static void random_is_the_same_for_the_same_record(void **state)
+{
+	struct folding *folding = *state;
+	struct wfs_version version;
+	struct wfs_hash first;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'random'}"), 0);
+	assert_int_equal(wfs_version_get(folding->txn, folding->head.next_vid - 1, &version), 0);
+	first = version.hash;
+	wfs_txn_end(folding->txn);
+	folding->txn = NULL;
+	assert_int_equal(wfs_store_write(folding->store, &folding->txn), 0);
+	assert_int_equal(
+		wfs_head_load(&folding->head, folding->store, folding->txn, folding->manifest), 0);
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'random'}"), 0);
+	assert_int_equal(wfs_version_get(folding->txn, folding->head.next_vid - 1, &version), 0);
+
+	assert_true(wfs_hash_equal(&first, &version.hash));
+}
+
+static void freeing_no_fold_is_allowed(void **state)
+{
+	(void)state;
+
+	wfs_fold_free(NULL);
+}
+
+#define FOLDING(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_body_of_an_event_is_canonical),
+		FOLDING(a_run_writes_nothing_before_it_is_applied),
+		FOLDING(a_run_that_fails_is_dropped_by_the_next),
+		FOLDING(derived_events_are_counted_with_their_cause),
+		FOLDING(changes_tell_what_the_request_did_as_a_whole),
+		FOLDING(two_cells_of_one_record_are_both_changed),
+		FOLDING(a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request),
+		FOLDING(random_is_the_same_for_the_same_record),
+		cmocka_unit_test(freeing_no_fold_is_allowed),
+	};
+
+	return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
+}

@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Manifests: what is compiled from a good one, and every refusal with its pointer.
+ *
+ * JSON in here is written with ' for ". Each refusal is an edit of one good manifest.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+#include "kernel/manifest.h"
+
+#define MODULE_A  \
+	"sha256:" \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define MODULE_B  \
+	"sha256:" \
+	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+static const char good[] =
+	"{'world_version':1,'name':'packages','schemas':["
+	"{'$kind':'defschema','name':'dpkg/Change@1','schema':{'type':'object'}},"
+	"{'$kind':'defschema','name':'dpkg/Alert@2','schema':true}],"
+	"'reducers':["
+	"{'$kind':'defreducer','name':'package','language':'lua','module':'" MODULE_A "',"
+	"'keyed':true,'emits':['dpkg/Alert@2','dpkg/Change@1'],'effects':[]},"
+	"{'$kind':'defreducer','name':'total','language':'lua','module':'" MODULE_B "',"
+	"'keyed':false,'emits':[],'effects':[]}],"
+	"'routing':["
+	"{'event':'dpkg/Change@1','reducer':'total'},"
+	"{'event':'dpkg/Alert@2','reducer':'total'},"
+	"{'event':'dpkg/Change@1','reducer':'package','key_field':'package.name'}],"
+	"'effects':[],'caps':[],'policies':[],'policy':'sys/default@1','grants':[]}";
+
+static json_t *json_of(const char *text)
+{
+	WFS_AUTO_FREE char *copy = strdup(text);
+	struct wfs_error error = {0};
+	json_t *json = NULL;
+
+	assert_non_null(copy);
+	for (char *at = copy; (at = strchr(at, '\''));)
+		*at = '"';
+	if (wfs_json_parse(copy, strlen(copy), &json, &error) != 0)
+		fail_msg("%s: %s", text, error.message);
+	return json;
+}
+
+static struct wfs_manifest *manifest_of(json_t *document)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct wfs_manifest *manifest = NULL;
+
+	if (wfs_manifest_new(document, &problems, &manifest) != 0)
+		fail_msg("%s", wfs_buffer_text(&problems.lines));
+	return manifest;
+}
+
+static struct wfs_manifest *manifest_good(void)
+{
+	WFS_AUTO_JSON json_t *document = json_of(good);
+
+	return manifest_of(document);
+}
+
+static void assert_document_refused(json_t *document, const char *lines)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct wfs_manifest *manifest = NULL;
+
+	if (wfs_manifest_new(document, &problems, &manifest) != -EINVAL)
+		fail_msg("was not refused; expected: %s", lines);
+	assert_null(manifest);
+	assert_string_equal(wfs_buffer_text(&problems.lines), lines);
+}
+
+/* The value in @document that a path like "schemas/0" leads to. */
+static json_t *value_at(json_t *document, const char *path)
+{
+	WFS_AUTO_FREE char *copy = strdup(path);
+	char *rest = copy;
+
+	for (char *part; *path && (part = strsep(&rest, "/"));)
+		document = json_is_array(document)
+			? json_array_get(document, (size_t)strtoul(part, NULL, 10))
+			: json_object_get(document, part);
+	assert_non_null(document);
+	return document;
+}
+
+/* The good manifest with the members of @patch set in the object at @path. */
+static json_t *edited(const char *path, const char *patch)
+{
+	WFS_AUTO_JSON json_t *change = json_of(patch);
+	json_t *document = json_of(good);
+
+	assert_int_equal(json_object_update(value_at(document, path), change), 0);
+	return document;
+}
+
+static void assert_edit_refused(const char *path, const char *patch, const char *lines)
+{
+	WFS_AUTO_JSON json_t *document = edited(path, patch);
+
+	assert_document_refused(document, lines);
+}
+
+static void assert_deletion_refused(const char *path, const char *name, const char *lines)
+{
+	WFS_AUTO_JSON json_t *document = json_of(good);
+
+	assert_int_equal(json_object_del(value_at(document, path), name), 0);
+	assert_document_refused(document, lines);
+}
+
+static void manifest_hash_is_that_of_its_canonical_document(void **state)
+{
+	(void)state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *document = json_of(good);
+	struct wfs_hash hash;
+
+	wfs_json_write_document(document, &text);
+	hash = wfs_hash_of(text.data, text.size);
+
+	assert_true(wfs_bytes_equal(wfs_manifest_document(manifest), wfs_buffer_bytes(&text)));
+	assert_true(wfs_hash_equal(wfs_manifest_hash(manifest), &hash));
+	assert_string_equal(wfs_manifest_name(manifest), "packages");
+}
+
+static void manifest_finds_schemas_by_name(void **state)
+{
+	(void)state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
+	WFS_AUTO_JSON json_t *value = json_integer(1);
+
+	assert_int_equal(
+		wfs_schema_check(wfs_manifest_schema(manifest, "dpkg/Change@1"), value, NULL),
+		-EINVAL);
+	assert_int_equal(
+		wfs_schema_check(wfs_manifest_schema(manifest, "dpkg/Alert@2"), value, NULL), 0);
+	assert_null(wfs_manifest_schema(manifest, "dpkg/Change@2"));
+}
+
+static void manifest_finds_reducers_by_name_and_place(void **state)
+{
+	(void)state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
+	const struct wfs_reducer_definition *package =
+		wfs_manifest_reducer_find(manifest, "package");
+	const struct wfs_reducer_definition *total = wfs_manifest_reducer_find(manifest, "total");
+	char hash[WFS_HASH_TEXT_SIZE];
+
+	assert_int_equal(wfs_manifest_reducer_count(manifest), 2);
+	assert_ptr_equal(wfs_manifest_reducer(manifest, 0), package);
+	assert_ptr_equal(wfs_manifest_reducer(manifest, 1), total);
+	assert_string_equal(package->name, "package");
+	assert_int_equal(package->index, 0);
+	assert_int_equal(total->index, 1);
+	assert_true(package->keyed);
+	assert_false(total->keyed);
+	wfs_hash_text(&total->module, hash);
+	assert_string_equal(hash, MODULE_B);
+	assert_null(wfs_manifest_reducer_find(manifest, "other"));
+}
+
+static void manifest_routes_of_a_schema_stand_together_in_order(void **state)
+{
+	(void)state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
+	const struct wfs_route *routes;
+	size_t count = 7;
+
+	routes = wfs_manifest_routes(manifest, "dpkg/Change@1", &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(routes[0].reducer->name, "total");
+	assert_null(routes[0].key_field);
+	assert_string_equal(routes[1].reducer->name, "package");
+	assert_string_equal(routes[1].key_field, "package.name");
+	routes = wfs_manifest_routes(manifest, "dpkg/Alert@2", &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(routes[0].reducer->name, "total");
+	assert_null(wfs_manifest_routes(manifest, "dpkg/None@1", &count));
+	assert_int_equal(count, 0);
+}
+
+static void manifest_knows_what_a_reducer_emits(void **state)
+{
+	(void)state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
+
+	assert_true(wfs_manifest_emits(wfs_manifest_reducer(manifest, 0), "dpkg/Alert@2"));
+	assert_true(wfs_manifest_emits(wfs_manifest_reducer(manifest, 0), "dpkg/Change@1"));
+	assert_false(wfs_manifest_emits(wfs_manifest_reducer(manifest, 0), "dpkg/Other@1"));
+	assert_false(wfs_manifest_emits(wfs_manifest_reducer(manifest, 1), "dpkg/Alert@2"));
+}
+
+static void manifest_lives_until_its_last_unref(void **state)
+{
+	(void)state;
+	struct wfs_manifest *manifest = manifest_good();
+	struct wfs_manifest *second = wfs_manifest_ref(manifest);
+
+	wfs_manifest_unref(manifest);
+	assert_string_equal(wfs_manifest_name(second), "packages");
+	wfs_manifest_unref(second);
+	wfs_manifest_unref(NULL);
+}
+
+static void manifest_must_be_an_object(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = json_of("[]");
+
+	assert_document_refused(document, "expected object, got array of 0 items\n");
+}
+
+static void unknown_members_are_refused_everywhere(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("", "{'a/b':1}", "/a~1b: no such member is known\n");
+	assert_edit_refused("schemas/0", "{'x':1}", "/schemas/0/x: no such member is known\n");
+	assert_edit_refused("reducers/1", "{'x':1}", "/reducers/1/x: no such member is known\n");
+	assert_edit_refused("routing/2", "{'x':1}", "/routing/2/x: no such member is known\n");
+}
+
+static void missing_members_are_named(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = json_of("{'schemas':[{}],'reducers':[{}],'routing':[{}]}");
+
+	assert_document_refused(document,
+		"/world_version: missing\n"
+		"/name: missing\n"
+		"/effects: missing\n"
+		"/caps: missing\n"
+		"/policies: missing\n"
+		"/policy: missing\n"
+		"/grants: missing\n"
+		"/schemas/0/$kind: missing\n"
+		"/schemas/0/name: missing\n"
+		"/schemas/0/schema: missing\n"
+		"/reducers/0/$kind: missing\n"
+		"/reducers/0/name: missing\n"
+		"/reducers/0/language: missing\n"
+		"/reducers/0/module: missing\n"
+		"/reducers/0/keyed: missing\n"
+		"/reducers/0/emits: missing\n"
+		"/reducers/0/effects: missing\n"
+		"/routing/0/event: missing\n"
+		"/routing/0/reducer: missing\n");
+	assert_deletion_refused("", "schemas",
+		"/schemas: missing\n"
+		"/reducers/0/emits/0: expected the name of a schema of this manifest, got string "
+		"\"dpkg/Alert@2\"\n"
+		"/reducers/0/emits/1: expected the name of a schema of this manifest, got string "
+		"\"dpkg/Change@1\"\n"
+		"/routing/0/event: expected the name of a schema of this manifest, got string "
+		"\"dpkg/Change@1\"\n"
+		"/routing/1/event: expected the name of a schema of this manifest, got string "
+		"\"dpkg/Alert@2\"\n"
+		"/routing/2/event: expected the name of a schema of this manifest, got string "
+		"\"dpkg/Change@1\"\n");
+}
+
+static void world_version_is_one(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("", "{'world_version':2}",
+		"/world_version: expected 1, the version this program knows, got integer 2\n");
+	assert_edit_refused("", "{'world_version':'1'}",
+		"/world_version: expected 1, the version this program knows, got string \"1\"\n");
+}
+
+static void name_of_the_world_is_short_text(void **state)
+{
+	(void)state;
+	const char *form =
+		"/name: expected a name of 1 to 255 bytes without control characters, got";
+	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	char name[WFS_MANIFEST_NAME_MAX + 2];
+	char line[256];
+
+	memset(name, 'n', sizeof(name));
+	name[WFS_MANIFEST_NAME_MAX] = '\0';
+	json_object_set_new(document, "name", json_string(name));
+	manifest = manifest_of(document);
+	name[WFS_MANIFEST_NAME_MAX] = 'n';
+	name[WFS_MANIFEST_NAME_MAX + 1] = '\0';
+	json_object_set_new(document, "name", json_string(name));
+
+	snprintf(line, sizeof(line), "%s string \"%.64s\"…\n", form, name);
+	assert_document_refused(document, line);
+	snprintf(line, sizeof(line), "%s string \"\"\n", form);
+	assert_edit_refused("", "{'name':''}", line);
+	snprintf(line, sizeof(line), "%s string \"a\\n\"\n", form);
+	assert_edit_refused("", "{'name':'a\\n'}", line);
+	snprintf(line, sizeof(line), "%s string \"a\\u0000\"\n", form);
+	assert_edit_refused("", "{'name':'a\\u0000'}", line);
+	snprintf(line, sizeof(line), "%s integer 5\n", form);
+	assert_edit_refused("", "{'name':5}", line);
+}
+
+static void lists_must_be_lists(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("", "{'routing':{},'grants':1}",
+		"/routing: expected array, got object with 0 members\n"
+		"/grants: expected array, got integer 1\n");
+	assert_edit_refused("reducers/1", "{'emits':'x','effects':{}}",
+		"/reducers/1/effects: expected array, got object with 0 members\n"
+		"/reducers/1/emits: expected array, got string \"x\"\n");
+	assert_edit_refused("", "{'routing':[null]}", "/routing/0: expected object, got null\n");
+}
+
+static void lists_of_later_versions_must_be_empty(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("", "{'effects':[1],'caps':[1],'policies':[1],'grants':[1]}",
+		"/effects: not enabled in this version\n"
+		"/caps: not enabled in this version\n"
+		"/policies: not enabled in this version\n"
+		"/grants: not enabled in this version\n");
+	assert_edit_refused("reducers/0", "{'effects':['http']}",
+		"/reducers/0/effects: not enabled in this version\n");
+}
+
+static void policy_is_the_default_one(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("", "{'policy':'my/own@1'}",
+		"/policy: expected \"sys/default@1\", got string \"my/own@1\"\n");
+}
+
+static void kinds_and_language_are_fixed(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("schemas/0", "{'$kind':'defreducer'}",
+		"/schemas/0/$kind: expected \"defschema\", got string \"defreducer\"\n");
+	assert_edit_refused("reducers/0", "{'$kind':7,'language':'js','keyed':1}",
+		"/reducers/0/$kind: expected \"defreducer\", got integer 7\n"
+		"/reducers/0/language: expected \"lua\", got string \"js\"\n"
+		"/reducers/0/keyed: expected boolean, got integer 1\n");
+}
+
+static void assert_schema_name(const char *name, bool good_name)
+{
+	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	WFS_AUTO_JSON json_t *schema =
+		json_pack("{s:s, s:s, s:b}", "$kind", "defschema", "name", name, "schema", 1);
+
+	json_array_append(json_object_get(document, "schemas"), schema);
+	if (wfs_manifest_new(document, &problems, &manifest) != (good_name ? 0 : -EINVAL))
+		fail_msg("name '%s': %s", name, wfs_buffer_text(&problems.lines));
+	if (good_name)
+		return;
+	assert_int_equal(problems.count, 1);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines),
+		"/schemas/2/name: expected a name like ns/Name@1, got string"));
+}
+
+static void names_of_schemas_have_one_form(void **state)
+{
+	(void)state;
+	char name[WFS_SCHEMA_NAME_MAX + 2] = "a/";
+
+	assert_schema_name("a/B@1", true);
+	assert_schema_name("a9_.-b/b9_.-B@10", true);
+	assert_schema_name("", false);
+	assert_schema_name("B@1", false);
+	assert_schema_name("A/b@1", false);
+	assert_schema_name("/B@1", false);
+	assert_schema_name("a/9@1", false);
+	assert_schema_name("a/B", false);
+	assert_schema_name("a/B@", false);
+	assert_schema_name("a/B@0", false);
+	assert_schema_name("a/B@01", false);
+	assert_schema_name("a/B@1x", false);
+	assert_schema_name("a/B/C@1", false);
+	memset(name + 2, 'x', sizeof(name) - 2);
+	memcpy(name + WFS_SCHEMA_NAME_MAX - 2, "@1", 3);
+	assert_schema_name(name, true);
+	memcpy(name + WFS_SCHEMA_NAME_MAX - 2, "x@1", 4);
+	assert_schema_name(name, false);
+}
+
+static void assert_reducer_name(const char *name, bool good_name)
+{
+	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+
+	json_object_set_new(value_at(document, "reducers/0"), "name", json_string(name));
+	json_object_set_new(value_at(document, "routing/2"), "reducer", json_string(name));
+	if (wfs_manifest_new(document, &problems, &manifest) != (good_name ? 0 : -EINVAL))
+		fail_msg("name '%s': %s", name, wfs_buffer_text(&problems.lines));
+	if (good_name)
+		return;
+	assert_int_equal(problems.count, 1);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines),
+		"/reducers/0/name: expected a name of [a-z][a-z0-9_.-]*, at most 128 bytes, got"));
+}
+
+static void names_of_reducers_have_one_form(void **state)
+{
+	(void)state;
+	char name[WFS_REDUCER_NAME_MAX + 2];
+
+	assert_reducer_name("a", true);
+	assert_reducer_name("sys.a-b_9", true);
+	assert_reducer_name("", false);
+	assert_reducer_name("A", false);
+	assert_reducer_name("aB", false);
+	assert_reducer_name("9a", false);
+	assert_reducer_name(".a", false);
+	assert_reducer_name("a/b", false);
+	memset(name, 'a', sizeof(name));
+	name[WFS_REDUCER_NAME_MAX] = '\0';
+	assert_reducer_name(name, true);
+	name[WFS_REDUCER_NAME_MAX] = 'a';
+	name[WFS_REDUCER_NAME_MAX + 1] = '\0';
+	assert_reducer_name(name, false);
+}
+
+static void names_are_taken_once(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("",
+		"{'schemas':[{'$kind':'defschema','name':'dpkg/Change@1','schema':true},"
+		"{'$kind':'defschema','name':'dpkg/Alert@2','schema':true},"
+		"{'$kind':'defschema','name':'dpkg/Change@1','schema':true}]}",
+		"/schemas/2/name: the name is taken by the item at index 0\n");
+	assert_edit_refused("reducers/1", "{'name':'package'}",
+		"/reducers/1/name: the name is taken by the item at index 0\n"
+		"/routing/0/reducer: expected the name of a reducer of this manifest, got string "
+		"\"total\"\n"
+		"/routing/1/reducer: expected the name of a reducer of this manifest, got string "
+		"\"total\"\n");
+}
+
+static void problems_of_schemas_point_into_the_manifest(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("schemas/1", "{'schema':{'items':{'if':1}}}",
+		"/schemas/1/schema/items/if: this keyword is not supported\n");
+}
+
+static void module_is_a_hash(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("reducers/0", "{'module':'package.lua'}",
+		"/reducers/0/module: expected the hash of a blob (sha256:…), got string "
+		"\"package.lua\"\n");
+	assert_edit_refused("reducers/0", "{'module':null}",
+		"/reducers/0/module: expected the hash of a blob (sha256:…), got null\n");
+}
+
+static void emits_names_known_schemas_once(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("reducers/1",
+		"{'emits':['dpkg/None@1','dpkg/Alert@2','dpkg/Alert@2',3]}",
+		"/reducers/1/emits/0: expected the name of a schema of this manifest, got string "
+		"\"dpkg/None@1\"\n"
+		"/reducers/1/emits/2: expected each name once, got string \"dpkg/Alert@2\"\n"
+		"/reducers/1/emits/3: expected the name of a schema of this manifest, got integer "
+		"3\n");
+}
+
+static void routing_refers_to_what_is_there(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("routing/0", "{'event':'dpkg/None@1','reducer':'none'}",
+		"/routing/0/event: expected the name of a schema of this manifest, got string "
+		"\"dpkg/None@1\"\n"
+		"/routing/0/reducer: expected the name of a reducer of this manifest, got string "
+		"\"none\"\n");
+	assert_edit_refused("routing/1", "{'event':'dpkg/Change@1'}",
+		"/routing/1: the events of this schema go to this reducer already\n");
+}
+
+static void key_field_belongs_to_keyed_reducers(void **state)
+{
+	(void)state;
+
+	assert_deletion_refused(
+		"routing/2", "key_field", "/routing/2/key_field: missing: the reducer is keyed\n");
+	assert_edit_refused("routing/0", "{'key_field':'a'}",
+		"/routing/0/key_field: expected nothing: the reducer is not keyed, got string "
+		"\"a\"\n");
+}
+
+static void key_field_is_a_dotted_path(void **state)
+{
+	(void)state;
+	const char *form =
+		"/routing/2/key_field: expected a dotted path of member names, at most 255 "
+		"bytes, got";
+	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	char path[WFS_ROUTE_KEY_FIELD_MAX + 2];
+	char line[256];
+
+	memset(path, 'a', sizeof(path));
+	path[WFS_ROUTE_KEY_FIELD_MAX] = '\0';
+	json_object_set_new(value_at(document, "routing/2"), "key_field", json_string(path));
+	manifest = manifest_of(document);
+	path[WFS_ROUTE_KEY_FIELD_MAX] = 'a';
+	path[WFS_ROUTE_KEY_FIELD_MAX + 1] = '\0';
+	json_object_set_new(value_at(document, "routing/2"), "key_field", json_string(path));
+
+	snprintf(line, sizeof(line), "%s string \"%.64s\"…\n", form, path);
+	assert_document_refused(document, line);
+	snprintf(line, sizeof(line), "%s string \"\"\n", form);
+	assert_edit_refused("routing/2", "{'key_field':''}", line);
+	snprintf(line, sizeof(line), "%s string \".a\"\n", form);
+	assert_edit_refused("routing/2", "{'key_field':'.a'}", line);
+	snprintf(line, sizeof(line), "%s string \"a.\"\n", form);
+	assert_edit_refused("routing/2", "{'key_field':'a.'}", line);
+	snprintf(line, sizeof(line), "%s string \"a..b\"\n", form);
+	assert_edit_refused("routing/2", "{'key_field':'a..b'}", line);
+	snprintf(line, sizeof(line), "%s integer 1\n", form);
+	assert_edit_refused("routing/2", "{'key_field':1}", line);
+}
+
+static void wrong_definition_is_not_reported_again_where_it_is_used(void **state)
+{
+	(void)state;
+
+	assert_edit_refused("reducers/0", "{'keyed':'yes'}",
+		"/reducers/0/keyed: expected boolean, got string \"yes\"\n");
+	assert_edit_refused("schemas/1", "{'schema':5}",
+		"/schemas/1/schema: expected a schema (object or boolean), got integer 5\n");
+}
+
+/* The good manifest with @count items in the list @name, named by number. */
+static json_t *document_with(const char *name, size_t count, json_t *(*make)(size_t))
+{
+	json_t *document = json_of(good);
+	json_t *list = json_object_get(document, name);
+
+	for (size_t i = json_array_size(list); i < count; i++)
+		json_array_append_new(list, make(i));
+	return document;
+}
+
+static json_t *schema_number(size_t number)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "many/S%zu@1", number);
+	return json_pack("{s:s, s:s, s:b}", "$kind", "defschema", "name", name, "schema", 1);
+}
+
+static json_t *reducer_number(size_t number)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "many%zu", number);
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:[], s:[]}", "$kind", "defreducer", "name",
+		name, "language", "lua", "module", MODULE_A, "keyed", 0, "emits", "effects");
+}
+
+static void schemas_are_bounded(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *most =
+		document_with("schemas", WFS_MANIFEST_SCHEMAS_MAX, schema_number);
+	WFS_AUTO_JSON json_t *more =
+		document_with("schemas", WFS_MANIFEST_SCHEMAS_MAX + 1, schema_number);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(most);
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct wfs_manifest *none = NULL;
+
+	assert_non_null(wfs_manifest_schema(manifest, "many/S4095@1"));
+	assert_int_equal(wfs_manifest_new(more, &problems, &none), -EINVAL);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines),
+		"/schemas: at most 4096 are allowed, got 4097\n"));
+}
+
+static void reducers_are_bounded(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *most =
+		document_with("reducers", WFS_MANIFEST_REDUCERS_MAX, reducer_number);
+	WFS_AUTO_JSON json_t *more =
+		document_with("reducers", WFS_MANIFEST_REDUCERS_MAX + 1, reducer_number);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(most);
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct wfs_manifest *none = NULL;
+
+	assert_int_equal(wfs_manifest_reducer_find(manifest, "many4095")->index, 4095);
+	assert_int_equal(wfs_manifest_new(more, &problems, &none), -EINVAL);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines),
+		"/reducers: at most 4096 are allowed, got 4097\n"));
+}
+
+static json_t *route_number(size_t number)
+{
+	static const char *const events[] = {
+		"dpkg/Change@1", "dpkg/Alert@2", "many/S2@1", "many/S3@1", "many/S4@1"};
+	char reducer[32];
+
+	snprintf(reducer, sizeof(reducer), "many%zu", number % 4000 + 2);
+	return json_pack("{s:s, s:s}", "event", events[number / 4000], "reducer", reducer);
+}
+
+static void routes_are_bounded(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *most =
+		document_with("routing", WFS_MANIFEST_ROUTES_MAX, route_number);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	size_t count = 0;
+
+	for (size_t i = 2; i < 5; i++)
+		json_array_append_new(json_object_get(most, "schemas"), schema_number(i));
+	for (size_t i = 2; i < 4002; i++)
+		json_array_append_new(json_object_get(most, "reducers"), reducer_number(i));
+	manifest = manifest_of(most);
+	wfs_manifest_routes(manifest, "many/S4@1", &count);
+	assert_int_equal(count, WFS_MANIFEST_ROUTES_MAX - 16000);
+	wfs_manifest_unref(WFS_STEAL(manifest));
+	json_array_append_new(
+		json_object_get(most, "routing"), route_number(WFS_MANIFEST_ROUTES_MAX));
+
+	assert_document_refused(most, "/routing: at most 16384 are allowed, got 16385\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(manifest_hash_is_that_of_its_canonical_document),
+		cmocka_unit_test(manifest_finds_schemas_by_name),
+		cmocka_unit_test(manifest_finds_reducers_by_name_and_place),
+		cmocka_unit_test(manifest_routes_of_a_schema_stand_together_in_order),
+		cmocka_unit_test(manifest_knows_what_a_reducer_emits),
+		cmocka_unit_test(manifest_lives_until_its_last_unref),
+		cmocka_unit_test(manifest_must_be_an_object),
+		cmocka_unit_test(unknown_members_are_refused_everywhere),
+		cmocka_unit_test(missing_members_are_named),
+		cmocka_unit_test(world_version_is_one),
+		cmocka_unit_test(name_of_the_world_is_short_text),
+		cmocka_unit_test(lists_must_be_lists),
+		cmocka_unit_test(lists_of_later_versions_must_be_empty),
+		cmocka_unit_test(policy_is_the_default_one),
+		cmocka_unit_test(kinds_and_language_are_fixed),
+		cmocka_unit_test(names_of_schemas_have_one_form),
+		cmocka_unit_test(names_of_reducers_have_one_form),
+		cmocka_unit_test(names_are_taken_once),
+		cmocka_unit_test(problems_of_schemas_point_into_the_manifest),
+		cmocka_unit_test(module_is_a_hash),
+		cmocka_unit_test(emits_names_known_schemas_once),
+		cmocka_unit_test(routing_refers_to_what_is_there),
+		cmocka_unit_test(key_field_belongs_to_keyed_reducers),
+		cmocka_unit_test(key_field_is_a_dotted_path),
+		cmocka_unit_test(wrong_definition_is_not_reported_again_where_it_is_used),
+		cmocka_unit_test(schemas_are_bounded),
+		cmocka_unit_test(reducers_are_bounded),
+		cmocka_unit_test(routes_are_bounded),
+	};
+
+	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Record lines: canonical text, read back, refused when they are something else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/base/json.h"
+#include "kernel/record.h"
+
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+
+static const char plain_line[] =
+	"{\"at_ns\":-5,\"body\":{\"a\":1},\"cause\":null,\"changes\":null,\"kind\":\"event\","
+	"\"prev\":\"sha256:" ZEROS "\",\"principal\":\"operator\",\"seq\":7,\"v\":1}\n";
+
+static struct wfs_record plain_record(void)
+{
+	return (struct wfs_record){
+		.seq = 7,
+		.at_ns = -5,
+		.kind = WFS_RECORD_EVENT,
+		.principal = "operator",
+		.body = wfs_bytes_text("{\"a\":1}"),
+	};
+}
+
+static void a_record_is_written_as_one_line(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
+	const struct wfs_record record = plain_record();
+
+	(void)state;
+	wfs_record_write(&buffer, &record);
+
+	assert_string_equal(wfs_buffer_text(&buffer), plain_line);
+}
+
+static void a_line_is_its_own_canonical_text(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer again = {0};
+	WFS_AUTO_JSON json_t *json = NULL;
+	struct wfs_record record = plain_record();
+
+	(void)state;
+	record.principal = "a \"quoted\" name\n";
+	record.derived = true;
+	record.cause = 3;
+	record.changed = true;
+	record.changes = wfs_hash_of("x", 1);
+	wfs_record_write(&line, &record);
+	assert_int_equal(wfs_json_parse(line.data, line.size, &json, NULL), 0);
+	wfs_json_write_document(json, &again);
+
+	assert_string_equal(wfs_buffer_text(&line), wfs_buffer_text(&again));
+}
+
+static void a_written_record_is_read_back(void **state)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	struct wfs_record record = plain_record();
+
+	(void)state;
+	record.prev = wfs_hash_of("before", 6);
+	record.derived = true;
+	record.cause = 3;
+	record.changed = true;
+	record.changes = wfs_hash_of("x", 1);
+	wfs_record_write(&line, &record);
+
+	assert_int_equal(wfs_record_parse(wfs_buffer_bytes(&line), &parsed, NULL), 0);
+	assert_int_equal(parsed.record.seq, 7);
+	assert_int_equal(parsed.record.at_ns, -5);
+	assert_int_equal(parsed.record.kind, WFS_RECORD_EVENT);
+	assert_string_equal(parsed.record.principal, "operator");
+	assert_true(parsed.record.derived);
+	assert_int_equal(parsed.record.cause, 3);
+	assert_true(parsed.record.changed);
+	assert_true(wfs_hash_equal(&parsed.record.changes, &record.changes));
+	assert_true(wfs_hash_equal(&parsed.record.prev, &record.prev));
+	assert_int_equal(json_integer_value(json_object_get(parsed.body_json, "a")), 1);
+}
+
+static void a_record_without_cause_and_changes_is_read_back(void **state)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+
+	(void)state;
+	assert_int_equal(wfs_record_parse(wfs_bytes_text(plain_line), &parsed, NULL), 0);
+
+	assert_false(parsed.record.derived);
+	assert_false(parsed.record.changed);
+}
+
+static void every_kind_has_a_name_and_is_read_back(void **state)
+{
+	(void)state;
+
+	for (int kind = 0; kind < WFS_RECORD_KIND_COUNT; kind++) {
+		WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+		WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+		struct wfs_record record = plain_record();
+
+		record.kind = (enum wfs_record_kind)kind;
+		print_message("kind %s\n", wfs_record_kind_name(record.kind));
+		wfs_record_write(&line, &record);
+		assert_int_equal(wfs_record_parse(wfs_buffer_bytes(&line), &parsed, NULL), 0);
+		assert_int_equal(parsed.record.kind, kind);
+	}
+}
+
+/* Replaces @from in the plain line by @to. */
+static void assert_refused(const char *from, const char *to)
+{
+	struct wfs_record_parsed parsed = {0};
+	struct wfs_error error = {0};
+	char line[sizeof(plain_line) + 100];
+	const char *at = strstr(plain_line, from);
+
+	print_message("%s instead of %s\n", to, from);
+	assert_non_null(at);
+	snprintf(line, sizeof(line), "%.*s%s%s", (int)(at - plain_line), plain_line, to,
+		at + strlen(from));
+	assert_int_equal(wfs_record_parse(wfs_bytes_text(line), &parsed, &error), -EIO);
+	assert_int_equal(error.code, WFS_E_INTERNAL_ERROR);
+	assert_null(parsed.json);
+}
+
+static void lines_that_are_no_records_are_refused(void **state)
+{
+	(void)state;
+
+	assert_refused("\"v\":1", "\"v\":2");
+	assert_refused("\"v\":1", "\"w\":1");
+	assert_refused("\"event\"", "\"evil\"");
+	assert_refused("\"event\"", "5");
+	assert_refused("\"seq\":7", "\"seq\":-7");
+	assert_refused("\"seq\":7", "\"seq\":\"7\"");
+	assert_refused("\"at_ns\":-5", "\"at_ns\":null");
+	assert_refused("\"cause\":null", "\"cause\":\"3\"");
+	assert_refused("\"cause\":null", "\"cause\":-3");
+	assert_refused("\"changes\":null", "\"changes\":\"abc\"");
+	assert_refused("\"changes\":null", "\"chances\":null");
+	assert_refused("\"prev\"", "\"pref\"");
+	assert_refused("sha256:0", "sha256:");
+	assert_refused("\"operator\"", "7");
+	assert_refused("{\"a\":1}", "[1]");
+	assert_refused("}\n", "");
+}
+
+static void bytes_that_are_no_json_are_refused(void **state)
+{
+	struct wfs_record_parsed parsed = {0};
+	struct wfs_error error = {0};
+	char junk[1000];
+
+	(void)state;
+	memset(junk, 0xfe, sizeof(junk));
+
+	assert_int_equal(wfs_record_parse(WFS_BYTES(junk, sizeof(junk)), &parsed, &error), -EIO);
+	assert_int_equal(wfs_record_parse(WFS_BYTES(NULL, 0), &parsed, NULL), -EIO);
+}
+
+static void changes_are_one_canonical_document(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer again = {0};
+	WFS_AUTO_JSON json_t *json = NULL;
+	const struct wfs_hash hash = {0};
+
+	(void)state;
+	wfs_changes_add(&document, "alpha", WFS_BYTES("", 0), NULL);
+	wfs_changes_add(&document, "beta", WFS_BYTES("key", 3), &hash);
+	wfs_changes_end(&document);
+
+	assert_string_equal(wfs_buffer_text(&document),
+		"[[\"alpha\",\"\",null],[\"beta\",\"a2V5\",\"sha256:" ZEROS "\"]]\n");
+	assert_int_equal(wfs_json_parse(document.data, document.size, &json, NULL), 0);
+	wfs_json_write_document(json, &again);
+	assert_string_equal(wfs_buffer_text(&document), wfs_buffer_text(&again));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_is_written_as_one_line),
+		cmocka_unit_test(a_line_is_its_own_canonical_text),
+		cmocka_unit_test(a_written_record_is_read_back),
+		cmocka_unit_test(a_record_without_cause_and_changes_is_read_back),
+		cmocka_unit_test(every_kind_has_a_name_and_is_read_back),
+		cmocka_unit_test(lines_that_are_no_records_are_refused),
+		cmocka_unit_test(bytes_that_are_no_json_are_refused),
+		cmocka_unit_test(changes_are_one_canonical_document),
+	};
+
+	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replay: nothing to say of a good world, the first record that differs of any other. */
+#include "tests/unit/tamper.h"
+
+#include <dirent.h>
+
+#include "kernel/replay.h"
+#include "kernel/snapshot.h"
+
+enum { GENESIS_HEIGHT = 2 };
+
+static struct wfs_problems replay(struct world_fixture *fixture)
+{
+	struct wfs_problems problems = {0};
+
+	if (!fixture->world)
+		assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	return problems;
+}
+
+static void assert_good(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = replay(fixture);
+
+	if (problems.count)
+		print_error("%s", wfs_buffer_text(&problems.lines));
+	assert_int_equal(problems.count, 0);
+}
+
+/* Exactly one problem, and it names the record. */
+static void assert_names(struct world_fixture *fixture, uint64_t seq)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = replay(fixture);
+	char start[64];
+
+	snprintf(start, sizeof(start), "journal: %llu: ", (unsigned long long)seq);
+	print_message("%s", wfs_buffer_text(&problems.lines));
+	assert_int_equal(problems.count, 1);
+	assert_memory_equal(wfs_buffer_text(&problems.lines), start, strlen(start));
+}
+
+static void snapshot(struct world_fixture *fixture)
+{
+	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
+
+	request.snapshot_height = height_of(fixture);
+	assert_int_equal(wfs_snapshot_hash(fixture->world, request.snapshot_height, NULL, NULL,
+				 &request.snapshot_hash, &fixture->error),
+		0);
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+}
+
+/* Something of everything. */
+static void live(struct world_fixture *fixture)
+{
+	struct wfs_hash hash;
+	WFS_AUTO_FREE char *large = calloc(1, 100000);
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'add','n':1.5}"), 0);
+	tell(fixture, "{'key':'r','op':'tree','n':3}");
+	tell(fixture, "{'key':'a','op':'random'}");
+	tell(fixture, "{'key':'c','op':'context'}");
+	tell(fixture, "{'key':'a','op':'delete'}");
+	assert_int_equal(put_blob(fixture, "small", 5, &hash), 0);
+	assert_int_equal(put_blob(fixture, large, 100000, &hash), 0);
+	tell(fixture, "{'key':'b','op':'grow','n':100000}");
+	snapshot(fixture);
+	assert_int_equal(send(fixture, "test/None@1", "[null]"), 0);
+	for (int i = 0; i < 20; i++)
+		tell(fixture, "{'key':'d','op':'add','n':1}");
+}
+
+static void a_new_world_replays(void **state)
+{
+	assert_good(*state);
+}
+
+static void a_world_with_something_of_everything_replays(void **state)
+{
+	live(*state);
+
+	assert_good(*state);
+}
+
+static void more_records_than_one_batch_replay(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'emit','n':600}");
+	tell(fixture, "{'key':'b','op':'emit','n':600}");
+	tell(fixture, "{'key':'c','op':'emit','n':600}");
+
+	assert_good(fixture);
+}
+
+struct progress {
+	uint64_t last;
+	uint64_t total;
+};
+
+static void note_progress(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct progress *progress = context;
+
+	assert_string_equal(what, "records");
+	assert_true(done > progress->last);
+	progress->last = done;
+	progress->total = total;
+}
+
+static void progress_ends_with_all_records(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct progress progress = {0};
+
+	tell(fixture, "{'key':'a','op':'emit','n':1000}");
+	tell(fixture, "{'key':'b','op':'emit','n':1000}");
+	assert_int_equal(wfs_replay(fixture->world, &problems, note_progress, &progress, NULL), 0);
+
+	assert_int_equal(progress.last, height_of(fixture));
+	assert_int_equal(progress.total, height_of(fixture));
+}
+
+static size_t count_scratch_stores(const char *directory)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(listing);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while ((entry = readdir(listing)))
+		count += strncmp(entry->d_name, "worldfs-replay-", 15) == 0;
+	closedir(listing);
+	return count;
+}
+
+static void the_scratch_store_is_removed(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(setenv("TMPDIR", fixture->root, 1), 0);
+	assert_good(fixture);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(unsetenv("TMPDIR"), 0);
+
+	assert_int_equal(count_scratch_stores(fixture->root), 0);
+}
+
+static void a_place_for_the_scratch_store_that_is_missing_is_an_error(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(setenv("TMPDIR", "/does/not/exist", 1), 0);
+	int r = wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(unsetenv("TMPDIR"), 0);
+
+	assert_int_equal(r, -ENOENT);
+	assert_int_equal(problems.count, 0);
+}
+
+/* --- worlds that were tampered with --- */
+
+/* Three events of which the first is tampered with: the head is what opening looks at. */
+static void live_a_little(struct world_fixture *fixture)
+{
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'b','op':'set','n':2}");
+	tell(fixture, "{'key':'c','op':'set','n':3}");
+}
+
+static void a_changed_value_in_the_journal_is_named(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
+
+	assert_names(*state, GENESIS_HEIGHT);
+}
+
+static void a_changed_principal_in_the_journal_is_named_by_the_chain(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "tester", "zester");
+
+	assert_names(*state, GENESIS_HEIGHT + 1);
+}
+
+static void a_changed_time_in_the_journal_is_named(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "{\"at_ns\":17", "{\"at_ns\":18");
+
+	assert_names(*state, GENESIS_HEIGHT + 1);
+}
+
+static void an_unknown_schema_in_the_journal_is_named(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "test/Do@1", "test/No@1");
+
+	assert_names(*state, GENESIS_HEIGHT);
+}
+
+static void an_event_that_fails_now_is_named(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"set\"", "\"fail\"");
+
+	assert_names(*state, GENESIS_HEIGHT);
+}
+
+static void a_line_that_is_no_record_is_named(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"kind\"", "\"kine\"");
+
+	assert_names(*state, GENESIS_HEIGHT);
+}
+
+static void a_seq_out_of_place_is_named(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":3");
+
+	assert_names(*state, GENESIS_HEIGHT);
+}
+
+static void a_kind_that_cannot_be_folded_is_named(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"event\"", "\"receipt\"");
+
+	assert_names(*state, GENESIS_HEIGHT);
+}
+
+static void a_derived_record_that_was_changed_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'emit','n':5}");
+	tamper_number(fixture, "journal", GENESIS_HEIGHT + 2, "\"n\":2", "\"n\":7");
+
+	assert_names(fixture, GENESIS_HEIGHT + 2);
+}
+
+static void a_derived_record_that_is_cut_off_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'emit','n':2}");
+	tamper_number(fixture, "journal", GENESIS_HEIGHT + 2, NULL, NULL);
+	tamper_head_hash(fixture);
+
+	assert_names(fixture, GENESIS_HEIGHT + 2);
+}
+
+static void a_version_that_was_changed_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+	uint64_t vid;
+
+	live_a_little(fixture);
+	{
+		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+
+		assert_int_equal(wfs_version_last(view.txn, &vid), 0);
+	}
+	tamper_version(fixture, vid - 1, "{\"n\":2}\n", "{\"n\":7}\n");
+
+	assert_names(fixture, GENESIS_HEIGHT + 1);
+}
+
+static void a_version_that_is_gone_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+	uint64_t vid;
+
+	live_a_little(fixture);
+	{
+		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+
+		assert_int_equal(wfs_version_last(view.txn, &vid), 0);
+	}
+	tamper_number(fixture, "version", vid - 2, NULL, NULL);
+
+	assert_names(fixture, GENESIS_HEIGHT);
+}
+
+static void a_blob_record_twice_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_hash hash;
+
+	/* Equal but for one byte, so that one record can be made the other. */
+	assert_int_equal(put_blob(fixture, "a", 1, &hash), 0);
+	WFS_AUTO_RECORD struct wfs_record_parsed first = record_at(fixture, GENESIS_HEIGHT);
+	assert_int_equal(put_blob(fixture, "b", 1, &hash), 0);
+	WFS_AUTO_RECORD struct wfs_record_parsed second = record_at(fixture, GENESIS_HEIGHT + 1);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT + 1,
+		json_string_value(json_object_get(second.body_json, "hash")),
+		json_string_value(json_object_get(first.body_json, "hash")));
+	tamper_head_hash(fixture);
+
+	assert_names(fixture, GENESIS_HEIGHT + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(a_new_world_replays),
+		IN_WORLD(a_world_with_something_of_everything_replays),
+		IN_WORLD(more_records_than_one_batch_replay),
+		IN_WORLD(progress_ends_with_all_records),
+		IN_WORLD(the_scratch_store_is_removed),
+		IN_WORLD(a_place_for_the_scratch_store_that_is_missing_is_an_error),
+		IN_WORLD(a_changed_value_in_the_journal_is_named),
+		IN_WORLD(a_changed_principal_in_the_journal_is_named_by_the_chain),
+		IN_WORLD(a_changed_time_in_the_journal_is_named),
+		IN_WORLD(an_unknown_schema_in_the_journal_is_named),
+		IN_WORLD(an_event_that_fails_now_is_named),
+		IN_WORLD(a_line_that_is_no_record_is_named),
+		IN_WORLD(a_seq_out_of_place_is_named),
+		IN_WORLD(a_kind_that_cannot_be_folded_is_named),
+		IN_WORLD(a_derived_record_that_was_changed_is_named),
+		IN_WORLD(a_derived_record_that_is_cut_off_is_named),
+		IN_WORLD(a_version_that_was_changed_is_named),
+		IN_WORLD(a_version_that_is_gone_is_named),
+		IN_WORLD(a_blob_record_twice_is_named),
+	};
+
+	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+}

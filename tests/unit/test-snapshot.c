@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshot documents: one hash for one state, whatever its history. */
+#include "tests/unit/world-fixture.h"
+
+#include "kernel/snapshot.h"
+
+enum {
+	GENESIS_HEIGHT = 2,
+	MANY = 10000, /* cells: more than are read between two renewals of the view */
+};
+
+static struct wfs_hash snapshot_at(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_hash hash;
+
+	assert_int_equal(
+		wfs_snapshot_hash(fixture->world, height, NULL, NULL, &hash, &fixture->error), 0);
+	return hash;
+}
+
+static void assert_same(const struct wfs_hash *a, const struct wfs_hash *b, bool same)
+{
+	assert_int_equal(wfs_hash_equal(a, b), same);
+}
+
+/* What spec 1 says, line by line. */
+static void the_document_is_a_header_and_a_line_for_each_cell(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	const struct wfs_hash state_hash = wfs_hash_of("{\"n\":1}\n", 8);
+	char manifest_text[WFS_HASH_TEXT_SIZE];
+	char state_text[WFS_HASH_TEXT_SIZE];
+
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'set','n':1}"), 0);
+	struct wfs_hash found = snapshot_at(fixture, WFS_HEIGHT_HEAD);
+
+	wfs_hash_text(wfs_manifest_hash(manifest), manifest_text);
+	wfs_hash_text(&state_hash, state_text);
+	wfs_buffer_printf(
+		&document, "{\"manifest_hash\":\"%s\",\"world_version\":1}\n", manifest_text);
+	wfs_buffer_printf(&document,
+		"{\"key_b64\":\"YQ==\",\"reducer\":\"cell\",\"state_hash\":\"%s\"}\n", state_text);
+	wfs_buffer_printf(&document,
+		"{\"key_b64\":\"Yg==\",\"reducer\":\"cell\",\"state_hash\":\"%s\"}\n", state_text);
+	wfs_buffer_printf(&document,
+		"{\"key_b64\":\"\",\"reducer\":\"total\",\"state_hash\":\"%s\"}\n", state_text);
+	struct wfs_hash expected = wfs_hash_of(document.data, document.size);
+	assert_same(&found, &expected, true);
+}
+
+static void equal_states_have_equal_hashes_whatever_their_history(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'b','op':'set','n':2}");
+	struct wfs_hash first = snapshot_at(fixture, WFS_HEIGHT_HEAD);
+	tell(fixture, "{'key':'b','op':'delete'}");
+	tell(fixture, "{'key':'a','op':'delete'}");
+	tell(fixture, "{'key':'0','op':'set'}");
+	tell(fixture, "{'key':'b','op':'set','n':2}");
+	struct wfs_hash other = snapshot_at(fixture, WFS_HEIGHT_HEAD);
+	tell(fixture, "{'key':'a','op':'add','n':1}");
+	tell(fixture, "{'key':'0','op':'delete'}");
+	struct wfs_hash second = snapshot_at(fixture, WFS_HEIGHT_HEAD);
+
+	assert_same(&first, &second, true);
+	assert_same(&first, &other, false);
+}
+
+static void a_height_keeps_its_hash(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	struct wfs_hash before = snapshot_at(fixture, WFS_HEIGHT_HEAD);
+	tell(fixture, "{'key':'a','op':'set','n':2}");
+	tell(fixture, "{'key':'b','op':'set','n':2}");
+
+	struct wfs_hash after = snapshot_at(fixture, GENESIS_HEIGHT + 1);
+	assert_same(&before, &after, true);
+}
+
+static void the_first_snapshot_of_a_world_is_that_of_its_genesis(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_meta meta;
+
+	assert_int_equal(wfs_view_meta(&view, &meta), 0);
+
+	struct wfs_hash hash = snapshot_at(fixture, 1);
+	assert_same(&hash, &meta.snapshot_hash, true);
+}
+
+static void a_height_above_the_head_is_unavailable(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_hash hash;
+
+	assert_int_equal(wfs_snapshot_hash(fixture->world, GENESIS_HEIGHT + 1, NULL, NULL, &hash,
+				 &fixture->error),
+		-ENOENT);
+
+	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
+}
+
+struct progress {
+	uint64_t calls;
+	uint64_t last;
+};
+
+static void note_progress(void *context, uint64_t done, uint64_t total)
+{
+	struct progress *progress = context;
+
+	assert_true(done > progress->last && done <= total);
+	progress->calls++;
+	progress->last = done;
+}
+
+static void many_cells_are_read_over_several_views(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct progress progress = {0};
+	struct wfs_hash with_progress;
+	char value[100];
+
+	for (int i = 0; i < MANY / 1000; i++) {
+		snprintf(value, sizeof(value), "{'key':'k%d','op':'emit','n':999}", i);
+		tell(fixture, value);
+	}
+	assert_int_equal(wfs_snapshot_hash(fixture->world, WFS_HEIGHT_HEAD, note_progress,
+				 &progress, &with_progress, &fixture->error),
+		0);
+
+	struct wfs_hash again = snapshot_at(fixture, WFS_HEIGHT_HEAD);
+	assert_true(progress.calls > 1);
+	assert_same(&with_progress, &again, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(the_document_is_a_header_and_a_line_for_each_cell),
+		IN_WORLD(equal_states_have_equal_hashes_whatever_their_history),
+		IN_WORLD(a_height_keeps_its_hash),
+		IN_WORLD(the_first_snapshot_of_a_world_is_that_of_its_genesis),
+		IN_WORLD(a_height_above_the_head_is_unavailable),
+		IN_WORLD(many_cells_are_read_over_several_views),
+	};
+
+	return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);
+}

@@ -1,0 +1,693 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Source directories: what becomes of a good one, and every problem with file, pointer and reason.
+ *
+ * Each test writes its own directory. JSON in here is written with ' for ".
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/directory.h"
+#include "kernel/base/json.h"
+#include "kernel/lua/lua.h"
+#include "kernel/manifest.h"
+#include "kernel/source.h"
+
+static const char step_lua[] = "function step(state, event, ctx)\n  return event\nend\n";
+
+struct fixture {
+	char directory[64];
+	struct wfs_source source;
+	struct wfs_problems problems;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	snprintf(fixture->directory, sizeof(fixture->directory), "/tmp/wfs-source-XXXXXX");
+	*state = fixture;
+	return mkdtemp(fixture->directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	wfs_directory_remove(fixture->directory);
+	wfs_source_done(&fixture->source);
+	wfs_problems_done(&fixture->problems);
+	free(fixture);
+	return 0;
+}
+
+static void path_of(const struct fixture *fixture, const char *name, char ret_path[static 256])
+{
+	snprintf(ret_path, 256, "%s/%s", fixture->directory, name);
+}
+
+static void put_bytes(
+	const struct fixture *fixture, const char *name, const void *data, size_t size)
+{
+	WFS_AUTO_FD int fd = -1;
+	char path[256];
+
+	path_of(fixture, name, path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, size), size);
+}
+
+static void put(const struct fixture *fixture, const char *name, const char *text)
+{
+	put_bytes(fixture, name, text, strlen(text));
+}
+
+/* A file of JSON, written with ' for ". */
+static void put_json(const struct fixture *fixture, const char *name, const char *text)
+{
+	WFS_AUTO_FREE char *copy = strdup(text);
+
+	assert_non_null(copy);
+	for (char *at = copy; (at = strchr(at, '\''));)
+		*at = '"';
+	put(fixture, name, copy);
+}
+
+static void assert_loads(struct fixture *fixture, const char *name)
+{
+	if (wfs_source_load(fixture->directory, name, &fixture->problems, &fixture->source) != 0)
+		fail_msg("%s", wfs_buffer_text(&fixture->problems.lines));
+	assert_int_equal(fixture->problems.count, 0);
+}
+
+/* @lines: all problems, as they are reported. */
+static void assert_problems(struct fixture *fixture, const char *lines)
+{
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-EINVAL);
+	assert_string_equal(wfs_buffer_text(&fixture->problems.lines), lines);
+	assert_null(fixture->source.manifest);
+}
+
+static void assert_world_refused(struct fixture *fixture, const char *world, const char *lines)
+{
+	put_json(fixture, "world.json", world);
+	wfs_problems_done(&fixture->problems);
+	assert_problems(fixture, lines);
+}
+
+static void source_gives_a_manifest_in_normal_form(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	char path[256];
+
+	put_json(fixture, "world.json",
+		"{'name':'packages','schemas':[{'name':'a/B@1','schema':{'type':'object'}},"
+		"{'name':'a/C@1','file':'c.json'}],"
+		"'reducers':[{'name':'count','module':'lib/count.lua'},"
+		"{'name':'each','module':'lib/count.lua','keyed':true,'emits':['a/C@1']}],"
+		"'routing':[{'event':'a/B@1','reducer':'each','key_field':'k'}]}");
+	put_json(fixture, "c.json", "{'type': 'string'}");
+	path_of(fixture, "lib", path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	put(fixture, "lib/count.lua", step_lua);
+
+	assert_loads(fixture, NULL);
+
+	wfs_json_write(fixture->source.manifest, &text);
+	for (char *at = text.data; (at = memchr(at, '"', text.size - (size_t)(at - text.data)));)
+		*at = '\'';
+	assert_string_equal(wfs_buffer_text(&text),
+		"{'caps':[],'effects':[],'grants':[],'name':'packages','policies':[],"
+		"'policy':'sys/default@1','reducers':["
+		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':false,'language':'lua',"
+		"'module':'sha256:"
+		"3e95c8a57fa1e58f9040e555b88ede567769148b4979ec3b0010452df7514e3f','name':'count'},"
+		"{'$kind':'defreducer','effects':[],'emits':['a/"
+		"C@1'],'keyed':true,'language':'lua',"
+		"'module':'sha256:"
+		"3e95c8a57fa1e58f9040e555b88ede567769148b4979ec3b0010452df7514e3f','name':'each'}],"
+		"'routing':[{'event':'a/B@1','key_field':'k','reducer':'each'}],"
+		"'schemas':[{'$kind':'defschema','name':'a/B@1','schema':{'type':'object'}},"
+		"{'$kind':'defschema','name':'a/C@1','schema':{'type':'string'}}],"
+		"'world_version':1}");
+}
+
+static void source_hands_out_modules_in_the_order_of_reducers(void **state)
+{
+	struct fixture *fixture = *state;
+	const char other[] = "function step() return nil end";
+
+	put_json(fixture, "world.json",
+		"{'name':'w','reducers':[{'name':'a','module':'a.lua'},"
+		"{'name':'b','module':'b.lua'},{'name':'c','module':'a.lua'}]}");
+	put(fixture, "a.lua", step_lua);
+	put(fixture, "b.lua", other);
+
+	assert_loads(fixture, NULL);
+
+	assert_int_equal(fixture->source.blob_count, 3);
+	assert_string_equal(wfs_buffer_text(&fixture->source.blobs[0]), step_lua);
+	assert_string_equal(wfs_buffer_text(&fixture->source.blobs[1]), other);
+	assert_string_equal(wfs_buffer_text(&fixture->source.blobs[2]), step_lua);
+}
+
+static void source_manifest_compiles(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+
+	put_json(fixture, "world.json", "{'name':'w','reducers':[{'name':'a','module':'a.lua'}]}");
+	put(fixture, "a.lua", step_lua);
+
+	assert_loads(fixture, NULL);
+
+	assert_int_equal(
+		wfs_manifest_new(fixture->source.manifest, &fixture->problems, &manifest), 0);
+	assert_non_null(wfs_manifest_reducer_find(manifest, "a"));
+}
+
+static void name_given_replaces_the_one_in_the_file(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'old'}");
+
+	assert_loads(fixture, "new");
+
+	assert_string_equal(
+		json_string_value(json_object_get(fixture->source.manifest, "name")), "new");
+}
+
+static void name_given_is_checked_and_so_is_the_rest(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'old','x':1}");
+
+	assert_int_equal(
+		wfs_source_load(fixture->directory, "a\nb", &fixture->problems, &fixture->source),
+		-EINVAL);
+	assert_string_equal(wfs_buffer_text(&fixture->problems.lines),
+		"name: expected a name of 1 to 255 bytes without control characters, got string "
+		"\"a\\nb\"\n"
+		"world.json: /x: no such member is known\n");
+}
+
+static void host_json_is_copied_in_canonical_form(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'w'}");
+	put_json(fixture, "host.json", "{ 'uids': {'1000': 'alice'}, 'models': {} }");
+
+	assert_loads(fixture, NULL);
+
+	assert_string_equal(wfs_buffer_text(&fixture->source.host),
+		"{\"models\":{},\"uids\":{\"1000\":\"alice\"}}\n");
+}
+
+static void host_json_may_be_absent(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'w'}");
+
+	assert_loads(fixture, NULL);
+
+	assert_int_equal(fixture->source.host.size, 0);
+}
+
+static void host_json_must_be_an_object(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'w'}");
+	put_json(fixture, "host.json", "[]");
+
+	assert_problems(fixture, "host.json: expected object, got array of 0 items\n");
+}
+
+static void world_json_must_be_there(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "host.json", "1");
+
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-ENOENT);
+	assert_string_equal(wfs_buffer_text(&fixture->problems.lines),
+		"world.json: cannot be read: No such file or directory\n"
+		"host.json: expected object, got integer 1\n");
+}
+
+static void directory_must_be_there(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(
+		wfs_source_load("/tmp/wfs-source-none", NULL, &fixture->problems, &fixture->source),
+		-ENOENT);
+	assert_string_equal(wfs_buffer_text(&fixture->problems.lines),
+		"/tmp/wfs-source-none: cannot be opened: No such file or directory\n");
+}
+
+static void directory_must_be_one(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[256];
+	char line[512];
+
+	put(fixture, "file", "");
+	path_of(fixture, "file", path);
+
+	assert_int_equal(
+		wfs_source_load(path, NULL, &fixture->problems, &fixture->source), -EINVAL);
+	snprintf(line, sizeof(line), "%s: cannot be opened: Not a directory\n", path);
+	assert_string_equal(wfs_buffer_text(&fixture->problems.lines), line);
+}
+
+static void world_json_must_be_an_object(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_world_refused(fixture, "5", "world.json: expected object, got integer 5\n");
+}
+
+static void invalid_json_does_not_stop_the_checks_of_other_files(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json",
+		"{'name':'w','schemas':[{'name':'a/B@1','file':'b.json'},"
+		"{'name':'a/C@1','file':'c.json'}],"
+		"'reducers':[{'name':'r','module':'r.lua'}],'x':1}");
+	put(fixture, "b.json", "{\"type\":");
+	put_json(fixture, "c.json", "{'items':{'if':1}}");
+	put(fixture, "r.lua", "function step()\n  return +\nend\n");
+	put(fixture, "host.json", "");
+
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-EINVAL);
+
+	assert_int_equal(fixture->problems.count, 5);
+	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines),
+		"world.json: /x: no such member is known\nb.json: line 1 column 8: "));
+	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines),
+		"\nc.json: /items/if: this keyword is not supported\nr.lua: line 2: "));
+	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines), "\nhost.json: line 1"));
+}
+
+static void unknown_members_are_named_everywhere(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, "r.lua", step_lua);
+
+	assert_world_refused(fixture,
+		"{'name':'w','grants':[],'schemas':[{'name':'a/B@1','schema':true,'$kind':'x'}],"
+		"'reducers':[{'name':'r','module':'r.lua','language':'lua'}],"
+		"'routing':[{'event':'a/B@1','reducer':'r','a/b':1}]}",
+		"world.json: /grants: no such member is known\n"
+		"world.json: /schemas/0/$kind: no such member is known\n"
+		"world.json: /reducers/0/language: no such member is known\n"
+		"world.json: /routing/0/a~1b: no such member is known\n");
+}
+
+static void problems_of_the_manifest_point_into_world_json(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, "r.lua", step_lua);
+
+	assert_world_refused(fixture,
+		"{'schemas':[7,{'name':'B','schema':{'if: x':1}}],"
+		"'reducers':[{'name':'R','module':'r.lua','keyed':1,'emits':['a/B@1']},null],"
+		"'routing':[{'event':'B','reducer':'none'}],'policies':[1],'policy':5}",
+		"world.json: /name: missing\n"
+		"world.json: /schemas/0: expected object, got integer 7\n"
+		"world.json: /schemas/1/name: expected a name like ns/Name@1, got string \"B\"\n"
+		"world.json: /schemas/1/schema/if: x: this keyword is not supported\n"
+		"world.json: /reducers/0/name: expected a name of [a-z][a-z0-9_.-]*, at most 128 "
+		"bytes, got string \"R\"\n"
+		"world.json: /reducers/0/keyed: expected boolean, got integer 1\n"
+		"world.json: /reducers/0/emits/0: expected the name of a schema of this manifest, "
+		"got string \"a/B@1\"\n"
+		"world.json: /reducers/1: expected object, got null\n"
+		"world.json: /routing/0/reducer: expected the name of a reducer of this manifest, "
+		"got string \"none\"\n"
+		"world.json: /policies: not enabled in this version\n"
+		"world.json: /policy: expected \"sys/default@1\", got integer 5\n");
+}
+
+static void lists_that_are_none_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_world_refused(fixture, "{'name':'w','schemas':{},'reducers':1,'principals':{}}",
+		"world.json: /principals: expected array, got object with 0 members\n"
+		"world.json: /schemas: expected array, got object with 0 members\n"
+		"world.json: /reducers: expected array, got integer 1\n");
+}
+
+static void lists_of_later_versions_must_be_empty(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(
+		fixture, "world.json", "{'name':'w','principals':[],'artifacts':[],'policies':[]}");
+	assert_loads(fixture, NULL);
+	wfs_source_done(&fixture->source);
+
+	assert_world_refused(fixture,
+		"{'name':'w','principals':[{'id':'a'}],'artifacts':[{}],'policies':[{}]}",
+		"world.json: /principals: not enabled in this version\n"
+		"world.json: /artifacts: not enabled in this version\n"
+		"world.json: /policies: not enabled in this version\n");
+}
+
+static void schema_or_file_must_be_given(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_world_refused(fixture,
+		"{'name':'w','schemas':[{'name':'a/B@1'},"
+		"{'name':'a/C@1','schema':true,'file':'c.json'},{'file':5}]}",
+		"world.json: /schemas/0: expected a member schema or file, got neither\n"
+		"world.json: /schemas/1/file: only one of schema and file can be given\n"
+		"world.json: /schemas/2/file: expected the name of a file in this directory or "
+		"below "
+		"it, at most 1024 bytes, got integer 5\n"
+		"world.json: /schemas/2/name: missing\n");
+}
+
+static void problems_of_a_file_named_twice_are_reported_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "s.json", "{'if':1}");
+	put(fixture, "r.lua", "x = ");
+
+	put_json(fixture, "world.json",
+		"{'name':'w','schemas':[{'name':'a/B@1','file':'s.json'},"
+		"{'name':'a/C@1','file':'s.json'}],"
+		"'reducers':[{'name':'a','module':'r.lua'},{'name':'b','module':'r.lua'}]}");
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-EINVAL);
+	assert_int_equal(fixture->problems.count, 2);
+}
+
+static void module_must_be_given_and_be_readable(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_world_refused(fixture,
+		"{'name':'w','reducers':[{'name':'a'},{'name':'b','module':'none.lua'}]}",
+		"world.json: /reducers/0/module: missing\n"
+		"world.json: /reducers/1/module: cannot read 'none.lua': No such file or "
+		"directory\n");
+}
+
+static void module_must_define_step(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, "r.lua", "x = 1\n");
+	put_json(fixture, "world.json", "{'name':'w','reducers':[{'name':'a','module':'r.lua'}]}");
+
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-EINVAL);
+	assert_int_equal(fixture->problems.count, 1);
+	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines), "r.lua: "));
+	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines), "step"));
+}
+
+static void module_that_fails_when_run_is_refused_with_its_line(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, "r.lua", "\nerror('no good')\n");
+	put_json(fixture, "world.json", "{'name':'w','reducers':[{'name':'a','module':'r.lua'}]}");
+
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-EINVAL);
+	assert_non_null(
+		strstr(wfs_buffer_text(&fixture->problems.lines), "r.lua: line 2: no good"));
+}
+
+static void assert_file_name_refused(struct fixture *fixture, const char *name)
+{
+	WFS_AUTO_JSON json_t *world = json_pack(
+		"{s:s, s:[{s:s, s:s}]}", "name", "w", "schemas", "name", "a/B@1", "file", name);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_json_write_document(world, &text);
+	put(fixture, "world.json", wfs_buffer_text(&text));
+	wfs_problems_done(&fixture->problems);
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-EINVAL);
+	assert_int_equal(fixture->problems.count, 1);
+	if (!strstr(wfs_buffer_text(&fixture->problems.lines),
+		    "world.json: /schemas/0/file: expected the name of a file in this directory or "
+		    "below it"))
+		fail_msg("'%s': %s", name, wfs_buffer_text(&fixture->problems.lines));
+}
+
+static void file_names_may_not_leave_the_directory(void **state)
+{
+	struct fixture *fixture = *state;
+	char name[WFS_SOURCE_FILE_NAME_MAX + 2];
+
+	assert_file_name_refused(fixture, "");
+	assert_file_name_refused(fixture, "/etc/passwd");
+	assert_file_name_refused(fixture, "../b.json");
+	assert_file_name_refused(fixture, "a/../../b.json");
+	assert_file_name_refused(fixture, "..");
+	assert_file_name_refused(fixture, ".");
+	assert_file_name_refused(fixture, "./b.json");
+	assert_file_name_refused(fixture, "a//b.json");
+	assert_file_name_refused(fixture, "a/");
+	assert_file_name_refused(fixture, "a\nb");
+	memset(name, 'a', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	assert_file_name_refused(fixture, name);
+}
+
+static void links_are_not_followed(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[256];
+
+	path_of(fixture, "link.json", path);
+	assert_int_equal(symlink("/etc/hostname", path), 0);
+	path_of(fixture, "out", path);
+	assert_int_equal(symlink("/etc", path), 0);
+
+	assert_world_refused(fixture,
+		"{'name':'w','schemas':[{'name':'a/B@1','file':'link.json'},"
+		"{'name':'a/C@1','file':'out/hostname'}]}",
+		"world.json: /schemas/0/file: cannot read 'link.json': a symbolic link, which is "
+		"not "
+		"followed\n"
+		"world.json: /schemas/1/file: cannot read 'out/hostname': Not a directory\n");
+}
+
+static void only_regular_files_are_read(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[256];
+
+	path_of(fixture, "pipe", path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	path_of(fixture, "folder", path);
+	assert_int_equal(mkdir(path, 0700), 0);
+
+	assert_world_refused(fixture,
+		"{'name':'w','schemas':[{'name':'a/B@1','file':'pipe'},"
+		"{'name':'a/C@1','file':'folder'}]}",
+		"world.json: /schemas/0/file: cannot read 'pipe': not a regular file\n"
+		"world.json: /schemas/1/file: cannot read 'folder': not a regular file\n");
+}
+
+/* @text, filled up with spaces to @size bytes. */
+static void put_padded(
+	const struct fixture *fixture, const char *name, const char *text, size_t size)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer padded = {0};
+
+	wfs_buffer_append_text(&padded, text);
+	assert_int_equal(wfs_buffer_reserve(&padded, size), 0);
+	memset(padded.data + padded.size, ' ', size - padded.size);
+	put_bytes(fixture, name, padded.data, size);
+}
+
+static void files_are_bounded(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(
+		fixture, "world.json", "{'name':'w','schemas':[{'name':'a/B@1','file':'b.json'}]}");
+	put_padded(fixture, "b.json", "true", WFS_SOURCE_FILE_MAX);
+	assert_loads(fixture, NULL);
+	wfs_source_done(&fixture->source);
+	put_padded(fixture, "b.json", "true", WFS_SOURCE_FILE_MAX + 1);
+
+	assert_problems(
+		fixture, "world.json: /schemas/0/file: cannot read 'b.json': larger than 16 MiB\n");
+}
+
+static void modules_together_are_bounded(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *world = json_pack("{s:s, s:[]}", "name", "w", "reducers");
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	const int module_bytes = WFS_LUA_SOURCE_MAX;
+	const int fitting = WFS_SOURCE_TOTAL_MAX / module_bytes;
+	char line[160];
+
+	put_padded(fixture, "r.lua", step_lua, module_bytes);
+	for (int i = 0; i < fitting + 2; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "r%d", i);
+		json_array_append_new(json_object_get(world, "reducers"),
+			json_pack("{s:s, s:s}", "name", name, "module", "r.lua"));
+	}
+	wfs_json_write_document(world, &document);
+	put(fixture, "world.json", wfs_buffer_text(&document));
+
+	snprintf(line, sizeof(line),
+		"world.json: /reducers/%d/module: this module and those before it have more than "
+		"64 "
+		"MiB\n",
+		fitting);
+	assert_problems(fixture, line);
+}
+
+static void reducers_are_bounded_before_their_files_are_read(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *world = json_pack("{s:s, s:[]}", "name", "w", "reducers");
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+
+	for (int i = 0; i <= WFS_MANIFEST_REDUCERS_MAX; i++)
+		json_array_append_new(json_object_get(world, "reducers"), json_object());
+	wfs_json_write_document(world, &document);
+	put(fixture, "world.json", wfs_buffer_text(&document));
+
+	assert_problems(fixture, "world.json: /reducers: at most 4096 are allowed, got 4097\n");
+}
+
+static void problems_beyond_the_bound_are_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *world = json_pack("{s:s, s:[]}", "name", "w", "routing");
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+
+	for (int i = 0; i < WFS_PROBLEMS_MAX + 5; i++)
+		json_array_append_new(json_object_get(world, "routing"), json_null());
+	wfs_json_write_document(world, &document);
+	put(fixture, "world.json", wfs_buffer_text(&document));
+
+	assert_int_equal(
+		wfs_source_load(fixture->directory, NULL, &fixture->problems, &fixture->source),
+		-EINVAL);
+	assert_int_equal(fixture->problems.count, WFS_PROBLEMS_MAX + 5);
+}
+
+static void source_empty_makes_a_world_without_reducers(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	struct wfs_error error = {0};
+
+	assert_int_equal(wfs_source_empty("w", &fixture->source, &error), 0);
+	assert_int_equal(
+		wfs_manifest_new(fixture->source.manifest, &fixture->problems, &manifest), 0);
+	assert_string_equal(wfs_manifest_name(manifest), "w");
+	assert_int_equal(wfs_manifest_reducer_count(manifest), 0);
+	assert_int_equal(fixture->source.blob_count, 0);
+	assert_int_equal(fixture->source.host.size, 0);
+}
+
+static void source_empty_checks_the_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wfs_error error = {0};
+
+	assert_int_equal(wfs_source_empty("", &fixture->source, &error), -EINVAL);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	assert_string_equal(error.message,
+		"name: expected a name of 1 to 255 bytes without control characters, got string "
+		"\"\"");
+	assert_int_equal(wfs_source_empty("\xff", &fixture->source, &error), -EINVAL);
+	assert_string_equal(error.message, "the name is not valid UTF-8");
+}
+
+static void source_done_can_be_repeated(void **state)
+{
+	struct fixture *fixture = *state;
+
+	wfs_source_done(&fixture->source);
+	wfs_source_done(&fixture->source);
+}
+
+#define source_test(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		source_test(source_gives_a_manifest_in_normal_form),
+		source_test(source_hands_out_modules_in_the_order_of_reducers),
+		source_test(source_manifest_compiles),
+		source_test(name_given_replaces_the_one_in_the_file),
+		source_test(name_given_is_checked_and_so_is_the_rest),
+		source_test(host_json_is_copied_in_canonical_form),
+		source_test(host_json_may_be_absent),
+		source_test(host_json_must_be_an_object),
+		source_test(world_json_must_be_there),
+		source_test(directory_must_be_there),
+		source_test(directory_must_be_one),
+		source_test(world_json_must_be_an_object),
+		source_test(invalid_json_does_not_stop_the_checks_of_other_files),
+		source_test(unknown_members_are_named_everywhere),
+		source_test(problems_of_the_manifest_point_into_world_json),
+		source_test(lists_that_are_none_are_refused),
+		source_test(lists_of_later_versions_must_be_empty),
+		source_test(schema_or_file_must_be_given),
+		source_test(problems_of_a_file_named_twice_are_reported_once),
+		source_test(module_must_be_given_and_be_readable),
+		source_test(module_must_define_step),
+		source_test(module_that_fails_when_run_is_refused_with_its_line),
+		source_test(file_names_may_not_leave_the_directory),
+		source_test(links_are_not_followed),
+		source_test(only_regular_files_are_read),
+		source_test(files_are_bounded),
+		source_test(modules_together_are_bounded),
+		source_test(reducers_are_bounded_before_their_files_are_read),
+		source_test(problems_beyond_the_bound_are_counted),
+		source_test(source_empty_makes_a_world_without_reducers),
+		source_test(source_empty_checks_the_name),
+		source_test(source_done_can_be_repeated),
+	};
+
+	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
+}

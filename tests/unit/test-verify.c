@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verification: nothing to say of a good world, and what it says of each kind of damage. */
+#include "tests/unit/tamper.h"
+
+#include "kernel/snapshot.h"
+#include "kernel/verify.h"
+
+enum { GENESIS_HEIGHT = 2 };
+
+static struct wfs_problems verify(struct world_fixture *fixture)
+{
+	struct wfs_problems problems = {0};
+
+	if (!fixture->world)
+		assert_int_equal(world_fixture_open(fixture), 0);
+	int r = wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error);
+	if (r)
+		print_error("%s\n", fixture->error.message);
+	assert_int_equal(r, 0);
+	return problems;
+}
+
+static void assert_good(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = verify(fixture);
+
+	if (problems.count)
+		print_error("%s", wfs_buffer_text(&problems.lines));
+	assert_int_equal(problems.count, 0);
+}
+
+/* One of the problems is in this row of this table and says this. */
+static void assert_finds(
+	struct world_fixture *fixture, const char *table, uint64_t row, const char *reason)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = verify(fixture);
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s: %llu: %s", table, (unsigned long long)row, reason);
+	print_message("%s", wfs_buffer_text(&problems.lines));
+	assert_true(problems.count > 0);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), line));
+}
+
+static int snapshot(struct world_fixture *fixture, const struct wfs_hash *hash)
+{
+	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
+
+	request.snapshot_height = height_of(fixture);
+	if (hash)
+		request.snapshot_hash = *hash;
+	else
+		assert_int_equal(wfs_snapshot_hash(fixture->world, request.snapshot_height, NULL,
+					 NULL, &request.snapshot_hash, &fixture->error),
+			0);
+	return wfs_world_call(fixture->world, &request);
+}
+
+/* Something of everything. */
+static void live(struct world_fixture *fixture)
+{
+	struct wfs_hash hash;
+	WFS_AUTO_FREE char *large = calloc(1, 100000);
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'add','n':4}"), 0);
+	tell(fixture, "{'key':'r','op':'tree','n':3}");
+	tell(fixture, "{'key':'a','op':'delete'}");
+	assert_int_equal(put_blob(fixture, "small", 5, &hash), 0);
+	assert_int_equal(put_blob(fixture, large, 100000, &hash), 0);
+	tell(fixture, "{'key':'b','op':'grow','n':100000}");
+	assert_int_equal(snapshot(fixture, NULL), 0);
+	assert_int_equal(send(fixture, "test/None@1", "[null]"), 0);
+	for (int i = 0; i < 20; i++)
+		tell(fixture, "{'key':'d','op':'add','n':1}");
+	assert_int_equal(snapshot(fixture, NULL), 0);
+}
+
+static uint64_t last_vid(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	uint64_t vid;
+
+	assert_int_equal(wfs_version_last(view.txn, &vid), 0);
+	return vid;
+}
+
+static uint32_t cell_reducer(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_reducer reducer;
+
+	assert_int_equal(wfs_view_reducer(&view, "cell", 4, &reducer), 0);
+	return reducer.reducer_id;
+}
+
+/* Three cells; opening a world looks at its last two records only. */
+static void live_a_little(struct world_fixture *fixture)
+{
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'b','op':'set','n':2}");
+	tell(fixture, "{'key':'c','op':'set','n':3}");
+}
+
+static void a_new_world_is_good(void **state)
+{
+	assert_good(*state);
+}
+
+static void a_world_with_something_of_everything_is_good(void **state)
+{
+	live(*state);
+
+	assert_good(*state);
+}
+
+static void more_rows_than_one_view_holds_are_good(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char value[100];
+
+	for (int i = 0; i < 6; i++) {
+		snprintf(value, sizeof(value), "{'key':'k%d','op':'emit','n':1000}", i);
+		tell(fixture, value);
+	}
+
+	assert_good(fixture);
+}
+
+static void note_progress(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	(void)done;
+	(void)total;
+	snprintf(context, 32, "%s", what);
+}
+
+static void progress_is_told(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	char last[32] = "";
+
+	assert_int_equal(wfs_verify(fixture->world, &problems, note_progress, last, NULL), 0);
+
+	assert_string_equal(last, "snapshots");
+}
+
+/* --- journal --- */
+
+static void a_changed_line_breaks_the_chain(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
+
+	assert_finds(*state, "journal", GENESIS_HEIGHT + 1, "`prev` is not the hash");
+}
+
+static void a_shorter_line_leaves_a_gap(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":");
+
+	assert_finds(*state, "journal", GENESIS_HEIGHT, "is not a record");
+	assert_finds(*state, "journal", GENESIS_HEIGHT + 1, "does not begin where");
+}
+
+static void a_missing_line_is_found(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, NULL, NULL);
+
+	assert_finds(*state, "journal", GENESIS_HEIGHT, "is missing");
+}
+
+static void a_line_with_another_seq_is_found(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":9");
+
+	assert_finds(*state, "journal", GENESIS_HEIGHT, "holds another seq");
+}
+
+static void time_that_goes_back_is_found(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "{\"at_ns\":17", "{\"at_ns\":16");
+
+	assert_finds(*state, "journal", GENESIS_HEIGHT, "is older than");
+}
+
+static void a_cause_in_the_future_is_found(void **state)
+{
+	live_a_little(*state);
+	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"cause\":null", "\"cause\":9999");
+
+	assert_finds(*state, "journal", GENESIS_HEIGHT, "is caused by a later record");
+}
+
+static void changes_that_are_not_those_of_the_head_record_are_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 2);
+	char text[WFS_HASH_TEXT_SIZE];
+	wfs_hash_text(&parsed.record.changes, text);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT + 2, text,
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+	tamper_head_hash(fixture);
+
+	assert_finds(fixture, "journal", GENESIS_HEIGHT + 2, "`changes` is not the hash");
+}
+
+static void a_record_without_changes_that_changed_something_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 2);
+	char text[WFS_HASH_TEXT_SIZE + 2];
+	char hash[WFS_HASH_TEXT_SIZE];
+	wfs_hash_text(&parsed.record.changes, hash);
+	snprintf(text, sizeof(text), "\"%s\"", hash);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT + 2, text, "null");
+	tamper_head_hash(fixture);
+
+	assert_finds(fixture, "journal", GENESIS_HEIGHT + 2, "`changes` is not the hash");
+}
+
+static void changes_of_a_record_that_changed_nothing_are_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	assert_int_equal(send(fixture, "test/None@1", "1"), 0);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT + 3, "\"changes\":null",
+		"\"changes\":"
+		"\"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"");
+	tamper_head_hash(fixture);
+
+	assert_finds(fixture, "journal", GENESIS_HEIGHT + 3, "`changes` is not the hash");
+}
+
+/* --- versions --- */
+
+static void a_flipped_bit_in_a_version_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	uint64_t vid = last_vid(fixture);
+	tamper_number(fixture, "version", vid, "{\"n\":3}", "{\"n\":1}");
+
+	assert_finds(fixture, "version", vid, "its bytes do not have its hash");
+}
+
+static void a_version_that_was_replaced_with_its_hash_is_found_by_the_record(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	tamper_version(fixture, last_vid(fixture), "{\"n\":3}\n", "{\"n\":1}\n");
+
+	assert_finds(fixture, "journal", GENESIS_HEIGHT + 2, "`changes` is not the hash");
+}
+
+static void a_missing_version_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	uint64_t vid = last_vid(fixture) - 1;
+	tamper_number(fixture, "version", vid, NULL, NULL);
+
+	assert_finds(fixture, "version", vid, "is missing");
+}
+
+static void a_version_cut_short_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	uint64_t vid = last_vid(fixture);
+	tamper_number(fixture, "version", vid, "{\"n\":3}\n", "{\"n\"");
+
+	assert_finds(fixture, "version", vid, "is damaged");
+}
+
+static void large_state(struct world_fixture *fixture, uint64_t *ret_vid, char ret_path[static 256])
+{
+	tell(fixture, "{'key':'a','op':'grow','n':100000}");
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_version version;
+	assert_int_equal(wfs_version_last(view.txn, ret_vid), 0);
+	assert_int_equal(wfs_view_version(&view, *ret_vid, &version), 0);
+	blob_file_path(fixture, &version.hash, ret_path);
+}
+
+static void a_missing_file_of_a_version_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char path[256];
+	uint64_t vid;
+
+	large_state(fixture, &vid, path);
+	assert_int_equal(unlink(path), 0);
+
+	assert_finds(fixture, "version", vid, "its blob file is missing");
+}
+
+static void a_flipped_bit_in_a_file_of_a_version_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char path[256];
+	uint64_t vid;
+
+	large_state(fixture, &vid, path);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, "!", 1, 50000), 1);
+
+	assert_finds(fixture, "version", vid, "its blob file is missing or does not");
+}
+
+/* --- cells --- */
+
+/* What the cell row of ordinal 1 of `cell` becomes. */
+struct cell_damage {
+	uint32_t reducer_id;
+	void (*damage)(struct wfs_cell *cell);
+};
+
+static void put_damaged_cell(struct wfs_txn *txn, void *context)
+{
+	const struct cell_damage *damage = context;
+	struct wfs_cell cell;
+	char key[WFS_KEY_SIZE_MAX];
+
+	assert_int_equal(wfs_cell_get(txn, wfs_cell_id(damage->reducer_id, 1), &cell), 0);
+	memcpy(key, cell.key.data, cell.key.size);
+	cell.key.data = key;
+	damage->damage(&cell);
+	assert_int_equal(wfs_cell_put(txn, &cell), 0);
+}
+
+static void assert_finds_cell(
+	struct world_fixture *fixture, void (*damage)(struct wfs_cell *cell), const char *reason)
+{
+	live_a_little(fixture);
+	struct cell_damage context = {cell_reducer(fixture), damage};
+	tamper_rows(fixture, put_damaged_cell, &context);
+
+	assert_finds(fixture, "cell", wfs_cell_id(context.reducer_id, 1), reason);
+}
+
+static void other_head(struct wfs_cell *cell)
+{
+	cell->head_vid++;
+}
+
+static void a_cell_with_another_head_is_found(void **state)
+{
+	assert_finds_cell(*state, other_head, "its head is not its newest version");
+}
+
+static void other_size(struct wfs_cell *cell)
+{
+	cell->size_bytes++;
+}
+
+static void a_cell_with_another_size_is_found(void **state)
+{
+	assert_finds_cell(*state, other_size, "does not agree with its newest version");
+}
+
+static void other_life(struct wfs_cell *cell)
+{
+	cell->live = false;
+}
+
+static void a_cell_that_is_said_to_be_deleted_is_found(void **state)
+{
+	assert_finds_cell(*state, other_life, "does not agree with its newest version");
+}
+
+static void other_key(struct wfs_cell *cell)
+{
+	cell->key = wfs_bytes_text("other");
+}
+
+static void a_cell_with_another_key_is_found(void **state)
+{
+	assert_finds_cell(*state, other_key, "its key does not lead to it");
+}
+
+static void other_count(struct wfs_cell *cell)
+{
+	cell->version_count++;
+}
+
+static void a_cell_with_another_count_of_versions_is_found(void **state)
+{
+	assert_finds_cell(*state, other_count, "counts other versions than it has");
+}
+
+static void other_creation(struct wfs_cell *cell)
+{
+	cell->created_height++;
+}
+
+static void a_cell_with_another_height_of_creation_is_found(void **state)
+{
+	assert_finds_cell(*state, other_creation, "was not created with its first version");
+}
+
+static void long_key(struct wfs_cell *cell)
+{
+	static char key[WFS_KEY_SIZE_MAX + 1];
+
+	cell->key = WFS_BYTES(key, sizeof(key));
+}
+
+static void a_cell_row_that_does_not_decode_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct cell_damage context = {0};
+
+	live_a_little(fixture);
+	context = (struct cell_damage){cell_reducer(fixture), long_key};
+	tamper_rows(fixture, put_damaged_cell, &context);
+
+	assert_finds(fixture, "reducer", context.reducer_id, "has a cell whose row is damaged");
+}
+
+static void put_wrong_name(struct wfs_txn *txn, void *context)
+{
+	uint32_t reducer_id = *(uint32_t *)context;
+
+	assert_int_equal(
+		wfs_cell_name_put(txn, reducer_id, wfs_bytes_text("a"), wfs_cell_id(reducer_id, 2)),
+		0);
+}
+
+static void a_name_that_leads_to_another_cell_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	uint32_t reducer_id = cell_reducer(fixture);
+	tamper_rows(fixture, put_wrong_name, &reducer_id);
+
+	assert_finds(fixture, "cell", wfs_cell_id(reducer_id, 1), "its key does not lead to it");
+}
+
+static void put_wrong_history(struct wfs_txn *txn, void *context)
+{
+	uint32_t reducer_id = *(uint32_t *)context;
+	uint64_t last;
+
+	assert_int_equal(wfs_version_last(txn, &last), 0);
+	assert_int_equal(wfs_history_put(txn, wfs_cell_id(reducer_id, 1),
+				 GENESIS_HEIGHT + 3 + WFS_HISTORY_STRIDE, last),
+		0);
+}
+
+static void a_history_that_leads_elsewhere_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	uint32_t reducer_id = cell_reducer(fixture);
+	uint64_t vid = last_vid(fixture) - 2;
+	tamper_rows(fixture, put_wrong_history, &reducer_id);
+
+	assert_finds(fixture, "version", vid, "the history does not lead to it");
+}
+
+static void put_wrong_counts(struct wfs_txn *txn, void *context)
+{
+	struct wfs_reducer reducer;
+
+	(void)context;
+	assert_int_equal(wfs_reducer_get(txn, "cell", 4, &reducer), 0);
+	reducer.live_count++;
+	assert_int_equal(wfs_reducer_put(txn, "cell", &reducer), 0);
+}
+
+static void a_reducer_that_counts_wrong_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	uint32_t reducer_id = cell_reducer(fixture);
+	tamper_rows(fixture, put_wrong_counts, NULL);
+
+	assert_finds(fixture, "reducer", reducer_id, "counts other cells than it has");
+}
+
+/* --- blobs --- */
+
+static void put_wrong_blob(struct wfs_txn *txn, void *context)
+{
+	struct wfs_blob blob;
+
+	(void)context;
+	assert_int_equal(wfs_blob_next(txn, NULL, &blob), 0);
+	struct wfs_blob wrong = blob;
+	WFS_AUTO_FREE char *bytes = malloc(blob.size_bytes);
+	memcpy(bytes, blob.bytes.data, blob.size_bytes);
+	bytes[0] ^= 1;
+	wrong.bytes.data = bytes;
+	assert_int_equal(wfs_blob_put(txn, &wrong), 0);
+}
+
+static void a_flipped_bit_in_a_blob_is_found(void **state)
+{
+	tamper_rows(*state, put_wrong_blob, NULL);
+
+	assert_finds(*state, "blob", 1, "its bytes do not have its hash");
+}
+
+static void put_wrong_listing(struct wfs_txn *txn, void *context)
+{
+	struct wfs_blob blob;
+
+	(void)context;
+	assert_int_equal(wfs_blob_next(txn, NULL, &blob), 0);
+	struct wfs_blob wrong = blob;
+	WFS_AUTO_FREE char *bytes = malloc(blob.size_bytes);
+	memcpy(bytes, blob.bytes.data, blob.size_bytes);
+	wrong.bytes.data = bytes;
+	wrong.listed_id = 99;
+	assert_int_equal(wfs_blob_put(txn, &wrong), 0);
+}
+
+static void a_blob_with_another_listing_is_found(void **state)
+{
+	tamper_rows(*state, put_wrong_listing, NULL);
+
+	assert_finds(*state, "blob", 1, "its listing does not lead to it");
+}
+
+static void a_listing_without_a_blob_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_hash hash;
+
+	assert_int_equal(put_blob(fixture, "x", 1, &hash), 0);
+	tamper(fixture, "blob", WFS_BYTES(hash.bytes, WFS_HASH_SIZE), WFS_BYTES(NULL, 0),
+		WFS_BYTES(NULL, 0));
+
+	assert_finds(fixture, "blob_listed", 2, "names no blob");
+}
+
+static void a_damaged_file_of_a_blob_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_FREE char *data = calloc(1, 100000);
+	struct wfs_hash hash;
+	char path[256];
+
+	assert_int_equal(put_blob(fixture, data, 100000, &hash), 0);
+	blob_file_path(fixture, &hash, path);
+	assert_int_equal(truncate(path, 99999), 0);
+
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = verify(fixture);
+	assert_int_equal(problems.count, 1);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "its file is missing or does"));
+}
+
+static void a_blob_row_cut_short_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const struct wfs_hash module = wfs_hash_of(fixture_step_lua, strlen(fixture_step_lua));
+
+	tamper(fixture, "blob", WFS_BYTES(module.bytes, WFS_HASH_SIZE),
+		wfs_bytes_text("function step"), WFS_BYTES(NULL, 0));
+
+	assert_finds(fixture, "blob", 1, "is damaged");
+}
+
+/* --- snapshots --- */
+
+static void a_snapshot_with_another_hash_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const struct wfs_hash wrong = wfs_hash_of("wrong", 5);
+
+	assert_int_equal(snapshot(fixture, &wrong), 0);
+
+	assert_finds(fixture, "journal", GENESIS_HEIGHT, "its snapshot hash is not that");
+}
+
+static void a_snapshot_of_a_height_to_come_is_found(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT,
+		.principal = "tester",
+		.snapshot_height = GENESIS_HEIGHT + 1};
+
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+
+	assert_finds(fixture, "journal", GENESIS_HEIGHT, "is not a snapshot record");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(a_new_world_is_good),
+		IN_WORLD(a_world_with_something_of_everything_is_good),
+		IN_WORLD(more_rows_than_one_view_holds_are_good),
+		IN_WORLD(progress_is_told),
+		IN_WORLD(a_changed_line_breaks_the_chain),
+		IN_WORLD(a_shorter_line_leaves_a_gap),
+		IN_WORLD(a_missing_line_is_found),
+		IN_WORLD(a_line_with_another_seq_is_found),
+		IN_WORLD(time_that_goes_back_is_found),
+		IN_WORLD(a_cause_in_the_future_is_found),
+		IN_WORLD(changes_that_are_not_those_of_the_head_record_are_found),
+		IN_WORLD(a_record_without_changes_that_changed_something_is_found),
+		IN_WORLD(changes_of_a_record_that_changed_nothing_are_found),
+		IN_WORLD(a_flipped_bit_in_a_version_is_found),
+		IN_WORLD(a_version_that_was_replaced_with_its_hash_is_found_by_the_record),
+		IN_WORLD(a_missing_version_is_found),
+		IN_WORLD(a_version_cut_short_is_found),
+		IN_WORLD(a_missing_file_of_a_version_is_found),
+		IN_WORLD(a_flipped_bit_in_a_file_of_a_version_is_found),
+		IN_WORLD(a_cell_with_another_head_is_found),
+		IN_WORLD(a_cell_with_another_size_is_found),
+		IN_WORLD(a_cell_that_is_said_to_be_deleted_is_found),
+		IN_WORLD(a_cell_with_another_key_is_found),
+		IN_WORLD(a_cell_with_another_count_of_versions_is_found),
+		IN_WORLD(a_cell_with_another_height_of_creation_is_found),
+		IN_WORLD(a_cell_row_that_does_not_decode_is_found),
+		IN_WORLD(a_name_that_leads_to_another_cell_is_found),
+		IN_WORLD(a_history_that_leads_elsewhere_is_found),
+		IN_WORLD(a_reducer_that_counts_wrong_is_found),
+		IN_WORLD(a_flipped_bit_in_a_blob_is_found),
+		IN_WORLD(a_blob_with_another_listing_is_found),
+		IN_WORLD(a_listing_without_a_blob_is_found),
+		IN_WORLD(a_damaged_file_of_a_blob_is_found),
+		IN_WORLD(a_blob_row_cut_short_is_found),
+		IN_WORLD(a_snapshot_with_another_hash_is_found),
+		IN_WORLD(a_snapshot_of_a_height_to_come_is_found),
+	};
+
+	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
+}

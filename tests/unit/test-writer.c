@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many requests at once, the order of commit, observers and answers, and stores that cannot take
+ * any more.
+ */
+#include "tests/unit/world-fixture.h"
+
+#include <lmdb.h>
+#include <sched.h>
+
+enum {
+	GENESIS_HEIGHT = 2, /* of a new world: the genesis record and its first snapshot */
+	THREADS = 4,
+	REQUESTS_PER_THREAD = 2500,
+	KEYS = 50,
+};
+
+/* --- a disk that fails --- */
+
+static atomic_int failing_commits; /* how many of the next ones fail */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
+int __real_mdb_txn_commit(MDB_txn *txn);
+int __wrap_mdb_txn_commit(MDB_txn *txn);
+
+int __wrap_mdb_txn_commit(MDB_txn *txn)
+{
+	if (atomic_load(&failing_commits) == 0)
+		return __real_mdb_txn_commit(txn);
+	atomic_fetch_sub(&failing_commits, 1);
+	mdb_txn_abort(txn);
+	return ENOSPC;
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* --- many requests --- */
+
+/* Counts answers; the last one wakes whoever waits. */
+struct answers {
+	pthread_mutex_t lock;
+	pthread_cond_t complete;
+	/* lock: lock */
+	size_t wanted;
+	size_t count;
+	size_t failed;
+};
+
+struct sent {
+	struct wfs_request request;
+	struct answers *answers;
+	json_t *value;
+	unsigned int answer_count;
+};
+
+static void answers_init(struct answers *answers, size_t wanted)
+{
+	*answers = (struct answers){.lock = PTHREAD_MUTEX_INITIALIZER,
+		.complete = PTHREAD_COND_INITIALIZER,
+		.wanted = wanted};
+}
+
+static void answered(struct wfs_request *request)
+{
+	struct sent *sent = request->context;
+	struct answers *answers = sent->answers;
+	WFS_GUARD(&answers->lock);
+
+	sent->answer_count++;
+	answers->failed += request->result != 0;
+	if (++answers->count == answers->wanted)
+		pthread_cond_signal(&answers->complete);
+}
+
+static void answers_wait(struct answers *answers)
+{
+	WFS_GUARD(&answers->lock);
+
+	while (answers->count < answers->wanted)
+		pthread_cond_wait(&answers->complete, &answers->lock);
+}
+
+/* An event to the counter of @key. */
+static void sent_init(
+	struct sent *sent, struct answers *answers, const char *op, const char *key, int n)
+{
+	*sent = (struct sent){
+		.answers = answers,
+		.value = json_pack("{s:s,s:s,s:i}", "op", op, "key", key, "n", n),
+	};
+	sent->request = (struct wfs_request){
+		.kind = WFS_REQUEST_EVENT,
+		.principal = "tester",
+		.schema = "test/Do@1",
+		.value = sent->value,
+		.done = answered,
+		.context = sent,
+	};
+}
+
+struct sender {
+	struct world_fixture *fixture;
+	struct answers *answers;
+	struct sent *sent;
+	size_t first;
+};
+
+static void *send_many(void *argument)
+{
+	const struct sender *sender = argument;
+
+	for (size_t i = sender->first; i < sender->first + REQUESTS_PER_THREAD; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "k%zu", i % KEYS);
+		sent_init(&sender->sent[i], sender->answers, "add", key, 1);
+		/* Overloaded is an answer too: try again until there is room. */
+		while (wfs_world_submit(sender->fixture->world, &sender->sent[i].request) ==
+			-EAGAIN)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static int compare_seqs(const void *a, const void *b)
+{
+	uint64_t x = ((const struct sent *)a)->request.seq;
+	uint64_t y = ((const struct sent *)b)->request.seq;
+
+	return (x > y) - (x < y);
+}
+
+static void ten_thousand_requests_of_four_threads_are_each_answered_once(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const size_t count = (size_t)THREADS * REQUESTS_PER_THREAD;
+	struct sent *sent = calloc(count, sizeof(*sent));
+	struct sender senders[THREADS];
+	pthread_t threads[THREADS];
+	struct answers answers;
+
+	answers_init(&answers, count);
+	for (size_t i = 0; i < THREADS; i++) {
+		senders[i] = (struct sender){fixture, &answers, sent, i * REQUESTS_PER_THREAD};
+		assert_int_equal(pthread_create(&threads[i], NULL, send_many, &senders[i]), 0);
+	}
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	answers_wait(&answers);
+
+	assert_int_equal(answers.failed, 0);
+	assert_int_equal(answers.count, count);
+	qsort(sent, count, sizeof(*sent), compare_seqs);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(sent[i].answer_count, 1);
+		assert_int_equal(sent[i].request.seq, GENESIS_HEIGHT + i);
+		assert_int_equal(sent[i].request.height, GENESIS_HEIGHT + i + 1);
+		json_decref(sent[i].value);
+	}
+	free(sent);
+	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
+	wfs_buffer_printf(&expected, "{'n':%zu}", count / KEYS);
+	for (int i = 0; i < KEYS; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "k%d", i);
+		assert_state(fixture, "cell", key, wfs_buffer_text(&expected));
+	}
+}
+
+static void a_bad_request_among_good_ones_fails_alone(void **state)
+{
+	struct world_fixture *fixture = *state;
+	static const char *const ops[] = {"set", "fail", "add", "loop", "add"};
+	struct sent sent[WFS_ARRAY_COUNT(ops)];
+	struct answers answers;
+
+	answers_init(&answers, WFS_ARRAY_COUNT(ops));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		sent_init(&sent[i], &answers, ops[i], "a", 1);
+		assert_int_equal(wfs_world_submit(fixture->world, &sent[i].request), 0);
+	}
+	answers_wait(&answers);
+
+	assert_int_equal(answers.failed, 2);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		bool bad = i == 1 || i == 3;
+
+		assert_int_equal(sent[i].request.result, bad ? -EIO : 0);
+		assert_int_equal(sent[i].request.error.code, bad ? WFS_E_RUNTIME_ERROR : WFS_OK);
+		assert_true(sent[i].request.seq == (bad ? UINT64_MAX : GENESIS_HEIGHT + i / 2));
+		json_decref(sent[i].value);
+	}
+	assert_state(fixture, "cell", "a", "{'n':3}");
+}
+
+/* An answer that does not come back before the test says so. */
+struct gate {
+	struct wfs_request request;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	bool reached; /* lock: lock */
+	bool open;    /* lock: lock */
+	json_t *value;
+};
+
+static void wait_at_gate(struct wfs_request *request)
+{
+	struct gate *gate = request->context;
+	WFS_GUARD(&gate->lock);
+
+	gate->reached = true;
+	pthread_cond_signal(&gate->moved);
+	while (!gate->open)
+		pthread_cond_wait(&gate->moved, &gate->lock);
+}
+
+/* Keeps the publisher busy, so that nothing is answered until gate_open. A test must not fail
+ * before that: the world could not be closed. */
+static void gate_close(struct gate *gate, struct world_fixture *fixture)
+{
+	*gate = (struct gate){
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.moved = PTHREAD_COND_INITIALIZER,
+		.value = json_pack("{s:s,s:s}", "op", "set", "key", "gate"),
+	};
+	gate->request = (struct wfs_request){.kind = WFS_REQUEST_EVENT,
+		.principal = "tester",
+		.schema = "test/Do@1",
+		.value = gate->value,
+		.done = wait_at_gate,
+		.context = gate};
+	assert_int_equal(wfs_world_submit(fixture->world, &gate->request), 0);
+	WFS_GUARD(&gate->lock);
+	while (!gate->reached)
+		pthread_cond_wait(&gate->moved, &gate->lock);
+}
+
+static void gate_open(struct gate *gate)
+{
+	WFS_GUARD(&gate->lock);
+
+	gate->open = true;
+	pthread_cond_signal(&gate->moved);
+}
+
+static void more_requests_than_the_queue_holds_are_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct sent *sent = calloc(WFS_QUEUE_COUNT_MAX + 1, sizeof(*sent));
+	struct wfs_world_figures figures;
+	struct answers answers;
+	size_t taken = 0;
+	struct gate gate;
+
+	/* What is folded already counts as long as it is not answered. */
+	gate_close(&gate, fixture);
+	answers_init(&answers, WFS_QUEUE_COUNT_MAX);
+	for (; taken <= WFS_QUEUE_COUNT_MAX; taken++) {
+		sent_init(&sent[taken], &answers, "same", "a", 1);
+		if (wfs_world_submit(fixture->world, &sent[taken].request))
+			break;
+	}
+	wfs_world_figures(fixture->world, &figures);
+	gate_open(&gate);
+
+	assert_int_equal(taken, WFS_QUEUE_COUNT_MAX);
+	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
+	assert_int_equal(figures.queue_count, WFS_QUEUE_COUNT_MAX);
+	answers_wait(&answers);
+	assert_int_equal(wfs_world_submit(fixture->world, &sent[taken].request), 0);
+	world_fixture_close(fixture);
+	assert_int_equal(answers.count, taken + 1);
+	for (size_t i = 0; i <= taken; i++)
+		json_decref(sent[i].value);
+	json_decref(gate.value);
+	free(sent);
+}
+
+static void more_bytes_than_the_queue_holds_are_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { LARGE = 15 << 20, COUNT = WFS_QUEUE_BYTES_MAX / LARGE + 1 };
+	static struct sent sent[COUNT];
+	WFS_AUTO_FREE char *text = malloc(LARGE);
+	struct answers answers;
+	size_t taken = 0;
+	struct gate gate;
+
+	memset(text, 'x', LARGE);
+	WFS_AUTO_JSON json_t *value = json_stringn(text, LARGE);
+	gate_close(&gate, fixture);
+	answers_init(&answers, COUNT);
+	for (; taken < COUNT; taken++) {
+		sent_init(&sent[taken], &answers, "same", "a", 1);
+		sent[taken].request.schema = "test/None@1";
+		sent[taken].request.value = value;
+		if (wfs_world_submit(fixture->world, &sent[taken].request))
+			break;
+	}
+	gate_open(&gate);
+
+	assert_int_equal(taken, COUNT - 1);
+	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
+	world_fixture_close(fixture);
+	assert_int_equal(answers.count, taken);
+	for (size_t i = 0; i <= taken; i++)
+		json_decref(sent[i].value);
+	json_decref(gate.value);
+}
+
+static void close_answers_everything_that_is_queued(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { COUNT = 3000 };
+	static struct sent sent[COUNT];
+	struct answers answers;
+
+	answers_init(&answers, COUNT);
+	for (size_t i = 0; i < COUNT; i++) {
+		sent_init(&sent[i], &answers, "add", "a", 1);
+		assert_int_equal(wfs_world_submit(fixture->world, &sent[i].request), 0);
+	}
+	world_fixture_close(fixture);
+
+	assert_int_equal(answers.count, COUNT);
+	assert_int_equal(answers.failed, 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_state(fixture, "cell", "a", "{'n':3000}");
+	for (size_t i = 0; i < COUNT; i++)
+		json_decref(sent[i].value);
+}
+
+static void figures_count_requests_and_batches(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_world_figures figures;
+
+	tell(fixture, "{'key':'a','op':'set'}");
+	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
+	wfs_world_figures(fixture->world, &figures);
+
+	assert_int_equal(figures.height, GENESIS_HEIGHT + 1);
+	assert_int_equal(figures.requests_total, 2);
+	assert_int_equal(figures.requests_failed, 1);
+	assert_int_equal(figures.batches_total, 2);
+	assert_int_equal(figures.queue_count, 0);
+	assert_int_equal(figures.queue_bytes, 0);
+	assert_true(figures.store.used_bytes > 0);
+}
+
+/* --- observers --- */
+
+struct watcher {
+	struct wfs_observer observer;
+	struct world_fixture *fixture;
+	pthread_mutex_t lock;
+	/* lock: lock */
+	size_t count;
+	struct wfs_commit last; /* without its changes */
+	struct wfs_change changes[8];
+	char keys[8][32];
+	uint64_t seen_height; /* of a view opened while the observer was called */
+};
+
+static void watch(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	struct watcher *watcher = (struct watcher *)observer;
+	WFS_AUTO_VIEW struct wfs_view view = view_at(watcher->fixture, WFS_HEIGHT_HEAD);
+	WFS_GUARD(&watcher->lock);
+
+	watcher->count++;
+	watcher->last = *commit;
+	watcher->seen_height = view.height;
+	for (size_t i = 0; i < commit->change_count && i < 8; i++) {
+		watcher->changes[i] = commit->changes[i];
+		snprintf(watcher->keys[i], sizeof(watcher->keys[i]), "%.*s",
+			(int)commit->changes[i].key.size,
+			(const char *)commit->changes[i].key.data);
+	}
+}
+
+static void watcher_init(struct watcher *watcher, struct world_fixture *fixture)
+{
+	*watcher = (struct watcher){
+		.observer.committed = watch,
+		.fixture = fixture,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+	wfs_world_observe(fixture->world, &watcher->observer);
+}
+
+static void an_observer_is_called_before_the_answer_and_sees_the_commit(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+
+	watcher_init(&watcher, fixture);
+	tell(fixture, "{'key':'a','op':'set'}");
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_int_equal(watcher.count, 1);
+	assert_int_equal(watcher.last.from_height, GENESIS_HEIGHT);
+	assert_int_equal(watcher.last.to_height, GENESIS_HEIGHT + 1);
+	assert_int_equal(watcher.seen_height, GENESIS_HEIGHT + 1);
+}
+
+static void an_observer_is_told_each_changed_cell(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+
+	tell(fixture, "{'key':'a.1','op':'set','n':7}");
+	watcher_init(&watcher, fixture);
+	tell(fixture, "{'key':'a','op':'emit','n':2}");
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_int_equal(watcher.last.change_count, 3);
+	assert_string_equal(watcher.keys[0], "a");
+	assert_false(watcher.changes[0].was_live);
+	assert_true(watcher.changes[0].is_live);
+	assert_string_equal(watcher.keys[1], "a.1");
+	assert_true(watcher.changes[1].was_live);
+	assert_true(watcher.changes[1].is_live);
+	assert_string_equal(watcher.keys[2], "a.2");
+}
+
+static void an_observer_is_told_of_a_deletion(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+
+	tell(fixture, "{'key':'a','op':'set'}");
+	watcher_init(&watcher, fixture);
+	tell(fixture, "{'key':'a','op':'delete'}");
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_int_equal(watcher.last.change_count, 1);
+	assert_true(watcher.changes[0].was_live);
+	assert_false(watcher.changes[0].is_live);
+	assert_false(watcher.last.manifest_changed || watcher.last.blobs_listed);
+}
+
+static void an_observer_is_told_of_the_cell_without_a_key(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+
+	watcher_init(&watcher, fixture);
+	assert_int_equal(send(fixture, "test/Total@1", "{'op':'set'}"), 0);
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_int_equal(watcher.last.change_count, 1);
+	assert_int_equal(watcher.changes[0].key.size, 0);
+}
+
+static void an_observer_is_not_told_of_cells_that_stayed_the_same(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	watcher_init(&watcher, fixture);
+	tell(fixture, "{'key':'a','op':'same'}");
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_int_equal(watcher.count, 1);
+	assert_int_equal(watcher.last.change_count, 0);
+}
+
+static void an_observer_is_told_of_blobs(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+	struct wfs_hash hash;
+
+	watcher_init(&watcher, fixture);
+	assert_int_equal(put_blob(fixture, "x", 1, &hash), 0);
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_true(watcher.last.blobs_listed);
+}
+
+static void an_observer_is_not_called_when_nothing_was_stored(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+
+	watcher_init(&watcher, fixture);
+	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_int_equal(watcher.count, 0);
+}
+
+static void an_observer_that_was_taken_away_is_not_called(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher first;
+	struct watcher second;
+
+	watcher_init(&first, fixture);
+	watcher_init(&second, fixture);
+	wfs_world_unobserve(fixture->world, &first.observer);
+	tell(fixture, "{'key':'a','op':'set'}");
+	wfs_world_unobserve(fixture->world, &second.observer);
+
+	assert_int_equal(first.count, 0);
+	assert_int_equal(second.count, 1);
+}
+
+/* --- a full store --- */
+
+static void a_full_store_refuses_events_and_still_reads(void **state)
+{
+	struct world_fixture *fixture = *state;
+	uint64_t height;
+	int r = 0;
+
+	fixture->options.map_size_bytes = 1 << 20;
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	for (int i = 0; i < 2000 && !r; i++)
+		r = send(fixture, "test/Do@1", "{'key':'a','op':'grow','n':20000}") ||
+			send(fixture, "test/Do@1", "{'key':'a','op':'grow','n':20001}");
+
+	height = height_of(fixture);
+	assert_int_equal(send(fixture, "test/Do@1", "{'key':'b','op':'grow','n':30000}"), -ENOSPC);
+	assert_int_equal(fixture->error.code, WFS_E_STORE_FULL);
+	assert_int_equal(height_of(fixture), height);
+	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_RUNTIME_ERROR);
+
+	fixture->options.map_size_bytes = 8 << 20;
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(height_of(fixture), height);
+	tell(fixture, "{'key':'b','op':'grow','n':30000}");
+	assert_int_equal(height_of(fixture), height + 1);
+}
+
+static void a_commit_that_fails_leaves_no_trace(void **state)
+{
+	struct world_fixture *fixture = *state;
+	uint64_t seq;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	atomic_store(&failing_commits, 1);
+	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'emit','n':3}", NULL, -ENOSPC,
+		WFS_E_STORE_FULL);
+
+	assert_int_equal(
+		send_keyed(fixture, "test/Do@1", "{'key':'a','op':'emit','n':3}", NULL, &seq), 0);
+	assert_int_equal(seq, GENESIS_HEIGHT + 1);
+	assert_state(fixture, "cell", "a.3", "{'n':3}");
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 5);
+}
+
+static void a_commit_that_fails_is_not_observed(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct watcher watcher;
+
+	watcher_init(&watcher, fixture);
+	atomic_store(&failing_commits, 1);
+	int r = send(fixture, "test/Do@1", "{'key':'a','op':'set'}");
+	wfs_world_unobserve(fixture->world, &watcher.observer);
+
+	assert_int_equal(r, -ENOSPC);
+	assert_int_equal(watcher.count, 0);
+}
+
+static void a_request_that_failed_before_the_commit_did_keeps_its_reason(void **state)
+{
+	struct world_fixture *fixture = *state;
+	static const char *const ops[] = {"loop", "fail", "set"};
+	struct sent sent[WFS_ARRAY_COUNT(ops)];
+	struct answers answers;
+
+	/* The endless loop keeps the kernel thread busy, so that the others are one batch. */
+	atomic_store(&failing_commits, 1);
+	answers_init(&answers, WFS_ARRAY_COUNT(ops));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		sent_init(&sent[i], &answers, ops[i], "a", 1);
+		assert_int_equal(wfs_world_submit(fixture->world, &sent[i].request), 0);
+	}
+	answers_wait(&answers);
+
+	assert_int_equal(answers.failed, 3);
+	assert_int_equal(sent[1].request.error.code, WFS_E_RUNTIME_ERROR);
+	assert_int_equal(sent[2].request.error.code, WFS_E_STORE_FULL);
+	assert_true(sent[2].request.seq == UINT64_MAX);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++)
+		json_decref(sent[i].value);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(ten_thousand_requests_of_four_threads_are_each_answered_once),
+		IN_WORLD(a_bad_request_among_good_ones_fails_alone),
+		IN_WORLD(more_requests_than_the_queue_holds_are_refused),
+		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
+		IN_WORLD(close_answers_everything_that_is_queued),
+		IN_WORLD(figures_count_requests_and_batches),
+		IN_WORLD(an_observer_is_called_before_the_answer_and_sees_the_commit),
+		IN_WORLD(an_observer_is_told_each_changed_cell),
+		IN_WORLD(an_observer_is_told_of_a_deletion),
+		IN_WORLD(an_observer_is_told_of_the_cell_without_a_key),
+		IN_WORLD(an_observer_is_not_told_of_cells_that_stayed_the_same),
+		IN_WORLD(an_observer_is_told_of_blobs),
+		IN_WORLD(an_observer_is_not_called_when_nothing_was_stored),
+		IN_WORLD(an_observer_that_was_taken_away_is_not_called),
+		WITH_SOURCE(a_full_store_refuses_events_and_still_reads),
+		IN_WORLD(a_commit_that_fails_leaves_no_trace),
+		IN_WORLD(a_commit_that_fails_is_not_observed),
+		IN_WORLD(a_request_that_failed_before_the_commit_did_keeps_its_reason),
+	};
+
+	return cmocka_run_group_tests_name("writer", tests, NULL, NULL);
+}
