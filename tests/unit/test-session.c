@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions: who may begin one, what it is judged by, and that it forwards. */
+#include "tests/unit/world-fixture.h"
+
+#include "caps/session.h"
+
+enum { GENESIS_HEIGHT = 2 };
+
+static struct wfs_session *begin(struct world_fixture *fixture)
+{
+	struct wfs_session *session;
+
+	assert_int_equal(
+		wfs_session_new(fixture->world, WFS_PRINCIPAL_OPERATOR, &session, &fixture->error),
+		0);
+	return session;
+}
+
+static void every_effect_has_a_kind_and_a_capability(void **state)
+{
+	(void)state;
+
+	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++) {
+		const char *kind = wfs_effect_kind((enum wfs_effect)effect);
+
+		print_message("%s\n", kind);
+		assert_non_null(strchr(kind, '.'));
+		assert_true(*wfs_effect_cap_type((enum wfs_effect)effect));
+		for (int other = 0; other < effect; other++)
+			assert_string_not_equal(kind, wfs_effect_kind((enum wfs_effect)other));
+	}
+}
+
+static void a_session_is_a_principal_in_a_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+
+	assert_string_equal(wfs_session_principal(session), "operator");
+	assert_ptr_equal(wfs_session_world(session), fixture->world);
+}
+
+static void an_unknown_principal_is_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_session *session = NULL;
+
+	assert_int_equal(
+		wfs_session_new(fixture->world, "mallory", &session, &fixture->error), -ENOENT);
+
+	assert_int_equal(fixture->error.code, WFS_E_NOT_FOUND);
+	assert_non_null(strstr(fixture->error.message, "mallory"));
+	assert_null(session);
+}
+
+static void the_operator_may_do_everything(void **state)
+{
+	WFS_AUTO_SESSION struct wfs_session *session = begin(*state);
+
+	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++)
+		assert_int_equal(wfs_session_judge(session, (enum wfs_effect)effect, NULL), 0);
+}
+
+static void an_event_is_recorded_as_the_sessions_principal(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
+	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
+		.principal = "somebody else",
+		.schema = "test/Do@1",
+		.value = value};
+
+	assert_int_equal(wfs_session_call(session, &request), 0);
+
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT);
+	assert_string_equal(parsed.record.principal, "operator");
+}
+
+static void reads_give_what_the_view_gives(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+	struct wfs_bytes name;
+	struct wfs_bytes key;
+	struct wfs_meta meta;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, &fixture->error), 0);
+
+	assert_int_equal(wfs_session_meta(session, &view, &meta), 0);
+	assert_int_equal(meta.journal_height, GENESIS_HEIGHT + 1);
+	assert_int_equal(wfs_session_reducer(session, &view, "cell", 4, &reducer), 0);
+	assert_int_equal(wfs_session_reducer(session, &view, "none", 4, &reducer), -ENOENT);
+	assert_int_equal(
+		wfs_session_cell(session, &view, reducer.reducer_id, wfs_bytes_text("a"), &version),
+		0);
+	assert_int_equal(
+		wfs_session_cell(session, &view, reducer.reducer_id, wfs_bytes_text("b"), &version),
+		-ENOENT);
+	assert_int_equal(wfs_session_version_name(session, &view, &version, &name, &key), 0);
+	assert_true(wfs_bytes_equal(key, wfs_bytes_text("a")));
+	assert_int_equal(wfs_session_content(session, &view, &version, &content), 0);
+	assert_true(wfs_bytes_equal(content.bytes, wfs_bytes_text("{\"n\":1}\n")));
+	assert_int_equal(wfs_session_manifest(session, &view, &version), 0);
+}
+
+static void a_view_of_a_height_to_come_says_so(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct wfs_view view;
+
+	assert_int_equal(wfs_session_view(session, 99, &view, &fixture->error), -ENOENT);
+
+	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
+}
+
+static void a_blob_is_received_and_put(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_request request = {.kind = WFS_REQUEST_BLOB};
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	uint64_t last;
+
+	assert_int_equal(wfs_session_blob_writer(session, &writer, &fixture->error), 0);
+	assert_int_equal(wfs_blob_writer_add(writer, "x", 1), 0);
+	assert_int_equal(wfs_blob_writer_finish(writer, &request.blob), 0);
+	assert_int_equal(wfs_session_call(session, &request), 0);
+
+	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_session_blob(session, &view, &request.blob.hash, &blob, &listing), 0);
+	assert_int_equal(wfs_session_blob_last(session, &view, &last), 0);
+	assert_int_equal(last, listing.listed_id);
+}
+
+static void a_snapshot_is_computed_and_recorded(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_request request;
+	struct wfs_meta meta;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_int_equal(wfs_session_snapshot(session, NULL, NULL, &request), 0);
+
+	assert_int_equal(request.seq, GENESIS_HEIGHT + 1);
+	assert_int_equal(request.snapshot_height, GENESIS_HEIGHT + 1);
+	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_session_meta(session, &view, &meta), 0);
+	assert_true(wfs_hash_equal(&meta.snapshot_hash, &request.snapshot_hash));
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 1);
+	assert_int_equal(parsed.record.kind, WFS_RECORD_SNAPSHOT);
+	assert_string_equal(parsed.record.principal, "operator");
+}
+
+static void a_failed_call_says_why(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	WFS_AUTO_JSON json_t *value = json_object();
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_EVENT, .schema = "no/Such@1", .value = value};
+
+	assert_int_equal(wfs_session_call(session, &request), -ENOENT);
+
+	assert_int_equal(request.error.code, WFS_E_NOT_FOUND);
+}
+
+static void figures_are_those_of_the_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct wfs_world_figures figures;
+
+	assert_int_equal(wfs_session_figures(session, &figures, NULL), 0);
+
+	assert_int_equal(figures.height, GENESIS_HEIGHT);
+}
+
+static void freeing_no_session_is_allowed(void **state)
+{
+	(void)state;
+
+	wfs_session_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_effect_has_a_kind_and_a_capability),
+		IN_WORLD(a_session_is_a_principal_in_a_world),
+		IN_WORLD(an_unknown_principal_is_refused),
+		IN_WORLD(the_operator_may_do_everything),
+		IN_WORLD(an_event_is_recorded_as_the_sessions_principal),
+		IN_WORLD(reads_give_what_the_view_gives),
+		IN_WORLD(a_view_of_a_height_to_come_says_so),
+		IN_WORLD(a_blob_is_received_and_put),
+		IN_WORLD(a_snapshot_is_computed_and_recorded),
+		IN_WORLD(a_failed_call_says_why),
+		IN_WORLD(figures_are_those_of_the_world),
+		cmocka_unit_test(freeing_no_session_is_allowed),
+	};
+
+	return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
