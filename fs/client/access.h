@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a command reaches a world: through the socket of its owner, or, when nobody owns it, by
+ * opening it. Requests and answers are the same both ways.
+ * Source: spec 3, "Command line".
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "fs/client/answer.h"
+
+struct wfs_access;
+
+/**
+ * wfs_access_new() - open a way into the world in @directory
+ * @as: principal to act as, kept; NULL: the operator
+ * @change: requests may change the world, so without an owner this process becomes it for a
+ *          while, and waits up to WFS_OPEN_WAIT_MS for another one that does the same
+ * Return: 0, -ENOENT (not_found: no world there), -EBUSY (busy), …
+ */
+int wfs_access_new(const char *directory, const char *as, bool change,
+	struct wfs_access **ret_access, struct wfs_error *error);
+void wfs_access_free(struct wfs_access *access);
+WFS_DEFINE_AUTO(access, struct wfs_access, wfs_access_free)
+#define WFS_AUTO_ACCESS WFS_CLEANUP(wfs_auto_access)
+
+/** wfs_access_has_owner() - do requests go to a running owner? */
+bool wfs_access_has_owner(const struct wfs_access *access);
+
+/** wfs_access_post() - begin a request; takes @payload, which may be NULL. Return: 0, -ENOMEM. */
+int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload);
+
+/**
+ * wfs_access_take() - the answer to the oldest request
+ * Return: 1, 0 when there is none yet and @wait is false, or -errno (with @error: no answer will
+ *         come any more).
+ */
+int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
+	struct wfs_error *error);
+
+/** wfs_access_poll() - the descriptor and events to wait for after a take that gave nothing. */
+int wfs_access_poll(const struct wfs_access *access, short *ret_events);

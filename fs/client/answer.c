@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the envelope of an answer. */
+#include "fs/client/answer.h"
+
+void wfs_answer_done(struct wfs_answer *answer)
+{
+	json_decref(WFS_STEAL(answer->result));
+	json_decref(WFS_STEAL(answer->meta));
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *const text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer)
+{
+	json_t *const result = json_object_get(envelope, "result");
+	const json_t *const problem = json_object_get(envelope, "error");
+	struct wfs_answer answer = {.status = 0};
+
+	answer.meta = json_incref(json_object_get(result ? result : envelope, "meta"));
+	if (json_is_true(json_object_get(envelope, "ok")) && json_is_object(result)) {
+		json_object_del(result, "meta");
+		answer.result = json_incref(result);
+	} else {
+		/* A code that this build does not know gives internal_error and keeps its text. */
+		answer.status =
+			wfs_error_set(&answer.error, wfs_error_find(text_of(problem, "code")), "%s",
+				text_of(problem, "message"));
+	}
+	*ret_answer = answer;
+}

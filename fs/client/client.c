@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client's end of a control socket. */
+#include "fs/client/client.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fs/server/socket.h"
+#include "kernel/base/json.h"
+
+enum { READ_SIZE = 64 << 10 }; /* bytes asked for at once */
+
+struct wfs_client {
+	int fd;
+	const char *as;
+	uint64_t last_id;
+	struct wfs_buffer output;
+	size_t sent_bytes; /* of the output */
+	struct wfs_buffer input;
+	size_t taken_bytes;   /* of the input: answers taken */
+	size_t scanned_bytes; /* of the input: known to hold no further line end */
+};
+
+int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client)
+{
+	WFS_AUTO_CLIENT struct wfs_client *client = calloc(1, sizeof(*client));
+	int fd;
+
+	if (!client)
+		return -ENOMEM;
+	client->fd = -1;
+	client->as = as;
+	fd = wfs_socket_connect(directory);
+	if (fd < 0)
+		return fd;
+	client->fd = fd;
+	*ret_client = WFS_STEAL(client);
+	return 0;
+}
+
+void wfs_client_free(struct wfs_client *client)
+{
+	if (!client)
+		return;
+	if (client->fd >= 0)
+		close(client->fd);
+	wfs_buffer_done(&client->output);
+	wfs_buffer_done(&client->input);
+	free(client);
+}
+
+int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload)
+{
+	struct wfs_buffer *const output = &client->output;
+
+	if (client->sent_bytes == output->size) {
+		wfs_buffer_reset(output);
+		client->sent_bytes = 0;
+	}
+	wfs_buffer_append_text(output, "{");
+	if (client->as) {
+		wfs_buffer_append_text(output, "\"as\":");
+		wfs_json_write_string(output, client->as, strlen(client->as));
+		wfs_buffer_append_text(output, ",");
+	}
+	wfs_buffer_printf(
+		output, "\"cmd\":\"%s\",\"id\":\"%" PRIu64 "\",", verb, ++client->last_id);
+	if (payload) {
+		wfs_buffer_append_text(output, "\"payload\":");
+		wfs_json_write(payload, output);
+		wfs_buffer_append_text(output, ",");
+	}
+	wfs_buffer_append_text(output, "\"v\":1}\n");
+	return wfs_buffer_check(output);
+}
+
+static int gone(struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_CANCELLED,
+		"the process that owns the world closed the connection before it answered");
+}
+
+static int send_some(struct wfs_client *client, struct wfs_error *error)
+{
+	while (client->sent_bytes < client->output.size) {
+		const ssize_t size = send(client->fd, client->output.data + client->sent_bytes,
+			client->output.size - client->sent_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (size < 0 && errno == EAGAIN)
+			return 0;
+		/* Whoever was refused can still read why. */
+		if (size < 0 && errno == EPIPE) {
+			client->sent_bytes = client->output.size;
+			return 0;
+		}
+		if (size < 0 && errno != EINTR)
+			return wfs_error_from_errno(error, -errno, "send to the owner");
+		if (size > 0)
+			client->sent_bytes += (size_t)size;
+	}
+	return 0;
+}
+
+static void forget_taken(struct wfs_client *client)
+{
+	struct wfs_buffer *const input = &client->input;
+
+	if (client->taken_bytes == 0)
+		return;
+	memmove(input->data, input->data + client->taken_bytes, input->size - client->taken_bytes);
+	input->size -= client->taken_bytes;
+	client->scanned_bytes -= client->taken_bytes;
+	client->taken_bytes = 0;
+}
+
+/* Return: 1 when something came, 0 when nothing is there, or -errno. */
+static int receive_some(struct wfs_client *client, struct wfs_error *error)
+{
+	struct wfs_buffer *const input = &client->input;
+	ssize_t size;
+
+	forget_taken(client);
+	if (input->size > WFS_CLIENT_ANSWER_MAX)
+		return wfs_error_set(error, WFS_E_TOO_LARGE, "an answer has more than 64 MiB");
+	if (wfs_buffer_reserve(input, READ_SIZE) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "receive an answer");
+	size = recv(client->fd, input->data + input->size, READ_SIZE, MSG_DONTWAIT);
+	if (size == 0 || (size < 0 && errno == ECONNRESET))
+		return gone(error);
+	if (size < 0)
+		return errno == EAGAIN || errno == EINTR
+			? 0
+			: wfs_error_from_errno(error, -errno, "receive from the owner");
+	input->size += (size_t)size;
+	return 1;
+}
+
+/* Return: 1 and the next answer, 0 when it is not whole yet, or -errno. */
+static int take_line(
+	struct wfs_client *client, struct wfs_answer *ret_answer, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *envelope = NULL;
+	const char *const data = client->input.data;
+	const char *end = NULL;
+	int r;
+
+	if (client->scanned_bytes < client->input.size)
+		end = memchr(data + client->scanned_bytes, '\n',
+			client->input.size - client->scanned_bytes);
+	client->scanned_bytes = client->input.size;
+	if (!end)
+		return 0;
+	r = wfs_json_parse(data + client->taken_bytes, (size_t)(end - data) - client->taken_bytes,
+		&envelope, error);
+	client->taken_bytes = (size_t)(end + 1 - data);
+	client->scanned_bytes = client->taken_bytes;
+	if (r)
+		return r;
+	wfs_answer_read(envelope, ret_answer);
+	return 1;
+}
+
+int wfs_client_poll(const struct wfs_client *client, short *ret_events)
+{
+	*ret_events = (short)(client->sent_bytes < client->output.size ? POLLIN | POLLOUT : POLLIN);
+	return client->fd;
+}
+
+int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
+	struct wfs_error *error)
+{
+	for (;;) {
+		struct pollfd ready;
+		int r = take_line(client, ret_answer, error);
+
+		if (!r)
+			r = send_some(client, error);
+		if (r)
+			return r;
+		r = receive_some(client, error);
+		if (r < 0 || (r == 0 && !wait))
+			return r;
+		if (r > 0)
+			continue;
+		ready.fd = wfs_client_poll(client, &ready.events);
+		if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+			return wfs_error_from_errno(error, -errno, "wait for the owner");
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A client of the control socket, for one thread.
+ *
+ * Requests are posted without waiting and their answers taken in the same order, so that many can
+ * be under way at once.
+ * Source: spec 3, "Control socket".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fs/client/answer.h"
+
+enum { WFS_CLIENT_ANSWER_MAX = 64 << 20 }; /* bytes of one answer */
+
+struct wfs_client;
+
+/**
+ * wfs_client_new() - connect to the owner of the world in @directory
+ * @as: principal to act as, kept; NULL: the operator
+ * Return: 0, -ENOENT or -ECONNREFUSED (nobody listens), or another -errno.
+ */
+int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client);
+void wfs_client_free(struct wfs_client *client);
+WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
+#define WFS_AUTO_CLIENT WFS_CLEANUP(wfs_auto_client)
+
+/** wfs_client_post() - have a request sent; @payload may be NULL. Return: 0, or -ENOMEM. */
+int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload);
+
+/**
+ * wfs_client_take() - the next answer; sends and receives what can be on the way
+ * @wait: until there is one
+ * Return: 1 and an answer, 0 when there is none yet, or -EINTR (cancelled: the owner went away),
+ *         -EFBIG, -EIO, -ENOMEM with @error.
+ */
+int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
+	struct wfs_error *error);
+
+/** wfs_client_poll() - what to poll(2) for before the next wfs_client_take can do anything. */
+int wfs_client_poll(const struct wfs_client *client, short *ret_events);

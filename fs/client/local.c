@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs in this process, one after the other or many at once. */
+#include "fs/client/local.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+/* A request under way. */
+struct local_call {
+	struct wfs_call call;
+	struct wfs_local *local;
+	struct local_call *next;
+	bool done; /* lock: the local's */
+};
+
+struct wfs_local {
+	struct wfs_world *world;
+	struct wfs_session *session;
+	int ready_fd; /* eventfd: written when `wake_count` comes down to 0 */
+	/* Only the user's thread. */
+	struct local_call *first; /* under way, in order */
+	struct local_call *last;
+	struct local_call *idle; /* for the next requests */
+	size_t count;            /* under way */
+
+	pthread_mutex_t lock;
+	size_t done_count; /* lock; done, but not taken yet */
+	size_t wake_count; /* lock; how many more must be done before `ready_fd` is written */
+};
+
+int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
+	struct wfs_local **ret_local, struct wfs_error *error)
+{
+	WFS_AUTO_LOCAL struct wfs_local *local = calloc(1, sizeof(*local));
+	int r;
+
+	if (!local)
+		return wfs_error_from_errno(error, -ENOMEM, "open the world");
+	pthread_mutex_init(&local->lock, NULL);
+	local->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (local->ready_fd < 0)
+		return wfs_error_from_errno(error, -errno, "open the world");
+	r = wfs_world_open(directory, options, &local->world, error);
+	if (!r)
+		r = wfs_session_new(
+			local->world, as ? as : WFS_PRINCIPAL_OPERATOR, &local->session, error);
+	if (r)
+		return r;
+	*ret_local = WFS_STEAL(local);
+	return 0;
+}
+
+static void free_calls(struct local_call *call)
+{
+	while (call) {
+		struct local_call *const next = call->next;
+
+		wfs_call_done(&call->call);
+		free(call);
+		call = next;
+	}
+}
+
+void wfs_local_free(struct wfs_local *local)
+{
+	if (!local)
+		return;
+	wfs_world_close(local->world); /* ends every call that is under way */
+	free_calls(local->first);
+	free_calls(local->idle);
+	wfs_session_free(local->session);
+	if (local->ready_fd >= 0)
+		close(local->ready_fd);
+	pthread_mutex_destroy(&local->lock);
+	free(local);
+}
+
+static void call_done(struct wfs_call *call)
+{
+	struct local_call *const local_call = call->context;
+	struct wfs_local *const local = local_call->local;
+	WFS_GUARD(&local->lock);
+
+	local_call->done = true;
+	local->done_count++;
+	if (local->wake_count > 0 && --local->wake_count == 0)
+		(void)eventfd_write(local->ready_fd, 1);
+}
+
+/* One that was used before, or a new one. */
+static struct local_call *take_idle(struct wfs_local *local)
+{
+	struct local_call *const call = local->idle;
+
+	if (!call)
+		return calloc(1, sizeof(*call));
+	local->idle = call->next;
+	*call = (struct local_call){.next = NULL};
+	return call;
+}
+
+int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload)
+{
+	struct local_call *const call = take_idle(local);
+
+	if (!call) {
+		json_decref(payload);
+		return -ENOMEM;
+	}
+	call->local = local;
+	call->call.session = local->session;
+	call->call.payload = payload;
+	call->call.done = call_done;
+	call->call.context = call;
+	if (local->last)
+		local->last->next = call;
+	else
+		local->first = call;
+	local->last = call;
+	local->count++;
+	wfs_call_start(&call->call, verb);
+	return 0;
+}
+
+int wfs_local_poll(const struct wfs_local *local)
+{
+	return local->ready_fd;
+}
+
+/*
+ * Is the first one done? If not, have `ready_fd` written: for a caller that waits, with the next
+ * answer; else with half of those that are still to come, so that many are taken at once.
+ */
+static bool first_is_done(struct wfs_local *local, bool wait)
+{
+	eventfd_t count;
+	WFS_GUARD(&local->lock);
+
+	local->wake_count = 0;
+	if (!local->first)
+		return false;
+	if (local->first->done) {
+		local->done_count--;
+		return true;
+	}
+	(void)eventfd_read(local->ready_fd, &count); /* of an earlier wake-up */
+	local->wake_count = wait ? 1 : (local->count - local->done_count + 1) / 2;
+	return false;
+}
+
+int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer)
+{
+	struct local_call *call;
+
+	while (!first_is_done(local, wait)) {
+		struct pollfd ready = {.fd = local->ready_fd, .events = POLLIN};
+
+		if (!wait || !local->first)
+			return 0;
+		(void)poll(&ready, 1, -1);
+	}
+	call = local->first;
+	local->first = call->next;
+	if (!local->first)
+		local->last = NULL;
+	local->count--;
+	*ret_answer = (struct wfs_answer){
+		.status = call->call.status,
+		.result = WFS_STEAL(call->call.result),
+		.meta = WFS_STEAL(call->call.meta),
+		.error = call->call.error,
+	};
+	json_object_del(ret_answer->result, "meta"); /* it stands beside it here */
+	wfs_call_done(&call->call);
+	call->next = local->idle;
+	local->idle = call;
+	return 1;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to fs/command*.c: the table of commands and options, and what a running command uses.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fs/client/access.h"
+#include "fs/command/command.h"
+#include "kernel/base/json.h"
+
+enum { WFS_ARGUMENTS_MAX = 4 }; /* that any command takes */
+
+/*
+ * X(constant, long name, short name or 0, name of its value or NULL, help)
+ * Two options of one name are for different commands.
+ */
+#define WFS_OPTIONS(X)                                                                             \
+	X(WORLD, "world", 'w', "DIR",                                                              \
+		"the world; else $WORLDFS_WORLD, else this directory or the nearest one above it " \
+		"that is a world")                                                                 \
+	X(AS, "as", 0, "PRINCIPAL", "act as this principal instead of the operator")               \
+	X(JSON, "json", 0, NULL, "print one document, {data, meta} or {error, meta}")              \
+	X(HELP, "help", 'h', NULL, "print this help")                                              \
+	X(VERSION, "version", 0, NULL, "print the version")                                        \
+	X(SOURCE, "from", 0, "SRC", "directory with world.json and the files it names")            \
+	X(NAME, "name", 0, "NAME", "name of the world; else that of its source or directory")      \
+	X(ALLOW_OTHER, "allow-other", 0, NULL, "let other users into the mount")                   \
+	X(NEST_CTL, "nest-ctl", 0, NULL,                                                           \
+		"mount the control files inside, at MNT/ctl (needs privilege)")                    \
+	X(FOREGROUND, "foreground", 0, NULL, "stay in the foreground as the world's owner")        \
+	X(EXACT_HEIGHT, "exact-height", 0, "N", "as it was after the first N records")             \
+	X(AT_LEAST_HEIGHT, "at-least-height", 0, "N", "as it is now, if N is reached")             \
+	X(KEY_B64, "key-b64", 0, "K", "the key in base64, instead of KEY")                         \
+	X(RAW_STATE, "raw", 0, NULL, "the state and no meta")                                      \
+	X(RAW_CELLS, "raw", 0, NULL, "each cell as the JSON that list-cells answers")              \
+	X(FOLLOW, "follow", 'f', NULL, "then go on with new records as they come")                 \
+	X(FROM_SEQ, "from", 0, "N", "first record (default 0)")                                    \
+	X(LIMIT, "limit", 0, "N", "at most N records")                                             \
+	X(AT, "at", 0, "HEIGHT", "as of a height: N, exact:N, at_least:N or head")                 \
+	X(LONG, "long", 'l', NULL, "type, size and time of each name")                             \
+	X(FILES, "files-with-matches", 'l', NULL, "only the paths of files that match")            \
+	X(LINES, "lines", 0, NULL, "every line is a value, sent as an event of its own")           \
+	X(KEY, "key", 0, "K", "the event's own key")
+
+enum wfs_option {
+#define WFS_OPTION_ENUM(constant, name, letter, value, help) WFS_OPTION_##constant,
+	WFS_OPTIONS(WFS_OPTION_ENUM)
+#undef WFS_OPTION_ENUM
+		WFS_OPTION_COUNT
+};
+
+/* One row of the options. Static lifetime. */
+struct wfs_option_row {
+	const char *name;
+	char letter;
+	const char *value; /* NULL: a flag */
+	const char *help;
+};
+extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
+
+#define WFS_OPTION_BIT(constant) (UINT64_C(1) << WFS_OPTION_##constant)
+
+/* What every command takes. */
+#define WFS_OPTIONS_GLOBAL \
+	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
+
+struct wfs_run;
+
+/* One row of the commands. Static lifetime. */
+struct wfs_command {
+	const char *name;      /* one word or two */
+	const char *group;     /* heading in the list of commands */
+	const char *arguments; /* as the usage line shows them */
+	size_t argument_min;
+	size_t argument_max;
+	uint64_t options; /* besides the global ones */
+	bool changes;     /* without an owner, this process must become it */
+	/* Return: 0, 1 (failed, and has said so), or -errno with run->error. */
+	int (*run)(struct wfs_run *run);
+	const char *summary; /* one line */
+	const char *help;    /* a paragraph a line; lines that begin with a space as they are */
+};
+extern const struct wfs_command wfs_commands[];
+extern const size_t wfs_command_count;
+
+/* One run of a command. */
+struct wfs_run {
+	const struct wfs_command *command;
+	const char *options[WFS_OPTION_COUNT]; /* value, "" for a flag, NULL when not given */
+	const char *arguments[WFS_ARGUMENTS_MAX];
+	size_t argument_count;
+	FILE *out;
+	FILE *err;
+	char *directory;           /* of the world; owned, NULL until it was looked for */
+	struct wfs_access *access; /* owned, NULL until the first request */
+	bool misused;
+	struct wfs_error error;
+	json_t *meta; /* of the last answer; owned */
+};
+
+/* --- fs/command/command-run.c --- */
+
+/** wfs_run_misuse() - the command line is wrong. Return: -EINVAL. */
+int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** wfs_run_directory() - find the world; absolute path in run->directory. */
+int wfs_run_directory(struct wfs_run *run);
+
+/** wfs_run_open() - find the world and a way into it, in run->access. */
+int wfs_run_open(struct wfs_run *run);
+
+/**
+ * wfs_run_call() - one request; takes @payload, which may be NULL
+ * @ret_result: caller owns it; run->meta is where the answer stood
+ * Return: 0, or -errno with run->error.
+ */
+int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
+
+/** wfs_run_take() - the same for a request that was posted: wait for its answer. */
+int wfs_run_take(struct wfs_run *run, json_t **ret_result);
+
+/** wfs_run_pin() - make @consistency, which may be NULL, `exact:` the height that the last answer
+ *  stood at, so that what follows is of the same moment. Takes and returns memory. */
+int wfs_run_pin(struct wfs_run *run, char **consistency);
+
+/**
+ * wfs_run_each_cell() - all cells of a reducer at one height
+ * @consistency: of the first page; NULL: head
+ * @each: Return: 0, or -errno that ends it
+ */
+int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *consistency,
+	int (*each)(void *context, const json_t *cell), void *context);
+
+/** wfs_run_json() - print {data, meta}; takes @data. Return: 0, -ENOMEM. */
+int wfs_run_json(struct wfs_run *run, json_t *data);
+
+/** wfs_run_number() - value of an option or argument @text. Return: 0, or -EINVAL (misuse). */
+int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number);
+
+/** wfs_run_consistency() - from --exact-height and --at-least-height; NULL: head. Caller frees. */
+int wfs_run_consistency(struct wfs_run *run, char **ret_text);
+
+/** wfs_run_at() - from --at; NULL: head. Caller frees. */
+int wfs_run_at(struct wfs_run *run, char **ret_text);
+
+/** wfs_run_text() - a string member of an answer, "" when it is not there. */
+const char *wfs_run_text(const json_t *result, const char *name);
+
+/** wfs_run_integer() - an integer member of an answer, 0 when it is not there. */
+int64_t wfs_run_integer(const json_t *result, const char *name);
+
+/** wfs_run_decode() - append the bytes of a base64 member of an answer. */
+int wfs_run_decode(
+	struct wfs_run *run, const json_t *result, const char *name, struct wfs_buffer *buffer);
+
+/** wfs_run_print_document() - the canonical text and a newline. Return: 0, or -ENOMEM. */
+int wfs_run_print_document(struct wfs_run *run, const json_t *document);
+
+/** wfs_run_notice() - a line for people, on run->err. */
+void wfs_run_notice(struct wfs_run *run, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* --- fs/command/command-help.c --- */
+
+void wfs_help_overview(FILE *file);
+void wfs_help_group(FILE *file, const char *word);
+void wfs_help_command(FILE *file, const struct wfs_command *command);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands about mounts and the process behind them: mount, umount, serve. */
+#include <string.h>
+
+#include "caps/session.h"
+#include "fs/client/client.h"
+#include "fs/command/command-table.h"
+#include "fs/command/input.h"
+#include "fs/mount/mount-table.h"
+#include "fs/server/owner.h"
+#include "kernel/base/clock.h"
+
+enum {
+	RETRY_MS = 50,             /* between two looks at somebody who is starting or ending */
+	GONE_WAIT_MS = 10000,      /* for a mount to go, and for its owner to end */
+	STATUS_SIZE_MAX = 1 << 20, /* bytes of ctl/status */
+};
+
+static void pause_ms(int ms)
+{
+	const struct timespec pause = {.tv_nsec = ms * 1000L * 1000};
+
+	nanosleep(&pause, NULL);
+}
+
+static int64_t deadline_in(int ms)
+{
+	return wfs_clock_monotonic_ns() + (int64_t)ms * 1000 * 1000;
+}
+
+/* The canonical path of MNT, which may be a mount whose daemon is dead. Caller frees. */
+static int mount_point(struct wfs_run *run, char **ret_path)
+{
+	const char *const given = run->arguments[0];
+	WFS_AUTO_FREE char *here = given[0] == '/' ? NULL : getcwd(NULL, 0);
+	WFS_AUTO_FREE char *path = NULL;
+
+	if (given[0] != '/' && !here)
+		return wfs_error_from_errno(&run->error, -errno, "find the working directory");
+	if (asprintf(&path, "%s%s%s", here ? here : "", here ? "/" : "", given) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return wfs_mount_resolve(path, ret_path, &run->error);
+}
+
+/* One request to the owner. Return: as wfs_client_new, or as the answer says. */
+static int ask_owner(
+	struct wfs_run *run, const char *directory, const char *verb, const json_t *payload)
+{
+	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	int r = wfs_client_new(directory, NULL, &client);
+
+	if (r)
+		return r;
+	r = wfs_client_post(client, verb, payload);
+	if (!r)
+		r = wfs_client_take(client, true, &answer, &run->error);
+	if (r < 0)
+		return r;
+	if (answer.status)
+		run->error = answer.error;
+	return answer.status;
+}
+
+/* Nobody listens, or whoever did has just ended. */
+static bool owner_is_gone(const struct wfs_run *run, int r)
+{
+	return r == -ECONNREFUSED || (r == -ENOENT && run->error.code == WFS_OK) ||
+		(r == -EINTR && run->error.code == WFS_E_CANCELLED);
+}
+
+static bool is_owned(const char *directory)
+{
+	pid_t pid = 0;
+
+	return wfs_world_owner(directory, &pid) == 0 && pid != 0;
+}
+
+/* --- mount --- */
+
+static int tell_mounted(struct wfs_run *run, const char *path)
+{
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(
+			run, json_pack("{s:s, s:s}", "directory", path, "world", run->directory));
+	wfs_run_notice(run, "mounted on %s", path);
+	return 0;
+}
+
+static int ask_for_mount(struct wfs_run *run, const struct wfs_mount_options *mount)
+{
+	WFS_AUTO_JSON json_t *payload =
+		json_pack("{s:s, s:s, s:b, s:b}", "dir", mount->directory, "as", mount->principal,
+			"allow_other", (int)mount->allow_other, "nest_ctl", (int)mount->nest_ctl);
+
+	run->error.code = WFS_OK;
+	return payload ? ask_owner(run, run->directory, "mount", payload) : -ENOMEM;
+}
+
+/* Two commands at once may both find no owner: the one that comes second asks the first. */
+static int mount_in_background(struct wfs_run *run, const struct wfs_mount_options *mount)
+{
+	const struct wfs_owner_options options = {
+		.directory = run->directory,
+		.mount = mount,
+	};
+	const int64_t deadline_ns = deadline_in(WFS_OPEN_WAIT_MS);
+
+	for (;;) {
+		int r = ask_for_mount(run, mount);
+
+		if (!owner_is_gone(run, r))
+			return r;
+		r = wfs_owner_start(&options, &run->error);
+		if (r != -EBUSY || !is_owned(run->directory) ||
+			wfs_clock_monotonic_ns() >= deadline_ns)
+			return r;
+		pause_ms(RETRY_MS);
+	}
+}
+
+static void on_mounted(void *context)
+{
+	struct wfs_run *const run = context;
+
+	wfs_run_notice(run, "mounted on %s", run->arguments[0]);
+}
+
+static int mount_in_foreground(struct wfs_run *run, const struct wfs_mount_options *mount)
+{
+	const struct wfs_owner_options options = {
+		.directory = run->directory,
+		.mount = mount,
+		.wait_ms = WFS_OPEN_WAIT_MS,
+		.ready = on_mounted,
+		.context = run,
+	};
+
+	return wfs_owner_run(&options, &run->error);
+}
+
+int wfs_run_mount(struct wfs_run *run)
+{
+	const char *const principal = run->options[WFS_OPTION_AS];
+	WFS_AUTO_FREE char *path = NULL;
+	struct wfs_mount_options mount = {
+		.principal = principal ? principal : WFS_PRINCIPAL_OPERATOR,
+		.allow_other = run->options[WFS_OPTION_ALLOW_OTHER],
+		.nest_ctl = run->options[WFS_OPTION_NEST_CTL],
+	};
+	int r = wfs_run_directory(run);
+
+	if (!r)
+		r = mount_point(run, &path);
+	if (r)
+		return r;
+	mount.directory = path;
+	if (run->options[WFS_OPTION_FOREGROUND])
+		return mount_in_foreground(run, &mount);
+	r = mount_in_background(run, &mount);
+	return r ? r : tell_mounted(run, path);
+}
+
+/* --- serve --- */
+
+static void on_serving(void *context)
+{
+	struct wfs_run *const run = context;
+
+	wfs_run_notice(run, "serving %s", run->directory);
+}
+
+int wfs_run_serve(struct wfs_run *run)
+{
+	struct wfs_owner_options options = {
+		.keep = true,
+		.wait_ms = WFS_OPEN_WAIT_MS,
+		.ready = on_serving,
+		.context = run,
+	};
+	int r = wfs_run_directory(run);
+
+	options.directory = run->directory;
+	return r ? r : wfs_owner_run(&options, &run->error);
+}
+
+/* --- umount --- */
+
+/* Whom to wait for when a mount is gone. */
+struct behind {
+	char *directory; /* of the world; owned; NULL when the mount does not say */
+	bool ends;       /* the owner ends with this mount */
+};
+
+static void behind_done(struct behind *behind)
+{
+	free(behind->directory);
+}
+
+/* What the mount's own ctl/status says; a dead mount says nothing. */
+static void find_behind(const char *path, struct behind *behind)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer file = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *status = NULL;
+
+	wfs_buffer_printf(&file, "%s/ctl/status", path);
+	if (wfs_input_read(wfs_buffer_text(&file), STATUS_SIZE_MAX, &text, NULL) < 0 ||
+		wfs_json_parse(text.data, text.size, &status, NULL) < 0)
+		return;
+	behind->directory = strdup(wfs_run_text(status, "world"));
+	behind->ends = !json_is_true(json_object_get(status, "keep")) &&
+		json_array_size(json_object_get(status, "mounts")) <= 1;
+}
+
+static int take_down(struct wfs_run *run, const char *path, const struct behind *behind)
+{
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "dir", path);
+	int r;
+
+	if (behind->directory && payload) {
+		r = ask_owner(run, behind->directory, "umount", payload);
+		if (!owner_is_gone(run, r))
+			return r;
+	}
+	if (wfs_mount_clear_dead(path, NULL) == 0) {
+		wfs_mount_run_clear();
+		return 0;
+	}
+	return wfs_mount_unmount(path, false, &run->error);
+}
+
+static int wait_until_gone(struct wfs_run *run, const char *path, const struct behind *behind)
+{
+	const int64_t deadline_ns = deadline_in(GONE_WAIT_MS);
+	int r;
+
+	for (;;) {
+		r = wfs_mount_is_ours(path, &run->error);
+		if (r < 0)
+			return r;
+		if (r == 0 && !(behind->ends && is_owned(behind->directory)))
+			return 0;
+		if (wfs_clock_monotonic_ns() >= deadline_ns)
+			return wfs_error_set(&run->error, WFS_E_TIMEOUT,
+				"'%s' was unmounted, but the process behind it does not end", path);
+		pause_ms(RETRY_MS / 10);
+	}
+}
+
+int wfs_run_umount(struct wfs_run *run)
+{
+	WFS_AUTO_FREE char *path = NULL;
+	WFS_CLEANUP(behind_done) struct behind behind = {.directory = NULL};
+	int r = mount_point(run, &path);
+
+	if (!r)
+		r = wfs_mount_is_ours(path, &run->error);
+	if (r == 0)
+		return wfs_error_set(
+			&run->error, WFS_E_NOT_FOUND, "no world is mounted on '%s'", path);
+	if (r < 0)
+		return r;
+	find_behind(path, &behind);
+	r = take_down(run, path, &behind);
+	if (!r)
+		r = wait_until_gone(run, path, &behind);
+	if (!r && run->options[WFS_OPTION_JSON])
+		r = wfs_run_json(run, json_pack("{s:s}", "directory", path));
+	return r;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that read the world: manifest, state, cells, head, journal. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "fs/command/command-table.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+
+enum { FOLLOW_EVERY_MS = 100 }; /* how often --follow looks for new records */
+
+int wfs_run_manifest(struct wfs_run *run)
+{
+	WFS_AUTO_FREE char *consistency = NULL;
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_consistency(run, &consistency);
+
+	if (!r)
+		r = wfs_run_call(run, "manifest-read",
+			json_pack("{s:s*}", "consistency", consistency), &result);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	return wfs_run_print_document(run, json_object_get(result, "manifest"));
+}
+
+int wfs_run_head(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, "journal-head", NULL, &result);
+
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	return wfs_run_print_document(run, result);
+}
+
+/* --- state --- */
+
+/* The key in base64, from KEY or --key-b64; NULL: none was given. */
+static int key_given(struct wfs_run *run, struct wfs_buffer *buffer, const char **ret_key_b64)
+{
+	const char *const key = run->argument_count > 1 ? run->arguments[1] : NULL;
+
+	*ret_key_b64 = run->options[WFS_OPTION_KEY_B64];
+	if (key && *ret_key_b64)
+		return wfs_run_misuse(run, "KEY and --key-b64 exclude each other");
+	if (!key)
+		return 0;
+	wfs_base64_append(buffer, key, strlen(key));
+	*ret_key_b64 = wfs_buffer_text(buffer);
+	return wfs_buffer_check(buffer);
+}
+
+static int print_state(struct wfs_run *run, const json_t *result)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer state = {0};
+	int r;
+
+	if (!json_object_get(result, "state_b64")) {
+		wfs_run_notice(run, "reducer '%s' has no such key", run->arguments[0]);
+		return 1;
+	}
+	r = wfs_run_decode(run, result, "state_b64", &state);
+	if (!r)
+		(void)fwrite(state.data, 1, state.size, run->out);
+	return r;
+}
+
+int wfs_run_state(struct wfs_run *run)
+{
+	WFS_AUTO_FREE char *consistency = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
+	WFS_AUTO_JSON json_t *result = NULL;
+	const char *key_b64;
+	bool found;
+	int r = wfs_run_consistency(run, &consistency);
+
+	if (!r)
+		r = key_given(run, &key, &key_b64);
+	if (!r)
+		r = wfs_run_call(run, "query-state",
+			json_pack("{s:s, s:s*, s:s*}", "reducer", run->arguments[0], "key_b64",
+				key_b64, "consistency", consistency),
+			&result);
+	if (r)
+		return r;
+	if (!run->options[WFS_OPTION_JSON])
+		return print_state(run, result);
+	found = json_object_get(result, "state_b64");
+	r = wfs_run_json(run, WFS_STEAL(result));
+	return r ? r : !found;
+}
+
+/* --- cells --- */
+
+/* Text as it is; what could not stand on one line between tabs, as 0x and hex. */
+static void print_key(FILE *file, const struct wfs_buffer *key)
+{
+	bool plain = wfs_utf8_valid(key->data, key->size);
+
+	for (size_t i = 0; i < key->size && plain; i++)
+		plain = (unsigned char)key->data[i] >= ' ' && key->data[i] != 0x7f;
+	if (plain) {
+		(void)fwrite(key->data, 1, key->size, file);
+		return;
+	}
+	fputs("0x", file);
+	for (size_t i = 0; i < key->size; i++)
+		fprintf(file, "%02x", (unsigned char)key->data[i]);
+}
+
+static int print_cell(struct wfs_run *run, const json_t *cell)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
+	int r;
+
+	if (run->options[WFS_OPTION_RAW_CELLS])
+		return wfs_run_print_document(run, cell);
+	r = wfs_run_decode(run, cell, "key_b64", &key);
+	if (r)
+		return r;
+	print_key(run->out, &key);
+	fprintf(run->out, "\t%" PRId64 "\t%" PRId64 "\t%s\n", wfs_run_integer(cell, "size"),
+		wfs_run_integer(cell, "last_active_height"), wfs_run_text(cell, "state_hash"));
+	return 0;
+}
+
+struct cells_printer {
+	struct wfs_run *run;
+	json_t *all; /* for --json, else NULL */
+};
+
+static int take_cell(void *context, const json_t *cell)
+{
+	struct cells_printer *const printer = context;
+
+	if (printer->all)
+		return json_array_append(printer->all, (json_t *)cell) < 0 ? -ENOMEM : 0;
+	return print_cell(printer->run, cell);
+}
+
+int wfs_run_cells(struct wfs_run *run)
+{
+	const bool json = run->options[WFS_OPTION_JSON];
+	WFS_AUTO_FREE char *consistency = NULL;
+	WFS_AUTO_JSON json_t *all = json ? json_array() : NULL;
+	struct cells_printer printer = {run, all};
+	int r = wfs_run_consistency(run, &consistency);
+
+	if (!r)
+		r = wfs_run_each_cell(run, run->arguments[0], consistency, take_cell, &printer);
+	if (!r && json)
+		r = wfs_run_json(run, json_pack("{s:O}", "cells", all));
+	return r;
+}
+
+/* --- journal --- */
+
+struct journal_reader {
+	struct wfs_run *run;
+	uint64_t next_seq;
+	uint64_t left; /* records still wanted */
+	json_t *all;   /* for --json, else NULL */
+};
+
+/* One page. Return: 1 when there is more behind it, 0 at the end, or -errno. */
+static int read_page(struct journal_reader *reader)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	const json_t *record;
+	size_t i;
+	int r = wfs_run_call(reader->run, "journal-read",
+		json_pack("{s:I}", "from", (json_int_t)reader->next_seq), &result);
+
+	if (r)
+		return r;
+	json_array_foreach(json_object_get(result, "records"), i, record)
+	{
+		if (reader->left == 0)
+			return 0;
+		if (!reader->all)
+			r = wfs_run_print_document(reader->run, record);
+		else
+			r = json_array_append(reader->all, (json_t *)record) < 0 ? -ENOMEM : 0;
+		if (r)
+			return r;
+		reader->next_seq++;
+		reader->left--;
+	}
+	return json_object_get(result, "next_from") && reader->left > 0;
+}
+
+static int follow(struct journal_reader *reader)
+{
+	const struct timespec pause = {.tv_nsec = FOLLOW_EVERY_MS * 1000L * 1000};
+	int r = 0;
+
+	while (r >= 0 && reader->left > 0) {
+		if (fflush(reader->run->out) != 0)
+			return 0; /* run_command() tells */
+		if (r == 0)
+			nanosleep(&pause, NULL);
+		r = read_page(reader);
+	}
+	return r;
+}
+
+int wfs_run_journal(struct wfs_run *run)
+{
+	const bool json = run->options[WFS_OPTION_JSON];
+	WFS_AUTO_JSON json_t *all = json ? json_array() : NULL;
+	struct journal_reader reader = {.run = run, .left = UINT64_MAX, .all = all};
+	int r = 0;
+
+	if (json && run->options[WFS_OPTION_FOLLOW])
+		return wfs_run_misuse(run,
+			"--json and --follow exclude each other; the records "
+			"are JSON lines anyway");
+	if (run->options[WFS_OPTION_FROM_SEQ])
+		r = wfs_run_number(
+			run, "--from", run->options[WFS_OPTION_FROM_SEQ], &reader.next_seq);
+	if (!r && run->options[WFS_OPTION_LIMIT])
+		r = wfs_run_number(run, "--limit", run->options[WFS_OPTION_LIMIT], &reader.left);
+	if (r)
+		return r;
+	do {
+		r = read_page(&reader);
+	} while (r > 0);
+	if (!r && run->options[WFS_OPTION_FOLLOW])
+		r = follow(&reader);
+	if (!r && json)
+		r = wfs_run_json(run, json_pack("{s:O}", "records", all));
+	return r;
+}

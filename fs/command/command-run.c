@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What commands share: the world they are about, requests to it, printing. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "caps/session.h"
+#include "fs/command/command-impl.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+
+int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
+{
+	char message[WFS_ERROR_MESSAGE_SIZE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	run->misused = true;
+	return wfs_error_set(&run->error, WFS_E_INVALID_ARGUMENT, "%s", message);
+}
+
+/* --- the world --- */
+
+static bool is_world(const char *directory)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	return (size_t)snprintf(path, sizeof(path), "%s/data.mdb", directory) < sizeof(path) &&
+		stat(path, &status) == 0;
+}
+
+/* This directory, or the nearest one above it, that is a world. */
+static int world_here(struct wfs_run *run, char **ret_directory)
+{
+	WFS_AUTO_FREE char *directory = getcwd(NULL, 0);
+	char *slash;
+
+	if (!directory)
+		return wfs_error_from_errno(&run->error, -errno, "find the working directory");
+	while (!is_world(directory)) {
+		slash = strrchr(directory, '/');
+		if (!slash || slash == directory)
+			return wfs_error_set(&run->error, WFS_E_NOT_FOUND,
+				"no world here or above; name one with -w DIR or $WORLDFS_WORLD, "
+				"or "
+				"make one with 'worldfs init DIR'");
+		*slash = '\0';
+	}
+	*ret_directory = WFS_STEAL(directory);
+	return 0;
+}
+
+int wfs_run_directory(struct wfs_run *run)
+{
+	const char *named = run->options[WFS_OPTION_WORLD];
+
+	if (run->directory)
+		return 0;
+	if (!named)
+		named = secure_getenv("WORLDFS_WORLD");
+	if (!named || !*named)
+		return world_here(run, &run->directory);
+	run->directory = realpath(named, NULL);
+	if (!run->directory)
+		return wfs_error_from_errno(&run->error, -errno, "open the world '%s'", named);
+	if (!is_world(run->directory) && errno == EACCES)
+		return wfs_error_from_errno(&run->error, -EACCES, "open the world '%s'", named);
+	if (!is_world(run->directory))
+		return wfs_error_set(&run->error, WFS_E_NOT_FOUND, "'%s' is not a world", named);
+	return 0;
+}
+
+int wfs_run_open(struct wfs_run *run)
+{
+	int r = run->access ? 0 : wfs_run_directory(run);
+
+	if (r || run->access)
+		return r;
+	return wfs_access_new(run->directory, run->options[WFS_OPTION_AS], run->command->changes,
+		&run->access, &run->error);
+}
+
+/* --- requests --- */
+
+int wfs_run_take(struct wfs_run *run, json_t **ret_result)
+{
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	int r = wfs_access_take(run->access, true, &answer, &run->error);
+
+	if (r < 0)
+		return r;
+	json_decref(run->meta);
+	run->meta = WFS_STEAL(answer.meta);
+	if (answer.status)
+		run->error = answer.error;
+	else
+		*ret_result = WFS_STEAL(answer.result);
+	return answer.status;
+}
+
+int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result)
+{
+	int r = wfs_run_open(run);
+
+	if (r) {
+		json_decref(payload);
+		return r;
+	}
+	r = wfs_access_post(run->access, verb, payload);
+	if (r)
+		return wfs_error_from_errno(&run->error, r, "send '%s'", verb);
+	return wfs_run_take(run, ret_result);
+}
+
+int wfs_run_pin(struct wfs_run *run, char **consistency)
+{
+	free(*consistency);
+	if (asprintf(consistency, "exact:%" PRId64, wfs_run_integer(run->meta, "journal_height")) <
+		0)
+		*consistency = NULL;
+	return *consistency ? 0 : -ENOMEM;
+}
+
+int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *consistency,
+	int (*each)(void *context, const json_t *cell), void *context)
+{
+	WFS_AUTO_FREE char *pinned = consistency ? strdup(consistency) : NULL;
+	WFS_AUTO_JSON json_t *cursor = NULL;
+	int r = 0;
+
+	do {
+		WFS_AUTO_JSON json_t *page = NULL;
+		const json_t *cell;
+		size_t i;
+
+		r = wfs_run_call(run, "list-cells",
+			json_pack("{s:s, s:s*, s:O*}", "reducer", reducer, "consistency", pinned,
+				"cursor", cursor),
+			&page);
+		if (r)
+			return r;
+		json_array_foreach(json_object_get(page, "cells"), i, cell)
+		{
+			r = each(context, cell);
+			if (r)
+				return r;
+		}
+		json_decref(cursor);
+		cursor = json_incref(json_object_get(page, "next_cursor"));
+		r = wfs_run_pin(run, &pinned);
+	} while (!r && cursor);
+	return r;
+}
+
+/* --- values of options and answers --- */
+
+int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number)
+{
+	uint64_t number = 0;
+	const char *at = text;
+
+	for (; *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+			__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number) ||
+			number > INT64_MAX)
+			break;
+	if (at == text || *at)
+		return wfs_run_misuse(run, "%s: expected a number, got '%.60s'", name, text);
+	*ret_number = number;
+	return 0;
+}
+
+static int number_text(struct wfs_run *run, enum wfs_option option, const char *form, char **ret)
+{
+	char name[40];
+	uint64_t number = 0;
+	int r;
+
+	snprintf(name, sizeof(name), "--%s", wfs_option_rows[option].name);
+	r = wfs_run_number(run, name, run->options[option], &number);
+	if (!r && asprintf(ret, "%s:%" PRIu64, form, number) < 0)
+		r = -ENOMEM;
+	return r;
+}
+
+int wfs_run_consistency(struct wfs_run *run, char **ret_text)
+{
+	const bool exact = run->options[WFS_OPTION_EXACT_HEIGHT];
+	const bool at_least = run->options[WFS_OPTION_AT_LEAST_HEIGHT];
+
+	*ret_text = NULL;
+	if (exact && at_least)
+		return wfs_run_misuse(
+			run, "--exact-height and --at-least-height exclude each other");
+	if (exact)
+		return number_text(run, WFS_OPTION_EXACT_HEIGHT, "exact", ret_text);
+	if (at_least)
+		return number_text(run, WFS_OPTION_AT_LEAST_HEIGHT, "at_least", ret_text);
+	return 0;
+}
+
+int wfs_run_at(struct wfs_run *run, char **ret_text)
+{
+	const char *const at = run->options[WFS_OPTION_AT];
+	struct wfs_consistency consistency;
+
+	*ret_text = NULL;
+	if (!at)
+		return 0;
+	if (*at && strspn(at, "0123456789") == strlen(at))
+		return number_text(run, WFS_OPTION_AT, "exact", ret_text);
+	if (wfs_consistency_parse(at, &consistency, NULL) < 0)
+		return wfs_run_misuse(run,
+			"--at: expected a height, exact:HEIGHT, at_least:HEIGHT or head, got "
+			"'%.60s'",
+			at);
+	*ret_text = strdup(at);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+const char *wfs_run_text(const json_t *result, const char *name)
+{
+	const char *const text = json_string_value(json_object_get(result, name));
+
+	return text ? text : "";
+}
+
+int64_t wfs_run_integer(const json_t *result, const char *name)
+{
+	return json_integer_value(json_object_get(result, name));
+}
+
+int wfs_run_decode(
+	struct wfs_run *run, const json_t *result, const char *name, struct wfs_buffer *buffer)
+{
+	const char *const text = wfs_run_text(result, name);
+
+	return wfs_base64_decode(text, strlen(text), buffer, &run->error);
+}
+
+/* --- printing --- */
+
+static int print_document(FILE *file, const json_t *document)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_json_write_document(document, &text);
+	if (wfs_buffer_check(&text) < 0)
+		return -ENOMEM;
+	(void)fwrite(text.data, 1, text.size, file);
+	return 0;
+}
+
+int wfs_run_print_document(struct wfs_run *run, const json_t *document)
+{
+	return print_document(run->out, document);
+}
+
+int wfs_run_json(struct wfs_run *run, json_t *data)
+{
+	WFS_AUTO_JSON json_t *document = json_pack("{s:o, s:O*}", "data", data, "meta", run->meta);
+
+	return document ? print_document(run->out, document) : -ENOMEM;
+}
+
+void wfs_run_notice(struct wfs_run *run, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vfprintf(run->err, format, arguments);
+	va_end(arguments);
+	fputc('\n', run->err);
+}

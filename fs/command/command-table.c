@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands: what each takes, what it does, what its help says. */
+#include "fs/command/command-table.h"
+
+const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT] = {
+#define OPTION_ROW(constant_, name_, letter_, value_, help_) \
+	[WFS_OPTION_##constant_] = {(name_), (letter_), (value_), (help_)},
+	WFS_OPTIONS(OPTION_ROW)
+#undef OPTION_ROW
+};
+
+#define GROUP_WORLD "World"
+#define GROUP_READ "Read"
+#define GROUP_FILES "Files, without a mount"
+#define GROUP_ACT "Act"
+
+const struct wfs_command wfs_commands[] = {
+	{
+		.name = "init",
+		.group = GROUP_WORLD,
+		.arguments = "DIR",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(SOURCE) | WFS_OPTION_BIT(NAME),
+		.run = wfs_run_init,
+		.summary = "make a world in DIR",
+		.help = "DIR is made if it is not there, and must be empty otherwise. With "
+			"--from, the world gets the schemas, reducers and routing that "
+			"SRC/world.json describes; every problem in it is reported, and "
+			"nothing is made unless there is none.\n",
+	},
+	{
+		.name = "mount",
+		.group = GROUP_WORLD,
+		.arguments = "MNT",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(ALLOW_OTHER) | WFS_OPTION_BIT(NEST_CTL) |
+			WFS_OPTION_BIT(FOREGROUND),
+		.run = wfs_run_mount,
+		.summary = "show the world as files in MNT",
+		.help = "Returns when the tree is usable. If nobody owns the world, a "
+			"process that does is started in the background; it ends when its "
+			"last mount is taken down, and writes what it has to say to "
+			"worldfs.log in the world.\n\n"
+			"  worldfs -w ~/world mount ~/mnt && ls ~/mnt/reducers\n",
+	},
+	{
+		.name = "umount",
+		.group = GROUP_WORLD,
+		.arguments = "MNT",
+		.argument_min = 1,
+		.argument_max = 1,
+		.run = wfs_run_umount,
+		.summary = "take the mount at MNT down",
+		.help = "Returns when it is gone, and when the process behind it has let go "
+			"of the world if this was its last mount. 'umount MNT' and "
+			"'fusermount3 -u MNT' do as well.\n",
+	},
+	{
+		.name = "status",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.run = wfs_run_status,
+		.summary = "height, queue, store and mounts of the world",
+		.help = "Prints one JSON document. It has 'pid' when a process owns the "
+			"world.\n",
+	},
+	{
+		.name = "serve",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.run = wfs_run_serve,
+		.summary = "own the world in the foreground, until SIGTERM",
+		.help = "Serves the control socket, and mounts that other commands ask for. "
+			"It stays when the last of them is taken down.\n",
+	},
+	{
+		.name = "verify",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.run = wfs_run_verify,
+		.summary = "check every hash and derived row of the world",
+		.help = "Reads beside a running owner. What is wrong is listed on standard "
+			"output, and the exit status is then 1.\n",
+	},
+	{
+		.name = "replay",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.run = wfs_run_replay,
+		.summary = "fold the journal again and compare",
+		.help = "Folds the whole journal into a scratch store and compares every "
+			"version with what the world has. The first record that differs is "
+			"named.\n",
+	},
+	{
+		.name = "snapshot",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.changes = true,
+		.run = wfs_run_snapshot,
+		.summary = "record the hash of the whole state",
+		.help = "Prints the snapshot hash. Equal states have equal hashes, whatever "
+			"their history.\n",
+	},
+	{
+		.name = "diff",
+		.group = GROUP_WORLD,
+		.arguments = "H1 H2",
+		.argument_min = 2,
+		.argument_max = 2,
+		.run = wfs_run_diff,
+		.summary = "paths that differ between two heights",
+		.help = "One line a path, sorted: A added, M modified, D deleted.\n\n"
+			"  worldfs diff 100 200\n",
+	},
+	{
+		.name = "manifest",
+		.group = GROUP_READ,
+		.arguments = "",
+		.options = WFS_OPTION_BIT(EXACT_HEIGHT) | WFS_OPTION_BIT(AT_LEAST_HEIGHT),
+		.run = wfs_run_manifest,
+		.summary = "what the world is made of",
+		.help = "Prints the exact bytes of the manifest.\n",
+	},
+	{
+		.name = "state",
+		.group = GROUP_READ,
+		.arguments = "REDUCER [KEY]",
+		.argument_min = 1,
+		.argument_max = 2,
+		.options = WFS_OPTION_BIT(EXACT_HEIGHT) | WFS_OPTION_BIT(AT_LEAST_HEIGHT) |
+			WFS_OPTION_BIT(KEY_B64) | WFS_OPTION_BIT(RAW_STATE),
+		.run = wfs_run_state,
+		.summary = "the state of one cell",
+		.help = "Prints its exact bytes; their SHA-256 is the state's hash. A "
+			"reducer without keys has one cell, with the empty key.\n\n"
+			"  worldfs state package bash:amd64 --exact-height 100\n",
+	},
+	{
+		.name = "cells",
+		.group = GROUP_READ,
+		.arguments = "REDUCER",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(EXACT_HEIGHT) | WFS_OPTION_BIT(AT_LEAST_HEIGHT) |
+			WFS_OPTION_BIT(RAW_CELLS),
+		.run = wfs_run_cells,
+		.summary = "the cells of a reducer",
+		.help = "One line a cell, parted by tabs: key, size, height of its last "
+			"change, hash. A key that is not plain text is printed as 0x and hex.\n",
+	},
+	{
+		.name = "head",
+		.group = GROUP_READ,
+		.arguments = "",
+		.run = wfs_run_head,
+		.summary = "the height of the journal",
+		.help = "Prints height, manifest hash and newest snapshot hash as a JSON "
+			"document.\n",
+	},
+	{
+		.name = "journal",
+		.group = GROUP_READ,
+		.arguments = "",
+		.options =
+			WFS_OPTION_BIT(FOLLOW) | WFS_OPTION_BIT(FROM_SEQ) | WFS_OPTION_BIT(LIMIT),
+		.run = wfs_run_journal,
+		.summary = "the records, one a line",
+		.help = "Prints the exact lines of the journal.\n\n"
+			"  worldfs journal --from 100 --limit 5\n",
+	},
+	{
+		.name = "blob get",
+		.group = GROUP_READ,
+		.arguments = "HASH",
+		.argument_min = 1,
+		.argument_max = 1,
+		.run = wfs_run_blob_get,
+		.summary = "the bytes of a blob",
+		.help = "HASH is 64 hex digits, with or without 'sha256:' before them.\n",
+	},
+	{
+		.name = "blob put",
+		.group = GROUP_READ,
+		.arguments = "FILE",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_blob_put,
+		.summary = "keep the bytes of FILE (-: standard input)",
+		.help = "Prints the hash. At most 11 MiB; larger ones are written to "
+			"ctl/put-blob of a mount.\n",
+	},
+	{
+		.name = "blob stat",
+		.group = GROUP_READ,
+		.arguments = "HASH",
+		.argument_min = 1,
+		.argument_max = 1,
+		.run = wfs_run_blob_stat,
+		.summary = "size and time of a blob",
+		.help = "Prints a JSON document.\n",
+	},
+	{
+		.name = "fs ls",
+		.group = GROUP_FILES,
+		.arguments = "[PATH]",
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(AT) | WFS_OPTION_BIT(LONG),
+		.run = wfs_run_fs_ls,
+		.summary = "names in a directory",
+		.help = "The paths are those of a mount.\n\n"
+			"  worldfs fs ls -l reducers/package --at 100\n",
+	},
+	{
+		.name = "fs cat",
+		.group = GROUP_FILES,
+		.arguments = "PATH",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(AT),
+		.run = wfs_run_fs_cat,
+		.summary = "the bytes of a file",
+		.help = "The same bytes as in a mount.\n",
+	},
+	{
+		.name = "fs stat",
+		.group = GROUP_FILES,
+		.arguments = "PATH",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(AT),
+		.run = wfs_run_fs_stat,
+		.summary = "type, size, time and attributes of a path",
+		.help = "Prints a JSON document with the extended attributes.\n",
+	},
+	{
+		.name = "fs tree",
+		.group = GROUP_FILES,
+		.arguments = "[PATH]",
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(AT),
+		.run = wfs_run_fs_tree,
+		.summary = "all paths below a directory",
+		.help = "All of it at one height.\n",
+	},
+	{
+		.name = "fs grep",
+		.group = GROUP_FILES,
+		.arguments = "PATTERN [PATH]",
+		.argument_min = 1,
+		.argument_max = 2,
+		.options = WFS_OPTION_BIT(AT) | WFS_OPTION_BIT(FILES),
+		.run = wfs_run_fs_grep,
+		.summary = "lines that match, in all files below a path",
+		.help = "PATTERN is a Perl-compatible regular expression. Prints "
+			"PATH:LINE:TEXT, all of it at one height. The exit status is 1 when "
+			"nothing matches.\n\n"
+			"  worldfs fs grep '\"status\":\"config-files\"' reducers/package -l\n",
+	},
+	{
+		.name = "event",
+		.group = GROUP_ACT,
+		.arguments = "SCHEMA JSON|@FILE|@-",
+		.argument_min = 2,
+		.argument_max = 2,
+		.options = WFS_OPTION_BIT(LINES) | WFS_OPTION_BIT(KEY),
+		.changes = true,
+		.run = wfs_run_event,
+		.summary = "send an event, or one for every line",
+		.help = "The value stands on the command line, in a file, or comes from "
+			"standard input. With --lines each line is a request of its own: "
+			"refused ones are listed with their number, the others stand, and "
+			"the exit status is then 1.\n\n"
+			"  worldfs event dpkg/Change@1 @events.jsonl --lines\n",
+	},
+};
+
+const size_t wfs_command_count = WFS_ARRAY_COUNT(wfs_commands);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/command*.c: what the rows of the table run. */
+#pragma once
+
+#include "fs/command/command-impl.h"
+
+/* fs/command/command-world.c */
+int wfs_run_init(struct wfs_run *run);
+int wfs_run_status(struct wfs_run *run);
+int wfs_run_snapshot(struct wfs_run *run);
+
+/* fs/command/command-check.c */
+int wfs_run_verify(struct wfs_run *run);
+int wfs_run_replay(struct wfs_run *run);
+
+/* fs/command/command-diff.c */
+int wfs_run_diff(struct wfs_run *run);
+
+/* fs/command/command-mount.c */
+int wfs_run_mount(struct wfs_run *run);
+int wfs_run_umount(struct wfs_run *run);
+int wfs_run_serve(struct wfs_run *run);
+
+/* fs/command/command-read.c */
+int wfs_run_manifest(struct wfs_run *run);
+int wfs_run_state(struct wfs_run *run);
+int wfs_run_cells(struct wfs_run *run);
+int wfs_run_head(struct wfs_run *run);
+int wfs_run_journal(struct wfs_run *run);
+
+/* fs/command/command-blob.c */
+int wfs_run_blob_get(struct wfs_run *run);
+int wfs_run_blob_put(struct wfs_run *run);
+int wfs_run_blob_stat(struct wfs_run *run);
+
+/* fs/command/command-tree.c */
+int wfs_run_fs_ls(struct wfs_run *run);
+int wfs_run_fs_cat(struct wfs_run *run);
+int wfs_run_fs_stat(struct wfs_run *run);
+int wfs_run_fs_tree(struct wfs_run *run);
+
+/* fs/command/command-grep.c */
+int wfs_run_fs_grep(struct wfs_run *run);
+
+/* fs/command/command-event.c */
+int wfs_run_event(struct wfs_run *run);

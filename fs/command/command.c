@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a command line to a run: parsing, misuse, exit status. */
+#include "fs/command/command.h"
+
+#include <string.h>
+
+#include "fs/command/command-impl.h"
+#include "kernel/base/json.h"
+
+enum { GIVEN_MAX = 64 }; /* options on one line */
+
+/* What stands on the line, before it is known which command it is for. */
+struct line {
+	struct {
+		const char *name; /* long, or one letter */
+		size_t name_size;
+		const char *value;
+	} given[GIVEN_MAX];
+	size_t given_count;
+	const char
+		*words[WFS_ARGUMENTS_MAX + 3]; /* a command of two words, and one word too many */
+	size_t word_count;
+};
+
+static bool row_named(const struct wfs_option_row *row, const char *name, size_t size)
+{
+	if (size == 1)
+		return row->letter == name[0];
+	return strlen(row->name) == size && memcmp(row->name, name, size) == 0;
+}
+
+/* Options of one name take values or do not, whatever command they are for. */
+static const struct wfs_option_row *row_find(const char *name, size_t size)
+{
+	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
+		if (row_named(&wfs_option_rows[i], name, size))
+			return &wfs_option_rows[i];
+	return NULL;
+}
+
+/* One argument that begins with `-`. @next: the one behind it, or NULL.
+ * Return: how many arguments it took, or -EINVAL. */
+static int parse_option(
+	struct wfs_run *run, struct line *line, const char *argument, const char *next)
+{
+	const bool is_long = argument[1] == '-';
+	const char *const name = argument + (is_long ? 2 : 1);
+	const size_t size = is_long ? strcspn(name, "=") : 1;
+	const char *inside =
+		is_long ? (name[size] ? name + size + 1 : NULL) : (name[1] ? name + 1 : NULL);
+	const struct wfs_option_row *const row = is_long && size == 1 ? NULL : row_find(name, size);
+
+	if (!row)
+		return wfs_run_misuse(run, "unknown option '%.60s'", argument);
+	if (line->given_count == GIVEN_MAX)
+		return wfs_run_misuse(run, "too many options");
+	if (!row->value && inside)
+		return wfs_run_misuse(run, "option '--%s' takes no value", row->name);
+	if (row->value && !inside && !next)
+		return wfs_run_misuse(
+			run, "option '--%s' needs a value: %s", row->name, row->value);
+	line->given[line->given_count].name = name;
+	line->given[line->given_count].name_size = size;
+	line->given[line->given_count].value = !row->value ? "" : inside ? inside : next;
+	line->given_count++;
+	return row->value && !inside ? 2 : 1;
+}
+
+static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct line *line)
+{
+	bool options_ended = false;
+
+	for (int i = 1; i < argc;) {
+		const char *const argument = argv[i];
+
+		if (!options_ended && strcmp(argument, "--") == 0) {
+			options_ended = true;
+			i++;
+		} else if (!options_ended && argument[0] == '-' && argument[1]) {
+			int r = parse_option(
+				run, line, argument, i + 1 < argc ? argv[i + 1] : NULL);
+
+			if (r < 0)
+				return r;
+			i += r;
+		} else {
+			if (line->word_count < WFS_ARRAY_COUNT(line->words))
+				line->words[line->word_count++] = argument;
+			i++;
+		}
+	}
+	return 0;
+}
+
+static bool is_given(const struct line *line, enum wfs_option option)
+{
+	for (size_t i = 0; i < line->given_count; i++)
+		if (row_named(&wfs_option_rows[option], line->given[i].name,
+			    line->given[i].name_size))
+			return true;
+	return false;
+}
+
+/* Size of the first word of a command's name when it has two words, else 0. */
+static size_t group_word_size(const struct wfs_command *command)
+{
+	const char *const space = strchr(command->name, ' ');
+
+	return space ? (size_t)(space - command->name) : 0;
+}
+
+static bool is_group_word(const char *word)
+{
+	for (size_t i = 0; i < wfs_command_count; i++) {
+		const size_t size = group_word_size(&wfs_commands[i]);
+
+		if (size > 0 && strlen(word) == size &&
+			memcmp(wfs_commands[i].name, word, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* @ret_words: how many words of the line name it */
+static const struct wfs_command *command_find(const struct line *line, size_t *ret_words)
+{
+	for (size_t i = 0; i < wfs_command_count; i++) {
+		const struct wfs_command *const command = &wfs_commands[i];
+		const size_t first = group_word_size(command);
+
+		if (first == 0 && line->word_count > 0 &&
+			strcmp(command->name, line->words[0]) == 0) {
+			*ret_words = 1;
+			return command;
+		}
+		if (first > 0 && line->word_count > 1 && strlen(line->words[0]) == first &&
+			memcmp(command->name, line->words[0], first) == 0 &&
+			strcmp(command->name + first + 1, line->words[1]) == 0) {
+			*ret_words = 2;
+			return command;
+		}
+	}
+	return NULL;
+}
+
+static int set_options(struct wfs_run *run, const struct line *line)
+{
+	const uint64_t allowed = run->command->options | WFS_OPTIONS_GLOBAL;
+
+	for (size_t given = 0; given < line->given_count; given++) {
+		const char *const name = line->given[given].name;
+		const size_t size = line->given[given].name_size;
+		bool found = false;
+
+		for (size_t i = 0; i < WFS_OPTION_COUNT && !found; i++) {
+			found = (allowed & UINT64_C(1) << i) &&
+				row_named(&wfs_option_rows[i], name, size);
+			if (found)
+				run->options[i] = line->given[given].value;
+		}
+		if (!found)
+			return wfs_run_misuse(run, "'%s' has no option '%s%.*s'",
+				run->command->name, size == 1 ? "-" : "--", (int)size, name);
+	}
+	return 0;
+}
+
+static int set_arguments(struct wfs_run *run, const struct line *line, size_t words)
+{
+	const struct wfs_command *const command = run->command;
+	const size_t count = line->word_count - words;
+
+	if (count < command->argument_min)
+		return wfs_run_misuse(run, "'%s' takes: %s", command->name, command->arguments);
+	if (count > command->argument_max)
+		return wfs_run_misuse(run, "'%.60s' is one argument too many",
+			line->words[words + command->argument_max]);
+	for (size_t i = 0; i < count; i++)
+		run->arguments[i] = line->words[words + i];
+	run->argument_count = count;
+	return 0;
+}
+
+/* --- telling how it ended --- */
+
+static void print_error_json(struct wfs_run *run)
+{
+	const struct wfs_error_info *const info = wfs_error_info(run->error.code);
+	WFS_AUTO_JSON json_t *document = json_pack("{s:{s:s, s:s, s:s, s:b}, s:O*}", "error",
+		"category", info->category, "code", info->name, "message", run->error.message,
+		"retriable", (int)info->retriable, "meta", run->meta);
+
+	if (document)
+		(void)wfs_run_print_document(run, document);
+}
+
+static void print_meta(struct wfs_run *run)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (!run->meta || run->options[WFS_OPTION_JSON] || run->options[WFS_OPTION_RAW_STATE])
+		return;
+	wfs_json_write(run->meta, &text);
+	wfs_run_notice(run, "meta: %s", wfs_buffer_text(&text));
+}
+
+static void print_error(struct wfs_run *run, int r)
+{
+	if (run->error.code == WFS_OK)
+		wfs_error_from_errno(&run->error, r, "the command failed");
+	if (run->options[WFS_OPTION_JSON])
+		print_error_json(run);
+	else
+		wfs_run_notice(run, "worldfs: %s: %s", wfs_error_info(run->error.code)->name,
+			run->error.message);
+}
+
+static int misuse_status(struct wfs_run *run)
+{
+	wfs_run_notice(run, "worldfs: %s", run->error.message);
+	if (run->command)
+		wfs_run_notice(run, "Try 'worldfs %s --help'.", run->command->name);
+	else
+		wfs_run_notice(run, "Try 'worldfs --help'.");
+	return WFS_EXIT_MISUSE;
+}
+
+static int run_command(struct wfs_run *run)
+{
+	int r = run->command->run(run);
+
+	if (run->misused)
+		return misuse_status(run);
+	if (r < 0)
+		print_error(run, r);
+	if (fflush(run->out) != 0 || ferror(run->out)) {
+		wfs_run_notice(run, "worldfs: cannot write to standard output");
+		r = -EIO;
+	}
+	print_meta(run);
+	return r ? WFS_EXIT_FAILED : WFS_EXIT_DONE;
+}
+
+static int refuse_command(struct wfs_run *run, const struct line *line)
+{
+	if (line->word_count == 0) {
+		wfs_help_overview(run->err);
+		return WFS_EXIT_MISUSE;
+	}
+	if (is_group_word(line->words[0])) {
+		wfs_help_group(run->err, line->words[0]);
+		return WFS_EXIT_MISUSE;
+	}
+	(void)wfs_run_misuse(run, "there is no command '%.60s'", line->words[0]);
+	return misuse_status(run);
+}
+
+static int print_help(struct wfs_run *run, const struct line *line)
+{
+	if (run->command)
+		wfs_help_command(run->out, run->command);
+	else if (line->word_count > 0 && is_group_word(line->words[0]))
+		wfs_help_group(run->out, line->words[0]);
+	else if (line->word_count > 0)
+		return refuse_command(run, line);
+	else
+		wfs_help_overview(run->out);
+	return WFS_EXIT_DONE;
+}
+
+static int run_line(struct wfs_run *run, int argc, char *const *argv)
+{
+	struct line line = {.given_count = 0};
+	size_t words = 0;
+
+	if (parse_line(run, argc, argv, &line) < 0)
+		return misuse_status(run);
+	run->command = command_find(&line, &words);
+	if (is_given(&line, WFS_OPTION_HELP))
+		return print_help(run, &line);
+	if (is_given(&line, WFS_OPTION_VERSION) && !run->command) {
+		fprintf(run->out, "worldfs %s\n", WFS_VERSION);
+		return WFS_EXIT_DONE;
+	}
+	if (!run->command)
+		return refuse_command(run, &line);
+	if (set_options(run, &line) < 0 || set_arguments(run, &line, words) < 0)
+		return misuse_status(run);
+	return run_command(run);
+}
+
+int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err)
+{
+	struct wfs_run run = {.out = out, .err = err};
+	const int status = run_line(&run, argc, argv);
+
+	wfs_access_free(run.access);
+	free(run.directory);
+	json_decref(run.meta);
+	return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line: `worldfs [-w WORLD] COMMAND …`.
+ *
+ * One table (fs/command/command-table.c) says which commands there are, what they take and what their help
+ * says; parser, hints and `--help` come from it.
+ * Source: spec 3, "Command line".
+ */
+#pragma once
+
+#include <stdio.h>
+
+/* Exit statuses. */
+enum {
+	WFS_EXIT_DONE = 0,
+	WFS_EXIT_FAILED = 1, /* not found included */
+	WFS_EXIT_MISUSE = 2,
+};
+
+/**
+ * wfs_command_main() - parse one command line and run it
+ * @out: data
+ * @err: notices, progress, meta, errors
+ * Return: the exit status.
+ */
+int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Answers: how they look, and where in the file a reader finds them.
+ *
+ * The file position of a descriptor moves with what is written and with what is read, and has
+ * nothing to do with the answers. So `anchor` says at which file offset the first byte of the
+ * answers stands now. A reader that goes back over what it has read (a shell's `read` reads ahead
+ * and seeks back) gets it again; any other offset (a program that seeks to 0 first) reads on
+ * where reading stopped.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/control/control-impl.h"
+
+void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_JSON json_t *envelope = NULL;
+
+	if (call->status == 0) {
+		wfs_json_write_document(call->result, buffer);
+		return;
+	}
+	envelope = wfs_call_envelope(call, NULL);
+	if (envelope)
+		wfs_json_write_document(envelope, buffer);
+	else
+		buffer->failed = true;
+}
+
+/* A seek back over what was read moves the place of reading; arithmetic is modulo 2^64. */
+static void answer_seek(struct wfs_control_open *open, uint64_t offset)
+{
+	uint64_t index = offset - open->anchor;
+
+	if (index <= open->output.size)
+		open->delivered = index;
+}
+
+/* Files that are only read are what they were when they were opened. */
+static ssize_t answer_slice(
+	const struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data)
+{
+	if (offset >= open->output.size)
+		return 0;
+	if (size > open->output.size - offset)
+		size = open->output.size - offset;
+	char *data = malloc(size);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, open->output.data + offset, size);
+	*ret_data = data;
+	return (ssize_t)size;
+}
+
+ssize_t wfs_control_deliver(
+	struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data)
+{
+	if (!wfs_control_file_writable(open->file))
+		return answer_slice(open, offset, size, ret_data);
+	if (!open->used) {
+		open->used = true;
+		wfs_buffer_append_text(&open->output, open->file->usage);
+	}
+	if (wfs_buffer_check(&open->output) < 0)
+		return -ENOMEM;
+	answer_seek(open, offset);
+	ssize_t got = answer_slice(open, open->delivered, size, ret_data);
+	if (got < 0)
+		return got;
+	open->anchor = offset - open->delivered;
+	open->delivered += (size_t)got;
+	return got;
+}
+
+void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t size)
+{
+	/* An appending write has its offset from the file size, not from the file position. */
+	if (!(open->flags & O_APPEND))
+		answer_seek(open, offset);
+	if (open->delivered > 0) {
+		open->output.size -= open->delivered;
+		memmove(open->output.data, open->output.data + open->delivered, open->output.size);
+		open->delivered = 0;
+		open->overflowed = false;
+	}
+	open->anchor = offset + size;
+}

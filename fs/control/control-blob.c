@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * put-blob: bytes stream into a blob writer as they come and are recorded when the file is closed
+ * or read. Syncing a large file takes seconds, so that is done on a thread of its own.
+ */
+#include <inttypes.h>
+#include <time.h>
+
+#include "fs/control/control-impl.h"
+#include "fs/verb/verb.h"
+
+static void blob_refuse(struct wfs_control_open *open, const struct wfs_error *error, int r)
+{
+	struct wfs_control_call *call = wfs_control_call_new(open);
+
+	if (!call)
+		return;
+	call->call.error = *error;
+	wfs_control_refuse(call, r);
+}
+
+static int blob_add(
+	struct wfs_control_open *open, const void *data, size_t size, struct wfs_error *error)
+{
+	int r = 0;
+
+	if (!open->writer)
+		r = wfs_session_blob_writer(open->control->session, &open->writer, error);
+	if (r < 0)
+		return wfs_trace(r);
+	if (wfs_blob_writer_size(open->writer) + size > WFS_CONTROL_BLOB_MAX)
+		return wfs_error_set(error, WFS_E_TOO_LARGE,
+			"a blob has at most %d bytes; what came so far is dropped",
+			(int)WFS_CONTROL_BLOB_MAX);
+	r = wfs_blob_writer_add(open->writer, data, size);
+	return r < 0 ? wfs_error_from_errno(error, r, "receive a blob") : 0;
+}
+
+void wfs_control_blob_write(struct wfs_control_open *open, const void *data, size_t size)
+{
+	struct wfs_error error = {0};
+	int r = open->stream_failed;
+
+	open->truncated = false;
+	if (r < 0)
+		wfs_error_set(&error, WFS_E_INVALID_REQUEST,
+			"more bytes of a blob that was refused; read the answer or close first");
+	else
+		r = blob_add(open, data, size, &error);
+	if (r < 0) {
+		open->stream_failed = r;
+		wfs_blob_writer_free(WFS_STEAL(open->writer));
+		blob_refuse(open, &error, r);
+	}
+	wfs_control_submitted(open);
+}
+
+static int blob_result(struct wfs_call *call)
+{
+	call->result = json_pack("{s:I}", "size", (json_int_t)call->request.blob.size_bytes);
+	if (!call->result)
+		return -ENOMEM;
+	return wfs_verb_hash_set(call->result, "hash", &call->request.blob.hash);
+}
+
+static void blob_recorded(struct wfs_request *request)
+{
+	struct wfs_call *call = request->context;
+	int r = request->result;
+
+	if (r < 0)
+		call->error = request->error;
+	else
+		r = blob_result(call);
+	wfs_verb_finish(call, r);
+}
+
+/* This thread may wait, so a full queue is waited for. */
+static int blob_submit(struct wfs_control_call *call, const struct wfs_blob *blob)
+{
+	const struct timespec pause = {.tv_nsec = WFS_CONTROL_RETRY_MS * 1000000L};
+	struct wfs_request *request = &call->call.request;
+
+	for (;;) {
+		*request = (struct wfs_request){
+			.kind = WFS_REQUEST_BLOB,
+			.done = blob_recorded,
+			.context = &call->call,
+			.blob = *blob,
+		};
+		int r = wfs_session_submit(call->call.session, request);
+		if (r != -EAGAIN || call->retries == WFS_CONTROL_RETRY_MAX)
+			return r;
+		call->retries++;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void blob_complete(struct wfs_control_call *call, struct wfs_blob_writer *writer)
+{
+	struct wfs_blob blob;
+
+	call->writer = writer;
+	int r = wfs_blob_writer_finish(writer, &blob);
+	if (r < 0) {
+		wfs_error_from_errno(&call->call.error, r, "store a blob");
+		wfs_control_refuse(call, r);
+		return;
+	}
+	r = blob_submit(call, &blob);
+	if (r < 0) {
+		call->call.error = call->call.request.error;
+		wfs_control_refuse(call, r);
+	}
+}
+
+static void blob_end(struct wfs_work_task *task)
+{
+	struct wfs_control_open *open =
+		(void *)((char *)task - offsetof(struct wfs_control_open, task));
+	struct wfs_error error = {0};
+	int r = 0;
+
+	open->truncated = false;
+	if (!open->writer)
+		r = wfs_session_blob_writer(open->control->session, &open->writer, &error);
+	struct wfs_control_call *call = r < 0 ? NULL : wfs_control_call_new(open);
+	if (call)
+		blob_complete(call, WFS_STEAL(open->writer));
+	else if (r < 0)
+		blob_refuse(open, &error, r);
+	wfs_control_submitted(open);
+}
+
+void wfs_control_blob_end(struct wfs_control_open *open)
+{
+	open->task.run = blob_end;
+	wfs_work_add(open->control->slow, &open->task, 0);
+}

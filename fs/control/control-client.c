@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who closes a control file.
+ *
+ * A flush says only that some descriptor of the open file was closed. A child that inherited it
+ * flushes when it ends (`{ cat a; cat b; } > ctl/put-blob` flushes three times), and a process
+ * that is killed flushes like one that is done. So what is not whole yet is taken as complete only
+ * when the process that opened the file closes it of its own will. FUSE tells the thread.
+ * Source: fs/fuse/dev.c (fuse_get_req: pid_nr_ns(task_pid(current))); proc(5).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fs/control/control-impl.h"
+
+/* linux/sched.h: "Killed by a signal"; the 9th field of /proc/<pid>/stat has it. */
+#define CLIENT_PF_SIGNALED 0x00000400UL
+
+/* Reads the start of /proc/<thread>/<name> into @text. Return: false when there is none. */
+static bool client_read(pid_t thread, const char *name, char *text, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)thread, name);
+	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t got = read(fd, text, size - 1);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	return true;
+}
+
+pid_t wfs_control_process(pid_t thread)
+{
+	char status[1024];
+
+	if (thread <= 0)
+		return 0;
+	/* The usual case without opening a file: a thread that leads its process has its number. */
+	if (syscall(SYS_tgkill, thread, thread, 0) == 0 || errno == EPERM)
+		return thread;
+	if (!client_read(thread, "status", status, sizeof(status)))
+		return 0;
+	const char *line = strstr(status, "\nTgid:");
+	return line ? (pid_t)strtol(line + strlen("\nTgid:"), NULL, 10) : 0;
+}
+
+bool wfs_control_killed(pid_t thread)
+{
+	char text[1024];
+
+	if (thread <= 0 || !client_read(thread, "stat", text, sizeof(text)))
+		return false;
+	/* The name in field 2 may hold anything; the last parenthesis ends it. */
+	const char *at = strrchr(text, ')');
+	for (int field = 2; at && field < 9; field++)
+		at = strchr(at + 1, ' ');
+	return at && (strtoul(at + 1, NULL, 10) & CLIENT_PF_SIGNALED) != 0;
+}

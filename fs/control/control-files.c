@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of control files: to add one, add its row here and its verb to verb-impl.h. */
+#include "fs/control/control-impl.h"
+
+const struct wfs_control_file wfs_control_files[] = {
+	{
+		.name = "invoke",
+		.verb = "invoke",
+		.kind = WFS_CONTROL_JSON,
+		.member = "action",
+		.usage = "Write one action object, then read its result from the same descriptor.\n"
+			 "Without action_type it is invoke_artifact. Example:\n"
+			 "  echo '{\"action_type\":\"noop\"}' > invoke && cat last\n",
+	},
+	{
+		.name = "event",
+		.verb = "send-event",
+		.kind = WFS_CONTROL_JSON,
+		.usage = "Write {schema, value, key?}, one or many as JSON lines, then read one "
+			 "answer\n"
+			 "a value from the same descriptor: {\"seqs\":[...]}. The write returns "
+			 "when\n"
+			 "its effect is durable and visible. Example:\n"
+			 "  echo '{\"schema\":\"test/Add@1\",\"value\":{\"key\":\"a\",\"by\":1}}' "
+			 "> event "
+			 "|| cat last\n",
+	},
+	{
+		.name = "put-blob",
+		.kind = WFS_CONTROL_BYTES,
+		.usage = "Write bytes; closing (or reading the answer) stores them. Example:\n"
+			 "  cp picture.png put-blob && cat last\n",
+	},
+	{
+		.name = "snapshot",
+		.verb = "snapshot",
+		.kind = WFS_CONTROL_JSON,
+		.empty_line = true,
+		.usage = "Write {} or an empty line: computes and records the snapshot hash. "
+			 "Example:\n"
+			 "  echo > snapshot && cat last\n",
+	},
+	{.name = "last", .kind = WFS_CONTROL_LAST},
+	{.name = "status", .verb = "status", .kind = WFS_CONTROL_DOCUMENT},
+	{.name = "metrics", .verb = "metrics", .kind = WFS_CONTROL_TEXT},
+};
+
+const size_t wfs_control_file_count = WFS_ARRAY_COUNT(wfs_control_files);

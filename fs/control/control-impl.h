@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to fs/control*.c: the table of control files, open files and what is under way on them.
+ *
+ * Each open file does one operation (write, read, flush) at a time; others wait in line. An
+ * operation may start many calls; it is answered when all of them are. No lock is held while a
+ * verb is started or a reply is sent; the reply is the last thing an operation touches, because
+ * the kernel may release the file at once.
+ * Lock order: open file, then connection.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fs/control/control-parser.h"
+#include "fs/control/control-work.h"
+#include "fs/control/control.h"
+#include "fs/mount/fuse.h"
+
+/* Bounds. */
+enum {
+	WFS_CONTROL_THREADS = 4,           /* that serve FUSE requests */
+	WFS_CONTROL_SLOW_THREADS = 4,      /* that run slow verbs and finish blobs */
+	WFS_CONTROL_IN_FLIGHT_MAX = 1024,  /* calls of one operation that are not answered */
+	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of answers that nobody reads */
+	WFS_CONTROL_BLOB_MAX = 1 << 30,    /* bytes of one blob (spec 2) */
+	WFS_CONTROL_RETRY_MS = 5,          /* pause when the world's queue is full */
+	WFS_CONTROL_RETRY_MAX = 2000,      /* pauses in a row, then `overloaded` is the answer */
+};
+
+enum wfs_control_kind {
+	WFS_CONTROL_JSON,     /* written: JSON values; read: their answers */
+	WFS_CONTROL_BYTES,    /* written: one blob, ended by close or read; read: its answer */
+	WFS_CONTROL_DOCUMENT, /* read: the result of a verb */
+	WFS_CONTROL_TEXT,     /* read: the member `text` of the result of a verb */
+	WFS_CONTROL_LAST,     /* read: the last answer of the connection */
+};
+
+/* One control file: a row of the table, static lifetime. */
+struct wfs_control_file {
+	const char *name;
+	const char *verb; /* NULL: the file needs none */
+	enum wfs_control_kind kind;
+	const char *member; /* the payload is {member: value}; NULL: the payload is the value */
+	bool empty_line;    /* an empty line is a request without payload */
+	const char *usage;  /* what a read before any write gives */
+};
+
+extern const struct wfs_control_file wfs_control_files[];
+extern const size_t wfs_control_file_count;
+
+static inline bool wfs_control_file_writable(const struct wfs_control_file *file)
+{
+	return file->kind == WFS_CONTROL_JSON || file->kind == WFS_CONTROL_BYTES;
+}
+
+struct wfs_control_open;
+
+/* One request and its answer. */
+struct wfs_control_call {
+	struct wfs_control_open *open;
+	struct wfs_control_call *next; /* in order of the answers; lock: the open file's */
+	bool answered;                 /* lock: the open file's */
+	unsigned int retries;
+	json_t *payload;                /* owned; kept so that the call can be started again */
+	struct wfs_blob_writer *writer; /* owned; its bytes must outlive the request */
+	struct wfs_work_task task;
+	struct wfs_call call;
+};
+
+enum wfs_control_op_kind {
+	WFS_CONTROL_WRITE,
+	WFS_CONTROL_READ,
+	WFS_CONTROL_FLUSH,
+	WFS_CONTROL_RELEASE, /* completes a blob that nobody closed in order; not replied to */
+};
+
+/* One operation on an open file. */
+struct wfs_control_op {
+	struct wfs_control_op *next; /* waiting in line; lock: the open file's */
+	enum wfs_control_op_kind kind;
+	fuse_req_t request;
+	pid_t pid;       /* thread that asked */
+	uint64_t offset; /* write, read */
+	size_t size;     /* write: bytes that came; read: bytes wanted */
+	char data[];     /* write */
+};
+
+/* One open control file. */
+struct wfs_control_open {
+	struct wfs_control *control;
+	const struct wfs_control_file *file;
+	int flags;                                /* of open(2) */
+	pid_t pid;                                /* thread that opened, 0: unknown */
+	pid_t tgid;                               /* its process, 0: unknown */
+	struct wfs_control_open *previous, *next; /* all of them; lock: the connection's */
+
+	pthread_mutex_t mutex;
+	/* Lock for the following: mutex. */
+	struct wfs_control_op *current;
+	struct wfs_control_op *waiting;
+	struct wfs_control_call *calls, **calls_tail; /* not put into `output` yet */
+	struct wfs_control_call *starting;            /* is being started */
+	struct wfs_control_call *retry;               /* was refused because of overload */
+	unsigned int in_flight; /* calls not answered, and one for the submission itself */
+	bool paused;            /* the submission waits for answers */
+	int failure;            /* of the first call of `current` that failed; 0: none */
+	bool used;              /* something was written, or the usage text given */
+	bool overflowed;        /* answers were lost because nobody reads */
+	struct wfs_buffer output;
+	uint64_t delivered; /* bytes of `output` read already */
+	uint64_t anchor;    /* file offset at which byte 0 of `output` is read */
+
+	/* Used only by the thread that submits for `current`. */
+	struct wfs_control_parser parser;
+	struct wfs_blob_writer *writer;
+	bool truncated;    /* bytes: opened empty, and nothing was written since */
+	int stream_failed; /* bytes: -errno of the value that goes on being refused; 0: none */
+	struct wfs_work_task task;
+};
+
+struct wfs_control {
+	const struct wfs_session *session;
+	struct wfs_host *host;
+	bool allow_other;
+	struct timespec started; /* times of all files */
+	_Atomic uint64_t node_count;
+	struct wfs_fuse *fuse;
+	struct wfs_work *pump; /* goes on submitting after a pause */
+	struct wfs_work *slow;
+
+	pthread_mutex_t mutex;
+	pthread_cond_t idle;
+	/* Lock for the following: mutex. */
+	bool closing;                             /* new operations are refused */
+	size_t active_count;                      /* operations and opens under way */
+	size_t late_count;                        /* of these, releases that complete a blob */
+	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
+	struct wfs_control_open *opens;
+	struct wfs_buffer last;
+};
+
+/** wfs_control_enter() - something is under way now. Return: 0, or -ENODEV when closing. */
+int wfs_control_enter(struct wfs_control *control);
+void wfs_control_leave(struct wfs_control *control);
+
+/** wfs_control_late_end() - a blob that was completed at release is answered: `last` may be read. */
+void wfs_control_late_end(struct wfs_control *control);
+
+/** wfs_control_open_new() - Return: 0, -EACCES (the file cannot be opened this way), -ENOMEM. */
+int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_file *file,
+	int flags, pid_t pid, struct wfs_control_open **ret_open);
+
+/** wfs_control_open_free() - also takes it off the connection's list; accepts NULL. */
+void wfs_control_open_free(struct wfs_control_open *open);
+
+/* --- control-open.c: the operations of FUSE on open files --- */
+
+void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info);
+void wfs_control_fuse_read(
+	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *info);
+void wfs_control_fuse_write(fuse_req_t request, fuse_ino_t ino, const char *data, size_t size,
+	off_t offset, struct fuse_file_info *info);
+void wfs_control_fuse_flush(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info);
+void wfs_control_fuse_fsync(
+	fuse_req_t request, fuse_ino_t ino, int datasync, struct fuse_file_info *info);
+void wfs_control_fuse_release(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info);
+
+/** wfs_control_file_find() - the file that a node id stands for; NULL for the directory. */
+const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
+
+/* --- control-op.c --- */
+
+/** wfs_control_begin() - do @op now or when it is its turn; takes it, replies to it. */
+void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op);
+
+/** wfs_control_call_new() - an empty call at the end of the answers of @open; counts as in
+ *  flight. Return: NULL without memory (the operation under way fails with it). */
+struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open);
+
+/** wfs_control_refuse() - answer @call with an error that was found here. */
+void wfs_control_refuse(struct wfs_control_call *call, int r);
+
+/** wfs_control_submitted() - nothing more is started for the operation under way. */
+void wfs_control_submitted(struct wfs_control_open *open);
+
+/* --- control-answer.c --- */
+
+/** wfs_control_render() - append the answer of a call as a control file shows it. */
+void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer);
+
+/** wfs_control_deliver() - what a read at @offset gets; caller frees. Lock: open->mutex is held.
+ *  Return: bytes in @ret_data, or -ENOMEM. */
+ssize_t wfs_control_deliver(
+	struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data);
+
+/** wfs_control_moved() - a write of @size bytes at @offset moves the file position and drops
+ *  what was read. Lock: open->mutex is held. */
+void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t size);
+
+/* --- control-blob.c --- */
+
+/** wfs_control_blob_write() - bytes of the blob under way; ends with wfs_control_submitted. */
+void wfs_control_blob_write(struct wfs_control_open *open, const void *data, size_t size);
+
+/** wfs_control_blob_end() - complete it on another thread; ends with wfs_control_submitted. */
+void wfs_control_blob_end(struct wfs_control_open *open);
+
+/* --- control-client.c --- */
+
+/** wfs_control_process() - the process of a thread; 0 when it cannot be told. */
+pid_t wfs_control_process(pid_t thread);
+
+/** wfs_control_killed() - is this thread being ended by a signal? */
+bool wfs_control_killed(pid_t thread);

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations on an open control file: they run one at a time, start calls, and are replied to
+ * when all of these are answered. See control-impl.h.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "fs/control/control-impl.h"
+#include "fs/verb/verb.h"
+
+static void op_pump(struct wfs_control_open *open);
+
+/* --- answers --- */
+
+static void op_call_free(struct wfs_control_call *call)
+{
+	wfs_call_done(&call->call);
+	json_decref(call->payload);
+	wfs_blob_writer_free(call->writer);
+	free(call);
+}
+
+/* Lock: open->mutex is held. */
+static void op_show(struct wfs_control_open *open, const struct wfs_control_call *call)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (call->call.status < 0 && open->failure == 0)
+		open->failure = call->call.status;
+	wfs_control_render(&call->call, &text);
+	if (wfs_buffer_check(&text) < 0) {
+		open->failure = open->failure < 0 ? open->failure : -ENOMEM;
+		return;
+	}
+	/* Who cannot read answers is not kept any. */
+	if ((open->flags & O_ACCMODE) != O_WRONLY)
+		wfs_buffer_append(&open->output, text.data, text.size);
+	WFS_GUARD(&open->control->mutex);
+	struct wfs_buffer old = open->control->last;
+	open->control->last = text;
+	text = old;
+}
+
+/* Shows what is answered, in order. Lock: open->mutex is held. */
+static void op_show_answered(struct wfs_control_open *open)
+{
+	while (open->calls && open->calls->answered) {
+		struct wfs_control_call *call = open->calls;
+
+		open->calls = call->next;
+		if (!open->calls)
+			open->calls_tail = &open->calls;
+		op_show(open, call);
+		op_call_free(call);
+	}
+}
+
+/* --- the end of an operation --- */
+
+static void op_reply(struct wfs_control_op *op, int failure, char *data, ssize_t size)
+{
+	if (op->kind == WFS_CONTROL_READ && size >= 0)
+		(void)fuse_reply_buf(op->request, data, (size_t)size);
+	else if (op->kind == WFS_CONTROL_READ)
+		fs_reply_result(op->request, (int)size);
+	else if (op->kind == WFS_CONTROL_WRITE && failure == 0)
+		(void)fuse_reply_write(op->request, op->size);
+	else
+		fs_reply_result(op->request, failure);
+}
+
+static void op_run_task(struct wfs_work_task *task);
+
+/*
+ * All calls of the operation under way are answered: reply, and let the next in line begin.
+ * The lock is held at the call and not at the return. Nobody frees @open while an operation of it
+ * is not replied to, so the reply comes last.
+ */
+static void op_finish(struct wfs_control_open *open)
+{
+	struct wfs_control *control = open->control;
+	struct wfs_control_op *op = open->current;
+	struct wfs_control_op *next = open->waiting;
+	WFS_AUTO_FREE char *data = NULL;
+	int failure = open->failure;
+	ssize_t size = 0;
+
+	if (op->kind == WFS_CONTROL_READ)
+		size = wfs_control_deliver(open, op->offset, op->size, &data);
+	if (size == 0)
+		size = failure; /* one that could not even be rendered */
+	open->failure = 0;
+	open->current = next;
+	if (next)
+		open->waiting = next->next;
+	pthread_mutex_unlock(&open->mutex);
+	if (next) {
+		open->task.run = op_run_task;
+		wfs_work_add(control->pump, &open->task, 0);
+	}
+	if (op->kind == WFS_CONTROL_RELEASE) {
+		wfs_control_open_free(open);
+		wfs_control_late_end(control);
+	} else {
+		op_reply(op, failure, data, size);
+	}
+	free(op);
+	wfs_control_leave(control);
+}
+
+static unsigned int op_in_flight_max(const struct wfs_control_open *open)
+{
+	const char *verb = open->file->verb;
+
+	return verb && wfs_verb_slow(verb) ? 1 : WFS_CONTROL_IN_FLIGHT_MAX;
+}
+
+static void op_pump_task(struct wfs_work_task *task)
+{
+	op_pump((void *)((char *)task - offsetof(struct wfs_control_open, task)));
+}
+
+/* One of in_flight has ended. The lock is held at the call and not at the return. */
+static void op_settle(struct wfs_control_open *open)
+{
+	open->in_flight--;
+	if (open->in_flight == 0) {
+		op_finish(open);
+		return;
+	}
+	bool resume = open->paused && open->in_flight - 1 <= op_in_flight_max(open) / 2;
+	if (resume)
+		open->paused = false;
+	pthread_mutex_unlock(&open->mutex);
+	if (resume) {
+		open->task.run = op_pump_task;
+		wfs_work_add(open->control->pump, &open->task, 0);
+	}
+}
+
+void wfs_control_submitted(struct wfs_control_open *open)
+{
+	pthread_mutex_lock(&open->mutex);
+	op_settle(open);
+}
+
+/* `done` of every call: on the thread that started it, or on the publisher's. */
+static void op_answered(struct wfs_call *base)
+{
+	struct wfs_control_call *call = base->context;
+	struct wfs_control_open *open = call->open;
+
+	pthread_mutex_lock(&open->mutex);
+	if (open->starting == call && base->status < 0 && base->error.code == WFS_E_OVERLOADED &&
+		call->retries < WFS_CONTROL_RETRY_MAX) {
+		open->retry = call;
+		pthread_mutex_unlock(&open->mutex);
+		return;
+	}
+	call->answered = true;
+	op_show_answered(open);
+	op_settle(open);
+}
+
+/* --- starting calls --- */
+
+struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open)
+{
+	struct wfs_control_call *call = calloc(1, sizeof(*call));
+	WFS_GUARD(&open->mutex);
+
+	if (!call) {
+		open->failure = open->failure < 0 ? open->failure : -ENOMEM;
+		return NULL;
+	}
+	call->open = open;
+	call->call.session = open->control->session;
+	call->call.host = open->control->host;
+	call->call.done = op_answered;
+	call->call.context = call;
+	*open->calls_tail = call;
+	open->calls_tail = &call->next;
+	open->in_flight++;
+	return call;
+}
+
+void wfs_control_refuse(struct wfs_control_call *call, int r)
+{
+	wfs_verb_finish(&call->call, r);
+}
+
+static void op_start_slow(struct wfs_work_task *task)
+{
+	struct wfs_control_call *call =
+		(void *)((char *)task - offsetof(struct wfs_control_call, task));
+
+	call->call.payload = json_incref(call->payload);
+	wfs_call_start(&call->call, call->open->file->verb);
+}
+
+static void op_set_starting(struct wfs_control_open *open, struct wfs_control_call *call)
+{
+	WFS_GUARD(&open->mutex);
+
+	open->starting = call;
+}
+
+static struct wfs_control_call *op_take_retry(struct wfs_control_open *open)
+{
+	WFS_GUARD(&open->mutex);
+	struct wfs_control_call *call = open->retry;
+
+	open->retry = NULL;
+	return call;
+}
+
+/* Return: false when the world's queue was full and the pump is called again later. */
+static bool op_start(struct wfs_control_open *open, struct wfs_control_call *call)
+{
+	if (wfs_verb_slow(open->file->verb)) {
+		call->task.run = op_start_slow;
+		wfs_work_add(open->control->slow, &call->task, 0);
+		return true;
+	}
+	op_set_starting(open, call);
+	call->call.payload = json_incref(call->payload);
+	wfs_call_start(&call->call, open->file->verb);
+	op_set_starting(open, NULL);
+
+	struct wfs_control_call *refused = op_take_retry(open);
+	if (!refused)
+		return true;
+	const struct wfs_call base = refused->call;
+	wfs_call_done(&refused->call);
+	refused->call = (struct wfs_call){
+		.session = base.session,
+		.host = base.host,
+		.done = base.done,
+		.context = base.context,
+	};
+	refused->retries++;
+	pthread_mutex_lock(&open->mutex);
+	open->retry = refused;
+	pthread_mutex_unlock(&open->mutex);
+	open->task.run = op_pump_task;
+	wfs_work_add(open->control->pump, &open->task, WFS_CONTROL_RETRY_MS);
+	return false;
+}
+
+/* Takes @value. Return: 0, or -ENOMEM. */
+static int op_set_payload(struct wfs_control_call *call, json_t *value)
+{
+	const char *member = call->open->file->member;
+
+	if (!member || !value) {
+		call->payload = value;
+		return 0;
+	}
+	call->payload = json_object();
+	return json_object_set_new(call->payload, member, value) < 0 ? -ENOMEM : 0;
+}
+
+/* Nobody reads the answers: what else was written is refused. Return: true when it is so. */
+static bool op_overflowed(struct wfs_control_open *open, bool *ret_first)
+{
+	WFS_GUARD(&open->mutex);
+
+	if (open->output.size - open->delivered <= WFS_CONTROL_UNREAD_MAX)
+		return false;
+	*ret_first = !open->overflowed;
+	open->overflowed = true;
+	open->failure = open->failure < 0 ? open->failure : -EFBIG;
+	return true;
+}
+
+static bool op_stop_overflow(struct wfs_control_open *open)
+{
+	bool first;
+
+	if (open->current->kind != WFS_CONTROL_WRITE ||
+		!wfs_control_parser_pending(&open->parser) || !op_overflowed(open, &first))
+		return false;
+	wfs_control_parser_drop(&open->parser);
+	struct wfs_control_call *call = first ? wfs_control_call_new(open) : NULL;
+	if (call)
+		wfs_control_refuse(call,
+			wfs_error_set(&call->call.error, WFS_E_TOO_LARGE,
+				"%d bytes of answers were not read; the rest of what was written "
+				"is "
+				"dropped",
+				(int)WFS_CONTROL_UNREAD_MAX));
+	return true;
+}
+
+/* Starts the next value that is whole. Return: 1, 0 (there is none), -EAGAIN (queue full). */
+static int op_next(struct wfs_control_open *open)
+{
+	struct wfs_error error = {0};
+	json_t *value = NULL;
+
+	if (op_stop_overflow(open))
+		return 0;
+	bool ending = open->current->kind != WFS_CONTROL_WRITE;
+	int r = wfs_control_parser_take(&open->parser, ending, &value, &error);
+	if (r == 0)
+		return 0;
+	struct wfs_control_call *call = wfs_control_call_new(open);
+	if (!call) {
+		json_decref(value);
+		wfs_control_parser_drop(&open->parser);
+		return 0;
+	}
+	if (r > 0)
+		r = op_set_payload(call, value);
+	if (r < 0) {
+		call->call.error = error;
+		wfs_control_refuse(call, r);
+		return 1;
+	}
+	return op_start(open, call) ? 1 : -EAGAIN;
+}
+
+/* May one more call be started? If not, an answer will call the pump again. */
+static bool op_may_start(struct wfs_control_open *open)
+{
+	WFS_GUARD(&open->mutex);
+
+	if (open->in_flight - 1 < op_in_flight_max(open))
+		return true;
+	open->paused = true;
+	return false;
+}
+
+/* Starts everything that is whole. Only one thread at a time does this for an open file. */
+static void op_pump(struct wfs_control_open *open)
+{
+	struct wfs_control_call *refused = op_take_retry(open);
+	int r = 1;
+
+	if (refused && !op_start(open, refused))
+		return;
+	while (r > 0) {
+		if (!op_may_start(open))
+			return;
+		r = op_next(open);
+	}
+	if (r == 0)
+		wfs_control_submitted(open);
+}
+
+/* --- running operations --- */
+
+static void op_fail(struct wfs_control_open *open, int r)
+{
+	pthread_mutex_lock(&open->mutex);
+	open->failure = r;
+	op_settle(open);
+}
+
+static void op_write(struct wfs_control_open *open, const struct wfs_control_op *op)
+{
+	pthread_mutex_lock(&open->mutex);
+	wfs_control_moved(open, op->offset, op->size);
+	open->used = true;
+	pthread_mutex_unlock(&open->mutex);
+	if (open->file->kind == WFS_CONTROL_BYTES) {
+		wfs_control_blob_write(open, op->data, op->size);
+		return;
+	}
+	int r = wfs_control_parser_add(&open->parser, op->data, op->size);
+	if (r < 0)
+		op_fail(open, r);
+	else
+		op_pump(open);
+}
+
+static void op_read(struct wfs_control_open *open)
+{
+	if (open->file->kind == WFS_CONTROL_JSON) {
+		op_pump(open);
+		return;
+	}
+	open->stream_failed = 0;
+	if (!open->writer && !open->truncated) {
+		wfs_control_submitted(open);
+		return;
+	}
+	pthread_mutex_lock(&open->mutex);
+	open->used = true;
+	pthread_mutex_unlock(&open->mutex);
+	wfs_control_blob_end(open);
+}
+
+static bool op_pending(const struct wfs_control_open *open)
+{
+	return open->file->kind == WFS_CONTROL_BYTES ? open->writer != NULL
+						     : wfs_control_parser_pending(&open->parser);
+}
+
+/* Does the one who closes mean that what is pending is complete? See control-client.c. */
+static bool op_closed_by_opener(const struct wfs_control_open *open, pid_t pid)
+{
+	if (pid == open->pid || pid == 0 || open->tgid == 0)
+		return true;
+	pid_t process = wfs_control_process(pid);
+	return process == 0 || process == open->tgid;
+}
+
+static void op_flush(struct wfs_control_open *open, pid_t pid)
+{
+	bool bytes = open->file->kind == WFS_CONTROL_BYTES;
+	bool pending = op_pending(open);
+
+	if (!pending && !open->truncated) {
+		wfs_control_submitted(open);
+	} else if (wfs_control_killed(pid)) {
+		wfs_control_parser_drop(&open->parser);
+		wfs_blob_writer_free(WFS_STEAL(open->writer));
+		open->truncated = false;
+		wfs_control_submitted(open);
+	} else if (!pending) {
+		/* Empty so far; a shell that redirects closes its first descriptor right away. */
+		wfs_control_submitted(open);
+	} else if (!op_closed_by_opener(open, pid) &&
+		(bytes || !wfs_control_parser_whole(&open->parser))) {
+		wfs_control_submitted(open);
+	} else if (bytes) {
+		wfs_control_blob_end(open);
+	} else {
+		op_pump(open);
+	}
+}
+
+static void op_run(struct wfs_control_open *open)
+{
+	struct wfs_control_op *op = open->current;
+
+	open->in_flight = 1;
+	switch (op->kind) {
+	case WFS_CONTROL_WRITE:
+		op_write(open, op);
+		break;
+	case WFS_CONTROL_READ:
+		op_read(open);
+		break;
+	case WFS_CONTROL_FLUSH:
+		op_flush(open, op->pid);
+		break;
+	case WFS_CONTROL_RELEASE:
+		wfs_control_blob_end(open);
+		break;
+	}
+}
+
+static void op_run_task(struct wfs_work_task *task)
+{
+	op_run((void *)((char *)task - offsetof(struct wfs_control_open, task)));
+}
+
+/* Return: true when it is the turn of @op. */
+static bool op_line_up(struct wfs_control_open *open, struct wfs_control_op *op)
+{
+	WFS_GUARD(&open->mutex);
+	struct wfs_control_op **at = &open->waiting;
+
+	if (!open->current) {
+		open->current = op;
+		return true;
+	}
+	while (*at)
+		at = &(*at)->next;
+	*at = op;
+	return false;
+}
+
+/* Is there nothing that closing could end? */
+static bool op_is_settled(struct wfs_control_open *open)
+{
+	WFS_GUARD(&open->mutex);
+
+	return !open->current && !op_pending(open);
+}
+
+/* The connection is being taken down: nothing is begun any more. */
+static void op_turn_away(struct wfs_control_open *open, struct wfs_control_op *op, int r)
+{
+	struct wfs_control *control = open->control;
+
+	if (op->kind == WFS_CONTROL_RELEASE) {
+		wfs_control_open_free(open);
+		wfs_control_late_end(control);
+	} else if (op->kind == WFS_CONTROL_FLUSH && op_is_settled(open)) {
+		fs_reply_result(op->request, 0);
+	} else {
+		fs_reply_result(op->request, r);
+	}
+	free(op);
+}
+
+void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op)
+{
+	int r = wfs_control_enter(open->control);
+
+	if (r < 0) {
+		op_turn_away(open, op, r);
+		return;
+	}
+	if (op_line_up(open, op))
+		op_run(open);
+}

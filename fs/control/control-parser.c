@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cutting written bytes into JSON values. See control-parser.h. */
+#include "fs/control/control-parser.h"
+
+#include <string.h>
+
+/* Where in a value the next byte stands. The zero value is the start of a value. */
+enum {
+	SCAN_VALUE = 0,    /* a value must come; at depth 0: nothing has come yet */
+	SCAN_VALUE_OR_END, /* behind `[` */
+	SCAN_KEY_OR_END,   /* behind `{` */
+	SCAN_KEY,          /* behind `,` in an object */
+	SCAN_COLON,
+	SCAN_NEXT, /* behind a member: `,` or the closing bracket */
+	SCAN_STRING,
+	SCAN_ESCAPE, /* behind a backslash */
+	SCAN_SCALAR, /* a number or literal, which is checked at its end */
+	SCAN_WHOLE,  /* the value is whole */
+	SCAN_BROKEN, /* no further byte can make it valid */
+};
+
+static bool parser_is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+static size_t parser_digits(const char *text, size_t size)
+{
+	size_t count = 0;
+
+	while (count < size && text[count] >= '0' && text[count] <= '9')
+		count++;
+	return count;
+}
+
+/* The grammar of RFC 8259 section 6. */
+static bool parser_number_valid(const char *text, size_t size)
+{
+	size_t at = size > 0 && text[0] == '-' ? 1 : 0;
+	size_t digits = parser_digits(text + at, size - at);
+
+	if (digits == 0 || (digits > 1 && text[at] == '0'))
+		return false;
+	at += digits;
+	if (at < size && text[at] == '.') {
+		digits = parser_digits(text + at + 1, size - at - 1);
+		if (digits == 0)
+			return false;
+		at += 1 + digits;
+	}
+	if (at < size && (text[at] == 'e' || text[at] == 'E')) {
+		at++;
+		if (at < size && (text[at] == '+' || text[at] == '-'))
+			at++;
+		digits = parser_digits(text + at, size - at);
+		if (digits == 0)
+			return false;
+		at += digits;
+	}
+	return at == size;
+}
+
+static bool parser_scalar_valid(struct wfs_bytes text)
+{
+	return wfs_bytes_equal(text, wfs_bytes_text("true")) ||
+		wfs_bytes_equal(text, wfs_bytes_text("false")) ||
+		wfs_bytes_equal(text, wfs_bytes_text("null")) ||
+		parser_number_valid(text.data, text.size);
+}
+
+static bool parser_in_object(const struct wfs_control_parser *parser)
+{
+	unsigned int level = parser->depth - 1;
+
+	return parser->objects[level / 64] >> (level % 64) & 1;
+}
+
+static int parser_value_end(const struct wfs_control_parser *parser)
+{
+	return parser->depth == 0 ? SCAN_WHOLE : SCAN_NEXT;
+}
+
+static int parser_open(struct wfs_control_parser *parser, bool object)
+{
+	unsigned int level = parser->depth;
+
+	if (level == WFS_JSON_DEPTH_MAX)
+		return SCAN_BROKEN;
+	uint64_t bit = UINT64_C(1) << (level % 64);
+	if (object)
+		parser->objects[level / 64] |= bit;
+	else
+		parser->objects[level / 64] &= ~bit;
+	parser->depth++;
+	return object ? SCAN_KEY_OR_END : SCAN_VALUE_OR_END;
+}
+
+static int parser_close(struct wfs_control_parser *parser, bool object)
+{
+	if (parser->depth == 0 || parser_in_object(parser) != object)
+		return SCAN_BROKEN;
+	parser->depth--;
+	return parser_value_end(parser);
+}
+
+static int parser_begin_string(struct wfs_control_parser *parser, bool key)
+{
+	parser->key = key;
+	return SCAN_STRING;
+}
+
+static int parser_begin_value(struct wfs_control_parser *parser, char byte)
+{
+	if (byte == '{' || byte == '[')
+		return parser_open(parser, byte == '{');
+	if (byte == '"')
+		return parser_begin_string(parser, false);
+	if (byte == '-' || (byte >= '0' && byte <= '9') || byte == 't' || byte == 'f' ||
+		byte == 'n') {
+		parser->scalar = parser->scanned;
+		return SCAN_SCALAR;
+	}
+	return SCAN_BROKEN;
+}
+
+static int parser_in_string(const struct wfs_control_parser *parser, char byte)
+{
+	if (byte == '\\')
+		return SCAN_ESCAPE;
+	if (byte == '"')
+		return parser->key ? SCAN_COLON : parser_value_end(parser);
+	return (unsigned char)byte < 0x20 ? SCAN_BROKEN : SCAN_STRING;
+}
+
+/* Bytes of the structure, outside strings, numbers and literals; white space changes nothing. */
+static int parser_structure(struct wfs_control_parser *parser, char byte)
+{
+	if (parser_is_space(byte))
+		return parser->state;
+	switch (parser->state) {
+	case SCAN_VALUE_OR_END:
+		if (byte == ']')
+			return parser_close(parser, false);
+		return parser_begin_value(parser, byte);
+	case SCAN_VALUE:
+		return parser_begin_value(parser, byte);
+	case SCAN_KEY_OR_END:
+		if (byte == '}')
+			return parser_close(parser, true);
+		return byte == '"' ? parser_begin_string(parser, true) : SCAN_BROKEN;
+	case SCAN_KEY:
+		return byte == '"' ? parser_begin_string(parser, true) : SCAN_BROKEN;
+	case SCAN_COLON:
+		return byte == ':' ? SCAN_VALUE : SCAN_BROKEN;
+	case SCAN_NEXT:
+		if (byte == ',')
+			return parser_in_object(parser) ? SCAN_KEY : SCAN_VALUE;
+		if (byte == '}' || byte == ']')
+			return parser_close(parser, byte == '}');
+		return SCAN_BROKEN;
+	default: /* SCAN_WHOLE: only white space may follow */
+		return SCAN_BROKEN;
+	}
+}
+
+static int parser_step(struct wfs_control_parser *parser, char byte)
+{
+	switch (parser->state) {
+	case SCAN_STRING:
+		return parser_in_string(parser, byte);
+	case SCAN_ESCAPE:
+		return byte != '\0' && strchr("\"\\/bfnrtu", byte) ? SCAN_STRING : SCAN_BROKEN;
+	case SCAN_SCALAR:
+		if (!parser_is_space(byte) && byte != ',' && byte != ']' && byte != '}')
+			return SCAN_SCALAR;
+		if (!parser_scalar_valid(WFS_BYTES(parser->pending.data + parser->scalar,
+			    parser->scanned - parser->scalar)))
+			return SCAN_BROKEN;
+		parser->state = parser_value_end(parser);
+		return parser_structure(parser, byte);
+	case SCAN_BROKEN:
+		return SCAN_BROKEN;
+	default:
+		return parser_structure(parser, byte);
+	}
+}
+
+/* The next value begins at index @start. */
+static void parser_restart(struct wfs_control_parser *parser, size_t start)
+{
+	parser->start = start;
+	parser->scanned = start;
+	parser->state = SCAN_VALUE;
+	parser->depth = 0;
+	parser->later_line = false;
+}
+
+void wfs_control_parser_drop(struct wfs_control_parser *parser)
+{
+	wfs_buffer_reset(&parser->pending);
+	parser_restart(parser, 0);
+}
+
+void wfs_control_parser_done(struct wfs_control_parser *parser)
+{
+	wfs_buffer_done(&parser->pending);
+	parser_restart(parser, 0);
+}
+
+/* Closes the gap that given-out values left; a value under way is moved at most once. */
+static void parser_compact(struct wfs_control_parser *parser)
+{
+	size_t gap = parser->start;
+
+	if (gap == 0)
+		return;
+	parser->pending.size -= gap;
+	if (parser->pending.size > 0)
+		memmove(parser->pending.data, parser->pending.data + gap, parser->pending.size);
+	parser->start = 0;
+	parser->scanned -= gap;
+	parser->scalar -= parser->state == SCAN_SCALAR ? gap : 0;
+}
+
+int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, size_t size)
+{
+	parser_compact(parser);
+	wfs_buffer_append(&parser->pending, data, size);
+	int r = wfs_buffer_check(&parser->pending);
+	if (r < 0)
+		wfs_control_parser_drop(parser);
+	return r;
+}
+
+/* The text from `start` to index @end is one request; taking goes on at index @next. */
+static int parser_give(struct wfs_control_parser *parser, size_t end, size_t next,
+	json_t **ret_json, struct wfs_error *error)
+{
+	const char *text = parser->pending.data + parser->start;
+	size_t size = end - parser->start;
+	bool lost = parser->later_line && parser->state == SCAN_BROKEN;
+	int r;
+
+	if (size > parser->size_max_bytes)
+		r = wfs_error_set(error, WFS_E_TOO_LARGE,
+			"a request has at most %zu bytes, got %zu", parser->size_max_bytes, size);
+	else
+		r = wfs_json_parse(text, size, ret_json, error);
+	if (r < 0 && lost)
+		wfs_control_parser_drop(parser);
+	else
+		parser_restart(parser, next);
+	return r < 0 ? r : 1;
+}
+
+/* Looks at what is new. Return: true when a request ends before the newline at scanned - 1. */
+static bool parser_scan(struct wfs_control_parser *parser)
+{
+	while (parser->scanned < parser->pending.size) {
+		char byte = parser->pending.data[parser->scanned];
+
+		parser->state = parser_step(parser, byte);
+		parser->scanned++;
+		if (byte != '\n')
+			continue;
+		if (parser->state == SCAN_WHOLE || parser->state == SCAN_BROKEN)
+			return true;
+		if (parser->state != SCAN_VALUE || parser->depth > 0)
+			parser->later_line = true;
+		else if (parser->empty_lines)
+			return true;
+		else
+			parser_restart(parser, parser->scanned);
+	}
+	return false;
+}
+
+bool wfs_control_parser_pending(const struct wfs_control_parser *parser)
+{
+	for (size_t i = parser->start; i < parser->pending.size; i++) {
+		if (!parser_is_space(parser->pending.data[i]))
+			return true;
+	}
+	return false;
+}
+
+bool wfs_control_parser_whole(const struct wfs_control_parser *parser)
+{
+	return parser->state == SCAN_WHOLE && parser->scanned == parser->pending.size;
+}
+
+int wfs_control_parser_take(
+	struct wfs_control_parser *parser, bool end, json_t **ret_json, struct wfs_error *error)
+{
+	if (parser_scan(parser)) {
+		size_t newline = parser->scanned - 1;
+
+		if (parser->state == SCAN_VALUE) {
+			parser_restart(parser, parser->scanned);
+			*ret_json = NULL;
+			return 1;
+		}
+		return parser_give(parser, newline, parser->scanned, ret_json, error);
+	}
+	size_t size = parser->pending.size - parser->start;
+	if (size > parser->size_max_bytes) {
+		wfs_control_parser_drop(parser);
+		return wfs_error_set(error, WFS_E_TOO_LARGE,
+			"a request has at most %zu bytes; what came so far is dropped",
+			parser->size_max_bytes);
+	}
+	if (!end)
+		return 0;
+	if (!wfs_control_parser_pending(parser)) {
+		wfs_control_parser_drop(parser);
+		return 0;
+	}
+	return parser_give(parser, parser->pending.size, parser->pending.size, ret_json, error);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control connection: one FUSE mount whose files are written to change the world.
+ *
+ * A request ends at a newline that completes a JSON value, at close, or at the first read. The
+ * write that completes it returns when its effect is durable and visible through every mount; the
+ * answer is read back from the same descriptor. Requests run without occupying a worker: a reply
+ * is sent from wherever the verb ends. Every look-up of a control file gives a new node id, because
+ * Linux serialises the writers of one inode.
+ * Source: spec 2, "Control connection"; design §4.
+ */
+#pragma once
+
+#include "fs/verb/verb.h"
+
+struct wfs_control;
+
+/* Option struct: plain value; borrowed during wfs_control_new. */
+struct wfs_control_options {
+	const char *directory; /* absolute path of the mount point */
+	const char *world_name;
+	bool allow_other;
+	const struct wfs_session *session; /* must outlive the connection */
+	struct wfs_host *host;             /* for `status`; may be NULL */
+	/* Called once, on a thread of the connection, when the mount is gone (umount from outside). */
+	void (*ended)(void *context);
+	void *context;
+};
+
+/** wfs_control_new() - mount and serve; returns when the files are usable. */
+int wfs_control_new(const struct wfs_control_options *options, struct wfs_control **ret_control,
+	struct wfs_error *error);
+
+/** wfs_control_free() - answer what is under way, unmount, stop; accepts NULL. Not to be called
+ *  from `ended`. */
+void wfs_control_free(struct wfs_control *control);
+WFS_DEFINE_AUTO(control, struct wfs_control, wfs_control_free)
+#define WFS_AUTO_CONTROL WFS_CLEANUP(wfs_auto_control)

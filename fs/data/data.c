@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FUSE operations of the data connection. Each replies exactly once. */
+#include "fs/data/data.h"
+
+#include <inttypes.h>
+#include <sys/statvfs.h>
+
+#include "fs/data/notify.h"
+#include "fs/data/readahead.h"
+#include "fs/mount/fuse.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/log.h"
+
+enum {
+	THREADS = 4, /* workers; they only read, so few are enough */
+	NANOSECONDS = 1000000000,
+	BLOCK_SIZE = 4096,
+	STAT_BLOCK_SIZE = 512,      /* unit of st_blocks: stat(2) */
+	PLAIN_LISTING_MIN = 100000, /* entries; above, listings carry no attributes (design §4) */
+	FIRST_COOKIE = 2,           /* `.` and `..` take 0 and 1 of FUSE's offsets */
+	XATTRS_SIZE_MAX = 64 << 10, /* xattr(7): XATTR_LIST_MAX, XATTR_SIZE_MAX */
+};
+
+#define FOREVER 1e9 /* seconds that entries and attributes are cached */
+#define LOG_NAME "log.jsonl"
+
+struct wfs_data {
+	struct wfs_tree tree;
+	struct wfs_fuse *fuse;
+	struct wfs_notify notify;
+	struct wfs_readahead *readahead;
+	uid_t uid; /* owner of every file: who mounted */
+	gid_t gid;
+};
+
+static struct wfs_data *data_of(fuse_req_t request)
+{
+	return fuse_req_userdata(request);
+}
+
+static void fill_stat(
+	const struct wfs_data *data, const struct wfs_attr *attr, struct stat *ret_stat)
+{
+	const struct timespec time = {
+		.tv_sec = attr->mtime_ns / NANOSECONDS, .tv_nsec = attr->mtime_ns % NANOSECONDS};
+
+	*ret_stat = (struct stat){
+		.st_ino = attr->ino,
+		.st_mode = attr->mode,
+		.st_nlink = 1,
+		.st_uid = data->uid,
+		.st_gid = data->gid,
+		.st_size = (off_t)attr->size_bytes,
+		.st_blksize = BLOCK_SIZE,
+		.st_blocks = (blkcnt_t)((attr->size_bytes + STAT_BLOCK_SIZE - 1) / STAT_BLOCK_SIZE),
+		.st_atim = time,
+		.st_mtim = time,
+		.st_ctim = time,
+	};
+}
+
+static struct fuse_entry_param entry_of(const struct wfs_data *data, const struct wfs_attr *attr)
+{
+	struct fuse_entry_param entry = {
+		.ino = attr->ino,
+		.attr_timeout = attr->uncached ? 0 : FOREVER,
+		.entry_timeout = FOREVER,
+	};
+
+	fill_stat(data, attr, &entry.attr);
+	return entry;
+}
+
+static void reply_entry(fuse_req_t request, fuse_ino_t parent, const char *name)
+{
+	struct wfs_data *data = data_of(request);
+	struct wfs_attr attr = {0};
+	int r = wfs_tree_lookup(&data->tree, parent, name, &attr);
+
+	if (r && (r != -ENOENT || attr.uncached)) {
+		fs_reply_result(request, r);
+		return;
+	}
+	struct fuse_entry_param entry = {.entry_timeout = FOREVER}; /* node 0: a cached miss */
+	if (!r)
+		entry = entry_of(data, &attr);
+	/* No notification reaches an inode that this reply is about to make. */
+	if (attr.ino == wfs_notify_log_ino())
+		entry.attr_timeout = 0;
+	fuse_reply_entry(request, &entry);
+}
+
+static void reply_log_entry(fuse_req_t request)
+{
+	reply_entry(request, wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0), LOG_NAME);
+}
+
+/* Replies: entry, negative entry, ENOENT, ENAMETOOLONG, EIO. */
+static void do_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
+{
+	struct wfs_data *data = data_of(request);
+
+	if (parent == wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0) &&
+		strcmp(name, LOG_NAME) == 0) {
+		/* From now on commits are pushed into its pages. Before the view is opened, so that
+		 * no commit falls between. */
+		atomic_store(&data->notify.log_seen, true);
+		if (wfs_notify_defer(&data->notify, request, reply_log_entry))
+			return;
+	}
+	reply_entry(request, parent, name);
+}
+
+/* No inode is remembered, so there is nothing to forget. Replies: none. */
+static void do_forget(fuse_req_t request, fuse_ino_t ino, uint64_t count)
+{
+	(void)ino;
+	(void)count;
+	fuse_reply_none(request);
+}
+
+static void do_forget_multi(fuse_req_t request, size_t count, struct fuse_forget_data *forgets)
+{
+	(void)count;
+	(void)forgets;
+	fuse_reply_none(request);
+}
+
+static void reply_attr(fuse_req_t request, fuse_ino_t ino)
+{
+	struct wfs_data *data = data_of(request);
+	struct wfs_attr attr;
+	struct stat st;
+	int r = wfs_tree_attr(&data->tree, ino, &attr);
+
+	if (r) {
+		fs_reply_result(request, r);
+		return;
+	}
+	fill_stat(data, &attr, &st);
+	fuse_reply_attr(request, &st, attr.uncached ? 0 : FOREVER);
+}
+
+static void reply_log_attr(fuse_req_t request)
+{
+	reply_attr(request, wfs_notify_log_ino());
+}
+
+/* Replies: attr, ENOENT, EIO. */
+static void do_getattr(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *file)
+{
+	struct wfs_data *data = data_of(request);
+
+	(void)file;
+	if (ino != wfs_notify_log_ino() ||
+		!wfs_notify_defer(&data->notify, request, reply_log_attr))
+		reply_attr(request, ino);
+}
+
+/* Replies: readlink, EINVAL, ENOENT. */
+static void do_readlink(fuse_req_t request, fuse_ino_t ino)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
+	int r = wfs_tree_link(&data_of(request)->tree, ino, &target);
+
+	if (r)
+		fs_reply_result(request, r);
+	else
+		fuse_reply_readlink(request, wfs_buffer_text(&target));
+}
+
+/* The kernel never sends another open after this answer. Replies: ENOSYS. */
+static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *file)
+{
+	(void)ino;
+	(void)file;
+	fs_reply_result(request, -ENOSYS);
+}
+
+/* Replies: data, EIO, ENOENT. */
+static void do_read(
+	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
+{
+	struct wfs_data *data = data_of(request);
+	WFS_AUTO_TREE_DATA struct wfs_tree_data found = {.fd = -1};
+	int r = wfs_tree_read(&data->tree, ino, (uint64_t)offset, size, &found);
+
+	(void)file;
+	if (r) {
+		if (r == -EIO)
+			wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
+				"stored bytes are damaged, refused to serve them ino=%#" PRIx64,
+				ino);
+		fs_reply_result(request, r);
+		return;
+	}
+	struct fuse_bufvec vector = FUSE_BUFVEC_INIT(0);
+	if (found.fd >= 0) {
+		vector.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+		vector.buf[0].fd = found.fd;
+		vector.buf[0].pos = (off_t)found.fd_offset;
+		vector.buf[0].size = found.fd_size;
+		fuse_reply_data(request, &vector, FUSE_BUF_SPLICE_MOVE);
+	} else {
+		fuse_reply_buf(request, found.bytes.data, found.bytes.size);
+	}
+	if (offset == 0)
+		wfs_readahead_read(data->readahead, ino);
+}
+
+/* --- listings --- */
+
+/* One reply to readdir or readdirplus as it fills. */
+struct listing {
+	fuse_req_t request;
+	const struct wfs_data *data;
+	char *buffer;
+	size_t size;
+	size_t used;
+	bool plus;  /* the reply's form carries attributes */
+	bool plain; /* but they are left out */
+	bool full;
+};
+
+static void listing_add(
+	struct listing *listing, const char *name, struct fuse_entry_param *entry, uint64_t next)
+{
+	char *at = listing->buffer + listing->used;
+	size_t left = listing->size - listing->used;
+	size_t size;
+
+	if (listing->plus)
+		size = fuse_add_direntry_plus(listing->request, at, left, name, entry, (off_t)next);
+	else
+		size = fuse_add_direntry(
+			listing->request, at, left, name, &entry->attr, (off_t)next);
+	listing->full = size > left;
+	if (!listing->full)
+		listing->used += size;
+}
+
+static bool listing_entry(void *context, const struct wfs_tree_entry *tree_entry)
+{
+	struct listing *listing = context;
+	struct fuse_entry_param entry = entry_of(listing->data, tree_entry->attr);
+
+	/* "No attributes given": the kernel makes no inode. The log's would be told too early. */
+	if (listing->plain || entry.ino == wfs_notify_log_ino())
+		entry.ino = 0;
+	listing_add(listing, tree_entry->name, &entry, tree_entry->cookie + FIRST_COOKIE);
+	return !listing->full;
+}
+
+static void listing_dots(struct listing *listing, uint64_t ino, off_t offset)
+{
+	static const char *const names[FIRST_COOKIE] = {".", ".."};
+
+	for (uint64_t i = (uint64_t)offset; i < FIRST_COOKIE && !listing->full; i++) {
+		struct fuse_entry_param entry = {.attr = {.st_ino = ino, .st_mode = S_IFDIR}};
+
+		listing_add(listing, names[i], &entry, i + 1);
+	}
+}
+
+/* Replies: buf, ENOTDIR, ENOENT, EIO, ENOMEM. */
+static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, bool plus)
+{
+	struct wfs_data *data = data_of(request);
+	WFS_AUTO_FREE char *buffer = malloc(size);
+	struct listing listing = {
+		.request = request, .data = data, .buffer = buffer, .size = size, .plus = plus};
+	uint64_t count = 0;
+	int r = buffer ? 0 : -ENOMEM;
+
+	if (offset == 0)
+		wfs_readahead_listed(data->readahead, ino);
+	if (!r)
+		r = wfs_tree_count(&data->tree, ino, &count);
+	listing.plain = count > PLAIN_LISTING_MIN;
+	if (!r) {
+		listing_dots(&listing, ino, offset);
+		if (!listing.full)
+			r = wfs_tree_list(&data->tree, ino,
+				offset > FIRST_COOKIE ? (uint64_t)offset - FIRST_COOKIE : 0,
+				listing_entry, &listing);
+	}
+	if (r)
+		fs_reply_result(request, r);
+	else
+		fuse_reply_buf(request, buffer, listing.used);
+}
+
+static void do_readdir(
+	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
+{
+	(void)file;
+	list(request, ino, size, offset, false);
+}
+
+static void do_readdirplus(
+	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
+{
+	(void)file;
+	list(request, ino, size, offset, true);
+}
+
+/* --- extended attributes --- */
+
+/* A search for one value, or the list of all names. */
+struct xattr_search {
+	const char *name; /* NULL: list */
+	bool found;
+	struct wfs_buffer bytes;
+};
+
+static bool xattr_visit(void *context, const char *name, struct wfs_bytes value)
+{
+	struct xattr_search *search = context;
+
+	if (!search->name) {
+		wfs_buffer_append(&search->bytes, name, strlen(name) + 1);
+	} else if (strcmp(name, search->name) == 0) {
+		wfs_buffer_append(&search->bytes, value.data, value.size);
+		search->found = true;
+		return false;
+	}
+	return true;
+}
+
+/* Replies: xattr (size 0 asks for the size), buf, ENODATA, ERANGE, ENOENT, EIO. */
+static void reply_xattr(
+	fuse_req_t request, fuse_ino_t ino, struct xattr_search *search, size_t size)
+{
+	int r = wfs_tree_xattrs(&data_of(request)->tree, ino, xattr_visit, search);
+
+	if (!r)
+		r = wfs_buffer_check(&search->bytes);
+	if (!r && search->name && !search->found)
+		r = -ENODATA;
+	if (!r && size > 0 && search->bytes.size > size)
+		r = -ERANGE;
+	if (r)
+		fs_reply_result(request, r);
+	else if (size == 0)
+		fuse_reply_xattr(request, search->bytes.size);
+	else
+		fuse_reply_buf(request, search->bytes.data, search->bytes.size);
+	wfs_buffer_done(&search->bytes);
+}
+
+static void do_getxattr(fuse_req_t request, fuse_ino_t ino, const char *name, size_t size)
+{
+	struct xattr_search search = {.name = name};
+
+	reply_xattr(request, ino, &search, size);
+}
+
+static void do_listxattr(fuse_req_t request, fuse_ino_t ino, size_t size)
+{
+	struct xattr_search search = {0};
+
+	reply_xattr(request, ino, &search, size);
+}
+
+/* --- the rest --- */
+
+/* df: the store's size and what its disk still has. Replies: statfs, EACCES. */
+static void do_statfs(fuse_req_t request, fuse_ino_t ino)
+{
+	const struct wfs_session *session = data_of(request)->tree.session;
+	struct wfs_world_figures figures;
+	struct statvfs disk = {0};
+	int r = wfs_session_figures(session, &figures, NULL);
+
+	(void)ino;
+	if (!r && statvfs(wfs_world_directory(wfs_session_world(session)), &disk))
+		r = -errno;
+	if (r) {
+		fs_reply_result(request, r);
+		return;
+	}
+	uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+	uint64_t map_room = figures.store.map_size_bytes - figures.store.used_bytes;
+	uint64_t free_blocks = (room < map_room ? room : map_room) / BLOCK_SIZE;
+	const struct statvfs answer = {
+		.f_bsize = BLOCK_SIZE,
+		.f_frsize = BLOCK_SIZE,
+		.f_blocks = figures.store.used_bytes / BLOCK_SIZE + free_blocks,
+		.f_bfree = free_blocks,
+		.f_bavail = free_blocks,
+		.f_namemax = WFS_NAME_MAX,
+	};
+	fuse_reply_statfs(request, &answer);
+}
+
+static void do_init(void *userdata, struct fuse_conn_info *connection)
+{
+	const unsigned int wanted = FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT |
+		FUSE_CAP_READDIRPLUS | FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS |
+		FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE;
+
+	(void)userdata;
+	connection->want = wanted & connection->capable;
+	connection->time_gran = 1;
+}
+
+/* Everything that writes. The mount is `ro`, so the kernel refuses before; should it ask all the
+ * same, each of these replies EROFS. */
+static void refuse_setattr(fuse_req_t request, fuse_ino_t ino, struct stat *attr, int to_set,
+	struct fuse_file_info *file)
+{
+	(void)ino, (void)attr, (void)to_set, (void)file;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_mknod(
+	fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode, dev_t device)
+{
+	(void)parent, (void)name, (void)mode, (void)device;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_mkdir(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	(void)parent, (void)name, (void)mode;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_name(fuse_req_t request, fuse_ino_t parent, const char *name)
+{
+	(void)parent, (void)name;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_symlink(
+	fuse_req_t request, const char *target, fuse_ino_t parent, const char *name)
+{
+	(void)target, (void)parent, (void)name;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_rename(fuse_req_t request, fuse_ino_t parent, const char *name,
+	fuse_ino_t new_parent, const char *new_name, unsigned int flags)
+{
+	(void)parent, (void)name, (void)new_parent, (void)new_name, (void)flags;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_link(
+	fuse_req_t request, fuse_ino_t ino, fuse_ino_t new_parent, const char *new_name)
+{
+	(void)ino, (void)new_parent, (void)new_name;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_write(fuse_req_t request, fuse_ino_t ino, const char *bytes, size_t size,
+	off_t offset, struct fuse_file_info *file)
+{
+	(void)ino, (void)bytes, (void)size, (void)offset, (void)file;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_setxattr(fuse_req_t request, fuse_ino_t ino, const char *name, const char *value,
+	size_t size, int flags)
+{
+	(void)ino, (void)name, (void)value, (void)size, (void)flags;
+	fs_reply_result(request, -EROFS);
+}
+
+static void refuse_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,
+	struct fuse_file_info *file)
+{
+	(void)parent, (void)name, (void)mode, (void)file;
+	fs_reply_result(request, -EROFS);
+}
+
+static const struct fuse_lowlevel_ops operations = {
+	.init = do_init,
+	.lookup = do_lookup,
+	.forget = do_forget,
+	.forget_multi = do_forget_multi,
+	.getattr = do_getattr,
+	.readlink = do_readlink,
+	.open = do_open,
+	.read = do_read,
+	.opendir = do_open,
+	.readdir = do_readdir,
+	.readdirplus = do_readdirplus,
+	.getxattr = do_getxattr,
+	.listxattr = do_listxattr,
+	.statfs = do_statfs,
+	.setattr = refuse_setattr,
+	.mknod = refuse_mknod,
+	.mkdir = refuse_mkdir,
+	.unlink = refuse_name,
+	.rmdir = refuse_name,
+	.symlink = refuse_symlink,
+	.rename = refuse_rename,
+	.link = refuse_link,
+	.write = refuse_write,
+	.setxattr = refuse_setxattr,
+	.removexattr = refuse_name,
+	.create = refuse_create,
+};
+
+/* --- life --- */
+
+int wfs_data_new(
+	const struct wfs_data_options *options, struct wfs_data **ret_data, struct wfs_error *error)
+{
+	WFS_AUTO_DATA struct wfs_data *data = calloc(1, sizeof(*data));
+
+	if (!data)
+		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
+	data->tree = options->tree;
+	data->tree.log_size_bytes = &data->notify.log_size_bytes;
+	data->uid = getuid();
+	data->gid = getgid();
+	const struct wfs_fuse_options fuse_options = {
+		.ops = &operations,
+		.ops_size = sizeof(operations),
+		.userdata = data,
+		.directory = options->directory,
+		.source = options->world_name,
+		.allow_other = options->allow_other,
+		.read_only = true,
+		.threads = THREADS,
+		.ended = options->ended,
+		.context = options->context,
+	};
+	int r = wfs_fuse_new(&fuse_options, &data->fuse, error);
+	if (r)
+		return wfs_trace(r);
+	struct fuse_session *session = wfs_fuse_session(data->fuse);
+	r = wfs_readahead_new(&data->tree, session, &data->readahead);
+	if (!r)
+		r = wfs_notify_init(&data->notify, &data->tree, session);
+	if (r)
+		return wfs_error_from_errno(error, r, "serve '%s'", options->directory);
+	r = wfs_fuse_start(data->fuse, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_data = WFS_STEAL(data);
+	return 0;
+}
+
+void wfs_data_free(struct wfs_data *data)
+{
+	if (!data)
+		return;
+	/* Workers still serve: an invalidation that waits for one of them can end. */
+	wfs_notify_done(&data->notify);
+	wfs_readahead_free(data->readahead);
+	wfs_fuse_free(data->fuse);
+	free(data);
+}

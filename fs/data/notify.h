@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Telling the kernel what a commit changed, so that everything else can be cached for ever.
+ *
+ * Runs on the publisher thread, which never serves a request: an invalidation waits for look-ups
+ * and reads in flight, so a thread that serves them must not send it. Order within a directory:
+ * first the entries, whose invalidation takes the directory's lock and so comes after every reply
+ * computed from the old state, then the cached listing.
+ *
+ * log.jsonl grows in place, and its last page has zeros behind the end, which a reader must not
+ * get for new lines:
+ * - The kernel moves the size before it copies stored bytes. So the last page is dropped first;
+ *   whoever reads it again gets a page that has the new lines already, behind the end.
+ * - When a reply tells another size, the kernel wipes what the page has behind it, possibly after
+ *   the next lines are there. So the size moves only by storing: an attribute reply tells what has
+ *   been stored, and while lines are being stored it is deferred until they are.
+ * Source: design §4; fuse_notify_store() and fuse_change_attributes() in Linux fs/fuse.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "fs/mount/fuse.h"
+#include "fs/tree/tree.h"
+
+/* Plain value inside a data connection. */
+struct wfs_notify {
+	struct wfs_observer observer;
+	const struct wfs_tree *tree;
+	struct fuse_session *fuse;
+	atomic_bool log_seen; /* somebody looked log.jsonl up: its pages and size may be cached */
+	atomic_uint_fast64_t log_size_bytes; /* stored so far; set by the publisher thread */
+	struct wfs_buffer name;              /* scratch; publisher thread only */
+	pthread_mutex_t lock;
+	bool log_growing;                     /* lock */
+	struct wfs_notify_deferred *deferred; /* lock; owned */
+};
+
+/** wfs_notify_init() - observe the session's world. @tree, @fuse: borrowed until done. */
+int wfs_notify_init(
+	struct wfs_notify *notify, const struct wfs_tree *tree, struct fuse_session *fuse);
+void wfs_notify_done(struct wfs_notify *notify);
+
+/** wfs_notify_log_ino() - the inode of the log that grows. */
+uint64_t wfs_notify_log_ino(void);
+
+/**
+ * wfs_notify_defer() - let a request for attributes of the log wait while it grows
+ * @answer: called by the publisher thread, soon; replies to @request
+ * Return: false when the request is to be answered at once.
+ */
+bool wfs_notify_defer(
+	struct wfs_notify *notify, fuse_req_t request, void (*answer)(fuse_req_t request));

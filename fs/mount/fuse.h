@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What both FUSE connections share: a low-level session with its mount, the threads that serve it,
+ * and the notice that the mount is gone.
+ *
+ * A connection ends in one of two ways: somebody unmounts it (then `ended` is called), or
+ * wfs_fuse_free takes it down, lazily when files are in use, so that stopping always ends.
+ * Source: design §4; libfuse 3.14, fuse_lowlevel.h.
+ */
+#pragma once
+
+#define FUSE_USE_VERSION 314 /* fuse_loop_cfg_*: fuse_common.h of libfuse 3.14 */
+#include <fuse_lowlevel.h>
+#include <stdbool.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/error.h"
+
+struct wfs_fuse;
+
+enum { WFS_FUSE_THREADS_MAX = 64 };
+
+/* Option struct: plain value; borrowed during wfs_fuse_new. */
+struct wfs_fuse_options {
+	const struct fuse_lowlevel_ops *ops;
+	size_t ops_size;
+	void *userdata;        /* of the session: fuse_req_userdata() gives it; kept */
+	const char *directory; /* absolute path of the mount point */
+	const char *source;    /* first column of the mount table; any text */
+	const char *extra;     /* more mount options, as for -o; may be NULL */
+	bool allow_other;
+	bool read_only;
+	unsigned int threads; /* that serve requests, 1 to WFS_FUSE_THREADS_MAX */
+	/* Called once, on the thread of the loop, when the mount is gone and wfs_fuse_free was not
+	 * called; must not call wfs_fuse_free. May be NULL. */
+	void (*ended)(void *context);
+	void *context; /* kept */
+};
+
+/**
+ * wfs_fuse_new() - make the session and mount it; nobody serves it before wfs_fuse_start
+ * Return: 0, -ENOENT, -EACCES or -EPERM (/dev/fuse cannot be used; @error says what would help),
+ *         -EIO (the mount was refused), -ENOMEM.
+ */
+int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse,
+	struct wfs_error *error);
+
+/** wfs_fuse_start() - serve; once. Return: 0, or -EAGAIN (no thread to be had). */
+int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
+
+/** wfs_fuse_session() - for notifications; valid until wfs_fuse_free. */
+struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
+
+/**
+ * wfs_fuse_free() - stop the threads, unmount what is still mounted; accepts NULL
+ *
+ * Requests that were not answered before fail with ENOTCONN. Not to be called from a request or
+ * from `ended`.
+ */
+void wfs_fuse_free(struct wfs_fuse *fuse);
+WFS_DEFINE_AUTO(fuse, struct wfs_fuse, wfs_fuse_free)
+#define WFS_AUTO_FUSE WFS_CLEANUP(wfs_auto_fuse)
+
+/**
+ * fs_reply_result() - answer a request that has nothing to give but its result
+ * @result: 0 or a negative errno; the one place where it becomes FUSE's positive one
+ */
+void fs_reply_result(fuse_req_t request, int result);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a mount goes: the resolved directory, and the run-time directory of its control files. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fs/mount/mount-table.h"
+#include "kernel/base/hash.h"
+
+enum { PLACE_ID_SIZE = 16 }; /* hex digits */
+
+static int place_realpath(const char *path, char **ret_path, struct wfs_error *error)
+{
+	char *resolved = realpath(path, NULL);
+
+	if (!resolved) {
+		int r = errno == 0 ? -EIO : -errno;
+		wfs_error_from_errno(error, r, "resolve '%s'", path);
+		return r;
+	}
+	*ret_path = resolved;
+	return 0;
+}
+
+/* Cuts the last name off: "/a/b//" becomes "/a/" and "b". Return: the name, "" for the root. */
+static const char *place_split(char *path)
+{
+	size_t size = strlen(path);
+
+	while (size > 1 && path[size - 1] == '/')
+		path[--size] = '\0';
+	char *slash = strrchr(path, '/');
+	memmove(slash + 2, slash + 1, strlen(slash + 1) + 1);
+	slash[1] = '\0';
+	return slash + 2;
+}
+
+int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *error)
+{
+	char link[1];
+
+	if (directory[0] != '/')
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the mount directory must be an absolute path, got '%s'", directory);
+	WFS_AUTO_FREE char *parent = malloc(strlen(directory) + 2);
+	if (!parent)
+		return wfs_error_from_errno(error, -ENOMEM, "resolve '%s'", directory);
+	memcpy(parent, directory, strlen(directory) + 1);
+	const char *name = place_split(parent);
+	/* readlink asks the directory entry, not what is mounted on it. */
+	if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		readlink(directory, link, sizeof(link)) >= 0)
+		return place_realpath(directory, ret_path, error);
+	WFS_AUTO_FREE char *resolved = NULL;
+	int r = place_realpath(parent, &resolved, error);
+	if (!resolved)
+		return r;
+	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+	wfs_buffer_printf(&path, "%s/%s", strcmp(resolved, "/") == 0 ? "" : resolved, name);
+	if (wfs_buffer_check(&path) < 0 || !(*ret_path = strdup(wfs_buffer_text(&path))))
+		return wfs_error_from_errno(error, -ENOMEM, "resolve '%s'", directory);
+	return 0;
+}
+
+/* A directory that nobody but us can have put something into. */
+static bool place_is_private(const char *path, mode_t forbidden)
+{
+	struct stat stat;
+
+	return lstat(path, &stat) == 0 && S_ISDIR(stat.st_mode) && stat.st_uid == geteuid() &&
+		(stat.st_mode & forbidden) == 0;
+}
+
+static int place_mkdir(const char *path, mode_t mode, struct wfs_error *error)
+{
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return wfs_error_from_errno(error, -errno, "make the directory '%s'", path);
+	return 0;
+}
+
+/* Appends the name of the directory that holds those of all mounts of this user. */
+static int place_base_name(struct wfs_buffer *path, struct wfs_error *error)
+{
+	const char *run = secure_getenv("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0)
+		wfs_buffer_append_text(path, "/run/worldfs");
+	else if (run && run[0] == '/' && place_is_private(run, 0077) && access(run, W_OK) == 0)
+		wfs_buffer_printf(path, "%s/worldfs", run);
+	else
+		wfs_buffer_printf(path, "/tmp/worldfs-%ju", (uintmax_t)geteuid());
+	if (wfs_buffer_check(path) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "name the run-time directory");
+	return 0;
+}
+
+/* The same, and makes sure that it is there and ours alone. */
+static int place_base(struct wfs_buffer *path, struct wfs_error *error)
+{
+	bool root = geteuid() == 0;
+	int r = place_base_name(path, error);
+
+	if (r < 0)
+		return r;
+	const char *base = wfs_buffer_text(path);
+	r = place_mkdir(base, root ? 0755 : 0700, error);
+	if (r < 0)
+		return r;
+	if (!place_is_private(base, root ? 0022 : 0077))
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' is not a directory of ours alone; remove it, or set XDG_RUNTIME_DIR",
+			base);
+	return 0;
+}
+
+static void place_id(
+	const char *world_id, const char *directory, char ret_id[static WFS_HASH_HEX_SIZE + 1])
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_printf(&text, "%s\n%s", world_id, directory);
+	struct wfs_hash hash = wfs_hash_of(text.data, text.size);
+	wfs_hash_hex(&hash, ret_id);
+	ret_id[PLACE_ID_SIZE] = '\0';
+}
+
+int wfs_mount_run_directory(const char *world_id, const char *directory, bool allow_other,
+	char **ret_path, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+	char id[WFS_HASH_HEX_SIZE + 1];
+	mode_t mode = allow_other ? 0755 : 0700;
+
+	place_id(world_id, directory, id);
+	int r = place_base(&path, error);
+	if (r < 0)
+		return wfs_trace(r);
+	wfs_buffer_printf(&path, "/%s", id);
+	r = place_mkdir(wfs_buffer_text(&path), mode, error);
+	if (r == 0 && chmod(wfs_buffer_text(&path), mode) < 0)
+		r = wfs_error_from_errno(error, -errno, "change '%s'", wfs_buffer_text(&path));
+	if (r < 0)
+		return r;
+	wfs_buffer_append_text(&path, "/ctl");
+	if (wfs_buffer_check(&path) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "name the run-time directory");
+	r = wfs_mount_clear_dead(wfs_buffer_text(&path), error);
+	if (r == 0)
+		r = place_mkdir(wfs_buffer_text(&path), 0700, error);
+	if (r < 0)
+		return wfs_trace(r);
+	char *result = strdup(wfs_buffer_text(&path));
+	if (!result)
+		return wfs_error_from_errno(error, -ENOMEM, "name the run-time directory");
+	*ret_path = result;
+	return 0;
+}
+
+void wfs_mount_run_remove(const char *path)
+{
+	WFS_AUTO_FREE char *directory = strdup(path);
+
+	/* ctl, <id>, worldfs: the last goes only when no other mount needs it. */
+	for (int i = 0; directory && i < 3; i++) {
+		if (rmdir(directory) < 0)
+			return;
+		*strrchr(directory, '/') = '\0';
+	}
+}
+
+void wfs_mount_run_clear(void)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer base = {0};
+	const struct dirent *entry;
+
+	if (place_base_name(&base, NULL) < 0)
+		return;
+	DIR *listing = opendir(wfs_buffer_text(&base));
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while (listing && (entry = readdir(listing))) {
+		WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+
+		if (entry->d_name[0] == '.')
+			continue;
+		wfs_buffer_printf(&path, "%s/%s/ctl", wfs_buffer_text(&base), entry->d_name);
+		if (wfs_mount_is_ours(wfs_buffer_text(&path), NULL) > 0 &&
+			wfs_mount_clear_dead(wfs_buffer_text(&path), NULL) == 0)
+			wfs_mount_run_remove(wfs_buffer_text(&path));
+	}
+	if (listing)
+		closedir(listing);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is mounted where, and taking it away. Source: proc(5), mountinfo; fusermount3(1). */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fs/mount/mount-table.h"
+#include "kernel/base/log.h"
+
+enum {
+	MOUNT_STACK_MAX = 8, /* dead mounts on top of each other that are cleared */
+	MOUNT_TYPE_SIZE = 64,
+};
+
+#define MOUNT_TYPE "fuse.worldfs"
+
+bool wfs_mount_inside(const char *path, const char *directory)
+{
+	size_t size = strlen(directory);
+
+	if (size == 1) /* the root */
+		return true;
+	return strncmp(path, directory, size) == 0 && (path[size] == '\0' || path[size] == '/');
+}
+
+/* In place: \ooo is one byte. */
+static void table_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] && from[3]) {
+			*to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+/* The n-th field (from 0) of a line, ended with NUL in place. */
+static char *table_field(char *line, unsigned int index)
+{
+	for (; line && index > 0; index--) {
+		line = strchr(line, ' ');
+		line = line ? line + 1 : NULL;
+	}
+	if (line)
+		line[strcspn(line, " \n")] = '\0';
+	return line;
+}
+
+/*
+ * The type of what is mounted on @path; of several the topmost, which the table lists last.
+ * Return: 1, 0 (nothing is), -errno.
+ */
+static int table_find(
+	const char *path, char ret_type[static MOUNT_TYPE_SIZE], struct wfs_error *error)
+{
+	WFS_AUTO_FILE FILE *file = fopen("/proc/self/mountinfo", "re");
+	WFS_AUTO_FREE char *line = NULL;
+	size_t capacity = 0;
+	int found = 0;
+
+	if (!file)
+		return wfs_error_from_errno(error, -errno, "open '/proc/self/mountinfo'");
+	while (getline(&line, &capacity, file) >= 0) {
+		char *behind = strstr(line, " - ");
+		const char *type = behind ? table_field(behind + 3, 0) : NULL;
+		char *point = type ? table_field(line, 4) : NULL;
+
+		if (!point)
+			continue;
+		table_unescape(point);
+		if (strcmp(point, path) != 0)
+			continue;
+		snprintf(ret_type, MOUNT_TYPE_SIZE, "%s", type);
+		found = 1;
+	}
+	return found;
+}
+
+static bool table_is_dead(const char *path)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct stat stat;
+	uint64_t fresh = 0;
+
+	if (getrandom(&fresh, sizeof(fresh), 0) != (ssize_t)sizeof(fresh))
+		return false;
+	wfs_buffer_printf(&name, "%s/.worldfs-%016" PRIx64, path, fresh);
+	return wfs_buffer_check(&name) == 0 && lstat(wfs_buffer_text(&name), &stat) < 0 &&
+		errno == ENOTCONN;
+}
+
+int wfs_mount_is_ours(const char *path, struct wfs_error *error)
+{
+	char type[MOUNT_TYPE_SIZE];
+	int r = table_find(path, type, error);
+
+	return r <= 0 ? r : strcmp(type, MOUNT_TYPE) == 0;
+}
+
+int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
+{
+	char type[MOUNT_TYPE_SIZE];
+
+	for (int i = 0; i < MOUNT_STACK_MAX; i++) {
+		int r = table_find(path, type, error);
+		if (r <= 0)
+			return r;
+		if (strcmp(type, MOUNT_TYPE) != 0 || !table_is_dead(path))
+			break;
+		r = wfs_mount_unmount(path, true, error);
+		if (r < 0)
+			return wfs_trace(r);
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "cleared a dead mount: '%s'", path);
+	}
+	return wfs_error_set(
+		error, WFS_E_BUSY, "'%s': a filesystem is mounted there already", path);
+}
+
+/* An ordinary user's mount is taken away by the set-uid helper. Return: 0 or -errno. */
+static int table_run_fusermount(const char *path, bool lazy)
+{
+	char *const argv[] = {(char *)"fusermount3", (char *)"-u", (char *)(lazy ? "-qz" : "-q"),
+		(char *)"--", (char *)path, NULL};
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int status;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	int r = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (r < 0)
+		return r;
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	/* It tells only that it failed; what is mounted and ours fails because it is in use. */
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
+}
+
+int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error)
+{
+	int r = 0;
+
+	if (umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0)
+		r = -errno;
+	if (r == -EPERM)
+		r = table_run_fusermount(path, lazy);
+	if (r == -EBUSY && access("/etc/mtab", F_OK))
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"'%s' cannot be unmounted: fusermount3 needs /etc/mtab, which is missing "
+			"(as root: ln -s ../proc/self/mounts /etc/mtab)",
+			path);
+	if (r == -EBUSY)
+		return wfs_error_set(error, WFS_E_BUSY,
+			"'%s' is in use (a file in it is open, or a process works there)", path);
+	return r < 0 ? wfs_error_from_errno(error, r, "unmount '%s'", path) : 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mount table of the system, as far as our mounts are concerned, and the run-time directory in
+ * which control connections are mounted.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fs/mount/mount.h"
+
+/* --- mount-table.c --- */
+
+/** wfs_mount_inside() - is @path @directory itself, or below it? Both absolute and canonical. */
+bool wfs_mount_inside(const char *path, const char *directory);
+
+/** wfs_mount_is_ours() - is a worldfs the topmost mount on @path? Return: 1, 0, or -errno. */
+int wfs_mount_is_ours(const char *path, struct wfs_error *error);
+
+/**
+ * wfs_mount_clear_dead() - make sure that nothing is mounted on @path
+ *
+ * A mount of ours whose daemon was killed is taken away. It still answers stat from the kernel's
+ * cache, so a name that nobody ever asked for is looked up.
+ * Return: 0, -EBUSY (busy: something else is mounted, or a mount of ours that is alive), …
+ */
+int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
+
+/** wfs_mount_unmount() - Return: 0, -EBUSY (files are in use; never when @lazy), … */
+int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error);
+
+/* --- mount-place.c --- */
+
+/**
+ * wfs_mount_resolve() - the canonical path of a directory, without touching what is mounted on it
+ * @ret_path: caller frees
+ * Return: 0, -EINVAL (not absolute), -ENOENT, …
+ */
+int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *error);
+
+/**
+ * wfs_mount_run_directory() - make the directory for the control connection of a mount
+ *
+ * $XDG_RUNTIME_DIR/worldfs/<id>, /run/worldfs/<id> for root, /tmp/worldfs-<uid>/<id> where there
+ * is no usable XDG_RUNTIME_DIR; with an empty directory `ctl` in it, on which nothing is mounted.
+ * <id> depends on the world and @directory only, so that what a killed daemon left is found again.
+ * @ret_path: of `ctl`; caller frees
+ */
+int wfs_mount_run_directory(const char *world_id, const char *directory, bool allow_other,
+	char **ret_path, struct wfs_error *error);
+
+/** wfs_mount_run_remove() - remove `ctl` and the directories above it that are empty then. */
+void wfs_mount_run_remove(const char *path);
+
+/** wfs_mount_run_clear() - take away the control connections whose daemon was killed. */
+void wfs_mount_run_clear(void);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The owner's life, and what it offers to verbs. */
+#include "fs/server/owner.h"
+
+#include <signal.h>
+
+#include "fs/server/server.h"
+#include "kernel/base/clock.h"
+#include "kernel/base/log.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+struct owner {
+	struct wfs_host host; /* first: verbs get a pointer to it */
+	bool keep;
+	int64_t started_ns;
+	struct wfs_world *world;
+	struct wfs_session *session;
+	struct wfs_server *server;
+	struct wfs_mounts *mounts;
+};
+
+static struct owner *owner_of(struct wfs_host *host)
+{
+	return (struct owner *)host;
+}
+
+/* --- what verbs ask of the host --- */
+
+static int host_mount(struct wfs_host *host, const char *directory, const char *principal,
+	const json_t *options, struct wfs_error *error)
+{
+	const struct wfs_mount_options mount = {
+		.directory = directory,
+		.principal = principal,
+		.allow_other = json_is_true(json_object_get(options, "allow_other")),
+		.nest_ctl = json_is_true(json_object_get(options, "nest_ctl")),
+	};
+
+	return wfs_mounts_add(owner_of(host)->mounts, &mount, error);
+}
+
+static size_t mount_count(struct owner *owner)
+{
+	json_t *const mounts = json_array();
+	size_t count;
+
+	wfs_mounts_status(owner->mounts, mounts);
+	count = json_array_size(mounts);
+	json_decref(mounts);
+	return count;
+}
+
+static int host_umount(struct wfs_host *host, const char *directory, struct wfs_error *error)
+{
+	struct owner *const owner = owner_of(host);
+	int r = wfs_mounts_remove(owner->mounts, directory, error);
+
+	if (!r && !owner->keep && mount_count(owner) == 0)
+		wfs_server_stop(owner->server);
+	return r;
+}
+
+static void host_shutdown(struct wfs_host *host)
+{
+	wfs_server_stop(owner_of(host)->server);
+}
+
+static void host_status(struct wfs_host *host, json_t *status)
+{
+	struct owner *const owner = owner_of(host);
+	const int64_t uptime_ns = wfs_clock_monotonic_ns() - owner->started_ns;
+
+	wfs_mounts_status(owner->mounts, json_object_get(status, "mounts"));
+	json_object_set_new(status, "pid", json_integer(getpid()));
+	json_object_set_new(status, "keep", json_boolean(owner->keep));
+	json_object_set_new(status, "uptime_s", json_integer(uptime_ns / SECOND_NS));
+}
+
+/* --- life --- */
+
+static void on_all_gone(void *context)
+{
+	struct owner *const owner = context;
+
+	if (!owner->keep)
+		wfs_server_stop(owner->server);
+}
+
+/* The reverse of coming up; half-built owners are fine. */
+static void owner_done(struct owner *owner)
+{
+	wfs_mounts_free(owner->mounts);
+	wfs_server_free(owner->server);
+	wfs_session_free(owner->session);
+	wfs_world_close(owner->world);
+}
+
+static int come_up(
+	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
+{
+	const struct wfs_world_options world_options = {.wait_ms = options->wait_ms};
+	int r = wfs_world_open(options->directory, &world_options, &owner->world, error);
+
+	if (!r)
+		r = wfs_session_new(owner->world, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
+	if (!r)
+		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
+	if (!r)
+		r = wfs_mounts_new(owner->world, &owner->host, on_all_gone, owner, &owner->mounts);
+	if (!r && options->mount)
+		r = wfs_mounts_add(owner->mounts, options->mount, error);
+	return r;
+}
+
+int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *error)
+{
+	WFS_CLEANUP(owner_done)
+	struct owner owner = {
+		.host = {host_mount, host_umount, host_shutdown, host_status},
+		.keep = options->keep,
+		.started_ns = wfs_clock_monotonic_ns(),
+	};
+	int r;
+
+	(void)signal(SIGPIPE, SIG_IGN); /* clients go away when they like */
+	r = come_up(&owner, options, error);
+	if (r)
+		return r;
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_NOTICE, "serving '%s' pid=%d", options->directory,
+		(int)getpid());
+	if (options->ready)
+		options->ready(options->context);
+	wfs_server_run(owner.server);
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_NOTICE, "ending: '%s' pid=%d", options->directory,
+		(int)getpid());
+	return 0;
+}

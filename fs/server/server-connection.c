@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections of the control socket: lines in, answers out, and the bounds of both. */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fs/server/server-impl.h"
+#include "kernel/base/log.h"
+
+enum { READ_SIZE = 64 << 10 }; /* bytes asked for at once */
+
+/* Answers on their way to a client. */
+struct write {
+	uv_write_t request;
+	struct wfs_server_connection *connection;
+	struct wfs_buffer bytes;
+};
+
+static void connection_free(struct wfs_server_connection *connection)
+{
+	struct wfs_server *const server = connection->server;
+	struct wfs_server_connection **at = &server->connections;
+
+	while (*at != connection)
+		at = &(*at)->next;
+	*at = connection->next;
+	server->connection_count--;
+	wfs_buffer_done(&connection->input);
+	free(connection);
+	wfs_server_maybe_end(server);
+}
+
+static void drop_answered(struct wfs_server_connection *connection);
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct wfs_server_connection *const connection = handle->data;
+
+	connection->closed = true;
+	drop_answered(connection);
+	if (!connection->first)
+		connection_free(connection);
+}
+
+static void connection_close(struct wfs_server_connection *connection)
+{
+	if (connection->closing)
+		return;
+	connection->ending = true;
+	connection->closing = true;
+	uv_close((uv_handle_t *)&connection->pipe, on_closed);
+}
+
+/* --- answers --- */
+
+static bool is_answered(const struct wfs_server_request *request)
+{
+	return request && request->answered && !request->working;
+}
+
+/* Takes the first request off, which is answered. */
+static struct wfs_server_request *take_first(struct wfs_server_connection *connection)
+{
+	struct wfs_server_request *const request = connection->first;
+
+	connection->first = request->next;
+	if (!connection->first)
+		connection->last = NULL;
+	connection->request_count--;
+	connection->request_bytes -= request->line_bytes;
+	return request;
+}
+
+/* Nobody is there to read them any more. */
+static void drop_answered(struct wfs_server_connection *connection)
+{
+	while (is_answered(connection->first))
+		wfs_server_request_free(take_first(connection));
+}
+
+static void on_written(uv_write_t *request, int status)
+{
+	struct write *const write = request->data;
+	struct wfs_server_connection *const connection = write->connection;
+
+	connection->answer_bytes -= write->bytes.size;
+	wfs_buffer_done(&write->bytes);
+	free(write);
+	if (status < 0)
+		connection_close(connection);
+	else
+		wfs_server_pump(connection);
+}
+
+/* All answers that are next, in one write. Return: whether there were any. */
+static bool send_answers(struct wfs_server_connection *connection)
+{
+	struct write *write;
+	uv_buf_t bytes;
+
+	if (connection->closing || !is_answered(connection->first))
+		return false;
+	write = calloc(1, sizeof(*write));
+	if (!write) {
+		connection_close(connection);
+		return false;
+	}
+	write->connection = connection;
+	write->request.data = write;
+	while (is_answered(connection->first)) {
+		struct wfs_server_request *const request = take_first(connection);
+
+		if (write->bytes.size == 0) {
+			write->bytes = request->answer;
+			request->answer = (struct wfs_buffer){0};
+		} else {
+			wfs_buffer_append(
+				&write->bytes, request->answer.data, request->answer.size);
+		}
+		wfs_server_request_free(request);
+	}
+	bytes = uv_buf_init(write->bytes.data, (unsigned int)write->bytes.size);
+	if (wfs_buffer_check(&write->bytes) < 0 ||
+		uv_write(&write->request, (uv_stream_t *)&connection->pipe, &bytes, 1, on_written) <
+			0) {
+		wfs_buffer_done(&write->bytes);
+		free(write);
+		connection_close(connection);
+		return false;
+	}
+	return true;
+}
+
+/* --- requests --- */
+
+static bool may_begin(const struct wfs_server_connection *connection)
+{
+	return !connection->ending && !connection->slow &&
+		connection->request_count < WFS_SERVER_REQUESTS_MAX &&
+		connection->request_bytes < WFS_SERVER_REQUESTS_BYTES_MAX &&
+		connection->answer_bytes < WFS_SERVER_ANSWERS_BYTES_MAX;
+}
+
+/* The next whole line of the input, without its end. Return: false when there is none yet. */
+static bool take_line(struct wfs_server_connection *connection, struct wfs_bytes *ret_line)
+{
+	const struct wfs_buffer *const input = &connection->input;
+	const char *const line = input->data + connection->begun_bytes;
+	const char *end = NULL;
+
+	if (connection->scanned_bytes < input->size)
+		end = memchr(input->data + connection->scanned_bytes, '\n',
+			input->size - connection->scanned_bytes);
+	connection->scanned_bytes = input->size;
+	if (!end)
+		return false;
+	*ret_line = WFS_BYTES(line, (size_t)(end - line));
+	connection->begun_bytes = (size_t)(end + 1 - input->data);
+	connection->scanned_bytes = connection->begun_bytes;
+	return true;
+}
+
+static void begin(struct wfs_server_connection *connection, struct wfs_server_request *request)
+{
+	if (!request) { /* no memory: the order of answers could not be kept */
+		connection_close(connection);
+		return;
+	}
+	if (connection->last)
+		connection->last->next = request;
+	else
+		connection->first = request;
+	connection->last = request;
+	connection->request_count++;
+	connection->request_bytes += request->line_bytes;
+	if (request->slow)
+		connection->slow = request;
+	wfs_server_request_start(request);
+}
+
+/* Answers with one error and ends the connection. */
+static void refuse(
+	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason)
+{
+	begin(connection, wfs_server_request_refused(connection, code, reason));
+	connection->ending = true;
+}
+
+static void begin_requests(struct wfs_server_connection *connection)
+{
+	struct wfs_bytes line;
+
+	while (may_begin(connection) && take_line(connection, &line)) {
+		if (line.size > WFS_SERVER_LINE_MAX)
+			refuse(connection, WFS_E_TOO_LARGE, "a request has at most 16 MiB");
+		else if (line.size > 0)
+			begin(connection, wfs_server_request_new(connection, line.data, line.size));
+	}
+	if (may_begin(connection) &&
+		connection->input.size - connection->begun_bytes > WFS_SERVER_LINE_MAX)
+		refuse(connection, WFS_E_TOO_LARGE, "a request has at most 16 MiB");
+}
+
+/* --- input --- */
+
+/* Forgets what was begun, so that a line in parts starts where the buffer does. */
+static void compact_input(struct wfs_server_connection *connection)
+{
+	struct wfs_buffer *const input = &connection->input;
+	const size_t rest = input->size - connection->begun_bytes;
+
+	if (connection->begun_bytes == 0)
+		return;
+	memmove(input->data, input->data + connection->begun_bytes, rest);
+	input->size = rest;
+	connection->scanned_bytes -= connection->begun_bytes;
+	connection->begun_bytes = 0;
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+{
+	struct wfs_server_connection *const connection = handle->data;
+	struct wfs_buffer *const input = &connection->input;
+
+	(void)suggested;
+	compact_input(connection);
+	if (wfs_buffer_reserve(input, READ_SIZE) < 0)
+		*ret_buf = uv_buf_init(NULL, 0); /* the read then fails with ENOBUFS */
+	else
+		*ret_buf = uv_buf_init(input->data + input->size, READ_SIZE);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
+{
+	struct wfs_server_connection *const connection = stream->data;
+
+	(void)buf;
+	if (size == 0)
+		return;
+	if (size > 0) {
+		connection->input.size += (size_t)size;
+	} else if (size == UV_EOF) {
+		/* Answers may still be waited for, and the last line may lack its end. */
+		connection->input_ended = true;
+		wfs_buffer_append_byte(&connection->input, '\n');
+	} else {
+		connection_close(connection);
+	}
+	wfs_server_pump(connection);
+}
+
+static void update_reading(struct wfs_server_connection *connection)
+{
+	const bool wanted = may_begin(connection) && !connection->input_ended;
+
+	if (wanted == connection->reading || connection->closing)
+		return;
+	connection->reading = wanted;
+	if (!wanted)
+		uv_read_stop((uv_stream_t *)&connection->pipe);
+	else if (uv_read_start((uv_stream_t *)&connection->pipe, on_alloc, on_read) < 0)
+		connection_close(connection);
+}
+
+void wfs_server_pump(struct wfs_server_connection *connection)
+{
+	if (is_answered(connection->slow))
+		connection->slow = NULL;
+	if (connection->closing) {
+		drop_answered(connection);
+		if (connection->closed && !connection->first)
+			connection_free(connection);
+		return;
+	}
+	do {
+		begin_requests(connection);
+	} while (send_answers(connection));
+	update_reading(connection);
+	if (connection->input_ended && connection->begun_bytes == connection->input.size)
+		connection->ending = true;
+	if (connection->ending && !connection->first && connection->answer_bytes == 0)
+		connection_close(connection);
+}
+
+/* --- all connections --- */
+
+void wfs_server_collect(struct wfs_server *server)
+{
+	struct wfs_server_connection *touched = NULL;
+	struct wfs_server_request *request;
+
+	pthread_mutex_lock(&server->lock);
+	request = WFS_STEAL(server->finished);
+	pthread_mutex_unlock(&server->lock);
+	while (request) {
+		struct wfs_server_request *const next = request->next_finished;
+		struct wfs_server_connection *const connection = request->connection;
+
+		wfs_server_request_answered(request);
+		if (!connection->touched) {
+			connection->touched = true;
+			connection->next_touched = touched;
+			touched = connection;
+		}
+		request = next;
+	}
+	while (touched) {
+		struct wfs_server_connection *const connection = touched;
+
+		touched = connection->next_touched;
+		connection->touched = false;
+		wfs_server_pump(connection);
+	}
+}
+
+void wfs_server_end_connections(struct wfs_server *server, bool now)
+{
+	struct wfs_server_connection *next;
+
+	for (struct wfs_server_connection *at = server->connections; at; at = next) {
+		next = at->next;
+		at->ending = true;
+		if (now)
+			connection_close(at);
+		else
+			wfs_server_pump(at);
+	}
+}
+
+/* The other end must be our own user, or root, whatever the socket's mode says. */
+static bool peer_is_operator(struct wfs_server_connection *connection)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	uv_os_fd_t fd;
+
+	return uv_fileno((uv_handle_t *)&connection->pipe, &fd) == 0 &&
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+		(peer.uid == 0 || peer.uid == geteuid());
+}
+
+void wfs_server_accept(struct wfs_server *server)
+{
+	struct wfs_server_connection *const connection = calloc(1, sizeof(*connection));
+
+	if (!connection || uv_pipe_init(&server->loop, &connection->pipe, 0) < 0) {
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
+			"accept: no memory, leaving the client waiting");
+		free(connection);
+		return;
+	}
+	connection->server = server;
+	connection->pipe.data = connection;
+	connection->next = server->connections;
+	server->connections = connection;
+	server->connection_count++;
+	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->pipe) < 0)
+		connection_close(connection);
+	else if (!peer_is_operator(connection))
+		refuse(connection, WFS_E_NOT_AUTHORIZED,
+			"the socket serves only the user who owns the world, and root");
+	else if (server->connection_count > WFS_SERVER_CONNECTIONS_MAX)
+		refuse(connection, WFS_E_OVERLOADED, "256 connections are open already");
+	wfs_server_pump(connection);
+}

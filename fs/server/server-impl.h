@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/server*.c: what a server, its connections and its requests are made of. */
+#pragma once
+
+#include <pthread.h>
+#include <uv.h>
+
+#include "fs/server/server.h"
+
+struct wfs_server_connection;
+
+/* One line of a client, from when it was read until its answer is on the way. */
+struct wfs_server_request {
+	struct wfs_call call;
+	struct wfs_server_connection *connection;
+	struct wfs_server_request *next;          /* of the same connection, in order */
+	struct wfs_server_request *next_finished; /* lock: the server's */
+	json_t *envelope;                         /* owned; `id` and `verb` are borrowed from it */
+	const char *id;
+	const char *verb;
+	struct wfs_session *session; /* owned; of an envelope that has `as`, else NULL */
+	size_t line_bytes;
+	struct wfs_buffer answer; /* once the call is done */
+	uv_work_t work;
+	bool slow;     /* runs on the thread pool */
+	bool working;  /* the pool has not let go of `work` yet */
+	bool answered; /* `answer` may be sent */
+};
+
+/* All fields belong to the loop's thread. */
+struct wfs_server_connection {
+	struct wfs_server *server;
+	struct wfs_server_connection *next; /* of the server */
+	struct wfs_server_connection *next_touched;
+	uv_pipe_t pipe;
+	struct wfs_buffer input;          /* bytes read */
+	size_t begun_bytes;               /* of the input: lines that were begun */
+	size_t scanned_bytes;             /* of the input: known to hold no further line end */
+	struct wfs_server_request *first; /* not answered yet, in order */
+	struct wfs_server_request *last;
+	struct wfs_server_request *slow; /* one of them that is on the pool */
+	size_t request_count;
+	size_t request_bytes;
+	size_t answer_bytes; /* answers that wait for their turn or for the client */
+	bool reading;
+	bool input_ended; /* the client sends nothing more */
+	bool ending;      /* nothing more is begun */
+	bool closing;     /* uv_close was called */
+	bool closed;      /* and has ended */
+	bool touched;     /* in a list of connections to look at */
+};
+
+struct wfs_server {
+	const struct wfs_session *session;
+	struct wfs_host *host;
+	char *socket_path;
+	uv_loop_t loop;
+	pthread_t thread; /* of the loop */
+	uv_pipe_t listener;
+	uv_async_t wake;
+	uv_signal_t signals[3];
+	uv_timer_t stop_timer;
+	bool stopping;
+	struct wfs_server_connection *connections; /* loop's thread */
+	size_t connection_count;
+	struct wfs_server_request *idle; /* for the next requests; loop's thread */
+	size_t idle_count;
+
+	pthread_mutex_t lock;
+	struct wfs_server_request *finished; /* lock; done on another thread, newest first */
+	bool stop_wanted;                    /* lock */
+};
+
+/** wfs_server_accept() - take a new client in, or send it away. */
+void wfs_server_accept(struct wfs_server *server);
+
+/** wfs_server_collect() - send the answers of requests that other threads finished. */
+void wfs_server_collect(struct wfs_server *server);
+
+/** wfs_server_end_connections() - begin nothing more; answer what was begun, then close.
+ *  @now: do not wait for the answers to be read */
+void wfs_server_end_connections(struct wfs_server *server, bool now);
+
+/** wfs_server_maybe_end() - when it is stopping and the last connection is gone, end the loop. */
+void wfs_server_maybe_end(struct wfs_server *server);
+
+/** wfs_server_pump() - begin and send what can be; the connection may be gone afterwards. */
+void wfs_server_pump(struct wfs_server_connection *connection);
+
+/** wfs_server_request_new() - read one line; what is wrong with it becomes the call's error.
+ *  Return: NULL without memory. */
+struct wfs_server_request *wfs_server_request_new(
+	struct wfs_server_connection *connection, const char *line, size_t size);
+
+/** wfs_server_request_refused() - a request without a line that is answered with an error. */
+struct wfs_server_request *wfs_server_request_refused(
+	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason);
+
+/** wfs_server_request_start() - run it; the answer may be there when this returns. */
+void wfs_server_request_start(struct wfs_server_request *request);
+
+/** wfs_server_request_answered() - its call is done; have the answer sent in its turn.
+ *  Thread: the loop's. */
+void wfs_server_request_answered(struct wfs_server_request *request);
+
+/** wfs_server_request_free() - its answer was sent, or nobody is there to read it. */
+void wfs_server_request_free(struct wfs_server_request *request);

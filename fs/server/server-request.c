@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request of the control socket: its line, its call, its answer. */
+#include <string.h>
+
+#include "fs/server/server-impl.h"
+#include "kernel/base/json.h"
+
+/* Writes the answer. One that there is no memory for is a line that says so. */
+static void format_answer(struct wfs_server_request *request)
+{
+	WFS_AUTO_JSON json_t *envelope = wfs_call_envelope(&request->call, request->id);
+
+	if (envelope)
+		wfs_json_write_document(envelope, &request->answer);
+	if (!envelope || wfs_buffer_check(&request->answer) < 0) {
+		wfs_buffer_done(&request->answer);
+		wfs_buffer_append_text(&request->answer,
+			"{\"error\":{\"category\":\"system\",\"code\":\"internal_error\","
+			"\"message\":"
+			"\"out of memory\",\"retriable\":false},\"id\":\"\",\"ok\":false}\n");
+	}
+	wfs_call_done(&request->call);
+}
+
+void wfs_server_request_answered(struct wfs_server_request *request)
+{
+	if (request->answer.size == 0)
+		format_answer(request);
+	request->answered = true;
+	request->connection->answer_bytes += request->answer.size;
+}
+
+/* On the loop's thread, the pool's, or the publisher's. */
+static void call_done(struct wfs_call *call)
+{
+	struct wfs_server_request *const request = call->context;
+	struct wfs_server *const server = request->connection->server;
+	bool first;
+
+	if (pthread_equal(pthread_self(), server->thread)) {
+		wfs_server_request_answered(request);
+		return;
+	}
+	if (request->slow) /* large answers are not the loop's work */
+		format_answer(request);
+	pthread_mutex_lock(&server->lock);
+	first = !server->finished;
+	request->next_finished = server->finished;
+	server->finished = request;
+	pthread_mutex_unlock(&server->lock);
+	if (first)
+		uv_async_send(&server->wake);
+}
+
+/* One that was used before, or a new one. */
+static struct wfs_server_request *request_new(struct wfs_server_connection *connection)
+{
+	struct wfs_server *const server = connection->server;
+	struct wfs_server_request *request = server->idle;
+
+	if (request) {
+		server->idle = request->next;
+		server->idle_count--;
+		*request = (struct wfs_server_request){.next = NULL};
+	} else {
+		request = calloc(1, sizeof(*request));
+	}
+	if (!request)
+		return NULL;
+	request->connection = connection;
+	request->id = "";
+	request->call.session = server->session;
+	request->call.host = server->host;
+	request->call.done = call_done;
+	request->call.context = request;
+	return request;
+}
+
+void wfs_server_request_free(struct wfs_server_request *request)
+{
+	struct wfs_server *const server = request->connection->server;
+
+	wfs_call_done(&request->call);
+	wfs_session_free(request->session);
+	json_decref(request->envelope);
+	wfs_buffer_done(&request->answer);
+	if (server->idle_count == WFS_SERVER_REQUESTS_MAX) {
+		free(request);
+		return;
+	}
+	request->next = server->idle;
+	server->idle = request;
+	server->idle_count++;
+}
+
+/* `as` makes the operator somebody else for one request. */
+static int act_as(struct wfs_server_request *request, struct wfs_error *error)
+{
+	const struct wfs_session *const operator= request->call.session;
+	const char *principal;
+	int r;
+
+	if (!json_object_get(request->envelope, "as"))
+		return 0;
+	r = wfs_json_get_string(request->envelope, "as", &principal, error);
+	if (r || strcmp(principal, wfs_session_principal(operator)) == 0)
+		return r;
+	r = wfs_session_new(wfs_session_world(operator), principal, &request->session, error);
+	if (!r)
+		request->call.session = request->session;
+	return r;
+}
+
+static int read_envelope(struct wfs_server_request *request, struct wfs_error *error)
+{
+	static const char *const members[] = {"v", "id", "cmd", "payload", "as", NULL};
+	const json_t *const envelope = request->envelope;
+	json_t *payload;
+	const char *id;
+	int r = wfs_json_get_string(envelope, "id", &id, error);
+
+	if (r)
+		return r;
+	request->id = id;
+	if (json_integer_value(json_object_get(envelope, "v")) != 1)
+		return wfs_error_set(error, WFS_E_INVALID_REQUEST, "'v': expected 1");
+	r = wfs_json_only(envelope, members, error);
+	if (!r)
+		r = wfs_json_get_string(envelope, "cmd", &request->verb, error);
+	if (!r)
+		r = act_as(request, error);
+	if (r)
+		return r;
+	payload = json_object_get(envelope, "payload");
+	request->call.payload = json_incref(payload);
+	request->slow = wfs_verb_slow(request->verb);
+	return 0;
+}
+
+struct wfs_server_request *wfs_server_request_new(
+	struct wfs_server_connection *connection, const char *line, size_t size)
+{
+	struct wfs_server_request *const request = request_new(connection);
+	struct wfs_error *const error = request ? &request->call.error : NULL;
+	int r;
+
+	if (!request)
+		return NULL;
+	request->line_bytes = size;
+	r = wfs_json_parse(line, size, &request->envelope, error);
+	if (!r) {
+		r = read_envelope(request, error);
+		/* What is wrong with the envelope is a malformed request, whatever it lacks. */
+		if (r == -EINVAL)
+			error->code = WFS_E_INVALID_REQUEST;
+	}
+	if (r)
+		request->call.status = r;
+	return request;
+}
+
+struct wfs_server_request *wfs_server_request_refused(
+	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason)
+{
+	struct wfs_server_request *const request = request_new(connection);
+
+	if (request)
+		request->call.status = wfs_error_set(&request->call.error, code, "%s", reason);
+	return request;
+}
+
+static void work(uv_work_t *work_request)
+{
+	struct wfs_server_request *const request = work_request->data;
+
+	wfs_call_start(&request->call, request->verb);
+}
+
+static void work_done(uv_work_t *work_request, int status)
+{
+	struct wfs_server_request *const request = work_request->data;
+
+	(void)status; /* never cancelled */
+	request->working = false;
+	wfs_server_pump(request->connection);
+}
+
+void wfs_server_request_start(struct wfs_server_request *request)
+{
+	if (request->call.status) {
+		wfs_verb_finish(&request->call, request->call.status);
+	} else if (request->slow) {
+		request->working = true;
+		request->work.data = request;
+		uv_queue_work(&request->connection->server->loop, &request->work, work, work_done);
+	} else {
+		wfs_call_start(&request->call, request->verb);
+	}
+}

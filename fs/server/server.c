@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The control socket itself: listening, signals, ending. */
+#include "fs/server/server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "fs/server/server-impl.h"
+#include "fs/server/socket.h"
+#include "kernel/base/log.h"
+
+static const int stop_signals[] = {SIGTERM, SIGINT, SIGHUP};
+
+static void close_handle(void *handle)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+void wfs_server_maybe_end(struct wfs_server *server)
+{
+	if (!server->stopping || server->connections)
+		return;
+	close_handle(&server->wake);
+	close_handle(&server->stop_timer);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(server->signals); i++)
+		close_handle(&server->signals[i]);
+}
+
+static void on_stop_timeout(uv_timer_t *timer)
+{
+	struct wfs_server *const server = timer->data;
+
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_WARNING,
+		"stop: a client does not read its answers, dropping them");
+	wfs_server_end_connections(server, true);
+}
+
+static void begin_stop(struct wfs_server *server)
+{
+	if (server->stopping)
+		return;
+	server->stopping = true;
+	close_handle(&server->listener);
+	uv_timer_start(&server->stop_timer, on_stop_timeout, WFS_SERVER_STOP_MS, 0);
+	wfs_server_end_connections(server, false);
+	wfs_server_maybe_end(server);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_NOTICE, "stopping: got signal %d", number);
+	begin_stop(handle->data);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+	struct wfs_server *const server = wake->data;
+	bool stop;
+
+	pthread_mutex_lock(&server->lock);
+	stop = server->stop_wanted;
+	pthread_mutex_unlock(&server->lock);
+	wfs_server_collect(server);
+	if (stop)
+		begin_stop(server);
+}
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+	if (status == 0)
+		wfs_server_accept(listener->data);
+}
+
+static int add_handles(struct wfs_server *server, int *listener_fd)
+{
+	int r = uv_pipe_init(&server->loop, &server->listener, 0);
+
+	server->listener.data = server;
+	if (!r)
+		r = uv_async_init(&server->loop, &server->wake, on_wake);
+	server->wake.data = server;
+	if (!r)
+		r = uv_timer_init(&server->loop, &server->stop_timer);
+	server->stop_timer.data = server;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(stop_signals) && !r; i++) {
+		server->signals[i].data = server;
+		r = uv_signal_init(&server->loop, &server->signals[i]);
+		if (!r)
+			r = uv_signal_start(&server->signals[i], on_signal, stop_signals[i]);
+	}
+	if (!r)
+		r = uv_pipe_open(&server->listener, *listener_fd);
+	if (!r)
+		*listener_fd = -1; /* the handle closes it */
+	if (!r)
+		r = uv_listen((uv_stream_t *)&server->listener, SOMAXCONN, on_connection);
+	return r; /* libuv's codes are negative errno on Linux */
+}
+
+int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
+	struct wfs_server **ret_server, struct wfs_error *error)
+{
+	const char *const directory = wfs_world_directory(wfs_session_world(session));
+	WFS_AUTO_SERVER struct wfs_server *server = calloc(1, sizeof(*server));
+	WFS_AUTO_FD int fd = -1;
+	int r;
+
+	if (!server)
+		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
+	pthread_mutex_init(&server->lock, NULL);
+	server->session = session;
+	server->host = host;
+	server->thread = pthread_self();
+	r = uv_loop_init(&server->loop);
+	if (r) {
+		pthread_mutex_destroy(&server->lock);
+		free(WFS_STEAL(server));
+		return wfs_error_from_errno(error, r, "open the control socket");
+	}
+	fd = wfs_socket_listen(directory, error);
+	if (fd < 0)
+		return fd;
+	if (asprintf(&server->socket_path, "%s/%s", directory, WFS_SOCKET_NAME) < 0) {
+		server->socket_path = NULL;
+		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
+	}
+	r = add_handles(server, &fd);
+	if (r)
+		return wfs_error_from_errno(error, r, "open the control socket");
+	*ret_server = WFS_STEAL(server);
+	return 0;
+}
+
+void wfs_server_run(struct wfs_server *server)
+{
+	uv_run(&server->loop, UV_RUN_DEFAULT);
+}
+
+void wfs_server_stop(struct wfs_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	server->stop_wanted = true;
+	pthread_mutex_unlock(&server->lock);
+	uv_async_send(&server->wake);
+}
+
+static void close_walked(uv_handle_t *handle, void *context)
+{
+	(void)context;
+	close_handle(handle);
+}
+
+void wfs_server_free(struct wfs_server *server)
+{
+	if (!server)
+		return;
+	uv_walk(&server->loop, close_walked, NULL);
+	uv_run(&server->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&server->loop);
+	while (server->idle) {
+		struct wfs_server_request *const request = server->idle;
+
+		server->idle = request->next;
+		free(request);
+	}
+	if (server->socket_path)
+		unlink(server->socket_path);
+	free(server->socket_path);
+	pthread_mutex_destroy(&server->lock);
+	free(server);
+}

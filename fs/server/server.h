@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control socket of a world's owner: `<world>/control.sock`, one JSON object a line.
+ *
+ * Answers come in the order of the requests of their connection; connections do not wait for each
+ * other. Whoever sends faster than the world answers, or does not read the answers, is not read
+ * from any more until that has changed. Only the owner's user and root are let in.
+ * Source: spec 3, "Control socket".
+ */
+#pragma once
+
+#include "fs/verb/verb.h"
+
+enum {
+	WFS_SERVER_LINE_MAX = 16 << 20,           /* bytes of one request */
+	WFS_SERVER_CONNECTIONS_MAX = 256,         /* at once; one more is refused with overloaded */
+	WFS_SERVER_REQUESTS_MAX = 1024,           /* of one connection, not answered yet */
+	WFS_SERVER_REQUESTS_BYTES_MAX = 32 << 20, /* bytes of their lines */
+	WFS_SERVER_ANSWERS_BYTES_MAX = 8 << 20, /* bytes of answers that the client has not read */
+	WFS_SERVER_STOP_MS = 5000, /* how long a stop waits for clients that do not read */
+};
+
+struct wfs_server;
+
+/**
+ * wfs_server_new() - listen; the caller owns the world (a socket left behind is replaced)
+ * @session: of the operator; must outlive the server
+ * @host: given to verbs; must outlive the server
+ * Return: 0, -errno (error says what could not be done).
+ */
+int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
+	struct wfs_server **ret_server, struct wfs_error *error);
+
+/**
+ * wfs_server_run() - serve until wfs_server_stop, SIGTERM or SIGINT; then answer what was begun
+ * Thread: the one that called wfs_server_new.
+ */
+void wfs_server_run(struct wfs_server *server);
+
+/** wfs_server_stop() - begin to end; returns at once. Thread: any. */
+void wfs_server_stop(struct wfs_server *server);
+
+/** wfs_server_free() - remove the socket; accepts NULL. Not while it runs. */
+void wfs_server_free(struct wfs_server *server);
+WFS_DEFINE_AUTO(server, struct wfs_server, wfs_server_free)
+#define WFS_AUTO_SERVER WFS_CLEANUP(wfs_auto_server)

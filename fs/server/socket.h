@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The address of a control socket. Paths of any length work: both ends reach the socket through
+ * a descriptor of its directory, because sun_path has only 108 bytes (unix(7)).
+ */
+#pragma once
+
+#include "kernel/base/error.h"
+
+#define WFS_SOCKET_NAME "control.sock"
+
+/**
+ * wfs_socket_listen() - a bound socket of mode 0600, not listening yet
+ * The caller owns the world, so a socket that is there was left behind and is replaced.
+ * Return: a descriptor (caller closes), or -errno.
+ */
+int wfs_socket_listen(const char *directory, struct wfs_error *error);
+
+/**
+ * wfs_socket_connect() - to whoever owns the world in @directory
+ * Return: a descriptor (caller closes), -ENOENT or -ECONNREFUSED (nobody listens), or -errno.
+ */
+int wfs_socket_connect(const char *directory);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inode numbers of the tree: computed from what the node is, never remembered.
+ *
+ * A file is an immutable version, so its number is the version's (or the blob's, the record's);
+ * the same version under `/` and under `/at/<h>/` is one inode and shares its pages. A directory
+ * is numbered from (kind, view, reducer), where view 0 is the head: it stays the same while its
+ * contents change. Layout, from the top: 4 bits kind, then per kind
+ *   directory: 4 bits directory kind, 16 bits reducer id, 40 bits view
+ *   others:    60 bits number
+ * FUSE fixes the root of the head at 1.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wfs_node_kind {
+	WFS_NODE_INVALID = 0,
+	WFS_NODE_DIRECTORY,
+	WFS_NODE_VERSION, /* number: vid */
+	WFS_NODE_BLOB,    /* number: listing id */
+	WFS_NODE_RECORD,  /* number: seq */
+	WFS_NODE_HEAD,    /* /journal/head; number: height */
+	WFS_NODE_LOG,     /* /journal/log.jsonl; number: view */
+	WFS_NODE_README,
+	WFS_NODE_CTL_LINK, /* /ctl, when it is a symlink */
+	WFS_NODE_AT_LINK,  /* /at/head */
+};
+
+enum wfs_directory_kind {
+	WFS_DIRECTORY_ROOT = 0,
+	WFS_DIRECTORY_REDUCERS,
+	WFS_DIRECTORY_REDUCER,
+	WFS_DIRECTORY_BLOB,
+	WFS_DIRECTORY_JOURNAL,
+	WFS_DIRECTORY_AT,
+	WFS_DIRECTORY_ARTIFACTS,
+	WFS_DIRECTORY_PRINCIPALS,
+	WFS_DIRECTORY_PLANS,
+	WFS_DIRECTORY_TURNS,
+	WFS_DIRECTORY_CTL, /* mount point of a nested control connection */
+	WFS_DIRECTORY_KIND_COUNT,
+};
+
+/* Plain value. */
+struct wfs_node {
+	enum wfs_node_kind kind;
+	enum wfs_directory_kind directory; /* of a directory */
+	uint32_t reducer_id;               /* of a WFS_DIRECTORY_REDUCER */
+	uint64_t number;                   /* of others as said above; of a directory: its view */
+};
+
+#define WFS_VIEW_BITS 40
+
+/** wfs_ino_encode() - the number of a node; its parts must fit their bits. */
+uint64_t wfs_ino_encode(const struct wfs_node *node);
+
+/** wfs_ino_decode() - Return: false for a number that no node has. */
+bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node);

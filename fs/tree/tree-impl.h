@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/tree*.c: nodes of a view, and the fixed names of the root. */
+#pragma once
+
+#include "fs/tree/tree.h"
+
+/* X(name, node kind, directory kind, only at the head) */
+#define WFS_ROOT_NAMES(X)                                                    \
+	X("README", WFS_NODE_README, WFS_DIRECTORY_ROOT, false)              \
+	X("manifest", WFS_NODE_VERSION, WFS_DIRECTORY_ROOT, false)           \
+	X("reducers", WFS_NODE_DIRECTORY, WFS_DIRECTORY_REDUCERS, false)     \
+	X("artifacts", WFS_NODE_DIRECTORY, WFS_DIRECTORY_ARTIFACTS, false)   \
+	X("principals", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PRINCIPALS, false) \
+	X("plans", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PLANS, false)           \
+	X("turns", WFS_NODE_DIRECTORY, WFS_DIRECTORY_TURNS, false)           \
+	X("blob", WFS_NODE_DIRECTORY, WFS_DIRECTORY_BLOB, false)             \
+	X("journal", WFS_NODE_DIRECTORY, WFS_DIRECTORY_JOURNAL, false)       \
+	X("at", WFS_NODE_DIRECTORY, WFS_DIRECTORY_AT, true)                  \
+	X("ctl", WFS_NODE_CTL_LINK, WFS_DIRECTORY_ROOT, true)
+
+/* One fixed name of the root. */
+struct wfs_root_name {
+	const char *name;
+	enum wfs_node_kind kind;
+	enum wfs_directory_kind directory;
+	bool head_only;
+};
+extern const struct wfs_root_name wfs_root_names[];
+extern const size_t wfs_root_name_count;
+
+/** wfs_tree_view() - the view that a node is read in. Return: 0, -ENOENT (no such height), … */
+int wfs_tree_view(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
+
+/** wfs_tree_node_attr() - stat of a node, in a view of it. */
+int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr);
+
+/** wfs_tree_root_attr() - stat of a fixed name. Return: 0, or -ENOENT (not in this tree or view). */
+int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
+
+/* stat of what a look-up or a listing has found already */
+struct wfs_attr wfs_tree_version_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns);
+struct wfs_attr wfs_tree_blob_attr(
+	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
+
+/** wfs_tree_head_document() - contents of /journal/head in this view. */
+int wfs_tree_head_document(
+	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer);
+
+/** wfs_tree_readme() - contents of /README. */
+struct wfs_bytes wfs_tree_readme(void);
+
+/** wfs_tree_number() - a decimal number in its one spelling, below 2^@bits. */
+bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listing directories. Cookies are ids of what is listed, so they stay right under change. */
+#include <inttypes.h>
+
+#include "fs/tree/tree-impl.h"
+#include "kernel/base/encode.h"
+
+/* Where the names go. */
+struct sink {
+	const struct wfs_tree *tree;
+	struct wfs_view *view;
+	const struct wfs_node *node;
+	bool (*each)(void *context, const struct wfs_tree_entry *entry);
+	void *context;
+};
+
+static bool give(
+	const struct sink *sink, const char *name, const struct wfs_attr *attr, uint64_t cookie)
+{
+	const struct wfs_tree_entry entry = {.name = name, .attr = attr, .cookie = cookie};
+
+	return sink->each(sink->context, &entry);
+}
+
+static int list_root(const struct sink *sink, uint64_t cookie)
+{
+	for (uint64_t i = cookie; i < wfs_root_name_count; i++) {
+		struct wfs_attr attr;
+		int r = wfs_tree_root_attr(
+			sink->tree, sink->view, sink->node, &wfs_root_names[i], &attr);
+
+		if (r == -ENOENT)
+			continue;
+		if (r)
+			return r;
+		if (!give(sink, wfs_root_names[i].name, &attr, i + 1))
+			return 0;
+	}
+	return 0;
+}
+
+static int list_reducers(const struct sink *sink, uint64_t cookie)
+{
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	int r;
+
+	if (cookie > WFS_REDUCER_ID_MAX)
+		return 0;
+	while ((r = wfs_session_reducer_next(
+			sink->tree->session, sink->view, (uint32_t)cookie, &name, &reducer)) == 0) {
+		const struct wfs_node node = {
+			.kind = WFS_NODE_DIRECTORY,
+			.directory = WFS_DIRECTORY_REDUCER,
+			.reducer_id = reducer.reducer_id,
+			.number = sink->node->number,
+		};
+		char text[WFS_NAME_MAX + 1];
+		struct wfs_attr attr;
+
+		snprintf(text, sizeof(text), "%.*s", (int)name.size, (const char *)name.data);
+		cookie = reducer.reducer_id;
+		r = wfs_tree_node_attr(sink->tree, sink->view, &node, &attr);
+		if (r)
+			return r;
+		if (!give(sink, text, &attr, cookie))
+			return 0;
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+static int list_cells(const struct sink *sink, uint64_t cookie)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct wfs_entry entry;
+	int r = wfs_session_cells(
+		sink->tree->session, sink->view, sink->node->reducer_id, cookie, &walk);
+
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+		const struct wfs_attr attr =
+			wfs_tree_version_attr(entry.vid, entry.size_bytes, entry.time_ns);
+
+		wfs_buffer_reset(&name);
+		wfs_name_append(&name, entry.key.data, entry.key.size);
+		r = wfs_buffer_check(&name);
+		if (!r && !give(sink, wfs_buffer_text(&name), &attr, entry.cell_id))
+			return 0;
+	}
+	return r;
+}
+
+static int list_blobs(const struct sink *sink, uint64_t cookie)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	uint64_t last;
+	int r = wfs_session_blob_last(sink->tree->session, sink->view, &last);
+
+	for (uint64_t id = cookie + 1; !r && cookie < last && id <= last; id++) {
+		char hex[WFS_HASH_HEX_SIZE + 1];
+
+		r = wfs_session_blob_listed(sink->tree->session, sink->view, id, &blob, &listing);
+		if (r == -ENOENT) { /* listed later than this height, or gone */
+			r = 0;
+			continue;
+		}
+		if (r)
+			break;
+		const struct wfs_attr attr = wfs_tree_blob_attr(&blob, &listing);
+		wfs_hash_hex(&blob.hash, hex);
+		if (!give(sink, hex, &attr, id))
+			break;
+	}
+	return r;
+}
+
+/* Names of /journal before the records: `head` has cookie 1, `log.jsonl` 2. */
+enum { FIXED_COUNT = 2 };
+
+uint64_t wfs_tree_record_cookie(uint64_t seq)
+{
+	return FIXED_COUNT + seq + 1;
+}
+
+static int list_journal(const struct sink *sink, uint64_t cookie)
+{
+	for (uint64_t i = cookie; i < FIXED_COUNT + sink->view->height; i++) {
+		struct wfs_node node = {.kind = WFS_NODE_RECORD, .number = i - FIXED_COUNT};
+		char name[sizeof("18446744073709551615.json")];
+		struct wfs_attr attr;
+
+		if (i == 0) {
+			node = (struct wfs_node){
+				.kind = WFS_NODE_HEAD, .number = sink->view->height};
+			snprintf(name, sizeof(name), "head");
+		} else if (i == 1) {
+			node = (struct wfs_node){
+				.kind = WFS_NODE_LOG, .number = sink->node->number};
+			snprintf(name, sizeof(name), "log.jsonl");
+		} else {
+			snprintf(name, sizeof(name), "%" PRIu64 ".json", node.number);
+		}
+		int r = wfs_tree_node_attr(sink->tree, sink->view, &node, &attr);
+		if (r == -ENOENT)
+			continue;
+		if (r)
+			return r;
+		if (!give(sink, name, &attr, i + 1))
+			break;
+	}
+	return 0;
+}
+
+int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer reducer;
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	*ret_count = 0;
+	int r = wfs_tree_view(tree, &node, &view);
+	if (r)
+		return r;
+	if (node.directory == WFS_DIRECTORY_JOURNAL)
+		*ret_count = FIXED_COUNT + view.height;
+	if (node.directory == WFS_DIRECTORY_BLOB)
+		return wfs_session_blob_last(tree->session, &view, ret_count);
+	if (node.directory != WFS_DIRECTORY_REDUCER)
+		return 0;
+	r = wfs_session_reducer_by_id(tree->session, &view, node.reducer_id, &reducer);
+	if (!r)
+		*ret_count = reducer.live_count;
+	return r;
+}
+
+int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
+	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	if (node.kind != WFS_NODE_DIRECTORY)
+		return -ENOTDIR;
+	int r = wfs_tree_view(tree, &node, &view);
+	if (r)
+		return r;
+	const struct sink sink = {tree, &view, &node, each, context};
+	switch (node.directory) {
+	case WFS_DIRECTORY_ROOT:
+		return list_root(&sink, cookie);
+	case WFS_DIRECTORY_REDUCERS:
+		return list_reducers(&sink, cookie);
+	case WFS_DIRECTORY_REDUCER:
+		return list_cells(&sink, cookie);
+	case WFS_DIRECTORY_BLOB:
+		return list_blobs(&sink, cookie);
+	case WFS_DIRECTORY_JOURNAL:
+		return list_journal(&sink, cookie);
+	default: /* `at` has too many names to list; the others have none yet */
+		return 0;
+	}
+}

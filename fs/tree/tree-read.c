@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contents and extended attributes. */
+#include <inttypes.h>
+
+#include "fs/tree/tree-impl.h"
+#include "kernel/base/encode.h"
+
+void wfs_tree_data_done(struct wfs_tree_data *data)
+{
+	wfs_view_close(&data->view);
+	wfs_buffer_done(&data->built);
+	if (data->fd >= 0)
+		close(data->fd);
+	data->fd = -1;
+}
+
+int wfs_tree_head_document(
+	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+	struct wfs_meta meta;
+	int r = wfs_session_meta(tree->session, view, &meta);
+
+	if (r)
+		return r;
+	wfs_hash_text(&meta.manifest_hash, text);
+	wfs_buffer_printf(buffer, "{\"journal_height\":%" PRIu64 ",\"manifest_hash\":\"%s\"",
+		meta.journal_height, text);
+	if (meta.has_snapshot) {
+		wfs_hash_text(&meta.snapshot_hash, text);
+		wfs_buffer_printf(buffer, ",\"snapshot_hash\":\"%s\"", text);
+	}
+	wfs_buffer_append_text(buffer, "}\n");
+	return wfs_buffer_check(buffer);
+}
+
+static struct wfs_bytes slice(struct wfs_bytes bytes, uint64_t offset, size_t size)
+{
+	if (offset >= bytes.size)
+		return WFS_BYTES(NULL, 0);
+	size_t left = bytes.size - (size_t)offset;
+	return WFS_BYTES((const char *)bytes.data + offset, left < size ? left : size);
+}
+
+static void set_content(
+	struct wfs_tree_data *data, struct wfs_content *content, uint64_t offset, size_t size)
+{
+	if (content->fd < 0) {
+		data->bytes = slice(content->bytes, offset, size);
+		return;
+	}
+	uint64_t left = offset < content->size_bytes ? content->size_bytes - offset : 0;
+	data->fd = WFS_STEAL_FD(content->fd);
+	data->fd_offset = offset;
+	data->fd_size = left < size ? (size_t)left : size;
+}
+
+static int read_version(const struct wfs_tree *tree, uint64_t vid, uint64_t offset, size_t size,
+	struct wfs_tree_data *data)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	struct wfs_version version;
+	int r = wfs_session_version(tree->session, &data->view, vid, &version);
+
+	if (!r)
+		r = wfs_session_content(tree->session, &data->view, &version, &content);
+	if (!r)
+		set_content(data, &content, offset, size);
+	return r;
+}
+
+static int read_blob(const struct wfs_tree *tree, uint64_t listed_id, uint64_t offset, size_t size,
+	struct wfs_tree_data *data)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	int r = wfs_session_blob_listed(tree->session, &data->view, listed_id, &blob, &listing);
+
+	if (!r)
+		r = wfs_session_blob_content(tree->session, &data->view, &blob, &content);
+	if (!r)
+		set_content(data, &content, offset, size);
+	return r;
+}
+
+int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
+	size_t size, struct wfs_tree_data *data)
+{
+	struct wfs_bytes line;
+	int r;
+
+	switch (node->kind) {
+	case WFS_NODE_DIRECTORY:
+		return -EISDIR;
+	case WFS_NODE_VERSION:
+		return read_version(tree, node->number, offset, size, data);
+	case WFS_NODE_BLOB:
+		return read_blob(tree, node->number, offset, size, data);
+	case WFS_NODE_RECORD:
+		r = wfs_session_record(tree->session, &data->view, node->number, &line);
+		if (!r)
+			data->bytes = slice(line, offset, size);
+		return r;
+	case WFS_NODE_HEAD:
+		r = wfs_tree_head_document(tree, &data->view, &data->built);
+		data->bytes = slice(wfs_buffer_bytes(&data->built), offset, size);
+		return r;
+	case WFS_NODE_LOG:
+		r = wfs_session_journal_read(
+			tree->session, &data->view, offset, size, &data->built);
+		data->bytes = wfs_buffer_bytes(&data->built);
+		return r;
+	case WFS_NODE_README:
+		data->bytes = slice(wfs_tree_readme(), offset, size);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
+	struct wfs_tree_data *ret_data)
+{
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {.fd = -1};
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	int r = wfs_tree_view(tree, &node, &data.view);
+	if (!r)
+		r = wfs_tree_read_in(tree, &node, offset, size, &data);
+	if (r)
+		return r;
+	*ret_data = data;
+	data = (struct wfs_tree_data){.fd = -1};
+	return 0;
+}
+
+/* --- extended attributes --- */
+
+/* Where the attributes go; `go_on` turns false when the receiver has enough. */
+struct xattr_sink {
+	bool (*each)(void *context, const char *name, struct wfs_bytes value);
+	void *context;
+	bool go_on;
+};
+
+static void give(struct xattr_sink *sink, const char *name, const char *value, size_t size)
+{
+	if (sink->go_on)
+		sink->go_on = sink->each(sink->context, name, WFS_BYTES(value, size));
+}
+
+static void give_number(struct xattr_sink *sink, const char *name, uint64_t number)
+{
+	char text[sizeof("18446744073709551615")];
+	int n = snprintf(text, sizeof(text), "%" PRIu64, number);
+
+	give(sink, name, text, (size_t)n);
+}
+
+static void give_hash(struct xattr_sink *sink, const char *name, const struct wfs_hash *hash)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	give(sink, name, text, sizeof(text) - 1);
+}
+
+static int version_xattrs(
+	const struct wfs_tree *tree, struct wfs_view *view, uint64_t vid, struct xattr_sink *sink)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer key_b64 = {0};
+	struct wfs_version version;
+	struct wfs_bytes reducer;
+	struct wfs_bytes key;
+	int r = wfs_session_version(tree->session, view, vid, &version);
+
+	if (r)
+		return r;
+	give_hash(sink, "user.worldfs.state_hash", &version.hash);
+	give_number(sink, "user.worldfs.height", version.height);
+	r = wfs_session_version_name(tree->session, view, &version, &reducer, &key);
+	if (r == -ENOENT) /* the kernel's own: the manifest */
+		return 0;
+	if (r)
+		return r;
+	wfs_base64_append(&key_b64, key.data, key.size);
+	give(sink, "user.worldfs.key_b64", wfs_buffer_text(&key_b64), key_b64.size);
+	give(sink, "user.worldfs.reducer", reducer.data, reducer.size);
+	return wfs_buffer_check(&key_b64);
+}
+
+static int directory_xattrs(
+	const struct wfs_tree *tree, struct wfs_view *view, struct xattr_sink *sink)
+{
+	struct wfs_meta meta;
+	int r = wfs_session_meta(tree->session, view, &meta);
+
+	if (r)
+		return r;
+	give_number(sink, "user.worldfs.journal_height", meta.journal_height);
+	if (meta.has_snapshot)
+		give_hash(sink, "user.worldfs.snapshot_hash", &meta.snapshot_hash);
+	give_hash(sink, "user.worldfs.manifest_hash", &meta.manifest_hash);
+	return 0;
+}
+
+static int blob_xattrs(const struct wfs_tree *tree, struct wfs_view *view, uint64_t listed_id,
+	struct xattr_sink *sink)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	int r = wfs_session_blob_listed(tree->session, view, listed_id, &blob, &listing);
+
+	if (r)
+		return r;
+	give_hash(sink, "user.worldfs.state_hash", &blob.hash);
+	give_number(sink, "user.worldfs.height", listing.height);
+	return 0;
+}
+
+int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
+	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context)
+{
+	struct xattr_sink sink = {.each = each, .context = context, .go_on = true};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	int r = wfs_tree_view(tree, &node, &view);
+	if (r)
+		return r;
+	switch (node.kind) {
+	case WFS_NODE_VERSION:
+		return version_xattrs(tree, &view, node.number, &sink);
+	case WFS_NODE_BLOB:
+		return blob_xattrs(tree, &view, node.number, &sink);
+	case WFS_NODE_DIRECTORY:
+		return directory_xattrs(tree, &view, &sink);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding nodes: attributes, look-ups, paths, symlinks. */
+#include "fs/tree/tree.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "fs/tree/tree-impl.h"
+#include "kernel/base/encode.h"
+
+const struct wfs_root_name wfs_root_names[] = {
+#define ROOT_ROW(name, kind, directory, head_only) {name, kind, directory, head_only},
+	WFS_ROOT_NAMES(ROOT_ROW)
+#undef ROOT_ROW
+};
+const size_t wfs_root_name_count = WFS_ARRAY_COUNT(wfs_root_names);
+
+static const char readme[] =
+	"This is a world, shown as files by WorldFS. Nothing here is edited in place.\n"
+	"\n"
+	"Look around\n"
+	"  manifest                 what the world is made of: schemas, reducers, routing\n"
+	"  reducers/<name>/<key>    its state, one file a cell\n"
+	"  journal/log.jsonl        everything that ever happened, one record a line\n"
+	"  at/<height>/             all of this as it was after that many records\n"
+	"  blob/<sha256>            bytes stored under their hash\n"
+	"\n"
+	"Act\n"
+	"  cat ctl/event            each control file tells how it is used\n"
+	"  echo '{\"schema\":\"…\",\"value\":{…}}' > ctl/event || cat ctl/last\n"
+	"\n"
+	"Compare and keep\n"
+	"  diff -r at/100 at/200    what changed between two heights\n"
+	"  tar -C at/head -c .      a consistent snapshot, while agents work\n"
+	"  getfattr -d FILE         its hash and the height that wrote it\n";
+
+struct wfs_bytes wfs_tree_readme(void)
+{
+	return WFS_BYTES(readme, sizeof(readme) - 1);
+}
+
+bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number)
+{
+	uint64_t number = 0;
+
+	if (size == 0 || size > 19 || (size > 1 && text[0] == '0'))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		number = number * 10 + (uint64_t)(text[i] - '0');
+	}
+	if (number >> bits)
+		return false;
+	*ret_number = number;
+	return true;
+}
+
+uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id)
+{
+	const struct wfs_node node = {
+		.kind = WFS_NODE_DIRECTORY, .directory = kind, .reducer_id = reducer_id};
+
+	return wfs_ino_encode(&node);
+}
+
+int wfs_tree_view(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view)
+{
+	uint64_t height = WFS_HEIGHT_HEAD;
+
+	if (node->kind == WFS_NODE_DIRECTORY || node->kind == WFS_NODE_LOG ||
+		node->kind == WFS_NODE_HEAD)
+		height = node->number;
+	return wfs_session_view(tree->session, height, ret_view, NULL);
+}
+
+/* --- attributes --- */
+
+static struct wfs_attr file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns)
+{
+	return (struct wfs_attr){
+		.ino = ino, .mode = S_IFREG | 0444, .size_bytes = size_bytes, .mtime_ns = mtime_ns};
+}
+
+struct wfs_attr wfs_tree_version_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns)
+{
+	const struct wfs_node node = {.kind = WFS_NODE_VERSION, .number = vid};
+
+	return file_attr(wfs_ino_encode(&node), size_bytes, time_ns);
+}
+
+struct wfs_attr wfs_tree_blob_attr(
+	const struct wfs_blob *blob, const struct wfs_blob_listing *listing)
+{
+	const struct wfs_node node = {.kind = WFS_NODE_BLOB, .number = listing->listed_id};
+
+	return file_attr(wfs_ino_encode(&node), blob->size_bytes, listing->time_ns);
+}
+
+/* A directory of a height is as old as that height; one of the head, as its last name. */
+static int directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, int64_t *ret_mtime_ns)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_reducer reducer;
+	struct wfs_blob blob;
+	uint64_t last;
+	int r;
+
+	if (node->number != WFS_HEIGHT_HEAD || node->directory == WFS_DIRECTORY_JOURNAL)
+		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
+	switch (node->directory) {
+	case WFS_DIRECTORY_REDUCER:
+		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
+		if (!r)
+			*ret_mtime_ns = reducer.names_ns;
+		return r;
+	case WFS_DIRECTORY_BLOB:
+		r = wfs_session_blob_last(tree->session, view, &last);
+		if (!r && last > 0) {
+			r = wfs_session_blob_listed(tree->session, view, last, &blob, &listing);
+			if (!r)
+				*ret_mtime_ns = listing.time_ns;
+			return r;
+		}
+		break;
+	default:
+		break;
+	}
+	return wfs_session_record_time(tree->session, view, 0, ret_mtime_ns);
+}
+
+static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_attr attr = {.ino = wfs_ino_encode(node), .mode = S_IFDIR | 0555};
+	struct wfs_reducer reducer;
+	int r = 0;
+
+	if (node->directory == WFS_DIRECTORY_REDUCER)
+		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
+	if (!r)
+		r = directory_mtime(tree, view, node, &attr.mtime_ns);
+	if (!r)
+		*ret_attr = attr;
+	return r;
+}
+
+static int link_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
+	struct wfs_attr attr = {
+		.ino = wfs_ino_encode(node),
+		.mode = S_IFLNK | 0777,
+		.uncached = node->kind == WFS_NODE_AT_LINK,
+	};
+	int r = wfs_tree_link(tree, attr.ino, &target);
+
+	if (!r)
+		r = wfs_session_record_time(tree->session, view, 0, &attr.mtime_ns);
+	if (r)
+		return r;
+	attr.size_bytes = target.size;
+	*ret_attr = attr;
+	return 0;
+}
+
+static int version_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_version version;
+	int r = wfs_session_version(tree->session, view, node->number, &version);
+
+	if (!r && version.tombstone)
+		r = -ENOENT;
+	if (!r)
+		*ret_attr = wfs_tree_version_attr(version.vid, version.size_bytes, version.time_ns);
+	return r;
+}
+
+static int log_size(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	uint64_t *ret_size_bytes)
+{
+	if (node->number != WFS_HEIGHT_HEAD || !tree->log_size_bytes)
+		return wfs_session_journal_size(tree->session, view, ret_size_bytes);
+	*ret_size_bytes = atomic_load(tree->log_size_bytes);
+	return 0;
+}
+
+static int journal_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	struct wfs_attr attr = file_attr(wfs_ino_encode(node), 0, 0);
+	uint64_t seq = node->kind == WFS_NODE_RECORD ? node->number : view->height - 1;
+	struct wfs_bytes line = {0};
+	int r = wfs_session_record_time(tree->session, view, seq, &attr.mtime_ns);
+
+	if (!r && node->kind == WFS_NODE_RECORD)
+		r = wfs_session_record(tree->session, view, seq, &line);
+	else if (!r && node->kind == WFS_NODE_LOG)
+		r = log_size(tree, view, node, &attr.size_bytes);
+	else if (!r)
+		r = wfs_tree_head_document(tree, view, &document);
+	if (r)
+		return r;
+	attr.size_bytes += line.size + document.size;
+	*ret_attr = attr;
+	return 0;
+}
+
+int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	int64_t genesis_ns;
+	int r;
+
+	switch (node->kind) {
+	case WFS_NODE_DIRECTORY:
+		return directory_attr(tree, view, node, ret_attr);
+	case WFS_NODE_VERSION:
+		return version_attr(tree, view, node, ret_attr);
+	case WFS_NODE_BLOB:
+		r = wfs_session_blob_listed(tree->session, view, node->number, &blob, &listing);
+		if (!r)
+			*ret_attr = wfs_tree_blob_attr(&blob, &listing);
+		return r;
+	case WFS_NODE_RECORD:
+	case WFS_NODE_HEAD:
+	case WFS_NODE_LOG:
+		return journal_attr(tree, view, node, ret_attr);
+	case WFS_NODE_README:
+		r = wfs_session_record_time(tree->session, view, 0, &genesis_ns);
+		if (!r)
+			*ret_attr =
+				file_attr(wfs_ino_encode(node), wfs_tree_readme().size, genesis_ns);
+		return r;
+	case WFS_NODE_CTL_LINK:
+	case WFS_NODE_AT_LINK:
+		return link_attr(tree, view, node, ret_attr);
+	case WFS_NODE_INVALID:
+		break;
+	}
+	return -ENOENT;
+}
+
+int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	int r = wfs_tree_view(tree, &node, &view);
+	return r ? r : wfs_tree_node_attr(tree, &view, &node, ret_attr);
+}
+
+/* --- look-ups --- */
+
+int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr)
+{
+	struct wfs_node node = {.kind = name->kind, .directory = name->directory};
+	struct wfs_version manifest;
+
+	if (name->head_only && parent->number != WFS_HEIGHT_HEAD)
+		return -ENOENT;
+	if (name->kind == WFS_NODE_DIRECTORY)
+		node.number = parent->number;
+	if (name->kind == WFS_NODE_VERSION) {
+		int r = wfs_session_manifest(tree->session, view, &manifest);
+
+		if (!r)
+			*ret_attr = wfs_tree_version_attr(
+				manifest.vid, manifest.size_bytes, manifest.time_ns);
+		return r;
+	}
+	if (name->kind == WFS_NODE_CTL_LINK && tree->ctl_directory)
+		node = (struct wfs_node){
+			.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_CTL};
+	else if (name->kind == WFS_NODE_CTL_LINK && !tree->ctl_target)
+		return -ENOENT;
+	return wfs_tree_node_attr(tree, view, &node, ret_attr);
+}
+
+static int lookup_root(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	for (size_t i = 0; i < wfs_root_name_count; i++)
+		if (strcmp(name, wfs_root_names[i].name) == 0)
+			return wfs_tree_root_attr(tree, view, parent, &wfs_root_names[i], ret_attr);
+	return -ENOENT;
+}
+
+static int lookup_reducer(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	struct wfs_reducer reducer;
+	int r = wfs_session_reducer(tree->session, view, name, strlen(name), &reducer);
+
+	if (r)
+		return r;
+	const struct wfs_node node = {
+		.kind = WFS_NODE_DIRECTORY,
+		.directory = WFS_DIRECTORY_REDUCER,
+		.reducer_id = reducer.reducer_id,
+		.number = parent->number,
+	};
+	return wfs_tree_node_attr(tree, view, &node, ret_attr);
+}
+
+static int lookup_cell(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
+	struct wfs_version version;
+	int r = wfs_name_decode(name, strlen(name), &key);
+
+	if (!r)
+		r = wfs_session_cell(
+			tree->session, view, parent->reducer_id, wfs_buffer_bytes(&key), &version);
+	if (!r)
+		*ret_attr = wfs_tree_version_attr(version.vid, version.size_bytes, version.time_ns);
+	return r;
+}
+
+static int lookup_blob(const struct wfs_tree *tree, struct wfs_view *view, const char *name,
+	struct wfs_attr *ret_attr)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	struct wfs_hash hash;
+
+	if (wfs_hash_parse(name, strlen(name), &hash, NULL))
+		return -ENOENT;
+	int r = wfs_session_blob(tree->session, view, &hash, &blob, &listing);
+	if (!r)
+		*ret_attr = wfs_tree_blob_attr(&blob, &listing);
+	return r;
+}
+
+static int lookup_journal(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	static const char suffix[] = ".json";
+	const size_t suffix_size = sizeof(suffix) - 1;
+	struct wfs_node node = {.kind = WFS_NODE_RECORD};
+	size_t size = strlen(name);
+
+	if (strcmp(name, "head") == 0) {
+		node = (struct wfs_node){.kind = WFS_NODE_HEAD, .number = view->height};
+	} else if (strcmp(name, "log.jsonl") == 0) {
+		node = (struct wfs_node){.kind = WFS_NODE_LOG, .number = parent->number};
+	} else if (size <= suffix_size || strcmp(name + size - suffix_size, suffix) != 0 ||
+		!wfs_tree_number(name, size - suffix_size, WFS_VIEW_BITS, &node.number)) {
+		return -ENOENT;
+	}
+	return wfs_tree_node_attr(tree, view, &node, ret_attr);
+}
+
+static int lookup_height(const struct wfs_tree *tree, const char *name, struct wfs_attr *ret_attr)
+{
+	struct wfs_node node = {.kind = WFS_NODE_AT_LINK};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+
+	if (strcmp(name, "head") != 0) {
+		node = (struct wfs_node){.kind = WFS_NODE_DIRECTORY};
+		if (!wfs_tree_number(name, strlen(name), WFS_VIEW_BITS, &node.number) ||
+			node.number == WFS_HEIGHT_HEAD)
+			return -ENOENT;
+	}
+	int r = wfs_tree_view(tree, &node, &view);
+	return r ? r : wfs_tree_node_attr(tree, &view, &node, ret_attr);
+}
+
+static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	switch (parent->directory) {
+	case WFS_DIRECTORY_ROOT:
+		return lookup_root(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_REDUCERS:
+		return lookup_reducer(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_REDUCER:
+		return lookup_cell(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_BLOB:
+		return lookup_blob(tree, view, name, ret_attr);
+	case WFS_DIRECTORY_JOURNAL:
+		return lookup_journal(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_AT:
+		return lookup_height(tree, name, ret_attr);
+	default:
+		return -ENOENT;
+	}
+}
+
+int wfs_tree_lookup(
+	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(parent, &node))
+		return -ENOENT;
+	if (node.kind != WFS_NODE_DIRECTORY)
+		return -ENOTDIR;
+	if (strlen(name) > WFS_NAME_MAX)
+		return -ENAMETOOLONG;
+	int r = wfs_tree_view(tree, &node, &view);
+	if (!r)
+		r = lookup_in(tree, &view, &node, name, ret_attr);
+	if (r == -ENOENT)
+		*ret_attr = (struct wfs_attr){
+			/* Of these, new names appear without their own notification. */
+			.uncached = node.directory == WFS_DIRECTORY_JOURNAL ||
+				node.directory == WFS_DIRECTORY_AT ||
+				node.directory == WFS_DIRECTORY_BLOB,
+		};
+	return r;
+}
+
+/* One step of a path; `at/head` leads to the directory of the height it names. */
+static int resolve_name(const struct wfs_tree *tree, const char *name, struct wfs_attr *attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
+	uint64_t parent = attr->ino;
+	struct wfs_node node;
+	int r = wfs_tree_lookup(tree, parent, name, attr);
+
+	if (r || !wfs_ino_decode(attr->ino, &node) || node.kind != WFS_NODE_AT_LINK)
+		return r;
+	r = wfs_tree_link(tree, attr->ino, &target);
+	return r ? r : wfs_tree_lookup(tree, parent, wfs_buffer_text(&target), attr);
+}
+
+int wfs_tree_resolve(
+	const struct wfs_tree *tree, uint64_t height, const char *path, struct wfs_attr *ret_attr)
+{
+	const struct wfs_node root = {.kind = WFS_NODE_DIRECTORY, .number = height};
+	char name[WFS_NAME_MAX + 1];
+	struct wfs_attr attr;
+	int r = wfs_tree_attr(tree, wfs_ino_encode(&root), &attr);
+
+	while (!r && *path) {
+		size_t size = strcspn(path, "/");
+
+		if (size > WFS_NAME_MAX)
+			return -ENAMETOOLONG;
+		if (size > 0 && !(size == 1 && path[0] == '.')) {
+			memcpy(name, path, size);
+			name[size] = '\0';
+			r = resolve_name(tree, name, &attr);
+		}
+		path += size + (path[size] == '/');
+	}
+	if (!r)
+		*ret_attr = attr;
+	return r;
+}
+
+int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	if (node.kind == WFS_NODE_CTL_LINK && tree->ctl_target) {
+		wfs_buffer_append_text(buffer, tree->ctl_target);
+	} else if (node.kind == WFS_NODE_AT_LINK) {
+		int r = wfs_tree_view(tree, &node, &view);
+
+		if (r)
+			return r;
+		wfs_buffer_append_int(buffer, (int64_t)view.height);
+	} else {
+		return -EINVAL;
+	}
+	return wfs_buffer_check(buffer);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tree: what paths there are, what they hold, how they look.
+ *
+ * One description for everybody who shows the world as files: the FUSE data connection, and the
+ * `fs` commands and helpers that work without a mount, so they have the same paths and the same
+ * bytes. It knows nothing about FUSE; it reads through a session, statelessly, one view a call.
+ * Source: spec 2, "Data connection".
+ * Thread: any.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "caps/session.h"
+#include "fs/tree/ino.h"
+
+/* How a tree is shown. Plain value; pointers are borrowed for the tree's life. */
+struct wfs_tree {
+	const struct wfs_session *session;
+	const char *ctl_target; /* target of the symlink /ctl; NULL: there is none */
+	bool ctl_directory;     /* /ctl is an empty directory instead (a nested mount point) */
+	/* Size of the head's log.jsonl that may be told (notify.h); NULL: what the journal has. */
+	const atomic_uint_fast64_t *log_size_bytes;
+};
+
+/* What stat tells. Plain value. */
+struct wfs_attr {
+	uint64_t ino;
+	mode_t mode; /* type and permission bits */
+	uint64_t size_bytes;
+	int64_t mtime_ns;
+	bool uncached; /* changes without a notification (the symlink at/head) */
+};
+
+/**
+ * wfs_tree_attr() - Return: 0, -ENOENT, -EIO, …
+ */
+int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
+
+/**
+ * wfs_tree_lookup() - a name in a directory
+ * @ret_attr: on -ENOENT, `uncached` tells that the name may appear without a notification (a
+ *            height or record not reached yet), so the miss is not to be cached
+ * Return: 0, -ENOENT, -ENOTDIR, -ENAMETOOLONG, …
+ */
+int wfs_tree_lookup(
+	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
+
+/** wfs_tree_resolve() - a whole path (`/`-separated, leading `/` optional) under @height
+ *  (WFS_HEIGHT_HEAD: the live tree). Symlinks are not followed, but for `at/head`. */
+int wfs_tree_resolve(
+	const struct wfs_tree *tree, uint64_t height, const char *path, struct wfs_attr *ret_attr);
+
+/* One name of a listing. Borrowed during the call. */
+struct wfs_tree_entry {
+	const char *name;
+	const struct wfs_attr *attr;
+	uint64_t cookie; /* start behind this entry with it; never 0 */
+};
+
+/**
+ * wfs_tree_list() - the names of a directory, without `.` and `..`
+ * @cookie: 0, or the cookie of the last entry taken; stays right under concurrent change
+ * @each: called per entry until it returns false
+ * Return: 0, -ENOTDIR, -ENOENT, …
+ */
+int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
+	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
+
+/** wfs_tree_record_cookie() - cookie of a record in the listing of /journal. */
+uint64_t wfs_tree_record_cookie(uint64_t seq);
+
+/** wfs_tree_count() - about how many names a directory has, cheaply; never too few at the head. */
+int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count);
+
+/* Bytes read from a file: borrowed from the map, built in memory, or a range of a descriptor. */
+struct wfs_tree_data {
+	struct wfs_view view; /* keeps borrowed bytes alive */
+	struct wfs_buffer built;
+	struct wfs_bytes bytes; /* when fd is -1 */
+	int fd;                 /* owned; -1 when there are bytes */
+	uint64_t fd_offset;
+	size_t fd_size;
+};
+void wfs_tree_data_done(struct wfs_tree_data *data);
+#define WFS_AUTO_TREE_DATA WFS_CLEANUP(wfs_tree_data_done)
+
+/**
+ * wfs_tree_read() - up to @size bytes from @offset; fewer only at the end of the file
+ * Return: 0, -EISDIR, -ENOENT, -EIO (hash_mismatch), …
+ */
+int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
+	struct wfs_tree_data *ret_data);
+
+/** wfs_tree_read_in() - wfs_tree_read under data->view, which the caller opened; for files only,
+ *  whose contents do not depend on the view. */
+int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
+	size_t size, struct wfs_tree_data *data);
+
+/** wfs_tree_link() - target of a symlink, appended to @buffer. Return: 0, -EINVAL (no link), … */
+int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
+
+/**
+ * wfs_tree_xattrs() - all extended attributes of a node
+ * @each: called with name (`user.worldfs.…`) and value until it returns false
+ */
+int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
+	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
+
+/** wfs_tree_directory_ino() - the inode of a directory of the head. */
+uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs about the running program: mounts, status, metrics, shutdown. */
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "fs/verb/verb-impl.h"
+#include "kernel/base/json.h"
+
+static int require_host(struct wfs_call *call, const char *verb)
+{
+	if (call->host)
+		return 0;
+	return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
+		"'%s' needs the process that owns the world, and none is running", verb);
+}
+
+/* The member `dir`; the owner's working directory means nothing to whoever asks. */
+static int directory_asked_for(struct wfs_call *call, const char **ret_directory)
+{
+	int r = wfs_json_get_string(call->payload, "dir", ret_directory, &call->error);
+
+	if (!r && **ret_directory != '/')
+		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			"'dir': expected an absolute path, got '%.200s'", *ret_directory);
+	return r;
+}
+
+static int empty_result(struct wfs_call *call)
+{
+	call->result = json_object();
+	return call->result ? 0 : -ENOMEM;
+}
+
+int wfs_verb_mount(struct wfs_call *call)
+{
+	const char *principal = wfs_session_principal(call->session);
+	const char *directory;
+	bool flag;
+	int r = require_host(call, "mount");
+
+	if (!r)
+		r = directory_asked_for(call, &directory);
+	if (!r)
+		r = wfs_verb_text(call, "as", &principal);
+	if (!r)
+		r = wfs_verb_flag(call, "allow_other", &flag);
+	if (!r)
+		r = wfs_verb_flag(call, "nest_ctl", &flag);
+	if (!r)
+		r = call->host->mount(
+			call->host, directory, principal, call->payload, &call->error);
+	return r ? r : empty_result(call);
+}
+
+int wfs_verb_umount(struct wfs_call *call)
+{
+	const char *directory;
+	int r = require_host(call, "umount");
+
+	if (!r)
+		r = directory_asked_for(call, &directory);
+	if (!r)
+		r = call->host->umount(call->host, directory, &call->error);
+	return r ? r : empty_result(call);
+}
+
+int wfs_verb_shutdown(struct wfs_call *call)
+{
+	int r = require_host(call, "shutdown");
+
+	if (r)
+		return r;
+	call->host->shutdown(call->host);
+	return empty_result(call);
+}
+
+int wfs_verb_status(struct wfs_call *call)
+{
+	struct wfs_world *const world = wfs_session_world(call->session);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_world_figures figures;
+	int r = wfs_session_figures(call->session, &figures, &call->error);
+
+	if (!r)
+		r = wfs_verb_view(call, NULL, &view);
+	if (r)
+		return r;
+	manifest = wfs_world_manifest(world);
+	call->result = json_pack("{s:i, s:I, s:[], s:s, s:{s:I, s:I, s:i}, s:{s:I, s:I}, s:s, s:s}",
+		"effects_in_flight", 0, "height", (json_int_t)view.height, "mounts", "name",
+		wfs_manifest_name(manifest), "queue", "bytes", (json_int_t)figures.queue_bytes,
+		"count", (json_int_t)figures.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX, "store",
+		"map_size_bytes", (json_int_t)figures.store.map_size_bytes, "used_bytes",
+		(json_int_t)figures.store.used_bytes, "version", WFS_VERSION, "world",
+		wfs_world_directory(world));
+	if (!call->result)
+		return -ENOMEM;
+	if (call->host && call->host->status)
+		call->host->status(call->host, call->result);
+	return 0;
+}
+
+/* Figures of a world as Prometheus names them. */
+static const struct {
+	const char *name;
+	const char *type;
+	const char *help;
+	size_t offset; /* of a uint64_t in struct wfs_world_figures */
+} metrics[] = {
+#define METRIC(name_, type_, help_, member_)                                           \
+	{                                                                              \
+		(name_), (type_), (help_), offsetof(struct wfs_world_figures, member_) \
+	}
+	METRIC("worldfs_height", "gauge", "Records in the journal.", height),
+	METRIC("worldfs_queue_requests", "gauge", "Requests not answered yet.", queue_count),
+	METRIC("worldfs_queue_bytes", "gauge", "Bytes of their bodies.", queue_bytes),
+	METRIC("worldfs_requests_total", "counter", "Requests that reached the kernel.",
+		requests_total),
+	METRIC("worldfs_requests_failed_total", "counter", "Those that were refused.",
+		requests_failed),
+	METRIC("worldfs_batches_total", "counter", "Commits.", batches_total),
+	METRIC("worldfs_store_used_bytes", "gauge", "Bytes in use in data.mdb.", store.used_bytes),
+	METRIC("worldfs_store_map_bytes", "gauge", "Bytes that data.mdb can grow to.",
+		store.map_size_bytes),
+#undef METRIC
+};
+
+int wfs_verb_metrics(struct wfs_call *call)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_world_figures figures;
+	int r = wfs_session_figures(call->session, &figures, &call->error);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(metrics); i++) {
+		uint64_t value;
+
+		memcpy(&value, (const char *)&figures + metrics[i].offset, sizeof(value));
+		wfs_buffer_printf(&text, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n",
+			metrics[i].name, metrics[i].help, metrics[i].name, metrics[i].type,
+			metrics[i].name, value);
+	}
+	call->result = json_pack("{s:s}", "text", wfs_buffer_text(&text));
+	return call->result && wfs_buffer_check(&text) == 0 ? 0 : -ENOMEM;
+}

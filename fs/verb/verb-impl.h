@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to fs/: the table of verbs, and what their handlers share.
+ *
+ * A handler finds its payload checked for unknown and missing members, and judged by the effect
+ * in its row. It sets call->result, and call->meta by opening its view with wfs_verb_view; then
+ * the result gets it as `meta`. What a change gives (seqs, hash) stands alone, as spec 2 and 3 have
+ * it: tens of thousands a second of them are answered. Errors always have meta.
+ */
+#pragma once
+
+#include "fs/verb/verb.h"
+
+/* Bounds of one answer. */
+enum {
+	WFS_VERB_PAGE_MAX = 1000,       /* items of one page of a listing, and its default */
+	WFS_VERB_JOURNAL_MAX = 1 << 20, /* bytes of records after which journal-read ends a page */
+	WFS_VERB_READ_MAX = 1 << 20,    /* bytes of one fs-read, and its default */
+	WFS_VERB_BLOB_MAX = 11 << 20,   /* bytes of one blob-get; larger ones go through fs-read */
+	WFS_VERB_NAMES_MAX = 20,        /* reducers that an error message names */
+};
+
+/* In the effect column: the session judges each part of the tree as it is read. */
+enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
+
+/*
+ * X(handler, name, effect, slow, members of the payload; `?` marks an optional one)
+ * Slow: takes long enough to hold up others, wants a thread that may wait.
+ */
+#define WFS_VERBS(X)                                                                             \
+	X(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false, "consistency?") \
+	X(query_state, "query-state", WFS_EFFECT_INTROSPECT_REDUCER_STATE, false,                \
+		"reducer key_b64? consistency?")                                                 \
+	X(list_cells, "list-cells", WFS_EFFECT_INTROSPECT_LIST_CELLS, false,                     \
+		"reducer consistency? cursor? limit?")                                           \
+	X(journal_head, "journal-head", WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, false, "")           \
+	X(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, "from limit?")     \
+	X(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, "hash_hex")                           \
+	X(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, "hash_hex")                        \
+	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, "data_b64")                           \
+	X(invoke, "invoke", WFS_EFFECT_ACTION_NOOP, false, "action")                             \
+	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, "schema value key?")           \
+	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, "")                             \
+	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, "dir as? allow_other? nest_ctl?")        \
+	X(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, "dir")                                 \
+	X(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, "")                             \
+	X(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, "")                           \
+	X(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, "")                            \
+	X(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, "path at? cursor? limit?")             \
+	X(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, "path at?")                            \
+	X(fs_read, "fs-read", WFS_EFFECT_PER_READ, false, "path at? offset? limit?")
+
+/* What a handler returns when `done` of its request will finish the call. */
+enum { WFS_VERB_PENDING = 1 };
+
+/* Return: 0 (call->result is set), WFS_VERB_PENDING, or -errno. */
+#define WFS_VERB_DECLARE(handler, name, effect, slow, members) \
+	int wfs_verb_##handler(struct wfs_call *call);
+WFS_VERBS(WFS_VERB_DECLARE)
+#undef WFS_VERB_DECLARE
+
+/** wfs_verb_meta() - set call->meta to where @view stands. */
+int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);
+
+/** wfs_verb_text() - an optional string member; @ret_text keeps its value when it is absent. */
+int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text);
+
+/** wfs_verb_flag() - an optional boolean member; false when it is absent. */
+int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag);
+
+/** wfs_verb_base64() - decode an optional string member behind @buffer. */
+int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer);
+
+/** wfs_verb_limit() - the member `limit`, at most @maximum, which is also the default. */
+int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit);
+
+/** wfs_verb_cursor() - the member `cursor` as a listing gave it; 0 when it is absent. */
+int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
+
+/** wfs_verb_cursor_set() - put `next_cursor` into a result. Return: 0, or -ENOMEM. */
+int wfs_verb_cursor_set(json_t *result, uint64_t cursor);
+
+/** wfs_verb_base64_set() - put bytes into a result. Return: 0, or -ENOMEM. */
+int wfs_verb_base64_set(json_t *result, const char *name, const void *data, size_t size);
+
+/**
+ * wfs_verb_view() - open the view that a text form of consistency asks for, and set call->meta
+ * @consistency: NULL: head
+ */
+int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view);
+
+/** wfs_verb_content() - append all bytes of a value; what comes from a file is checked here. */
+int wfs_verb_content(struct wfs_call *call, const struct wfs_content *content,
+	const struct wfs_hash *hash, struct wfs_buffer *buffer);

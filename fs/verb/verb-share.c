@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the handlers of verbs share: members of the payload, parts of the result, views. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "fs/verb/verb-impl.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+
+int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text)
+{
+	if (!json_object_get(call->payload, name))
+		return 0;
+	return wfs_json_get_string(call->payload, name, ret_text, &call->error);
+}
+
+int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag)
+{
+	const json_t *const value = json_object_get(call->payload, name);
+
+	if (value && !json_is_boolean(value))
+		return wfs_error_set(
+			&call->error, WFS_E_INVALID_ARGUMENT, "'%s': expected true or false", name);
+	*ret_flag = json_is_true(value);
+	return 0;
+}
+
+int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer)
+{
+	const char *text = "";
+	struct wfs_error reason;
+	int r = wfs_verb_text(call, name, &text);
+
+	if (r)
+		return r;
+	r = wfs_base64_decode(text, strlen(text), buffer, &reason);
+	if (r == -EINVAL)
+		wfs_error_set(&call->error, reason.code, "'%s': %s", name, reason.message);
+	return r;
+}
+
+int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit)
+{
+	int64_t limit = (int64_t)maximum;
+	int r = wfs_json_get_integer(call->payload, "limit", 1, limit, &limit, &call->error);
+
+	if (!r)
+		*ret_limit = (uint64_t)limit;
+	return r;
+}
+
+int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor)
+{
+	const char *text = "0";
+	uint64_t cursor = 0;
+	int r = wfs_verb_text(call, "cursor", &text);
+
+	if (r)
+		return r;
+	for (const char *at = text; *at; at++)
+		if (*at < '0' || *at > '9' || __builtin_mul_overflow(cursor, 10, &cursor) ||
+			__builtin_add_overflow(cursor, (uint64_t)(*at - '0'), &cursor))
+			return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+				"'cursor': expected the next_cursor of an earlier answer, got "
+				"'%.60s'",
+				text);
+	*ret_cursor = cursor;
+	return 0;
+}
+
+int wfs_verb_cursor_set(json_t *result, uint64_t cursor)
+{
+	return json_object_set_new(result, "next_cursor", json_sprintf("%" PRIu64, cursor)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+int wfs_verb_base64_set(json_t *result, const char *name, const void *data, size_t size)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_base64_append(&text, data, size);
+	if (wfs_buffer_check(&text) < 0 ||
+		json_object_set_new(
+			result, name, json_stringn_nocheck(wfs_buffer_text(&text), text.size)) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+int wfs_verb_hash_set(json_t *result, const char *name, const struct wfs_hash *hash)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	return json_object_set_new(result, name, json_string_nocheck(text)) < 0 ? -ENOMEM : 0;
+}
+
+int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view)
+{
+	struct wfs_consistency wanted = {.kind = WFS_CONSISTENCY_HEAD};
+	struct wfs_view view;
+	uint64_t height;
+	int r = 0;
+
+	if (consistency)
+		r = wfs_consistency_parse(consistency, &wanted, &call->error);
+	if (!r)
+		r = wfs_consistency_height(&wanted, &height, &call->error);
+	if (!r)
+		r = wfs_session_view(call->session, height, &view, &call->error);
+	if (r)
+		return r;
+	r = wfs_consistency_check(&wanted, view.height, &call->error);
+	if (!r)
+		r = wfs_verb_meta(call, &view);
+	if (r) {
+		wfs_view_close(&view);
+		return r;
+	}
+	*ret_view = view;
+	return 0;
+}
+
+static int read_file(int fd, uint64_t size_bytes, struct wfs_buffer *buffer)
+{
+	uint64_t offset = 0;
+	int r = wfs_buffer_reserve(buffer, size_bytes);
+
+	while (!r && offset < size_bytes) {
+		const ssize_t part =
+			pread(fd, buffer->data + buffer->size, size_bytes - offset, (off_t)offset);
+
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			return part < 0 ? -errno : -EIO;
+		buffer->size += (size_t)part;
+		offset += (uint64_t)part;
+	}
+	return r;
+}
+
+int wfs_verb_content(struct wfs_call *call, const struct wfs_content *content,
+	const struct wfs_hash *hash, struct wfs_buffer *buffer)
+{
+	const size_t start = buffer->size;
+	struct wfs_hash computed;
+	int r;
+
+	if (content->fd < 0) {
+		wfs_buffer_append(buffer, content->bytes.data, content->bytes.size);
+		return wfs_buffer_check(buffer);
+	}
+	r = read_file(content->fd, content->size_bytes, buffer);
+	if (r == -ENOMEM)
+		return r;
+	computed = wfs_hash_of(buffer->data + start, buffer->size - start);
+	if (r || !wfs_hash_equal(&computed, hash))
+		return wfs_error_set(&call->error, WFS_E_HASH_MISMATCH,
+			"the file of a stored value is damaged; `worldfs verify` tells which");
+	return 0;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs that read the tree without a mount: the same paths and bytes (fs/tree/tree.h). */
+#include <sys/stat.h>
+
+#include "fs/tree/tree.h"
+#include "fs/verb/verb-impl.h"
+#include "kernel/base/json.h"
+
+/* A node that a verb was asked for. */
+struct place {
+	struct wfs_tree tree;
+	const char *path;
+	struct wfs_attr attr;
+};
+
+/* `at/…` and the root itself are served from the live tree: at a height there is no `at`. */
+static bool wants_live_tree(const char *path)
+{
+	path += strspn(path, "/");
+	return *path == '\0' || (strncmp(path, "at", 2) == 0 && (path[2] == '/' || !path[2]));
+}
+
+static int tree_error(struct wfs_call *call, int r, const char *path)
+{
+	switch (r) {
+	case -ENOENT:
+		return wfs_error_set(
+			&call->error, WFS_E_NOT_FOUND, "no '%.300s' in the tree", path);
+	case -ENOTDIR:
+		return wfs_error_set(
+			&call->error, WFS_E_INVALID_ARGUMENT, "'%.300s': not a directory", path);
+	case -EISDIR:
+		return wfs_error_set(
+			&call->error, WFS_E_INVALID_ARGUMENT, "'%.300s': is a directory", path);
+	case -ENAMETOOLONG:
+		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			"a name in the path has more than 255 bytes");
+	case -EIO:
+		return wfs_error_set(&call->error, WFS_E_HASH_MISMATCH,
+			"'%.300s': what is stored does not have its hash", path);
+	default:
+		return r;
+	}
+}
+
+static int place_asked_for(struct wfs_call *call, struct place *ret_place)
+{
+	struct place place = {.tree = {.session = call->session}};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	const char *at = NULL;
+	uint64_t height;
+	int r = wfs_json_get_string(call->payload, "path", &place.path, &call->error);
+
+	if (!r)
+		r = wfs_verb_text(call, "at", &at);
+	if (!r)
+		r = wfs_verb_view(call, at, &view);
+	if (r)
+		return r;
+	height = !at && wants_live_tree(place.path) ? WFS_HEIGHT_HEAD : view.height;
+	r = wfs_tree_resolve(&place.tree, height, place.path, &place.attr);
+	if (r)
+		return tree_error(call, r, place.path);
+	*ret_place = place;
+	return 0;
+}
+
+static const char *type_name(mode_t mode)
+{
+	if (S_ISDIR(mode))
+		return "directory";
+	return S_ISLNK(mode) ? "symlink" : "file";
+}
+
+/* Return: new reference, NULL without memory. */
+static json_t *attr_document(const struct wfs_attr *attr)
+{
+	return json_pack("{s:i, s:I, s:I, s:s}", "mode", (int)(attr->mode & 07777), "mtime_ns",
+		(json_int_t)attr->mtime_ns, "size", (json_int_t)attr->size_bytes, "type",
+		type_name(attr->mode));
+}
+
+/* A page of names being collected. */
+struct page {
+	json_t *entries;
+	uint64_t limit;
+	uint64_t cursor; /* of the last name taken */
+	bool more;
+	bool failed;
+};
+
+static bool page_add(void *context, const struct wfs_tree_entry *entry)
+{
+	struct page *const page = context;
+
+	if (json_array_size(page->entries) == page->limit) {
+		page->more = true;
+		return false;
+	}
+	json_t *const document = attr_document(entry->attr);
+	page->failed = json_object_set_new(document, "name", json_string(entry->name)) < 0 ||
+		json_array_append(page->entries, document) < 0;
+	json_decref(document);
+	page->cursor = entry->cookie;
+	return !page->failed;
+}
+
+int wfs_verb_fs_list(struct wfs_call *call)
+{
+	struct page page = {.entries = json_array()};
+	struct place place = {.path = NULL};
+	uint64_t cursor;
+	int r;
+
+	call->result = json_pack("{s:o}", "entries", page.entries);
+	if (!call->result)
+		return -ENOMEM;
+	r = wfs_verb_limit(call, WFS_VERB_PAGE_MAX, &page.limit);
+	if (!r)
+		r = wfs_verb_cursor(call, &cursor);
+	if (!r)
+		r = place_asked_for(call, &place);
+	if (r)
+		return r;
+	r = wfs_tree_list(&place.tree, place.attr.ino, cursor, page_add, &page);
+	if (r)
+		return tree_error(call, r, place.path);
+	if (page.failed)
+		return -ENOMEM;
+	return page.more ? wfs_verb_cursor_set(call->result, page.cursor) : 0;
+}
+
+static bool xattr_add(void *context, const char *name, struct wfs_bytes value)
+{
+	json_object_set_new(context, name, json_stringn(value.data, value.size));
+	return true;
+}
+
+static int add_xattrs(struct wfs_call *call, const struct place *place)
+{
+	json_t *const xattrs = json_object();
+
+	if (json_object_set_new(call->result, "xattrs", xattrs) < 0)
+		return -ENOMEM;
+	return wfs_tree_xattrs(&place->tree, place->attr.ino, xattr_add, xattrs);
+}
+
+int wfs_verb_fs_stat(struct wfs_call *call)
+{
+	struct place place = {.path = NULL};
+	int r = place_asked_for(call, &place);
+
+	if (r)
+		return r;
+	call->result = attr_document(&place.attr);
+	if (json_object_set_new(call->result, "path", json_string(place.path)) < 0)
+		return -ENOMEM;
+	r = add_xattrs(call, &place);
+	return r ? tree_error(call, r, place.path) : 0;
+}
+
+/* The bytes as a result; those in a file are read here. */
+static int data_result(struct wfs_call *call, const struct place *place, struct wfs_tree_data *data,
+	int64_t offset)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer read = {0};
+	struct wfs_bytes bytes = data->bytes;
+	uint64_t end;
+	int r;
+
+	if (data->fd >= 0) {
+		r = wfs_buffer_reserve(&read, data->fd_size);
+		if (r)
+			return r;
+		const ssize_t size =
+			pread(data->fd, read.data, data->fd_size, (off_t)data->fd_offset);
+		if (size < 0)
+			return -errno;
+		bytes = WFS_BYTES(read.data, (size_t)size);
+	}
+	end = (uint64_t)offset + bytes.size;
+	call->result = json_pack("{s:b, s:I}", "eof", (int)(end >= place->attr.size_bytes), "size",
+		(json_int_t)place->attr.size_bytes);
+	return wfs_verb_base64_set(call->result, "data_b64", bytes.data, bytes.size);
+}
+
+int wfs_verb_fs_read(struct wfs_call *call)
+{
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {.fd = -1};
+	struct place place = {.path = NULL};
+	int64_t offset = 0;
+	uint64_t limit;
+	int r = wfs_verb_limit(call, WFS_VERB_READ_MAX, &limit);
+
+	if (!r)
+		r = wfs_json_get_integer(
+			call->payload, "offset", 0, INT64_MAX, &offset, &call->error);
+	if (!r)
+		r = place_asked_for(call, &place);
+	if (r)
+		return r;
+	r = wfs_tree_read(&place.tree, place.attr.ino, (uint64_t)offset, limit, &data);
+	return r ? tree_error(call, r, place.path) : data_result(call, &place, &data, offset);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dispatcher of verbs: looks up, checks the payload, judges, runs, completes the answer. */
+#include "fs/verb/verb.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "fs/verb/verb-impl.h"
+#include "kernel/base/json.h"
+
+/* One row of the table; static lifetime. */
+struct verb {
+	const char *name;
+	int (*handler)(struct wfs_call *call);
+	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
+	bool slow;
+	const char *members;
+};
+
+static const struct verb verbs[] = {
+#define VERB_ROW(handler_, name_, effect_, slow_, members_) \
+	{(name_), wfs_verb_##handler_, (int)(effect_), (slow_), (members_)},
+	WFS_VERBS(VERB_ROW)
+#undef VERB_ROW
+};
+
+/* Known to the protocol, but nothing in this build serves them. */
+static const char *const later_verbs[] = {"apply", "chat", "grant", "query", "revoke", "step"};
+
+static const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+bool wfs_verb_slow(const char *verb)
+{
+	const struct verb *const found = verb_find(verb);
+
+	return found && found->slow;
+}
+
+static int refuse_verb(struct wfs_call *call, const char *name)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(later_verbs); i++)
+		if (strcmp(later_verbs[i], name) == 0)
+			return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
+				"'%s' is not enabled: this world has no agents or grants", name);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++)
+		wfs_buffer_printf(&names, " %s", verbs[i].name);
+	return wfs_error_set(&call->error, WFS_E_UNKNOWN_METHOD, "no verb '%.60s' (there are:%s)",
+		name, wfs_buffer_text(&names));
+}
+
+/* Takes the next word off `members`: `name` or `name?`. Return: its size, 0 at the end. */
+static size_t member_next(const char **members, const char **ret_name, bool *ret_optional)
+{
+	const char *const name = *members + strspn(*members, " ");
+	size_t size = strcspn(name, " ");
+
+	*members = name + size;
+	*ret_name = name;
+	*ret_optional = size > 0 && name[size - 1] == '?';
+	return *ret_optional ? size - 1 : size;
+}
+
+static bool member_known(const char *members, const char *key, size_t key_size)
+{
+	const char *name;
+	bool optional;
+
+	for (;;) {
+		const size_t size = member_next(&members, &name, &optional);
+
+		if (size == 0)
+			return false;
+		if (size == key_size && memcmp(name, key, size) == 0)
+			return true;
+	}
+}
+
+static int check_payload(const struct verb *verb, struct wfs_call *call)
+{
+	const char *members = verb->members;
+	const char *name;
+	bool optional;
+	size_t size;
+
+	if (!json_is_object(call->payload))
+		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			"the payload of '%s' is not an object", verb->name);
+	for (void *at = json_object_iter(call->payload); at;
+		at = json_object_iter_next(call->payload, at))
+		if (!member_known(members, json_object_iter_key(at), json_object_iter_key_len(at)))
+			return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+				"unknown member '%.60s' (%s takes: %s)", json_object_iter_key(at),
+				verb->name, *members ? members : "none");
+	while ((size = member_next(&members, &name, &optional)) > 0)
+		if (!optional && !json_object_getn(call->payload, name, size))
+			return wfs_error_set(&call->error, WFS_E_MISSING_ARGUMENT,
+				"'%.*s' is missing (%s takes: %s)", (int)size, name, verb->name,
+				verb->members);
+	return 0;
+}
+
+static int run(struct wfs_call *call, const char *name)
+{
+	const struct verb *const verb = verb_find(name);
+	int r;
+
+	if (!verb)
+		return refuse_verb(call, name);
+	if (!call->payload)
+		call->payload = json_object();
+	if (!call->payload)
+		return -ENOMEM;
+	r = check_payload(verb, call);
+	if (!r && verb->effect != WFS_EFFECT_PER_READ)
+		r = wfs_session_judge(call->session, (enum wfs_effect)verb->effect, &call->error);
+	return r ? r : verb->handler(call);
+}
+
+void wfs_call_start(struct wfs_call *call, const char *verb)
+{
+	const int r = run(call, verb);
+
+	if (r != WFS_VERB_PENDING)
+		wfs_verb_finish(call, r);
+}
+
+/* Return: new reference, NULL without memory. */
+static json_t *meta_document(const struct wfs_meta *meta)
+{
+	WFS_AUTO_JSON json_t *document =
+		json_pack("{s:I}", "journal_height", (json_int_t)meta->journal_height);
+	int r = document ? 0 : -ENOMEM;
+
+	if (!r)
+		r = wfs_verb_hash_set(document, "manifest_hash", &meta->manifest_hash);
+	if (!r && meta->has_snapshot)
+		r = wfs_verb_hash_set(document, "snapshot_hash", &meta->snapshot_hash);
+	return r ? NULL : WFS_STEAL(document);
+}
+
+int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
+{
+	struct wfs_meta meta;
+	int r = wfs_session_meta(call->session, view, &meta);
+
+	if (r)
+		return wfs_error_from_errno(&call->error, r, "read where the world stands");
+	json_decref(call->meta);
+	call->meta = meta_document(&meta);
+	return call->meta ? 0 : -ENOMEM;
+}
+
+/* Errors say where the world stood even when nothing was read; best effort. */
+static void default_meta(struct wfs_call *call)
+{
+	struct wfs_error ignored;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+
+	if (wfs_session_view(call->session, WFS_HEIGHT_HEAD, &view, &ignored) == 0) {
+		const struct wfs_error error = call->error;
+
+		(void)wfs_verb_meta(call, &view);
+		call->error = error;
+	}
+}
+
+void wfs_verb_finish(struct wfs_call *call, int r)
+{
+	if (!r && call->meta && json_object_set(call->result, "meta", call->meta) < 0)
+		r = -ENOMEM;
+	if (r) {
+		json_decref(WFS_STEAL(call->result));
+		if (call->error.code == WFS_OK)
+			wfs_error_from_errno(&call->error, r, "the request failed");
+		if (!call->meta)
+			default_meta(call);
+	}
+	call->status = r;
+	call->done(call);
+}
+
+void wfs_call_done(struct wfs_call *call)
+{
+	json_decref(WFS_STEAL(call->payload));
+	json_decref(WFS_STEAL(call->result));
+	json_decref(WFS_STEAL(call->meta));
+}
+
+static json_t *error_document(const struct wfs_error *error)
+{
+	const struct wfs_error_info *const info = wfs_error_info(error->code);
+
+	return json_pack("{s:s, s:s, s:s, s:b}", "category", info->category, "code", info->name,
+		"message", error->message, "retriable", (int)info->retriable);
+}
+
+json_t *wfs_call_envelope(const struct wfs_call *call, const char *id)
+{
+	WFS_AUTO_JSON json_t *envelope = json_pack("{s:b}", "ok", (int)(call->status == 0));
+	int bad = envelope ? 0 : -1;
+
+	if (id)
+		bad |= json_object_set_new(envelope, "id", json_string(id));
+	if (call->status == 0) {
+		bad |= json_object_set(envelope, "result", call->result);
+	} else {
+		bad |= json_object_set_new(envelope, "error", error_document(&call->error));
+		if (call->meta)
+			bad |= json_object_set(envelope, "meta", call->meta);
+	}
+	return bad ? NULL : WFS_STEAL(envelope);
+}

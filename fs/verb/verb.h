@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verbs: the requests that programs can make, one table for all of them.
+ *
+ * The control socket, the control files and the command line without an owner all start a call
+ * here, so a request means the same wherever it comes from. A verb reads its payload, asks the
+ * session, and gives a result document or an error with meta.
+ * Source: spec 3, "Control socket".
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "caps/session.h"
+
+struct wfs_call;
+
+/* What the embedding program offers to verbs beyond a session (mounting, shutting down). */
+struct wfs_host {
+	/* Return: 0 or -errno with @error. Called on the thread that started the call. */
+	int (*mount)(struct wfs_host *host, const char *directory, const char *principal,
+		const json_t *options, struct wfs_error *error);
+	int (*umount)(struct wfs_host *host, const char *directory, struct wfs_error *error);
+	void (*shutdown)(struct wfs_host *host);
+	/* Adds what only the host knows (mounts, pid) to the status document. */
+	void (*status)(struct wfs_host *host, json_t *status);
+};
+
+/* One call. Zero-initialise, set the first members, start; read the rest in `done`. */
+struct wfs_call {
+	const struct wfs_session *session;
+	struct wfs_host *host; /* NULL: verbs that need one are not_enabled */
+	json_t *payload;       /* an object, or NULL for {}; owned, released by wfs_call_done */
+	void (*done)(struct wfs_call *call); /* exactly once; on the starting or publisher thread */
+	void *context;
+
+	int status;     /* 0 or -errno */
+	json_t *result; /* owned; when status is 0 */
+	struct wfs_error error;
+	json_t *meta; /* {journal_height, snapshot_hash?, manifest_hash}; owned, may be NULL */
+
+	struct wfs_request request; /* private to verbs that change something */
+};
+
+/** wfs_call_start() - run @verb; an unknown one ends at once with unknown_method. */
+void wfs_call_start(struct wfs_call *call, const char *verb);
+
+/** wfs_call_done() - release what the call owns (not the struct). */
+void wfs_call_done(struct wfs_call *call);
+
+/** wfs_call_envelope() - the answer as a document: {"ok":true,"result":…} or
+ *  {"error":{category,code,message,retriable},"meta":…,"ok":false}; @id is added when not NULL. */
+json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
+
+/** wfs_verb_slow() - does this verb read the whole world, so that it wants a thread of its own? */
+bool wfs_verb_slow(const char *verb);
+
+/*
+ * For who ends a call otherwise than by a verb (a blob that was streamed, a server that stops).
+ */
+
+/**
+ * wfs_verb_finish() - the call has ended: complete error and meta, then call->done
+ * @r: 0, or -errno with or without call->error
+ */
+void wfs_verb_finish(struct wfs_call *call, int r);
+
+/** wfs_verb_hash_set() - put the text of a hash into a result. Return: 0, or -ENOMEM. */
+int wfs_verb_hash_set(json_t *result, const char *name, const struct wfs_hash *hash);

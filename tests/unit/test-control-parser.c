@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cutting written bytes into JSON values: borders, several values, broken ones, limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fs/control/control-parser.h"
+
+#define WFS_AUTO_PARSER WFS_CLEANUP(wfs_control_parser_done)
+
+enum { SIZE_MAX_BYTES = 1 << 20 };
+
+/* Takes everything that is whole and appends a line for each: its canonical text or its code. */
+static void take_all(struct wfs_control_parser *parser, bool end, struct wfs_buffer *lines)
+{
+	for (;;) {
+		WFS_AUTO_JSON json_t *value = NULL;
+		struct wfs_error error = {0};
+		int r = wfs_control_parser_take(parser, end, &value, &error);
+
+		if (r == 0)
+			return;
+		if (r < 0)
+			wfs_buffer_append_text(lines, wfs_error_info(error.code)->name);
+		else if (value)
+			wfs_json_write(value, lines);
+		wfs_buffer_append_byte(lines, '\n');
+	}
+}
+
+static void add(struct wfs_control_parser *parser, const char *text)
+{
+	assert_int_equal(wfs_control_parser_add(parser, text, strlen(text)), 0);
+}
+
+/* What comes out when @text is written at once and then closed. */
+static void assert_gives(const char *text, const char *expected)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	add(&parser, text);
+	take_all(&parser, true, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), expected);
+	assert_false(wfs_control_parser_pending(&parser));
+}
+
+/* What is whole before the file is closed. */
+static void assert_gives_open(const char *text, const char *expected)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	add(&parser, text);
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), expected);
+}
+
+static void parser_gives_a_value_at_its_newline(void **state)
+{
+	(void)state;
+
+	assert_gives_open("{\"a\":1}\n", "{\"a\":1}\n");
+}
+
+static void parser_waits_for_the_newline_of_a_whole_value(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "{\"a\":1} ");
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "");
+	assert_true(wfs_control_parser_pending(&parser));
+	assert_true(wfs_control_parser_whole(&parser));
+}
+
+static void parser_does_not_call_half_a_value_whole(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "{\"a\":1");
+	take_all(&parser, false, &lines);
+
+	assert_true(wfs_control_parser_pending(&parser));
+	assert_false(wfs_control_parser_whole(&parser));
+}
+
+static void parser_gives_the_last_value_at_the_end(void **state)
+{
+	(void)state;
+
+	assert_gives("{\"a\":1}", "{\"a\":1}\n");
+}
+
+static void parser_gives_several_values_of_one_write_in_order(void **state)
+{
+	(void)state;
+
+	assert_gives("{\"a\":1}\n[2]\n\"three\"\n4\nnull", "{\"a\":1}\n[2]\n\"three\"\n4\nnull\n");
+}
+
+static void parser_takes_a_value_over_several_lines(void **state)
+{
+	(void)state;
+
+	assert_gives_open("\n{\r\n  \"a\": [\n    1,\n    true\n  ],\n  \"b\": {}\n}\n",
+		"{\"a\":[1,true],\"b\":{}}\n");
+}
+
+static void parser_is_not_led_astray_by_strings(void **state)
+{
+	(void)state;
+
+	assert_gives_open("{\"}]{\\\"\":\"\\\\\"}\n[\"\\n{\",\"\\u007d\"]\n",
+		"{\"}]{\\\"\":\"\\\\\"}\n[\"\\n{\",\"}\"]\n");
+}
+
+/* A stream with everything in it, and what must come of it. */
+static const char stream[] = "{\"a\":{\"b\":[1,-2.5e3,{\"c\":\"}\\\\\\\"{\\u00e4\"}]},\"d\":null}\n"
+			     "  \n"
+			     "[\n true , false\n]\n"
+			     "{wrong}\n"
+			     "\"text \xc3\xa4\"\n"
+			     "17\n"
+			     "{\"last\":{}}";
+static const char stream_values[] =
+	"{\"a\":{\"b\":[1,-2500,{\"c\":\"}\\\\\\\"{\xc3\xa4\"}]},\"d\":null}\n"
+	"[true,false]\n"
+	"invalid_json\n"
+	"\"text \xc3\xa4\"\n"
+	"17\n"
+	"{\"last\":{}}\n";
+
+static void parser_gives_the_same_whichever_byte_border_a_write_has(void **state)
+{
+	(void)state;
+
+	for (size_t border = 0; border < sizeof(stream); border++) {
+		WFS_AUTO_PARSER struct wfs_control_parser parser = {
+			.size_max_bytes = SIZE_MAX_BYTES};
+		WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+		assert_int_equal(wfs_control_parser_add(&parser, stream, border), 0);
+		take_all(&parser, false, &lines);
+		add(&parser, stream + border);
+		take_all(&parser, false, &lines);
+		take_all(&parser, true, &lines);
+
+		if (strcmp(wfs_buffer_text(&lines), stream_values) != 0)
+			fail_msg("border at byte %zu: %s", border, wfs_buffer_text(&lines));
+	}
+}
+
+static void parser_gives_the_same_byte_by_byte(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(stream) - 1; i++) {
+		assert_int_equal(wfs_control_parser_add(&parser, stream + i, 1), 0);
+		take_all(&parser, false, &lines);
+	}
+	take_all(&parser, true, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), stream_values);
+}
+
+static void parser_refuses_a_wrong_line_at_its_newline_and_reads_on(void **state)
+{
+	static const char *const wrong[] = {"{garbage", "}", "[1 2", "{\"a\" 1", "{\"a\":tru,",
+		"{\"a\":01", "[-", "\"open string", "{\"a\":\"\\x\"", "[1}", "{\"a\":1]", "x", "[,",
+		"{,", "{\"a\":1,}", "{\"a\":}", "1 2", "{} {}", "{\"a\":1,\"a\":2}", "{1:2}",
+		"[1e]", "[.5]", "[1.]", "\x01", "tru", "[+1]"};
+
+	(void)state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(wrong); i++) {
+		WFS_AUTO_PARSER struct wfs_control_parser parser = {
+			.size_max_bytes = SIZE_MAX_BYTES};
+		WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+		add(&parser, wrong[i]);
+		add(&parser, "\n[\"next\"]\n");
+		take_all(&parser, false, &lines);
+
+		if (strcmp(wfs_buffer_text(&lines), "invalid_json\n[\"next\"]\n") != 0)
+			fail_msg("'%s': %s", wrong[i], wfs_buffer_text(&lines));
+	}
+}
+
+static void parser_drops_what_follows_when_a_later_line_goes_wrong(void **state)
+{
+	(void)state;
+
+	assert_gives_open("{\n\"a\": 1,\nwrong\n\"b\": 2\n}\n", "invalid_json\n");
+}
+
+static void parser_refuses_what_is_incomplete_at_the_end(void **state)
+{
+	(void)state;
+
+	assert_gives("{\"a\":1", "invalid_json\n");
+	assert_gives("[1,\n", "invalid_json\n");
+	assert_gives("\"abc", "invalid_json\n");
+	assert_gives("\"abc\\", "invalid_json\n");
+}
+
+static void parser_ignores_empty_lines_and_white_space(void **state)
+{
+	(void)state;
+
+	assert_gives("\n \t\r\n\n  ", "");
+}
+
+static void parser_gives_empty_lines_when_they_are_requests(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {
+		.size_max_bytes = SIZE_MAX_BYTES, .empty_lines = true};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "\n{}\n \n");
+	take_all(&parser, true, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "\n{}\n\n");
+}
+
+static void parser_refuses_to_nest_deeper_than_the_limit(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	for (int i = 0; i < WFS_JSON_DEPTH_MAX + 1; i++)
+		add(&parser, "[");
+	add(&parser, "\n[1]\n");
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "invalid_json\n[1]\n");
+}
+
+static void parser_takes_the_deepest_nesting(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_JSON json_t *value = NULL;
+	struct wfs_error error = {0};
+
+	(void)state;
+
+	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
+		add(&parser, i % 2 ? "{\"a\":" : "[");
+	add(&parser, "1");
+	for (int i = WFS_JSON_DEPTH_MAX - 1; i >= 0; i--)
+		add(&parser, i % 2 ? "}" : "]");
+	add(&parser, "\n");
+
+	assert_int_equal(wfs_control_parser_take(&parser, false, &value, &error), 1);
+	assert_non_null(value);
+}
+
+static void parser_takes_a_value_of_the_greatest_size(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = 10};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "\"12345678\"\n");
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "\"12345678\"\n");
+}
+
+static void parser_refuses_a_larger_value_and_reads_on(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = 10};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "\"123456789\"\n[1]\n");
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "too_large\n[1]\n");
+}
+
+static void parser_drops_a_value_that_grows_beyond_the_limit(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = 10};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "[1,");
+	take_all(&parser, false, &lines);
+	add(&parser, "2,3,4,5,");
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "too_large\n");
+	assert_false(wfs_control_parser_pending(&parser));
+}
+
+static void parser_keeps_what_is_behind_the_values_given_out(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "[1]\n[2]\n[12");
+	take_all(&parser, false, &lines);
+	add(&parser, "34]\n");
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "[1]\n[2]\n[1234]\n");
+}
+
+static void parser_forgets_what_is_dropped(void **state)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	(void)state;
+
+	add(&parser, "{\"a\":");
+	take_all(&parser, false, &lines);
+	wfs_control_parser_drop(&parser);
+	add(&parser, "[1]\n");
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "[1]\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parser_gives_a_value_at_its_newline),
+		cmocka_unit_test(parser_waits_for_the_newline_of_a_whole_value),
+		cmocka_unit_test(parser_does_not_call_half_a_value_whole),
+		cmocka_unit_test(parser_gives_the_last_value_at_the_end),
+		cmocka_unit_test(parser_gives_several_values_of_one_write_in_order),
+		cmocka_unit_test(parser_takes_a_value_over_several_lines),
+		cmocka_unit_test(parser_is_not_led_astray_by_strings),
+		cmocka_unit_test(parser_gives_the_same_whichever_byte_border_a_write_has),
+		cmocka_unit_test(parser_gives_the_same_byte_by_byte),
+		cmocka_unit_test(parser_refuses_a_wrong_line_at_its_newline_and_reads_on),
+		cmocka_unit_test(parser_drops_what_follows_when_a_later_line_goes_wrong),
+		cmocka_unit_test(parser_refuses_what_is_incomplete_at_the_end),
+		cmocka_unit_test(parser_ignores_empty_lines_and_white_space),
+		cmocka_unit_test(parser_gives_empty_lines_when_they_are_requests),
+		cmocka_unit_test(parser_refuses_to_nest_deeper_than_the_limit),
+		cmocka_unit_test(parser_takes_the_deepest_nesting),
+		cmocka_unit_test(parser_takes_a_value_of_the_greatest_size),
+		cmocka_unit_test(parser_refuses_a_larger_value_and_reads_on),
+		cmocka_unit_test(parser_drops_a_value_that_grows_beyond_the_limit),
+		cmocka_unit_test(parser_keeps_what_is_behind_the_values_given_out),
+		cmocka_unit_test(parser_forgets_what_is_dropped),
+	};
+
+	return cmocka_run_group_tests_name("control-parser", tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inode numbers: every node has one, one number is one node, and other numbers are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fs/tree/ino.h"
+
+static void assert_comes_back(const struct wfs_node *node)
+{
+	struct wfs_node found;
+
+	assert_true(wfs_ino_decode(wfs_ino_encode(node), &found));
+	assert_int_equal(found.kind, node->kind);
+	assert_int_equal(found.directory, node->directory);
+	assert_int_equal(found.reducer_id, node->reducer_id);
+	assert_true(found.number == node->number);
+}
+
+static void the_root_of_the_head_is_one(void **state)
+{
+	const struct wfs_node root = {.kind = WFS_NODE_DIRECTORY};
+
+	(void)state;
+	assert_int_equal(wfs_ino_encode(&root), 1);
+
+	assert_comes_back(&root);
+}
+
+static void directories_come_back(void **state)
+{
+	static const uint64_t views[] = {0, 1, 77, (UINT64_C(1) << WFS_VIEW_BITS) - 1};
+
+	(void)state;
+	for (int kind = 0; kind < WFS_DIRECTORY_KIND_COUNT; kind++)
+		for (size_t i = 0; i < 4; i++) {
+			const struct wfs_node node = {
+				.kind = WFS_NODE_DIRECTORY,
+				.directory = (enum wfs_directory_kind)kind,
+				.reducer_id = kind == WFS_DIRECTORY_REDUCER ? 0xffff : 0,
+				.number = views[i],
+			};
+
+			assert_comes_back(&node);
+		}
+}
+
+static void files_come_back(void **state)
+{
+	static const enum wfs_node_kind kinds[] = {
+		WFS_NODE_VERSION, WFS_NODE_BLOB, WFS_NODE_RECORD, WFS_NODE_HEAD, WFS_NODE_LOG};
+	static const uint64_t numbers[] = {0, 1, (UINT64_C(1) << 60) - 1};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		for (size_t j = 0; j < 3; j++) {
+			const struct wfs_node node = {.kind = kinds[i], .number = numbers[j]};
+
+			assert_comes_back(&node);
+		}
+}
+
+static void nodes_without_a_number_come_back(void **state)
+{
+	static const enum wfs_node_kind kinds[] = {
+		WFS_NODE_README, WFS_NODE_CTL_LINK, WFS_NODE_AT_LINK};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const struct wfs_node node = {.kind = kinds[i]};
+
+		assert_comes_back(&node);
+	}
+}
+
+static void numbers_of_no_node_are_refused(void **state)
+{
+	static const uint64_t numbers[] = {
+		0,
+		2,
+		UINT64_MAX,
+		(uint64_t)(WFS_NODE_AT_LINK + 1) << 60,
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_KIND_COUNT << 56,
+	};
+	struct wfs_node node;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		print_message("%#llx\n", (unsigned long long)numbers[i]);
+		assert_false(wfs_ino_decode(numbers[i], &node));
+	}
+}
+
+/* One node has one number: a second spelling would be a second inode for the same thing. */
+static void second_spellings_of_a_node_are_refused(void **state)
+{
+	static const uint64_t numbers[] = {
+		(uint64_t)WFS_NODE_DIRECTORY << 60, /* the root of the head, which is 1 */
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_BLOB << 56 |
+			UINT64_C(5) << 40,
+		(uint64_t)WFS_NODE_README << 60 | 5,
+	};
+	struct wfs_node node;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		print_message("%#llx\n", (unsigned long long)numbers[i]);
+		assert_false(wfs_ino_decode(numbers[i], &node));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_root_of_the_head_is_one),
+		cmocka_unit_test(directories_come_back),
+		cmocka_unit_test(files_come_back),
+		cmocka_unit_test(nodes_without_a_number_come_back),
+		cmocka_unit_test(numbers_of_no_node_are_refused),
+		cmocka_unit_test(second_spellings_of_a_node_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("ino", tests, NULL, NULL);
+}

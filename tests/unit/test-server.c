@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The control socket, from the outside: real connections to a server on a thread of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "caps/session.h"
+#include "fs/client/client.h"
+#include "fs/server/server.h"
+#include "fs/server/socket.h"
+/* The fixture has a function of this name, and here it is the system's. */
+#define send world_fixture_send
+#include "tests/unit/world-fixture.h"
+#undef send
+
+enum {
+	WAIT_MS = 20000, /* until a test gives up */
+	CLIENTS = 64,
+	CLIENT_REQUESTS = 50,
+};
+
+/* A world and a server on it. */
+struct served {
+	struct world_fixture *world;
+	struct wfs_host host;
+	struct wfs_server *server;
+	pthread_t thread;
+	sem_t ready;
+	bool joined;
+};
+
+static void *serve(void *context)
+{
+	struct served *const served = context;
+	WFS_AUTO_SESSION struct wfs_session *session = NULL;
+	WFS_AUTO_SERVER struct wfs_server *server = NULL;
+	struct wfs_error error = {0};
+	int r = wfs_session_new(served->world->world, "operator", &session, &error);
+
+	if (!r)
+		r = wfs_server_new(session, &served->host, &server, &error);
+	if (r)
+		print_error("%s\n", error.message);
+	served->server = server;
+	sem_post(&served->ready);
+	if (!r)
+		wfs_server_run(server);
+	return NULL;
+}
+
+static int setup(void **state)
+{
+	struct served *const served = calloc(1, sizeof(*served));
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (world_fixture_setup((void **)&served->world) != 0)
+		return -1;
+	sem_init(&served->ready, 0, 0);
+	if (pthread_create(&served->thread, NULL, serve, served) != 0)
+		return -1;
+	while (sem_wait(&served->ready) != 0)
+		;
+	*state = served;
+	return served->server ? 0 : -1;
+}
+
+static void stop(struct served *served)
+{
+	wfs_server_stop(served->server);
+	pthread_join(served->thread, NULL);
+	served->joined = true;
+}
+
+static int teardown(void **state)
+{
+	struct served *const served = *state;
+
+	if (!served->joined)
+		stop(served);
+	sem_destroy(&served->ready);
+	world_fixture_teardown((void **)&served->world);
+	free(served);
+	return 0;
+}
+
+/* --- a raw connection --- */
+
+struct wire {
+	int fd;
+	struct wfs_buffer input;
+	size_t taken;
+};
+
+static void wire_done(struct wire *wire)
+{
+	if (wire->fd >= 0)
+		close(wire->fd);
+	wfs_buffer_done(&wire->input);
+}
+#define AUTO_WIRE WFS_CLEANUP(wire_done)
+
+static struct wire wire_to(const struct served *served)
+{
+	struct wire wire = {.fd = wfs_socket_connect(served->world->directory)};
+
+	assert_true(wire.fd >= 0);
+	return wire;
+}
+
+static void wire_write(struct wire *wire, const char *data, size_t size)
+{
+	while (size > 0) {
+		const ssize_t written = write(wire->fd, data, size);
+
+		assert_true(written > 0);
+		data += written;
+		size -= (size_t)written;
+	}
+}
+
+/* @text: JSON lines with ' for ". */
+static void wire_say(struct wire *wire, const char *text)
+{
+	WFS_AUTO_FREE char *json = json_text(text);
+
+	wire_write(wire, json, strlen(json));
+}
+
+/* Return: bytes that came, 0 at the end. */
+static ssize_t wire_fill(struct wire *wire)
+{
+	struct pollfd ready = {.fd = wire->fd, .events = POLLIN};
+	ssize_t size;
+
+	assert_int_equal(wfs_buffer_reserve(&wire->input, 65536), 0);
+	assert_int_equal(poll(&ready, 1, WAIT_MS), 1);
+	size = read(wire->fd, wire->input.data + wire->input.size, 65536);
+	if (size > 0)
+		wire->input.size += (size_t)size;
+	return size;
+}
+
+/* The next answer; caller owns it. NULL: the server closed. */
+static json_t *wire_next(struct wire *wire)
+{
+	const char *end = NULL;
+	json_t *answer;
+
+	while (wire->input.size == wire->taken ||
+		!(end = memchr(
+			  wire->input.data + wire->taken, '\n', wire->input.size - wire->taken)))
+		if (wire_fill(wire) <= 0)
+			return NULL;
+	const char *const line = wire->input.data + wire->taken;
+	assert_int_equal(wfs_json_parse(line, (size_t)(end - line), &answer, NULL), 0);
+	wire->taken = (size_t)(end + 1 - wire->input.data);
+	return answer;
+}
+
+static const char *member(const json_t *json, const char *name)
+{
+	const char *const text = json_string_value(json_object_get(json, name));
+
+	return text ? text : "";
+}
+
+static void assert_ok(struct wire *wire, const char *id)
+{
+	WFS_AUTO_JSON json_t *answer = wire_next(wire);
+
+	assert_non_null(answer);
+	assert_string_equal(member(answer, "id"), id);
+	if (!json_is_true(json_object_get(answer, "ok")))
+		fail_msg("%s", member(json_object_get(answer, "error"), "message"));
+}
+
+static void assert_error(struct wire *wire, const char *id, const char *code)
+{
+	WFS_AUTO_JSON json_t *answer = wire_next(wire);
+
+	assert_non_null(answer);
+	assert_true(json_is_false(json_object_get(answer, "ok")));
+	assert_string_equal(member(answer, "id"), id);
+	assert_string_equal(member(json_object_get(answer, "error"), "code"), code);
+	assert_true(json_is_object(json_object_get(answer, "meta")));
+}
+
+static void assert_closed(struct wire *wire)
+{
+	assert_null(wire_next(wire));
+}
+
+#define HEAD_1 "{'v':1,'id':'1','cmd':'journal-head'}\n"
+
+/* --- the protocol --- */
+
+static void server_answers_a_request_with_its_id(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire, HEAD_1);
+	assert_ok(&wire, "1");
+}
+
+static void server_answers_invalid_json_and_goes_on(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire, "{nonsense\n" HEAD_1);
+	assert_error(&wire, "", "invalid_json");
+	assert_ok(&wire, "1");
+}
+
+static void server_refuses_another_version_and_echoes_the_id(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire, "{'v':2,'id':'x','cmd':'journal-head'}\n{'id':'y','cmd':'status'}\n");
+	assert_error(&wire, "x", "invalid_request");
+	assert_error(&wire, "y", "invalid_request");
+}
+
+static void server_refuses_malformed_envelopes(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire, "5\n");
+	assert_error(&wire, "", "invalid_request");
+	wire_say(&wire, "{'v':1,'cmd':'status'}\n");
+	assert_error(&wire, "", "invalid_request");
+	wire_say(&wire, "{'v':1,'id':7,'cmd':'status'}\n");
+	assert_error(&wire, "", "invalid_request");
+	wire_say(&wire, "{'v':1,'id':'a'}\n");
+	assert_error(&wire, "a", "invalid_request");
+	wire_say(&wire, "{'v':1,'id':'b','cmd':'status','extra':1}\n");
+	assert_error(&wire, "b", "invalid_request");
+	wire_say(&wire, "{'v':1,'id':'c','cmd':'status','payload':[]}\n");
+	assert_error(&wire, "c", "invalid_argument");
+}
+
+static void server_acts_as_a_principal_that_exists(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire,
+		"{'v':1,'id':'a','cmd':'status','as':'operator'}\n"
+		"{'v':1,'id':'b','cmd':'status','as':'nobody'}\n");
+	assert_ok(&wire, "a");
+	assert_error(&wire, "b", "not_found");
+}
+
+static void server_refuses_a_line_over_16_mib_and_closes(void **state)
+{
+	const size_t size = WFS_SERVER_LINE_MAX + 1;
+	WFS_AUTO_FREE char *line = malloc(size);
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	memset(line, 'x', size);
+	wire_write(&wire, line, size);
+	assert_error(&wire, "", "too_large");
+	assert_closed(&wire);
+}
+
+static void server_answers_a_last_line_without_its_end(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire, "{'v':1,'id':'1','cmd':'journal-head'}");
+	assert_int_equal(shutdown(wire.fd, SHUT_WR), 0);
+	assert_ok(&wire, "1");
+	assert_closed(&wire);
+}
+
+static void server_skips_empty_lines(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire, "\n\n" HEAD_1);
+	assert_ok(&wire, "1");
+}
+
+/* --- many requests --- */
+
+static void say_event(struct wfs_buffer *text, int id)
+{
+	wfs_buffer_printf(text,
+		"{\"v\":1,\"id\":\"%d\",\"cmd\":\"send-event\",\"payload\":{\"schema\":\"test/"
+		"Do@1\","
+		"\"value\":{\"key\":\"k\",\"op\":\"add\",\"n\":1}}}\n",
+		id);
+}
+
+static void server_answers_in_order_what_is_sent_at_once(void **state)
+{
+	const int count = 3 * WFS_SERVER_REQUESTS_MAX;
+	struct served *const served = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	AUTO_WIRE struct wire wire = wire_to(served);
+	char id[20];
+
+	for (int i = 0; i < count; i++) {
+		if (i % 500 == 0)
+			wfs_buffer_printf(
+				&text, "{\"v\":1,\"id\":\"%d\",\"cmd\":\"snapshot\"}\n", i);
+		else if (i % 3 == 0)
+			wfs_buffer_printf(
+				&text, "{\"v\":1,\"id\":\"%d\",\"cmd\":\"journal-head\"}\n", i);
+		else
+			say_event(&text, i);
+	}
+	wire_write(&wire, text.data, text.size);
+	for (int i = 0; i < count; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		assert_ok(&wire, id);
+	}
+}
+
+/* What a client thread found wrong; cmocka's assertions are for the test's own thread. */
+struct client_result {
+	const struct served *served;
+	int answers;
+};
+
+static void *client_thread(void *context)
+{
+	struct client_result *const result = context;
+	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
+
+	if (wfs_client_new(result->served->world->directory, NULL, &client) < 0)
+		return NULL;
+	for (int i = 0; i < CLIENT_REQUESTS; i++) {
+		WFS_AUTO_ANSWER struct wfs_answer answer = {0};
+		WFS_AUTO_JSON json_t *payload = json_pack("{s:s, s:{s:s, s:s, s:i}}", "schema",
+			"test/Do@1", "value", "key", "k", "op", "add", "n", 1);
+
+		if (wfs_client_post(client, "send-event", payload) < 0 ||
+			wfs_client_take(client, true, &answer, NULL) != 1 || answer.status)
+			return NULL;
+		result->answers++;
+	}
+	return NULL;
+}
+
+static void server_serves_64_connections_at_once(void **state)
+{
+	struct client_result results[CLIENTS];
+	pthread_t threads[CLIENTS];
+
+	for (int i = 0; i < CLIENTS; i++) {
+		results[i] = (struct client_result){.served = *state};
+		assert_int_equal(pthread_create(&threads[i], NULL, client_thread, &results[i]), 0);
+	}
+	for (int i = 0; i < CLIENTS; i++)
+		pthread_join(threads[i], NULL);
+
+	for (int i = 0; i < CLIENTS; i++)
+		assert_int_equal(results[i].answers, CLIENT_REQUESTS);
+	assert_state(((struct served *)*state)->world, "cell", "k", "{'n':3200}");
+}
+
+static void server_refuses_the_connection_after_256(void **state)
+{
+	struct wire wires[WFS_SERVER_CONNECTIONS_MAX];
+	AUTO_WIRE struct wire refused = {.fd = -1};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++) {
+		wires[i] = wire_to(*state);
+		wire_say(&wires[i], HEAD_1);
+		assert_ok(&wires[i], "1");
+	}
+	refused = wire_to(*state);
+	assert_error(&refused, "", "overloaded");
+	assert_closed(&refused);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++)
+		wire_done(&wires[i]);
+}
+
+/* Writes requests until nothing more is taken for a while. Return: bytes taken. */
+static size_t write_until_full(struct wire *wire, const char *request)
+{
+	const size_t size = strlen(request);
+	struct pollfd ready = {.fd = wire->fd, .events = POLLOUT};
+	size_t total = 0;
+
+	assert_int_equal(fcntl(wire->fd, F_SETFL, O_NONBLOCK), 0);
+	while (poll(&ready, 1, 300) == 1) {
+		/* A part of a line is fine: the next write goes on where this one ended. */
+		const ssize_t written =
+			write(wire->fd, request + total % size, size - total % size);
+
+		if (written > 0)
+			total += (size_t)written;
+	}
+	return total;
+}
+
+static void client_that_never_reads_is_not_read_from_and_holds_nobody_up(void **state)
+{
+	AUTO_WIRE struct wire silent = wire_to(*state);
+	AUTO_WIRE struct wire other = wire_to(*state);
+	const char *const request = "{\"v\":1,\"id\":\"m\",\"cmd\":\"manifest-read\"}\n";
+
+	const size_t taken = write_until_full(&silent, request);
+	wire_say(&other, HEAD_1);
+	assert_ok(&other, "1");
+
+	/* Each answer is longer than its request, so what was taken is bounded by the answers. */
+	assert_true(taken < (size_t)2 * WFS_SERVER_ANSWERS_BYTES_MAX);
+}
+
+static void client_that_reads_late_gets_all_answers(void **state)
+{
+	AUTO_WIRE struct wire late = wire_to(*state);
+	const char *const request = "{\"v\":1,\"id\":\"m\",\"cmd\":\"manifest-read\"}\n";
+
+	const size_t taken = write_until_full(&late, request);
+	for (size_t i = 0; i < taken / strlen(request); i++)
+		assert_ok(&late, "m");
+}
+
+static void client_that_goes_away_leaves_the_server_working(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	AUTO_WIRE struct wire other = wire_to(*state);
+
+	for (int i = 0; i < 200; i++)
+		say_event(&text, i);
+	for (int i = 0; i < 20; i++) {
+		AUTO_WIRE struct wire wire = wire_to(*state);
+
+		wire_write(&wire, text.data, text.size);
+	}
+	wire_say(&other, HEAD_1);
+	assert_ok(&other, "1");
+}
+
+/* --- beginning and ending --- */
+
+static void server_stop_answers_what_was_begun_and_nothing_else(void **state)
+{
+	struct served *const served = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	AUTO_WIRE struct wire wire = wire_to(served);
+	const uint64_t before = height_of(served->world);
+	uint64_t answers = 0;
+	json_t *answer;
+
+	for (int i = 0; i < 900; i++)
+		say_event(&text, i);
+	wire_write(&wire, text.data, text.size);
+	assert_ok(&wire, "0");
+	stop(served);
+	while ((answer = wire_next(&wire))) {
+		answers++;
+		json_decref(answer);
+	}
+
+	assert_int_equal(height_of(served->world), before + 1 + answers);
+}
+
+static void server_stop_does_not_wait_for_ever_for_a_client_that_never_reads(void **state)
+{
+	AUTO_WIRE struct wire silent = wire_to(*state);
+
+	write_until_full(&silent, "{\"v\":1,\"id\":\"m\",\"cmd\":\"manifest-read\"}\n");
+	stop(*state);
+}
+
+static void socket_is_for_its_user_only_and_gone_at_the_end(void **state)
+{
+	struct served *const served = *state;
+	char path[120];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/%s", served->world->directory, WFS_SOCKET_NAME);
+	assert_int_equal(stat(path, &status), 0);
+	assert_true(S_ISSOCK(status.st_mode));
+	assert_int_equal(status.st_mode & 0777, 0600);
+	stop(served);
+	assert_int_equal(stat(path, &status), -1);
+}
+
+/* As an ordinary user: what the server says to it. Return: 0 when that is not_authorized. */
+static int ask_as_stranger(const char *directory)
+{
+	char answer[400] = "";
+	int fd;
+
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		return 2;
+	fd = wfs_socket_connect(directory);
+	if (fd < 0 || read(fd, answer, sizeof(answer) - 1) <= 0)
+		return 3;
+	return strstr(answer, "\"code\":\"not_authorized\"") ? 0 : 4;
+}
+
+static void stranger_is_refused_whatever_the_mode_of_the_socket(void **state)
+{
+	struct served *const served = *state;
+	char path[120];
+	int status;
+
+	if (geteuid() != 0)
+		skip(); /* only root can become somebody else */
+	snprintf(path, sizeof(path), "%s/%s", served->world->directory, WFS_SOCKET_NAME);
+	assert_int_equal(chmod(path, 0666), 0);
+	assert_int_equal(chmod(served->world->directory, 0755), 0);
+	assert_int_equal(chmod(served->world->root, 0755), 0);
+	const pid_t pid = fork();
+	if (pid == 0)
+		_exit(ask_as_stranger(served->world->directory));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void socket_left_behind_is_replaced(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct served served = {.world = fixture};
+	int left = wfs_socket_listen(fixture->directory, NULL);
+
+	assert_true(left >= 0);
+	close(left);
+	assert_int_equal(wfs_socket_connect(fixture->directory), -ECONNREFUSED);
+	sem_init(&served.ready, 0, 0);
+	assert_int_equal(pthread_create(&served.thread, NULL, serve, &served), 0);
+	while (sem_wait(&served.ready) != 0)
+		;
+	assert_non_null(served.server);
+	{
+		AUTO_WIRE struct wire wire = wire_to(&served);
+
+		wire_say(&wire, HEAD_1);
+		assert_ok(&wire, "1");
+	}
+	stop(&served);
+	sem_destroy(&served.ready);
+}
+
+static void socket_in_a_directory_with_a_long_path_works(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	char path[400];
+	size_t size = (size_t)snprintf(path, sizeof(path), "%s/", fixture->root);
+
+	memset(path + size, 'd', 200);
+	path[size + 200] = '\0';
+	assert_int_equal(mkdir(path, 0700), 0);
+	WFS_AUTO_FD int listener = wfs_socket_listen(path, NULL);
+	assert_true(listener >= 0);
+	assert_int_equal(listen(listener, 1), 0);
+	WFS_AUTO_FD int client = wfs_socket_connect(path);
+	assert_true(client >= 0);
+}
+
+static void connecting_where_nobody_listens_says_so(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct wfs_client *client = NULL;
+
+	assert_int_equal(wfs_client_new(fixture->directory, NULL, &client), -ENOENT);
+	assert_null(client);
+}
+
+static void freeing_nothing_is_fine(void **state)
+{
+	(void)state;
+	wfs_server_free(NULL);
+	wfs_client_free(NULL);
+}
+
+#define SERVED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SERVED(server_answers_a_request_with_its_id),
+		SERVED(server_answers_invalid_json_and_goes_on),
+		SERVED(server_refuses_another_version_and_echoes_the_id),
+		SERVED(server_refuses_malformed_envelopes),
+		SERVED(server_acts_as_a_principal_that_exists),
+		SERVED(server_refuses_a_line_over_16_mib_and_closes),
+		SERVED(server_answers_a_last_line_without_its_end),
+		SERVED(server_skips_empty_lines),
+		SERVED(server_answers_in_order_what_is_sent_at_once),
+		SERVED(server_serves_64_connections_at_once),
+		SERVED(server_refuses_the_connection_after_256),
+		SERVED(client_that_never_reads_is_not_read_from_and_holds_nobody_up),
+		SERVED(client_that_reads_late_gets_all_answers),
+		SERVED(client_that_goes_away_leaves_the_server_working),
+		SERVED(server_stop_answers_what_was_begun_and_nothing_else),
+		SERVED(server_stop_does_not_wait_for_ever_for_a_client_that_never_reads),
+		SERVED(socket_is_for_its_user_only_and_gone_at_the_end),
+		SERVED(stranger_is_refused_whatever_the_mode_of_the_socket),
+		IN_WORLD(socket_left_behind_is_replaced),
+		IN_WORLD(socket_in_a_directory_with_a_long_path_works),
+		IN_WORLD(connecting_where_nobody_listens_says_so),
+		cmocka_unit_test(freeing_nothing_is_fine),
+	};
+
+	return cmocka_run_group_tests_name("server", tests, NULL, NULL);
+}
