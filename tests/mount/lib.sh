@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced first by the mount tests. Gives a scratch directory with a world and a mount point, which
+# are taken away again however the test ends, and a watchdog. Prints `ok - …` a check; the first
+# that fails ends the test with status 1.
+#
+# The caller may set `seconds` (of the watchdog, 100) before it sources this. SLOWDOWN in the
+# environment tells how many times slower the program is than in a release build.
+set -euo pipefail
+
+: "${WORLDFS:?the program under test}" "${SOURCE_ROOT:?the project directory}"
+: "${SLOWDOWN:=1}"
+[ -e /dev/fuse ] || { echo "# skipped: no /dev/fuse"; exit 77; }
+if [ -z "${WATCHDOG-}" ]; then
+	WATCHDOG=1 exec timeout -k 10 "$((${seconds:-100} * SLOWDOWN))" "$0" "$@"
+fi
+
+scratch=$(cd "$(mktemp -d)" && pwd -P)
+world=$scratch/world
+tree=$scratch/tree
+ctl=$tree/ctl
+mkdir "$tree"
+
+# Pid of the process that owns the world; fails when nobody does.
+owner_pid() {
+	"$WORLDFS" -w "$world" status --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2 | head -1
+}
+
+cleanup() {
+	local status=$? pid
+	trap - EXIT
+	# Even when a daemon hangs: nothing here may wait for it.
+	pid=$(timeout 5 "$WORLDFS" -w "$world" status --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2 || true)
+	while read -r point; do
+		umount -l "$point" 2>/dev/null || fusermount3 -uzq -- "$point" 2>/dev/null || true
+	done < <(mounts)
+	if [ -n "$pid" ]; then
+		kill "$pid" 2>/dev/null || true
+		for _ in {1..100}; do
+			kill -0 "$pid" 2>/dev/null || break
+			sleep 0.05
+		done
+		kill -9 "$pid" 2>/dev/null || true
+	fi
+	rm -rf "$scratch"
+	exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 124' TERM INT
+
+ok() {
+	echo "ok - $*"
+}
+
+fail() {
+	echo "not ok - $*"
+	exit 1
+}
+
+# check WHAT COMMAND…: the command must succeed
+check() {
+	local what=$1
+	shift
+	"$@" || fail "$what ('$*' gives $?)"
+	ok "$what"
+}
+
+# refused WHAT COMMAND…: the command must fail; its messages are in $scratch/stderr
+refused() {
+	local what=$1
+	shift
+	if "$@" 2>"$scratch/stderr"; then
+		fail "$what ('$*' succeeds)"
+	fi
+	ok "$what"
+}
+
+# is WHAT EXPECTED ACTUAL
+is() {
+	[ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
+	ok "$1"
+}
+
+# matches WHAT EXTENDED_PATTERN ACTUAL
+matches() {
+	[[ $3 =~ $2 ]] || fail "$1: expected '$2', got '$3'"
+	ok "$1"
+}
+
+# wait_for WHAT COMMAND…: until the command succeeds, at most 20 s
+wait_for() {
+	local what=$1
+	shift
+	for _ in {1..400}; do
+		if "$@"; then
+			ok "$what"
+			return
+		fi
+		sleep 0.05
+	done
+	fail "$what (waited 20 s)"
+}
+
+# make_world [NAME]: init from tests/data/worlds/NAME
+make_world() {
+	"$WORLDFS" init "$world" --from "$SOURCE_ROOT/tests/data/worlds/${1:-counter}" >"$scratch/init" ||
+		fail "init refused"
+}
+
+# mount_world [OPTION…]
+mount_world() {
+	"$WORLDFS" -w "$world" mount "$tree" "$@" >"$scratch/mount" || fail "mount refused"
+}
+
+umount_world() {
+	"$WORLDFS" umount "$tree" || fail "umount refused"
+}
+
+# The directories that hold the control connections of this user's mounts.
+run_directory() {
+	if [ "$(id -u)" = 0 ]; then
+		echo /run/worldfs
+	elif [ -n "${XDG_RUNTIME_DIR-}" ]; then
+		echo "$XDG_RUNTIME_DIR/worldfs"
+	else
+		echo "/tmp/worldfs-$(id -u)"
+	fi
+}
+
+# Where the control connection of the mount is mounted; remembered while the mount is up.
+ctl_point=
+remember_ctl() {
+	ctl_point=$(readlink "$tree/ctl" || echo "$tree/ctl")
+}
+
+# Mount points of this test, innermost first.
+mounts() {
+	awk -v tree="$tree" -v ctl="$ctl_point" \
+		'$5 == tree || index($5, tree "/") == 1 || (ctl != "" && $5 == ctl) { print $5 }' \
+		/proc/self/mountinfo | sort -r
+}
+
+nothing_mounted() {
+	[ -z "$(mounts)" ] && { [ -z "$ctl_point" ] || [ ! -e "$(dirname "$ctl_point")" ] ||
+		[ "$ctl_point" = "$tree/ctl" ]; }
+}
+
+nobody_owns() {
+	! owner_pid >/dev/null
+}
+
+# scaled COUNT: as much of it as a slow build does in the time
+scaled() {
+	echo $(($1 / SLOWDOWN))
+}
+
+# put TEXT FILE: one line
+put() {
+	echo "$1" >"$2"
+}
+
+# add KEY BY [PAD]: an event of the world `counter`, one line
+add() {
+	printf '{"schema":"test/Add@1","value":{"key":"%s","by":%s%s}}\n' "$1" "$2" "${3:+,\"pad\":\"$3\"}"
+}
+
+# height: records in the journal, through the mount
+height() {
+	grep -o '"journal_height":[0-9]*' "$tree/journal/head" | cut -d: -f2
+}
