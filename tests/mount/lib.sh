@@ -42,6 +42,7 @@ cleanup() {
 		done
 		kill -9 "$pid" 2>/dev/null || true
 	fi
+	chmod -R u+w "$scratch" 2>/dev/null || true # copies of a world are read-only
 	rm -rf "$scratch"
 	exit "$status"
 }
