@@ -5,7 +5,7 @@ max_line_length = 100
 globals = { "step" }
 read_globals = {
     "assert", "error", "ipairs", "next", "pairs", "pcall", "rawequal", "rawget", "rawlen",
-    "rawset", "select", "setmetatable", "getmetatable", "tonumber", "tostring", "type", "xpcall",
+    "select", "setmetatable", "getmetatable", "tonumber", "tostring", "type", "xpcall",
     "math", "string", "table", "utf8",
     "null", "array", "object",
 }
