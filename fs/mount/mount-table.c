@@ -17,10 +17,15 @@
 
 enum {
 	MOUNT_STACK_MAX = 8, /* dead mounts on top of each other that are cleared */
-	MOUNT_TYPE_SIZE = 64,
 };
 
 #define MOUNT_TYPE "fuse.worldfs"
+
+/* What is mounted on a path. Plain value. */
+struct found {
+	char type[64];
+	unsigned long device; /* minor number; FUSE calls its connection so */
+};
 
 bool wfs_mount_inside(const char *path, const char *directory)
 {
@@ -60,11 +65,10 @@ static char *table_field(char *line, unsigned int index)
 }
 
 /*
- * The type of what is mounted on @path; of several the topmost, which the table lists last.
+ * What is mounted on @path; of several the topmost, which the table lists last.
  * Return: 1, 0 (nothing is), -errno.
  */
-static int table_find(
-	const char *path, char ret_type[static MOUNT_TYPE_SIZE], struct wfs_error *error)
+static int table_find(const char *path, struct found *ret_found, struct wfs_error *error)
 {
 	WFS_AUTO_FILE FILE *file = fopen("/proc/self/mountinfo", "re");
 	WFS_AUTO_FREE char *line = NULL;
@@ -77,13 +81,15 @@ static int table_find(
 		char *behind = strstr(line, " - ");
 		const char *type = behind ? table_field(behind + 3, 0) : NULL;
 		char *point = type ? table_field(line, 4) : NULL;
+		char *minor = point ? strchr(line, ':') : NULL;
 
-		if (!point)
+		if (!minor)
 			continue;
 		table_unescape(point);
 		if (strcmp(point, path) != 0)
 			continue;
-		snprintf(ret_type, MOUNT_TYPE_SIZE, "%s", type);
+		snprintf(ret_found->type, sizeof(ret_found->type), "%s", type);
+		ret_found->device = strtoul(minor + 1, NULL, 10);
 		found = 1;
 	}
 	return found;
@@ -104,21 +110,21 @@ static bool table_is_dead(const char *path)
 
 int wfs_mount_is_ours(const char *path, struct wfs_error *error)
 {
-	char type[MOUNT_TYPE_SIZE];
-	int r = table_find(path, type, error);
+	struct found found;
+	int r = table_find(path, &found, error);
 
-	return r <= 0 ? r : strcmp(type, MOUNT_TYPE) == 0;
+	return r <= 0 ? r : strcmp(found.type, MOUNT_TYPE) == 0;
 }
 
 int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
 {
-	char type[MOUNT_TYPE_SIZE];
+	struct found found;
 
 	for (int i = 0; i < MOUNT_STACK_MAX; i++) {
-		int r = table_find(path, type, error);
+		int r = table_find(path, &found, error);
 		if (r <= 0)
 			return r;
-		if (strcmp(type, MOUNT_TYPE) != 0 || !table_is_dead(path))
+		if (strcmp(found.type, MOUNT_TYPE) != 0 || !table_is_dead(path))
 			break;
 		r = wfs_mount_unmount(path, true, error);
 		if (r < 0)
@@ -127,6 +133,29 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
 	}
 	return wfs_error_set(
 		error, WFS_E_BUSY, "'%s': a filesystem is mounted there already", path);
+}
+
+int wfs_mount_abort(const char *path, struct wfs_error *error)
+{
+	char control[64];
+	struct found found;
+	int r = table_find(path, &found, error);
+
+	if (r <= 0 || strcmp(found.type, MOUNT_TYPE) != 0)
+		return r;
+	/* The mount's owner may write there; but fusectl is not mounted everywhere. */
+	snprintf(control, sizeof(control), "/sys/fs/fuse/connections/%lu/abort", found.device);
+	WFS_AUTO_FD int fd = open(control, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, "1", 1) == 1)
+		return 0;
+	/* A forced unmount aborts, and fails when the mount is in use: so it is, by this. */
+	WFS_AUTO_FD int user = open(path, O_PATH | O_CLOEXEC);
+	if (user < 0)
+		return wfs_error_from_errno(error, -errno, "open '%s'", path);
+	if (umount2(path, MNT_FORCE | UMOUNT_NOFOLLOW) < 0 && errno != EBUSY)
+		return wfs_error_from_errno(
+			error, -errno, "abort '%s' (is fusectl mounted?)", path);
+	return 0;
 }
 
 /* An ordinary user's mount is taken away by the set-uid helper. Return: 0 or -errno. */

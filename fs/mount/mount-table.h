@@ -27,6 +27,13 @@ int wfs_mount_is_ours(const char *path, struct wfs_error *error);
  */
 int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
 
+/**
+ * wfs_mount_abort() - end the connection of a mount of ours: whoever waits for its daemon gets an
+ * error. It stays mounted.
+ * Return: 0 (also when nothing of ours is mounted), -EPERM (not root, and no fusectl file system), …
+ */
+int wfs_mount_abort(const char *path, struct wfs_error *error);
+
 /** wfs_mount_unmount() - Return: 0, -EBUSY (files are in use; never when @lazy), … */
 int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error);
 

@@ -29,6 +29,7 @@ struct mount {
 	char *principal;
 	char *ctl; /* mount point of the control connection */
 	bool nest_ctl;
+	bool watched; /* by the guardian */
 	struct wfs_session *session;
 	struct wfs_control *control;
 	struct wfs_data *data;
@@ -39,6 +40,7 @@ struct mount {
 
 struct wfs_mounts {
 	struct wfs_world *world;
+	struct wfs_guardian *guardian;
 	struct wfs_host *host;
 	void (*all_gone)(void *context);
 	void *context;
@@ -89,6 +91,8 @@ static void mount_free(struct mount *mount)
 	if (mount->nest_ctl)
 		wfs_control_free(WFS_STEAL(mount->control));
 	wfs_data_free(mount->data);
+	if (mount->watched)
+		wfs_guardian_forget(mount->mounts->guardian, mount->directory);
 	wfs_control_free(mount->control);
 	if (mount->ctl && !mount->nest_ctl)
 		wfs_mount_run_remove(mount->ctl);
@@ -143,8 +147,12 @@ static int mount_connect(
 	struct wfs_world *world = mount->mounts->world;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
 	const char *name = wfs_manifest_name(manifest);
-	int r;
+	int r = wfs_guardian_watch(mount->mounts->guardian, mount->directory);
 
+	if (r < 0)
+		return wfs_error_from_errno(
+			error, r, "tell the guardian of '%s'", mount->directory);
+	mount->watched = true;
 	if (mount->nest_ctl) {
 		r = mount_data(mount, name, options->allow_other, error);
 		if (r == 0)
@@ -397,14 +405,15 @@ static void *reaper_run(void *argument)
 
 /* --- life --- */
 
-int wfs_mounts_new(struct wfs_world *world, struct wfs_host *host, void (*all_gone)(void *context),
-	void *context, struct wfs_mounts **ret_mounts)
+int wfs_mounts_new(struct wfs_world *world, struct wfs_guardian *guardian, struct wfs_host *host,
+	void (*all_gone)(void *context), void *context, struct wfs_mounts **ret_mounts)
 {
 	struct wfs_mounts *mounts = calloc(1, sizeof(*mounts));
 
 	if (!mounts)
 		return -ENOMEM;
 	mounts->world = world;
+	mounts->guardian = guardian;
 	mounts->host = host;
 	mounts->all_gone = all_gone;
 	mounts->context = context;

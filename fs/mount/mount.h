@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "fs/mount/guardian.h"
 #include "fs/verb/verb.h"
 
 struct wfs_mounts;
@@ -21,12 +22,13 @@ struct wfs_mount_options {
 /**
  * wfs_mounts_new() - no mount yet
  * @world: must outlive the mounts
+ * @guardian: is told of every mount; must outlive them
  * @host: given to the control connections' verbs
  * @all_gone: called once, on a thread of its own, when the last mount was taken down from outside
  *            (umount); may be NULL
  */
-int wfs_mounts_new(struct wfs_world *world, struct wfs_host *host, void (*all_gone)(void *context),
-	void *context, struct wfs_mounts **ret_mounts);
+int wfs_mounts_new(struct wfs_world *world, struct wfs_guardian *guardian, struct wfs_host *host,
+	void (*all_gone)(void *context), void *context, struct wfs_mounts **ret_mounts);
 
 /** wfs_mounts_free() - take down all of them; accepts NULL. */
 void wfs_mounts_free(struct wfs_mounts *mounts);

@@ -14,6 +14,7 @@ struct owner {
 	struct wfs_host host; /* first: verbs get a pointer to it */
 	bool keep;
 	int64_t started_ns;
+	struct wfs_guardian *guardian;
 	struct wfs_world *world;
 	struct wfs_session *session;
 	struct wfs_server *server;
@@ -94,20 +95,24 @@ static void owner_done(struct owner *owner)
 	wfs_server_free(owner->server);
 	wfs_session_free(owner->session);
 	wfs_world_close(owner->world);
+	wfs_guardian_free(owner->guardian);
 }
 
 static int come_up(
 	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
 {
 	const struct wfs_world_options world_options = {.wait_ms = options->wait_ms};
-	int r = wfs_world_open(options->directory, &world_options, &owner->world, error);
+	int r = wfs_guardian_new(&owner->guardian, error);
 
+	if (!r)
+		r = wfs_world_open(options->directory, &world_options, &owner->world, error);
 	if (!r)
 		r = wfs_session_new(owner->world, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
 	if (!r)
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
-		r = wfs_mounts_new(owner->world, &owner->host, on_all_gone, owner, &owner->mounts);
+		r = wfs_mounts_new(owner->world, owner->guardian, &owner->host, on_all_gone, owner,
+			&owner->mounts);
 	if (!r && options->mount)
 		r = wfs_mounts_add(owner->mounts, options->mount, error);
 	return r;

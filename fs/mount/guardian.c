@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guardian process, and the messages that tell it what is mounted. */
+#include "fs/mount/guardian.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fs/mount/mount-table.h"
+#include "kernel/base/log.h"
+
+enum {
+	WATCH = '+', /* first byte of a message; the path follows, without NUL */
+	FORGET = '-',
+	MESSAGE_SIZE_MAX = 1 + PATH_MAX,
+	ORPHANED = SIGUSR1, /* sent to the guardian when the thread that forked it is gone */
+};
+
+struct wfs_guardian {
+	int socket; /* of packets; owned */
+	pid_t process;
+};
+
+/* --- in the guardian --- */
+
+/* What is mounted: owned strings, NULL where one was forgotten. */
+struct watched {
+	char **paths;
+	size_t count;
+};
+
+static void watched_forget(struct watched *watched, const char *path)
+{
+	for (size_t i = 0; i < watched->count; i++) {
+		if (watched->paths[i] && strcmp(watched->paths[i], path) == 0) {
+			free(watched->paths[i]);
+			watched->paths[i] = NULL;
+			return;
+		}
+	}
+}
+
+static void watched_add(struct watched *watched, const char *path)
+{
+	size_t i = 0;
+
+	while (i < watched->count && watched->paths[i])
+		i++;
+	if (i == watched->count) {
+		char **paths = reallocarray(watched->paths, i + 1, sizeof(*paths));
+
+		if (!paths)
+			return;
+		watched->paths = paths;
+		watched->count++;
+	}
+	watched->paths[i] = strdup(path);
+}
+
+/* Takes in every message that is there. Return: false when the daemon has closed its end. */
+static bool read_messages(int socket, struct watched *watched)
+{
+	char message[MESSAGE_SIZE_MAX + 1];
+	ssize_t size;
+
+	while ((size = recv(socket, message, MESSAGE_SIZE_MAX, MSG_DONTWAIT)) > 0) {
+		message[size] = '\0';
+		if (message[0] == WATCH)
+			watched_add(watched, message + 1);
+		else
+			watched_forget(watched, message + 1);
+	}
+	return size < 0;
+}
+
+static void abort_all(const struct watched *watched)
+{
+	for (size_t i = 0; i < watched->count; i++) {
+		struct wfs_error error = {.code = WFS_OK};
+
+		if (watched->paths[i] && wfs_mount_abort(watched->paths[i], &error))
+			wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
+				"the daemon was killed; '%s' may hang: %s", watched->paths[i],
+				error.message);
+	}
+}
+
+_Noreturn static void guardian_main(int socket, pid_t daemon, const sigset_t *orphaned)
+{
+	struct watched watched = {0};
+	struct pollfd polled[] = {
+		{.fd = socket, .events = POLLIN},
+		{.fd = signalfd(-1, orphaned, SFD_CLOEXEC), .events = POLLIN},
+	};
+
+	prctl(PR_SET_NAME, "wfs-guardian");
+	prctl(PR_SET_PDEATHSIG, ORPHANED);
+	if (getppid() != daemon) /* gone already */
+		_exit(0);
+	while (poll(polled, WFS_ARRAY_COUNT(polled), -1) < 0 || polled[1].revents == 0)
+		if (!read_messages(socket, &watched))
+			_exit(0);
+	(void)read_messages(socket, &watched);
+	abort_all(&watched);
+	_exit(0);
+}
+
+/* Signals from a terminal are meant for the daemon; nothing else of its surroundings is kept. */
+_Noreturn static void guardian_start(int socket, pid_t daemon)
+{
+	sigset_t orphaned, all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	sigemptyset(&orphaned);
+	sigaddset(&orphaned, ORPHANED);
+	if (dup2(socket, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+		close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+		_exit(1);
+	guardian_main(STDIN_FILENO, daemon, &orphaned);
+}
+
+/* --- in the daemon --- */
+
+int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error)
+{
+	WFS_CLEANUP(wfs_auto_guardian) struct wfs_guardian *guardian = calloc(1, sizeof(*guardian));
+	const pid_t daemon = getpid();
+	int sockets[2];
+
+	if (!guardian)
+		return wfs_error_from_errno(error, -ENOMEM, "start the guardian");
+	guardian->socket = -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return wfs_error_from_errno(error, -errno, "start the guardian");
+	guardian->process = fork();
+	if (guardian->process == 0)
+		guardian_start(sockets[1], daemon);
+	int r = guardian->process < 0 ? -errno : 0;
+	close(sockets[1]);
+	guardian->socket = sockets[0];
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "start the guardian");
+	*ret_guardian = WFS_STEAL(guardian);
+	return 0;
+}
+
+void wfs_guardian_free(struct wfs_guardian *guardian)
+{
+	if (!guardian)
+		return;
+	if (guardian->socket >= 0)
+		close(guardian->socket);
+	while (guardian->process > 0 && waitpid(guardian->process, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	free(guardian);
+}
+
+static int tell(struct wfs_guardian *guardian, char what, const char *path)
+{
+	char message[MESSAGE_SIZE_MAX];
+	int size = snprintf(message, sizeof(message), "%c%s", what, path);
+
+	if ((size_t)size >= sizeof(message))
+		return -ENAMETOOLONG;
+	return send(guardian->socket, message, (size_t)size, MSG_NOSIGNAL) == size ? 0 : -errno;
+}
+
+int wfs_guardian_watch(struct wfs_guardian *guardian, const char *path)
+{
+	return tell(guardian, WATCH, path);
+}
+
+void wfs_guardian_forget(struct wfs_guardian *guardian, const char *path)
+{
+	(void)tell(guardian, FORGET, path); /* an abort of what is not mounted does nothing */
+}
