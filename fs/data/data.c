@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <sys/statvfs.h>
 
+#include "fs/data/listahead.h"
 #include "fs/data/notify.h"
 #include "fs/data/readahead.h"
 #include "fs/mount/fuse.h"
@@ -16,7 +17,7 @@ enum {
 	NANOSECONDS = 1000000000,
 	BLOCK_SIZE = 4096,
 	STAT_BLOCK_SIZE = 512,      /* unit of st_blocks: stat(2) */
-	PLAIN_LISTING_MIN = 100000, /* entries; above, listings carry no attributes (design §4) */
+	PLAIN_LISTING_MIN = 4096,   /* entries; above, listings carry no attributes */
 	FIRST_COOKIE = 2,           /* `.` and `..` take 0 and 1 of FUSE's offsets */
 	XATTRS_SIZE_MAX = 64 << 10, /* xattr(7): XATTR_LIST_MAX, XATTR_SIZE_MAX */
 };
@@ -26,9 +27,11 @@ enum {
 
 struct wfs_data {
 	struct wfs_tree tree;
+	char *directory; /* of the mount */
 	struct wfs_fuse *fuse;
 	struct wfs_notify notify;
 	struct wfs_readahead *readahead;
+	struct wfs_listahead *listahead;
 	uid_t uid; /* owner of every file: who mounted */
 	gid_t gid;
 };
@@ -82,8 +85,10 @@ static void reply_entry(fuse_req_t request, fuse_ino_t parent, const char *name)
 		return;
 	}
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER}; /* node 0: a cached miss */
-	if (!r)
+	if (!r) {
 		entry = entry_of(data, &attr);
+		wfs_listahead_looked_up(data->listahead, parent);
+	}
 	/* No notification reaches an inode that this reply is about to make. */
 	if (attr.ino == wfs_notify_log_ino())
 		entry.attr_timeout = 0;
@@ -217,8 +222,10 @@ struct listing {
 	char *buffer;
 	size_t size;
 	size_t used;
-	bool plus;  /* the reply's form carries attributes */
-	bool plain; /* but they are left out */
+	bool plus;        /* the reply's form carries attributes */
+	bool plain;       /* but they are left out */
+	bool ahead;       /* asked for by the child that lists ahead */
+	bool window_full; /* which is to list no further */
 	bool full;
 };
 
@@ -243,11 +250,17 @@ static bool listing_entry(void *context, const struct wfs_tree_entry *tree_entry
 {
 	struct listing *listing = context;
 	struct fuse_entry_param entry = entry_of(listing->data, tree_entry->attr);
+	const uint64_t next = tree_entry->cookie + FIRST_COOKIE;
 
+	if (listing->ahead &&
+		!wfs_listahead_take(listing->data->listahead, next, &listing->plain)) {
+		listing->window_full = true;
+		return false;
+	}
 	/* "No attributes given": the kernel makes no inode. The log's would be told too early. */
 	if (listing->plain || entry.ino == wfs_notify_log_ino())
 		entry.ino = 0;
-	listing_add(listing, tree_entry->name, &entry, tree_entry->cookie + FIRST_COOKIE);
+	listing_add(listing, tree_entry->name, &entry, next);
 	return !listing->full;
 }
 
@@ -262,7 +275,7 @@ static void listing_dots(struct listing *listing, uint64_t ino, off_t offset)
 	}
 }
 
-/* Replies: buf, ENOTDIR, ENOENT, EIO, ENOMEM. */
+/* Replies: buf, ENOTDIR, ENOENT, EIO, ENOMEM; EAGAIN to the child that lists ahead. */
 static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
 	struct wfs_data *data = data_of(request);
@@ -272,11 +285,14 @@ static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, 
 	uint64_t count = 0;
 	int r = buffer ? 0 : -ENOMEM;
 
-	if (offset == 0)
-		wfs_readahead_listed(data->readahead, ino);
-	if (!r)
+	listing.ahead = wfs_listahead_asks(data->listahead, fuse_req_ctx(request)->pid);
+	if (!r && !listing.ahead)
 		r = wfs_tree_count(&data->tree, ino, &count);
 	listing.plain = count > PLAIN_LISTING_MIN;
+	if (offset == 0 && !listing.ahead)
+		wfs_readahead_listed(data->readahead, ino);
+	if (offset == 0 && listing.plain)
+		wfs_listahead_listed(data->listahead, ino);
 	if (!r) {
 		listing_dots(&listing, ino, offset);
 		if (!listing.full)
@@ -284,6 +300,9 @@ static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, 
 				offset > FIRST_COOKIE ? (uint64_t)offset - FIRST_COOKIE : 0,
 				listing_entry, &listing);
 	}
+	/* An empty reply is an end, and the kernel would cache the listing as if it were whole. */
+	if (!r && listing.window_full && listing.used == 0)
+		r = -EAGAIN;
 	if (r)
 		fs_reply_result(request, r);
 	else
@@ -514,6 +533,9 @@ int wfs_data_new(
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
 	data->tree = options->tree;
 	data->tree.log_size_bytes = &data->notify.log_size_bytes;
+	data->directory = strdup(options->directory);
+	if (!data->directory)
+		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
 	data->uid = getuid();
 	data->gid = getgid();
 	const struct wfs_fuse_options fuse_options = {
@@ -534,6 +556,8 @@ int wfs_data_new(
 	struct fuse_session *session = wfs_fuse_session(data->fuse);
 	r = wfs_readahead_new(&data->tree, session, &data->readahead);
 	if (!r)
+		r = wfs_listahead_new(&data->tree, session, data->directory, &data->listahead);
+	if (!r)
 		r = wfs_notify_init(&data->notify, &data->tree, session);
 	if (r)
 		return wfs_error_from_errno(error, r, "serve '%s'", options->directory);
@@ -544,6 +568,11 @@ int wfs_data_new(
 	return 0;
 }
 
+void wfs_data_settle(struct wfs_data *data)
+{
+	wfs_listahead_settle(data->listahead);
+}
+
 void wfs_data_free(struct wfs_data *data)
 {
 	if (!data)
@@ -551,6 +580,8 @@ void wfs_data_free(struct wfs_data *data)
 	/* Workers still serve: an invalidation that waits for one of them can end. */
 	wfs_notify_done(&data->notify);
 	wfs_readahead_free(data->readahead);
+	wfs_listahead_free(data->listahead);
 	wfs_fuse_free(data->fuse);
+	free(data->directory);
 	free(data);
 }

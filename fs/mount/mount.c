@@ -320,6 +320,7 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 	if (!mount)
 		return wfs_error_set(
 			error, WFS_E_NOT_FOUND, "this world is not mounted on '%s'", directory);
+	wfs_data_settle(mount->data);
 	int r = wfs_mount_unmount(mount->nest_ctl ? mount->ctl : mount->directory, false, error);
 	if (r == -EBUSY) {
 		mounts_insert(mounts, mount);

@@ -482,3 +482,44 @@ int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 	}
 	return wfs_buffer_check(buffer);
 }
+
+/* Its name is found as the first one behind the number before. */
+static int append_reducer(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	int r = wfs_tree_view(tree, node, &view);
+
+	if (!r)
+		r = wfs_session_reducer_next(
+			tree->session, &view, node->reducer_id - 1, &name, &reducer);
+	if (r)
+		return r;
+	if (reducer.reducer_id != node->reducer_id)
+		return -ENOENT;
+	wfs_buffer_append_byte(buffer, '/');
+	wfs_buffer_append(buffer, name.data, name.size);
+	return 0;
+}
+
+int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer)
+{
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	if (node.kind != WFS_NODE_DIRECTORY)
+		return -ENOTDIR;
+	if (node.number != WFS_HEIGHT_HEAD)
+		wfs_buffer_printf(buffer, "at/%" PRIu64 "/", node.number);
+	const bool in_reducers = node.directory == WFS_DIRECTORY_REDUCER;
+	const enum wfs_directory_kind kind = in_reducers ? WFS_DIRECTORY_REDUCERS : node.directory;
+	for (size_t i = 0; i < wfs_root_name_count; i++)
+		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
+			wfs_root_names[i].directory == kind)
+			wfs_buffer_append_text(buffer, wfs_root_names[i].name);
+	int r = in_reducers ? append_reducer(tree, &node, buffer) : 0;
+	return r ? r : wfs_buffer_check(buffer);
+}

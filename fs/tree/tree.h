@@ -111,5 +111,9 @@ int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
 
+/** wfs_tree_path() - path of a directory below the tree's root, appended to @buffer without a
+ *  leading `/`. Return: 0, -ENOTDIR, -ENOENT, … */
+int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
+
 /** wfs_tree_directory_ino() - the inode of a directory of the head. */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);

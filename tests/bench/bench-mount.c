@@ -93,6 +93,19 @@ static void fill_world(const char *source_directory, const char *directory)
 	wfs_session_free(session);
 }
 
+/* In a process of its own, whose memory is not the daemon's. */
+static void fill_world_apart(const char *source_directory, const char *directory)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		fill_world(source_directory, directory);
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO, "fill", NULL);
+}
+
 static void fill_tmpfs(const char *directory)
 {
 	char text[FILE_SIZE];
@@ -287,7 +300,7 @@ int main(int argc, char **argv)
 	snprintf(head, sizeof(head), "%s/reducers/counter", argv[2]);
 	snprintf(at, sizeof(at), "%s/at/%d/reducers/counter", argv[2], FILES + 2);
 	snprintf(tmpfs, sizeof(tmpfs), "%s/worldfs-bench-%ld", argv[3], (long)getpid());
-	fill_world(argv[1], world_directory);
+	fill_world_apart(argv[1], world_directory);
 	fill_tmpfs(tmpfs);
 	for (size_t run = 0; run < RUNS; run++) {
 		child = mount_anew(world_directory, argv[2], child, false);

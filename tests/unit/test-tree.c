@@ -491,6 +491,25 @@ static void paths_may_have_slashes_and_dots_between(void **state)
 	assert_missing(shown, "reducers/..");
 }
 
+static void a_directory_knows_its_path(void **state)
+{
+	static const char *const paths[] = {"", "reducers", "reducers/cell", "journal", "blob",
+		"at", "at/2", "at/2/reducers/cell"};
+	struct shown *shown = *state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(paths); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+		uint64_t ino = attr_of(shown, paths[i]).ino;
+
+		assert_int_equal(wfs_tree_path(&shown->tree, ino, &path), 0);
+		assert_true(attr_of(shown, wfs_buffer_text(&path)).ino == ino);
+	}
+	WFS_AUTO_BUFFER struct wfs_buffer none = {0};
+	assert_int_equal(
+		wfs_tree_path(&shown->tree, attr_of(shown, "README").ino, &none), -ENOTDIR);
+	assert_int_equal(wfs_tree_path(&shown->tree, 0, &none), -ENOENT);
+}
+
 static void at_head_leads_to_the_newest_height(void **state)
 {
 	struct shown *shown = *state;
@@ -827,6 +846,7 @@ int main(void)
 		SHOWN(names_that_appear_later_are_not_to_be_remembered_as_missing),
 		SHOWN(look_ups_need_a_directory_and_a_name_that_fits),
 		SHOWN(paths_may_have_slashes_and_dots_between),
+		SHOWN(a_directory_knows_its_path),
 		SHOWN(at_head_leads_to_the_newest_height),
 		SHOWN(ctl_is_a_link_a_directory_or_nothing),
 		SHOWN(a_path_can_be_resolved_at_a_height),
