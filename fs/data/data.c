@@ -577,11 +577,17 @@ void wfs_data_free(struct wfs_data *data)
 {
 	if (!data)
 		return;
-	/* Workers still serve: an invalidation that waits for one of them can end. */
+	/* While workers serve, so that a notification or a child that waits for one of them can end;
+	 * what they use goes after them. */
+	wfs_notify_stop(&data->notify);
+	if (data->readahead)
+		wfs_readahead_stop(data->readahead);
+	if (data->listahead)
+		wfs_listahead_stop(data->listahead);
+	wfs_fuse_free(data->fuse);
 	wfs_notify_done(&data->notify);
 	wfs_readahead_free(data->readahead);
 	wfs_listahead_free(data->listahead);
-	wfs_fuse_free(data->fuse);
 	free(data->directory);
 	free(data);
 }

@@ -240,16 +240,20 @@ void wfs_listahead_settle(struct wfs_listahead *listahead)
 	listahead->settling = false;
 }
 
-void wfs_listahead_free(struct wfs_listahead *listahead)
+void wfs_listahead_stop(struct wfs_listahead *listahead)
 {
-	if (!listahead)
-		return;
 	pthread_mutex_lock(&listahead->lock);
 	listahead->stopping = true;
 	pthread_cond_signal(&listahead->wanted);
 	pthread_mutex_unlock(&listahead->lock);
 	wfs_listahead_settle(listahead);
 	pthread_join(listahead->thread, NULL);
+}
+
+void wfs_listahead_free(struct wfs_listahead *listahead)
+{
+	if (!listahead)
+		return;
 	pthread_mutex_destroy(&listahead->lock);
 	pthread_cond_destroy(&listahead->wanted);
 	pthread_cond_destroy(&listahead->idle);

@@ -21,11 +21,15 @@
 
 struct wfs_listahead;
 
-/** wfs_listahead_new() - @tree, @fuse, @mount (path of the mount point): borrowed until free. */
+/** wfs_listahead_new() - @tree, @fuse, @mount (path of the mount point): borrowed until stop. */
 int wfs_listahead_new(const struct wfs_tree *tree, struct fuse_session *fuse, const char *mount,
 	struct wfs_listahead **ret_listahead);
 
-/** wfs_listahead_free() - while requests are still served; accepts NULL. */
+/** wfs_listahead_stop() - end the thread and its child, once; while requests are still served,
+ *  for which the child may wait. */
+void wfs_listahead_stop(struct wfs_listahead *listahead);
+
+/** wfs_listahead_free() - when requests come no more; accepts NULL. */
 void wfs_listahead_free(struct wfs_listahead *listahead);
 
 /** wfs_listahead_settle() - end a child at work, which would keep the mount busy. */

@@ -205,12 +205,15 @@ int wfs_notify_init(
 	return set_log_size(notify);
 }
 
+void wfs_notify_stop(struct wfs_notify *notify)
+{
+	if (notify->fuse)
+		wfs_world_unobserve(wfs_session_world(notify->tree->session), &notify->observer);
+	notify->fuse = NULL;
+}
+
 void wfs_notify_done(struct wfs_notify *notify)
 {
-	if (!notify->fuse)
-		return;
-	wfs_world_unobserve(wfs_session_world(notify->tree->session), &notify->observer);
-	wfs_buffer_done(&notify->name);
 	pthread_mutex_destroy(&notify->lock);
-	notify->fuse = NULL;
+	wfs_buffer_done(&notify->name);
 }

@@ -37,9 +37,12 @@ struct wfs_notify {
 	struct wfs_notify_deferred *deferred; /* lock; owned */
 };
 
-/** wfs_notify_init() - observe the session's world. @tree, @fuse: borrowed until done. */
+/** wfs_notify_init() - observe the session's world. @tree, @fuse: borrowed until stop. */
 int wfs_notify_init(
 	struct wfs_notify *notify, const struct wfs_tree *tree, struct fuse_session *fuse);
+
+/** wfs_notify_stop() - observe no more; requests may still come. */
+void wfs_notify_stop(struct wfs_notify *notify);
 void wfs_notify_done(struct wfs_notify *notify);
 
 /** wfs_notify_log_ino() - the inode of the log that grows. */

@@ -198,15 +198,19 @@ int wfs_readahead_new(const struct wfs_tree *tree, struct fuse_session *fuse,
 	return 0;
 }
 
-void wfs_readahead_free(struct wfs_readahead *readahead)
+void wfs_readahead_stop(struct wfs_readahead *readahead)
 {
-	if (!readahead)
-		return;
 	pthread_mutex_lock(&readahead->lock);
 	readahead->stopping = true;
 	pthread_cond_signal(&readahead->wanted);
 	pthread_mutex_unlock(&readahead->lock);
 	pthread_join(readahead->thread, NULL);
+}
+
+void wfs_readahead_free(struct wfs_readahead *readahead)
+{
+	if (!readahead)
+		return;
 	pthread_mutex_destroy(&readahead->lock);
 	pthread_cond_destroy(&readahead->wanted);
 	free(readahead);

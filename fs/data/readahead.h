@@ -16,11 +16,14 @@
 
 struct wfs_readahead;
 
-/** wfs_readahead_new() - start the helper. @tree, @fuse: borrowed until free. */
+/** wfs_readahead_new() - start the helper. @tree, @fuse: borrowed until stop. */
 int wfs_readahead_new(const struct wfs_tree *tree, struct fuse_session *fuse,
 	struct wfs_readahead **ret_readahead);
 
-/** wfs_readahead_free() - stop the helper; accepts NULL. */
+/** wfs_readahead_stop() - end the helper, once; requests may still come. */
+void wfs_readahead_stop(struct wfs_readahead *readahead);
+
+/** wfs_readahead_free() - when requests come no more; accepts NULL. */
 void wfs_readahead_free(struct wfs_readahead *readahead);
 
 /** wfs_readahead_listed() - the directory @ino is being listed: a scan may follow. */
