@@ -87,7 +87,9 @@ static void reply_entry(fuse_req_t request, fuse_ino_t parent, const char *name)
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER}; /* node 0: a cached miss */
 	if (!r) {
 		entry = entry_of(data, &attr);
-		wfs_listahead_looked_up(data->listahead, parent);
+		if (attr.cookie)
+			wfs_listahead_looked_up(
+				data->listahead, parent, attr.cookie + FIRST_COOKIE);
 	}
 	/* No notification reaches an inode that this reply is about to make. */
 	if (attr.ino == wfs_notify_log_ino())
@@ -300,6 +302,8 @@ static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, 
 				offset > FIRST_COOKIE ? (uint64_t)offset - FIRST_COOKIE : 0,
 				listing_entry, &listing);
 	}
+	if (!r && listing.ahead && !listing.full && !listing.window_full)
+		wfs_listahead_end(data->listahead);
 	/* An empty reply is an end, and the kernel would cache the listing as if it were whole. */
 	if (!r && listing.window_full && listing.used == 0)
 		r = -EAGAIN;
@@ -568,9 +572,14 @@ int wfs_data_new(
 	return 0;
 }
 
-void wfs_data_settle(struct wfs_data *data)
+void wfs_data_pause(struct wfs_data *data)
 {
-	wfs_listahead_settle(data->listahead);
+	wfs_listahead_pause(data->listahead);
+}
+
+void wfs_data_resume(struct wfs_data *data)
+{
+	wfs_listahead_resume(data->listahead);
 }
 
 void wfs_data_free(struct wfs_data *data)

@@ -31,8 +31,11 @@ struct wfs_data_options {
 int wfs_data_new(const struct wfs_data_options *options, struct wfs_data **ret_data,
 	struct wfs_error *error);
 
-/** wfs_data_settle() - before an unmount: let go of what would keep the mount busy. */
-void wfs_data_settle(struct wfs_data *data);
+/** wfs_data_pause() - before an unmount: let go of what keeps the mount busy. */
+void wfs_data_pause(struct wfs_data *data);
+
+/** wfs_data_resume() - it was not unmounted. */
+void wfs_data_resume(struct wfs_data *data);
 
 /** wfs_data_free() - unmount if it is still mounted, stop the threads; accepts NULL. Not to be
  *  called from `ended`. */

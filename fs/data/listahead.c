@@ -12,9 +12,9 @@
 
 enum {
 	SCANS = 8,        /* directories followed at a time; `diff -r` reads two in turn */
-	LOOKUPS_MIN = 16, /* look-ups after a listing that make a scan */
+	LOOKUPS_MIN = 16, /* look-ups that are worth a first window */
 	WINDOW_FIRST = 256,
-	WINDOW_GROWTH = 4, /* factor from one window to the next */
+	WINDOW_GROWTH = 4, /* factor, when a scan has come to the middle of the last window */
 	WINDOW_MAX = 1 << 16,
 	CHILD_BUFFER_SIZE = 1 << 16,
 };
@@ -22,11 +22,24 @@ enum {
 /* Where listing ahead stands in one directory. */
 struct scan {
 	uint64_t directory; /* inode; 0: not in use */
+	uint64_t born;      /* number of the listing that it follows */
 	uint64_t next;      /* offset in the directory where the next window begins */
+	uint64_t tripwire;  /* offset behind the entry in the middle of the last window; 0: none */
 	unsigned int lookups;
 	unsigned int window; /* entries of the next window */
 	bool wanted;
-	bool done; /* the directory's end was reached */
+	bool done; /* nothing is left to list, or it cannot be done */
+};
+
+/* The child at work. */
+struct child {
+	pid_t pid;     /* 0: none */
+	bool plain;    /* it lists for the cache of listings, without attributes */
+	bool at_end;   /* it was given the directory's last entry */
+	uint64_t next; /* offset that it has come to */
+	unsigned int window;
+	unsigned int left; /* entries of its window that it has not been given */
+	uint64_t tripwire; /* offset behind the entry at half of it; 0: not there yet */
 };
 
 struct wfs_listahead {
@@ -39,15 +52,11 @@ struct wfs_listahead {
 	pthread_cond_t idle;
 	/* lock: lock */
 	bool stopping;
-	bool settling;            /* no child may live */
-	bool busy;                /* the thread has a child, or is about to */
+	bool paused; /* no child may live */
+	bool busy;   /* the thread has a child, or is about to */
+	uint64_t listings;
 	struct scan scans[SCANS]; /* the one listed last comes first */
-	pid_t child;              /* 0: none */
-	bool child_plain;         /* it lists for the cache of listings, without attributes */
-	uint64_t child_next;      /* offset that it has come to */
-	unsigned int child_left;  /* entries of its window that it has not been given */
-	unsigned int child_half;  /* of its window */
-	uint64_t child_tripwire;  /* offset behind the entry at half of it; 0: not there yet */
+	struct child child;
 };
 
 /* Only what is safe in the child of a process with threads: signal-safety(7). */
@@ -83,90 +92,107 @@ static int child_start(const char *path, off_t offset, pid_t *ret_child, int *re
 
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return -errno;
+	WFS_AUTO_FD int closed = go[1];
+	WFS_AUTO_FD int waits = go[0];
 	pid_t child = fork();
 	if (child == 0)
-		child_main(path, offset, go[0]);
-	int r = child < 0 ? -errno : 0;
-	close(go[0]);
-	if (r) {
-		close(go[1]);
-		return r;
-	}
+		child_main(path, offset, waits);
+	if (child < 0)
+		return -errno;
 	*ret_child = child;
-	*ret_go = go[1];
+	*ret_go = WFS_STEAL_FD(closed);
 	return 0;
 }
 
-/* Waits for the child; until it is said to be gone, its number is not given to another. */
-static void child_end(struct wfs_listahead *listahead, pid_t child)
+static void set_child(struct wfs_listahead *listahead, const struct child *child)
 {
-	siginfo_t info;
+	WFS_GUARD(&listahead->lock);
 
-	while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-		continue;
-	pthread_mutex_lock(&listahead->lock);
-	listahead->child = 0;
-	pthread_mutex_unlock(&listahead->lock);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	listahead->child = *child;
+	if (listahead->paused && child->pid)
+		kill(child->pid, SIGKILL);
 }
 
-/* Has a child list @path from @scan->next on: one window, or plainly to the end. */
-static int run_child(
-	struct wfs_listahead *listahead, const char *path, const struct scan *scan, bool plain)
+static struct child end_child(struct wfs_listahead *listahead)
 {
-	pid_t child = 0;
+	WFS_GUARD(&listahead->lock);
+	const struct child child = listahead->child;
+
+	listahead->child = (struct child){0};
+	return child;
+}
+
+/* Has a child list @path from @next on: @window entries, or plainly to the end. */
+static int run_child(struct wfs_listahead *listahead, const char *path, struct child plan,
+	struct child *ret_done)
+{
+	siginfo_t info;
 	int go = -1;
-	int r = child_start(path, (off_t)scan->next, &child, &go);
+	int r = child_start(path, (off_t)plan.next, &plan.pid, &go);
 
 	if (r)
 		return r;
-	pthread_mutex_lock(&listahead->lock);
-	listahead->child = child;
-	listahead->child_plain = plain;
-	listahead->child_next = scan->next;
-	listahead->child_left = scan->window;
-	listahead->child_half = scan->window / 2;
-	listahead->child_tripwire = 0;
-	if (listahead->settling)
-		kill(child, SIGKILL);
-	pthread_mutex_unlock(&listahead->lock);
+	set_child(listahead, &plan);
 	close(go);
-	child_end(listahead, child);
+	/* Not reaped before nobody may kill it any more: its number could be another's. */
+	while (waitid(P_PID, (id_t)plan.pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		continue;
+	*ret_done = end_child(listahead);
+	while (waitpid(plan.pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
 	return 0;
 }
 
-/* Notes what the child of a window has done. Return: was the end of the directory reached? */
-static bool scan_advance(struct wfs_listahead *listahead, uint64_t directory)
+/* Notes what came of a window, unless the directory was listed anew meanwhile. */
+static void scan_advance(
+	struct wfs_listahead *listahead, const struct scan *before, const struct child *done)
+{
+	WFS_GUARD(&listahead->lock);
+	struct scan *scan = scan_of(listahead, before->directory);
+
+	if (!scan || scan->born != before->born)
+		return;
+	if (done->next > scan->next)
+		scan->next = done->next;
+	scan->tripwire = done->tripwire;
+	/* One that was killed, or could not list, is not tried again. */
+	scan->done = done->at_end || (done->left > 0 && !listahead->paused);
+}
+
+static int list_window(struct wfs_listahead *listahead, const struct scan *scan)
+{
+	const struct child window = {
+		.next = scan->next, .window = scan->window, .left = scan->window};
+	const struct child whole = {.plain = true};
+	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+	struct child done;
+
+	wfs_buffer_append_text(&path, listahead->mount);
+	wfs_buffer_append_byte(&path, '/');
+	int r = wfs_tree_path(listahead->tree, scan->directory, &path);
+	if (r)
+		return r;
+	/* Else the child would be served from the listing without attributes, which is cached. */
+	(void)fuse_lowlevel_notify_inval_inode(listahead->fuse, scan->directory, 0, 0);
+	r = run_child(listahead, wfs_buffer_text(&path), window, &done);
+	if (r)
+		return r;
+	wfs_log(WFS_LOG_MOUNT, WFS_LOG_DEBUG, "listed ahead: '%s' entries=%u",
+		wfs_buffer_text(&path), done.window - done.left);
+	scan_advance(listahead, scan, &done);
+	return done.at_end ? run_child(listahead, wfs_buffer_text(&path), whole, &done) : 0;
+}
+
+static void scan_failed(struct wfs_listahead *listahead, uint64_t directory, int r)
 {
 	WFS_GUARD(&listahead->lock);
 	struct scan *scan = scan_of(listahead, directory);
 
-	if (!scan || listahead->settling)
-		return false;
-	wfs_log(WFS_LOG_MOUNT, WFS_LOG_DEBUG, "listed ahead: ino=%#" PRIx64 " entries=%u",
-		directory, scan->window - listahead->child_left);
-	scan->next = listahead->child_next;
-	scan->done = listahead->child_left > 0;
-	if (scan->window < WINDOW_MAX)
-		scan->window *= WINDOW_GROWTH;
-	return scan->done;
-}
-
-static void list_window(struct wfs_listahead *listahead, const struct scan *scan)
-{
-	const struct scan whole = {.directory = scan->directory};
-	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
-
-	wfs_buffer_append_text(&path, listahead->mount);
-	wfs_buffer_append_byte(&path, '/');
-	if (wfs_tree_path(listahead->tree, scan->directory, &path))
-		return;
-	/* Else the child would be served from the listing without attributes, which is cached. */
-	(void)fuse_lowlevel_notify_inval_inode(listahead->fuse, scan->directory, 0, 0);
-	if (run_child(listahead, wfs_buffer_text(&path), scan, false) == 0 &&
-		scan_advance(listahead, scan->directory))
-		(void)run_child(listahead, wfs_buffer_text(&path), &whole, true);
+	if (scan)
+		scan->done = true;
+	if (r != -ENOENT) /* the directory is gone */
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING,
+			"cannot list ahead, scans go on more slowly: %s", strerrordesc_np(-r));
 }
 
 /* Return: false when it is time to stop. */
@@ -199,8 +225,12 @@ static void *listahead_main(void *argument)
 	pthread_setname_np(pthread_self(), "wfs-listahead");
 	sigfillset(&all); /* for the children: our handlers are not theirs */
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	while (take_wanted(listahead, &scan))
-		list_window(listahead, &scan);
+	while (take_wanted(listahead, &scan)) {
+		int r = list_window(listahead, &scan);
+
+		if (r)
+			scan_failed(listahead, scan.directory, r);
+	}
 	return NULL;
 }
 
@@ -226,18 +256,24 @@ int wfs_listahead_new(const struct wfs_tree *tree, struct fuse_session *fuse, co
 	return 0;
 }
 
-void wfs_listahead_settle(struct wfs_listahead *listahead)
+void wfs_listahead_pause(struct wfs_listahead *listahead)
 {
 	WFS_GUARD(&listahead->lock);
 
 	for (size_t i = 0; i < SCANS; i++)
 		listahead->scans[i].wanted = false;
-	listahead->settling = true;
-	if (listahead->child)
-		kill(listahead->child, SIGKILL);
+	listahead->paused = true;
+	if (listahead->child.pid)
+		kill(listahead->child.pid, SIGKILL);
 	while (listahead->busy)
 		pthread_cond_wait(&listahead->idle, &listahead->lock);
-	listahead->settling = false;
+}
+
+void wfs_listahead_resume(struct wfs_listahead *listahead)
+{
+	WFS_GUARD(&listahead->lock);
+
+	listahead->paused = false;
 }
 
 void wfs_listahead_stop(struct wfs_listahead *listahead)
@@ -246,7 +282,7 @@ void wfs_listahead_stop(struct wfs_listahead *listahead)
 	listahead->stopping = true;
 	pthread_cond_signal(&listahead->wanted);
 	pthread_mutex_unlock(&listahead->lock);
-	wfs_listahead_settle(listahead);
+	wfs_listahead_pause(listahead);
 	pthread_join(listahead->thread, NULL);
 }
 
@@ -268,16 +304,26 @@ void wfs_listahead_listed(struct wfs_listahead *listahead, uint64_t directory)
 	size_t older = scan ? (size_t)(scan - scans) : SCANS - 1;
 
 	memmove(&scans[1], &scans[0], older * sizeof(*scans));
-	scans[0] = (struct scan){.directory = directory, .window = WINDOW_FIRST};
+	scans[0] = (struct scan){
+		.directory = directory, .born = ++listahead->listings, .window = WINDOW_FIRST};
 }
 
-void wfs_listahead_looked_up(struct wfs_listahead *listahead, uint64_t directory)
+void wfs_listahead_looked_up(struct wfs_listahead *listahead, uint64_t directory, uint64_t next)
 {
 	WFS_GUARD(&listahead->lock);
 	struct scan *scan = scan_of(listahead, directory);
 
-	if (!scan || scan->done || ++scan->lookups < LOOKUPS_MIN)
+	if (!scan || scan->done || listahead->paused)
 		return;
+	if (next == scan->tripwire) {
+		if (scan->window < WINDOW_MAX)
+			scan->window *= WINDOW_GROWTH;
+	} else if (++scan->lookups < LOOKUPS_MIN) {
+		return;
+	} else if (next > scan->next && next - scan->next < WINDOW_FIRST) {
+		scan->next = next; /* the scan has overtaken us */
+	}
+	scan->lookups = 0;
 	scan->wanted = true;
 	pthread_cond_signal(&listahead->wanted);
 }
@@ -286,22 +332,30 @@ bool wfs_listahead_asks(struct wfs_listahead *listahead, pid_t pid)
 {
 	WFS_GUARD(&listahead->lock);
 
-	return listahead->child > 0 && listahead->child == pid;
+	return listahead->child.pid > 0 && listahead->child.pid == pid;
 }
 
 bool wfs_listahead_take(struct wfs_listahead *listahead, uint64_t next, bool *ret_plain)
 {
 	WFS_GUARD(&listahead->lock);
+	struct child *child = &listahead->child;
 
-	*ret_plain = listahead->child_plain;
-	if (listahead->child_plain)
+	*ret_plain = child->plain;
+	if (child->plain)
 		return true;
-	if (listahead->child_left == 0)
+	if (child->left == 0)
 		return false;
-	listahead->child_next = next;
-	if (--listahead->child_left == listahead->child_half)
-		listahead->child_tripwire = next;
+	child->next = next;
+	if (--child->left == child->window / 2)
+		child->tripwire = next;
 	/* An entry that did not fit into a reply comes again. */
-	*ret_plain = next == listahead->child_tripwire;
+	*ret_plain = next == child->tripwire;
 	return true;
+}
+
+void wfs_listahead_end(struct wfs_listahead *listahead)
+{
+	WFS_GUARD(&listahead->lock);
+
+	listahead->child.at_end = !listahead->child.plain;
 }

@@ -20,6 +20,7 @@
 enum {
 	WATCH = '+', /* first byte of a message; the path follows, without NUL */
 	FORGET = '-',
+	FATAL = '!',
 	MESSAGE_SIZE_MAX = 1 + PATH_MAX,
 	ORPHANED = SIGUSR1, /* sent to the guardian when the thread that forked it is gone */
 };
@@ -65,22 +66,6 @@ static void watched_add(struct watched *watched, const char *path)
 	watched->paths[i] = strdup(path);
 }
 
-/* Takes in every message that is there. Return: false when the daemon has closed its end. */
-static bool read_messages(int socket, struct watched *watched)
-{
-	char message[MESSAGE_SIZE_MAX + 1];
-	ssize_t size;
-
-	while ((size = recv(socket, message, MESSAGE_SIZE_MAX, MSG_DONTWAIT)) > 0) {
-		message[size] = '\0';
-		if (message[0] == WATCH)
-			watched_add(watched, message + 1);
-		else
-			watched_forget(watched, message + 1);
-	}
-	return size < 0;
-}
-
 static void abort_all(const struct watched *watched)
 {
 	for (size_t i = 0; i < watched->count; i++) {
@@ -93,6 +78,24 @@ static void abort_all(const struct watched *watched)
 	}
 }
 
+/* Takes in every message that is there. Return: false when the daemon's descriptors are closed. */
+static bool read_messages(int socket, struct watched *watched)
+{
+	char message[MESSAGE_SIZE_MAX + 1];
+	ssize_t size;
+
+	while ((size = recv(socket, message, MESSAGE_SIZE_MAX, MSG_DONTWAIT)) > 0) {
+		message[size] = '\0';
+		if (message[0] == WATCH)
+			watched_add(watched, message + 1);
+		else if (message[0] == FORGET)
+			watched_forget(watched, message + 1);
+		else
+			abort_all(watched);
+	}
+	return size < 0;
+}
+
 _Noreturn static void guardian_main(int socket, pid_t daemon, const sigset_t *orphaned)
 {
 	struct watched watched = {0};
@@ -102,18 +105,20 @@ _Noreturn static void guardian_main(int socket, pid_t daemon, const sigset_t *or
 	};
 
 	prctl(PR_SET_NAME, "wfs-guardian");
-	prctl(PR_SET_PDEATHSIG, ORPHANED);
+	if (polled[1].fd < 0 || prctl(PR_SET_PDEATHSIG, ORPHANED) < 0)
+		_exit(1);
 	if (getppid() != daemon) /* gone already */
 		_exit(0);
 	while (poll(polled, WFS_ARRAY_COUNT(polled), -1) < 0 || polled[1].revents == 0)
 		if (!read_messages(socket, &watched))
 			_exit(0);
-	(void)read_messages(socket, &watched);
-	abort_all(&watched);
+	/* With its descriptors the connections are closed, and another may own the places by now. */
+	if (read_messages(socket, &watched))
+		abort_all(&watched);
 	_exit(0);
 }
 
-/* Signals from a terminal are meant for the daemon; nothing else of its surroundings is kept. */
+/* Signals to the daemon's group are meant for the daemon. Of its descriptors only stderr is kept. */
 _Noreturn static void guardian_start(int socket, pid_t daemon)
 {
 	sigset_t orphaned, all;
@@ -122,19 +127,44 @@ _Noreturn static void guardian_start(int socket, pid_t daemon)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	sigemptyset(&orphaned);
 	sigaddset(&orphaned, ORPHANED);
-	if (dup2(socket, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
-		close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+	if (setsid() < 0 || dup2(socket, STDIN_FILENO) < 0 ||
+		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(1);
+	closefrom(STDERR_FILENO + 1);
 	guardian_main(STDIN_FILENO, daemon, &orphaned);
 }
 
 /* --- in the daemon --- */
 
+static int fatal_socket = -1; /* for the handler; set once */
+
+/* Tells, and lets the signal do what it does without us: SA_RESETHAND. */
+static void on_fatal(int number)
+{
+	static const char message = FATAL;
+
+	(void)send(fatal_socket, &message, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)raise(number);
+}
+
+/* A sanitizer's handlers stay. */
+static void handle_fatal(int socket)
+{
+	static const int numbers[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS};
+	const struct sigaction ours = {.sa_handler = on_fatal, .sa_flags = SA_RESETHAND};
+	struct sigaction present;
+
+	fatal_socket = socket;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers); i++)
+		if (sigaction(numbers[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
+			(void)sigaction(numbers[i], &ours, NULL);
+}
+
 int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error)
 {
 	WFS_CLEANUP(wfs_auto_guardian) struct wfs_guardian *guardian = calloc(1, sizeof(*guardian));
 	const pid_t daemon = getpid();
-	int sockets[2];
+	int sockets[2] = {-1, -1};
 
 	if (!guardian)
 		return wfs_error_from_errno(error, -ENOMEM, "start the guardian");
@@ -149,6 +179,7 @@ int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error
 	guardian->socket = sockets[0];
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "start the guardian");
+	handle_fatal(guardian->socket);
 	*ret_guardian = WFS_STEAL(guardian);
 	return 0;
 }
@@ -157,6 +188,9 @@ void wfs_guardian_free(struct wfs_guardian *guardian)
 {
 	if (!guardian)
 		return;
+	if (guardian->process > 0)
+		kill(guardian->process, SIGKILL); /* nothing is mounted any more */
+	fatal_socket = -1;
 	if (guardian->socket >= 0)
 		close(guardian->socket);
 	while (guardian->process > 0 && waitpid(guardian->process, NULL, 0) < 0 && errno == EINTR)

@@ -7,8 +7,9 @@
  * reader that waits for the daemon's answer: then neither ever ends, the mount hangs, and the
  * world stays locked. Aborting the connection frees both, and another process must do that.
  *
- * The guardian is forked before the daemon has any thread or descriptor worth having, is told the
- * mount points, and sleeps until the daemon's first thread is gone.
+ * The guardian is forked before the daemon has another thread or opens anything, is told the mount
+ * points, and sleeps until the daemon's first thread is gone, or tells of a signal that ends it and
+ * may dump core: Linux waits for all threads before it dumps, and so for ever.
  * Source: fuse_reverse_inval_entry() in Linux fs/fuse; prctl(2), PR_SET_PDEATHSIG.
  * Thread: any, after wfs_guardian_new.
  */
@@ -19,14 +20,16 @@
 
 struct wfs_guardian;
 
-/** wfs_guardian_new() - to be called by the first thread, while it is the only one. */
+/** wfs_guardian_new() - to be called by the first thread, while it is the only one; once.
+ *  Return: 0 or -errno. */
 int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error);
 
 /** wfs_guardian_free() - the guardian ends and aborts nothing; accepts NULL. */
 void wfs_guardian_free(struct wfs_guardian *guardian);
 WFS_DEFINE_AUTO(guardian, struct wfs_guardian, wfs_guardian_free)
 
-/** wfs_guardian_watch() - something is about to be mounted on @path, absolute and canonical. */
+/** wfs_guardian_watch() - something is about to be mounted on @path, absolute and canonical.
+ *  Return: 0 or -errno (the guardian is not there). */
 int wfs_guardian_watch(struct wfs_guardian *guardian, const char *path);
 
 /** wfs_guardian_forget() - it was taken down. */

@@ -149,10 +149,11 @@ static int mount_connect(
 	const char *name = wfs_manifest_name(manifest);
 	int r = wfs_guardian_watch(mount->mounts->guardian, mount->directory);
 
+	mount->watched = r == 0;
 	if (r < 0)
-		return wfs_error_from_errno(
-			error, r, "tell the guardian of '%s'", mount->directory);
-	mount->watched = true;
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING,
+			"nobody watches over '%s', it may hang after a kill: %s", mount->directory,
+			strerrordesc_np(-r));
 	if (mount->nest_ctl) {
 		r = mount_data(mount, name, options->allow_other, error);
 		if (r == 0)
@@ -320,9 +321,10 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 	if (!mount)
 		return wfs_error_set(
 			error, WFS_E_NOT_FOUND, "this world is not mounted on '%s'", directory);
-	wfs_data_settle(mount->data);
+	wfs_data_pause(mount->data);
 	int r = wfs_mount_unmount(mount->nest_ctl ? mount->ctl : mount->directory, false, error);
 	if (r == -EBUSY) {
+		wfs_data_resume(mount->data);
 		mounts_insert(mounts, mount);
 		return r;
 	}

@@ -129,6 +129,7 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 	int r;
 
 	(void)signal(SIGPIPE, SIG_IGN); /* clients go away when they like */
+	(void)signal(SIGCHLD, SIG_DFL); /* we wait for our children */
 	r = come_up(&owner, options, error);
 	if (r)
 		return r;

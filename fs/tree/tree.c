@@ -323,9 +323,11 @@ static int lookup_cell(const struct wfs_tree *tree, struct wfs_view *view,
 	if (!r)
 		r = wfs_session_cell(
 			tree->session, view, parent->reducer_id, wfs_buffer_bytes(&key), &version);
-	if (!r)
-		*ret_attr = wfs_tree_version_attr(version.vid, version.size_bytes, version.time_ns);
-	return r;
+	if (r)
+		return r;
+	*ret_attr = wfs_tree_version_attr(version.vid, version.size_bytes, version.time_ns);
+	ret_attr->cookie = version.cell_id;
+	return 0;
 }
 
 static int lookup_blob(const struct wfs_tree *tree, struct wfs_view *view, const char *name,
@@ -338,9 +340,11 @@ static int lookup_blob(const struct wfs_tree *tree, struct wfs_view *view, const
 	if (wfs_hash_parse(name, strlen(name), &hash, NULL))
 		return -ENOENT;
 	int r = wfs_session_blob(tree->session, view, &hash, &blob, &listing);
-	if (!r)
-		*ret_attr = wfs_tree_blob_attr(&blob, &listing);
-	return r;
+	if (r)
+		return r;
+	*ret_attr = wfs_tree_blob_attr(&blob, &listing);
+	ret_attr->cookie = listing.listed_id;
+	return 0;
 }
 
 static int lookup_journal(const struct wfs_tree *tree, struct wfs_view *view,
@@ -359,7 +363,10 @@ static int lookup_journal(const struct wfs_tree *tree, struct wfs_view *view,
 		!wfs_tree_number(name, size - suffix_size, WFS_VIEW_BITS, &node.number)) {
 		return -ENOENT;
 	}
-	return wfs_tree_node_attr(tree, view, &node, ret_attr);
+	int r = wfs_tree_node_attr(tree, view, &node, ret_attr);
+	if (!r && node.kind == WFS_NODE_RECORD)
+		ret_attr->cookie = wfs_tree_record_cookie(node.number);
+	return r;
 }
 
 static int lookup_height(const struct wfs_tree *tree, const char *name, struct wfs_attr *ret_attr)

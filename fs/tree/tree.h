@@ -34,6 +34,8 @@ struct wfs_attr {
 	uint64_t size_bytes;
 	int64_t mtime_ns;
 	bool uncached; /* changes without a notification (the symlink at/head) */
+	/* After a look-up: its cookie in the listing of the directory; 0: not told. */
+	uint64_t cookie;
 };
 
 /**
