@@ -2,31 +2,6 @@
 /* Whole values into memory. */
 #include "kernel/blob-read.h"
 
-static int read_file(struct wfs_store *store, const struct wfs_hash *hash, uint64_t size_bytes,
-	struct wfs_buffer *buffer)
-{
-	WFS_AUTO_FD int fd = wfs_blob_file_open(store, hash);
-
-	if (fd < 0)
-		return fd;
-	int r = wfs_buffer_reserve(buffer, size_bytes);
-	if (r)
-		return r;
-	for (uint64_t done = 0; done < size_bytes;) {
-		ssize_t n = pread(fd, buffer->data + buffer->size, size_bytes - done, (off_t)done);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			return -EIO;
-		if (n > 0) {
-			buffer->size += (size_t)n;
-			done += (uint64_t)n;
-		}
-	}
-	return 0;
-}
-
 /* Blobs and versions hold their bytes in the same way: @value is either, seen as a blob. */
 static int read_checked(struct wfs_store *store, const struct wfs_blob *value,
 	struct wfs_buffer *buffer, struct wfs_error *error)
@@ -37,7 +12,7 @@ static int read_checked(struct wfs_store *store, const struct wfs_blob *value,
 
 	wfs_hash_text(&value->hash, text);
 	if (value->in_file)
-		r = read_file(store, &value->hash, value->size_bytes, buffer);
+		r = wfs_blob_file_read(store, value, 0, value->size_bytes, buffer);
 	else
 		wfs_buffer_append(buffer, value->bytes.data, value->bytes.size);
 	if (!r)

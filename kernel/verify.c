@@ -344,16 +344,20 @@ static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *d
 		r = wfs_cell_walk_init(&walk, verify->view.txn, reducer_id, 0);
 	if (r)
 		return failed(verify, r, "a reducer");
-	while ((r = wfs_cell_walk_next(&walk, &cell)) > 0) {
-		check_cell(verify, reducer_id, &cell);
+	while ((r = wfs_cell_walk_next(&walk, &cell)) > 0 || walk.row_damaged) {
 		cells++;
+		if (walk.row_damaged) {
+			wrong(verify, "reducer", reducer_id, "has a cell whose row is damaged");
+			continue;
+		}
+		check_cell(verify, reducer_id, &cell);
 		live += cell.live;
 		if (verify->progress && (*done + cells) % RENEW_COUNT == 0)
 			verify->progress(verify->context, "cells", *done + cells, 0);
 	}
 	wfs_cell_walk_done(&walk);
 	if (r == -EIO)
-		wrong(verify, "reducer", reducer_id, "has a cell whose row is damaged");
+		wrong(verify, "reducer", reducer_id, "its cells cannot be read to the end");
 	else if (r)
 		return failed(verify, r, "a cell");
 	if (cells != reducer.cell_count || live != reducer.live_count)
@@ -407,9 +411,14 @@ static int check_blobs(struct verify *verify)
 	uint64_t count = 0;
 	int r;
 
-	while ((r = wfs_blob_next(verify->view.txn, count ? &last : NULL, &blob)) == 0) {
+	while ((r = wfs_blob_next(verify->view.txn, count ? &last : NULL, &blob)) == 0 ||
+		r == -EBADMSG) {
 		last = blob.hash;
-		check_blob(verify, ++count, &blob);
+		count++;
+		if (r)
+			wrong(verify, "blob", count, "is damaged");
+		else
+			check_blob(verify, count, &blob);
 		r = step(verify, "blobs", count, 0);
 		if (r)
 			return wfs_trace(r);

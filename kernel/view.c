@@ -2,16 +2,12 @@
 /* Reads at a height. */
 #include "kernel/view.h"
 
-#include <sys/stat.h>
-
 #include "kernel/store/blob.h"
 #include "kernel/world-impl.h"
 
 void wfs_content_done(struct wfs_content *content)
 {
-	if (content->fd >= 0)
-		close(content->fd);
-	content->fd = -1;
+	wfs_buffer_done(&content->read);
 }
 
 int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
@@ -225,37 +221,48 @@ int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct w
 	}
 }
 
-static int content(struct wfs_view *view, const struct wfs_hash *hash, uint64_t size_bytes,
-	bool in_file, struct wfs_bytes bytes, struct wfs_content *ret_content)
+/* Blobs and versions hold their bytes in the same way: @value is either, seen as a blob. */
+static int content(struct wfs_view *view, const struct wfs_blob *value, uint64_t offset,
+	size_t size, struct wfs_content *ret_content)
 {
-	struct wfs_content found = {.size_bytes = size_bytes, .bytes = bytes, .fd = -1};
+	WFS_AUTO_CONTENT struct wfs_content found = {0};
+	uint64_t left = offset < value->size_bytes ? value->size_bytes - offset : 0;
 
-	if (in_file) {
-		WFS_AUTO_FD int fd = wfs_blob_file_open(wfs_world_store(view->world), hash);
-		struct stat st;
+	if (size > left)
+		size = left;
+	if (value->in_file) {
+		int r = wfs_blob_file_read(
+			wfs_world_store(view->world), value, size ? offset : 0, size, &found.read);
 
-		if (fd < 0)
-			return wfs_trace(fd == -ENOENT ? -EIO : fd);
-		if (fstat(fd, &st) || (uint64_t)st.st_size != size_bytes)
-			return wfs_trace(-EIO);
-		found.fd = WFS_STEAL_FD(fd);
+		if (r)
+			return wfs_trace(r == -ENOENT ? -EIO : r);
+		found.bytes = wfs_buffer_bytes(&found.read);
 	} else {
-		struct wfs_hash computed = wfs_hash_of(bytes.data, bytes.size);
+		struct wfs_hash computed = wfs_hash_of(value->bytes.data, value->bytes.size);
 
-		if (!wfs_hash_equal(&computed, hash))
+		if (!wfs_hash_equal(&computed, &value->hash))
 			return wfs_trace(-EIO);
+		if (size)
+			found.bytes = WFS_BYTES((const char *)value->bytes.data + offset, size);
 	}
 	*ret_content = found;
+	found = (struct wfs_content){0};
 	return 0;
 }
 
-int wfs_view_content(
-	struct wfs_view *view, const struct wfs_version *version, struct wfs_content *ret_content)
+int wfs_view_content(struct wfs_view *view, const struct wfs_version *version, uint64_t offset,
+	size_t size, struct wfs_content *ret_content)
 {
+	const struct wfs_blob value = {
+		.hash = version->hash,
+		.size_bytes = version->size_bytes,
+		.in_file = version->in_file,
+		.bytes = version->bytes,
+	};
+
 	if (version->tombstone)
 		return -ENOENT;
-	return content(view, &version->hash, version->size_bytes, version->in_file, version->bytes,
-		ret_content);
+	return content(view, &value, offset, size, ret_content);
 }
 
 int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
@@ -289,11 +296,10 @@ int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id)
 	return wfs_blob_listing_last(view->txn, ret_listed_id);
 }
 
-int wfs_view_blob_content(
-	struct wfs_view *view, const struct wfs_blob *blob, struct wfs_content *ret_content)
+int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob, uint64_t offset,
+	size_t size, struct wfs_content *ret_content)
 {
-	return content(
-		view, &blob->hash, blob->size_bytes, blob->in_file, blob->bytes, ret_content);
+	return content(view, blob, offset, size, ret_content);
 }
 
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line)

@@ -36,12 +36,13 @@ struct wfs_meta {
 	struct wfs_hash manifest_hash; /* the manifest in force at it */
 };
 
-/* Bytes of a version or blob: in the map, or in a file. */
+/* A range of a version's or blob's bytes. Plain value; zero-initialised is empty. */
 struct wfs_content {
-	uint64_t size_bytes;
-	struct wfs_bytes bytes; /* when fd is -1; borrowed until the view is closed */
-	int fd;                 /* owned; -1 when the bytes are in the map */
+	struct wfs_bytes bytes; /* borrowed from the map until the view is closed, or from `read` */
+	struct wfs_buffer read; /* what came from a file */
 };
+
+#define WFS_CONTENT_ALL SIZE_MAX
 
 void wfs_content_done(struct wfs_content *content);
 #define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
@@ -113,10 +114,13 @@ void wfs_entry_walk_done(struct wfs_entry_walk *walk);
 int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct wfs_bytes *after,
 	struct wfs_bytes *ret_key, struct wfs_version *ret_version);
 
-/** wfs_view_content() - the bytes of a version, checked against their hash when they are in the
- *  map; of a file the size only. Return: 0, -EIO (hash_mismatch), … */
-int wfs_view_content(
-	struct wfs_view *view, const struct wfs_version *version, struct wfs_content *ret_content);
+/**
+ * wfs_view_content() - bytes of a version that were checked
+ * @offset, @size: the range; fewer bytes only at the end (WFS_CONTENT_ALL: everything behind)
+ * Return: 0, -EIO (hash_mismatch), …
+ */
+int wfs_view_content(struct wfs_view *view, const struct wfs_version *version, uint64_t offset,
+	size_t size, struct wfs_content *ret_content);
 
 /** wfs_view_manifest() - the version that is the manifest document in force. */
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
@@ -132,9 +136,9 @@ int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_b
 /** wfs_view_blob_last() - the highest number of a listed blob, 0 when there is none. */
 int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id);
 
-/** wfs_view_blob_content() - the bytes of a blob, checked in the same way. */
-int wfs_view_blob_content(
-	struct wfs_view *view, const struct wfs_blob *blob, struct wfs_content *ret_content);
+/** wfs_view_blob_content() - the same of a blob. */
+int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob, uint64_t offset,
+	size_t size, struct wfs_content *ret_content);
 
 /** wfs_view_record() - one journal line. Return: 0, or -ENOENT at or above the height. */
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);

@@ -175,6 +175,8 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 			return wfs_trace(world->lock_fd);
 	}
 	r = wfs_store_open(world->directory, &store_options, &world->store, error);
+	if (!r && !world->options.read_only)
+		(void)wfs_blob_files_clean(world->store); /* what stays is in nobody's way */
 	if (!r)
 		r = read_world(world, error);
 	if (!r && !world->options.read_only)

@@ -41,6 +41,15 @@ static struct wfs_data *data_of(fuse_req_t request)
 	return fuse_req_userdata(request);
 }
 
+/* Answers a request that failed. */
+static void refuse(fuse_req_t request, fuse_ino_t ino, int r)
+{
+	if (r == -EIO)
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
+			"stored bytes are damaged, refused to serve them ino=%#" PRIx64, ino);
+	fs_reply_result(request, r);
+}
+
 static void fill_stat(
 	const struct wfs_data *data, const struct wfs_attr *attr, struct stat *ret_stat)
 {
@@ -81,7 +90,7 @@ static void reply_entry(fuse_req_t request, fuse_ino_t parent, const char *name)
 	int r = wfs_tree_lookup(&data->tree, parent, name, &attr);
 
 	if (r && (r != -ENOENT || attr.uncached)) {
-		fs_reply_result(request, r);
+		refuse(request, parent, r);
 		return;
 	}
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER}; /* node 0: a cached miss */
@@ -141,7 +150,7 @@ static void reply_attr(fuse_req_t request, fuse_ino_t ino)
 	int r = wfs_tree_attr(&data->tree, ino, &attr);
 
 	if (r) {
-		fs_reply_result(request, r);
+		refuse(request, ino, r);
 		return;
 	}
 	fill_stat(data, &attr, &st);
@@ -189,28 +198,15 @@ static void do_read(
 	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
 {
 	struct wfs_data *data = data_of(request);
-	WFS_AUTO_TREE_DATA struct wfs_tree_data found = {.fd = -1};
+	WFS_AUTO_TREE_DATA struct wfs_tree_data found = {0};
 	int r = wfs_tree_read(&data->tree, ino, (uint64_t)offset, size, &found);
 
 	(void)file;
 	if (r) {
-		if (r == -EIO)
-			wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
-				"stored bytes are damaged, refused to serve them ino=%#" PRIx64,
-				ino);
-		fs_reply_result(request, r);
+		refuse(request, ino, r);
 		return;
 	}
-	struct fuse_bufvec vector = FUSE_BUFVEC_INIT(0);
-	if (found.fd >= 0) {
-		vector.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-		vector.buf[0].fd = found.fd;
-		vector.buf[0].pos = (off_t)found.fd_offset;
-		vector.buf[0].size = found.fd_size;
-		fuse_reply_data(request, &vector, FUSE_BUF_SPLICE_MOVE);
-	} else {
-		fuse_reply_buf(request, found.bytes.data, found.bytes.size);
-	}
+	fuse_reply_buf(request, found.bytes.data, found.bytes.size);
 	if (offset == 0)
 		wfs_readahead_read(data->readahead, ino);
 }
@@ -308,7 +304,7 @@ static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, 
 	if (!r && listing.window_full && listing.used == 0)
 		r = -EAGAIN;
 	if (r)
-		fs_reply_result(request, r);
+		refuse(request, ino, r);
 	else
 		fuse_reply_buf(request, buffer, listing.used);
 }
@@ -363,7 +359,7 @@ static void reply_xattr(
 	if (!r && size > 0 && search->bytes.size > size)
 		r = -ERANGE;
 	if (r)
-		fs_reply_result(request, r);
+		refuse(request, ino, r);
 	else if (size == 0)
 		fuse_reply_xattr(request, search->bytes.size);
 	else
@@ -420,7 +416,7 @@ static void do_init(void *userdata, struct fuse_conn_info *connection)
 {
 	const unsigned int wanted = FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT |
 		FUSE_CAP_READDIRPLUS | FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS |
-		FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE;
+		FUSE_CAP_EXPLICIT_INVAL_DATA;
 
 	(void)userdata;
 	connection->want = wanted & connection->capable;

@@ -58,7 +58,7 @@ static int store(struct push *push, const struct wfs_node *node, const struct wf
 	if (!S_ISREG(attr->mode) || attr->size_bytes == 0 || attr->size_bytes > FILE_SIZE_MAX)
 		return 0;
 	int r = wfs_tree_read_in(tree, node, 0, attr->size_bytes, &push->data);
-	if (r || push->data.fd >= 0)
+	if (r)
 		return r;
 	struct fuse_bufvec vector = FUSE_BUFVEC_INIT(push->data.bytes.size);
 	vector.buf[0].mem = (void *)(uintptr_t)push->data.bytes.data;
@@ -88,7 +88,7 @@ static void push_window(struct wfs_readahead *readahead)
 	struct scan *scan = &readahead->scan;
 
 	while (scan->pushed < scan->target && !atomic_load(&readahead->pending)) {
-		WFS_AUTO_TREE_DATA struct wfs_tree_data none = {.fd = -1};
+		WFS_AUTO_TREE_DATA struct wfs_tree_data none = {0};
 		struct push push = {.readahead = readahead, .left = CHUNK, .data = none};
 		int r = wfs_session_view(
 			readahead->tree->session, WFS_HEIGHT_HEAD, &push.data.view, NULL);

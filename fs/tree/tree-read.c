@@ -9,9 +9,6 @@ void wfs_tree_data_done(struct wfs_tree_data *data)
 {
 	wfs_view_close(&data->view);
 	wfs_buffer_done(&data->built);
-	if (data->fd >= 0)
-		close(data->fd);
-	data->fd = -1;
 }
 
 int wfs_tree_head_document(
@@ -42,45 +39,41 @@ static struct wfs_bytes slice(struct wfs_bytes bytes, uint64_t offset, size_t si
 	return WFS_BYTES((const char *)bytes.data + offset, left < size ? left : size);
 }
 
-static void set_content(
-	struct wfs_tree_data *data, struct wfs_content *content, uint64_t offset, size_t size)
+/* Takes over what was found. */
+static void set_content(struct wfs_tree_data *data, const struct wfs_content *content)
 {
-	if (content->fd < 0) {
-		data->bytes = slice(content->bytes, offset, size);
-		return;
-	}
-	uint64_t left = offset < content->size_bytes ? content->size_bytes - offset : 0;
-	data->fd = WFS_STEAL_FD(content->fd);
-	data->fd_offset = offset;
-	data->fd_size = left < size ? (size_t)left : size;
+	data->bytes = content->bytes;
+	data->built = content->read;
 }
 
 static int read_version(const struct wfs_tree *tree, uint64_t vid, uint64_t offset, size_t size,
 	struct wfs_tree_data *data)
 {
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	struct wfs_content content;
 	struct wfs_version version;
 	int r = wfs_session_version(tree->session, &data->view, vid, &version);
 
 	if (!r)
-		r = wfs_session_content(tree->session, &data->view, &version, &content);
+		r = wfs_session_content(
+			tree->session, &data->view, &version, offset, size, &content);
 	if (!r)
-		set_content(data, &content, offset, size);
+		set_content(data, &content);
 	return r;
 }
 
 static int read_blob(const struct wfs_tree *tree, uint64_t listed_id, uint64_t offset, size_t size,
 	struct wfs_tree_data *data)
 {
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	struct wfs_content content;
 	struct wfs_blob_listing listing;
 	struct wfs_blob blob;
 	int r = wfs_session_blob_listed(tree->session, &data->view, listed_id, &blob, &listing);
 
 	if (!r)
-		r = wfs_session_blob_content(tree->session, &data->view, &blob, &content);
+		r = wfs_session_blob_content(
+			tree->session, &data->view, &blob, offset, size, &content);
 	if (!r)
-		set_content(data, &content, offset, size);
+		set_content(data, &content);
 	return r;
 }
 
@@ -122,7 +115,7 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
 	struct wfs_tree_data *ret_data)
 {
-	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {.fd = -1};
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
 	struct wfs_node node;
 
 	if (!wfs_ino_decode(ino, &node))
@@ -133,7 +126,7 @@ int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, si
 	if (r)
 		return r;
 	*ret_data = data;
-	data = (struct wfs_tree_data){.fd = -1};
+	data = (struct wfs_tree_data){0};
 	return 0;
 }
 

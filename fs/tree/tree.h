@@ -79,14 +79,11 @@ uint64_t wfs_tree_record_cookie(uint64_t seq);
 /** wfs_tree_count() - about how many names a directory has, cheaply; never too few at the head. */
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count);
 
-/* Bytes read from a file: borrowed from the map, built in memory, or a range of a descriptor. */
+/* Bytes read from a file. Plain value; zero-initialised is empty. */
 struct wfs_tree_data {
-	struct wfs_view view; /* keeps borrowed bytes alive */
-	struct wfs_buffer built;
-	struct wfs_bytes bytes; /* when fd is -1 */
-	int fd;                 /* owned; -1 when there are bytes */
-	uint64_t fd_offset;
-	size_t fd_size;
+	struct wfs_bytes bytes;  /* borrowed from the map, or from `built` */
+	struct wfs_view view;    /* keeps borrowed bytes alive */
+	struct wfs_buffer built; /* read from a file, or made */
 };
 void wfs_tree_data_done(struct wfs_tree_data *data);
 #define WFS_AUTO_TREE_DATA WFS_CLEANUP(wfs_tree_data_done)

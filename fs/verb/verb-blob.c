@@ -25,8 +25,7 @@ static int blob_asked_for(struct wfs_call *call, struct wfs_view *ret_view,
 int wfs_verb_blob_get(struct wfs_call *call)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
-	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_blob blob = {.size_bytes = 0};
 	struct wfs_blob_listing listing;
 	int r = blob_asked_for(call, &view, &blob, &listing);
@@ -37,13 +36,13 @@ int wfs_verb_blob_get(struct wfs_call *call)
 			"fs-read",
 			(unsigned long long)blob.size_bytes, (int)WFS_VERB_BLOB_MAX);
 	if (!r)
-		r = wfs_session_blob_content(call->session, &view, &blob, &content);
-	if (!r)
-		r = wfs_verb_content(call, &content, &blob.hash, &bytes);
+		r = wfs_session_blob_content(
+			call->session, &view, &blob, 0, WFS_CONTENT_ALL, &content);
 	if (r)
 		return r;
 	call->result = json_object();
-	return wfs_verb_base64_set(call->result, "data_b64", bytes.data, bytes.size);
+	return wfs_verb_base64_set(
+		call->result, "data_b64", content.bytes.data, content.bytes.size);
 }
 
 int wfs_verb_blob_stat(struct wfs_call *call)

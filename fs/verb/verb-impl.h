@@ -88,7 +88,3 @@ int wfs_verb_base64_set(json_t *result, const char *name, const void *data, size
  * @consistency: NULL: head
  */
 int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view);
-
-/** wfs_verb_content() - append all bytes of a value; what comes from a file is checked here. */
-int wfs_verb_content(struct wfs_call *call, const struct wfs_content *content,
-	const struct wfs_hash *hash, struct wfs_buffer *buffer);

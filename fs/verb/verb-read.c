@@ -49,8 +49,7 @@ static int reducer_asked_for(
 int wfs_verb_manifest_read(struct wfs_call *call)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
-	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	WFS_AUTO_JSON json_t *manifest = NULL;
 	struct wfs_version version;
 	int r = view_asked_for(call, &view);
@@ -58,11 +57,10 @@ int wfs_verb_manifest_read(struct wfs_call *call)
 	if (!r)
 		r = wfs_session_manifest(call->session, &view, &version);
 	if (!r)
-		r = wfs_session_content(call->session, &view, &version, &content);
+		r = wfs_session_content(
+			call->session, &view, &version, 0, WFS_CONTENT_ALL, &content);
 	if (!r)
-		r = wfs_verb_content(call, &content, &version.hash, &bytes);
-	if (!r)
-		r = wfs_json_parse(bytes.data, bytes.size, &manifest, &call->error);
+		r = wfs_json_parse(content.bytes.data, content.bytes.size, &manifest, &call->error);
 	if (r)
 		return r;
 	call->result = json_copy(call->meta);
@@ -83,9 +81,8 @@ int wfs_verb_journal_head(struct wfs_call *call)
 int wfs_verb_query_state(struct wfs_call *call)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
-	WFS_AUTO_BUFFER struct wfs_buffer state = {0};
 	struct wfs_reducer reducer;
 	struct wfs_version version;
 	int r = wfs_verb_base64(call, "key_b64", &key);
@@ -101,10 +98,10 @@ int wfs_verb_query_state(struct wfs_call *call)
 		call->session, &view, reducer.reducer_id, wfs_buffer_bytes(&key), &version);
 	if (r) /* a known reducer without that key is an answer, with no state */
 		return r == -ENOENT ? 0 : r;
-	r = wfs_session_content(call->session, &view, &version, &content);
-	if (!r)
-		r = wfs_verb_content(call, &content, &version.hash, &state);
-	return r ? r : wfs_verb_base64_set(call->result, "state_b64", state.data, state.size);
+	r = wfs_session_content(call->session, &view, &version, 0, WFS_CONTENT_ALL, &content);
+	return r ? r
+		 : wfs_verb_base64_set(
+			   call->result, "state_b64", content.bytes.data, content.bytes.size);
 }
 
 static int append_cell(

@@ -159,34 +159,19 @@ int wfs_verb_fs_stat(struct wfs_call *call)
 	return r ? tree_error(call, r, place.path) : 0;
 }
 
-/* The bytes as a result; those in a file are read here. */
-static int data_result(struct wfs_call *call, const struct place *place, struct wfs_tree_data *data,
-	int64_t offset)
+static int data_result(struct wfs_call *call, const struct place *place,
+	const struct wfs_tree_data *data, int64_t offset)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer read = {0};
-	struct wfs_bytes bytes = data->bytes;
-	uint64_t end;
-	int r;
+	const uint64_t end = (uint64_t)offset + data->bytes.size;
 
-	if (data->fd >= 0) {
-		r = wfs_buffer_reserve(&read, data->fd_size);
-		if (r)
-			return r;
-		const ssize_t size =
-			pread(data->fd, read.data, data->fd_size, (off_t)data->fd_offset);
-		if (size < 0)
-			return -errno;
-		bytes = WFS_BYTES(read.data, (size_t)size);
-	}
-	end = (uint64_t)offset + bytes.size;
 	call->result = json_pack("{s:b, s:I}", "eof", (int)(end >= place->attr.size_bytes), "size",
 		(json_int_t)place->attr.size_bytes);
-	return wfs_verb_base64_set(call->result, "data_b64", bytes.data, bytes.size);
+	return wfs_verb_base64_set(call->result, "data_b64", data->bytes.data, data->bytes.size);
 }
 
 int wfs_verb_fs_read(struct wfs_call *call)
 {
-	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {.fd = -1};
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
 	struct place place = {.path = NULL};
 	int64_t offset = 0;
 	uint64_t limit;

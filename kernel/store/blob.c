@@ -2,22 +2,33 @@
 /* Writing a blob once, durably, under its own hash; opening it again. */
 #include "kernel/store/blob.h"
 
+#include <dirent.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <xxhash.h>
 
 #include "kernel/store/store-impl.h"
 
+#define TEMPORARY_PREFIX ".new-"
+#define SUMS_SUFFIX ".sums"
+
 enum {
-	BLOB_PATH_SIZE = sizeof("blobs/") + WFS_HASH_HEX_SIZE + 2, /* blobs/ab/cdef… and NUL */
+	/* blobs/ab/cdef….sums and NUL */
+	BLOB_PATH_SIZE = sizeof("blobs/") + WFS_HASH_HEX_SIZE + sizeof(SUMS_SUFFIX) + 1,
 	TEMPORARY_PATH_SIZE = 64,
-	READ_SIZE = 64 << 10,
+	CHUNK_SIZE = 64 << 10, /* bytes that share a checksum */
+	SUM_SIZE = 8,
+	PIECE_SIZE = 16 * CHUNK_SIZE, /* of a file that is read whole */
 };
 
 struct wfs_blob_writer {
 	struct wfs_store *store;
 	struct wfs_hasher *hasher;
 	struct wfs_buffer small; /* the value, while it is below WFS_BLOB_FILE_MIN */
+	XXH3_state_t *sum;       /* of the chunk at hand */
+	struct wfs_buffer sums;  /* of the chunks before it */
 	uint64_t size_bytes;
 	int fd; /* the temporary file, or -1 */
 	char temporary[TEMPORARY_PATH_SIZE];
@@ -34,8 +45,38 @@ int wfs_blob_writer_new(struct wfs_store *store, struct wfs_blob_writer **ret_wr
 	int r = wfs_hasher_new(&writer->hasher);
 	if (r)
 		return wfs_trace(r);
+	writer->sum = XXH3_createState();
+	if (!writer->sum)
+		return -ENOMEM;
+	XXH3_64bits_reset(writer->sum);
 	*ret_writer = WFS_STEAL(writer);
 	return 0;
+}
+
+static void end_chunk(struct wfs_blob_writer *writer)
+{
+	const uint64_t sum = htobe64(XXH3_64bits_digest(writer->sum));
+
+	wfs_buffer_append(&writer->sums, &sum, SUM_SIZE);
+	XXH3_64bits_reset(writer->sum);
+}
+
+/* @data comes behind the bytes that writer->size_bytes counts. */
+static void add_to_sums(struct wfs_blob_writer *writer, const char *data, size_t size)
+{
+	uint64_t at = writer->size_bytes;
+
+	while (size > 0) {
+		size_t room = CHUNK_SIZE - at % CHUNK_SIZE;
+		size_t part = size < room ? size : room;
+
+		XXH3_64bits_update(writer->sum, data, part);
+		if (part == room)
+			end_chunk(writer);
+		data += part;
+		size -= part;
+		at += part;
+	}
 }
 
 static int write_all(int fd, const char *data, size_t size)
@@ -60,8 +101,9 @@ static int spill(struct wfs_blob_writer *writer)
 
 	/* A process that was killed may have had our pid and left this name behind. */
 	do {
-		snprintf(writer->temporary, sizeof(writer->temporary), "blobs/.new-%ld-%u",
-			(long)getpid(), atomic_fetch_add(&counter, 1));
+		snprintf(writer->temporary, sizeof(writer->temporary),
+			"blobs/" TEMPORARY_PREFIX "%ld-%u", (long)getpid(),
+			atomic_fetch_add(&counter, 1));
 		writer->fd = openat(wfs_store_directory_fd(writer->store), writer->temporary,
 			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	} while (writer->fd < 0 && errno == EEXIST);
@@ -77,6 +119,7 @@ static int spill(struct wfs_blob_writer *writer)
 int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t size)
 {
 	wfs_hasher_add(writer->hasher, data, size);
+	add_to_sums(writer, data, size);
 	writer->size_bytes += size;
 	if (writer->fd < 0 && writer->size_bytes >= WFS_BLOB_FILE_MIN) {
 		int r = spill(writer);
@@ -95,12 +138,13 @@ uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer)
 	return writer->size_bytes;
 }
 
-static void blob_path(const struct wfs_hash *hash, char ret_path[static BLOB_PATH_SIZE])
+static void blob_path(
+	const struct wfs_hash *hash, const char *suffix, char ret_path[static BLOB_PATH_SIZE])
 {
 	char hex[WFS_HASH_HEX_SIZE + 1];
 
 	wfs_hash_hex(hash, hex);
-	snprintf(ret_path, BLOB_PATH_SIZE, "blobs/%.2s/%s", hex, hex + 2);
+	snprintf(ret_path, BLOB_PATH_SIZE, "blobs/%.2s/%s%s", hex, hex + 2, suffix);
 }
 
 static int sync_directory(int directory_fd, const char *path)
@@ -120,17 +164,46 @@ static int ensure_parent(int directory_fd, const char *parent)
 	return sync_directory(directory_fd, "blobs");
 }
 
+/* Writes the sums under their own name. Whoever reads a blob finds them: they come first. */
+static int publish_sums(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
+{
+	int directory_fd = wfs_store_directory_fd(writer->store);
+	char path[BLOB_PATH_SIZE];
+	char temporary[TEMPORARY_PATH_SIZE + sizeof(SUMS_SUFFIX)];
+
+	if (writer->size_bytes % CHUNK_SIZE)
+		end_chunk(writer);
+	if (wfs_buffer_check(&writer->sums))
+		return -ENOMEM;
+	blob_path(hash, SUMS_SUFFIX, path);
+	snprintf(temporary, sizeof(temporary), "%s" SUMS_SUFFIX, writer->temporary);
+	WFS_AUTO_FD int fd =
+		openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	int r = write_all(fd, writer->sums.data, writer->sums.size);
+	if (!r && fsync(fd))
+		r = -errno;
+	if (!r && renameat(directory_fd, temporary, directory_fd, path))
+		r = -errno;
+	if (r)
+		unlinkat(directory_fd, temporary, 0);
+	return r;
+}
+
 static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 {
 	int directory_fd = wfs_store_directory_fd(writer->store);
 	char path[BLOB_PATH_SIZE];
 	char parent[sizeof("blobs/ab")];
 
-	blob_path(hash, path);
+	blob_path(hash, "", path);
 	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
 	if (fsync(writer->fd))
 		return -errno;
 	int r = ensure_parent(directory_fd, parent);
+	if (!r)
+		r = publish_sums(writer, hash);
 	if (r)
 		return r;
 	if (renameat(directory_fd, writer->temporary, directory_fd, path))
@@ -169,45 +242,132 @@ void wfs_blob_writer_free(struct wfs_blob_writer *writer)
 	if (writer->temporary[0])
 		unlinkat(wfs_store_directory_fd(writer->store), writer->temporary, 0);
 	wfs_buffer_done(&writer->small);
+	wfs_buffer_done(&writer->sums);
+	XXH3_freeState(writer->sum);
 	wfs_hasher_free(writer->hasher);
 	free(writer);
 }
 
-int wfs_blob_file_open(struct wfs_store *store, const struct wfs_hash *hash)
+static int open_file(struct wfs_store *store, const struct wfs_hash *hash, const char *suffix)
 {
 	char path[BLOB_PATH_SIZE];
 
-	blob_path(hash, path);
+	blob_path(hash, suffix, path);
 	int fd = openat(wfs_store_directory_fd(store), path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+/* Appends exactly @size bytes. Return: 0, -EIO (the file ends before), … */
+static int read_all(int fd, uint64_t offset, size_t size, struct wfs_buffer *buffer)
+{
+	int r = wfs_buffer_reserve(buffer, size);
+
+	while (!r && size > 0) {
+		ssize_t n = pread(fd, buffer->data + buffer->size, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		buffer->size += (size_t)n;
+		offset += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return r;
+}
+
+/* Do the chunks from @chunks on, which begin with number @first, have their sums? */
+static int check_sums(struct wfs_store *store, const struct wfs_hash *hash, uint64_t first,
+	struct wfs_bytes chunks)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer sums = {0};
+	WFS_AUTO_FD int fd = open_file(store, hash, SUMS_SUFFIX);
+	const size_t count = (chunks.size + CHUNK_SIZE - 1) / CHUNK_SIZE;
+
+	if (fd < 0)
+		return fd;
+	int r = read_all(fd, first * SUM_SIZE, count * SUM_SIZE, &sums);
+	for (size_t i = 0; !r && i < count; i++) {
+		const size_t start = i * CHUNK_SIZE;
+		const size_t left = chunks.size - start;
+		const uint64_t sum = htobe64(XXH3_64bits(
+			(const char *)chunks.data + start, left < CHUNK_SIZE ? left : CHUNK_SIZE));
+
+		if (memcmp(sums.data + i * SUM_SIZE, &sum, SUM_SIZE) != 0)
+			r = -EIO;
+	}
+	return r;
+}
+
+int wfs_blob_file_read(struct wfs_store *store, const struct wfs_blob *blob, uint64_t offset,
+	size_t size, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_FD int fd = open_file(store, &blob->hash, "");
+	const size_t start = buffer->size;
+	const uint64_t first = offset / CHUNK_SIZE;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		return -errno;
+	if ((uint64_t)st.st_size != blob->size_bytes || offset > blob->size_bytes ||
+		size > blob->size_bytes - offset)
+		return -EIO;
+	/* Whole chunks, then what was asked for. */
+	const uint64_t from = first * CHUNK_SIZE;
+	uint64_t end = (offset + size + CHUNK_SIZE - 1) / CHUNK_SIZE * CHUNK_SIZE;
+	if (end > blob->size_bytes)
+		end = blob->size_bytes;
+	int r = size > 0 ? read_all(fd, from, end - from, buffer) : 0;
+	if (!r && size > 0)
+		r = check_sums(store, &blob->hash, first,
+			WFS_BYTES(buffer->data + start, buffer->size - start));
+	if (!r && offset > from)
+		memmove(buffer->data + start, buffer->data + start + (offset - from), size);
+	buffer->size = r ? start : start + size;
+	return r;
 }
 
 int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob)
 {
 	WFS_AUTO_HASHER struct wfs_hasher *hasher = NULL;
-	WFS_AUTO_FREE char *piece = malloc(READ_SIZE);
-	WFS_AUTO_FD int fd = wfs_blob_file_open(store, &blob->hash);
-
-	if (fd < 0)
-		return fd;
-	if (!piece)
-		return -ENOMEM;
+	WFS_AUTO_BUFFER struct wfs_buffer piece = {0};
+	uint64_t offset = 0;
 	int r = wfs_hasher_new(&hasher);
-	if (r)
-		return wfs_trace(r);
-	uint64_t size = 0;
-	for (;;) {
-		ssize_t n = read(fd, piece, READ_SIZE);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		wfs_hasher_add(hasher, piece, (size_t)n);
-		size += (uint64_t)n;
+	do {
+		const uint64_t left = blob->size_bytes - offset;
+
+		wfs_buffer_reset(&piece);
+		if (!r)
+			r = wfs_blob_file_read(
+				store, blob, offset, left < PIECE_SIZE ? left : PIECE_SIZE, &piece);
+		if (r)
+			return wfs_trace(r);
+		wfs_hasher_add(hasher, piece.data, piece.size);
+		offset += piece.size;
+	} while (offset < blob->size_bytes);
+	const struct wfs_hash hash = wfs_hasher_end(hasher);
+	return wfs_hash_equal(&hash, &blob->hash) ? 0 : -EIO;
+}
+
+int wfs_blob_files_clean(struct wfs_store *store)
+{
+	int fd = openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!directory) {
+		int r = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return r;
 	}
-	struct wfs_hash hash = wfs_hasher_end(hasher);
-	return size == blob->size_bytes && wfs_hash_equal(&hash, &blob->hash) ? 0 : -EIO;
+	while ((entry = readdir(directory)))
+		if (strncmp(entry->d_name, TEMPORARY_PREFIX, sizeof(TEMPORARY_PREFIX) - 1) == 0)
+			unlinkat(fd, entry->d_name, 0);
+	closedir(directory);
+	return 0;
 }

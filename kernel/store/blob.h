@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large values as files: `blobs/ab/cdef…`, named by their SHA-256.
+ * Large values as files: `blobs/ab/cdef…`, named by their SHA-256. Beside each stands
+ * `cdef….sums`, the XXH3-64 (big-endian) of each 64 KiB of it, so that a part can be read and
+ * checked without the rest.
  *
  * A file is written under a temporary name, synced and renamed, and its directory synced, before
  * the transaction that mentions it; so a row never names a file that is not there whole. Values
@@ -38,8 +40,16 @@ void wfs_blob_writer_free(struct wfs_blob_writer *writer);
 WFS_DEFINE_AUTO(blob_writer, struct wfs_blob_writer, wfs_blob_writer_free)
 #define WFS_AUTO_BLOB_WRITER WFS_CLEANUP(wfs_auto_blob_writer)
 
-/** wfs_blob_file_open() - Return: a descriptor (caller closes), -ENOENT, or another -errno. */
-int wfs_blob_file_open(struct wfs_store *store, const struct wfs_hash *hash);
+/**
+ * wfs_blob_file_read() - append a range of a blob's file, checked
+ * @blob: its hash and size are used; the range lies within
+ * Return: 0, -ENOENT, -EIO (a byte of the chunks around the range is not what was written), …
+ */
+int wfs_blob_file_read(struct wfs_store *store, const struct wfs_blob *blob, uint64_t offset,
+	size_t size, struct wfs_buffer *buffer);
 
 /** wfs_blob_file_check() - read the whole file and compare. Return: 0, -EIO (does not hash), … */
 int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);
+
+/** wfs_blob_files_clean() - remove what a killed owner was writing; only for the owner. */
+int wfs_blob_files_clean(struct wfs_store *store);

@@ -42,5 +42,16 @@ int wfs_store_directory_fd(const struct wfs_store *store);
 /** wfs_store_error() - the one conversion of LMDB's codes to negative errno. */
 int wfs_store_error(int code);
 
+enum { WFS_SEAL_SIZE = 8 };
+
+/**
+ * wfs_row_seal() - the checksum that stands behind every row's value
+ *
+ * XXH3-64 of the value, big-endian, seeded with that of the key, which is seeded with the table:
+ * so it also tells when LMDB is led astray and gives a row of another key or table.
+ */
+void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
+	uint8_t ret_seal[static WFS_SEAL_SIZE]);
+
 /** wfs_txn_cursor() - the transaction's own cursor on @table. Borrowed until the txn ends. */
 int wfs_txn_cursor(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);

@@ -218,6 +218,11 @@ static int check_format(struct wfs_store *store, struct wfs_error *error)
 
 	if (!r)
 		r = wfs_meta_get(txn, "format", &format);
+	if (r == -EIO)
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			"the store in '%s' is damaged, or of a format before %d, which this "
+			"program does not read",
+			store->directory, WFS_STORE_FORMAT);
 	if (r)
 		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r,
 			"read the format of the store in '%s'", store->directory);
@@ -227,6 +232,22 @@ static int check_format(struct wfs_store *store, struct wfs_error *error)
 		"the world in '%s' has format %d, this program knows up to %d: use a newer worldfs",
 		store->directory, format.size ? *(const uint8_t *)format.data : 0,
 		WFS_STORE_FORMAT);
+}
+
+/* Pages behind the end of a file that was cut short would be a SIGBUS. */
+static int check_size(struct wfs_store *store, struct wfs_error *error)
+{
+	struct wfs_store_figures figures;
+	struct stat st;
+
+	wfs_store_figures(store, &figures);
+	if (fstatat(store->directory_fd, "data.mdb", &st, 0))
+		return wfs_error_from_errno(error, -errno, "stat '%s/data.mdb'", store->directory);
+	if ((uint64_t)st.st_size >= figures.used_bytes)
+		return 0;
+	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+		"'%s/data.mdb' is cut short: its pages need %llu bytes, it has %lld",
+		store->directory, (unsigned long long)figures.used_bytes, (long long)st.st_size);
 }
 
 static int put_format(struct wfs_store *store)
@@ -328,8 +349,12 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 	r = options->read_only ? 0 : reserve_lock_file(store);
 	if (!r)
 		r = open_environment(store, options);
-	if (!r)
-		r = open_tables(store, options->create);
+	if (r)
+		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
+	r = check_size(store, error);
+	if (r)
+		return wfs_trace(r);
+	r = open_tables(store, options->create);
 	if (!r && options->create)
 		r = put_format(store);
 	if (r)

@@ -3,8 +3,12 @@
 #include "kernel/store/tables.h"
 
 #include <endian.h>
+#include <xxhash.h>
 
 #include "kernel/store/store-impl.h"
+
+/* No row is as large: a damaged size shall not lead far out of the file. */
+enum { ROW_SIZE_MAX = 64 << 20 };
 
 /* A row under construction or being read: fixed fields first, then free bytes. */
 struct row {
@@ -113,6 +117,30 @@ static struct wfs_bytes row_bytes(const struct row *row)
 	return WFS_BYTES(row->bytes, row->size);
 }
 
+void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
+	uint8_t ret_seal[static WFS_SEAL_SIZE])
+{
+	const uint64_t seed = XXH3_64bits_withSeed(key.data, key.size, table);
+	const uint64_t seal = htobe64(XXH3_64bits_withSeed(value.data, value.size, seed));
+
+	memcpy(ret_seal, &seal, sizeof(seal));
+}
+
+/* Takes the seal off a value that was read. Return: 0, or -EIO when it does not fit. */
+static int unseal(enum wfs_table table, MDB_val key, MDB_val sealed, struct wfs_bytes *ret_value)
+{
+	uint8_t seal[WFS_SEAL_SIZE];
+
+	if (sealed.mv_size < WFS_SEAL_SIZE || sealed.mv_size > ROW_SIZE_MAX)
+		return -EIO;
+	const struct wfs_bytes value = WFS_BYTES(sealed.mv_data, sealed.mv_size - WFS_SEAL_SIZE);
+	wfs_row_seal(table, bytes_of(key), value, seal);
+	if (memcmp(seal, (const uint8_t *)value.data + value.size, WFS_SEAL_SIZE) != 0)
+		return -EIO;
+	*ret_value = value;
+	return 0;
+}
+
 static int get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value)
 {
@@ -120,18 +148,15 @@ static int get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	MDB_val v;
 	int r = wfs_store_error(mdb_get(txn->mdb, wfs_store_table(txn->store, table), &k, &v));
 
-	if (r)
-		return r;
-	*ret_value = bytes_of(v);
-	return 0;
+	return r ? r : unseal(table, k, v, ret_value);
 }
 
-/* Writes the fixed part and `tail` as one value, without joining them first. */
+/* Writes the fixed part, `tail` and the seal as one value, without joining them first. */
 static int put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	const struct row *row, struct wfs_bytes tail, unsigned int flags)
 {
 	MDB_val k = val_of(key);
-	MDB_val v = {.mv_size = row->size + tail.size};
+	MDB_val v = {.mv_size = row->size + tail.size + WFS_SEAL_SIZE};
 	int r = mdb_put(txn->mdb, wfs_store_table(txn->store, table), &k, &v, flags | MDB_RESERVE);
 
 	if (r)
@@ -139,10 +164,13 @@ static int put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	memcpy(v.mv_data, row->bytes, row->size);
 	if (tail.size)
 		memcpy((uint8_t *)v.mv_data + row->size, tail.data, tail.size);
+	wfs_row_seal(table, key, WFS_BYTES(v.mv_data, row->size + tail.size),
+		(uint8_t *)v.mv_data + row->size + tail.size);
 	return 0;
 }
 
-/* Moves the table's cursor; the key goes in through @key and comes back through it. */
+/* Moves the table's cursor; the key goes in through @key and comes back through it, also when the
+ * row is damaged. */
 static int seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value)
 {
@@ -157,8 +185,7 @@ static int seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, str
 	if (r)
 		return r;
 	*key = bytes_of(k);
-	*ret_value = bytes_of(v);
-	return 0;
+	return unseal(table, k, v, ret_value);
 }
 
 /* The u64 key of a table's last or first row; @when_empty when there is none. */
@@ -533,7 +560,11 @@ int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 	if (r)
 		return wfs_store_error(r);
 	walk->positioned = true;
-	r = cell_decode(bytes_of(k), bytes_of(v), ret_cell);
+	struct wfs_bytes value;
+	r = unseal(WFS_TABLE_CELL, k, v, &value);
+	if (!r)
+		r = cell_decode(bytes_of(k), value, ret_cell);
+	walk->row_damaged = r != 0;
 	if (r)
 		return r;
 	/* @after_id is a caller's word: it may point behind the reducer. */
@@ -710,7 +741,15 @@ int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_
 
 	if (!r && after && wfs_bytes_equal(key, WFS_BYTES(after->bytes, WFS_HASH_SIZE)))
 		r = seek(txn, WFS_TABLE_BLOB, MDB_NEXT, &key, &value);
-	return r ? r : blob_decode(key, value, ret_blob);
+	if (!r)
+		r = blob_decode(key, value, ret_blob);
+	/* So that the next search can begin behind a damaged row. */
+	if (r == -EIO && key.size == WFS_HASH_SIZE &&
+		(!after || memcmp(key.data, after->bytes, WFS_HASH_SIZE) > 0)) {
+		memcpy(ret_blob->hash.bytes, key.data, WFS_HASH_SIZE);
+		return -EBADMSG;
+	}
+	return r;
 }
 
 int wfs_blob_listing_put(struct wfs_txn *txn, const struct wfs_blob_listing *listing)

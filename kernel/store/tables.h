@@ -20,7 +20,8 @@
  * creation order. Versions and journal rows are never overwritten.
  *
  * Every struct wfs_bytes that a getter returns is borrowed from the map until the transaction
- * ends (for a write transaction: until its next put). A row that does not decode is -EIO.
+ * ends (for a write transaction: until its next put). Behind every value stands a checksum of
+ * table, key and value (wfs_row_seal); a row that does not fit it or does not decode is -EIO.
  * Source: design §3.
  */
 #pragma once
@@ -160,6 +161,7 @@ struct wfs_cell_walk {
 	uint32_t reducer_id;
 	uint64_t next_id;
 	bool positioned;
+	bool row_damaged; /* -EIO was for one row: the walk can go on behind it */
 };
 /** wfs_cell_walk_init() - start behind @after_id (0: at the first cell of @reducer_id). */
 int wfs_cell_walk_init(
@@ -184,7 +186,8 @@ int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
 /* blob; getters: -ENOENT */
 int wfs_blob_put(struct wfs_txn *txn, const struct wfs_blob *blob);
 int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_blob *ret_blob);
-/** wfs_blob_next() - the first blob whose hash is above @after (NULL: the first of all). */
+/** wfs_blob_next() - the first blob whose hash is above @after (NULL: the first of all).
+ *  Return: 0, -ENOENT, -EIO; -EBADMSG for a damaged row, of which @ret_blob has the hash. */
 int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_blob *ret_blob);
 int wfs_blob_listing_put(struct wfs_txn *txn, const struct wfs_blob_listing *listing);
 int wfs_blob_listing_get(

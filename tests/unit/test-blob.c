@@ -6,7 +6,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { PIECE_SIZE = 1000 };
+enum {
+	PIECE_SIZE = 1000,
+	FILES_A_BLOB = 2, /* its bytes and its sums */
+};
 
 /* The value of the tests: its bytes depend on where they stand. */
 static char *value_of(size_t size)
@@ -77,14 +80,14 @@ static void assert_received_in_memory(struct store_fixture *fixture, size_t size
 	assert_false(blob.in_file);
 	assert_true(wfs_bytes_equal(blob.bytes, WFS_BYTES(value, size)));
 	assert_int_equal(count_blob_files(fixture), 0);
-	assert_int_equal(wfs_blob_file_open(fixture->store, &blob.hash), -ENOENT);
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -ENOENT);
 }
 
 static void assert_received_in_a_file(struct store_fixture *fixture, size_t size)
 {
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_FREE char *value = value_of(size);
-	WFS_AUTO_FREE char *found = malloc(size + 1);
+	WFS_AUTO_BUFFER struct wfs_buffer found = {0};
 	const struct wfs_hash hash = wfs_hash_of(value, size);
 	struct wfs_blob blob;
 
@@ -94,12 +97,10 @@ static void assert_received_in_a_file(struct store_fixture *fixture, size_t size
 	assert_int_equal(blob.size_bytes, size);
 	assert_true(blob.in_file);
 	assert_int_equal(blob.bytes.size, 0);
-	WFS_AUTO_FD int fd = wfs_blob_file_open(fixture->store, &blob.hash);
-	assert_true(fd >= 0);
-	assert_int_equal(read(fd, found, size + 1), size);
-	assert_memory_equal(found, value, size);
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 0, size, &found), 0);
+	assert_true(wfs_bytes_equal(wfs_buffer_bytes(&found), WFS_BYTES(value, size)));
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
-	assert_int_equal(count_blob_files(fixture), 1);
+	assert_int_equal(count_blob_files(fixture), FILES_A_BLOB);
 }
 
 /* --- sizes --- */
@@ -159,7 +160,7 @@ static void the_same_value_twice_is_one_file(void **state)
 		receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
 	}
 
-	assert_int_equal(count_blob_files(fixture), 1);
+	assert_int_equal(count_blob_files(fixture), FILES_A_BLOB);
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
 }
 
@@ -233,6 +234,102 @@ static void check_finds_a_changed_byte(void **state)
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -EIO);
 }
 
+enum { LARGE = 200000 }; /* bytes: three chunks and a part of one */
+
+/* Receives a blob of LARGE bytes and changes the byte at @offset of its file. */
+static char *receive_damaged(
+	struct store_fixture *fixture, uint64_t offset, struct wfs_blob *ret_blob)
+{
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	char *value = value_of(LARGE);
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char path[256];
+
+	receive(fixture, value, LARGE, &writer, ret_blob);
+	wfs_hash_hex(&ret_blob->hash, hex);
+	snprintf(path, sizeof(path), "%s/blobs/%.2s/%s", fixture->directory, hex, hex + 2);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "!", 1, (off_t)offset), 1);
+	return value;
+}
+
+static void any_range_is_read(void **state)
+{
+	static const uint64_t edges[] = {0, 1, 65535, 65536, 65537, 131072, LARGE - 1, LARGE};
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(LARGE);
+	struct wfs_blob blob;
+
+	receive(fixture, value, LARGE, &writer, &blob);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(edges); i++) {
+		for (size_t j = i; j < WFS_ARRAY_COUNT(edges); j++) {
+			WFS_AUTO_BUFFER struct wfs_buffer found = {0};
+			size_t size = edges[j] - edges[i];
+
+			wfs_buffer_append_text(&found, "before");
+			assert_int_equal(
+				wfs_blob_file_read(fixture->store, &blob, edges[i], size, &found),
+				0);
+			assert_int_equal(found.size, strlen("before") + size);
+			assert_memory_equal(found.data + strlen("before"), value + edges[i], size);
+		}
+	}
+}
+
+static void damage_is_not_read_and_what_is_far_from_it_is(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer found = {0};
+	struct wfs_blob blob;
+	WFS_AUTO_FREE char *value = receive_damaged(fixture, 70000, &blob);
+
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 0, 65536, &found), 0);
+	assert_memory_equal(found.data, value, 65536);
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 65536, 10, &found), -EIO);
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 0, LARGE, &found), -EIO);
+	assert_int_equal(found.size, 65536);
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 131072, 10, &found), 0);
+}
+
+static void a_blob_without_its_sums_is_not_read(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer found = {0};
+	struct wfs_blob blob;
+	WFS_AUTO_FREE char *value = receive_damaged(fixture, LARGE - 1, &blob);
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char path[256];
+
+	wfs_hash_hex(&blob.hash, hex);
+	snprintf(path, sizeof(path), "%s/blobs/%.2s/%s.sums", fixture->directory, hex, hex + 2);
+	assert_int_equal(truncate(path, 8), 0);
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 0, 10, &found), 0);
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 65536, 10, &found), -EIO);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 0, 10, &found), -ENOENT);
+}
+
+static void cleaning_removes_what_was_being_written_and_nothing_else(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *whole = NULL;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *half = NULL;
+	WFS_AUTO_FREE char *value = value_of(LARGE);
+	struct wfs_blob blob;
+
+	receive(fixture, value, LARGE, &whole, &blob);
+	assert_int_equal(wfs_blob_writer_new(fixture->store, &half), 0);
+	assert_int_equal(wfs_blob_writer_add(half, value, LARGE), 0);
+	assert_int_equal(count_blob_files(fixture), FILES_A_BLOB + 1);
+
+	assert_int_equal(wfs_blob_files_clean(fixture->store), 0);
+
+	assert_int_equal(count_blob_files(fixture), FILES_A_BLOB);
+	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
+}
+
 static void check_finds_a_file_of_another_size(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -278,6 +375,10 @@ int main(void)
 		IN_STORE(a_name_left_behind_by_a_killed_process_does_not_matter),
 		IN_STORE(a_store_without_room_for_files_says_so),
 		IN_STORE(check_finds_a_changed_byte),
+		IN_STORE(any_range_is_read),
+		IN_STORE(damage_is_not_read_and_what_is_far_from_it_is),
+		IN_STORE(a_blob_without_its_sums_is_not_read),
+		IN_STORE(cleaning_removes_what_was_being_written_and_nothing_else),
 		IN_STORE(check_finds_a_file_of_another_size),
 		IN_STORE(check_of_a_missing_file_says_so),
 		cmocka_unit_test(freeing_no_writer_is_allowed),

@@ -82,7 +82,7 @@ static void reads_give_what_the_view_gives(void **state)
 	struct world_fixture *fixture = *state;
 	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_reducer reducer;
 	struct wfs_version version;
 	struct wfs_bytes name;
@@ -104,7 +104,8 @@ static void reads_give_what_the_view_gives(void **state)
 		-ENOENT);
 	assert_int_equal(wfs_session_version_name(session, &view, &version, &name, &key), 0);
 	assert_true(wfs_bytes_equal(key, wfs_bytes_text("a")));
-	assert_int_equal(wfs_session_content(session, &view, &version, &content), 0);
+	assert_int_equal(
+		wfs_session_content(session, &view, &version, 0, WFS_CONTENT_ALL, &content), 0);
 	assert_true(wfs_bytes_equal(content.bytes, wfs_bytes_text("{\"n\":1}\n")));
 	assert_int_equal(wfs_session_manifest(session, &view, &version), 0);
 }

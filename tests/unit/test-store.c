@@ -107,6 +107,80 @@ static void open_refuses_a_file_that_is_no_database(void **state)
 	assert_int_equal(store_fixture_open(fixture, &reopen), -EIO);
 }
 
+static void path_of_data(const struct store_fixture *fixture, char ret_path[static 128])
+{
+	snprintf(ret_path, 128, "%s/data.mdb", fixture->directory);
+}
+
+static void open_refuses_a_file_that_was_cut_short(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_store_options options = {0};
+	struct wfs_store_figures figures;
+	char path[128];
+
+	wfs_store_figures(fixture->store, &figures);
+	wfs_store_close(WFS_STEAL(fixture->store));
+	path_of_data(fixture, path);
+	assert_int_equal(truncate(path, (off_t)figures.used_bytes - 4096), 0);
+
+	assert_int_equal(store_fixture_open(fixture, &options), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(strstr(fixture->error.message, "is cut short"));
+}
+
+/* Flips a bit of the only place in the file where @text stands, @offset bytes behind its start. */
+static void flip_bit(const struct store_fixture *fixture, const char *text, long offset)
+{
+	WFS_AUTO_FREE char *bytes = calloc(1, 1 << 20);
+	char path[128];
+
+	path_of_data(fixture, path);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	ssize_t size = pread(fd, bytes, 1 << 20, 0);
+	assert_true(size > 0);
+	char *found = memmem(bytes, (size_t)size, text, strlen(text));
+	assert_non_null(found);
+	found[offset] ^= 4;
+	assert_int_equal(pwrite(fd, found + offset, 1, found - bytes + offset), 1);
+}
+
+static void assert_flip_is_damage(void **state, long offset)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_store_options options = {0};
+	const char *line = "a line that stands nowhere else";
+	struct wfs_bytes found;
+	struct wfs_txn *txn;
+	uint64_t start;
+
+	assert_int_equal(wfs_store_write(fixture->store, &txn), 0);
+	assert_int_equal(wfs_journal_append(txn, 0, 0, wfs_bytes_text(line)), 0);
+	assert_int_equal(wfs_txn_commit(txn), 0);
+	wfs_store_close(WFS_STEAL(fixture->store));
+	flip_bit(fixture, line, offset);
+	assert_int_equal(store_fixture_open(fixture, &options), 0);
+
+	WFS_AUTO_TXN struct wfs_txn *reader = NULL;
+	assert_int_equal(wfs_store_read(fixture->store, &reader), 0);
+	assert_int_equal(wfs_journal_get(reader, 0, &start, &found), -EIO);
+}
+
+static void a_flipped_bit_in_free_bytes_is_damage(void **state)
+{
+	assert_flip_is_damage(state, 5);
+}
+
+static void a_flipped_bit_in_a_fixed_field_is_damage(void **state)
+{
+	assert_flip_is_damage(state, -1); /* the offset stands before the line */
+}
+
+static void a_flipped_bit_in_the_checksum_is_damage(void **state)
+{
+	assert_flip_is_damage(state, (long)strlen("a line that stands nowhere else"));
+}
+
 static void reopening_shows_what_was_committed(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -392,6 +466,10 @@ int main(void)
 		IN_STORE(open_refuses_a_newer_format),
 		IN_STORE(open_refuses_a_format_row_that_does_not_decode),
 		IN_DIRECTORY(open_refuses_a_file_that_is_no_database),
+		IN_STORE(open_refuses_a_file_that_was_cut_short),
+		IN_STORE(a_flipped_bit_in_free_bytes_is_damage),
+		IN_STORE(a_flipped_bit_in_a_fixed_field_is_damage),
+		IN_STORE(a_flipped_bit_in_the_checksum_is_damage),
 		IN_STORE(reopening_shows_what_was_committed),
 		IN_STORE(a_read_only_store_reads_and_refuses_to_write),
 		IN_DIRECTORY(a_scratch_store_takes_what_any_store_takes),

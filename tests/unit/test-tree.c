@@ -62,20 +62,14 @@ static void assert_missing(struct shown *shown, const char *path)
 /* The whole contents of a file; caller frees. */
 static char *contents(struct shown *shown, const char *path)
 {
-	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {.fd = -1};
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
 	struct wfs_attr attr = attr_of(shown, path);
 	char *text = calloc(1, attr.size_bytes + 1);
 
 	assert_non_null(text);
 	assert_int_equal(wfs_tree_read(&shown->tree, attr.ino, 0, attr.size_bytes + 100, &data), 0);
-	if (data.fd >= 0) {
-		assert_int_equal(data.fd_size, attr.size_bytes);
-		assert_int_equal(
-			pread(data.fd, text, data.fd_size, (off_t)data.fd_offset), data.fd_size);
-	} else {
-		assert_int_equal(data.bytes.size, attr.size_bytes);
-		memcpy(text, data.bytes.data, data.bytes.size);
-	}
+	assert_int_equal(data.bytes.size, attr.size_bytes);
+	memcpy(text, data.bytes.data, data.bytes.size);
 	return text;
 }
 
@@ -614,7 +608,7 @@ static void a_file_is_read_from_any_offset(void **state)
 
 		print_message("%s\n", paths[i]);
 		for (uint64_t offset = 0; offset < attr.size_bytes + 3; offset += 13) {
-			WFS_AUTO_TREE_DATA struct wfs_tree_data data = {.fd = -1};
+			WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
 			uint64_t left = offset < attr.size_bytes ? attr.size_bytes - offset : 0;
 			size_t expected = left < 40 ? (size_t)left : 40;
 
@@ -630,8 +624,8 @@ static void a_file_is_read_from_any_offset(void **state)
 static void a_large_cell_is_read_from_its_file(void **state)
 {
 	struct shown *shown = *state;
-	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {.fd = -1};
-	WFS_AUTO_TREE_DATA struct wfs_tree_data behind = {.fd = -1};
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
+	WFS_AUTO_TREE_DATA struct wfs_tree_data behind = {0};
 
 	tell(shown->world, "{'key':'a','op':'grow','n':100000}");
 	WFS_AUTO_FREE char *text = contents(shown, "reducers/cell/a");
@@ -639,11 +633,10 @@ static void a_large_cell_is_read_from_its_file(void **state)
 
 	assert_int_equal(strlen(text), 100000 + strlen("{\"pad\":\"\"}\n"));
 	assert_int_equal(wfs_tree_read(&shown->tree, attr.ino, 99990, 1000, &data), 0);
-	assert_true(data.fd >= 0);
-	assert_int_equal(data.fd_offset, 99990);
-	assert_int_equal(data.fd_size, attr.size_bytes - 99990);
+	assert_true(wfs_bytes_equal(
+		data.bytes, WFS_BYTES(text + 99990, (size_t)attr.size_bytes - 99990)));
 	assert_int_equal(wfs_tree_read(&shown->tree, attr.ino, 1 << 20, 1000, &behind), 0);
-	assert_int_equal(behind.fd_size, 0);
+	assert_int_equal(behind.bytes.size, 0);
 }
 
 static void the_log_is_all_records(void **state)

@@ -245,11 +245,11 @@ static void the_manifest_is_its_document(void **state)
 	struct world_fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, 1);
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_version version;
 
 	assert_int_equal(wfs_view_manifest(&view, &version), 0);
-	assert_int_equal(wfs_view_content(&view, &version, &content), 0);
+	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), 0);
 
 	assert_true(wfs_bytes_equal(content.bytes, wfs_manifest_document(manifest)));
 }
@@ -320,7 +320,7 @@ static void a_version_knows_its_cell(void **state)
 static void a_deleted_cell_has_no_content(void **state)
 {
 	struct world_fixture *fixture = *state;
-	struct wfs_content content = {.fd = -1};
+	struct wfs_content content = {0};
 	struct wfs_version version;
 	uint64_t last;
 
@@ -331,13 +331,13 @@ static void a_deleted_cell_has_no_content(void **state)
 	assert_int_equal(wfs_view_version(&view, last, &version), 0);
 
 	assert_true(version.tombstone);
-	assert_int_equal(wfs_view_content(&view, &version, &content), -ENOENT);
+	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -ENOENT);
 }
 
 static void content_with_a_flipped_bit_is_not_served(void **state)
 {
 	struct world_fixture *fixture = *state;
-	struct wfs_content content = {.fd = -1};
+	struct wfs_content content = {0};
 	struct wfs_version version;
 	uint64_t vid;
 
@@ -352,7 +352,7 @@ static void content_with_a_flipped_bit_is_not_served(void **state)
 
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	assert_int_equal(wfs_view_version(&view, vid, &version), 0);
-	assert_int_equal(wfs_view_content(&view, &version, &content), -EIO);
+	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -EIO);
 	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'add','n':1}"), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
@@ -360,7 +360,7 @@ static void content_with_a_flipped_bit_is_not_served(void **state)
 static void content_whose_file_is_cut_short_is_not_served(void **state)
 {
 	struct world_fixture *fixture = *state;
-	struct wfs_content content = {.fd = -1};
+	struct wfs_content content = {0};
 	struct wfs_version version;
 	char path[256];
 
@@ -372,15 +372,14 @@ static void content_whose_file_is_cut_short_is_not_served(void **state)
 	blob_file_path(fixture, &version.hash, path);
 	assert_int_equal(truncate(path, 1000), 0);
 
-	assert_int_equal(wfs_view_content(&view, &version, &content), -EIO);
-	assert_int_equal(content.fd, -1);
+	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -EIO);
 	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'same'}"), -EIO);
 }
 
 static void content_whose_file_is_gone_is_not_served(void **state)
 {
 	struct world_fixture *fixture = *state;
-	struct wfs_content content = {.fd = -1};
+	struct wfs_content content = {0};
 	struct wfs_version version;
 	char path[256];
 
@@ -392,7 +391,7 @@ static void content_whose_file_is_gone_is_not_served(void **state)
 	blob_file_path(fixture, &version.hash, path);
 	assert_int_equal(unlink(path), 0);
 
-	assert_int_equal(wfs_view_content(&view, &version, &content), -EIO);
+	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -EIO);
 }
 
 /* --- blobs --- */
@@ -400,7 +399,7 @@ static void content_whose_file_is_gone_is_not_served(void **state)
 static void a_blob_is_listed_from_its_height_on(void **state)
 {
 	struct world_fixture *fixture = *state;
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_blob_listing listing;
 	struct wfs_blob blob;
 	struct wfs_hash hash;
@@ -418,7 +417,7 @@ static void a_blob_is_listed_from_its_height_on(void **state)
 	assert_int_equal(wfs_view_blob_listed(&before, last, &blob, &listing), -ENOENT);
 	assert_int_equal(wfs_view_blob_listed(&head, last, &blob, &listing), 0);
 	assert_int_equal(wfs_view_blob_listed(&head, last + 1, &blob, &listing), -ENOENT);
-	assert_int_equal(wfs_view_blob_content(&head, &blob, &content), 0);
+	assert_int_equal(wfs_view_blob_content(&head, &blob, 0, WFS_CONTENT_ALL, &content), 0);
 	assert_int_equal(content.bytes.size, 5);
 }
 

@@ -638,12 +638,11 @@ static void a_large_blob_can_be_read_back(void **state)
 	assert_int_equal(put_blob(fixture, data, 1 << 20, &hash), 0);
 
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	assert_int_equal(wfs_view_blob(&view, &hash, &blob, &listing), 0);
 	assert_int_equal(listing.height, GENESIS_HEIGHT + 1);
-	assert_int_equal(wfs_view_blob_content(&view, &blob, &content), 0);
-	assert_true(content.fd >= 0);
-	assert_int_equal(content.size_bytes, 1 << 20);
+	assert_int_equal(wfs_view_blob_content(&view, &blob, 0, WFS_CONTENT_ALL, &content), 0);
+	assert_true(wfs_bytes_equal(content.bytes, WFS_BYTES(data, 1 << 20)));
 }
 
 int main(void)

@@ -269,7 +269,7 @@ static inline char *state_at(
 	struct world_fixture *fixture, uint64_t height, const char *reducer, const char *key)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, height);
-	WFS_AUTO_CONTENT struct wfs_content content = {.fd = -1};
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_reducer found;
 	struct wfs_version version;
 
@@ -278,15 +278,12 @@ static inline char *state_at(
 	if (r == -ENOENT)
 		return NULL;
 	assert_int_equal(r, 0);
-	assert_int_equal(wfs_view_content(&view, &version, &content), 0);
-	char *text = calloc(1, content.size_bytes + 1);
+	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), 0);
+	char *text = calloc(1, content.bytes.size + 1);
 	assert_non_null(text);
-	if (content.fd < 0)
-		memcpy(text, content.bytes.data, content.bytes.size);
-	else
-		assert_int_equal(read(content.fd, text, content.size_bytes), content.size_bytes);
-	assert_int_equal(text[content.size_bytes - 1], '\n');
-	text[content.size_bytes - 1] = '\0';
+	memcpy(text, content.bytes.data, content.bytes.size);
+	assert_int_equal(text[content.bytes.size - 1], '\n');
+	text[content.bytes.size - 1] = '\0';
 	return text;
 }
 
