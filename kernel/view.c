@@ -308,7 +308,8 @@ int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_l
 
 	if (seq >= view->height)
 		return -ENOENT;
-	return wfs_journal_get(view->txn, seq, &offset, ret_line);
+	int r = wfs_journal_get(view->txn, seq, &offset, ret_line);
+	return r == -ENOENT ? -EIO : r; /* the journal has no gaps */
 }
 
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)

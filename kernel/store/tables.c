@@ -530,45 +530,76 @@ int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cel
 	return r ? r : cell_decode(row_bytes(&key), value, ret_cell);
 }
 
+/* The id of the cell that was made last. */
+static int last_cell(struct wfs_txn *txn, uint32_t reducer_id, uint64_t *ret_id)
+{
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	int r = wfs_reducer_name(txn, reducer_id, &name);
+
+	if (!r)
+		r = wfs_reducer_get(txn, name.data, name.size, &reducer);
+	if (r)
+		return r;
+	*ret_id = wfs_cell_id(reducer_id, reducer.cell_count);
+	return 0;
+}
+
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id)
 {
+	const uint64_t first = wfs_cell_id(reducer_id, 1);
 	MDB_cursor *cursor;
-	int r = mdb_cursor_open(txn->mdb, wfs_store_table(txn->store, WFS_TABLE_CELL), &cursor);
+	uint64_t last_id = 0;
+	int r = last_cell(txn, reducer_id, &last_id);
 
+	if (r && r != -ENOENT)
+		return r;
+	r = mdb_cursor_open(txn->mdb, wfs_store_table(txn->store, WFS_TABLE_CELL), &cursor);
 	if (r)
 		return wfs_store_error(r);
-	uint64_t first = wfs_cell_id(reducer_id, 0);
 	*walk = (struct wfs_cell_walk){
 		.cursor = cursor,
 		.txn = txn,
 		.reducer_id = reducer_id,
-		.next_id = after_id >= first ? after_id + 1 : first,
+		.next_id = after_id < first ? first : after_id + (after_id < UINT64_MAX),
+		.last_id = last_id,
 	};
 	return 0;
+}
+
+/* No row of the reducer is left. */
+static int end_walk(const struct wfs_cell_walk *walk)
+{
+	return walk->last_id && walk->next_id <= walk->last_id ? -EIO : 0;
 }
 
 int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 {
 	struct row row = key_u64(walk->next_id);
 	MDB_val k = val_of(row_bytes(&row));
+	struct wfs_bytes value;
 	MDB_val v;
 	int r = mdb_cursor_get(walk->cursor, &k, &v, walk->positioned ? MDB_NEXT : MDB_SET_RANGE);
 
+	walk->row_damaged = false;
 	if (r == MDB_NOTFOUND)
-		return 0;
+		return end_walk(walk);
 	if (r)
 		return wfs_store_error(r);
 	walk->positioned = true;
-	struct wfs_bytes value;
+	struct reader reader = reader_of(bytes_of(k));
+	const uint64_t cell_id = take_u64(&reader);
+	/* @after_id is a caller's word: it may point behind the reducer. */
+	if (wfs_cell_reducer(cell_id) != walk->reducer_id)
+		return end_walk(walk);
+	bool missed = walk->last_id && cell_id != walk->next_id;
+	walk->next_id = cell_id + 1;
 	r = unseal(WFS_TABLE_CELL, k, v, &value);
 	if (!r)
 		r = cell_decode(bytes_of(k), value, ret_cell);
-	walk->row_damaged = r != 0;
-	if (r)
-		return r;
-	/* @after_id is a caller's word: it may point behind the reducer. */
-	return wfs_cell_reducer(ret_cell->cell_id) == walk->reducer_id;
+	walk->row_damaged = r || missed;
+	return walk->row_damaged ? -EIO : 1;
 }
 
 void wfs_cell_walk_done(struct wfs_cell_walk *walk)

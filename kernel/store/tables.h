@@ -160,13 +160,15 @@ struct wfs_cell_walk {
 	struct wfs_txn *txn;
 	uint32_t reducer_id;
 	uint64_t next_id;
+	uint64_t last_id; /* of the reducer; 0: it is not known, and nothing is missed */
 	bool positioned;
 	bool row_damaged; /* -EIO was for one row: the walk can go on behind it */
 };
 /** wfs_cell_walk_init() - start behind @after_id (0: at the first cell of @reducer_id). */
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
-/** wfs_cell_walk_next() - Return: 1 and a cell, 0 at the reducer's end, or -errno. */
+/** wfs_cell_walk_next() - Return: 1 and a cell, 0 at the reducer's end, or -errno (-EIO: a row is
+ *  damaged or missing: ordinals have no gaps). */
 int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell);
 void wfs_cell_walk_done(struct wfs_cell_walk *walk);
 #define WFS_AUTO_CELL_WALK WFS_CLEANUP(wfs_cell_walk_done)

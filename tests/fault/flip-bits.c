@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is a flipped bit ever served?
+ *
+ * flip-bits WORLD COUNT [SEED]: flips one bit in COUNT random places of WORLD/data.mdb and of the
+ * files in WORLD/blobs, one at a time, and each time reads all of the world's tree as a mount does
+ * (names, sizes, bytes, at the head and at every height) and verifies it, in processes of their own.
+ * What comes without an error must be what came before the flip. WORLD is as before afterwards.
+ * Prints what the flips led to; exit 1 when a wrong byte was served.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "caps/session.h"
+#include "fs/tree/tree.h"
+#include "kernel/verify.h"
+
+enum {
+	ITEMS_MAX = 1 << 20,
+	FILES_MAX = 1 << 10,
+	READ_PART = 128 << 10, /* bytes of one read, as Linux asks for them */
+};
+
+/* What reading all of a world gave: one number for everything that was asked. */
+struct reading {
+	size_t count;
+	bool refused; /* it did not open */
+	size_t problems;
+	uint64_t items[ITEMS_MAX]; /* a hash of each; 0: an error */
+};
+
+static struct reading *expected;
+static struct reading *found; /* shared with the process that reads */
+
+static void check(bool condition, const char *what)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "flip-bits: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+/* --- reading everything --- */
+
+struct walk {
+	const struct wfs_tree *tree;
+	uint64_t directory;
+	struct wfs_hasher *names;
+};
+
+static void add(const struct wfs_hash *hash, int r)
+{
+	uint64_t item = 0;
+
+	check(found->count < ITEMS_MAX, "the world is too large");
+	if (r == 0) {
+		memcpy(&item, hash->bytes, sizeof(item));
+		item |= 1;
+	}
+	found->items[found->count++] = item;
+}
+
+static void read_file(const struct wfs_tree *tree, const struct wfs_attr *attr)
+{
+	struct wfs_hasher *hasher = NULL;
+	uint64_t offset = 0;
+	int r = wfs_hasher_new(&hasher);
+
+	do {
+		WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
+
+		r = wfs_tree_read(tree, attr->ino, offset, READ_PART, &data);
+		if (r || data.bytes.size == 0)
+			break;
+		wfs_hasher_add(hasher, data.bytes.data, data.bytes.size);
+		offset += data.bytes.size;
+	} while (offset < attr->size_bytes);
+	const struct wfs_hash hash = wfs_hasher_end(hasher);
+	wfs_hasher_free(hasher);
+	add(&hash, r);
+}
+
+static void read_directory(const struct wfs_tree *tree, uint64_t ino);
+
+static bool read_entry(void *context, const struct wfs_tree_entry *entry)
+{
+	struct walk *walk = context;
+	const struct wfs_attr *attr = entry->attr;
+	struct wfs_attr looked_up;
+
+	wfs_hasher_add(walk->names, entry->name, strlen(entry->name) + 1);
+	wfs_hasher_add(walk->names, &attr->size_bytes, sizeof(attr->size_bytes));
+	int r = wfs_tree_lookup(walk->tree, walk->directory, entry->name, &looked_up);
+	const struct wfs_hash hash = wfs_hash_of(&looked_up.ino, sizeof(looked_up.ino));
+	add(&hash, r);
+	if (S_ISDIR(attr->mode))
+		read_directory(walk->tree, attr->ino);
+	else if (S_ISREG(attr->mode))
+		read_file(walk->tree, attr);
+	return true;
+}
+
+/* The names come first, so that a directory's place in the list does not depend on them. */
+static void read_directory(const struct wfs_tree *tree, uint64_t ino)
+{
+	struct walk walk = {.tree = tree, .directory = ino};
+	size_t place = found->count++;
+
+	check(wfs_hasher_new(&walk.names) == 0, "hash");
+	int r = wfs_tree_list(tree, ino, 0, read_entry, &walk);
+	const struct wfs_hash hash = wfs_hasher_end(walk.names);
+	wfs_hasher_free(walk.names);
+	uint64_t item = 0;
+	memcpy(&item, hash.bytes, sizeof(item));
+	found->items[place] = r ? 0 : item | 1;
+}
+
+static void read_world(const char *directory, bool verify)
+{
+	const struct wfs_world_options options = {.read_only = true};
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_WORLD struct wfs_world *world = NULL;
+	WFS_AUTO_SESSION struct wfs_session *session = NULL;
+	struct wfs_error error = {0};
+	uint64_t height = 0;
+
+	found->refused = true;
+	if (wfs_world_open(directory, &options, &world, &error) ||
+		wfs_session_new(world, WFS_PRINCIPAL_OPERATOR, &session, &error))
+		return;
+	found->refused = false;
+	if (verify) {
+		int r = wfs_verify(world, &problems, NULL, NULL, &error);
+
+		found->problems = problems.count + (r != 0);
+		return;
+	}
+	const struct wfs_tree tree = {.session = session};
+	read_directory(&tree, wfs_tree_directory_ino(WFS_DIRECTORY_ROOT, 0));
+	struct wfs_view view = {0};
+	if (wfs_session_view(session, WFS_HEIGHT_HEAD, &view, NULL) == 0)
+		height = view.height;
+	wfs_view_close(&view);
+	for (uint64_t h = 1; h <= height; h++) {
+		const struct wfs_node node = {.kind = WFS_NODE_DIRECTORY, .number = h};
+
+		read_directory(&tree, wfs_ino_encode(&node));
+	}
+}
+
+/* Reads or verifies in a process of its own. Return: did it live? */
+static bool read_apart(const char *directory, bool verify)
+{
+	int status;
+
+	memset(found, 0, offsetof(struct reading, items));
+	fflush(NULL);
+	pid_t child = fork();
+	if (child == 0) {
+		int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		dup2(null_fd, STDERR_FILENO);
+		read_world(directory, verify);
+		_exit(0);
+	}
+	check(child > 0 && waitpid(child, &status, 0) == child, "fork");
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* --- flipping --- */
+
+struct file {
+	char path[512];
+	uint64_t size;
+};
+
+static struct file files[FILES_MAX];
+static size_t file_count;
+static uint64_t file_bytes;
+
+static void add_file(const char *path)
+{
+	struct stat st;
+
+	check(stat(path, &st) == 0, path);
+	check(file_count < FILES_MAX, "too many files");
+	struct file *file = &files[file_count++];
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	file->size = (uint64_t)st.st_size;
+	file_bytes += file->size;
+}
+
+static void add_files(const char *directory)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+
+	check(listing != NULL, directory);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while ((entry = readdir(listing))) {
+		char path[512];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		if (entry->d_type == DT_DIR)
+			add_files(path);
+		else
+			add_file(path);
+	}
+	closedir(listing);
+}
+
+static void flip(const char *path, uint64_t offset, unsigned int bit)
+{
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	uint8_t byte;
+
+	check(fd >= 0 && pread(fd, &byte, 1, (off_t)offset) == 1, path);
+	byte ^= (uint8_t)(1U << bit);
+	check(pwrite(fd, &byte, 1, (off_t)offset) == 1, path);
+}
+
+/* --- what came of it --- */
+
+struct tally {
+	size_t unnoticed, errors, refused, died, wrong, missed;
+};
+
+/* Was anything given that is not what was there before? */
+static bool gave_wrong(size_t *ret_errors)
+{
+	bool wrong = found->count > expected->count;
+
+	*ret_errors = found->count < expected->count;
+	/* Behind an error in a listing the rest has other places. */
+	for (size_t i = 0; i < found->count && i < expected->count; i++) {
+		if (found->items[i] == expected->items[i])
+			continue;
+		++*ret_errors;
+		if (found->items[i] == 0)
+			break;
+		wrong = true;
+		break;
+	}
+	return wrong;
+}
+
+static void try_flip(const char *directory, const struct file *file, uint64_t offset,
+	unsigned int bit, struct tally *tally)
+{
+	size_t errors = 0;
+
+	flip(file->path, offset, bit);
+	bool lived = read_apart(directory, false);
+	bool refused = found->refused;
+	bool wrong = lived && !refused && gave_wrong(&errors);
+	bool verified = read_apart(directory, true);
+	bool told = !verified || found->refused || found->problems > 0;
+	flip(file->path, offset, bit);
+	if (wrong)
+		tally->wrong++;
+	else if (!lived)
+		tally->died++;
+	else if (refused)
+		tally->refused++;
+	else if (errors)
+		tally->errors++;
+	else
+		tally->unnoticed++;
+	if ((wrong || errors || refused) && !told)
+		tally->missed++;
+	if (wrong || !lived || ((errors || refused) && !told))
+		printf("%s: bit %u of byte %" PRIu64 ": %s\n", file->path, bit, offset,
+			wrong            ? "a wrong byte was served"
+				: !lived ? "the reader died"
+					 : "verify did not tell");
+}
+
+static void *shared(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	check(memory != MAP_FAILED, "memory");
+	return memory;
+}
+
+int main(int argc, char **argv)
+{
+	struct tally tally = {0};
+	char path[512];
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: flip-bits WORLD COUNT [SEED]\n");
+		return 2;
+	}
+	const size_t count = strtoul(argv[2], NULL, 10);
+	srandom(argc > 3 ? (unsigned int)strtoul(argv[3], NULL, 10) : 1);
+	expected = shared(sizeof(*expected));
+	found = expected;
+	check(read_apart(argv[1], false) && !expected->refused, "the world does not read");
+	found = shared(sizeof(*found));
+	snprintf(path, sizeof(path), "%s/data.mdb", argv[1]);
+	add_file(path);
+	const uint64_t store_bytes = file_bytes;
+	snprintf(path, sizeof(path), "%s/blobs", argv[1]);
+	add_files(path);
+	for (size_t i = 0; i < count; i++) {
+		/* Half of the places in the store, half in the files. */
+		bool in_store = i % 2 == 0 || file_count == 1;
+		uint64_t at = ((uint64_t)random() << 31 | (uint64_t)random()) %
+			(in_store ? store_bytes : file_bytes - store_bytes);
+		const struct file *file = &files[in_store ? 0 : 1];
+
+		while (at >= file->size)
+			at -= file++->size;
+		try_flip(argv[1], file, at, (unsigned int)random() % 8, &tally);
+	}
+	printf("%zu bits flipped, %zu items read each time: %zu without effect, %zu errors, "
+	       "%zu worlds refused, %zu readers died, %zu wrong, %zu not told by verify\n",
+		count, expected->count, tally.unnoticed, tally.errors, tally.refused, tally.died,
+		tally.wrong, tally.missed);
+	return tally.wrong || tally.missed;
+}
