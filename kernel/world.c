@@ -95,9 +95,9 @@ static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 	}
 	if (!r)
 		r = wfs_journal_get(txn, height - 1, &offset, &line);
-	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read the last record");
-	if (!is_head_hash(txn, line))
+	if (r && r != -ENOENT && r != -EIO)
+		return wfs_error_from_errno(error, r, "read the last record");
+	if (r || !is_head_hash(txn, line))
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
 			"the stored bytes of record %llu are damaged",
 			(unsigned long long)height - 1);

@@ -213,25 +213,23 @@ static int open_tables(struct wfs_store *store, bool create)
 static int check_format(struct wfs_store *store, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
-	struct wfs_bytes format;
+	struct wfs_bytes row;
+	uint8_t format;
 	int r = wfs_store_read(store, &txn);
 
 	if (!r)
-		r = wfs_meta_get(txn, "format", &format);
-	if (r == -EIO)
-		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
-			"the store in '%s' is damaged, or of a format before %d, which this "
-			"program does not read",
-			store->directory, WFS_STORE_FORMAT);
+		r = wfs_meta_format(txn, &format);
+	if (!r && format != WFS_STORE_FORMAT)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the world in '%s' has format %d, this program knows %d: use %s worldfs",
+			store->directory, format, WFS_STORE_FORMAT,
+			format > WFS_STORE_FORMAT ? "a newer" : "an older");
+	if (!r)
+		r = wfs_meta_get(txn, "format", &row);
 	if (r)
 		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r,
 			"read the format of the store in '%s'", store->directory);
-	if (format.size == 1 && *(const uint8_t *)format.data <= WFS_STORE_FORMAT)
-		return 0;
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"the world in '%s' has format %d, this program knows up to %d: use a newer worldfs",
-		store->directory, format.size ? *(const uint8_t *)format.data : 0,
-		WFS_STORE_FORMAT);
+	return 0;
 }
 
 /* Pages behind the end of a file that was cut short would be a SIGBUS. */

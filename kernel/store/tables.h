@@ -116,6 +116,9 @@ struct wfs_blob_listing {
 int wfs_meta_put(struct wfs_txn *txn, const char *name, struct wfs_bytes value);
 int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_value);
 
+/** wfs_meta_format() - the store's format as it stands there: its checksum may be of a later kind. */
+int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
+
 /* journal; getters: -ENOENT behind the end */
 
 /** wfs_journal_append() - @seq must be the next one. @offset: bytes of all lines before it. */
