@@ -365,6 +365,7 @@ int wfs_blob_files_clean(struct wfs_store *store)
 			close(fd);
 		return r;
 	}
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
 	while ((entry = readdir(directory)))
 		if (strncmp(entry->d_name, TEMPORARY_PREFIX, sizeof(TEMPORARY_PREFIX) - 1) == 0)
 			unlinkat(fd, entry->d_name, 0);
