@@ -105,6 +105,20 @@ const struct wfs_command wfs_commands[] = {
 			"their history.\n",
 	},
 	{
+		.name = "backup",
+		.group = GROUP_WORLD,
+		.arguments = "DIR",
+		.argument_min = 1,
+		.argument_max = 1,
+		.run = wfs_run_backup,
+		.summary = "a compact copy of the whole world in DIR",
+		.help = "DIR is made if it is not there, and must be empty otherwise. It is "
+			"a world then, of one moment, with every blob file, whose hashes "
+			"were checked. The owner goes on meanwhile. Interrupted or refused, "
+			"it leaves nothing in DIR.\n\n"
+			"  worldfs -w ~/world backup /backup/$(date +%F)\n",
+	},
+	{
 		.name = "diff",
 		.group = GROUP_WORLD,
 		.arguments = "H1 H2",

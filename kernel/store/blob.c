@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include "kernel/base/file.h"
 #include "kernel/store/store-impl.h"
 
 enum {
@@ -210,4 +212,47 @@ int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob)
 	}
 	struct wfs_hash hash = wfs_hasher_end(hasher);
 	return size == blob->size_bytes && wfs_hash_equal(&hash, &blob->hash) ? 0 : -EIO;
+}
+
+/* --- files of a store that others work on --- */
+
+int wfs_blob_files_hold(struct wfs_store *store)
+{
+	WFS_AUTO_FD int fd =
+		openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_SH))
+		return -errno;
+	return WFS_STEAL_FD(fd);
+}
+
+/* Makes `blobs` and `blobs/ab` when they are missing. */
+static int make_parents(int directory_fd, const char *path)
+{
+	char parent[sizeof("blobs/ab")];
+
+	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
+	if (mkdirat(directory_fd, "blobs", 0700) && errno != EEXIST)
+		return -errno;
+	return mkdirat(directory_fd, parent, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob)
+{
+	const int directory_fd = wfs_store_directory_fd(to);
+	WFS_AUTO_FD int source = wfs_blob_file_open(from, &blob->hash);
+	char path[BLOB_PATH_SIZE];
+
+	if (source < 0)
+		return source;
+	blob_path(&blob->hash, path);
+	int r = make_parents(directory_fd, path);
+	if (r)
+		return wfs_trace(r);
+	WFS_AUTO_FD int copy =
+		openat(directory_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (copy < 0)
+		return errno == EEXIST ? 0 : -errno;
+	r = wfs_file_copy(source, copy);
+	return wfs_trace(r ? r : wfs_blob_file_check(to, blob));
 }

@@ -43,3 +43,17 @@ int wfs_blob_file_open(struct wfs_store *store, const struct wfs_hash *hash);
 
 /** wfs_blob_file_check() - read the whole file and compare. Return: 0, -EIO (does not hash), … */
 int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);
+
+/**
+ * wfs_blob_files_hold() - nobody removes blob files from now on
+ * For who reads files of a transaction that ends before the reading does.
+ * Return: a descriptor; closing it lets go; or -errno.
+ */
+int wfs_blob_files_hold(struct wfs_store *store);
+
+/**
+ * wfs_blob_file_copy() - give @to the file of a blob, unless it has one, and check its hash there
+ * @to: only its directory is used. The copy is not synced.
+ * Return: 0, -ENOENT (there is no file), -EIO (does not hash), -ENOSPC, …
+ */
+int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob);

@@ -13,6 +13,7 @@
 enum {
 	READERS_MAX = 1024,
 	LOCK_FILE_BYTES = READERS_MAX * 64 + 4096, /* at least what LMDB uses of lock.mdb */
+	COPY_PIECE_SIZE = 1 << 20,                 /* bytes between two looks at a copy */
 	FULL_DISK_BYTES = 64 << 10, /* less room than this, and a write that failed was for that */
 };
 
@@ -360,6 +361,29 @@ void wfs_store_close(struct wfs_store *store)
 	free(store);
 }
 
+/* A row of LMDB's own table of free pages begins with their number. */
+static uint64_t count_free_pages(struct wfs_store *store)
+{
+	enum { FREE_TABLE = 0 }; /* mdb_stat.c reads it in the same way */
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	MDB_cursor *cursor;
+	uint64_t count = 0;
+	MDB_val key;
+	MDB_val pages;
+
+	if (wfs_store_read(store, &txn) || mdb_cursor_open(txn->mdb, FREE_TABLE, &cursor))
+		return 0;
+	while (mdb_cursor_get(cursor, &key, &pages, MDB_NEXT) == 0) {
+		size_t row_count = 0;
+
+		if (pages.mv_size >= sizeof(row_count))
+			memcpy(&row_count, pages.mv_data, sizeof(row_count));
+		count += row_count;
+	}
+	mdb_cursor_close(cursor);
+	return count;
+}
+
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures)
 {
 	MDB_envinfo info = {0};
@@ -370,6 +394,75 @@ void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_fi
 	*ret_figures = (struct wfs_store_figures){
 		.map_size_bytes = info.me_mapsize,
 		.used_bytes = (info.me_last_pgno + 1) * (uint64_t)stat.ms_psize,
+		.free_bytes = count_free_pages(store) * stat.ms_psize,
 		.readers_max = info.me_maxreaders,
 	};
+}
+
+/* --- copying --- */
+
+/* LMDB writes to a pipe on a thread of its own, so that what comes can be counted and stopped. */
+struct copy {
+	struct wfs_store *store;
+	pthread_t thread;
+	int in; /* the pipe's ends */
+	int out;
+	int result; /* of LMDB; once the thread has ended */
+};
+
+static void *copy_main(void *argument)
+{
+	struct copy *copy = argument;
+
+	copy->result = mdb_env_copyfd2(copy->store->env, copy->in, MDB_CP_COMPACT);
+	close(copy->in);
+	return NULL;
+}
+
+static int copy_begin(struct wfs_store *store, struct copy *copy)
+{
+	int ends[2];
+
+	copy->store = store;
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	copy->out = ends[0];
+	copy->in = ends[1];
+	(void)fcntl(copy->out, F_SETPIPE_SZ, COPY_PIECE_SIZE); /* only faster */
+	int r = -pthread_create(&copy->thread, NULL, copy_main, copy);
+	if (r) {
+		close(copy->in);
+		close(copy->out);
+	}
+	return r;
+}
+
+static int copy_pieces(struct copy *copy, int fd, wfs_store_copy_fn *each, void *context)
+{
+	uint64_t done_bytes = 0;
+
+	for (;;) {
+		const ssize_t size = splice(copy->out, NULL, fd, NULL, COPY_PIECE_SIZE, 0);
+
+		if (size == 0)
+			return 0;
+		if (size < 0 && errno != EINTR)
+			return -errno;
+		done_bytes += size > 0 ? (uint64_t)size : 0;
+		if (each && !each(context, done_bytes))
+			return -EINTR;
+	}
+}
+
+int wfs_store_copy(struct wfs_store *store, int fd, wfs_store_copy_fn *each, void *context)
+{
+	struct copy copy = {0};
+	int r = copy_begin(store, &copy);
+
+	if (r)
+		return wfs_trace(r);
+	r = copy_pieces(&copy, fd, each, context);
+	close(copy.out); /* whoever still writes gets EPIPE; LMDB keeps the signal off */
+	pthread_join(copy.thread, NULL);
+	return wfs_trace(r ? r : wfs_store_error(copy.result));
 }

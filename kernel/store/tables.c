@@ -615,6 +615,22 @@ int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid)
 	return edge_key(txn, WFS_TABLE_VERSION, MDB_LAST, 0, ret_vid);
 }
 
+int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version)
+{
+	struct row wanted = key_u64(after + 1);
+	struct wfs_bytes key = row_bytes(&wanted);
+	struct wfs_bytes value;
+
+	if (after == UINT64_MAX)
+		return -ENOENT;
+	int r = seek(txn, WFS_TABLE_VERSION, MDB_SET_RANGE, &key, &value);
+	if (r)
+		return r;
+	struct reader reader = reader_of(key);
+	uint64_t vid = take_u64(&reader);
+	return reader.bad ? -EIO : wfs_version_get(txn, vid, ret_version);
+}
+
 /* --- history, searched --- */
 
 /* The vid to search backwards from: the nearest indexed version not before @height, or the head. */

@@ -180,6 +180,8 @@ int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version);
 int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version);
 /** wfs_version_last() - the highest vid, 0 when there is none. */
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
+/** wfs_version_next() - the first one with a vid above @after. */
+int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version);
 
 /* blob; getters: -ENOENT */
 int wfs_blob_put(struct wfs_txn *txn, const struct wfs_blob *blob);
