@@ -2,6 +2,7 @@
 /* Writing a blob once, durably, under its own hash; opening it again. */
 #include "kernel/store/blob.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/file.h>
@@ -23,6 +24,9 @@ struct wfs_blob_writer {
 	uint64_t size_bytes;
 	int fd; /* the temporary file, or -1 */
 	char temporary[TEMPORARY_PATH_SIZE];
+	bool pending;
+	struct wfs_hash hash;         /* when pending */
+	struct wfs_blob_writer *next; /* pending, too; lock: that of the list */
 };
 
 int wfs_blob_writer_new(struct wfs_store *store, struct wfs_blob_writer **ret_writer)
@@ -122,6 +126,39 @@ static int ensure_parent(int directory_fd, const char *parent)
 	return sync_directory(directory_fd, "blobs");
 }
 
+/* --- files whose rows may be under way --- */
+
+static void pending_add(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
+{
+	struct wfs_blob_pending *pending = wfs_store_blob_pending(writer->store);
+	WFS_GUARD(&pending->lock);
+
+	writer->hash = *hash;
+	writer->pending = true;
+	writer->next = pending->first;
+	pending->first = writer;
+}
+
+static void pending_remove(struct wfs_blob_writer *writer)
+{
+	struct wfs_blob_pending *pending = wfs_store_blob_pending(writer->store);
+	WFS_GUARD(&pending->lock);
+	struct wfs_blob_writer **at = &pending->first;
+
+	while (*at != writer)
+		at = &(*at)->next;
+	*at = writer->next;
+}
+
+/* Lock: that of the list is held. */
+static bool is_pending(const struct wfs_blob_pending *pending, const struct wfs_hash *hash)
+{
+	for (const struct wfs_blob_writer *writer = pending->first; writer; writer = writer->next)
+		if (wfs_hash_equal(&writer->hash, hash))
+			return true;
+	return false;
+}
+
 static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 {
 	int directory_fd = wfs_store_directory_fd(writer->store);
@@ -135,6 +172,7 @@ static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 	int r = ensure_parent(directory_fd, parent);
 	if (r)
 		return r;
+	pending_add(writer, hash);
 	if (renameat(directory_fd, writer->temporary, directory_fd, path))
 		return -errno;
 	close(WFS_STEAL_FD(writer->fd));
@@ -168,6 +206,8 @@ void wfs_blob_writer_free(struct wfs_blob_writer *writer)
 		return;
 	if (writer->fd >= 0)
 		close(writer->fd);
+	if (writer->pending)
+		pending_remove(writer);
 	if (writer->temporary[0])
 		unlinkat(wfs_store_directory_fd(writer->store), writer->temporary, 0);
 	wfs_buffer_done(&writer->small);
@@ -255,4 +295,72 @@ int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struc
 		return errno == EEXIST ? 0 : -errno;
 	r = wfs_file_copy(source, copy);
 	return wfs_trace(r ? r : wfs_blob_file_check(to, blob));
+}
+
+int wfs_blob_files_settle(struct wfs_store *store)
+{
+	WFS_AUTO_FD int fd =
+		openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+}
+
+int wfs_blob_file_remove(
+	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes)
+{
+	const int directory_fd = wfs_store_directory_fd(store);
+	struct wfs_blob_pending *pending = wfs_store_blob_pending(store);
+	char path[BLOB_PATH_SIZE];
+	struct stat st;
+	WFS_GUARD(&pending->lock);
+
+	blob_path(hash, path);
+	if (is_pending(pending, hash))
+		return -EBUSY;
+	if (fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) ||
+		unlinkat(directory_fd, path, 0))
+		return -errno;
+	*ret_size_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* The files of one `blobs/ab`; other names are somebody else's. */
+static int files_below(int directory_fd, unsigned int first_byte,
+	int (*each)(void *context, const struct wfs_hash *hash), void *context)
+{
+	char path[sizeof("blobs/ab")];
+	const struct dirent *entry;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "blobs/%02x", first_byte);
+	int fd = openat(directory_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	DIR *listing = fdopendir(fd);
+	if (!listing) {
+		close(fd);
+		return -ENOMEM;
+	}
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while (!r && (entry = readdir(listing))) {
+		char hex[WFS_HASH_HEX_SIZE + 1];
+		struct wfs_hash hash;
+		int size = snprintf(hex, sizeof(hex), "%02x%s", first_byte, entry->d_name);
+
+		if (size == WFS_HASH_HEX_SIZE &&
+			wfs_hash_parse(hex, WFS_HASH_HEX_SIZE, &hash, NULL) == 0)
+			r = each(context, &hash);
+	}
+	closedir(listing);
+	return r;
+}
+
+int wfs_blob_files_each(struct wfs_store *store,
+	int (*each)(void *context, const struct wfs_hash *hash), void *context)
+{
+	int r = 0;
+
+	for (unsigned int byte = 0; !r && byte <= UINT8_MAX; byte++)
+		r = files_below(wfs_store_directory_fd(store), byte, each, context);
+	return wfs_trace(r);
 }

@@ -24,6 +24,7 @@ struct wfs_store {
 	int directory_fd;
 	pthread_mutex_t pool_lock;
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
+	struct wfs_blob_pending pending;
 };
 
 int wfs_store_error(int code)
@@ -65,6 +66,11 @@ MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table)
 int wfs_store_directory_fd(const struct wfs_store *store)
 {
 	return store->directory_fd;
+}
+
+struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store)
+{
+	return &store->pending;
 }
 
 const char *wfs_store_directory(const struct wfs_store *store)
@@ -315,6 +321,7 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
 	store->directory_fd = -1;
 	pthread_mutex_init(&store->pool_lock, NULL);
+	pthread_mutex_init(&store->pending.lock, NULL);
 	store->directory = strdup(directory);
 	if (!store->directory)
 		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
@@ -357,6 +364,7 @@ void wfs_store_close(struct wfs_store *store)
 	if (store->directory_fd >= 0)
 		close(store->directory_fd);
 	pthread_mutex_destroy(&store->pool_lock);
+	pthread_mutex_destroy(&store->pending.lock);
 	free(store->directory);
 	free(store);
 }

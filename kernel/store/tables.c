@@ -161,6 +161,13 @@ static int seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, str
 	return 0;
 }
 
+static int drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	MDB_val k = val_of(key);
+
+	return wfs_store_error(mdb_del(txn->mdb, wfs_store_table(txn->store, table), &k, NULL));
+}
+
 /* The u64 key of a table's last or first row; @when_empty when there is none. */
 static int edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op,
 	uint64_t when_empty, uint64_t *ret_key)
@@ -190,6 +197,34 @@ int wfs_meta_put(struct wfs_txn *txn, const char *name, struct wfs_bytes value)
 int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_value)
 {
 	return get(txn, WFS_TABLE_META, wfs_bytes_text(name), ret_value);
+}
+
+#define META_FIRST_HEIGHT "first_height"
+
+int wfs_first_height_get(struct wfs_txn *txn, uint64_t *ret_height)
+{
+	struct wfs_bytes value;
+	int r = wfs_meta_get(txn, META_FIRST_HEIGHT, &value);
+
+	if (r == -ENOENT) {
+		*ret_height = 1;
+		return 0;
+	}
+	if (r)
+		return r;
+	struct reader reader = reader_of(value);
+	uint64_t height = take_u64(&reader);
+	if (reader.bad || height == 0)
+		return -EIO;
+	*ret_height = height;
+	return 0;
+}
+
+int wfs_first_height_put(struct wfs_txn *txn, uint64_t height)
+{
+	const uint64_t big = htobe64(height);
+
+	return wfs_meta_put(txn, META_FIRST_HEIGHT, WFS_BYTES(&big, sizeof(big)));
 }
 
 /* --- journal --- */
@@ -547,6 +582,20 @@ void wfs_cell_walk_done(struct wfs_cell_walk *walk)
 	walk->cursor = NULL;
 }
 
+int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id)
+{
+	struct row key = key_u64(cell_id);
+	struct name_key name;
+	struct wfs_cell cell;
+	int r = wfs_cell_get(txn, cell_id, &cell);
+
+	if (!r)
+		r = name_key_of(wfs_cell_reducer(cell_id), cell.key, &name);
+	if (!r)
+		r = drop(txn, WFS_TABLE_CELL_BY_NAME, WFS_BYTES(name.bytes, name.size));
+	return r ? r : drop(txn, WFS_TABLE_CELL, row_bytes(&key));
+}
+
 /* --- history --- */
 
 static struct row key_history(uint64_t cell_id, uint64_t height)
@@ -629,6 +678,25 @@ int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *re
 	struct reader reader = reader_of(key);
 	uint64_t vid = take_u64(&reader);
 	return reader.bad ? -EIO : wfs_version_get(txn, vid, ret_version);
+}
+
+int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version)
+{
+	struct row key = key_u64(version->vid);
+	struct row indexed = key_history(version->cell_id, version->height);
+	struct wfs_bytes value;
+	int r = get(txn, WFS_TABLE_HISTORY, row_bytes(&indexed), &value);
+
+	if (!r) {
+		struct reader reader = reader_of(value);
+
+		/* A record can give a cell two versions; the row is the later one's. */
+		if (take_u64(&reader) == version->vid)
+			r = drop(txn, WFS_TABLE_HISTORY, row_bytes(&indexed));
+	} else if (r == -ENOENT) {
+		r = 0;
+	}
+	return r ? r : drop(txn, WFS_TABLE_VERSION, row_bytes(&key));
 }
 
 /* --- history, searched --- */
