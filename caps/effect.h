@@ -21,6 +21,7 @@
 	X(EVENT_EMIT, "event.emit", "act")                               \
 	X(ACTION_NOOP, "action.noop", "act")                             \
 	X(WORLD_SNAPSHOT, "world.snapshot", "admin")                     \
+	X(WORLD_GC, "world.gc", "admin")                                 \
 	X(WORLD_MOUNT, "world.mount", "admin")                           \
 	X(WORLD_SHUTDOWN, "world.shutdown", "admin")
 

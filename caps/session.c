@@ -221,6 +221,8 @@ static enum wfs_effect effect_of(enum wfs_request_kind kind)
 		return WFS_EFFECT_BLOB_PUT;
 	case WFS_REQUEST_SNAPSHOT:
 		return WFS_EFFECT_WORLD_SNAPSHOT;
+	case WFS_REQUEST_GC:
+		return WFS_EFFECT_WORLD_GC;
 	}
 	wfs_require(false && "a request of no kind");
 	return WFS_EFFECT_COUNT;
@@ -276,4 +278,12 @@ int wfs_session_snapshot(const struct wfs_session *session,
 		r = wfs_session_call(session, &request);
 	*ret_request = request;
 	return wfs_trace(r);
+}
+
+int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
+	struct wfs_error *error)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_WORLD_GC, error);
+
+	return r ? r : wfs_gc_advance(session->world, gc, session->principal, rows_max, error);
 }

@@ -12,6 +12,7 @@
 
 #include "caps/effect.h"
 #include "kernel/consistency.h"
+#include "kernel/gc.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
 
@@ -115,3 +116,10 @@ int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_w
 int wfs_session_snapshot(const struct wfs_session *session,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
 	struct wfs_request *ret_request);
+
+/**
+ * wfs_session_gc() - go on with a collection; waits
+ * Thread: not the publisher's or a FUSE worker's. See wfs_gc_advance.
+ */
+int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
+	struct wfs_error *error);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upkeep: what whoever may read the world directory itself can do with it, without a session:
- * check it and fold it again. The operations are the kernel's; this names them for the command
+ * check it, fold it again and copy it. The operations are the kernel's; this names them for the command
  * line, which reaches the kernel only through this folder.
  */
 #pragma once
 
+#include "kernel/backup.h"
 #include "kernel/replay.h"
 #include "kernel/verify.h"

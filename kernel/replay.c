@@ -17,6 +17,7 @@ struct replay {
 	struct wfs_world *world;
 	struct wfs_problems *problems;
 	uint64_t height;      /* of the world, fixed at the start */
+	uint64_t first;       /* height that the world keeps; it may rise meanwhile */
 	struct wfs_view view; /* of the world; renewed with every batch */
 	struct wfs_manifest *manifest;
 	struct wfs_runtime *runtime;
@@ -161,6 +162,18 @@ static int replay_record(
 
 /* --- comparing --- */
 
+static int open_view(struct replay *replay, struct wfs_error *error)
+{
+	int r = wfs_view_open(replay->world, replay->height, &replay->view, error);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_first_height_get(replay->view.txn, &replay->first);
+	if (r)
+		wfs_view_close(&replay->view);
+	return r ? wfs_error_from_errno(error, r, "read the first height") : 0;
+}
+
 /* The lines written since @from, against the world's. */
 static int compare_lines(struct replay *replay, uint64_t from, struct wfs_error *error)
 {
@@ -182,9 +195,25 @@ static int compare_lines(struct replay *replay, uint64_t from, struct wfs_error 
 	return 0;
 }
 
-static bool same_version(const struct wfs_version *a, const struct wfs_version *b)
+/* A cell that was deleted, dropped and made again has another number than one that was not
+ * dropped: then its name tells. */
+static bool same_cell(struct replay *replay, uint64_t ours_id, uint64_t theirs_id)
 {
-	return a->cell_id == b->cell_id && a->height == b->height &&
+	struct wfs_cell ours;
+	struct wfs_cell theirs;
+
+	if (ours_id == theirs_id)
+		return true;
+	return replay->first > 1 && wfs_cell_reducer(ours_id) == wfs_cell_reducer(theirs_id) &&
+		wfs_cell_get(replay->head.txn, ours_id, &ours) == 0 &&
+		wfs_cell_get(replay->view.txn, theirs_id, &theirs) == 0 &&
+		wfs_bytes_equal(ours.key, theirs.key);
+}
+
+static bool same_version(
+	struct replay *replay, const struct wfs_version *a, const struct wfs_version *b)
+{
+	return same_cell(replay, a->cell_id, b->cell_id) && a->height == b->height &&
 		a->size_bytes == b->size_bytes && a->time_ns == b->time_ns &&
 		a->tombstone == b->tombstone && wfs_hash_equal(&a->hash, &b->hash);
 }
@@ -201,12 +230,75 @@ static int compare_versions(struct replay *replay, struct wfs_error *error)
 		r = wfs_view_version(&replay->view, vid, &version);
 		if (r && r != -ENOENT)
 			return wfs_error_from_errno(error, r, "read a version");
-		if (r || !same_version(&ours, &version))
+		/* It may have been dropped; compare_first looks for those that must not. */
+		if (r && ours.height <= replay->first && replay->first > 1)
+			continue;
+		if (r || !same_version(replay, &ours, &version))
 			return differs(replay, ours.height - 1,
 				"left a version that differs from what folding gives");
 	}
 	replay->compared_vid = replay->head.next_vid - 1;
 	return 0;
+}
+
+/* What the first height shows of a cell must be there. */
+static int compare_cell(struct replay *replay, uint64_t cell_id, struct wfs_error *error)
+{
+	struct wfs_version ours;
+	struct wfs_version version;
+	int r = wfs_history_at(replay->head.txn, cell_id, replay->first, &ours);
+
+	if (r == -ENOENT || (!r && ours.tombstone))
+		return 0;
+	if (r)
+		return wfs_error_from_errno(error, r, "read the scratch store");
+	r = wfs_view_version(&replay->view, ours.vid, &version);
+	if (r && r != -ENOENT)
+		return wfs_error_from_errno(error, r, "read a version");
+	return r ? differs(replay, ours.height - 1,
+			   "left a version that the first height shows, and that is missing")
+		 : 0;
+}
+
+static int compare_cells(struct replay *replay, uint32_t reducer_id, struct wfs_error *error)
+{
+	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
+	struct wfs_cell cell;
+	int r = wfs_cell_walk_init(&walk, replay->head.txn, reducer_id, 0);
+
+	while (!r && replay->problems->count == 0) {
+		r = wfs_cell_walk_next(&walk, &cell);
+		if (r <= 0)
+			break;
+		r = compare_cell(replay, cell.cell_id, error);
+		if (r)
+			return wfs_trace(r);
+	}
+	return r ? wfs_error_from_errno(error, r, "read the scratch store") : 0;
+}
+
+/* compare_versions takes what is missing below the first height for dropped. */
+static int compare_first(struct replay *replay, struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	struct wfs_reducer reducer = {.reducer_id = WFS_REDUCER_ID_KERNEL};
+	struct wfs_bytes name;
+
+	if (replay->first == 1)
+		return 0;
+	int r = open_view(replay, error);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_store_read(replay->scratch, &txn);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the scratch store");
+	replay->head.txn = txn;
+	do
+		r = compare_cells(replay, reducer.reducer_id, error);
+	while (!r && replay->problems->count == 0 &&
+		wfs_reducer_next(txn, reducer.reducer_id, &name, &reducer) == 0);
+	wfs_view_close(&replay->view);
+	return wfs_trace(r);
 }
 
 /* --- the run --- */
@@ -235,7 +327,7 @@ static int replay_batch(struct replay *replay, struct wfs_error *error)
 static int run_batch(struct replay *replay, struct wfs_error *error)
 {
 	struct wfs_txn *txn;
-	int r = wfs_view_open(replay->world, replay->height, &replay->view, error);
+	int r = open_view(replay, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -324,5 +416,7 @@ int wfs_replay(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 		if (!r && progress)
 			progress(context, "records", replay.head.height, replay.height);
 	}
+	if (!r && problems->count == 0)
+		r = compare_first(&replay, error);
 	return wfs_trace(r);
 }

@@ -18,6 +18,7 @@ struct verify {
 	struct wfs_error *error;
 	struct wfs_view view;
 	uint64_t height;   /* fixed at the start */
+	uint64_t first;    /* height that is kept; it may rise meanwhile */
 	uint64_t last_vid; /* of the height */
 };
 
@@ -30,6 +31,22 @@ static void wrong(struct verify *verify, const char *table, uint64_t row, const 
 	wfs_problems_add(verify->problems, table, pointer, "%s", reason);
 }
 
+/* Heights up to this one may lack versions. */
+static uint64_t incomplete_height(const struct verify *verify)
+{
+	return verify->first > 1 ? verify->first : 0;
+}
+
+static int open_view(struct verify *verify, uint64_t height)
+{
+	int r = wfs_view_open(verify->world, height, &verify->view, verify->error);
+
+	if (r)
+		return r;
+	r = wfs_first_height_get(verify->view.txn, &verify->first);
+	return r ? wfs_error_from_errno(verify->error, r, "read the first height") : 0;
+}
+
 /* Every so many rows: report, and let go of the snapshot that was read so far. */
 static int step(struct verify *verify, const char *what, uint64_t done, uint64_t total)
 {
@@ -38,7 +55,7 @@ static int step(struct verify *verify, const char *what, uint64_t done, uint64_t
 	if (verify->progress)
 		verify->progress(verify->context, what, done, total);
 	wfs_view_close(&verify->view);
-	return wfs_view_open(verify->world, verify->height, &verify->view, verify->error);
+	return open_view(verify, verify->height);
 }
 
 static int failed(struct verify *verify, int r, const char *what)
@@ -155,17 +172,17 @@ static int close_changes(struct verify *verify, struct changes *changes)
 	struct wfs_hash recorded = {0};
 	bool changed = false;
 
-	if (changes->height == 0)
+	if (changes->height <= incomplete_height(verify)) {
+		changes->count = 0;
 		return 0;
+	}
 	int r = record_changes(verify, changes->height - 1, &changed, &recorded);
 	if (r) { /* told already by check_journal */
 		changes->count = 0;
 		return 0;
 	}
 	if (changes->count > 1)
-		if (changes->count > 1)
-			qsort(changes->items, changes->count, sizeof(*changes->items),
-				compare_changes);
+		qsort(changes->items, changes->count, sizeof(*changes->items), compare_changes);
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct change *change = &changes->items[i];
 
@@ -262,6 +279,21 @@ static int check_version(
 	return add_change(verify, changes, version, reducer, key);
 }
 
+/* A version that is not there: was it dropped, with its height? Numbers rise with heights, so all
+ * that are missing before the first younger one can have been; those that a height from the first
+ * one on needs are missed by the hash of its changes, or by the chain of their cell.
+ * Return: skipped all of them, up to before the one that *vid becomes */
+static bool skip_dropped(struct verify *verify, const struct changes *changes, uint64_t *vid)
+{
+	struct wfs_version next;
+
+	if (incomplete_height(verify) == 0 || changes->height > verify->first)
+		return false;
+	if (wfs_version_next(verify->view.txn, *vid, &next) == 0)
+		*vid = next.vid - 1;
+	return true;
+}
+
 static int check_versions(struct verify *verify)
 {
 	struct changes changes = {0};
@@ -271,7 +303,9 @@ static int check_versions(struct verify *verify)
 		struct wfs_version version;
 
 		r = wfs_version_get(verify->view.txn, vid, &version);
-		if (r == -ENOENT || r == -EIO) {
+		if (r == -ENOENT && skip_dropped(verify, &changes, &vid)) {
+			r = 0;
+		} else if (r == -ENOENT || r == -EIO) {
 			wrong(verify, "version", vid, r == -EIO ? "is damaged" : "is missing");
 			r = 0;
 		} else if (r) {
@@ -292,8 +326,9 @@ static int check_versions(struct verify *verify)
 
 /* --- cells --- */
 
-/* What a cell's row says of its versions, against the chain of them. A broken chain is told by
- * check_version. */
+/* What a cell's row says of its versions, against the chain of them, which ends with the version in
+ * force at the first height. A chain that is broken before is told by check_version, unless it
+ * takes the missing version for one that was dropped. */
 static void check_chain(struct verify *verify, const struct wfs_cell *cell)
 {
 	struct wfs_version version = {.prev_vid = cell->head_vid};
@@ -302,7 +337,13 @@ static void check_chain(struct verify *verify, const struct wfs_cell *cell)
 
 	for (; version.prev_vid != 0 && version.prev_vid < vid; count++) {
 		vid = version.prev_vid;
-		if (wfs_version_get(verify->view.txn, vid, &version))
+		if (wfs_version_get(verify->view.txn, vid, &version)) {
+			if (incomplete_height(verify) > 0)
+				wrong(verify, "cell", cell->cell_id,
+					"lacks a version that the first height shows");
+			return;
+		}
+		if (version.height <= incomplete_height(verify))
 			return;
 	}
 	if (count != cell->version_count)
@@ -360,9 +401,28 @@ static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *d
 		wrong(verify, "reducer", reducer_id, "its cells cannot be read to the end");
 	else if (r)
 		return failed(verify, r, "a cell");
-	if (cells != reducer.cell_count || live != reducer.live_count)
+	if (cells > reducer.cell_count || live != reducer.live_count ||
+		(cells < reducer.cell_count && incomplete_height(verify) == 0))
 		wrong(verify, "reducer", reducer_id, "counts other cells than it has");
 	*done += cells;
+	return 0;
+}
+
+static int check_kernel_cells(struct verify *verify)
+{
+	static const enum wfs_kernel_cell cells[] = {
+		WFS_KERNEL_CELL_MANIFEST, WFS_KERNEL_CELL_SNAPSHOT};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cells); i++) {
+		const uint64_t cell_id = wfs_cell_id(WFS_REDUCER_ID_KERNEL, cells[i]);
+		struct wfs_cell cell;
+		int r = wfs_cell_get(verify->view.txn, cell_id, &cell);
+
+		if (!r)
+			check_chain(verify, &cell);
+		else
+			wrong(verify, "cell", cell_id, "is missing or damaged");
+	}
 	return 0;
 }
 
@@ -461,6 +521,8 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 		wrong(verify, "journal", parsed->record.seq, "is not a snapshot record");
 		return 0;
 	}
+	if ((uint64_t)height < verify->first)
+		return 0;
 	int r = wfs_snapshot_hash(
 		verify->world, (uint64_t)height, NULL, NULL, &hash, verify->error);
 	if (r == -EIO) {
@@ -502,6 +564,7 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	static int (*const checks[])(struct verify * verify) = {
 		check_journal,
 		check_versions,
+		check_kernel_cells,
 		check_reducers,
 		check_blobs,
 		check_listings,
@@ -514,7 +577,11 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 		.context = context,
 		.error = error,
 	};
-	int r = wfs_view_open(world, WFS_HEIGHT_HEAD, &verify.view, error);
+	/* Versions that are dropped meanwhile keep their files until they are checked. */
+	WFS_AUTO_FD int hold_fd = wfs_blob_files_hold(wfs_world_store(world));
+	if (hold_fd < 0)
+		return wfs_error_from_errno(error, hold_fd, "open the blob files");
+	int r = open_view(&verify, WFS_HEIGHT_HEAD);
 
 	verify.height = verify.view.height;
 	if (!r)

@@ -15,18 +15,25 @@ int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	uint64_t head;
+	uint64_t first = 1;
 	int r = wfs_store_read(wfs_world_store(world), &txn);
 
 	if (r == -EAGAIN)
 		return wfs_error_set(error, WFS_E_OVERLOADED, "too many readers at once");
 	if (!r)
 		r = wfs_journal_height(txn, &head);
+	if (!r && height != WFS_HEIGHT_HEAD)
+		r = wfs_first_height_get(txn, &first);
 	if (r)
 		return wfs_error_from_errno(error, r, "read the journal's height");
 	if (height > head)
 		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
 			"height %llu is not reached yet, the head is %llu",
 			(unsigned long long)height, (unsigned long long)head);
+	if (height != WFS_HEIGHT_HEAD && height < first)
+		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
+			"height %llu was dropped, the first that is kept is %llu",
+			(unsigned long long)height, (unsigned long long)first);
 	*ret_view = (struct wfs_view){
 		.world = world,
 		.txn = WFS_STEAL(txn),

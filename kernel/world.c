@@ -280,4 +280,7 @@ void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_fi
 	if (world->writer)
 		wfs_writer_figures(world->writer, ret_figures);
 	wfs_store_figures(world->store, &ret_figures->store);
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	if (wfs_store_read(world->store, &txn) == 0)
+		(void)wfs_first_height_get(txn, &ret_figures->first_height);
 }

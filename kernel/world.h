@@ -23,6 +23,7 @@
 #include "kernel/store/blob.h"
 #include "kernel/view.h"
 
+struct wfs_gc_step;
 struct wfs_world;
 
 enum {
@@ -84,6 +85,7 @@ struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
 /* Figures for `status` and `metrics`: plain value. */
 struct wfs_world_figures {
 	uint64_t height;
+	uint64_t first_height; /* that is kept */
 	uint64_t queue_count;
 	uint64_t queue_bytes;
 	uint64_t requests_total;
@@ -97,8 +99,9 @@ void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_fi
 
 enum wfs_request_kind {
 	WFS_REQUEST_EVENT,    /* needs schema and value; gives seq */
-	WFS_REQUEST_BLOB,     /* needs blob, and its writer when the value is small; gives seq */
+	WFS_REQUEST_BLOB,     /* needs blob, and its writer until the answer; gives seq */
 	WFS_REQUEST_SNAPSHOT, /* needs snapshot_height and hash; gives seq */
+	WFS_REQUEST_GC,       /* needs gc, and records nothing; see gc.h */
 };
 
 /*
@@ -117,6 +120,7 @@ struct wfs_request {
 	struct wfs_blob blob;          /* blob */
 	uint64_t snapshot_height;      /* snapshot */
 	struct wfs_hash snapshot_hash; /* snapshot */
+	struct wfs_gc_step *gc;        /* gc; filled in */
 
 	/* Set when `done` is called. */
 	int result; /* 0 or -errno; `error` says more */
@@ -162,6 +166,8 @@ struct wfs_commit {
 	size_t change_count;
 	bool manifest_changed;
 	bool blobs_listed;
+	uint64_t dropped_from; /* heights that are not available any more, up to … */
+	uint64_t dropped_to;   /* … the one before this */
 };
 
 /* Callback table of somebody who keeps copies of the head (a mount). */

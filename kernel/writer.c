@@ -5,6 +5,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 #include "kernel/fold.h"
+#include "kernel/gc.h"
 #include "kernel/snapshot.h"
 #include "kernel/world-impl.h"
 
@@ -24,6 +25,7 @@ struct batch {
 	struct batch *next;
 	struct request_list requests;
 	struct wfs_commit commit;
+	bool rows_changed; /* without a record */
 	struct wfs_change *changes;
 	size_t change_capacity;
 	struct wfs_buffer keys; /* what the changes' keys point into, once it is complete */
@@ -114,6 +116,8 @@ static int check_request(struct wfs_world *world, struct wfs_request *request)
 	case WFS_REQUEST_SNAPSHOT:
 		wfs_snapshot_body(
 			&request->body, request->snapshot_height, &request->snapshot_hash);
+		break;
+	case WFS_REQUEST_GC:
 		break;
 	}
 	if (r)
@@ -256,6 +260,21 @@ static int put_snapshot(struct wfs_writer *writer, struct wfs_request *request)
 		wfs_buffer_bytes(&request->body), &request->snapshot_hash));
 }
 
+static int collect(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	struct wfs_commit *commit = &writer->current->commit;
+	struct wfs_gc_step *step = request->gc;
+	int r = wfs_gc_step_run(step, &writer->head, ret_fatal, &request->error);
+
+	if (step->dropped_to > step->dropped_from) {
+		if (commit->dropped_to == 0)
+			commit->dropped_from = step->dropped_from;
+		commit->dropped_to = step->dropped_to;
+	}
+	writer->current->rows_changed |= step->rows_changed;
+	return wfs_trace(r);
+}
+
 /* Return: 0 or -errno of this request; @ret_fatal: the transaction cannot go on. */
 static int process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
@@ -270,6 +289,8 @@ static int process(struct wfs_writer *writer, struct wfs_request *request, bool 
 	case WFS_REQUEST_SNAPSHOT:
 		r = put_snapshot(writer, request);
 		break;
+	case WFS_REQUEST_GC:
+		return collect(writer, request, ret_fatal);
 	}
 	*ret_fatal = r != 0;
 	return r;
@@ -344,7 +365,8 @@ static int commit(struct wfs_writer *writer, struct batch *batch)
 	batch->commit.to_height = writer->head.height;
 	if (!r)
 		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
-	if (r || batch->commit.to_height == batch->commit.from_height) {
+	bool changed = batch->commit.to_height > batch->commit.from_height || batch->rows_changed;
+	if (r || !changed) {
 		wfs_txn_end(txn);
 		return wfs_trace(r);
 	}
@@ -481,7 +503,8 @@ static void *publisher_main(void *argument)
 
 	pthread_setname_np(pthread_self(), "wfs-publisher");
 	while ((batch = take_batch(writer))) {
-		if (batch->commit.to_height > batch->commit.from_height)
+		if (batch->commit.to_height > batch->commit.from_height ||
+			batch->commit.dropped_to > 0)
 			notify(writer, &batch->commit);
 		answer(writer, batch);
 		batch_free(batch);

@@ -44,7 +44,10 @@ enum { WFS_ARGUMENTS_MAX = 4 }; /* that any command takes */
 	X(LONG, "long", 'l', NULL, "type, size and time of each name")                             \
 	X(FILES, "files-with-matches", 'l', NULL, "only the paths of files that match")            \
 	X(LINES, "lines", 0, NULL, "every line is a value, sent as an event of its own")           \
-	X(KEY, "key", 0, "K", "the event's own key")
+	X(KEY, "key", 0, "K", "the event's own key")                                               \
+	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep the newest N heights")                       \
+	X(SINCE, "since", 0, "H", "keep height H and those above")                                 \
+	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
 
 enum wfs_option {
 #define WFS_OPTION_ENUM(constant, name, letter, value, help) WFS_OPTION_##constant,

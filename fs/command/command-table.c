@@ -105,6 +105,36 @@ const struct wfs_command wfs_commands[] = {
 			"their history.\n",
 	},
 	{
+		.name = "backup",
+		.group = GROUP_WORLD,
+		.arguments = "DIR",
+		.argument_min = 1,
+		.argument_max = 1,
+		.run = wfs_run_backup,
+		.summary = "a compact copy of the whole world in DIR",
+		.help = "DIR is made if it is not there, and must be empty otherwise. It is "
+			"a world then, of one moment, with every blob file, whose hashes "
+			"were checked. The owner goes on meanwhile. Interrupted or refused, "
+			"it leaves nothing in DIR.\n\n"
+			"  worldfs -w ~/world backup /backup/$(date +%F)\n",
+	},
+	{
+		.name = "gc",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.options = WFS_OPTION_BIT(KEEP_HEIGHTS) | WFS_OPTION_BIT(SINCE) |
+			WFS_OPTION_BIT(JOURNAL),
+		.changes = true,
+		.run = wfs_run_gc,
+		.summary = "drop old heights, and what only they show",
+		.help = "What the heights that are kept show stays as it is, and so does the "
+			"journal. at/H of a dropped height is gone. It can be interrupted at "
+			"any moment and run again, and others write meanwhile. Free pages of "
+			"data.mdb are used again, but the file does not shrink; 'worldfs "
+			"backup' makes a copy without them.\n\n"
+			"  worldfs -w ~/world gc --keep-heights 1000\n",
+	},
+	{
 		.name = "diff",
 		.group = GROUP_WORLD,
 		.arguments = "H1 H2",

@@ -13,6 +13,10 @@ int wfs_run_snapshot(struct wfs_run *run);
 int wfs_run_verify(struct wfs_run *run);
 int wfs_run_replay(struct wfs_run *run);
 
+/* fs/command/command-upkeep.c */
+int wfs_run_backup(struct wfs_run *run);
+int wfs_run_gc(struct wfs_run *run);
+
 /* fs/command/command-diff.c */
 int wfs_run_diff(struct wfs_run *run);
 

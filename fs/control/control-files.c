@@ -40,6 +40,15 @@ const struct wfs_control_file wfs_control_files[] = {
 			 "Example:\n"
 			 "  echo > snapshot && cat last\n",
 	},
+	{
+		.name = "gc",
+		.verb = "gc",
+		.kind = WFS_CONTROL_JSON,
+		.usage = "Write {keep_heights} or {since}: drops the heights before, and what no "
+			 "later one\n"
+			 "shows. The write returns when it is done. Example:\n"
+			 "  echo '{\"keep_heights\":1000}' > gc && cat last\n",
+	},
 	{.name = "last", .kind = WFS_CONTROL_LAST},
 	{.name = "status", .verb = "status", .kind = WFS_CONTROL_DOCUMENT},
 	{.name = "metrics", .verb = "metrics", .kind = WFS_CONTROL_TEXT},

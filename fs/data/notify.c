@@ -2,6 +2,8 @@
 /* Invalidations and stores after a commit. */
 #include "fs/data/notify.h"
 
+#include <inttypes.h>
+
 #include "kernel/base/encode.h"
 
 enum {
@@ -162,12 +164,61 @@ static void inval_journal(struct wfs_notify *notify)
 	inval_listing(notify, journal);
 }
 
+/* --- dropped heights --- */
+
+static void inval_view_directory(struct wfs_notify *notify, uint64_t height,
+	enum wfs_directory_kind kind, uint32_t reducer_id)
+{
+	const struct wfs_node node = {
+		.kind = WFS_NODE_DIRECTORY,
+		.directory = kind,
+		.reducer_id = reducer_id,
+		.number = height,
+	};
+
+	inval_listing(notify, wfs_ino_encode(&node));
+}
+
+/* Cached listings of a height that somebody may sit in. */
+static void inval_view(struct wfs_notify *notify, uint64_t height)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer reducer = {.reducer_id = WFS_REDUCER_ID_KERNEL};
+	struct wfs_bytes name;
+
+	for (int kind = 0; kind < WFS_DIRECTORY_KIND_COUNT; kind++)
+		if (kind != WFS_DIRECTORY_REDUCER)
+			inval_view_directory(notify, height, (enum wfs_directory_kind)kind, 0);
+	if (wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL))
+		return;
+	while (wfs_session_reducer_next(
+		       notify->tree->session, &view, reducer.reducer_id, &name, &reducer) == 0)
+		inval_view_directory(notify, height, WFS_DIRECTORY_REDUCER, reducer.reducer_id);
+}
+
+/* Whoever asks for their names from now on is told that they are not there. */
+static void inval_heights(struct wfs_notify *notify, const struct wfs_commit *commit)
+{
+	const uint64_t at = wfs_tree_directory_ino(WFS_DIRECTORY_AT, 0);
+
+	for (uint64_t height = commit->dropped_from; height < commit->dropped_to; height++) {
+		char name[sizeof("18446744073709551615")];
+		int size = snprintf(name, sizeof(name), "%" PRIu64, height);
+
+		if (fuse_lowlevel_notify_inval_entry(notify->fuse, at, name, (size_t)size) == 0)
+			inval_view(notify, height);
+	}
+}
+
 /* --- commits --- */
 
 static void committed(struct wfs_observer *observer, const struct wfs_commit *commit)
 {
 	struct wfs_notify *notify = (struct wfs_notify *)observer; /* its first member */
 
+	inval_heights(notify, commit);
+	if (commit->to_height == commit->from_height)
+		return;
 	inval_reducers(notify, commit);
 	if (commit->blobs_listed) {
 		const uint64_t blobs = wfs_tree_directory_ino(WFS_DIRECTORY_BLOB, 0);

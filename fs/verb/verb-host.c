@@ -87,11 +87,14 @@ int wfs_verb_status(struct wfs_call *call)
 	if (r)
 		return r;
 	manifest = wfs_world_manifest(world);
-	call->result = json_pack("{s:i, s:I, s:[], s:s, s:{s:I, s:I, s:i}, s:{s:I, s:I}, s:s, s:s}",
-		"effects_in_flight", 0, "height", (json_int_t)view.height, "mounts", "name",
-		wfs_manifest_name(manifest), "queue", "bytes", (json_int_t)figures.queue_bytes,
-		"count", (json_int_t)figures.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX, "store",
-		"map_size_bytes", (json_int_t)figures.store.map_size_bytes, "used_bytes",
+	call->result = json_pack(
+		"{s:i, s:I, s:I, s:[], s:s, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I}, s:s, s:s}",
+		"effects_in_flight", 0, "first_height", (json_int_t)figures.first_height, "height",
+		(json_int_t)view.height, "mounts", "name", wfs_manifest_name(manifest), "queue",
+		"bytes", (json_int_t)figures.queue_bytes, "count", (json_int_t)figures.queue_count,
+		"max", (int)WFS_QUEUE_COUNT_MAX, "store", "free_bytes",
+		(json_int_t)figures.store.free_bytes, "map_size_bytes",
+		(json_int_t)figures.store.map_size_bytes, "used_bytes",
 		(json_int_t)figures.store.used_bytes, "version", WFS_VERSION, "world",
 		wfs_world_directory(world));
 	if (!call->result)
@@ -113,6 +116,7 @@ static const struct {
 		(name_), (type_), (help_), offsetof(struct wfs_world_figures, member_) \
 	}
 	METRIC("worldfs_height", "gauge", "Records in the journal.", height),
+	METRIC("worldfs_first_height", "gauge", "First height that is kept.", first_height),
 	METRIC("worldfs_queue_requests", "gauge", "Requests not answered yet.", queue_count),
 	METRIC("worldfs_queue_bytes", "gauge", "Bytes of their bodies.", queue_bytes),
 	METRIC("worldfs_requests_total", "counter", "Requests that reached the kernel.",
@@ -121,6 +125,8 @@ static const struct {
 		requests_failed),
 	METRIC("worldfs_batches_total", "counter", "Commits.", batches_total),
 	METRIC("worldfs_store_used_bytes", "gauge", "Bytes in use in data.mdb.", store.used_bytes),
+	METRIC("worldfs_store_free_bytes", "gauge", "Of these, bytes that are used again.",
+		store.free_bytes),
 	METRIC("worldfs_store_map_bytes", "gauge", "Bytes that data.mdb can grow to.",
 		store.map_size_bytes),
 #undef METRIC

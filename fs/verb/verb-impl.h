@@ -17,6 +17,7 @@ enum {
 	WFS_VERB_JOURNAL_MAX = 1 << 20, /* bytes of records after which journal-read ends a page */
 	WFS_VERB_READ_MAX = 1 << 20,    /* bytes of one fs-read, and its default */
 	WFS_VERB_BLOB_MAX = 11 << 20,   /* bytes of one blob-get; larger ones go through fs-read */
+	WFS_VERB_GC_MAX = 1 << 20,      /* versions that one page of gc looks at, about */
 	WFS_VERB_NAMES_MAX = 20,        /* reducers that an error message names */
 };
 
@@ -41,6 +42,7 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 	X(invoke, "invoke", WFS_EFFECT_ACTION_NOOP, false, "action")                             \
 	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, "schema value key?")           \
 	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, "")                             \
+	X(gc, "gc", WFS_EFFECT_WORLD_GC, true, "keep_heights? since? journal? cursor? limit?")   \
 	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, "dir as? allow_other? nest_ctl?")        \
 	X(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, "dir")                                 \
 	X(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, "")                             \

@@ -6,9 +6,11 @@
 #include <endian.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include "kernel/base/file.h"
 #include "kernel/store/store-impl.h"
 
 #define TEMPORARY_PREFIX ".new-"
@@ -32,6 +34,9 @@ struct wfs_blob_writer {
 	uint64_t size_bytes;
 	int fd; /* the temporary file, or -1 */
 	char temporary[TEMPORARY_PATH_SIZE];
+	bool pending;
+	struct wfs_hash hash;         /* when pending */
+	struct wfs_blob_writer *next; /* pending, too; lock: that of the list */
 };
 
 int wfs_blob_writer_new(struct wfs_store *store, struct wfs_blob_writer **ret_writer)
@@ -191,6 +196,39 @@ static int publish_sums(struct wfs_blob_writer *writer, const struct wfs_hash *h
 	return r;
 }
 
+/* --- files whose rows may be under way --- */
+
+static void pending_add(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
+{
+	struct wfs_blob_pending *pending = wfs_store_blob_pending(writer->store);
+	WFS_GUARD(&pending->lock);
+
+	writer->hash = *hash;
+	writer->pending = true;
+	writer->next = pending->first;
+	pending->first = writer;
+}
+
+static void pending_remove(struct wfs_blob_writer *writer)
+{
+	struct wfs_blob_pending *pending = wfs_store_blob_pending(writer->store);
+	WFS_GUARD(&pending->lock);
+	struct wfs_blob_writer **at = &pending->first;
+
+	while (*at != writer)
+		at = &(*at)->next;
+	*at = writer->next;
+}
+
+/* Lock: that of the list is held. */
+static bool is_pending(const struct wfs_blob_pending *pending, const struct wfs_hash *hash)
+{
+	for (const struct wfs_blob_writer *writer = pending->first; writer; writer = writer->next)
+		if (wfs_hash_equal(&writer->hash, hash))
+			return true;
+	return false;
+}
+
 static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 {
 	int directory_fd = wfs_store_directory_fd(writer->store);
@@ -202,8 +240,10 @@ static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 	if (fsync(writer->fd))
 		return -errno;
 	int r = ensure_parent(directory_fd, parent);
-	if (!r)
-		r = publish_sums(writer, hash);
+	if (r)
+		return r;
+	pending_add(writer, hash);
+	r = publish_sums(writer, hash);
 	if (r)
 		return r;
 	if (renameat(directory_fd, writer->temporary, directory_fd, path))
@@ -239,6 +279,8 @@ void wfs_blob_writer_free(struct wfs_blob_writer *writer)
 		return;
 	if (writer->fd >= 0)
 		close(writer->fd);
+	if (writer->pending)
+		pending_remove(writer);
 	if (writer->temporary[0])
 		unlinkat(wfs_store_directory_fd(writer->store), writer->temporary, 0);
 	wfs_buffer_done(&writer->small);
@@ -371,4 +413,129 @@ int wfs_blob_files_clean(struct wfs_store *store)
 			unlinkat(fd, entry->d_name, 0);
 	closedir(directory);
 	return 0;
+}
+
+/* --- files of a store that others work on --- */
+
+int wfs_blob_files_hold(struct wfs_store *store)
+{
+	WFS_AUTO_FD int fd =
+		openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_SH))
+		return -errno;
+	return WFS_STEAL_FD(fd);
+}
+
+/* Makes `blobs` and `blobs/ab` when they are missing. */
+static int make_parents(int directory_fd, const char *path)
+{
+	char parent[sizeof("blobs/ab")];
+
+	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
+	if (mkdirat(directory_fd, "blobs", 0700) && errno != EEXIST)
+		return -errno;
+	return mkdirat(directory_fd, parent, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+static int copy_file(struct wfs_store *from, struct wfs_store *to, const struct wfs_hash *hash,
+	const char *suffix)
+{
+	WFS_AUTO_FD int source = open_file(from, hash, suffix);
+	char path[BLOB_PATH_SIZE];
+
+	if (source < 0)
+		return source;
+	blob_path(hash, suffix, path);
+	WFS_AUTO_FD int copy = openat(
+		wfs_store_directory_fd(to), path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (copy < 0)
+		return -errno;
+	return wfs_file_copy(source, copy);
+}
+
+int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob)
+{
+	char path[BLOB_PATH_SIZE];
+
+	blob_path(&blob->hash, "", path);
+	int r = make_parents(wfs_store_directory_fd(to), path);
+	if (!r)
+		r = copy_file(from, to, &blob->hash, "");
+	if (r == -EEXIST)
+		return 0;
+	if (!r)
+		r = copy_file(from, to, &blob->hash, SUMS_SUFFIX);
+	return wfs_trace(r ? r : wfs_blob_file_check(to, blob));
+}
+
+int wfs_blob_files_settle(struct wfs_store *store)
+{
+	WFS_AUTO_FD int fd =
+		openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+}
+
+int wfs_blob_file_remove(
+	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes)
+{
+	const int directory_fd = wfs_store_directory_fd(store);
+	struct wfs_blob_pending *pending = wfs_store_blob_pending(store);
+	char sums[BLOB_PATH_SIZE];
+	char path[BLOB_PATH_SIZE];
+	struct stat st;
+	WFS_GUARD(&pending->lock);
+
+	blob_path(hash, "", path);
+	blob_path(hash, SUMS_SUFFIX, sums);
+	if (is_pending(pending, hash))
+		return -EBUSY;
+	if (fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) ||
+		unlinkat(directory_fd, path, 0))
+		return -errno;
+	(void)unlinkat(directory_fd, sums, 0); /* nobody looks for it without the file */
+	*ret_size_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* The files of one `blobs/ab`; other names are somebody else's. */
+static int files_below(int directory_fd, unsigned int first_byte,
+	int (*each)(void *context, const struct wfs_hash *hash), void *context)
+{
+	char path[sizeof("blobs/ab")];
+	const struct dirent *entry;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "blobs/%02x", first_byte);
+	int fd = openat(directory_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	DIR *listing = fdopendir(fd);
+	if (!listing) {
+		close(fd);
+		return -ENOMEM;
+	}
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while (!r && (entry = readdir(listing))) {
+		char hex[WFS_HASH_HEX_SIZE + 1];
+		struct wfs_hash hash;
+		int size = snprintf(hex, sizeof(hex), "%02x%s", first_byte, entry->d_name);
+
+		if (size == WFS_HASH_HEX_SIZE &&
+			wfs_hash_parse(hex, WFS_HASH_HEX_SIZE, &hash, NULL) == 0)
+			r = each(context, &hash);
+	}
+	closedir(listing);
+	return r;
+}
+
+int wfs_blob_files_each(struct wfs_store *store,
+	int (*each)(void *context, const struct wfs_hash *hash), void *context)
+{
+	int r = 0;
+
+	for (unsigned int byte = 0; !r && byte <= UINT8_MAX; byte++)
+		r = files_below(wfs_store_directory_fd(store), byte, each, context);
+	return wfs_trace(r);
 }

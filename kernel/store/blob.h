@@ -35,7 +35,8 @@ uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer);
  */
 int wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
 
-/** wfs_blob_writer_free() - removes the temporary file of an unfinished value; accepts NULL. */
+/** wfs_blob_writer_free() - removes the temporary file of an unfinished value; accepts NULL. Not
+ *  before the transaction that mentions the value has ended: until then its file is safe. */
 void wfs_blob_writer_free(struct wfs_blob_writer *writer);
 WFS_DEFINE_AUTO(blob_writer, struct wfs_blob_writer, wfs_blob_writer_free)
 #define WFS_AUTO_BLOB_WRITER WFS_CLEANUP(wfs_auto_blob_writer)
@@ -53,3 +54,32 @@ int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);
 
 /** wfs_blob_files_clean() - remove what a killed owner was writing; only for the owner. */
 int wfs_blob_files_clean(struct wfs_store *store);
+
+/**
+ * wfs_blob_files_hold() - nobody removes blob files from now on
+ * For who reads files of a transaction that ends before the reading does.
+ * Return: a descriptor; closing it lets go; or -errno.
+ */
+int wfs_blob_files_hold(struct wfs_store *store);
+
+/** wfs_blob_files_settle() - is everybody gone who held them in an earlier commit?
+ *  Return: 0, or -EAGAIN. */
+int wfs_blob_files_settle(struct wfs_store *store);
+
+/** wfs_blob_files_each() - call @each with the hash of every file until it returns not 0. */
+int wfs_blob_files_each(struct wfs_store *store,
+	int (*each)(void *context, const struct wfs_hash *hash), void *context);
+
+/**
+ * wfs_blob_file_remove() - remove the file of a value that no row mentions
+ * Return: 0, -EBUSY (it has just been received, so that its row may be under way), -ENOENT, …
+ */
+int wfs_blob_file_remove(
+	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes);
+
+/**
+ * wfs_blob_file_copy() - give @to the file of a blob, unless it has one, and check its hash there
+ * @to: only its directory is used. The copy is not synced.
+ * Return: 0, -ENOENT (there is no file), -EIO (does not hash), -ENOSPC, …
+ */
+int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob);

@@ -36,6 +36,13 @@ struct wfs_txn {
 	bool cursor_stale[WFS_TABLE_COUNT];
 };
 
+/* Writers whose file has its name, while they live: its row may not be there yet. */
+struct wfs_blob_pending {
+	pthread_mutex_t lock;
+	struct wfs_blob_writer *first; /* lock */
+};
+struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store);
+
 MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table);
 int wfs_store_directory_fd(const struct wfs_store *store);
 

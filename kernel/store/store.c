@@ -13,6 +13,7 @@
 enum {
 	READERS_MAX = 1024,
 	LOCK_FILE_BYTES = READERS_MAX * 64 + 4096, /* at least what LMDB uses of lock.mdb */
+	COPY_PIECE_SIZE = 1 << 20,                 /* bytes between two looks at a copy */
 	FULL_DISK_BYTES = 64 << 10, /* less room than this, and a write that failed was for that */
 };
 
@@ -23,6 +24,7 @@ struct wfs_store {
 	int directory_fd;
 	pthread_mutex_t pool_lock;
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
+	struct wfs_blob_pending pending;
 };
 
 int wfs_store_error(int code)
@@ -64,6 +66,11 @@ MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table)
 int wfs_store_directory_fd(const struct wfs_store *store)
 {
 	return store->directory_fd;
+}
+
+struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store)
+{
+	return &store->pending;
 }
 
 const char *wfs_store_directory(const struct wfs_store *store)
@@ -232,20 +239,30 @@ static int check_format(struct wfs_store *store, struct wfs_error *error)
 	return 0;
 }
 
+/* Pages up to the highest one that is in use. */
+static uint64_t used_bytes(const struct wfs_store *store)
+{
+	MDB_envinfo info = {0};
+	MDB_stat stat = {0};
+
+	mdb_env_info(store->env, &info);
+	mdb_env_stat(store->env, &stat);
+	return (info.me_last_pgno + 1) * (uint64_t)stat.ms_psize;
+}
+
 /* Pages behind the end of a file that was cut short would be a SIGBUS. */
 static int check_size(struct wfs_store *store, struct wfs_error *error)
 {
-	struct wfs_store_figures figures;
+	const uint64_t used = used_bytes(store);
 	struct stat st;
 
-	wfs_store_figures(store, &figures);
 	if (fstatat(store->directory_fd, "data.mdb", &st, 0))
 		return wfs_error_from_errno(error, -errno, "stat '%s/data.mdb'", store->directory);
-	if ((uint64_t)st.st_size >= figures.used_bytes)
+	if ((uint64_t)st.st_size >= used)
 		return 0;
 	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
 		"'%s/data.mdb' is cut short: its pages need %llu bytes, it has %lld",
-		store->directory, (unsigned long long)figures.used_bytes, (long long)st.st_size);
+		store->directory, (unsigned long long)used, (long long)st.st_size);
 }
 
 static int put_format(struct wfs_store *store)
@@ -333,6 +350,7 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
 	store->directory_fd = -1;
 	pthread_mutex_init(&store->pool_lock, NULL);
+	pthread_mutex_init(&store->pending.lock, NULL);
 	store->directory = strdup(directory);
 	if (!store->directory)
 		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
@@ -379,8 +397,32 @@ void wfs_store_close(struct wfs_store *store)
 	if (store->directory_fd >= 0)
 		close(store->directory_fd);
 	pthread_mutex_destroy(&store->pool_lock);
+	pthread_mutex_destroy(&store->pending.lock);
 	free(store->directory);
 	free(store);
+}
+
+/* A row of LMDB's own table of free pages begins with their number. */
+static uint64_t count_free_pages(struct wfs_store *store)
+{
+	enum { FREE_TABLE = 0 }; /* mdb_stat.c reads it in the same way */
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	MDB_cursor *cursor;
+	uint64_t count = 0;
+	MDB_val key;
+	MDB_val pages;
+
+	if (wfs_store_read(store, &txn) || mdb_cursor_open(txn->mdb, FREE_TABLE, &cursor))
+		return 0;
+	while (mdb_cursor_get(cursor, &key, &pages, MDB_NEXT) == 0) {
+		size_t row_count = 0;
+
+		if (pages.mv_size >= sizeof(row_count))
+			memcpy(&row_count, pages.mv_data, sizeof(row_count));
+		count += row_count;
+	}
+	mdb_cursor_close(cursor);
+	return count;
 }
 
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures)
@@ -392,7 +434,76 @@ void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_fi
 	mdb_env_stat(store->env, &stat);
 	*ret_figures = (struct wfs_store_figures){
 		.map_size_bytes = info.me_mapsize,
-		.used_bytes = (info.me_last_pgno + 1) * (uint64_t)stat.ms_psize,
+		.used_bytes = used_bytes(store),
+		.free_bytes = count_free_pages(store) * stat.ms_psize,
 		.readers_max = info.me_maxreaders,
 	};
+}
+
+/* --- copying --- */
+
+/* LMDB writes to a pipe on a thread of its own, so that what comes can be counted and stopped. */
+struct copy {
+	struct wfs_store *store;
+	pthread_t thread;
+	int in; /* the pipe's ends */
+	int out;
+	int result; /* of LMDB; once the thread has ended */
+};
+
+static void *copy_main(void *argument)
+{
+	struct copy *copy = argument;
+
+	copy->result = mdb_env_copyfd2(copy->store->env, copy->in, MDB_CP_COMPACT);
+	close(copy->in);
+	return NULL;
+}
+
+static int copy_begin(struct wfs_store *store, struct copy *copy)
+{
+	int ends[2];
+
+	copy->store = store;
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	copy->out = ends[0];
+	copy->in = ends[1];
+	(void)fcntl(copy->out, F_SETPIPE_SZ, COPY_PIECE_SIZE); /* only faster */
+	int r = -pthread_create(&copy->thread, NULL, copy_main, copy);
+	if (r) {
+		close(copy->in);
+		close(copy->out);
+	}
+	return r;
+}
+
+static int copy_pieces(struct copy *copy, int fd, wfs_store_copy_fn *each, void *context)
+{
+	uint64_t done_bytes = 0;
+
+	for (;;) {
+		const ssize_t size = splice(copy->out, NULL, fd, NULL, COPY_PIECE_SIZE, 0);
+
+		if (size == 0)
+			return 0;
+		if (size < 0 && errno != EINTR)
+			return -errno;
+		done_bytes += size > 0 ? (uint64_t)size : 0;
+		if (each && !each(context, done_bytes))
+			return -EINTR;
+	}
+}
+
+int wfs_store_copy(struct wfs_store *store, int fd, wfs_store_copy_fn *each, void *context)
+{
+	struct copy copy = {0};
+	int r = copy_begin(store, &copy);
+
+	if (r)
+		return wfs_trace(r);
+	r = copy_pieces(&copy, fd, each, context);
+	close(copy.out); /* whoever still writes gets EPIPE; LMDB keeps the signal off */
+	pthread_join(copy.thread, NULL);
+	return wfs_trace(r ? r : wfs_store_error(copy.result));
 }

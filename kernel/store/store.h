@@ -36,6 +36,7 @@ struct wfs_store_options {
 struct wfs_store_figures {
 	uint64_t map_size_bytes;
 	uint64_t used_bytes; /* pages in use, up to the highest one */
+	uint64_t free_bytes; /* of these: pages that later commits use again */
 	uint64_t readers_max;
 };
 
@@ -74,3 +75,16 @@ int wfs_txn_commit(struct wfs_txn *txn);
 void wfs_txn_end(struct wfs_txn *txn);
 WFS_DEFINE_AUTO(txn, struct wfs_txn, wfs_txn_end)
 #define WFS_AUTO_TXN WFS_CLEANUP(wfs_auto_txn)
+
+/* Told of every piece, with the bytes so far. Return: false to give up. */
+typedef bool wfs_store_copy_fn(void *context, uint64_t done_bytes);
+
+/**
+ * wfs_store_copy() - append the last commit to @fd, as a data.mdb without free pages
+ *
+ * One read transaction from beginning to end: pages that others free meanwhile are not used again
+ * before it returns.
+ * @each: may be NULL
+ * Return: 0, -EINTR (@each gave up), -ENOSPC, -EIO, -EAGAIN, -ENOMEM.
+ */
+int wfs_store_copy(struct wfs_store *store, int fd, wfs_store_copy_fn *each, void *context);

@@ -188,6 +188,13 @@ static int seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, str
 	return unseal(table, k, v, ret_value);
 }
 
+static int drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	MDB_val k = val_of(key);
+
+	return wfs_store_error(mdb_del(txn->mdb, wfs_store_table(txn->store, table), &k, NULL));
+}
+
 /* The u64 key of a table's last or first row; @when_empty when there is none. */
 static int edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op,
 	uint64_t when_empty, uint64_t *ret_key)
@@ -232,6 +239,34 @@ int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format)
 		return -EIO;
 	*ret_format = *(const uint8_t *)value.mv_data;
 	return 0;
+}
+
+#define META_FIRST_HEIGHT "first_height"
+
+int wfs_first_height_get(struct wfs_txn *txn, uint64_t *ret_height)
+{
+	struct wfs_bytes value;
+	int r = wfs_meta_get(txn, META_FIRST_HEIGHT, &value);
+
+	if (r == -ENOENT) {
+		*ret_height = 1;
+		return 0;
+	}
+	if (r)
+		return r;
+	struct reader reader = reader_of(value);
+	uint64_t height = take_u64(&reader);
+	if (reader.bad || height == 0)
+		return -EIO;
+	*ret_height = height;
+	return 0;
+}
+
+int wfs_first_height_put(struct wfs_txn *txn, uint64_t height)
+{
+	const uint64_t big = htobe64(height);
+
+	return wfs_meta_put(txn, META_FIRST_HEIGHT, WFS_BYTES(&big, sizeof(big)));
 }
 
 /* --- journal --- */
@@ -503,6 +538,8 @@ int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wf
 	return 0;
 }
 
+enum { CELL_LIVE = 1 << 0, CELL_REMOVED = 1 << 1 };
+
 int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell)
 {
 	struct row key = key_u64(cell->cell_id);
@@ -513,7 +550,7 @@ int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell)
 	add_u64(&row, cell->version_count);
 	add_u64(&row, cell->size_bytes);
 	add_u64(&row, (uint64_t)cell->time_ns);
-	add_byte(&row, cell->live);
+	add_byte(&row, cell->live ? CELL_LIVE : 0);
 	return put(txn, WFS_TABLE_CELL, row_bytes(&key), &row, cell->key, 0);
 }
 
@@ -528,10 +565,13 @@ static int cell_decode(struct wfs_bytes key, struct wfs_bytes value, struct wfs_
 	cell.version_count = take_u64(&reader);
 	cell.size_bytes = take_u64(&reader);
 	cell.time_ns = (int64_t)take_u64(&reader);
-	cell.live = take_byte(&reader);
+	uint8_t flags = take_byte(&reader);
+	cell.live = flags & CELL_LIVE;
 	cell.key = rest_of(&reader);
 	if (id.bad || reader.bad || cell.key.size > WFS_KEY_SIZE_MAX)
 		return -EIO;
+	if (flags & CELL_REMOVED)
+		return -ENOENT;
 	*ret_cell = cell;
 	return 0;
 }
@@ -589,7 +629,8 @@ static int end_walk(const struct wfs_cell_walk *walk)
 	return walk->last_id && walk->next_id <= walk->last_id ? -EIO : 0;
 }
 
-int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
+/* One row on. Return: 1 and a cell, -ENOENT for one that was removed, 0 at the end, or -errno. */
+static int walk_row(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 {
 	struct row row = key_u64(walk->next_id);
 	MDB_val k = val_of(row_bytes(&row));
@@ -613,8 +654,20 @@ int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 	r = unseal(WFS_TABLE_CELL, k, v, &value);
 	if (!r)
 		r = cell_decode(bytes_of(k), value, ret_cell);
-	walk->row_damaged = r || missed;
-	return walk->row_damaged ? -EIO : 1;
+	walk->row_damaged = r == -EIO || missed;
+	if (walk->row_damaged)
+		return -EIO;
+	return r ? r : 1;
+}
+
+int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
+{
+	int r;
+
+	do
+		r = walk_row(walk, ret_cell);
+	while (r == -ENOENT);
+	return r;
 }
 
 void wfs_cell_walk_done(struct wfs_cell_walk *walk)
@@ -622,6 +675,27 @@ void wfs_cell_walk_done(struct wfs_cell_walk *walk)
 	if (walk->cursor)
 		mdb_cursor_close(walk->cursor);
 	walk->cursor = NULL;
+}
+
+int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id)
+{
+	struct row key = key_u64(cell_id);
+	struct name_key name;
+	struct wfs_cell cell;
+	int r = wfs_cell_get(txn, cell_id, &cell);
+
+	if (!r)
+		r = name_key_of(wfs_cell_reducer(cell_id), cell.key, &name);
+	if (!r)
+		r = drop(txn, WFS_TABLE_CELL_BY_NAME, WFS_BYTES(name.bytes, name.size));
+	if (r)
+		return r;
+	/* The row stays, without a key: ordinals have no gaps, so a row that is lost is missed. */
+	struct row row = key_u64(0);
+	for (size_t i = 0; i < 5; i++)
+		add_u64(&row, 0);
+	add_byte(&row, CELL_REMOVED);
+	return put(txn, WFS_TABLE_CELL, row_bytes(&key), &row, WFS_BYTES(NULL, 0), 0);
 }
 
 /* --- history --- */
@@ -690,6 +764,41 @@ int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_v
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid)
 {
 	return edge_key(txn, WFS_TABLE_VERSION, MDB_LAST, 0, ret_vid);
+}
+
+int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version)
+{
+	struct row wanted = key_u64(after + 1);
+	struct wfs_bytes key = row_bytes(&wanted);
+	struct wfs_bytes value;
+
+	if (after == UINT64_MAX)
+		return -ENOENT;
+	int r = seek(txn, WFS_TABLE_VERSION, MDB_SET_RANGE, &key, &value);
+	if (r)
+		return r;
+	struct reader reader = reader_of(key);
+	uint64_t vid = take_u64(&reader);
+	return reader.bad ? -EIO : wfs_version_get(txn, vid, ret_version);
+}
+
+int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version)
+{
+	struct row key = key_u64(version->vid);
+	struct row indexed = key_history(version->cell_id, version->height);
+	struct wfs_bytes value;
+	int r = get(txn, WFS_TABLE_HISTORY, row_bytes(&indexed), &value);
+
+	if (!r) {
+		struct reader reader = reader_of(value);
+
+		/* A record can give a cell two versions; the row is the later one's. */
+		if (take_u64(&reader) == version->vid)
+			r = drop(txn, WFS_TABLE_HISTORY, row_bytes(&indexed));
+	} else if (r == -ENOENT) {
+		r = 0;
+	}
+	return r ? r : drop(txn, WFS_TABLE_VERSION, row_bytes(&key));
 }
 
 /* --- history, searched --- */

@@ -4,7 +4,7 @@
  *
  * | table        | key                     | value                                            |
  * |--------------|-------------------------|--------------------------------------------------|
- * | meta         | name                    | format, world id, entropy, hash of the last line |
+ * | meta         | name                    | format, world id, entropy, hash of the last line, first height |
  * | journal      | seq                     | offset in log.jsonl, record line                 |
  * | reducer      | name                    | struct wfs_reducer                               |
  * | reducer_name | reducer id              | name                                             |
@@ -17,7 +17,9 @@
  *
  * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
- * creation order. Versions and journal rows are never overwritten.
+ * creation order. Versions and journal rows are never overwritten; versions that no height from
+ * the first one on shows may be gone, so that a chain of `prev_vid` can be followed down to the
+ * version in force at that height, and no further.
  *
  * Every struct wfs_bytes that a getter returns is borrowed from the map until the transaction
  * ends (for a write transaction: until its next put). Behind every value stands a checksum of
@@ -115,6 +117,9 @@ struct wfs_blob_listing {
 /* meta */
 int wfs_meta_put(struct wfs_txn *txn, const char *name, struct wfs_bytes value);
 int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_value);
+/** wfs_first_height_get() - the first height that is kept; 1 in a world that dropped none. */
+int wfs_first_height_get(struct wfs_txn *txn, uint64_t *ret_height);
+int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
 
 /** wfs_meta_format() - the store's format as it stands there: its checksum may be of a later kind. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
@@ -152,6 +157,9 @@ int wfs_cell_find(
 int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell);
 int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cell);
 
+/** wfs_cell_remove() - the cell and its name; its number is never given again. */
+int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id);
+
 /** wfs_cell_find_next() - the first cell of a reducer whose key is above @after (NULL: the first
  *  of all), in byte order. @ret_key is borrowed from the map. */
 int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wfs_bytes *after,
@@ -187,6 +195,10 @@ int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version);
 int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version);
 /** wfs_version_last() - the highest vid, 0 when there is none. */
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
+/** wfs_version_next() - the first one with a vid above @after. */
+int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version);
+/** wfs_version_remove() - a version and its row of history; `prev_vid` of the one behind it stays. */
+int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 
 /* blob; getters: -ENOENT */
 int wfs_blob_put(struct wfs_txn *txn, const struct wfs_blob *blob);

@@ -2,8 +2,13 @@
 """Folds a random history a second time and compares it with at/<h> of a mount.
 
   history-fold.py make SEED EVENTS KEYS FILE     writes the values of test/Add@1, one a line
-  history-fold.py check SEED HEIGHTS FILE TREE   FILE's line i is the record 2 + i of TREE
+  history-fold.py check SEED HEIGHTS FILE TREE [FIRST]
+                                                 FILE's line i is the record 2 + i of TREE; heights
+                                                 below FIRST are not there
+  history-fold.py print SEED HEIGHTS TREE FIRST  a line a height from FIRST on: the hash of all that
+                                                 at/<h> shows: names in order, attributes, bytes
 """
+import hashlib
 import json
 import os
 import random
@@ -73,12 +78,17 @@ def check_height(directory, cells, all_keys, inodes):
         assert height == str(cells[key][1]), f"{directory}/{key}: written at {height}"
 
 
-def check(generator, height_count, path, tree):
+def check(generator, height_count, path, tree, first=FIRST_HEIGHT + 1):
+    first = int(first)
     with open(path, encoding="utf-8") as file:
         events = [json.loads(line) for line in file]
     last = FIRST_HEIGHT + len(events)
     all_keys = sorted({event["key"] for event in events})
-    chosen = set(generator.sample(range(FIRST_HEIGHT + 1, last + 1), height_count))
+    chosen = set(generator.sample(range(first, last + 1), height_count))
+    dropped = [first - 1, *generator.sample(range(1, first), min(first - 1, height_count))]
+    for height in dropped if first > FIRST_HEIGHT + 1 else []:
+        assert is_absent(f"{tree}/at/{height}"), f"{height} should be gone"
+        assert is_absent(f"{tree}/at/{height}/reducers/counter"), f"what {height} shows should be gone"
     inodes = {}  # (key, height that wrote it) -> inode number
     for height, cells in fold(path):
         if height in chosen:
@@ -89,13 +99,44 @@ def check(generator, height_count, path, tree):
     print(f"{len(chosen)} heights, {len(inodes)} versions agree")
 
 
+def print_path(digest, path, names):
+    status = os.lstat(path)
+    digest.update(repr((path, status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns,
+                        status.st_nlink)).encode())
+    for name in os.listxattr(path):
+        digest.update(name.encode() + os.getxattr(path, name))
+    if os.path.isdir(path):
+        listed = os.listdir(path)  # in the order of the directory
+        digest.update(repr(listed).encode())
+        for name in names or listed:
+            print_path(digest, f"{path}/{name}", None)
+    else:
+        with open(path, "rb") as file:
+            digest.update(file.read())
+
+
+def print_heights(generator, height_count, tree, first):
+    with open(f"{tree}/journal/head", encoding="utf-8") as file:
+        last = json.load(file)["journal_height"]
+    for height in sorted(generator.sample(range(int(first), last + 1), height_count)):
+        digest = hashlib.sha256()
+        root = f"{tree}/at/{height}"
+        for name in ["README", "manifest", "reducers", "blob"]:
+            print_path(digest, f"{root}/{name}", None)
+        records = [f"{generator.randrange(height)}.json" for _ in range(5)]
+        print_path(digest, f"{root}/journal", ["head", "log.jsonl", *records])
+        print(height, digest.hexdigest())
+
+
 def main():
     verb, seed, count, *rest = sys.argv[1:]
     generator = random.Random(f"{verb} {seed}")
     if verb == "make":
         make(generator, int(count), int(rest[0]), rest[1])
-    else:
+    elif verb == "check":
         check(generator, int(count), *rest)
+    else:
+        print_heights(generator, int(count), *rest)
 
 
 main()

@@ -361,6 +361,68 @@ static void freeing_no_writer_is_allowed(void **state)
 #define IN_STORE(test) \
 	cmocka_unit_test_setup_teardown(test, store_fixture_setup, store_fixture_teardown)
 
+static int count_each(void *context, const struct wfs_hash *hash)
+{
+	(void)hash;
+	(*(int *)context)++;
+	return 0;
+}
+
+static void files_are_found_and_removed(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	struct wfs_blob_writer *writer = NULL;
+	struct wfs_blob blob;
+	uint64_t size_bytes = 0;
+	int count = 0;
+
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
+	assert_int_equal(wfs_blob_file_remove(fixture->store, &blob.hash, &size_bytes), -EBUSY);
+	wfs_blob_writer_free(writer);
+	assert_int_equal(wfs_blob_files_each(fixture->store, count_each, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(wfs_blob_file_remove(fixture->store, &blob.hash, &size_bytes), 0);
+
+	assert_int_equal(size_bytes, WFS_BLOB_FILE_MIN);
+	assert_int_equal(wfs_blob_file_remove(fixture->store, &blob.hash, &size_bytes), -ENOENT);
+	assert_int_equal(count_blob_files(fixture), 0);
+}
+
+static void two_writers_of_one_value_both_keep_its_file(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	struct wfs_blob_writer *first = NULL;
+	struct wfs_blob_writer *second = NULL;
+	struct wfs_blob blob;
+	uint64_t size_bytes;
+
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &first, &blob);
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &second, &blob);
+	wfs_blob_writer_free(second);
+	assert_int_equal(wfs_blob_file_remove(fixture->store, &blob.hash, &size_bytes), -EBUSY);
+	wfs_blob_writer_free(first);
+
+	assert_int_equal(wfs_blob_file_remove(fixture->store, &blob.hash, &size_bytes), 0);
+}
+
+static void files_are_held_until_everybody_has_let_go(void **state)
+{
+	struct store_fixture *fixture = *state;
+	int first = wfs_blob_files_hold(fixture->store);
+	int second = wfs_blob_files_hold(fixture->store);
+
+	assert_true(first >= 0 && second >= 0);
+	close(first);
+	assert_int_equal(wfs_blob_files_settle(fixture->store), -EAGAIN);
+	close(second);
+	assert_int_equal(wfs_blob_files_settle(fixture->store), 0);
+	second = wfs_blob_files_hold(fixture->store);
+	assert_true(second >= 0);
+	close(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +442,9 @@ int main(void)
 		IN_STORE(a_blob_without_its_sums_is_not_read),
 		IN_STORE(cleaning_removes_what_was_being_written_and_nothing_else),
 		IN_STORE(check_finds_a_file_of_another_size),
+		IN_STORE(files_are_found_and_removed),
+		IN_STORE(two_writers_of_one_value_both_keep_its_file),
+		IN_STORE(files_are_held_until_everybody_has_let_go),
 		IN_STORE(check_of_a_missing_file_says_so),
 		cmocka_unit_test(freeing_no_writer_is_allowed),
 	};

@@ -604,6 +604,55 @@ static void snapshot_prints_the_hash_that_head_then_has(void **state)
 	assert_says(head.out, snapshot.out);
 }
 
+static void backup_makes_a_world_that_has_the_same_head(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	char directory[120];
+
+	snprintf(directory, sizeof(directory), "%s/backup", fixture->root);
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "backup", directory);
+	AUTO_PRINTED struct printed again = RUN_IN(fixture, "backup", directory);
+	AUTO_PRINTED struct printed head = RUN_IN(fixture, "head");
+	AUTO_PRINTED struct printed copied = RUN("-w", directory, "head");
+
+	assert_done(&printed, "");
+	assert_says(printed.err, "height 5 is in ");
+	assert_failed(&again, "already_exists: ");
+	assert_done(&copied, head.out);
+}
+
+static void gc_drops_old_heights(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "gc", "--keep-heights", "1");
+	AUTO_PRINTED struct printed json = RUN_IN(fixture, "gc", "--since", "2", "--json");
+	AUTO_PRINTED struct printed dropped =
+		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "4");
+	AUTO_PRINTED struct printed kept =
+		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "5");
+
+	assert_done(&printed, "");
+	assert_says(printed.err, "height 5 is the first now; dropped 1 versions with 8 bytes");
+	assert_says(json.out, "\"first_height\":5,");
+	assert_failed(&dropped, "height_unavailable: height 4 was dropped");
+	assert_done(&kept, "{\"n\":3}\n");
+}
+
+static void gc_refuses_what_it_does_not_understand(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed neither = RUN_IN(fixture, "gc");
+	AUTO_PRINTED struct printed both =
+		RUN_IN(fixture, "gc", "--since", "1", "--keep-heights", "1");
+	AUTO_PRINTED struct printed word = RUN_IN(fixture, "gc", "--since", "now");
+	AUTO_PRINTED struct printed journal = RUN_IN(fixture, "gc", "--since", "4", "--journal");
+
+	assert_misuse(&neither, "either --keep-heights or --since", "Try 'worldfs gc --help'.");
+	assert_misuse(&both, "either --keep-heights or --since", "Try 'worldfs gc --help'.");
+	assert_misuse(&word, "--since: expected a number", "Try 'worldfs gc --help'.");
+	assert_failed(&journal, "not_enabled: --journal");
+}
+
 static void verify_and_replay_of_a_good_world_find_nothing(void **state)
 {
 	struct world_fixture *const fixture = filled(state);
@@ -763,6 +812,9 @@ int main(void)
 		IN_WORLD(event_lines_of_a_large_file_are_all_sent),
 		IN_WORLD(event_lines_needs_a_file),
 		IN_WORLD(snapshot_prints_the_hash_that_head_then_has),
+		IN_WORLD(backup_makes_a_world_that_has_the_same_head),
+		IN_WORLD(gc_drops_old_heights),
+		IN_WORLD(gc_refuses_what_it_does_not_understand),
 		IN_WORLD(verify_and_replay_of_a_good_world_find_nothing),
 		IN_WORLD(commands_print_the_same_with_and_without_an_owner),
 		IN_WORLD(event_lines_go_through_the_owner),

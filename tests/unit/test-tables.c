@@ -101,6 +101,29 @@ static void meta_gives_back_what_was_put_last(void **state)
 	assert_bytes_text(value, "second");
 }
 
+static void first_height_is_one_until_it_is_put(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	uint64_t height;
+
+	assert_int_equal(wfs_first_height_get(txn, &height), 0);
+	assert_int_equal(height, 1);
+	assert_int_equal(wfs_first_height_put(txn, UINT64_C(1) << 39), 0);
+	assert_int_equal(wfs_first_height_get(txn, &height), 0);
+	assert_int_equal(height, UINT64_C(1) << 39);
+}
+
+static void first_height_of_nothing_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	uint64_t height;
+
+	assert_int_equal(wfs_meta_put(txn, "first_height", text("short")), 0);
+	assert_int_equal(wfs_first_height_get(txn, &height), -EIO);
+	assert_int_equal(wfs_first_height_put(txn, 0), 0);
+	assert_int_equal(wfs_first_height_get(txn, &height), -EIO);
+}
+
 /* --- journal --- */
 
 static const char *const lines[] = {"one\n", "x\n", "three three\n", "four\n", "5\n"};
@@ -654,6 +677,67 @@ static void history_that_leads_forward_or_nowhere_is_damage(void **state)
 
 /* --- blobs --- */
 
+static void versions_are_walked_by_number_over_those_removed(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
+	const uint64_t count = 2 * WFS_HISTORY_STRIDE;
+	struct wfs_version version;
+
+	put_history(txn, cell_id, count);
+	assert_int_equal(wfs_version_next(txn, 0, &version), 0);
+	const uint64_t first = version.vid;
+	assert_int_equal(wfs_version_remove(txn, &version), 0);
+
+	assert_int_equal(wfs_version_get(txn, first, &version), -ENOENT);
+	assert_int_equal(wfs_version_next(txn, 0, &version), 0);
+	assert_true(version.vid > first);
+	assert_int_equal(wfs_version_next(txn, UINT64_MAX, &version), -ENOENT);
+	assert_int_equal(wfs_version_remove(txn, &version), 0);
+	assert_int_equal(wfs_version_remove(txn, &version), -ENOENT);
+}
+
+static void history_above_removed_versions_is_right(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
+	const uint64_t count = 3 * WFS_HISTORY_STRIDE;
+	struct wfs_version version;
+	struct wfs_version found;
+
+	put_history(txn, cell_id, count);
+	/* One more than a stride: a row of history goes as well. */
+	for (uint64_t i = 1; i <= WFS_HISTORY_STRIDE + 1; i++) {
+		assert_int_equal(wfs_version_get(txn, 2 * i, &version), 0);
+		assert_int_equal(wfs_version_remove(txn, &version), 0);
+	}
+	const uint64_t gone = version.height;
+
+	for (uint64_t height = gone + 10; height <= 10 * count; height++) {
+		assert_int_equal(wfs_history_at(txn, cell_id, height, &found), 0);
+		assert_int_equal(found.height, height / 10 * 10);
+	}
+	assert_int_equal(wfs_history_at(txn, cell_id, gone, &found), -EIO);
+}
+
+static void a_removed_cell_leaves_its_neighbours(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c", NULL};
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_cell cell;
+	uint64_t cell_id;
+
+	put_cells(txn, REDUCER, keys);
+	assert_int_equal(wfs_cell_find(txn, REDUCER, text("b"), &cell_id), 0);
+	assert_int_equal(wfs_cell_remove(txn, cell_id), 0);
+
+	assert_int_equal(wfs_cell_get(txn, cell_id, &cell), -ENOENT);
+	assert_int_equal(wfs_cell_find(txn, REDUCER, text("b"), &cell_id), -ENOENT);
+	assert_int_equal(wfs_cell_find(txn, REDUCER, text("a"), &cell_id), 0);
+	assert_int_equal(wfs_cell_find(txn, REDUCER, text("c"), &cell_id), 0);
+	assert_int_equal(wfs_cell_remove(txn, cell_id + 1), -ENOENT);
+}
+
 static void blob_comes_back_as_it_was_put(void **state)
 {
 	struct wfs_txn *txn = txn_of(state);
@@ -739,6 +823,8 @@ int main(void)
 		IN_TXN(getters_of_an_empty_store_find_nothing),
 		IN_TXN(counters_of_an_empty_store_are_zero),
 		IN_TXN(meta_gives_back_what_was_put_last),
+		IN_TXN(first_height_is_one_until_it_is_put),
+		IN_TXN(first_height_of_nothing_is_damage),
 		IN_TXN(journal_gives_each_line_and_its_offset),
 		IN_TXN(journal_finds_the_record_of_every_byte),
 		IN_TXN(journal_may_begin_late),
@@ -767,6 +853,9 @@ int main(void)
 		IN_TXN(history_of_a_cell_does_not_reach_into_its_neighbours),
 		IN_TXN(history_that_leads_to_another_cells_version_is_damage),
 		IN_TXN(history_that_leads_forward_or_nowhere_is_damage),
+		IN_TXN(versions_are_walked_by_number_over_those_removed),
+		IN_TXN(history_above_removed_versions_is_right),
+		IN_TXN(a_removed_cell_leaves_its_neighbours),
 		IN_TXN(blob_comes_back_as_it_was_put),
 		IN_TXN(blob_with_another_size_than_its_bytes_is_damage),
 		IN_TXN(blobs_are_walked_by_hash),

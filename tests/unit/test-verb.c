@@ -153,6 +153,7 @@ static void verb_that_takes_long_is_slow(void **state)
 {
 	(void)state;
 	assert_true(wfs_verb_slow("snapshot"));
+	assert_true(wfs_verb_slow("gc"));
 	assert_false(wfs_verb_slow("send-event"));
 	assert_false(wfs_verb_slow("fly"));
 }
@@ -434,6 +435,57 @@ static void snapshot_gives_a_hash_that_meta_has_from_then_on(void **state)
 
 	assert_string_equal(text_of(&asked, "snapshot_hash"), text_of(&head, "snapshot_hash"));
 	assert_int_equal(integer_of(&asked, "height"), height_of(*state) - 1);
+}
+
+static void tell_often(struct world_fixture *fixture, int count)
+{
+	for (int i = 0; i < count; i++)
+		tell(fixture, "{'key':'a','op':'add','n':1}");
+}
+
+static void gc_says_what_it_dropped_and_records_nothing(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	AUTO_ASKED struct asked status;
+
+	tell_often(*state, 10);
+	const uint64_t height = height_of(*state);
+	ask(*state, "gc", "{'keep_heights':4}", &asked);
+	ask(*state, "status", NULL, &status);
+
+	assert_int_equal(integer_of(&asked, "first_height"), height - 3);
+	assert_int_equal(integer_of(&asked, "versions"), 6);
+	assert_null(result_of(&asked, "next_cursor"));
+	assert_int_equal(integer_of(&status, "first_height"), height - 3);
+	assert_int_equal(height_of(*state), height);
+	assert_refused(*state, "query-state", "{'reducer':'cell','consistency':'exact:3'}",
+		WFS_E_HEIGHT_UNAVAILABLE, "was dropped");
+}
+
+static void gc_goes_on_where_a_page_ended(void **state)
+{
+	AUTO_ASKED struct asked first;
+	AUTO_ASKED struct asked second;
+
+	tell_often(*state, 1500);
+	ask(*state, "gc", "{'since':1400,'limit':1}", &first);
+	assert_string_equal(text_of(&first, "next_cursor"), "1000");
+	ask(*state, "gc", "{'since':1400,'limit':1000,'cursor':'1000'}", &second);
+
+	assert_null(result_of(&second, "next_cursor"));
+	assert_int_equal(integer_of(&first, "total"), integer_of(&second, "total"));
+	assert_int_equal(integer_of(&second, "done"), integer_of(&second, "total"));
+}
+
+static void gc_refuses_what_it_does_not_understand(void **state)
+{
+	assert_refused(*state, "gc", "{}", WFS_E_MISSING_ARGUMENT, "neither");
+	assert_refused(
+		*state, "gc", "{'since':1,'keep_heights':1}", WFS_E_INVALID_ARGUMENT, "both");
+	assert_refused(*state, "gc", "{'keep_heights':0}", WFS_E_INVALID_ARGUMENT, "keep_heights");
+	assert_refused(*state, "gc", "{'since':'now'}", WFS_E_INVALID_ARGUMENT, "since");
+	assert_refused(*state, "gc", "{'since':99}", WFS_E_HEIGHT_UNAVAILABLE, "not reached yet");
+	assert_refused(*state, "gc", "{'since':1,'journal':true}", WFS_E_NOT_ENABLED, "journal");
 }
 
 static void invoke_of_noop_gives_a_result_and_no_record(void **state)
@@ -767,6 +819,9 @@ int main(void)
 		IN_WORLD(send_event_gives_the_seq_of_its_record),
 		IN_WORLD(send_event_that_is_refused_says_why_and_changes_nothing),
 		IN_WORLD(snapshot_gives_a_hash_that_meta_has_from_then_on),
+		IN_WORLD(gc_says_what_it_dropped_and_records_nothing),
+		IN_WORLD(gc_goes_on_where_a_page_ended),
+		IN_WORLD(gc_refuses_what_it_does_not_understand),
 		IN_WORLD(invoke_of_noop_gives_a_result_and_no_record),
 		IN_WORLD(invoke_of_anything_else_is_refused_by_name),
 		IN_WORLD(mount_and_umount_are_passed_to_the_host),

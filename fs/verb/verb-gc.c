@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dropping old heights: all at once, or a page at a time for who wants to show how far it is. */
+#include "fs/verb/verb-impl.h"
+#include "kernel/base/json.h"
+
+/* From keep_heights or since. */
+static int first_height_asked_for(struct wfs_call *call, struct wfs_gc *gc)
+{
+	struct wfs_world *const world = wfs_session_world(call->session);
+	const bool keep = json_object_get(call->payload, "keep_heights");
+	const char *const name = keep ? "keep_heights" : "since";
+	int64_t number = 0;
+
+	if (keep == (json_object_get(call->payload, "since") != NULL))
+		return wfs_error_set(&call->error,
+			keep ? WFS_E_INVALID_ARGUMENT : WFS_E_MISSING_ARGUMENT,
+			"expected either 'keep_heights' or 'since', got %s",
+			keep ? "both" : "neither");
+	int r = wfs_json_get_integer(call->payload, name, 1, INT64_MAX, &number, &call->error);
+	if (r)
+		return r;
+	return keep ? wfs_gc_keep(world, (uint64_t)number, gc, &call->error)
+		    : wfs_gc_since(world, (uint64_t)number, gc, &call->error);
+}
+
+static int refuse_journal(struct wfs_call *call)
+{
+	bool journal;
+	int r = wfs_verb_flag(call, "journal", &journal);
+
+	if (!r && journal)
+		r = wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
+			"'journal' is not enabled: the records of dropped heights always stay");
+	return r;
+}
+
+static int set_result(struct wfs_call *call, const struct wfs_gc *gc)
+{
+	call->result = json_pack("{s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:I}", "cells",
+		(json_int_t)gc->figures.cell_count, "done", (json_int_t)gc->after_vid, "file_bytes",
+		(json_int_t)gc->figures.file_bytes, "files", (json_int_t)gc->figures.file_count,
+		"files_held", (int)gc->files_held, "first_height", (json_int_t)gc->first_height,
+		"total", (json_int_t)gc->last_vid, "version_bytes",
+		(json_int_t)gc->figures.version_bytes, "versions",
+		(json_int_t)gc->figures.version_count);
+	if (!call->result)
+		return -ENOMEM;
+	return gc->done ? 0 : wfs_verb_cursor_set(call->result, gc->after_vid);
+}
+
+int wfs_verb_gc(struct wfs_call *call)
+{
+	struct wfs_gc gc = {.first_height = 0};
+	uint64_t limit = 0; /* all of it */
+	int r = refuse_journal(call);
+
+	if (!r)
+		r = wfs_verb_cursor(call, &gc.after_vid);
+	if (!r && json_object_get(call->payload, "limit"))
+		r = wfs_verb_limit(call, WFS_VERB_GC_MAX, &limit);
+	if (!r)
+		r = first_height_asked_for(call, &gc);
+	if (!r)
+		r = wfs_session_gc(call->session, &gc, limit, &call->error);
+	return r ? r : set_result(call, &gc);
+}

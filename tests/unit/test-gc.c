@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collections: what goes, what stays, and what every step leaves behind. */
+#include "tests/unit/tamper.h"
+
+#include "kernel/gc.h"
+#include "kernel/replay.h"
+#include "kernel/snapshot.h"
+
+enum { LARGE = 200000 }; /* bytes: a file */
+
+static int collect(struct world_fixture *fixture, struct wfs_gc *gc)
+{
+	fixture->error = (struct wfs_error){0};
+	int r = wfs_gc_advance(fixture->world, gc, "tester", 0, &fixture->error);
+
+	if (!r)
+		assert_true(gc->done);
+	return r;
+}
+
+static struct wfs_gc since(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_gc gc = {0};
+
+	assert_int_equal(wfs_gc_since(fixture->world, height, &gc, &fixture->error), 0);
+	assert_int_equal(collect(fixture, &gc), 0);
+	return gc;
+}
+
+static void assert_good(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, NULL), 0);
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, NULL), 0);
+	if (problems.count)
+		print_error("%s", wfs_buffer_text(&problems.lines));
+	assert_int_equal(problems.count, 0);
+}
+
+static void assert_finds(struct world_fixture *fixture, const char *line)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, NULL), 0);
+	print_message("%s", wfs_buffer_text(&problems.lines));
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), line));
+}
+
+static int view_fails(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_view view;
+
+	return wfs_view_open(fixture->world, height, &view, &fixture->error);
+}
+
+static struct wfs_hash snapshot_at(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_hash hash;
+
+	assert_int_equal(
+		wfs_snapshot_hash(fixture->world, height, NULL, NULL, &hash, &fixture->error), 0);
+	return hash;
+}
+
+static struct wfs_meta meta_at(struct world_fixture *fixture, uint64_t height)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, height);
+	struct wfs_meta meta;
+
+	assert_int_equal(wfs_view_meta(&view, &meta), 0);
+	return meta;
+}
+
+static void record_snapshot(struct world_fixture *fixture)
+{
+	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
+
+	request.snapshot_height = height_of(fixture);
+	request.snapshot_hash = snapshot_at(fixture, request.snapshot_height);
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+}
+
+static uint64_t last_vid(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	uint64_t vid;
+
+	assert_int_equal(wfs_version_last(view.txn, &vid), 0);
+	return vid;
+}
+
+static struct wfs_version version_of(struct world_fixture *fixture, const char *key)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+
+	assert_int_equal(wfs_view_reducer(&view, "cell", 4, &reducer), 0);
+	assert_int_equal(
+		wfs_view_cell(&view, reducer.reducer_id, wfs_bytes_text(key), &version), 0);
+	version.bytes = WFS_BYTES(NULL, 0); /* borrowed from the view */
+	return version;
+}
+
+static bool cell_named(struct world_fixture *fixture, const char *key, uint64_t *ret_cell_id)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_reducer reducer;
+
+	assert_int_equal(wfs_view_reducer(&view, "cell", 4, &reducer), 0);
+	return wfs_cell_find(view.txn, reducer.reducer_id, wfs_bytes_text(key), ret_cell_id) == 0;
+}
+
+static bool has_file(struct world_fixture *fixture, const struct wfs_hash *hash)
+{
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char path[256];
+
+	wfs_hash_hex(hash, hex);
+	snprintf(path, sizeof(path), "%s/blobs/%.2s/%s", fixture->directory, hex, hex + 2);
+	return access(path, F_OK) == 0;
+}
+
+/* Forty heights of three counters, one of which is deleted and made again now and then. */
+static void live(struct world_fixture *fixture)
+{
+	for (int i = 0; i < 40; i++) {
+		char value[64];
+
+		snprintf(value, sizeof(value), "{'key':'k%d','op':'%s','n':%d}", i % 3,
+			i % 7 == 6 ? "delete" : "add", i);
+		tell(fixture, value);
+		if (i % 10 == 9)
+			record_snapshot(fixture);
+	}
+}
+
+static void kept_heights_stay_as_they_are(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_hash hashes[64];
+	struct wfs_meta metas[64];
+
+	live(fixture);
+	const uint64_t head = height_of(fixture);
+	assert_true(head < WFS_ARRAY_COUNT(hashes));
+	for (uint64_t height = 1; height <= head; height++) {
+		hashes[height] = snapshot_at(fixture, height);
+		metas[height] = meta_at(fixture, height);
+	}
+	for (uint64_t first = 1; first <= head; first++) {
+		const struct wfs_gc gc = since(fixture, first);
+
+		assert_int_equal(gc.first_height, first);
+		for (uint64_t height = first; height <= head; height++) {
+			const struct wfs_hash hash = snapshot_at(fixture, height);
+			const struct wfs_meta meta = meta_at(fixture, height);
+
+			assert_true(wfs_hash_equal(&hash, &hashes[height]));
+			assert_memory_equal(&meta, &metas[height], sizeof(meta));
+		}
+		assert_good(fixture);
+	}
+}
+
+static void dropped_heights_are_unavailable(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	since(fixture, 20);
+
+	for (uint64_t height = 1; height < 20; height++) {
+		assert_int_equal(view_fails(fixture, height), -ENOENT);
+		assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
+	}
+	assert_string_equal(
+		fixture->error.message, "height 19 was dropped, the first that is kept is 20");
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, 20);
+	assert_int_equal(view.height, 20);
+}
+
+static void versions_that_no_height_shows_go(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_version version;
+
+	for (int i = 0; i < 20; i++)
+		tell(fixture, "{'key':'a','op':'add','n':1}");
+	const uint64_t newest = version_of(fixture, "a").vid;
+	const struct wfs_gc gc = since(fixture, height_of(fixture));
+
+	assert_int_equal(gc.figures.version_count, 19);
+	assert_true(gc.figures.version_bytes > 0);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	for (uint64_t vid = newest - 19; vid < newest; vid++)
+		assert_int_equal(wfs_version_get(view.txn, vid, &version), -ENOENT);
+	assert_int_equal(wfs_version_get(view.txn, newest, &version), 0);
+}
+
+static void a_deleted_cell_goes_and_comes_back_as_another(void **state)
+{
+	struct world_fixture *fixture = *state;
+	uint64_t before;
+	uint64_t after;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_true(cell_named(fixture, "a", &before));
+	tell(fixture, "{'key':'a','op':'delete'}");
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	assert_int_equal(since(fixture, height_of(fixture)).figures.cell_count, 1);
+
+	assert_false(cell_named(fixture, "a", &after));
+	assert_good(fixture);
+	tell(fixture, "{'key':'a','op':'add','n':5}");
+	assert_state(fixture, "cell", "a", "{'n':5}");
+	assert_true(cell_named(fixture, "a", &after));
+	assert_true(after > before);
+	assert_good(fixture);
+}
+
+static void a_cell_that_was_made_again_stays(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'a','op':'delete'}");
+	const uint64_t deleted = height_of(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':2}");
+	assert_int_equal(since(fixture, deleted).figures.cell_count, 0);
+
+	assert_state_at(fixture, deleted, "cell", "a", NULL);
+	assert_state(fixture, "cell", "a", "{'n':2}");
+	assert_good(fixture);
+}
+
+static void numbers_of_versions_are_not_given_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'a','op':'delete'}");
+	const uint64_t vid = last_vid(fixture);
+	assert_int_equal(send(fixture, "test/None@1", "1"), 0);
+	since(fixture, height_of(fixture));
+	assert_int_equal(world_fixture_open(fixture), 0);
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+
+	assert_int_equal(version_of(fixture, "b").vid, vid + 1);
+	assert_good(fixture);
+	/* Now that there is a younger one it goes, too. */
+	assert_int_equal(since(fixture, height_of(fixture)).figures.cell_count, 1);
+	assert_good(fixture);
+}
+
+static void files_that_nothing_mentions_go(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_FREE char *large = calloc(1, LARGE);
+	struct wfs_hash listed;
+
+	tell(fixture, "{'key':'a','op':'grow','n':200000}");
+	const struct wfs_hash old = version_of(fixture, "a").hash;
+	tell(fixture, "{'key':'a','op':'grow','n':200001}");
+	const struct wfs_hash kept = version_of(fixture, "a").hash;
+	assert_int_equal(put_blob(fixture, large, LARGE, &listed), 0);
+	const struct wfs_gc gc = since(fixture, height_of(fixture));
+
+	assert_int_equal(gc.figures.file_count, 1);
+	assert_true(gc.figures.file_bytes > LARGE);
+	assert_false(has_file(fixture, &old));
+	assert_true(has_file(fixture, &kept));
+	assert_true(has_file(fixture, &listed));
+	assert_good(fixture);
+}
+
+static void a_file_that_another_version_has_stays(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'grow','n':200000}");
+	const struct wfs_hash hash = version_of(fixture, "a").hash;
+	tell(fixture, "{'key':'a','op':'set'}");
+	tell(fixture, "{'key':'b','op':'grow','n':200000}");
+	since(fixture, height_of(fixture));
+
+	assert_true(has_file(fixture, &hash));
+	assert_good(fixture);
+}
+
+static void files_that_somebody_holds_wait_for_the_next_time(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'grow','n':200000}");
+	const struct wfs_hash hash = version_of(fixture, "a").hash;
+	tell(fixture, "{'key':'a','op':'set'}");
+	int hold_fd = wfs_blob_files_hold(wfs_world_store(fixture->world));
+	assert_true(hold_fd >= 0);
+	assert_true(since(fixture, height_of(fixture)).files_held);
+	assert_true(has_file(fixture, &hash));
+	close(hold_fd);
+	const struct wfs_gc gc = since(fixture, height_of(fixture));
+
+	assert_false(gc.files_held);
+	assert_int_equal(gc.figures.file_count, 1);
+	assert_false(has_file(fixture, &hash));
+}
+
+/* Between its file and its row there is a moment in which nothing mentions it. */
+static void a_blob_on_its_way_keeps_its_file(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *large = calloc(1, LARGE);
+	struct wfs_request request = {.kind = WFS_REQUEST_BLOB, .principal = "tester"};
+
+	tell(fixture, "{'key':'a','op':'set'}");
+	assert_int_equal(wfs_blob_writer_new(wfs_world_store(fixture->world), &writer), 0);
+	assert_int_equal(wfs_blob_writer_add(writer, large, LARGE), 0);
+	assert_int_equal(wfs_blob_writer_finish(writer, &request.blob), 0);
+	assert_int_equal(since(fixture, height_of(fixture)).figures.file_count, 0);
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+
+	assert_true(has_file(fixture, &request.blob.hash));
+	assert_good(fixture);
+}
+
+static void keep_counts_from_the_head(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_gc gc = {0};
+
+	live(fixture);
+	const uint64_t head = height_of(fixture);
+	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(gc.first_height, head);
+	assert_int_equal(wfs_gc_keep(fixture->world, head, &gc, &fixture->error), 0);
+	assert_int_equal(gc.first_height, 1);
+	assert_int_equal(wfs_gc_keep(fixture->world, UINT64_MAX, &gc, &fixture->error), 0);
+	assert_int_equal(gc.first_height, 1);
+	assert_int_equal(wfs_gc_keep(fixture->world, 0, &gc, &fixture->error), -EINVAL);
+}
+
+static void since_never_goes_back(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	since(fixture, 20);
+	const struct wfs_gc gc = since(fixture, 10);
+
+	assert_int_equal(gc.first_height, 20);
+	assert_int_equal(gc.figures.version_count, 0);
+	assert_int_equal(view_fails(fixture, 19), -ENOENT);
+}
+
+static void since_refuses_heights_that_are_not_there(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_gc gc = {0};
+
+	assert_int_equal(wfs_gc_since(fixture->world, 0, &gc, &fixture->error), -EINVAL);
+	assert_int_equal(wfs_gc_since(fixture->world, 1000, &gc, &fixture->error), -ENOENT);
+
+	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
+}
+
+static void a_world_opened_for_reading_is_not_collected(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_gc gc = {.first_height = 2};
+
+	fixture->options.read_only = true;
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(collect(fixture, &gc), -EROFS);
+}
+
+/* One transaction after the other, the world opened anew in between, and events. */
+static void a_collection_can_end_after_any_step(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_gc gc = {.first_height = 2500};
+	int steps = 0;
+
+	for (int i = 0; i < 2600; i++)
+		tell(fixture, "{'key':'a','op':'add','n':1}");
+	for (; !gc.done; steps++) {
+		assert_int_equal(
+			wfs_gc_advance(fixture->world, &gc, "tester", 1, &fixture->error), 0);
+		gc.after_vid = 0; /* as one that begins again */
+		assert_int_equal(world_fixture_open(fixture), 0);
+		tell(fixture, "{'key':'b','op':'add','n':1}");
+		WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+		assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, NULL), 0);
+		assert_int_equal(problems.count, 0);
+	}
+
+	assert_int_equal(steps, 3);
+	assert_good(fixture);
+}
+
+static struct wfs_commit seen;
+
+static void note_dropped(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	(void)observer;
+	if (commit->dropped_to)
+		seen = *commit;
+}
+
+static void observers_are_told_which_heights_went(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_observer observer = {.committed = note_dropped};
+
+	live(fixture);
+	wfs_world_observe(fixture->world, &observer);
+	since(fixture, 20);
+	wfs_world_unobserve(fixture->world, &observer);
+
+	assert_int_equal(seen.dropped_from, 1);
+	assert_int_equal(seen.dropped_to, 20);
+	assert_int_equal(seen.from_height, seen.to_height);
+}
+
+static void the_store_uses_the_room_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_world_figures before;
+	struct wfs_world_figures after;
+
+	for (int i = 0; i < 200; i++)
+		tell(fixture, "{'key':'a','op':'grow','n':9000}"),
+			tell(fixture, "{'key':'a','op':'set'}");
+	wfs_world_figures(fixture->world, &before);
+	since(fixture, height_of(fixture));
+	wfs_world_figures(fixture->world, &after);
+	assert_true(after.store.free_bytes > before.store.free_bytes + 200 * 9000);
+	for (int i = 0; i < 100; i++)
+		tell(fixture, "{'key':'a','op':'grow','n':9000}"),
+			tell(fixture, "{'key':'a','op':'set'}");
+	wfs_world_figures(fixture->world, &before);
+
+	assert_true(before.store.used_bytes <= after.store.used_bytes + 100000);
+	assert_int_equal(before.first_height, 402);
+}
+
+static void verify_misses_what_the_first_height_shows(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	since(fixture, 30);
+	const uint64_t vid = version_of(fixture, "k1").vid;
+	const struct wfs_version base = version_of(fixture, "k2");
+	tell(fixture, "{'key':'k2','op':'add','n':1}");
+	since(fixture, height_of(fixture) - 1);
+	assert_true(base.vid != vid);
+	tamper_number(fixture, "version", base.vid, NULL, NULL);
+
+	assert_finds(fixture, "lacks a version that the first height shows");
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, NULL), 0);
+	print_message("%s", wfs_buffer_text(&problems.lines));
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "that the first height shows"));
+}
+
+static void verify_misses_what_younger_heights_show(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'a','op':'set','n':2}");
+	const uint64_t first = height_of(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':3}");
+	const uint64_t vid = version_of(fixture, "a").vid;
+	tell(fixture, "{'key':'a','op':'set','n':4}");
+	since(fixture, first);
+	tamper_number(fixture, "version", vid, NULL, NULL);
+
+	assert_finds(fixture, "lacks a version that the first height shows");
+	assert_finds(fixture, "`changes` is not the hash of what the record changed");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(kept_heights_stay_as_they_are),
+		IN_WORLD(dropped_heights_are_unavailable),
+		IN_WORLD(versions_that_no_height_shows_go),
+		IN_WORLD(a_deleted_cell_goes_and_comes_back_as_another),
+		IN_WORLD(a_cell_that_was_made_again_stays),
+		IN_WORLD(numbers_of_versions_are_not_given_again),
+		IN_WORLD(files_that_nothing_mentions_go),
+		IN_WORLD(a_file_that_another_version_has_stays),
+		IN_WORLD(files_that_somebody_holds_wait_for_the_next_time),
+		IN_WORLD(a_blob_on_its_way_keeps_its_file),
+		IN_WORLD(keep_counts_from_the_head),
+		IN_WORLD(since_never_goes_back),
+		IN_WORLD(since_refuses_heights_that_are_not_there),
+		IN_WORLD(a_world_opened_for_reading_is_not_collected),
+		IN_WORLD(a_collection_can_end_after_any_step),
+		IN_WORLD(observers_are_told_which_heights_went),
+		IN_WORLD(the_store_uses_the_room_again),
+		IN_WORLD(verify_misses_what_the_first_height_shows),
+		IN_WORLD(verify_misses_what_younger_heights_show),
+	};
+
+	return cmocka_run_group_tests_name("gc", tests, NULL, NULL);
+}
