@@ -280,7 +280,7 @@ int wfs_backup(struct wfs_world *world, const char *directory,
 	if (r)
 		return wfs_trace(r);
 	backup.hold_fd = wfs_blob_files_hold(wfs_world_store(world));
-	if (backup.hold_fd < 0)
+	if (backup.hold_fd < 0 && backup.hold_fd != -ENOENT)
 		return wfs_error_from_errno(
 			error, backup.hold_fd, "open 'blobs' of '%s'", wfs_world_directory(world));
 	r = fill(&backup);

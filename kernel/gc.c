@@ -213,8 +213,8 @@ static int heights(
 int wfs_gc_since(
 	struct wfs_world *world, uint64_t height, struct wfs_gc *gc, struct wfs_error *error)
 {
-	uint64_t first;
-	uint64_t head;
+	uint64_t first = 0;
+	uint64_t head = 0;
 	int r = heights(world, &first, &head, error);
 
 	if (r)
@@ -232,8 +232,8 @@ int wfs_gc_since(
 
 int wfs_gc_keep(struct wfs_world *world, uint64_t count, struct wfs_gc *gc, struct wfs_error *error)
 {
-	uint64_t first;
-	uint64_t head;
+	uint64_t first = 0;
+	uint64_t head = 0;
 	int r = heights(world, &first, &head, error);
 
 	if (r)

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -26,23 +25,38 @@ static int too_long(struct wfs_error *error, const char *directory)
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s' is too long", directory);
 }
 
+/* Cuts the last name off a path: what is left is where it stands. */
+static char *cut_name(char *path)
+{
+	size_t size = strlen(path);
+
+	while (size > 1 && path[size - 1] == '/')
+		path[--size] = '\0';
+	char *slash = strrchr(path, '/');
+	if (slash)
+		*slash = '\0';
+	return slash ? slash + 1 : path;
+}
+
 /* Makes stage->directory absolute, although its last name may be missing. */
 static int resolve(struct wfs_stage *stage, const char *directory, struct wfs_error *error)
 {
-	char for_parent[PATH_MAX];
-	char for_name[PATH_MAX];
+	char path[PATH_MAX];
 	char parent[PATH_MAX];
 
-	if ((size_t)snprintf(for_parent, PATH_MAX, "%s", directory) >= PATH_MAX)
+	if ((size_t)snprintf(path, PATH_MAX, "%s", directory) >= PATH_MAX)
 		return too_long(error, directory);
-	snprintf(for_name, PATH_MAX, "%s", directory);
 	stage->inside = realpath(directory, stage->directory) != NULL;
 	if (stage->inside)
 		return 0;
-	if (errno != ENOENT || !realpath(dirname(for_parent), parent))
+	if (errno != ENOENT)
 		return wfs_error_from_errno(error, -errno, "make '%s'", directory);
-	if ((size_t)snprintf(stage->directory, PATH_MAX, "%s/%s", parent, basename(for_name)) >=
-		PATH_MAX)
+	const char *name = cut_name(path);
+	const char *place = name == path ? "." : *path ? path : "/";
+	if (!realpath(place, parent))
+		return wfs_error_from_errno(error, -errno, "make '%s'", directory);
+	if ((size_t)snprintf(stage->directory, PATH_MAX, "%s/%s",
+		    strcmp(parent, "/") == 0 ? "" : parent, name) >= PATH_MAX)
 		return too_long(error, directory);
 	return 0;
 }
@@ -154,15 +168,16 @@ static int move_up(struct wfs_stage *stage, const char *last)
 	WFS_AUTO_FD int to = open(stage->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *listing = opendir(stage->path);
 	const struct dirent *entry;
-	int r = to < 0 || !listing ? -errno : 0;
+	int r = to < 0 ? -errno : 0;
 
+	if (!listing)
+		return -errno;
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
 	while (!r && (entry = readdir(listing)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 			strcmp(entry->d_name, last) != 0)
 			r = move(stage->fd, to, entry->d_name);
-	if (listing)
-		closedir(listing);
+	closedir(listing);
 	if (!r && fsync(to))
 		r = -errno;
 	if (!r)
@@ -175,9 +190,10 @@ static int take_place(const struct wfs_stage *stage)
 	char parent[PATH_MAX];
 
 	memcpy(parent, stage->directory, PATH_MAX);
+	(void)cut_name(parent);
 	if (rename(stage->path, stage->directory))
 		return -errno;
-	return wfs_file_sync_directory(dirname(parent));
+	return wfs_file_sync_directory(*parent ? parent : "/");
 }
 
 int wfs_stage_publish(struct wfs_stage *stage, const char *last, struct wfs_error *error)

@@ -579,7 +579,7 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	};
 	/* Versions that are dropped meanwhile keep their files until they are checked. */
 	WFS_AUTO_FD int hold_fd = wfs_blob_files_hold(wfs_world_store(world));
-	if (hold_fd < 0)
+	if (hold_fd < 0 && hold_fd != -ENOENT) /* without them, each that is missing is told */
 		return wfs_error_from_errno(error, hold_fd, "open the blob files");
 	int r = open_view(&verify, WFS_HEIGHT_HEAD);
 

@@ -58,7 +58,7 @@ int wfs_blob_files_clean(struct wfs_store *store);
 /**
  * wfs_blob_files_hold() - nobody removes blob files from now on
  * For who reads files of a transaction that ends before the reading does.
- * Return: a descriptor; closing it lets go; or -errno.
+ * Return: a descriptor; closing it lets go; -ENOENT (there are none at all), or another -errno.
  */
 int wfs_blob_files_hold(struct wfs_store *store);
 

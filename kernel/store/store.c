@@ -406,14 +406,18 @@ void wfs_store_close(struct wfs_store *store)
 static uint64_t count_free_pages(struct wfs_store *store)
 {
 	enum { FREE_TABLE = 0 }; /* mdb_stat.c reads it in the same way */
-	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	MDB_cursor *cursor;
 	uint64_t count = 0;
+	MDB_txn *txn;
 	MDB_val key;
 	MDB_val pages;
 
-	if (wfs_store_read(store, &txn) || mdb_cursor_open(txn->mdb, FREE_TABLE, &cursor))
+	if (mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn))
 		return 0;
+	if (mdb_cursor_open(txn, FREE_TABLE, &cursor)) {
+		mdb_txn_abort(txn);
+		return 0;
+	}
 	while (mdb_cursor_get(cursor, &key, &pages, MDB_NEXT) == 0) {
 		size_t row_count = 0;
 
@@ -422,6 +426,7 @@ static uint64_t count_free_pages(struct wfs_store *store)
 		count += row_count;
 	}
 	mdb_cursor_close(cursor);
+	mdb_txn_abort(txn);
 	return count;
 }
 

@@ -136,7 +136,7 @@ static void backup_has_every_blob_file_once(void **state)
 	assert_int_equal(back_up(fixture, &result), 0);
 
 	assert_int_equal(result.figures.file_count, 2);
-	assert_true(result.figures.file_bytes > 2 * LARGE);
+	assert_true(result.figures.file_bytes > UINT64_C(2) * LARGE);
 	wfs_directory_remove(fixture->directory);
 	open_copy(fixture, &result);
 	assert_good(fixture);

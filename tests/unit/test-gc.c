@@ -439,7 +439,7 @@ static void the_store_uses_the_room_again(void **state)
 	wfs_world_figures(fixture->world, &before);
 	since(fixture, height_of(fixture));
 	wfs_world_figures(fixture->world, &after);
-	assert_true(after.store.free_bytes > before.store.free_bytes + 200 * 9000);
+	assert_true(after.store.free_bytes > before.store.free_bytes + UINT64_C(200) * 9000);
 	for (int i = 0; i < 100; i++)
 		tell(fixture, "{'key':'a','op':'grow','n':9000}"),
 			tell(fixture, "{'key':'a','op':'set'}");

@@ -681,7 +681,7 @@ static void versions_are_walked_by_number_over_those_removed(void **state)
 {
 	struct wfs_txn *txn = txn_of(state);
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
-	const uint64_t count = 2 * WFS_HISTORY_STRIDE;
+	const uint64_t count = UINT64_C(2) * WFS_HISTORY_STRIDE;
 	struct wfs_version version;
 
 	put_history(txn, cell_id, count);
@@ -701,7 +701,7 @@ static void history_above_removed_versions_is_right(void **state)
 {
 	struct wfs_txn *txn = txn_of(state);
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
-	const uint64_t count = 3 * WFS_HISTORY_STRIDE;
+	const uint64_t count = UINT64_C(3) * WFS_HISTORY_STRIDE;
 	struct wfs_version version;
 	struct wfs_version found;
 

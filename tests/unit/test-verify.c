@@ -602,9 +602,24 @@ static void a_snapshot_of_a_height_to_come_is_found(void **state)
 	assert_finds(fixture, "journal", GENESIS_HEIGHT, "is not a snapshot record");
 }
 
+static void verify_tells_what_is_missing_when_all_blob_files_are(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char path[128];
+
+	live(fixture);
+	snprintf(path, sizeof(path), "%s/blobs", fixture->directory);
+	wfs_directory_remove(path);
+
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = verify(fixture);
+	assert_int_equal(problems.count, 2); /* a blob and a version */
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "file is missing"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_WORLD(verify_tells_what_is_missing_when_all_blob_files_are),
 		IN_WORLD(a_new_world_is_good),
 		IN_WORLD(a_world_with_something_of_everything_is_good),
 		IN_WORLD(more_rows_than_one_view_holds_are_good),
