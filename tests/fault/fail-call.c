@@ -106,6 +106,8 @@ EXPORT int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(
 		(from_fd, from, to_fd, to))                                                        \
 	X("mkdir", int, -1, mkdir, (const char *path, mode_t mode), (path, mode))                  \
 	X("mkdir", int, -1, mkdirat, (int fd, const char *path, mode_t mode), (fd, path, mode))    \
+	X("mkdir", char *, NULL, mkdtemp, (char *pattern), (pattern))                              \
+	X("sync", int, -1, syncfs, (int fd), (fd))                                                 \
 	X("truncate", int, -1, ftruncate, (int fd, off_t size), (fd, size))                        \
 	X("truncate", int, -1, ftruncate64, (int fd, off_t size), (fd, size))                      \
 	X("truncate", int, -1, fallocate, (int fd, int mode, off_t offset, off_t size),            \

@@ -4,6 +4,8 @@
 A step is one command without an owner. What it acknowledged is a list of *marks*: texts that must
 each stand in exactly one record of the journal afterwards.
 """
+import errno
+import hashlib
 import json
 import os
 import random
@@ -28,10 +30,11 @@ def scratch_directory():
 class Step:
     """One command; `marks` gets its standard output once it has succeeded."""
 
-    def __init__(self, name, arguments, marks=lambda output: []):
+    def __init__(self, name, arguments, marks=lambda output: [], fault=None):
         self.name = name
         self.arguments = arguments
         self.marks = marks
+        self.fault = fault  # environment of fail-call.c, for a step that is to be refused
 
     def command(self, world):
         if self.name == "init":
@@ -70,6 +73,29 @@ def steps(inputs):
         Step("second", send + [event("second")], lambda _: ['"second"']),
         Step("verify", ["verify"]),
         Step("replay", ["replay"]),
+    ]
+
+
+def steps_with_a_failed_sync(inputs):
+    """A blob is refused because the name of its directory cannot be synced; the next one, in the
+    same directory, must not take that for done."""
+    numbers, same = random.Random(2), {}
+    while True:
+        data = numbers.randbytes(LARGE)
+        first = same.setdefault(hashlib.sha256(data).digest()[0], data)
+        if first is not data:
+            break
+    for name, content in (("refused", first), ("accepted", data)):
+        with open(f"{inputs}/{name}", "wb") as file:
+            file.write(content)
+    with open(f"{inputs}/counter", "wb") as file:
+        file.truncate(8)
+    return [
+        Step("init", []),
+        Step("refused", ["blob", "put", f"{inputs}/refused"], fault={
+            "FAULT_KIND": "sync", "FAULT_NTH": "2", "FAULT_ERRNO": str(errno.EIO),
+            "FAULT_COUNTER": f"{inputs}/counter"}),
+        Step("accepted", ["blob", "put", f"{inputs}/accepted"], hash_of_output),
     ]
 
 
