@@ -3,16 +3,14 @@
  * Making a world: its genesis record, its first snapshot record, and nothing on failure.
  * Everything is built in a directory of another name, which then becomes the wanted one.
  */
-#include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
 #include "kernel/base/clock.h"
-#include "kernel/base/directory.h"
 #include "kernel/head.h"
 #include "kernel/snapshot.h"
+#include "kernel/stage.h"
 #include "kernel/world-impl.h"
 
 static int draw_genesis(const struct wfs_world_options *options, struct wfs_genesis *ret_genesis)
@@ -119,86 +117,24 @@ static int write_host(const struct wfs_source *source, const char *directory)
 	ssize_t n = write(fd, source->host.data, source->host.size);
 	if (n < 0)
 		return -errno;
-	return (size_t)n == source->host.size ? 0 : -ENOSPC;
+	if ((size_t)n < source->host.size)
+		return -ENOSPC;
+	return fsync(fd) ? -errno : 0;
 }
 
-/* --- directories --- */
-
-/* Return: 0 when @path is missing or an empty directory. */
-static int check_free(const char *path, struct wfs_error *error)
-{
-	DIR *listing = opendir(path);
-	const struct dirent *entry;
-	bool empty = true;
-
-	if (!listing && errno == ENOENT)
-		return 0;
-	if (!listing)
-		return wfs_error_from_errno(error, -errno, "make a world at '%s'", path);
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
-	while ((entry = readdir(listing)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			empty = false;
-	closedir(listing);
-	if (empty)
-		return 0;
-	return wfs_error_set(error, WFS_E_ALREADY_EXISTS,
-		"'%s' exists and is not empty; expected a new or an empty directory", path);
-}
-
-/* Where the world is built: beside @directory, or inside when that exists (it may be a mount point
- * or somebody's working directory, which nothing can take the place of). */
-static int name_temporary(
-	const char *directory, bool inside, char ret_path[static PATH_MAX], struct wfs_error *error)
-{
-	size_t size = strlen(directory);
-
-	while (size > 1 && directory[size - 1] == '/')
-		size--;
-	if ((size_t)snprintf(ret_path, PATH_MAX, "%.*s%s.new-%ld", (int)size, directory,
-		    inside ? "/" : "", (long)getpid()) < PATH_MAX)
-		return 0;
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s' is too long", directory);
-}
-
-/* Moves everything out of @temporary; data.mdb last, because with it a directory is a world. */
-static int move_up(const char *temporary, const char *directory)
-{
-	static const char *const names[] = {"blobs", "lock.mdb", "host.json", "data.mdb"};
-	WFS_AUTO_FD int from = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	WFS_AUTO_FD int to = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (from < 0 || to < 0)
-		return -errno;
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
-		if (renameat(from, names[i], to, names[i]) && errno != ENOENT)
-			return -errno;
-	return rmdir(temporary) ? -errno : 0;
-}
-
-static int create_in(const struct parts *parts, const char *directory, bool inside,
+static int create_in(const struct parts *parts, struct wfs_stage *stage,
 	const struct wfs_world_options *options, struct wfs_error *error)
 {
-	char temporary[PATH_MAX];
-	int r = name_temporary(directory, inside, temporary, error);
+	int r = write_store(parts, stage->path, options, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (mkdir(temporary, 0700)) /* a world is its owner's affair: mounts show it to others */
-		return wfs_error_from_errno(error, -errno, "make '%s'", temporary);
-	r = write_store(parts, temporary, options, error);
-	if (!r) {
-		r = write_host(parts->source, temporary);
-		if (!r && inside)
-			r = move_up(temporary, directory);
-		else if (!r && rename(temporary, directory))
-			r = -errno;
-		if (r)
-			wfs_error_from_errno(error, r, "put the world at '%s'", directory);
-	}
+	r = write_host(parts->source, stage->path);
 	if (r)
-		wfs_directory_remove(temporary);
-	return wfs_trace(r);
+		return wfs_error_from_errno(error, r, "write '%s/host.json'", stage->path);
+	stage->files_synced = true; /* by LMDB, by blob writers, and above */
+	/* With data.mdb a directory is a world. */
+	return wfs_trace(wfs_stage_publish(stage, "data.mdb", error));
 }
 
 int wfs_world_create(const char *directory, const struct wfs_source *source,
@@ -206,7 +142,8 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 	struct wfs_error *error)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
-	int r = check_free(directory, error);
+	WFS_AUTO_STAGE struct wfs_stage stage = {.fd = -1};
+	int r = wfs_stage_init(&stage, directory, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -218,6 +155,5 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 	r = draw_genesis(options, &parts.genesis);
 	if (r)
 		return wfs_error_from_errno(error, r, "draw random bytes");
-	return wfs_trace(
-		create_in(&parts, directory, access(directory, F_OK) == 0, options, error));
+	return wfs_trace(create_in(&parts, &stage, options, error));
 }

@@ -49,6 +49,8 @@ static int replay_event(
 	if (!schema || !value || !wfs_manifest_schema(replay->manifest, schema))
 		return differs(replay, parsed->record.seq, "is no event of a known schema");
 	wfs_fold_write_body(&body, schema, value);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	const struct wfs_fold_event event = {
 		.schema = schema,
 		.value = value,
@@ -108,6 +110,8 @@ static int replay_blob(
 	if (hash_member(parsed->body_json, "hash", &blob.hash))
 		return differs(replay, parsed->record.seq, "names no blob");
 	wfs_json_write(parsed->body_json, &body);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	struct wfs_record record = {
 		.at_ns = parsed->record.at_ns,
 		.kind = WFS_RECORD_BLOB,
@@ -132,8 +136,10 @@ static int replay_snapshot(
 	if (hash_member(parsed->body_json, "snapshot_hash", &hash))
 		return differs(replay, parsed->record.seq, "holds no snapshot hash");
 	wfs_json_write(parsed->body_json, &body);
-	int r = wfs_head_append_snapshot(&replay->head, parsed->record.principal,
-		parsed->record.at_ns, wfs_buffer_bytes(&body), &hash);
+	int r = wfs_buffer_check(&body);
+	if (!r)
+		r = wfs_head_append_snapshot(&replay->head, parsed->record.principal,
+			parsed->record.at_ns, wfs_buffer_bytes(&body), &hash);
 	return r ? wfs_error_from_errno(error, r, "write the scratch store") : 0;
 }
 
@@ -313,7 +319,10 @@ static int replay_batch(struct replay *replay, struct wfs_error *error)
 
 		if (r)
 			return wfs_error_from_errno(error, r, "read the journal");
-		if (wfs_record_parse(line, &parsed, NULL))
+		r = wfs_record_parse(line, &parsed, error);
+		if (r == -ENOMEM)
+			return wfs_trace(r);
+		if (r)
 			return differs(replay, from, "is not a record");
 		r = replay_record(replay, &parsed, error);
 		if (!r && replay->problems->count == 0)

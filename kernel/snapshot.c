@@ -107,6 +107,8 @@ static int add_all(struct pass *pass, struct wfs_error *error)
 			&pass->view, wfs_buffer_bytes(&pass->name), &name, &reducer)) == 0) {
 		wfs_buffer_reset(&pass->name);
 		wfs_buffer_append(&pass->name, name.data, name.size);
+		if (wfs_buffer_check(&pass->name))
+			return wfs_error_from_errno(error, -ENOMEM, "write a snapshot");
 		r = add_reducer(pass, &reducer, error);
 		if (r)
 			return wfs_trace(r);
@@ -140,6 +142,9 @@ int wfs_snapshot_hash(struct wfs_world *world, uint64_t height,
 	if (r)
 		return wfs_error_from_errno(error, r, "write a snapshot");
 	wfs_snapshot_header(&pass.line, &manifest.hash);
+	r = wfs_buffer_check(&pass.line);
+	if (r)
+		return wfs_error_from_errno(error, r, "write a snapshot");
 	wfs_hasher_add(pass.hasher, pass.line.data, pass.line.size);
 	r = add_all(&pass, error);
 	if (r)

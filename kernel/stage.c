@@ -8,11 +8,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "kernel/base/buffer.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/file.h"
 
 #define MARK ".worldfs-new-" /* what our names have before their random end */
 #define RANDOM "XXXXXX"
+#define MOVED ".moved"
 
 /* The directory that the stage is made in, and what its name begins with. */
 struct place {
@@ -95,36 +97,75 @@ static int lock_directory(const char *path)
 	return WFS_STEAL_FD(fd);
 }
 
-/* Return: is it gone? */
-static bool remove_left(const struct place *place, const char *name)
+/*
+ * A run that was killed while it moved up has left names beside its directory. They stand in MOVED,
+ * behind the one that came last; without that one they are nothing.
+ */
+static void take_back(const struct place *place, int stage_fd)
 {
-	char path[PATH_MAX + NAME_MAX];
+	char path[PATH_MAX + NAME_MAX + 1];
+	char name[NAME_MAX + 2] = "";
+	WFS_AUTO_FD int fd = openat(stage_fd, MOVED, O_RDONLY | O_CLOEXEC);
+	FILE *list = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!list)
+		return;
+	(void)WFS_STEAL_FD(fd); /* the stream's */
+	for (bool first = true; fgets(name, sizeof(name), list); first = false) {
+		name[strcspn(name, "\n")] = '\0';
+		snprintf(path, sizeof(path), "%s/%s", place->directory, name);
+		if (!first)
+			wfs_directory_remove(path);
+		else if (access(path, F_OK) == 0)
+			break;
+	}
+	(void)fclose(list); /* was only read */
+}
+
+static void remove_left(const struct place *place, const char *name)
+{
+	char path[PATH_MAX + NAME_MAX + 1];
 
 	snprintf(path, sizeof(path), "%s/%s", place->directory, name);
 	WFS_AUTO_FD int fd = lock_directory(path);
 	if (fd < 0)
-		return false;
+		return;
+	take_back(place, fd);
 	wfs_directory_remove(path);
-	return access(path, F_OK) != 0;
+}
+
+/* Calls @each, when it is given, for what stages left. Return: how many names there are, or -errno. */
+static int look_through(const struct place *place,
+	void (*each)(const struct place *place, const char *name), struct wfs_error *error)
+{
+	DIR *listing = opendir(place->directory);
+	const struct dirent *entry;
+	int count = 0;
+
+	if (!listing)
+		return wfs_error_from_errno(error, -errno, "read '%s'", place->directory);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while ((entry = readdir(listing))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		count = 1;
+		if (each && is_ours(place, entry->d_name))
+			each(place, entry->d_name);
+	}
+	closedir(listing);
+	return count;
 }
 
 /* Removes what killed runs left. @ret_empty: is there nothing else? */
 static int clear(const struct place *place, bool *ret_empty, struct wfs_error *error)
 {
-	DIR *listing = opendir(place->directory);
-	const struct dirent *entry;
+	int r = look_through(place, remove_left, error);
 
-	if (!listing)
-		return wfs_error_from_errno(error, -errno, "read '%s'", place->directory);
-	*ret_empty = true;
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
-	while ((entry = readdir(listing))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (!is_ours(place, entry->d_name) || !remove_left(place, entry->d_name))
-			*ret_empty = false;
-	}
-	closedir(listing);
+	if (r > 0)
+		r = look_through(place, NULL, error);
+	if (r < 0)
+		return r;
+	*ret_empty = r == 0;
 	return 0;
 }
 
@@ -162,27 +203,62 @@ static int move(int from, int to, const char *name)
 	return renameat(from, name, to, name) ? -errno : 0;
 }
 
+static bool is_moved(const struct dirent *entry, const char *last)
+{
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		strcmp(entry->d_name, MOVED) != 0 && strcmp(entry->d_name, last) != 0;
+}
+
+/* Writes down what will be moved, for take_back. */
+static int note_names(const struct wfs_stage *stage, DIR *listing, const char *last)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+	WFS_AUTO_FD int fd =
+		openat(stage->fd, MOVED, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const struct dirent *entry;
+
+	if (fd < 0)
+		return -errno;
+	wfs_buffer_printf(&names, "%s\n", last);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while ((entry = readdir(listing)))
+		if (is_moved(entry, last))
+			wfs_buffer_printf(&names, "%s\n", entry->d_name);
+	rewinddir(listing);
+	if (wfs_buffer_check(&names))
+		return -ENOMEM;
+	ssize_t n = write(fd, names.data, names.size);
+	if (n >= 0 && (size_t)n < names.size)
+		return -ENOSPC;
+	return n < 0 || fsync(fd) || fsync(stage->fd) ? -errno : 0;
+}
+
 /* Moves everything out of the stage. */
 static int move_up(struct wfs_stage *stage, const char *last)
 {
 	WFS_AUTO_FD int to = open(stage->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *listing = opendir(stage->path);
+	DIR *listing = to < 0 ? NULL : opendir(stage->path);
 	const struct dirent *entry;
-	int r = to < 0 ? -errno : 0;
+	int r = listing ? note_names(stage, listing, last) : -errno;
 
-	if (!listing)
-		return -errno;
+	/* The stage's own name, too, so that what is moved is never alone. */
+	if (!r && fsync(to))
+		r = -errno;
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
 	while (!r && (entry = readdir(listing)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-			strcmp(entry->d_name, last) != 0)
+		if (is_moved(entry, last))
 			r = move(stage->fd, to, entry->d_name);
-	closedir(listing);
+	if (listing)
+		closedir(listing);
 	if (!r && fsync(to))
 		r = -errno;
 	if (!r)
 		r = move(stage->fd, to, last);
-	return !r && fsync(to) ? -errno : r;
+	if (!r && fsync(to)) {
+		r = -errno;
+		(void)move(to, stage->fd, last); /* it failed, so it is not there */
+	}
+	return r;
 }
 
 static int take_place(const struct wfs_stage *stage)
@@ -193,13 +269,17 @@ static int take_place(const struct wfs_stage *stage)
 	(void)cut_name(parent);
 	if (rename(stage->path, stage->directory))
 		return -errno;
-	return wfs_file_sync_directory(*parent ? parent : "/");
+	int r = wfs_file_sync_directory(*parent ? parent : "/");
+	if (r)
+		(void)rename(stage->directory, stage->path); /* it failed, so it is not there */
+	return r;
 }
 
 int wfs_stage_publish(struct wfs_stage *stage, const char *last, struct wfs_error *error)
 {
-	/* One call for any number of files, and it tells of every one that could not be written. */
-	int r = syncfs(stage->fd) ? -errno : 0;
+	/* One call for any number of files, and it tells of every one that could not be written;
+	 * but it waits for what others write, too. */
+	int r = (stage->files_synced ? fsync(stage->fd) : syncfs(stage->fd)) ? -errno : 0;
 
 	if (r)
 		return wfs_error_from_errno(error, r, "sync '%s'", stage->path);
@@ -213,6 +293,12 @@ int wfs_stage_publish(struct wfs_stage *stage, const char *last, struct wfs_erro
 
 void wfs_stage_done(struct wfs_stage *stage)
 {
+	struct place place;
+
+	if (stage->made && stage->inside && stage->fd >= 0) {
+		find_place(stage, &place);
+		take_back(&place, stage->fd);
+	}
 	if (stage->made)
 		wfs_directory_remove(stage->path);
 	if (stage->path[0] && stage->fd >= 0)

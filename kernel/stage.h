@@ -15,6 +15,7 @@
 /* Plain value; zero-initialised has nothing to release. */
 struct wfs_stage {
 	char path[PATH_MAX]; /* the directory to fill */
+	bool files_synced;   /* for who fills it: everything below its first level is durable */
 	/* Private. */
 	char directory[PATH_MAX]; /* the wanted one, absolute */
 	bool inside;              /* it exists, so that `path` is in it; else beside it */

@@ -17,6 +17,7 @@ struct verify {
 	void *context;
 	struct wfs_error *error;
 	struct wfs_view view;
+	int failure;       /* a check could not be made; 0 or the last -errno */
 	uint64_t height;   /* fixed at the start */
 	uint64_t first;    /* height that is kept; it may rise meanwhile */
 	uint64_t last_vid; /* of the height */
@@ -45,6 +46,21 @@ static int open_view(struct verify *verify, uint64_t height)
 		return r;
 	r = wfs_first_height_get(verify->view.txn, &verify->first);
 	return r ? wfs_error_from_errno(verify->error, r, "read the first height") : 0;
+}
+
+/* Is that what fails the check of a row: the row, or this process, which lacks memory or such? */
+static bool is_wrong(struct verify *verify, int r)
+{
+	switch (r) {
+	case -ENOMEM:
+	case -EAGAIN:
+	case -EMFILE:
+	case -ENFILE:
+		verify->failure = r;
+		return false;
+	default:
+		return r != 0;
+	}
 }
 
 /* Every so many rows: report, and let go of the snapshot that was read so far. */
@@ -76,12 +92,13 @@ static void check_record(struct verify *verify, uint64_t seq, struct chain *chai
 	struct wfs_bytes line)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	int r = wfs_record_parse(line, &parsed, NULL);
 
 	if (offset != chain->end)
 		wrong(verify, "journal", seq, "does not begin where the record before it ends");
-	if (wfs_record_parse(line, &parsed, NULL)) {
+	if (is_wrong(verify, r)) {
 		wrong(verify, "journal", seq, "is not a record");
-	} else {
+	} else if (!r) {
 		if (parsed.record.seq != seq)
 			wrong(verify, "journal", seq, "holds another seq");
 		if (!wfs_hash_equal(&parsed.record.prev, &chain->hash))
@@ -178,6 +195,7 @@ static int close_changes(struct verify *verify, struct changes *changes)
 	}
 	int r = record_changes(verify, changes->height - 1, &changed, &recorded);
 	if (r) { /* told already by check_journal */
+		(void)is_wrong(verify, r);
 		changes->count = 0;
 		return 0;
 	}
@@ -243,7 +261,7 @@ static void check_bytes(struct verify *verify, const struct wfs_version *version
 	if (version->tombstone)
 		return;
 	if (version->in_file) {
-		if (wfs_blob_file_check(wfs_world_store(verify->world), &file))
+		if (is_wrong(verify, wfs_blob_file_check(wfs_world_store(verify->world), &file)))
 			wrong(verify, "version", version->vid,
 				"its blob file is missing or does not have its hash");
 		return;
@@ -261,19 +279,20 @@ static int check_version(
 	struct wfs_version found;
 
 	check_bytes(verify, version);
-	if (wfs_history_at(verify->view.txn, version->cell_id, version->height, &found) ||
-		found.vid != version->vid)
+	int r = wfs_history_at(verify->view.txn, version->cell_id, version->height, &found);
+	if (is_wrong(verify, r) || (!r && found.vid != version->vid))
 		wrong(verify, "version", version->vid, "the history does not lead to it");
 	if (version->height < changes->height || version->height > verify->height) {
 		wrong(verify, "version", version->vid, "is out of the order of heights");
 		return 0;
 	}
-	int r = pass_height(verify, changes, version->height);
+	r = pass_height(verify, changes, version->height);
 	if (r || wfs_cell_reducer(version->cell_id) == WFS_REDUCER_ID_KERNEL)
 		return wfs_trace(r);
 	r = wfs_view_name(&verify->view, version, &reducer, &key);
 	if (r) {
-		wrong(verify, "version", version->vid, "belongs to no cell");
+		if (is_wrong(verify, r))
+			wrong(verify, "version", version->vid, "belongs to no cell");
 		return 0;
 	}
 	return add_change(verify, changes, version, reducer, key);
@@ -361,12 +380,13 @@ static void check_cell(struct verify *verify, uint32_t reducer_id, const struct 
 	if (wfs_cell_find(verify->view.txn, reducer_id, cell->key, &found) ||
 		found != cell->cell_id)
 		wrong(verify, "cell", cell->cell_id, "its key does not lead to it");
-	if (wfs_history_at(verify->view.txn, cell->cell_id, UINT64_MAX, &version) ||
-		version.vid != cell->head_vid)
+	int r = wfs_history_at(verify->view.txn, cell->cell_id, UINT64_MAX, &version);
+	if (is_wrong(verify, r) || (!r && version.vid != cell->head_vid))
 		wrong(verify, "cell", cell->cell_id, "its head is not its newest version");
-	else if ((version.cell_id != cell->cell_id || version.height != cell->head_height ||
-			 version.size_bytes != cell->size_bytes ||
-			 version.time_ns != cell->time_ns || version.tombstone == cell->live))
+	else if (!r &&
+		(version.cell_id != cell->cell_id || version.height != cell->head_height ||
+			version.size_bytes != cell->size_bytes ||
+			version.time_ns != cell->time_ns || version.tombstone == cell->live))
 		wrong(verify, "cell", cell->cell_id, "does not agree with its newest version");
 	check_chain(verify, cell);
 }
@@ -451,7 +471,7 @@ static void check_blob(struct verify *verify, uint64_t row, const struct wfs_blo
 	struct wfs_hash hash;
 
 	if (blob->in_file) {
-		if (wfs_blob_file_check(wfs_world_store(verify->world), blob))
+		if (is_wrong(verify, wfs_blob_file_check(wfs_world_store(verify->world), blob)))
 			wrong(verify, "blob", row, "its file is missing or does not have its hash");
 	} else {
 		hash = wfs_hash_of(blob->bytes.data, blob->bytes.size);
@@ -546,7 +566,7 @@ static int check_snapshots(struct verify *verify)
 		int r = wfs_view_record(&verify->view, seq, &line);
 
 		if (!r && memmem(line.data, line.size, "\"kind\":\"snapshot\"", 17) &&
-			wfs_record_parse(line, &parsed, NULL) == 0 &&
+			!is_wrong(verify, wfs_record_parse(line, &parsed, NULL)) &&
 			parsed.record.kind == WFS_RECORD_SNAPSHOT)
 			r = check_snapshot(verify, &parsed);
 		if (r && r != -EIO) /* a record that is not there was told by check_journal */
@@ -588,6 +608,8 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 		r = wfs_version_last(verify.view.txn, &verify.last_vid);
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(checks); i++)
 		r = checks[i](&verify);
+	if (!r && verify.failure)
+		r = failed(&verify, verify.failure, "all of the world");
 	wfs_view_close(&verify.view);
 	return wfs_trace(r);
 }

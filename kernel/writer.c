@@ -37,12 +37,13 @@ struct wfs_writer {
 	pthread_t publisher_thread;
 
 	pthread_mutex_t lock;
-	pthread_cond_t queued;   /* a request, or `stopping` */
+	pthread_cond_t queued;   /* a request, `stopping`, or `spare` */
 	pthread_cond_t finished; /* a batch, or `kernel_done` */
 	/* lock: lock */
 	struct request_list queue;
 	struct batch *batches;
 	struct batch **batches_last;
+	struct batch *spare; /* for when there is no memory for another one */
 	bool stopping;
 	bool kernel_done;
 	size_t open_count; /* requests not answered */
@@ -57,6 +58,7 @@ struct wfs_writer {
 
 	/* Kernel thread only. */
 	struct wfs_head head;
+	bool head_stale; /* only its height is right: a transaction failed after it was changed */
 	struct wfs_fold *fold;
 	struct wfs_runtime *runtime;
 	struct batch *current;
@@ -316,6 +318,35 @@ static void batch_free(struct batch *batch)
 	free(batch);
 }
 
+/* A new one, or else the spare one, which the publisher gives back when it has answered it. */
+static struct batch *batch_get(struct wfs_writer *writer)
+{
+	struct batch *batch = batch_new();
+
+	if (batch)
+		return batch;
+	WFS_GUARD(&writer->lock);
+	while (!writer->spare)
+		pthread_cond_wait(&writer->queued, &writer->lock);
+	return WFS_STEAL(writer->spare);
+}
+
+static void batch_give_back(struct wfs_writer *writer, struct batch *batch)
+{
+	WFS_GUARD(&writer->lock);
+
+	if (writer->spare) {
+		batch_free(batch);
+		return;
+	}
+	free(batch->changes);
+	wfs_buffer_done(&batch->keys);
+	*batch = (struct batch){.next = NULL};
+	list_init(&batch->requests);
+	writer->spare = batch;
+	pthread_cond_signal(&writer->queued);
+}
+
 /* Waits for requests. Return: false when there are none and none will come. */
 static bool take_requests(struct wfs_writer *writer, struct batch *batch)
 {
@@ -352,16 +383,28 @@ static int fold_all(struct wfs_writer *writer, struct batch *batch)
 	return wfs_buffer_check(&batch->keys);
 }
 
+static int refresh_head(struct wfs_writer *writer)
+{
+	if (!writer->head_stale)
+		return 0;
+	int r = wfs_head_load(&writer->head, writer->world->store, writer->head.txn,
+		wfs_runtime_manifest(writer->runtime));
+	writer->head_stale = r != 0;
+	return wfs_trace(r);
+}
+
 static int commit(struct wfs_writer *writer, struct batch *batch)
 {
 	struct wfs_txn *txn;
-	int r = wfs_store_write(writer->world->store, &txn);
 
+	batch->commit.from_height = batch->commit.to_height = writer->head.height;
+	int r = wfs_store_write(writer->world->store, &txn);
 	if (r)
 		return wfs_trace(r);
 	writer->head.txn = txn;
-	batch->commit.from_height = writer->head.height;
-	r = fold_all(writer, batch);
+	r = refresh_head(writer);
+	if (!r)
+		r = fold_all(writer, batch);
 	batch->commit.to_height = writer->head.height;
 	if (!r)
 		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
@@ -373,17 +416,12 @@ static int commit(struct wfs_writer *writer, struct batch *batch)
 	return wfs_trace(wfs_txn_commit(txn));
 }
 
-/* Nothing of the batch was stored: what is known of the head is read again, everyone is told. */
+/* Nothing of the batch was stored: everyone is told. What is known of the head is read again by
+ * the next batch, because now there may be no memory for it. */
 static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failure)
 {
-	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
-	/* Not a read transaction: for those there may be no room. */
-	int r = wfs_store_write(writer->world->store, &txn);
-
-	if (!r)
-		r = wfs_head_load(&writer->head, writer->world->store, txn,
-			wfs_runtime_manifest(writer->runtime));
-	wfs_require(r == 0); /* the store cannot be read any more: nothing true can be said */
+	writer->head_stale = true;
+	writer->head.height = batch->commit.from_height;
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
 		if (request->result && request->error.code != WFS_OK)
@@ -424,11 +462,10 @@ static void *kernel_main(void *argument)
 
 	pthread_setname_np(pthread_self(), "wfs-kernel");
 	for (;;) {
-		struct batch *batch = batch_new();
+		struct batch *batch = batch_get(writer);
 
-		wfs_require(batch != NULL);
 		if (!take_requests(writer, batch)) {
-			batch_free(batch);
+			batch_give_back(writer, batch);
 			break;
 		}
 		writer->current = batch;
@@ -507,7 +544,7 @@ static void *publisher_main(void *argument)
 			batch->commit.dropped_to > 0)
 			notify(writer, &batch->commit);
 		answer(writer, batch);
-		batch_free(batch);
+		batch_give_back(writer, batch);
 	}
 	return NULL;
 }
@@ -535,6 +572,7 @@ static void writer_release(struct wfs_writer *writer)
 	wfs_runtime_free(writer->runtime);
 	wfs_fold_free(writer->fold);
 	wfs_head_done(&writer->head);
+	batch_free(writer->spare);
 	pthread_mutex_destroy(&writer->lock);
 	pthread_mutex_destroy(&writer->observers_lock);
 	pthread_cond_destroy(&writer->queued);
@@ -555,7 +593,9 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	pthread_mutex_init(&writer->observers_lock, NULL);
 	pthread_cond_init(&writer->queued, NULL);
 	pthread_cond_init(&writer->finished, NULL);
-	int r = load(writer, error);
+	writer->spare = batch_new();
+	int r = writer->spare ? load(writer, error)
+			      : wfs_error_from_errno(error, -ENOMEM, "start the kernel thread");
 	if (!r) {
 		r = -pthread_create(&writer->kernel_thread, NULL, kernel_main, writer);
 		if (!r && pthread_create(&writer->publisher_thread, NULL, publisher_main, writer)) {

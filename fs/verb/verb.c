@@ -7,6 +7,7 @@
 
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
+#include "kernel/base/log.h"
 
 /* One row of the table; static lifetime. */
 struct verb {
@@ -172,8 +173,18 @@ static void default_meta(struct wfs_call *call)
 	}
 }
 
+/* Nothing more can be read or stored: a new owner starts from what is on the disk. */
+static void end_owner(struct wfs_host *host)
+{
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
+		"the store must be opened again after a failed write: ending");
+	host->shutdown(host);
+}
+
 void wfs_verb_finish(struct wfs_call *call, int r)
 {
+	struct wfs_host *const host = call->host;
+
 	if (!r && call->meta && json_object_set(call->result, "meta", call->meta) < 0)
 		r = -ENOMEM;
 	if (r) {
@@ -185,6 +196,8 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	}
 	call->status = r;
 	call->done(call);
+	if (r == -ENOTRECOVERABLE && host)
+		end_owner(host);
 }
 
 void wfs_call_done(struct wfs_call *call)

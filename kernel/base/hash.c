@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SHA-256 through libcrypto. Several small hashes are taken per event, so the digest is looked up
- * once for the process and the context once for each thread; fetching either per call costs more
- * than hashing a short record.
+ * SHA-256 through libcrypto. The functions of openssl/sha.h are deprecated in favour of EVP, but EVP
+ * allocates for every hash (OpenSSL 3.0: EVP_DigestInit_ex2), and so every hash could fail; these
+ * need no memory and no set-up, and cannot.
  */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "kernel/base/hash.h"
 
 #include <assert.h>
-#include <openssl/evp.h>
-#include <pthread.h>
+#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,44 +24,16 @@ enum {
 
 static_assert(WFS_HASH_TEXT_SIZE == HASH_PREFIX_SIZE + WFS_HASH_HEX_SIZE + 1, "prefix, hex, NUL");
 
-static pthread_once_t setup_once = PTHREAD_ONCE_INIT;
-static EVP_MD *sha256; /* written under setup_once */
-static pthread_key_t context_key;
-static _Thread_local EVP_MD_CTX *thread_context;
-
-static void thread_context_free(void *context)
-{
-	thread_context = NULL;
-	EVP_MD_CTX_free(context);
-}
-
-static void setup(void)
-{
-	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-	wfs_require(sha256 && EVP_MD_get_size(sha256) == WFS_HASH_SIZE);
-	wfs_require(pthread_key_create(&context_key, thread_context_free) == 0);
-}
-
-/* The calling thread's context; freed by the key's destructor when the thread ends. */
-static EVP_MD_CTX *thread_context_new(void)
-{
-	EVP_MD_CTX *context = NULL;
-
-	wfs_require(pthread_once(&setup_once, setup) == 0);
-	context = EVP_MD_CTX_new();
-	wfs_require(context && pthread_setspecific(context_key, context) == 0);
-	thread_context = context;
-	return context;
-}
+static_assert(WFS_HASH_SIZE == SHA256_DIGEST_LENGTH, "SHA-256");
 
 struct wfs_hash wfs_hash_of(const void *data, size_t size)
 {
-	EVP_MD_CTX *const context = thread_context ? thread_context : thread_context_new();
 	struct wfs_hash hash;
+	SHA256_CTX context;
 
-	wfs_require(EVP_DigestInit_ex2(context, sha256, NULL) == 1);
-	wfs_require(EVP_DigestUpdate(context, data, size) == 1);
-	wfs_require(EVP_DigestFinal_ex(context, hash.bytes, NULL) == 1);
+	wfs_require(SHA256_Init(&context) == 1);
+	wfs_require(SHA256_Update(&context, data, size) == 1);
+	wfs_require(SHA256_Final(hash.bytes, &context) == 1);
 	return hash;
 }
 
@@ -133,54 +105,35 @@ int wfs_hash_parse(
 }
 
 struct wfs_hasher {
-	EVP_MD_CTX *context;
-	bool started;
+	SHA256_CTX context;
 };
 
 int wfs_hasher_new(struct wfs_hasher **ret_hasher)
 {
-	WFS_AUTO_HASHER struct wfs_hasher *hasher = calloc(1, sizeof(*hasher));
+	struct wfs_hasher *hasher = calloc(1, sizeof(*hasher));
 
-	wfs_require(pthread_once(&setup_once, setup) == 0);
 	if (!hasher)
 		return -ENOMEM;
-	hasher->context = EVP_MD_CTX_new();
-	/* Started once here, because the first start allocates and so may fail. */
-	if (!hasher->context || EVP_DigestInit_ex2(hasher->context, sha256, NULL) != 1)
-		return -ENOMEM;
-	hasher->started = true;
-	*ret_hasher = WFS_STEAL(hasher);
+	wfs_require(SHA256_Init(&hasher->context) == 1);
+	*ret_hasher = hasher;
 	return 0;
-}
-
-static void hasher_start(struct wfs_hasher *hasher)
-{
-	if (hasher->started)
-		return;
-	wfs_require(EVP_DigestInit_ex2(hasher->context, sha256, NULL) == 1);
-	hasher->started = true;
 }
 
 void wfs_hasher_add(struct wfs_hasher *hasher, const void *data, size_t size)
 {
-	hasher_start(hasher);
-	wfs_require(EVP_DigestUpdate(hasher->context, data, size) == 1);
+	wfs_require(SHA256_Update(&hasher->context, data, size) == 1);
 }
 
 struct wfs_hash wfs_hasher_end(struct wfs_hasher *hasher)
 {
 	struct wfs_hash hash;
 
-	hasher_start(hasher);
-	wfs_require(EVP_DigestFinal_ex(hasher->context, hash.bytes, NULL) == 1);
-	hasher->started = false;
+	wfs_require(SHA256_Final(hash.bytes, &hasher->context) == 1);
+	wfs_require(SHA256_Init(&hasher->context) == 1);
 	return hash;
 }
 
 void wfs_hasher_free(struct wfs_hasher *hasher)
 {
-	if (!hasher)
-		return;
-	EVP_MD_CTX_free(hasher->context);
 	free(hasher);
 }

@@ -25,8 +25,7 @@ struct wfs_hash {
 
 /**
  * wfs_hash_of() - SHA-256 of @size bytes
- * The first call of a thread allocates its context (without memory for it the process ends);
- * later calls allocate nothing.
+ * Allocates nothing, and so cannot fail.
  * Thread: any.
  */
 struct wfs_hash wfs_hash_of(const void *data, size_t size);

@@ -8,6 +8,7 @@
  * no deeper than WFS_JSON_DEPTH_MAX, has seen the value.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/base/json.h"
@@ -137,12 +138,32 @@ static int normalise(json_t *json, const struct place *place, int depth, json_t 
 	}
 }
 
+/*
+ * jansson's scanner goes on without the bytes of a token that it had no memory for, and gives a
+ * syntax error or another value. So its allocator remembers.
+ */
+static _Thread_local bool out_of_memory;
+
+static void *allocate(size_t size)
+{
+	void *const data = malloc(size);
+
+	if (!data)
+		out_of_memory = true;
+	return data;
+}
+
+__attribute__((constructor)) static void set_allocator(void)
+{
+	json_set_alloc_funcs(allocate, free);
+}
+
 static int syntax_error(const json_error_t *found, struct wfs_error *error)
 {
 	const enum json_error_code code = json_error_code(found);
 
 	/* jansson sets no text when the allocation of a value fails. */
-	if (code == json_error_out_of_memory || found->text[0] == '\0')
+	if (out_of_memory || code == json_error_out_of_memory || found->text[0] == '\0')
 		return wfs_error_from_errno(error, -ENOMEM, "parse JSON");
 	return wfs_error_set(error, WFS_E_INVALID_JSON, "line %d column %d: %s", found->line,
 		found->column, code == json_error_stack_overflow ? DEPTH_REASON : found->text);
@@ -175,9 +196,10 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 
 	if (nul)
 		return refuse_nul(text, (size_t)(nul - text), error);
+	out_of_memory = false;
 	json = json_loadb(size > 0 ? text : "", size,
 		JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &found);
-	if (!json)
+	if (!json || out_of_memory)
 		return syntax_error(&found, error);
 
 	r = normalise(json, &document, 0, &instead, error);

@@ -161,11 +161,12 @@ static int sync_directory(int directory_fd, const char *path)
 	return 0;
 }
 
-/* Makes `blobs/ab` when it is missing, and lets its own entry reach the disk first. */
+/* Makes `blobs/ab` when it is missing, and lets its own entry reach the disk first: also when it is
+ * there, for whoever made it may have failed to, or not be done. */
 static int ensure_parent(int directory_fd, const char *parent)
 {
-	if (mkdirat(directory_fd, parent, 0700))
-		return errno == EEXIST ? 0 : -errno;
+	if (mkdirat(directory_fd, parent, 0700) && errno != EEXIST)
+		return -errno;
 	return sync_directory(directory_fd, "blobs");
 }
 

@@ -40,6 +40,10 @@ int wfs_store_error(int code)
 		return -ENOSPC;
 	case MDB_READERS_FULL:
 		return -EAGAIN;
+	case MDB_PANIC:
+		/* A write of the root failed: LMDB does not know what is on the disk until the
+		 * store is opened again. */
+		return -ENOTRECOVERABLE;
 	default:
 		/* LMDB's own codes are negative: what is left of them means damage or misuse. */
 		return code > 0 ? -code : -EIO;
@@ -204,7 +208,7 @@ static int open_tables(struct wfs_store *store, bool create)
 		WFS_TABLES(TABLE_NAME)
 #undef TABLE_NAME
 	};
-	MDB_txn *txn;
+	MDB_txn *txn = NULL;
 	int r = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
 
 	for (size_t i = 0; !r && i < WFS_TABLE_COUNT; i++)

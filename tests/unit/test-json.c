@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
@@ -256,41 +257,42 @@ static void json_parse_works_without_an_error_to_fill(void **state)
 	assert_int_equal(wfs_json_parse("[1e19]", 6, &json, NULL), -EINVAL);
 }
 
-/* jansson's allocator during a test: the n-th allocation from now fails. */
-static int allocations_left;
+/* The n-th allocation from now fails, and no other; jansson's go the same way. */
+static int allocations_left = INT_MAX;
 
-static void *failing_malloc(size_t size)
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
 {
-	return allocations_left-- > 0 ? malloc(size) : NULL;
+	return allocations_left-- == 1 ? NULL : __real_malloc(size);
 }
+/* NOLINTEND(readability-identifier-naming) */
 
-static void json_parse_survives_each_failing_allocation(void **state)
+/* Tokens that outgrow the scanner's first buffer, where jansson forgets bytes and goes on. */
+static void json_parse_tells_each_failing_allocation_from_bad_syntax(void **state)
 {
-	static const char text[] = "{\"a\":[1,2.0,{\"b\":\"c\"}],\"d\":1.0,\"e\":null}";
-	json_malloc_t malloc_before = NULL;
-	json_free_t free_before = NULL;
+	static const char text[] = "{\"a\":[1795264288254933543,2.0,{\"b\":\"0123456789 0123456789 "
+				   "0123456789 0123456789\"}],\"d\":1.0,\"e\":null}";
 	int failures = 0;
-	int out_of_memory = 0;
 	int r = -1;
 
 	(void)state;
 
-	json_get_alloc_funcs(&malloc_before, &free_before);
-	for (int n = 0; n < 1000 && r < 0; n++) {
+	for (int n = 1; n < 1000 && r < 0; n++) {
 		WFS_AUTO_JSON json_t *json = NULL;
 
 		allocations_left = n;
-		json_set_alloc_funcs(failing_malloc, free);
 		r = wfs_json_parse(text, sizeof(text) - 1, &json, NULL);
-		json_set_alloc_funcs(malloc_before, free_before);
+		allocations_left = INT_MAX;
+		if (r != 0 && r != -ENOMEM)
+			fail_msg("allocation %d: %d", n, r);
 		failures += r < 0;
-		out_of_memory += r == -ENOMEM;
 	}
 
 	assert_int_equal(r, 0);
 	assert_true(failures > 10);
-	/* jansson takes a failed copy of a string for a bad token; all others are told apart. */
-	assert_true(out_of_memory >= failures / 2);
 }
 
 static void json_write_sorts_keys_by_utf16_units(void **state)
@@ -479,7 +481,7 @@ int main(void)
 		cmocka_unit_test(json_parse_stops_at_its_depth),
 		cmocka_unit_test(json_parse_counts_objects_as_depth_too),
 		cmocka_unit_test(json_parse_works_without_an_error_to_fill),
-		cmocka_unit_test(json_parse_survives_each_failing_allocation),
+		cmocka_unit_test(json_parse_tells_each_failing_allocation_from_bad_syntax),
 		cmocka_unit_test(json_write_sorts_keys_by_utf16_units),
 		cmocka_unit_test(json_key_compare_orders_prefixes_code_points_and_surrogates),
 		cmocka_unit_test(json_write_sorts_objects_larger_than_its_stack_array),

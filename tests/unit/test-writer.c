@@ -18,10 +18,21 @@ enum {
 /* --- a disk that fails --- */
 
 static atomic_int failing_commits; /* how many of the next ones fail */
+static atomic_int failing_begins;  /* the same, of write transactions */
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
 int __real_mdb_txn_commit(MDB_txn *txn);
 int __wrap_mdb_txn_commit(MDB_txn *txn);
+int __real_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret);
+int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret);
+
+int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret)
+{
+	if ((flags & MDB_RDONLY) || atomic_load(&failing_begins) == 0)
+		return __real_mdb_txn_begin(env, parent, flags, ret);
+	atomic_fetch_sub(&failing_begins, 1);
+	return MDB_PANIC; /* what LMDB says after it failed to write the root */
+}
 
 int __wrap_mdb_txn_commit(MDB_txn *txn)
 {
@@ -555,6 +566,27 @@ static void a_commit_that_fails_leaves_no_trace(void **state)
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 5);
 }
 
+static void a_store_that_cannot_be_written_any_more_refuses_and_does_not_end(void **state)
+{
+	struct world_fixture *fixture = *state;
+	uint64_t seq;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	atomic_store(&failing_commits, 1);
+	int first = send(fixture, "test/Do@1", "{'key':'a','op':'set','n':2}");
+	atomic_store(&failing_begins, 2);
+	int second = send(fixture, "test/Do@1", "{'key':'a','op':'set','n':3}");
+	int third = send(fixture, "test/Do@1", "{'key':'a','op':'set','n':4}");
+
+	assert_int_equal(first, -ENOSPC);
+	assert_int_equal(second, -ENOTRECOVERABLE);
+	assert_int_equal(third, -ENOTRECOVERABLE);
+	assert_int_equal(
+		send_keyed(fixture, "test/Do@1", "{'key':'a','op':'set','n':5}", NULL, &seq), 0);
+	assert_int_equal(seq, GENESIS_HEIGHT + 1);
+	assert_state(fixture, "cell", "a", "{'n':5}");
+}
+
 static void a_commit_that_fails_is_not_observed(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -612,6 +644,7 @@ int main(void)
 		IN_WORLD(an_observer_that_was_taken_away_is_not_called),
 		WITH_SOURCE(a_full_store_refuses_events_and_still_reads),
 		IN_WORLD(a_commit_that_fails_leaves_no_trace),
+		IN_WORLD(a_store_that_cannot_be_written_any_more_refuses_and_does_not_end),
 		IN_WORLD(a_commit_that_fails_is_not_observed),
 		IN_WORLD(a_request_that_failed_before_the_commit_did_keeps_its_reason),
 	};
