@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upkeep: what whoever may read the world directory itself can do with it, without a session:
- * check it and fold it again. The operations are the kernel's; this names them for the command
- * line, which reaches the kernel only through this folder.
+ * check it, fold it again, and make one from the copy of a tree. The operations are the kernel's;
+ * this names them for the command line, which reaches the kernel only through this folder.
  */
 #pragma once
 
 #include "kernel/replay.h"
+#include "kernel/restore.h"
 #include "kernel/verify.h"
