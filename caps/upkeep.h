@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upkeep: what whoever may read the world directory itself can do with it, without a session:
- * check it, fold it again and copy it. The operations are the kernel's; this names them for the command
- * line, which reaches the kernel only through this folder.
+ * check it, fold it again, copy it, and make one from the copy of a tree. The operations are the
+ * kernel's; this names them for the command line, which reaches the kernel only through this folder.
  */
 #pragma once
 
 #include "kernel/backup.h"
 #include "kernel/replay.h"
+#include "kernel/restore.h"
 #include "kernel/verify.h"

@@ -4,29 +4,13 @@
  * Everything is built in a directory of another name, which then becomes the wanted one.
  */
 #include <fcntl.h>
-#include <sys/random.h>
+#include <limits.h>
 #include <sys/stat.h>
 
-#include "kernel/base/clock.h"
 #include "kernel/head.h"
 #include "kernel/snapshot.h"
 #include "kernel/stage.h"
 #include "kernel/world-impl.h"
-
-static int draw_genesis(const struct wfs_world_options *options, struct wfs_genesis *ret_genesis)
-{
-	uint8_t id[WFS_WORLD_ID_SIZE / 2];
-
-	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id) ||
-		getrandom(ret_genesis->entropy, sizeof(ret_genesis->entropy), 0) !=
-			(ssize_t)sizeof(ret_genesis->entropy))
-		return -EIO;
-	for (size_t i = 0; i < sizeof(id); i++)
-		snprintf(ret_genesis->world_id + 2 * i, 3, "%02x", id[i]);
-	ret_genesis->at_ns = options->clock_ns ? options->clock_ns(options->clock_context)
-					       : wfs_clock_realtime_ns();
-	return 0;
-}
 
 /* The first snapshot record. No cell exists yet: its document is the header alone. */
 static int append_snapshot(struct wfs_head *head, const struct wfs_manifest *manifest)
@@ -57,16 +41,6 @@ static int fill(struct wfs_head *head, const struct wfs_genesis *genesis,
 	return wfs_trace(r);
 }
 
-static int put_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn)
-{
-	int r = wfs_meta_put(txn, "world_id", wfs_bytes_text(genesis->world_id));
-
-	if (!r)
-		r = wfs_meta_put(
-			txn, "entropy", WFS_BYTES(genesis->entropy, sizeof(genesis->entropy)));
-	return r;
-}
-
 /* What a world is made from. */
 struct parts {
 	const struct wfs_source *source;
@@ -95,7 +69,7 @@ static int write_store(const struct parts *parts, const char *directory,
 	if (!r)
 		r = fill(&head, &parts->genesis, parts->manifest, parts->source);
 	if (!r)
-		r = put_meta(&parts->genesis, txn);
+		r = wfs_genesis_meta(&parts->genesis, txn);
 	if (r)
 		wfs_txn_end(txn);
 	else
@@ -152,7 +126,7 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the manifest has %zu problem(s)", problems->count);
 	struct parts parts = {.source = source, .manifest = manifest};
-	r = draw_genesis(options, &parts.genesis);
+	r = wfs_genesis_draw(options->clock_ns, options->clock_context, &parts.genesis);
 	if (r)
 		return wfs_error_from_errno(error, r, "draw random bytes");
 	return wfs_trace(create_in(&parts, &stage, options, error));

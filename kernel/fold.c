@@ -64,6 +64,7 @@ struct wfs_fold {
 	struct array cells;   /* struct touched */
 	struct array changes; /* struct change; those of one record are adjacent */
 	struct array records; /* struct record */
+	size_t applied_count; /* changes written so far */
 	struct wfs_lua_result result;
 	uint64_t steps; /* in this run; part of the random seed */
 };
@@ -127,6 +128,7 @@ static void reset(struct wfs_fold *fold)
 	fold->records.count = 0;
 	fold->cells.count = 0;
 	fold->changes.count = 0;
+	fold->applied_count = 0;
 	fold->steps = 0;
 	wfs_buffer_reset(&fold->text);
 }
@@ -498,19 +500,26 @@ static int apply_record(struct wfs_fold *fold, struct wfs_head *head, uint64_t b
 	return wfs_head_append(head, &line);
 }
 
+int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index)
+{
+	const uint64_t base = head->height - index;
+	int r = apply_record(fold, head, base, index);
+
+	for (; !r && fold->applied_count < fold->changes.count; fold->applied_count++) {
+		const struct change *change = change_at(fold, fold->applied_count);
+
+		if (change->record != index)
+			break;
+		r = apply_change(fold, head, change, base + index + 1);
+	}
+	return wfs_trace(r);
+}
+
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head)
 {
-	uint64_t base = head->height;
-	size_t change = 0;
-
 	for (size_t i = 0; i < fold->records.count; i++) {
-		int r = apply_record(fold, head, base, i);
+		int r = wfs_fold_apply_record(fold, head, i);
 
-		for (; !r && change < fold->changes.count; change++) {
-			if (change_at(fold, change)->record != i)
-				break;
-			r = apply_change(fold, head, change_at(fold, change), base + i + 1);
-		}
 		if (r)
 			return wfs_trace(r);
 	}

@@ -49,6 +49,9 @@ int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_
 /** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
+/** wfs_fold_apply_record() - the same of one record of them, 0 first, each once and in order. */
+int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
+
 /** wfs_fold_record_count() - records of the last run: 1 and its derived ones. */
 size_t wfs_fold_record_count(const struct wfs_fold *fold);
 

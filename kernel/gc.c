@@ -4,6 +4,10 @@
 
 #include <inttypes.h>
 
+#include "kernel/baseline.h"
+#include "kernel/record.h"
+#include "kernel/view.h"
+
 /* --- steps, in the kernel thread --- */
 
 static int raise_first(struct wfs_gc_step *step, struct wfs_txn *txn)
@@ -210,13 +214,37 @@ static int heights(
 	return r ? wfs_error_from_errno(error, r, "read the world's heights") : 0;
 }
 
+/* The cells of a baseline are in no journal: replay takes them from the versions of its height. */
+static int check_no_baseline(struct wfs_world *world, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_bytes line;
+	int r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_view_record(&view, WFS_BASELINE_SEQ, &line);
+	if (!r)
+		r = wfs_record_parse(line, &parsed, error);
+	if (r)
+		return r == -ENOENT ? 0 : wfs_error_from_errno(error, r, "read the journal");
+	if (parsed.record.kind != WFS_RECORD_BASELINE)
+		return 0;
+	return wfs_error_set(error, WFS_E_NOT_ENABLED,
+		"old heights of a world that was restored without its journal cannot be dropped "
+		"yet");
+}
+
 int wfs_gc_since(
 	struct wfs_world *world, uint64_t height, struct wfs_gc *gc, struct wfs_error *error)
 {
 	uint64_t first = 0;
 	uint64_t head = 0;
-	int r = heights(world, &first, &head, error);
+	int r = check_no_baseline(world, error);
 
+	if (!r)
+		r = heights(world, &first, &head, error);
 	if (r)
 		return wfs_trace(r);
 	if (height == 0)

@@ -2,6 +2,9 @@
 /* Record 0 and what stands beside it. */
 #include "kernel/genesis.h"
 
+#include <sys/random.h>
+
+#include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
@@ -62,4 +65,60 @@ int wfs_genesis_module(
 	if (!r)
 		r = wfs_head_list_blob(head, &blob, 1, genesis->at_ns);
 	return wfs_trace(r < 0 ? r : 0); /* two reducers may share a module */
+}
+
+int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn)
+{
+	int r = wfs_meta_put(txn, "world_id", wfs_bytes_text(genesis->world_id));
+
+	if (!r)
+		r = wfs_meta_put(
+			txn, "entropy", WFS_BYTES(genesis->entropy, sizeof(genesis->entropy)));
+	return r;
+}
+
+int wfs_genesis_draw(
+	int64_t (*clock_ns)(void *context), void *clock_context, struct wfs_genesis *ret_genesis)
+{
+	uint8_t id[WFS_WORLD_ID_SIZE / 2];
+
+	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id) ||
+		getrandom(ret_genesis->entropy, sizeof(ret_genesis->entropy), 0) !=
+			(ssize_t)sizeof(ret_genesis->entropy))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(id); i++)
+		snprintf(ret_genesis->world_id + 2 * i, 3, "%02x", id[i]);
+	ret_genesis->at_ns = clock_ns ? clock_ns(clock_context) : wfs_clock_realtime_ns();
+	return 0;
+}
+
+bool wfs_world_id_valid(const char *text)
+{
+	return strlen(text) == WFS_WORLD_ID_SIZE &&
+		strspn(text, "0123456789abcdef") == WFS_WORLD_ID_SIZE;
+}
+
+int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis *ret_genesis,
+	struct wfs_hash *ret_manifest_hash)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer entropy = {0};
+	struct wfs_genesis genesis = {.at_ns = parsed->record.at_ns};
+	const char *id = json_string_value(json_object_get(parsed->body_json, "world_id"));
+	const json_t *entropy_b64 = json_object_get(parsed->body_json, "entropy");
+	const json_t *manifest = json_object_get(parsed->body_json, "manifest_hash");
+
+	if (parsed->record.kind != WFS_RECORD_GENESIS || !id || !wfs_world_id_valid(id) ||
+		!json_is_string(entropy_b64) || !json_is_string(manifest))
+		return -EINVAL;
+	int r = wfs_base64_decode(
+		json_string_value(entropy_b64), json_string_length(entropy_b64), &entropy, NULL);
+	if (!r)
+		r = wfs_hash_parse(json_string_value(manifest), json_string_length(manifest),
+			ret_manifest_hash, NULL);
+	if (r || entropy.size != sizeof(genesis.entropy))
+		return r == -ENOMEM ? r : -EINVAL;
+	snprintf(genesis.world_id, sizeof(genesis.world_id), "%s", id);
+	memcpy(genesis.entropy, entropy.data, entropy.size);
+	*ret_genesis = genesis;
+	return 0;
 }

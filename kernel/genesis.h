@@ -16,6 +16,9 @@ struct wfs_genesis {
 	int64_t at_ns;
 };
 
+/** wfs_world_id_valid() - 32 lower-case hex digits. */
+bool wfs_world_id_valid(const char *text);
+
 /** wfs_genesis_write() - reducers, record 0 and the manifest's version; modules are listed by
  *  wfs_genesis_module. @head: of an empty store. */
 int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
@@ -24,3 +27,20 @@ int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 /** wfs_genesis_module() - store and list one Lua module, visible from height 1 on. */
 int wfs_genesis_module(
 	struct wfs_head *head, const struct wfs_genesis *genesis, struct wfs_bytes module);
+
+/** wfs_genesis_meta() - put what every opening reads into the meta table. */
+int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn);
+
+/**
+ * wfs_genesis_draw() - the parts of a world that is new
+ * @clock_ns: NULL: the host's clock
+ */
+int wfs_genesis_draw(
+	int64_t (*clock_ns)(void *context), void *clock_context, struct wfs_genesis *ret_genesis);
+
+/**
+ * wfs_genesis_parse() - the parts back from record 0
+ * Return: 0, -EINVAL (it is not a genesis record), -ENOMEM.
+ */
+int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis *ret_genesis,
+	struct wfs_hash *ret_manifest_hash);

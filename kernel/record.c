@@ -130,11 +130,11 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed)
 	parsed->json = NULL;
 }
 
-void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_bytes key,
-	const struct wfs_hash *hash)
+void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,
+	struct wfs_bytes key, const struct wfs_hash *hash)
 {
-	wfs_buffer_append_text(buffer, buffer->size ? ",[\"" : "[[\"");
-	wfs_buffer_append_text(buffer, reducer); /* plain ASCII by its pattern */
+	wfs_buffer_append_text(buffer, first ? "[[\"" : ",[\"");
+	wfs_buffer_append(buffer, reducer.data, reducer.size); /* plain ASCII by its pattern */
 	wfs_buffer_append_text(buffer, "\",\"");
 	wfs_base64_append(buffer, key.data, key.size);
 	wfs_buffer_append_text(buffer, "\",");
@@ -143,6 +143,12 @@ void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_
 	else
 		wfs_buffer_append_text(buffer, "null");
 	wfs_buffer_append_byte(buffer, ']');
+}
+
+void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_bytes key,
+	const struct wfs_hash *hash)
+{
+	wfs_changes_item(buffer, buffer->size == 0, wfs_bytes_text(reducer), key, hash);
 }
 
 void wfs_changes_end(struct wfs_buffer *buffer)

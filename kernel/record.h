@@ -73,6 +73,10 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
  * then key bytes; the caller adds in that order to an empty buffer and ends it.
  */
 
+/** wfs_changes_item() - one item alone, for who hashes the document in pieces. */
+void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,
+	struct wfs_bytes key, const struct wfs_hash *hash);
+
 /** wfs_changes_add() - @hash: of the new state, NULL when the cell was deleted. */
 void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_bytes key,
 	const struct wfs_hash *hash);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
+#include "kernel/baseline.h"
 #include "kernel/record.h"
 #include "kernel/snapshot.h"
 
@@ -104,6 +105,8 @@ static void check_record(struct verify *verify, uint64_t seq, struct chain *chai
 		if (!wfs_hash_equal(&parsed.record.prev, &chain->hash))
 			wrong(verify, "journal", seq,
 				"`prev` is not the hash of the record before it");
+		if (parsed.record.kind == WFS_RECORD_BASELINE && seq != WFS_BASELINE_SEQ)
+			wrong(verify, "journal", seq, "is a baseline in the wrong place");
 		if (parsed.record.at_ns < chain->at_ns)
 			wrong(verify, "journal", seq, "is older than the record before it");
 		if (parsed.record.derived && parsed.record.cause >= seq)
@@ -147,9 +150,13 @@ struct change {
 	struct wfs_hash hash;
 };
 
-/* The changes of one height, collected from its versions. */
+/* The changes of one height, collected from its versions, and what its record says of them. */
 struct changes {
 	uint64_t height;
+	bool told;     /* there is no record to compare with: check_journal has told of it */
+	bool baseline; /* there may be any number: they are hashed as they stand, not collected */
+	bool changed;
+	struct wfs_hash recorded;
 	struct change *items;
 	size_t count;
 	size_t capacity;
@@ -166,39 +173,33 @@ static int compare_changes(const void *a, const void *b)
 	return r ? r : (x->key_size > y->key_size) - (x->key_size < y->key_size);
 }
 
-static int record_changes(
-	struct verify *verify, uint64_t seq, bool *ret_changed, struct wfs_hash *ret_hash)
+/* Goes to the next height. */
+static void open_changes(struct verify *verify, struct changes *changes)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 	struct wfs_bytes line;
-	int r = wfs_view_record(&verify->view, seq, &line);
+	int r = wfs_view_record(&verify->view, changes->height++, &line);
 
 	if (!r)
 		r = wfs_record_parse(line, &parsed, NULL);
-	if (r)
-		return r;
-	*ret_changed = parsed.record.changed;
-	*ret_hash = parsed.record.changes;
-	return 0;
+	changes->count = 0;
+	changes->baseline = false;
+	changes->told = r != 0;
+	if (r) {
+		(void)is_wrong(verify, r);
+		return;
+	}
+	changes->baseline =
+		parsed.record.kind == WFS_RECORD_BASELINE && parsed.record.seq == WFS_BASELINE_SEQ;
+	changes->changed = parsed.record.changed;
+	changes->recorded = parsed.record.changes;
 }
 
-/* The versions of a height are complete: is their hash what the record says? */
-static int close_changes(struct verify *verify, struct changes *changes)
+static int hash_collected(struct verify *verify, struct changes *changes, bool *ret_changed,
+	struct wfs_hash *ret_hash)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
-	struct wfs_hash recorded = {0};
-	bool changed = false;
 
-	if (changes->height <= incomplete_height(verify)) {
-		changes->count = 0;
-		return 0;
-	}
-	int r = record_changes(verify, changes->height - 1, &changed, &recorded);
-	if (r) { /* told already by check_journal */
-		(void)is_wrong(verify, r);
-		changes->count = 0;
-		return 0;
-	}
 	if (changes->count > 1)
 		qsort(changes->items, changes->count, sizeof(*changes->items), compare_changes);
 	for (size_t i = 0; i < changes->count; i++) {
@@ -211,11 +212,39 @@ static int close_changes(struct verify *verify, struct changes *changes)
 	wfs_changes_end(&document);
 	if (wfs_buffer_check(&document))
 		return failed(verify, -ENOMEM, "the versions");
-	struct wfs_hash hash = wfs_hash_of(document.data, document.size);
-	if (changed != (changes->count > 0) || (changed && !wfs_hash_equal(&hash, &recorded)))
+	*ret_changed = changes->count > 0;
+	*ret_hash = wfs_hash_of(document.data, document.size);
+	return 0;
+}
+
+/* All cells of its height are what a baseline changed. */
+static int hash_baseline(struct verify *verify, const struct changes *changes, bool *ret_changed,
+	struct wfs_hash *ret_hash)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(verify->world, changes->height, &view, verify->error);
+
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(wfs_baseline_changes(&view, ret_changed, ret_hash, verify->error));
+}
+
+/* The versions of a height are complete: is their hash what the record says? */
+static int close_changes(struct verify *verify, struct changes *changes)
+{
+	struct wfs_hash hash = {0};
+	bool changed = false;
+
+	if (changes->height <= incomplete_height(verify) || changes->told)
+		return 0;
+	int r = changes->baseline ? hash_baseline(verify, changes, &changed, &hash)
+				  : hash_collected(verify, changes, &changed, &hash);
+	if (r && r != -EIO) /* damage is told where it is found */
+		return wfs_trace(r);
+	if (r || changed != changes->changed ||
+		(changed && !wfs_hash_equal(&hash, &changes->recorded)))
 		wrong(verify, "journal", changes->height - 1,
 			"`changes` is not the hash of what the record changed");
-	changes->count = 0;
 	return 0;
 }
 
@@ -227,7 +256,7 @@ static int pass_height(struct verify *verify, struct changes *changes, uint64_t 
 
 		if (r)
 			return wfs_trace(r);
-		changes->height++;
+		open_changes(verify, changes);
 	}
 	return 0;
 }
@@ -295,7 +324,7 @@ static int check_version(
 			wrong(verify, "version", version->vid, "belongs to no cell");
 		return 0;
 	}
-	return add_change(verify, changes, version, reducer, key);
+	return changes->baseline ? 0 : add_change(verify, changes, version, reducer, key);
 }
 
 /* A version that is not there: was it dropped, with its height? Numbers rise with heights, so all
@@ -440,7 +469,9 @@ static int check_kernel_cells(struct verify *verify)
 
 		if (!r)
 			check_chain(verify, &cell);
-		else
+		else if (r == -ENOENT && cells[i] == WFS_KERNEL_CELL_SNAPSHOT)
+			continue; /* check_snapshot misses it, if there is a snapshot */
+		else if (is_wrong(verify, r))
 			wrong(verify, "cell", cell_id, "is missing or damaged");
 	}
 	return 0;
@@ -531,16 +562,23 @@ static int check_listings(struct verify *verify)
 static int check_snapshot(struct verify *verify, const struct wfs_record_parsed *parsed)
 {
 	const json_t *text = json_object_get(parsed->body_json, "snapshot_hash");
-	json_int_t height = json_integer_value(json_object_get(parsed->body_json, "height"));
+	const bool baseline = parsed->record.kind == WFS_RECORD_BASELINE;
+	json_int_t height = baseline
+		? (json_int_t)parsed->record.seq + 1
+		: json_integer_value(json_object_get(parsed->body_json, "height"));
 	struct wfs_hash recorded;
 	struct wfs_hash hash;
 
-	if (height < 1 || (uint64_t)height > parsed->record.seq ||
+	if (height < 1 || (uint64_t)height > parsed->record.seq + baseline ||
 		wfs_hash_parse(json_string_value(text) ? json_string_value(text) : "",
 			json_string_length(text), &recorded, NULL)) {
 		wrong(verify, "journal", parsed->record.seq, "is not a snapshot record");
 		return 0;
 	}
+	const uint64_t newest = wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT);
+	struct wfs_cell cell;
+	if (wfs_cell_get(verify->view.txn, newest, &cell) == -ENOENT)
+		wrong(verify, "cell", newest, "is missing");
 	if ((uint64_t)height < verify->first)
 		return 0;
 	int r = wfs_snapshot_hash(
@@ -558,6 +596,14 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 	return 0;
 }
 
+/* May it? Most records are told apart without parsing them. */
+static bool holds_snapshot(struct wfs_bytes line)
+{
+	static const char member[] = "\"snapshot_hash\":";
+
+	return memmem(line.data, line.size, member, sizeof(member) - 1) != NULL;
+}
+
 static int check_snapshots(struct verify *verify)
 {
 	for (uint64_t seq = 0; seq < verify->height; seq++) {
@@ -565,9 +611,10 @@ static int check_snapshots(struct verify *verify)
 		struct wfs_bytes line;
 		int r = wfs_view_record(&verify->view, seq, &line);
 
-		if (!r && memmem(line.data, line.size, "\"kind\":\"snapshot\"", 17) &&
+		if (!r && holds_snapshot(line) &&
 			!is_wrong(verify, wfs_record_parse(line, &parsed, NULL)) &&
-			parsed.record.kind == WFS_RECORD_SNAPSHOT)
+			(parsed.record.kind == WFS_RECORD_SNAPSHOT ||
+				parsed.record.kind == WFS_RECORD_BASELINE))
 			r = check_snapshot(verify, &parsed);
 		if (r && r != -EIO) /* a record that is not there was told by check_journal */
 			return wfs_trace(r);

@@ -58,6 +58,9 @@ void wfs_view_close(struct wfs_view *view);
 
 int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta);
 
+/** wfs_meta_write() - append the document of /journal/head. */
+void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
+
 /** wfs_view_reducer() - Return: 0, or -ENOENT when the height has no reducer of this name. */
 int wfs_view_reducer(
 	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);

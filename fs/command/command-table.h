@@ -37,6 +37,9 @@ int wfs_run_blob_get(struct wfs_run *run);
 int wfs_run_blob_put(struct wfs_run *run);
 int wfs_run_blob_stat(struct wfs_run *run);
 
+/* fs/command/command-restore.c */
+int wfs_run_restore(struct wfs_run *run);
+
 /* fs/command/command-tree.c */
 int wfs_run_fs_ls(struct wfs_run *run);
 int wfs_run_fs_cat(struct wfs_run *run);

@@ -14,20 +14,12 @@ void wfs_tree_data_done(struct wfs_tree_data *data)
 int wfs_tree_head_document(
 	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer)
 {
-	char text[WFS_HASH_TEXT_SIZE];
 	struct wfs_meta meta;
 	int r = wfs_session_meta(tree->session, view, &meta);
 
 	if (r)
 		return r;
-	wfs_hash_text(&meta.manifest_hash, text);
-	wfs_buffer_printf(buffer, "{\"journal_height\":%" PRIu64 ",\"manifest_hash\":\"%s\"",
-		meta.journal_height, text);
-	if (meta.has_snapshot) {
-		wfs_hash_text(&meta.snapshot_hash, text);
-		wfs_buffer_printf(buffer, ",\"snapshot_hash\":\"%s\"", text);
-	}
-	wfs_buffer_append_text(buffer, "}\n");
+	wfs_meta_write(&meta, buffer);
 	return wfs_buffer_check(buffer);
 }
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command that makes a world from a copy of a tree. */
+#include <inttypes.h>
+#include <signal.h>
+
+#include "caps/upkeep.h"
+#include "fs/command/command-table.h"
+#include "fs/command/progress.h"
+
+/* Set by signals: the one thing that a handler may do. */
+static atomic_bool stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_store(&stop, true);
+}
+
+/* From here on these signals are taken as a wish to end in good order. */
+static void catch_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	struct sigaction before;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers); i++)
+		/* What somebody chose to ignore (nohup) stays ignored. */
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			(void)sigaction(numbers[i], &action, NULL);
+}
+
+static void show(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	wfs_progress_show(context, what, done, total);
+}
+
+static void print_problems(struct wfs_run *run, const struct wfs_problems *problems)
+{
+	if (problems->lines.size > 0)
+		(void)fwrite(problems->lines.data, 1, problems->lines.size, run->err);
+	if (problems->count > WFS_PROBLEMS_MAX)
+		wfs_run_notice(run, "and %zu more", problems->count - WFS_PROBLEMS_MAX);
+}
+
+static int print_json(struct wfs_run *run, const struct wfs_restored *restored)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(&restored->snapshot_hash, text);
+	return wfs_run_json(run,
+		json_pack("{s:I, s:b, s:s, s:s, s:s}", "height", (json_int_t)restored->height,
+			"history", (int)restored->history, "snapshot_hash", text, "world",
+			run->arguments[1], "world_id", restored->world_id));
+}
+
+static void print_text(struct wfs_run *run, const struct wfs_restored *restored)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(&restored->snapshot_hash, text);
+	fprintf(run->out, "%s\n", text);
+	if (restored->history)
+		wfs_run_notice(run, "restored %" PRIu64 " records in %s", restored->height,
+			run->arguments[1]);
+	else if (restored->journal)
+		wfs_run_notice(run,
+			"the journal begins with a baseline, whose cells are in no copy: made a "
+			"world of the state alone in %s",
+			run->arguments[1]);
+	else
+		wfs_run_notice(run, "there is no journal: made a world of the state alone in %s",
+			run->arguments[1]);
+}
+
+int wfs_run_restore(struct wfs_run *run)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	struct wfs_progress progress;
+	const struct wfs_restore_options options = {
+		.progress = show, .context = &progress, .stop = &stop};
+	struct wfs_restored restored;
+
+	catch_signals();
+	wfs_progress_init(&progress, run->err);
+	int r = wfs_restore(
+		run->arguments[0], run->arguments[1], &options, &problems, &restored, &run->error);
+	wfs_progress_clear(&progress);
+	print_problems(run, &problems);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return print_json(run, &restored);
+	print_text(run, &restored);
+	return 0;
+}

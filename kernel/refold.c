@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One record after the other, in batches. */
+#include "kernel/refold.h"
+
+#include <inttypes.h>
+
+#include "kernel/base/json.h"
+
+enum {
+	BATCH_COUNT_MAX = 1000,     /* records between two commits */
+	BATCH_BYTES_MAX = 16 << 20, /* bytes of their lines */
+	CELLS_COUNT_MAX = 4096,     /* cells of a baseline between two commits */
+	CELLS_BYTES_MAX = 16 << 20, /* bytes of them */
+};
+
+static int differs(struct wfs_refold *refold, uint64_t seq, const char *how)
+{
+	return wfs_refold_differs(refold, seq, how);
+}
+
+int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how)
+{
+	char pointer[sizeof("18446744073709551615")];
+
+	refold->differs = true;
+	snprintf(pointer, sizeof(pointer), "%" PRIu64, seq);
+	wfs_problems_add(refold->problems, refold->source->name, pointer, "%s", how);
+	return 0;
+}
+
+static int write_failed(int r, struct wfs_error *error)
+{
+	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
+}
+
+/* --- transactions --- */
+
+static int begin(struct wfs_refold *refold, struct wfs_error *error)
+{
+	return write_failed(wfs_store_write(refold->store, &refold->head.txn), error);
+}
+
+static void drop(struct wfs_refold *refold)
+{
+	wfs_txn_end(refold->head.txn);
+	refold->head.txn = NULL;
+}
+
+static int commit(struct wfs_refold *refold, struct wfs_error *error)
+{
+	int r = wfs_head_flush(&refold->head, refold->source->manifest);
+
+	if (!r)
+		r = wfs_txn_commit(WFS_STEAL(refold->head.txn));
+	return write_failed(r, error);
+}
+
+/* --- the lines that were written, against those of the source --- */
+
+static int line_differs(
+	struct wfs_refold *refold, uint64_t seq, struct wfs_bytes ours, struct wfs_bytes line)
+{
+	const struct wfs_hash ours_hash = wfs_hash_of(ours.data, ours.size);
+	const struct wfs_hash line_hash = wfs_hash_of(line.data, line.size);
+	char ours_text[WFS_HASH_TEXT_SIZE];
+	char line_text[WFS_HASH_TEXT_SIZE];
+	char how[256];
+
+	wfs_hash_text(&ours_hash, ours_text);
+	wfs_hash_text(&line_hash, line_text);
+	snprintf(how, sizeof(how), "differs from what folding gives: expected %s, got %s",
+		ours_text, line_text);
+	return differs(refold, seq, how);
+}
+
+static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_error *error)
+{
+	const struct wfs_refold_source *source = refold->source;
+	struct wfs_bytes ours;
+	struct wfs_bytes line;
+	uint64_t offset;
+	int r = wfs_journal_get(refold->head.txn, seq, &offset, &ours);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "read the folded store");
+	r = source->line(source->context, seq, &line, error);
+	if (r == -ENOENT)
+		return differs(refold, seq, "is missing: folding gives one more record");
+	if (r)
+		return wfs_trace(r);
+	return wfs_bytes_equal(ours, line) ? 0 : line_differs(refold, seq, ours, line);
+}
+
+/* --- events --- */
+
+/*
+ * A world that was restored from a height inside of a request has not all of its derived records.
+ * What tells is the snapshot record that restoring puts right behind them.
+ */
+static bool ends_request(const struct wfs_record_parsed *parsed)
+{
+	const json_t *height = json_object_get(parsed->body_json, "height");
+
+	return parsed->record.kind == WFS_RECORD_SNAPSHOT && !parsed->record.derived &&
+		strcmp(parsed->record.principal, "kernel") == 0 &&
+		(uint64_t)json_integer_value(height) == parsed->record.seq;
+}
+
+/* Is there no line for the next derived record? Return: 1, 0, or -errno. */
+static int is_cut(struct wfs_refold *refold, struct wfs_error *error)
+{
+	const struct wfs_refold_source *source = refold->source;
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_bytes line;
+	int r = source->line(source->context, refold->head.height, &line, error);
+
+	if (r == -ENOENT) {
+		refold->cut = source->may_be_cut;
+		return source->may_be_cut;
+	}
+	if (r)
+		return wfs_trace(r);
+	r = wfs_record_parse(line, &parsed, NULL);
+	return r ? 0 : ends_request(&parsed); /* comparing it tells */
+}
+
+/* Writes what the last run gave, record by record. */
+static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
+{
+	const size_t count = wfs_fold_record_count(refold->fold);
+
+	for (size_t i = 0; i < count && !refold->differs; i++) {
+		int r = i > 0 ? is_cut(refold, error) : 0;
+
+		if (r)
+			return r > 0 ? 0 : wfs_trace(r);
+		r = write_failed(wfs_fold_apply_record(refold->fold, &refold->head, i), error);
+		if (!r)
+			r = compare_line(refold, refold->head.height - 1, error);
+		if (r)
+			return wfs_trace(r);
+	}
+	return 0;
+}
+
+static int fold_event(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	const char *schema = json_string_value(json_object_get(parsed->body_json, "schema"));
+	const json_t *value = json_object_get(parsed->body_json, "value");
+
+	if (!schema || !value || !wfs_manifest_schema(refold->source->manifest, schema))
+		return differs(refold, parsed->record.seq, "is no event of a known schema");
+	wfs_fold_write_body(&body, schema, value);
+	const struct wfs_fold_event event = {
+		.schema = schema,
+		.value = value,
+		.body = wfs_buffer_bytes(&body),
+		.principal = parsed->record.principal,
+		.at_ns = parsed->record.at_ns,
+	};
+	struct wfs_error failure = {0};
+	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, &event, &failure);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(error, r, "fold a record");
+	if (r)
+		return differs(refold, parsed->record.seq, failure.message);
+	return apply_run(refold, error);
+}
+
+/* --- other records --- */
+
+static int fold_genesis(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const struct wfs_refold_source *source = refold->source;
+	struct wfs_genesis genesis = *refold->source->genesis;
+	int r;
+
+	genesis.at_ns = parsed->record.at_ns;
+	r = wfs_genesis_write(&refold->head, &genesis, refold->source->manifest);
+	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(refold->source->manifest); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer module = {0};
+
+		r = source->module(source->context, refold->head.txn,
+			&wfs_manifest_reducer(refold->source->manifest, i)->module, &module, error);
+		if (r)
+			return wfs_trace(r);
+		r = wfs_genesis_module(&refold->head, &genesis, wfs_buffer_bytes(&module));
+	}
+	return write_failed(r, error);
+}
+
+static int hash_member(const json_t *body, const char *name, struct wfs_hash *ret_hash)
+{
+	const json_t *member = json_object_get(body, name);
+
+	return wfs_hash_parse(json_string_value(member) ? json_string_value(member) : "",
+		json_string_length(member), ret_hash, NULL);
+}
+
+static int fold_blob(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const json_int_t size = json_integer_value(json_object_get(parsed->body_json, "size"));
+	const int64_t at_ns = parsed->record.at_ns;
+	struct wfs_blob blob = {.size_bytes = (uint64_t)size};
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+
+	if (size < 0 || hash_member(parsed->body_json, "hash", &blob.hash))
+		return differs(refold, parsed->record.seq, "names no blob");
+	int r = refold->source->blob(refold->source->context, refold->head.txn, &blob, error);
+	if (r)
+		return wfs_trace(r);
+	wfs_json_write(parsed->body_json, &body);
+	struct wfs_record record = {
+		.at_ns = at_ns,
+		.kind = WFS_RECORD_BLOB,
+		.principal = parsed->record.principal,
+		.body = wfs_buffer_bytes(&body),
+	};
+	r = wfs_head_list_blob(&refold->head, &blob, refold->head.height + 1, at_ns);
+	if (r > 0)
+		return differs(refold, parsed->record.seq, "lists a blob that is listed already");
+	if (!r)
+		r = wfs_head_append(&refold->head, &record);
+	return write_failed(r, error);
+}
+
+static int fold_snapshot(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	struct wfs_hash hash;
+
+	if (hash_member(parsed->body_json, "snapshot_hash", &hash))
+		return differs(refold, parsed->record.seq, "holds no snapshot hash");
+	wfs_json_write(parsed->body_json, &body);
+	return write_failed(wfs_head_append_snapshot(&refold->head, parsed->record.principal,
+				    parsed->record.at_ns, wfs_buffer_bytes(&body), &hash),
+		error);
+}
+
+/* --- a baseline --- */
+
+static int put_cell(struct wfs_refold *refold, const struct wfs_refold_cell *cell, int64_t at_ns)
+{
+	char name[WFS_REDUCER_NAME_MAX + 1];
+
+	snprintf(name, sizeof(name), "%.*s", (int)cell->reducer.size,
+		(const char *)cell->reducer.data);
+	const struct wfs_reducer_definition *reducer =
+		wfs_manifest_reducer_find(refold->source->manifest, name);
+	if (!reducer)
+		return -EIO;
+	return wfs_trace(
+		wfs_baseline_cell(&refold->head, reducer->index, cell->key, cell->bytes, at_ns));
+}
+
+/* A baseline may have more cells than one transaction should. */
+static int put_cells(struct wfs_refold *refold, int64_t at_ns, struct wfs_error *error)
+{
+	const struct wfs_refold_source *source = refold->source;
+	struct wfs_refold_cell cell;
+	size_t count = 0;
+	size_t bytes = 0;
+	int r;
+
+	while ((r = source->cell(source->context, refold->head.next_vid, &cell, error)) > 0) {
+		r = write_failed(put_cell(refold, &cell, at_ns), error);
+		count++;
+		bytes += cell.bytes.size;
+		if (!r && (count == CELLS_COUNT_MAX || bytes >= CELLS_BYTES_MAX)) {
+			count = bytes = 0;
+			r = commit(refold, error);
+			if (!r)
+				r = begin(refold, error);
+		}
+		if (r)
+			return wfs_trace(r);
+	}
+	return wfs_trace(r);
+}
+
+static int fold_baseline(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	struct wfs_baseline baseline;
+	struct wfs_hash snapshot_hash;
+
+	if (parsed->record.seq != WFS_BASELINE_SEQ)
+		return differs(refold, parsed->record.seq, "stands in the wrong place");
+	if (!refold->source->cell)
+		return differs(refold, parsed->record.seq, "has cells that are in no record");
+	if (wfs_baseline_parse(parsed, &baseline))
+		return differs(refold, parsed->record.seq, "does not tell where it comes from");
+	int r = put_cells(refold, parsed->record.at_ns, error);
+	if (r)
+		return wfs_trace(r);
+	return write_failed(wfs_baseline_append(&refold->head, &baseline, parsed->record.principal,
+				    parsed->record.at_ns, &snapshot_hash),
+		error);
+}
+
+static int fold_record(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	if (parsed->record.seq != refold->head.height ||
+		(parsed->record.kind == WFS_RECORD_GENESIS) != (parsed->record.seq == 0))
+		return differs(refold, refold->head.height, "stands in the wrong place");
+	if (parsed->record.at_ns < refold->head.at_ns)
+		return differs(refold, refold->head.height, "is older than the record before it");
+	switch (parsed->record.kind) {
+	case WFS_RECORD_GENESIS:
+		return fold_genesis(refold, parsed, error);
+	case WFS_RECORD_BASELINE:
+		return fold_baseline(refold, parsed, error);
+	case WFS_RECORD_EVENT:
+		return fold_event(refold, parsed, error);
+	case WFS_RECORD_BLOB:
+		return fold_blob(refold, parsed, error);
+	case WFS_RECORD_SNAPSHOT:
+		return fold_snapshot(refold, parsed, error);
+	default:
+		return differs(
+			refold, parsed->record.seq, "is of a kind that this version does not fold");
+	}
+}
+
+/* --- the run --- */
+
+static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
+{
+	const struct wfs_refold_source *source = refold->source;
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	const uint64_t from = refold->head.height;
+	struct wfs_bytes line;
+	int r = source->line(source->context, from, &line, error);
+
+	if (r)
+		return r == -ENOENT ? wfs_error_from_errno(error, r, "read the journal")
+				    : wfs_trace(r);
+	if (wfs_record_parse(line, &parsed, NULL))
+		return differs(refold, from, "is not a record");
+	r = fold_record(refold, &parsed, error);
+	if (!r && !refold->differs && parsed.record.kind != WFS_RECORD_EVENT)
+		r = compare_line(refold, from, error);
+	return wfs_trace(r);
+}
+
+int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error)
+{
+	const uint64_t bytes = refold->head.journal_bytes;
+	int r = begin(refold, error);
+
+	for (size_t i = 0; !r && !refold->differs && i < BATCH_COUNT_MAX &&
+		refold->head.height < refold->source->height &&
+		refold->head.journal_bytes - bytes < BATCH_BYTES_MAX;
+		i++)
+		r = fold_next(refold, error);
+	if (!r)
+		r = commit(refold, error);
+	if (r)
+		drop(refold);
+	return wfs_trace(r);
+}
+
+int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
+	const struct wfs_refold_source *source, struct wfs_problems *problems,
+	struct wfs_error *error)
+{
+	struct wfs_lua_limits limits = WFS_LUA_LIMITS_DEFAULT;
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+
+	*refold = (struct wfs_refold){.source = source, .store = store, .problems = problems};
+	limits.instructions *= 2;
+	limits.memory_bytes *= 2;
+	int r = wfs_store_read(store, &txn);
+	if (!r)
+		r = wfs_head_load(&refold->head, store, txn, source->manifest);
+	refold->head.txn = NULL;
+	if (!r)
+		r = wfs_runtime_new(source->manifest, &limits, &refold->runtime);
+	if (!r)
+		r = wfs_fold_new(source->genesis->entropy, &refold->fold);
+	return r ? wfs_error_from_errno(error, r, "prepare to fold the journal") : 0;
+}
+
+void wfs_refold_done(struct wfs_refold *refold)
+{
+	drop(refold);
+	wfs_fold_free(refold->fold);
+	wfs_runtime_free(refold->runtime);
+	wfs_head_done(&refold->head);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Folding a journal again, from genesis, into an empty store. Every line that folding writes must
+ * be the line that was read: what was computed once must come out the same. Replay throws the
+ * store away afterwards, restore keeps it.
+ * Source: spec 1, "Snapshot, replay, restore"; design promise 4.
+ */
+#pragma once
+
+#include "kernel/base/problems.h"
+#include "kernel/baseline.h"
+
+/* One cell of a baseline. Plain value; borrowed until the next one is asked for. */
+struct wfs_refold_cell {
+	struct wfs_bytes reducer;
+	struct wfs_bytes key;
+	struct wfs_bytes bytes;
+};
+
+/* What is folded, and where that is found which is in no record. */
+struct wfs_refold_source {
+	const char *name; /* of the journal, for problems */
+	struct wfs_manifest *manifest;
+	const struct wfs_genesis *genesis; /* of the world; its time is that of the record */
+	uint64_t height;                   /* number of records */
+	bool may_be_cut; /* it may end inside of a request, whose other records are then left out */
+	void *context;
+
+	/* The line of the record asked for last, or of the next one. Borrowed until the next call.
+	 * Return: 0, -ENOENT behind the end, or another -errno with @error. */
+	int (*line)(
+		void *context, uint64_t seq, struct wfs_bytes *ret_line, struct wfs_error *error);
+	/* Append the bytes of a Lua module. */
+	int (*module)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
+		struct wfs_buffer *buffer, struct wfs_error *error);
+	/* The row of a blob that a record puts, of which hash and size are set.
+	 * Return: 0, or -errno with @error. */
+	int (*blob)(
+		void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error);
+	/* The cell of the baseline that has version @vid; NULL: baselines cannot be folded.
+	 * Return: 1, 0 behind the last, or -errno with @error. */
+	int (*cell)(void *context, uint64_t vid, struct wfs_refold_cell *ret_cell,
+		struct wfs_error *error);
+};
+
+/* Plain value; init, batch …, done. */
+struct wfs_refold {
+	const struct wfs_refold_source *source;
+	struct wfs_store *store;
+	struct wfs_problems *problems;
+	bool differs; /* a record was not as it should be */
+	bool cut;     /* it ended inside of a request */
+	struct wfs_runtime *runtime;
+	struct wfs_fold *fold;
+	struct wfs_head head;
+};
+
+/**
+ * wfs_refold_init() - begin
+ * @store: empty but for blob rows; nobody else writes to it
+ * @problems: the first record that differs, if one does; folding ends there
+ * All of them are borrowed until wfs_refold_done.
+ */
+int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
+	const struct wfs_refold_source *source, struct wfs_problems *problems,
+	struct wfs_error *error);
+
+/**
+ * wfs_refold_batch() - fold some records and commit; refold->head.height tells how far it is
+ * Return: 0, or -errno when folding could not be finished.
+ */
+int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
+
+/** wfs_refold_differs() - note that record @seq is not as it should be. Return: 0. */
+int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how);
+
+void wfs_refold_done(struct wfs_refold *refold);
+#define WFS_AUTO_REFOLD WFS_CLEANUP(wfs_refold_done)

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to kernel/restore*.c: the copy, its journal, and what is made of them. */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "kernel/baseline.h"
+#include "kernel/restore.h"
+#include "kernel/stage.h"
+
+enum { RESTORE_PATH_SIZE = 512 }; /* of a file of a tree, the longest is reducers/NAME/KEY */
+
+/* A path in the copy, for people. */
+struct restore_path {
+	char text[RESTORE_PATH_SIZE];
+};
+
+/* What the first look at the journal gave. */
+struct restore_journal {
+	bool log;              /* journal/log.jsonl is there */
+	uint64_t record_files; /* number of journal/<seq>.json */
+	bool head;             /* journal/head is there */
+	uint64_t height;       /* records */
+	bool baseline;         /* it begins with one */
+	struct wfs_genesis genesis;
+	struct wfs_meta meta;             /* what its head document must say */
+	uint64_t snapshot_height;         /* of the newest snapshot, 0: there is none */
+	uint64_t last_change_height;      /* newest height that changed a cell */
+	struct wfs_hash genesis_manifest; /* that the genesis record names */
+};
+
+/* One run. */
+struct restore {
+	const struct wfs_restore_options *options;
+	struct wfs_problems *problems;
+	struct wfs_error *error;
+	int tree_fd;
+	struct wfs_stage stage;
+	struct wfs_manifest *manifest; /* of the copy, once it was read */
+	struct restore_journal journal;
+	struct wfs_store *store; /* in the stage, until it is filled */
+	bool filled;             /* the stage has a whole world, to be compared with the copy */
+	struct wfs_restored restored;
+};
+
+/* --- kernel/restore-tree.c: files of the copy --- */
+
+struct restore_path restore_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** restore_stopped() - Return: 0, or -EINTR with the error set. */
+int restore_stopped(struct restore *restore);
+
+void restore_progress(struct restore *restore, const char *what, uint64_t done, uint64_t total);
+
+/** restore_noted() - note that @path differs. Return: 0. */
+int restore_noted(struct restore *restore, const char *path, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** restore_hash_noted() - the same for content: which hash was expected, which came. */
+int restore_hash_noted(struct restore *restore, const char *path, const char *whose,
+	const struct wfs_hash *expected, const struct wfs_hash *came);
+
+/**
+ * restore_directory() - open a directory of the copy
+ * Return: 1 with a descriptor, which the caller closes, 0 when there is none or it was noted that
+ * it is none, or -errno.
+ */
+int restore_directory(
+	struct restore *restore, int parent, const char *name, const char *path, int *ret_fd);
+
+/**
+ * restore_list() - the names in a directory
+ * @path: of what is in it, without the name
+ * @each: Return: 0, or -errno that ends it
+ */
+int restore_list(struct restore *restore, int directory, const char *path,
+	int (*each)(struct restore *restore, void *context, int directory, const char *name),
+	void *context);
+
+/**
+ * restore_open() - open a regular file
+ * Return: 1 with a descriptor, which the caller closes, 0 when it was noted that there is none or
+ * that it has more than @size_max bytes, or -errno.
+ */
+int restore_open(struct restore *restore, int directory, const char *name, const char *path,
+	uint64_t size_max, int *ret_fd);
+
+/** restore_read() - append a file to @buffer. Return: 1, 0 when a problem was noted, or -errno. */
+int restore_read(struct restore *restore, int directory, const char *name, const char *path,
+	uint64_t size_max, struct wfs_buffer *buffer);
+
+/** restore_pieces() - a file in pieces. Return: as above. */
+int restore_pieces(struct restore *restore, int fd, const char *path,
+	int (*each)(void *context, const void *data, size_t size), void *context);
+
+/** restore_attribute() - is what the copy kept of the file's extended attributes its hash?
+ *  Return: 1, or 0 when it was noted that it is not. */
+int restore_attribute(
+	struct restore *restore, int fd, const char *path, const struct wfs_hash *hash);
+
+/** restore_root() - is every name in the copy one of a tree's? */
+int restore_root(struct restore *restore);
+
+/** restore_manifest() - read the manifest. Return: 0; without one when there are problems. */
+int restore_manifest(struct restore *restore);
+
+/* --- kernel/restore-journal.c --- */
+
+/* Reads the lines of the journal in order. Plain value; init, next …, done. */
+struct restore_lines {
+	struct restore *restore;
+	int directory;
+	int log; /* descriptor of log.jsonl, or -1: the lines are files of their own */
+	char *piece;
+	size_t piece_at;
+	size_t piece_size;
+	uint64_t count; /* lines read */
+	struct wfs_buffer line;
+};
+/** restore_lines_init() - Return: 1, 0 when there is no journal (a problem was noted), -errno. */
+int restore_lines_init(struct restore_lines *lines, struct restore *restore);
+/** restore_lines_next() - Return: 1 and lines->line, 0 behind the last or at a noted problem. */
+int restore_lines_next(struct restore_lines *lines);
+void restore_lines_done(struct restore_lines *lines);
+#define RESTORE_AUTO_LINES WFS_CLEANUP(restore_lines_done)
+
+/** restore_journal_check() - read all of the journal: chain, files of records, head. */
+int restore_journal_check(struct restore *restore);
+
+/** restore_has_journal() - are there records in the copy? */
+static inline bool restore_has_journal(const struct restore *restore)
+{
+	return restore->journal.log || restore->journal.record_files > 0;
+}
+
+/* --- kernel/restore-fill.c: what is read from the copy into the store --- */
+
+/** restore_blobs() - store all blobs, not listed yet. */
+int restore_blobs(struct restore *restore);
+
+/** restore_fold() - the store of a copy with a journal. */
+int restore_fold(struct restore *restore);
+
+/** restore_baseline() - the store of a copy without one. */
+int restore_baseline(struct restore *restore);
+
+/* --- kernel/restore-check.c --- */
+
+/** restore_compare() - is the world in the stage, which is complete, what the copy is? */
+int restore_compare(struct restore *restore);

@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Restoring: the same world from a whole copy, nothing from any other. */
+#include "tests/unit/tamper.h"
+
+#include <dirent.h>
+
+#include "kernel/base/encode.h"
+#include "kernel/baseline.h"
+#include "kernel/blob-read.h"
+#include "kernel/replay.h"
+#include "kernel/restore.h"
+#include "kernel/snapshot.h"
+
+/* --- a copy, as a tool makes it of a mount --- */
+
+static void copy_path(
+	const struct world_fixture *fixture, const char *name, char ret_path[static 256])
+{
+	snprintf(ret_path, 256, "%s/copy%s%s", fixture->root, *name ? "/" : "", name);
+}
+
+static void put_copy(const struct world_fixture *fixture, const char *name, struct wfs_bytes bytes)
+{
+	WFS_AUTO_FD int fd = -1;
+	char path[256];
+
+	copy_path(fixture, name, path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes.data, bytes.size), bytes.size);
+}
+
+static void make_copy_directory(const struct world_fixture *fixture, const char *name)
+{
+	char path[256];
+
+	copy_path(fixture, name, path);
+	assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static void remove_copy(const struct world_fixture *fixture, const char *name)
+{
+	char path[256];
+
+	copy_path(fixture, name, path);
+	assert_int_equal(unlink(path), 0);
+}
+
+static int copy_cell(void *context, struct wfs_bytes reducer, struct wfs_bytes key,
+	const struct wfs_version *version, struct wfs_error *error)
+{
+	struct world_fixture *fixture = context;
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_printf(&name, "reducers/%.*s/", (int)reducer.size, (const char *)reducer.data);
+	wfs_name_append(&name, key.data, key.size);
+	assert_int_equal(
+		wfs_version_read(wfs_world_store(fixture->world), version, &text, error), 0);
+	put_copy(fixture, wfs_buffer_text(&name), wfs_buffer_bytes(&text));
+	return 0;
+}
+
+static void copy_cells(struct world_fixture *fixture, struct wfs_view *view)
+{
+	const struct wfs_snapshot_walker walker = {.cell = copy_cell, .context = fixture};
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	char path[128];
+
+	make_copy_directory(fixture, "reducers");
+	for (uint32_t id = 0; wfs_view_reducer_next(view, id, &name, &reducer) == 0;
+		id = reducer.reducer_id) {
+		snprintf(path, sizeof(path), "reducers/%.*s", (int)name.size,
+			(const char *)name.data);
+		make_copy_directory(fixture, path);
+	}
+	assert_int_equal(wfs_snapshot_walk(view, &walker, &fixture->error), 0);
+}
+
+static void copy_blobs(struct world_fixture *fixture, struct wfs_view *view)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	uint64_t last;
+
+	make_copy_directory(fixture, "blob");
+	assert_int_equal(wfs_view_blob_last(view, &last), 0);
+	for (uint64_t id = 1; id <= last; id++) {
+		WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+		char name[sizeof("blob/") + WFS_HASH_HEX_SIZE] = "blob/";
+
+		if (wfs_view_blob_listed(view, id, &blob, &listing))
+			continue;
+		wfs_hash_hex(&blob.hash, name + 5);
+		assert_int_equal(wfs_blob_read(wfs_world_store(fixture->world), view->txn,
+					 &blob.hash, &bytes, NULL),
+			0);
+		put_copy(fixture, name, wfs_buffer_bytes(&bytes));
+	}
+}
+
+static void copy_journal(struct world_fixture *fixture, struct wfs_view *view)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer head = {0};
+	struct wfs_meta meta;
+	uint64_t size;
+
+	make_copy_directory(fixture, "journal");
+	assert_int_equal(wfs_view_journal_size(view, &size), 0);
+	assert_int_equal(wfs_view_journal_read(view, 0, size, &log), 0);
+	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+	assert_int_equal(wfs_view_meta(view, &meta), 0);
+	wfs_meta_write(&meta, &head);
+	put_copy(fixture, "journal/head", wfs_buffer_bytes(&head));
+}
+
+/* The files of records, too. */
+static void copy_records(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+
+	for (uint64_t seq = 0; seq < view.height; seq++) {
+		struct wfs_bytes line;
+		char name[64];
+
+		assert_int_equal(wfs_view_record(&view, seq, &line), 0);
+		snprintf(name, sizeof(name), "journal/%llu.json", (unsigned long long)seq);
+		put_copy(fixture, name, line);
+	}
+}
+
+/* The tree of a height. */
+static void copy_at(struct world_fixture *fixture, uint64_t height)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, height);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
+
+	make_copy_directory(fixture, "");
+	put_copy(fixture, "manifest", wfs_manifest_document(manifest));
+	copy_cells(fixture, &view);
+	copy_blobs(fixture, &view);
+	copy_journal(fixture, &view);
+}
+
+static void copy_state(struct world_fixture *fixture)
+{
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "journal/log.jsonl");
+}
+
+/* --- restoring --- */
+
+static int restore_with(struct world_fixture *fixture, const struct wfs_restore_options *options,
+	struct wfs_problems *problems, struct wfs_restored *restored)
+{
+	char tree[256];
+
+	copy_path(fixture, "", tree);
+	world_fixture_close(fixture);
+	snprintf(fixture->directory, sizeof(fixture->directory), "%s/restored", fixture->root);
+	fixture->error = (struct wfs_error){0};
+	return wfs_restore(tree, fixture->directory, options, problems, restored, &fixture->error);
+}
+
+/* The world that is restored is the fixture's from now on. */
+static struct wfs_restored restore(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	const struct wfs_restore_options options = {.stop = NULL};
+	struct wfs_restored restored = {.height = 0};
+	int r = restore_with(fixture, &options, &problems, &restored);
+
+	if (r)
+		print_error("%s%s\n", wfs_buffer_text(&problems.lines), fixture->error.message);
+	assert_int_equal(r, 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	return restored;
+}
+
+static size_t count_names(const char *directory)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(listing);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while ((entry = readdir(listing)))
+		count += entry->d_name[0] != '.';
+	closedir(listing);
+	return count;
+}
+
+/* Refused with a line that begins like this, and nothing is made. */
+static void assert_refused(struct world_fixture *fixture, const char *start)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	const struct wfs_restore_options options = {.stop = NULL};
+	const size_t names = count_names(fixture->root);
+	struct wfs_restored restored;
+	int r = restore_with(fixture, &options, &problems, &restored);
+	const char *lines = wfs_buffer_text(&problems.lines);
+	const char *found = strstr(lines, start);
+
+	print_message("%s", lines);
+	assert_int_equal(r, -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(found);
+	assert_true(found == lines || found[-1] == '\n');
+	assert_int_equal(count_names(fixture->root), names);
+}
+
+static struct wfs_hash snapshot_of(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_hash hash;
+
+	assert_int_equal(
+		wfs_snapshot_hash(fixture->world, height, NULL, NULL, &hash, &fixture->error), 0);
+	return hash;
+}
+
+/* Verify and replay have nothing to say. */
+static void assert_sound(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	if (problems.count)
+		print_error("%s", wfs_buffer_text(&problems.lines));
+	assert_int_equal(problems.count, 0);
+}
+
+/* Something of everything. */
+static void live(struct world_fixture *fixture)
+{
+	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
+	WFS_AUTO_FREE char *large = calloc(1, 100000);
+	struct wfs_hash hash;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'add','n':1.5}"), 0);
+	tell(fixture, "{'key':'r','op':'tree','n':3}");
+	tell(fixture, "{'key':'a/b','op':'random'}");
+	tell(fixture, "{'key':'','op':'context'}");
+	tell(fixture, "{'key':'gone','op':'set','n':1}");
+	tell(fixture, "{'key':'gone','op':'delete'}");
+	assert_int_equal(put_blob(fixture, "small", 5, &hash), 0);
+	assert_int_equal(put_blob(fixture, large, 100000, &hash), 0);
+	tell(fixture, "{'key':'large','op':'grow','n':100000}");
+	request.snapshot_height = height_of(fixture);
+	request.snapshot_hash = snapshot_of(fixture, request.snapshot_height);
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+	tell(fixture, "{'key':'a','op':'add','n':2}");
+}
+
+/* --- with the journal --- */
+
+static void a_copy_is_the_same_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer before = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer after = {0};
+	char id[WFS_WORLD_ID_SIZE + 1];
+
+	live(fixture);
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	const uint64_t height = height_of(fixture);
+	snprintf(id, sizeof(id), "%s", wfs_world_id(fixture->world));
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &before), 0);
+	wfs_view_close(&view);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(restored.history);
+	assert_int_equal(restored.height, height);
+	assert_string_equal(restored.world_id, id);
+	assert_string_equal(wfs_world_id(fixture->world), id);
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	WFS_AUTO_VIEW struct wfs_view again = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_journal_read(&again, 0, 1 << 20, &after), 0);
+	assert_true(wfs_bytes_equal(wfs_buffer_bytes(&before), wfs_buffer_bytes(&after)));
+	wfs_view_close(&again);
+	assert_sound(fixture);
+}
+
+static void a_restored_world_goes_on_as_the_first_one_would(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	tell(fixture, "{'key':'z','op':'random'}");
+	WFS_AUTO_FREE char *first = state_at(fixture, WFS_HEIGHT_HEAD, "cell", "z");
+	restore(fixture);
+	tell(fixture, "{'key':'z','op':'random'}");
+	WFS_AUTO_FREE char *second = state_at(fixture, WFS_HEIGHT_HEAD, "cell", "z");
+
+	assert_string_equal(first, second);
+	assert_sound(fixture);
+}
+
+static void every_height_is_restored(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char original[sizeof(fixture->directory)];
+	char copy[256];
+
+	live(fixture);
+	const uint64_t height = height_of(fixture);
+	snprintf(original, sizeof(original), "%s", fixture->directory);
+	copy_path(fixture, "", copy);
+	for (uint64_t at = 1; at <= height; at++) {
+		const struct wfs_hash hash = snapshot_of(fixture, at);
+
+		print_message("%llu\n", (unsigned long long)at);
+		copy_at(fixture, at);
+		const struct wfs_restored restored = restore(fixture);
+		assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+		assert_true(restored.height == at || restored.height == at + 1);
+		assert_sound(fixture);
+		tell(fixture, "{'key':'later','op':'set'}");
+		assert_sound(fixture);
+		world_fixture_close(fixture);
+		wfs_directory_remove(fixture->directory);
+		wfs_directory_remove(copy);
+		snprintf(fixture->directory, sizeof(fixture->directory), "%s", original);
+		assert_int_equal(world_fixture_open(fixture), 0);
+	}
+}
+
+/* Records 3 to 17 are one request. */
+static void a_height_inside_of_a_request_ends_with_a_snapshot_record(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char copy[256];
+
+	tell(fixture, "{'key':'r','op':'set'}");
+	tell(fixture, "{'key':'r','op':'tree','n':3}");
+	copy_at(fixture, 9);
+	assert_int_equal(restore(fixture).height, 10);
+	struct wfs_record_parsed parsed = record_at(fixture, 9);
+
+	assert_int_equal(parsed.record.kind, WFS_RECORD_SNAPSHOT);
+	wfs_record_parsed_done(&parsed);
+	/* What was made of it goes on, and its copies are worlds with a history, too. */
+	tell(fixture, "{'key':'later','op':'set'}");
+	copy_path(fixture, "", copy);
+	wfs_directory_remove(copy);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	world_fixture_close(fixture);
+	wfs_directory_remove(fixture->directory);
+	assert_true(restore(fixture).history);
+	assert_sound(fixture);
+}
+
+static void a_new_world_is_restored(void **state)
+{
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	restore(*state);
+
+	assert_sound(*state);
+}
+
+static void files_of_records_do_without_the_log(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_records(fixture);
+	remove_copy(fixture, "journal/log.jsonl");
+
+	assert_true(restore(fixture).history);
+	assert_sound(fixture);
+}
+
+static void more_records_than_one_batch_are_restored(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'emit','n':900}");
+	tell(fixture, "{'key':'b','op':'emit','n':900}");
+	tell(fixture, "{'key':'c','op':'emit','n':900}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+
+	assert_true(restore(fixture).height > 2700);
+	assert_sound(fixture);
+}
+
+/* --- without it --- */
+
+static void a_state_alone_is_a_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char id[WFS_WORLD_ID_SIZE + 1];
+
+	live(fixture);
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	const uint64_t height = height_of(fixture);
+	snprintf(id, sizeof(id), "%s", wfs_world_id(fixture->world));
+	copy_state(fixture);
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_false(restored.history);
+	assert_false(restored.journal);
+	assert_string_not_equal(restored.world_id, id);
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	struct wfs_record_parsed parsed = record_at(fixture, WFS_BASELINE_SEQ);
+	struct wfs_baseline baseline;
+	assert_int_equal(wfs_baseline_parse(&parsed, &baseline), 0);
+	assert_int_equal(baseline.from_height, height); /* journal/head tells */
+	assert_string_equal(baseline.from_world_id, "");
+	wfs_record_parsed_done(&parsed);
+	assert_sound(fixture);
+}
+
+static void a_state_goes_on(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	copy_state(fixture);
+	restore(fixture);
+	tell(fixture, "{'key':'a','op':'add','n':10}");
+	tell(fixture, "{'key':'large','op':'delete'}");
+
+	assert_state(fixture, "cell", "a", "{'n':14.5}");
+	assert_state(fixture, "cell", "large", NULL);
+	assert_state_at(fixture, WFS_BASELINE_SEQ + 1, "cell", "a", "{'n':4.5}");
+	assert_state_at(fixture, WFS_BASELINE_SEQ, "cell", "a", NULL);
+	assert_sound(fixture);
+}
+
+static void a_state_without_cells_is_a_world(void **state)
+{
+	copy_state(*state);
+	restore(*state);
+
+	assert_sound(*state);
+}
+
+static void more_cells_than_one_batch_are_a_state(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	for (int i = 0; i < 5; i++) {
+		char value[64];
+
+		snprintf(value, sizeof(value), "{'key':'k%d','op':'emit','n':1000}", i);
+		tell(fixture, value);
+	}
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	copy_state(fixture);
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_sound(fixture);
+}
+
+static void a_copy_of_a_state_that_went_on_is_a_state_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char id[WFS_WORLD_ID_SIZE + 1];
+	char copy[256];
+
+	live(fixture);
+	copy_state(fixture);
+	restore(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':7}");
+	snprintf(id, sizeof(id), "%s", wfs_world_id(fixture->world));
+	copy_path(fixture, "", copy);
+	wfs_directory_remove(copy);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	world_fixture_close(fixture);
+	wfs_directory_remove(fixture->directory);
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_false(restored.history);
+	assert_true(restored.journal);
+	struct wfs_record_parsed parsed = record_at(fixture, WFS_BASELINE_SEQ);
+	struct wfs_baseline baseline;
+	assert_int_equal(wfs_baseline_parse(&parsed, &baseline), 0);
+	assert_string_equal(baseline.from_world_id, id);
+	wfs_record_parsed_done(&parsed);
+	assert_sound(fixture);
+}
+
+/* --- baselines that are damaged --- */
+
+static void restored_state(struct world_fixture *fixture)
+{
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	copy_state(fixture);
+	restore(fixture);
+}
+
+static void verify_and_replay_see_a_cell_that_the_baseline_did_not_give(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems verified = {0};
+	WFS_AUTO_PROBLEMS struct wfs_problems replayed = {0};
+
+	restored_state(fixture);
+	tamper_version(fixture, 2, "{\"n\":1}\n", "{\"n\":2}\n");
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(wfs_verify(fixture->world, &verified, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(wfs_replay(fixture->world, &replayed, NULL, NULL, &fixture->error), 0);
+
+	assert_non_null(strstr(wfs_buffer_text(&verified.lines),
+		"journal: 1: `changes` is not the hash of what the record changed"));
+	assert_non_null(strstr(wfs_buffer_text(&verified.lines),
+		"journal: 1: its snapshot hash is not that of its height"));
+	assert_int_equal(replayed.count, 1);
+	assert_memory_equal(wfs_buffer_text(&replayed.lines), "journal: 1: differs", 19);
+}
+
+/* --- refusals --- */
+
+static void a_changed_cell_is_named(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	put_copy(*state, "reducers/cell/a", wfs_bytes_text("{\"n\":4.6}\n"));
+
+	assert_refused(*state, "reducers/cell/a: expected sha256:");
+}
+
+static void cells_that_are_too_many_and_too_few_are_named(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	remove_copy(*state, "reducers/cell/a%2Fb");
+	put_copy(*state, "reducers/cell/b", wfs_bytes_text("{}\n"));
+
+	assert_refused(*state, "reducers/cell/a%2Fb: is missing");
+	assert_refused(*state, "reducers/cell/b: is no cell of the world");
+}
+
+static void a_changed_manifest_is_named(void **state)
+{
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	put_copy(*state, "manifest", wfs_bytes_text("{}\n"));
+
+	assert_refused(*state, "manifest: ");
+}
+
+static void a_missing_module_is_named(void **state)
+{
+	const struct wfs_hash hash = wfs_hash_of(fixture_step_lua, strlen(fixture_step_lua));
+	char name[sizeof("blob/") + WFS_HASH_HEX_SIZE] = "blob/";
+
+	wfs_hash_hex(&hash, name + 5);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	remove_copy(*state, name);
+
+	assert_refused(*state, name);
+}
+
+static void a_record_that_does_not_fold_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	wfs_view_close(&view);
+	/* The last record: nothing is chained to it. */
+	char *value = memmem(log.data, log.size, "\"n\":1", 5);
+	assert_non_null(value);
+	value[4] = '2';
+	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+
+	assert_refused(fixture, "journal/log.jsonl: 2: differs from what folding gives");
+}
+
+static void a_state_that_is_no_document_is_named(void **state)
+{
+	tell(*state, "{'key':'a','op':'set','n':1}");
+	copy_state(*state);
+	put_copy(*state, "reducers/cell/a", wfs_bytes_text("{\"n\": 1}\n"));
+
+	assert_refused(*state, "reducers/cell/a: expected sha256:");
+}
+
+static void a_key_of_a_reducer_without_keys_is_named(void **state)
+{
+	copy_state(*state);
+	put_copy(*state, "reducers/total/a", wfs_bytes_text("{}\n"));
+
+	assert_refused(*state, "reducers/total/a: is no file of a tree");
+}
+
+/* --- other ends --- */
+
+static void stop_leaves_nothing(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	atomic_bool stop = true;
+	const struct wfs_restore_options options = {.stop = &stop};
+	struct wfs_restored restored;
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	const size_t names = count_names(fixture->root);
+
+	assert_int_equal(restore_with(fixture, &options, &problems, &restored), -EINTR);
+	assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
+	assert_int_equal(count_names(fixture->root), names);
+}
+
+static void a_full_store_leaves_nothing(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	const struct wfs_restore_options options = {.map_size_bytes = UINT64_C(64) * 4096};
+	struct wfs_restored restored;
+
+	for (int i = 0; i < 10; i++) {
+		char value[64];
+
+		snprintf(value, sizeof(value), "{'key':'a','op':'grow','n':%d}", 60000 + i);
+		tell(fixture, value);
+	}
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	const size_t names = count_names(fixture->root);
+
+	assert_int_equal(restore_with(fixture, &options, &problems, &restored), -ENOSPC);
+	assert_int_equal(fixture->error.code, WFS_E_STORE_FULL);
+	assert_int_equal(count_names(fixture->root), names);
+}
+
+static void a_directory_that_is_not_empty_is_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	const struct wfs_restore_options options = {.stop = NULL};
+	struct wfs_restored restored;
+	char tree[256];
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_path(fixture, "", tree);
+
+	assert_int_equal(wfs_restore(tree, fixture->directory, &options, &problems, &restored,
+				 &fixture->error),
+		-EEXIST);
+	assert_int_equal(fixture->error.code, WFS_E_ALREADY_EXISTS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(a_copy_is_the_same_world),
+		IN_WORLD(a_restored_world_goes_on_as_the_first_one_would),
+		IN_WORLD(every_height_is_restored),
+		IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record),
+		IN_WORLD(a_new_world_is_restored),
+		IN_WORLD(files_of_records_do_without_the_log),
+		IN_WORLD(more_records_than_one_batch_are_restored),
+		IN_WORLD(a_state_alone_is_a_world),
+		IN_WORLD(a_state_goes_on),
+		IN_WORLD(a_state_without_cells_is_a_world),
+		IN_WORLD(more_cells_than_one_batch_are_a_state),
+		IN_WORLD(a_copy_of_a_state_that_went_on_is_a_state_again),
+		IN_WORLD(verify_and_replay_see_a_cell_that_the_baseline_did_not_give),
+		IN_WORLD(a_changed_cell_is_named),
+		IN_WORLD(cells_that_are_too_many_and_too_few_are_named),
+		IN_WORLD(a_changed_manifest_is_named),
+		IN_WORLD(a_missing_module_is_named),
+		IN_WORLD(a_record_that_does_not_fold_is_named),
+		IN_WORLD(a_state_that_is_no_document_is_named),
+		IN_WORLD(a_key_of_a_reducer_without_keys_is_named),
+		IN_WORLD(stop_leaves_nothing),
+		IN_WORLD(a_full_store_leaves_nothing),
+		IN_WORLD(a_directory_that_is_not_empty_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("restore", tests, NULL, NULL);
+}
