@@ -153,6 +153,8 @@ static int fold_event(
 	if (!schema || !value || !wfs_manifest_schema(refold->source->manifest, schema))
 		return differs(refold, parsed->record.seq, "is no event of a known schema");
 	wfs_fold_write_body(&body, schema, value);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	const struct wfs_fold_event event = {
 		.schema = schema,
 		.value = value,
@@ -214,6 +216,8 @@ static int fold_blob(
 	if (r)
 		return wfs_trace(r);
 	wfs_json_write(parsed->body_json, &body);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	struct wfs_record record = {
 		.at_ns = at_ns,
 		.kind = WFS_RECORD_BLOB,
@@ -237,6 +241,8 @@ static int fold_snapshot(
 	if (hash_member(parsed->body_json, "snapshot_hash", &hash))
 		return differs(refold, parsed->record.seq, "holds no snapshot hash");
 	wfs_json_write(parsed->body_json, &body);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	return write_failed(wfs_head_append_snapshot(&refold->head, parsed->record.principal,
 				    parsed->record.at_ns, wfs_buffer_bytes(&body), &hash),
 		error);
@@ -341,7 +347,10 @@ static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 	if (r)
 		return r == -ENOENT ? wfs_error_from_errno(error, r, "read the journal")
 				    : wfs_trace(r);
-	if (wfs_record_parse(line, &parsed, NULL))
+	r = wfs_record_parse(line, &parsed, error);
+	if (r == -ENOMEM)
+		return wfs_trace(r);
+	if (r)
 		return differs(refold, from, "is not a record");
 	r = fold_record(refold, &parsed, error);
 	if (!r && !refold->differs && parsed.record.kind != WFS_RECORD_EVENT)

@@ -239,8 +239,10 @@ static int move_up(struct wfs_stage *stage, const char *last)
 	WFS_AUTO_FD int to = open(stage->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *listing = to < 0 ? NULL : opendir(stage->path);
 	const struct dirent *entry;
-	int r = listing ? note_names(stage, listing, last) : -errno;
 
+	if (!listing)
+		return -errno;
+	int r = note_names(stage, listing, last);
 	/* The stage's own name, too, so that what is moved is never alone. */
 	if (!r && fsync(to))
 		r = -errno;
@@ -248,8 +250,7 @@ static int move_up(struct wfs_stage *stage, const char *last)
 	while (!r && (entry = readdir(listing)))
 		if (is_moved(entry, last))
 			r = move(stage->fd, to, entry->d_name);
-	if (listing)
-		closedir(listing);
+	closedir(listing);
 	if (!r && fsync(to))
 		r = -errno;
 	if (!r)

@@ -29,7 +29,7 @@ static int print_records(struct wfs_world *world, uint64_t *ret_height, struct w
 		r = wfs_view_record(&view, seq, &line);
 		if (r)
 			return wfs_error_from_errno(error, r, "read record %" PRIu64, seq);
-		fwrite(line.data, 1, line.size, stdout);
+		(void)fwrite(line.data, 1, line.size, stdout);
 	}
 	*ret_height = view.height;
 	return r;
@@ -85,7 +85,7 @@ int main(void)
 				error.message);
 		else
 			printf("height %" PRIu64 "\n", height);
-		fflush(stdout);
+		(void)fflush(stdout);
 	}
 	return 0;
 }

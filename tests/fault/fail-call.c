@@ -46,6 +46,13 @@ static bool fails(const char *of)
 	return true;
 }
 
+static uint64_t number_of(const char *name)
+{
+	const char *const text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 static void arm(void)
 {
 	const char *const wanted = getenv("FAULT_KIND");
@@ -56,8 +63,8 @@ static void arm(void)
 		return;
 	counter = mmap(NULL, sizeof(*counter), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	nth = strtoull(getenv("FAULT_NTH"), NULL, 10);
-	number = (int)strtol(getenv("FAULT_ERRNO"), NULL, 10);
+	nth = number_of("FAULT_NTH");
+	number = (int)number_of("FAULT_ERRNO");
 	onwards = getenv("FAULT_ONWARDS") != NULL;
 	kind = wanted;
 }
