@@ -155,7 +155,7 @@ static void read_world(const char *directory, bool verify)
 /* Reads or verifies in a process of its own. Return: did it live? */
 static bool read_apart(const char *directory, bool verify)
 {
-	int status;
+	int status = 0;
 
 	memset(found, 0, offsetof(struct reading, items));
 	(void)fflush(NULL);
@@ -219,7 +219,7 @@ static void add_files(const char *directory)
 static void flip(const char *path, uint64_t offset, unsigned int bit)
 {
 	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
-	uint8_t byte;
+	uint8_t byte = 0;
 
 	check(fd >= 0 && pread(fd, &byte, 1, (off_t)offset) == 1, path);
 	byte ^= (uint8_t)(1U << bit);
