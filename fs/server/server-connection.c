@@ -338,14 +338,42 @@ static bool peer_is_operator(struct wfs_server_connection *connection)
 		(peer.uid == 0 || peer.uid == geteuid());
 }
 
+static void on_turned_away(uv_handle_t *handle)
+{
+	struct wfs_server *const server = handle->data;
+
+	server->turning_away = false;
+	if (server->another_waits) {
+		server->another_waits = false;
+		wfs_server_accept(server);
+	}
+}
+
+/* libuv listens no more until a client that is there was accepted. */
+static void turn_away(struct wfs_server *server)
+{
+	uv_pipe_t *const pipe = &server->turned_away;
+
+	if (server->turning_away) {
+		server->another_waits = true;
+		return;
+	}
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "accept: no memory, turning the client away");
+	if (uv_pipe_init(&server->loop, pipe, 0) < 0)
+		return;
+	pipe->data = server;
+	server->turning_away = true;
+	(void)uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)pipe); /* closed anyway */
+	uv_close((uv_handle_t *)pipe, on_turned_away);
+}
+
 void wfs_server_accept(struct wfs_server *server)
 {
 	struct wfs_server_connection *const connection = calloc(1, sizeof(*connection));
 
 	if (!connection || uv_pipe_init(&server->loop, &connection->pipe, 0) < 0) {
-		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
-			"accept: no memory, leaving the client waiting");
 		free(connection);
+		turn_away(server);
 		return;
 	}
 	connection->server = server;

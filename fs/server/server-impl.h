@@ -57,6 +57,9 @@ struct wfs_server {
 	uv_loop_t loop;
 	pthread_t thread; /* of the loop */
 	uv_pipe_t listener;
+	uv_pipe_t turned_away; /* a client whom there was no memory for, while it is being closed */
+	bool turning_away;
+	bool another_waits; /* meanwhile */
 	uv_async_t wake;
 	uv_signal_t signals[3];
 	uv_timer_t stop_timer;
