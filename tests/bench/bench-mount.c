@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "caps/session.h"
+#include "bench.h"
 #include "fs/data/data.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
@@ -23,20 +23,8 @@ enum {
 	OPENS = 20000, /* files opened by name, in random order */
 	RUNS = 5,
 	SEED = 1,
+	BATCH = 1000,
 };
-
-static void check(int r, const char *what, const struct wfs_error *error)
-{
-	if (r >= 0)
-		return;
-	fprintf(stderr, "bench-mount: %s: %s\n", what, error ? error->message : strerror(-r));
-	exit(1);
-}
-
-static double seconds_since(int64_t start_ns)
-{
-	return (double)(wfs_clock_monotonic_ns() - start_ns) / 1e9;
-}
 
 /* --- filling --- */
 
@@ -45,65 +33,35 @@ static void name_of(size_t i, char ret_name[static 32])
 	snprintf(ret_name, 32, "cell-%06zu", i);
 }
 
-static void done(struct wfs_request *request)
-{
-	check(request->result, "event", &request->error);
-	json_decref((json_t *)(uintptr_t)request->value);
-	free(request);
-}
-
-/* One event a file; the pad brings the cell's document to FILE_SIZE bytes. */
-static void send(const struct wfs_session *session, size_t i)
+/* The event that makes file @i: the pad brings the cell's document to FILE_SIZE bytes. */
+static char *event_line(size_t i)
 {
 	char name[32];
 	char pad[FILE_SIZE];
-	struct wfs_request *request = calloc(1, sizeof(*request));
 	const size_t pad_size = FILE_SIZE - (sizeof("{\"n\":1,\"pad\":\"\"}\n") - 1);
 
 	name_of(i, name);
 	memset(pad, 'a' + (int)(i % 26), pad_size);
 	pad[pad_size] = '\0';
-	request->kind = WFS_REQUEST_EVENT;
-	request->schema = "test/Add@1";
-	request->value = json_pack("{s:s,s:i,s:s}", "key", name, "by", 1, "pad", pad);
-	request->done = done;
-	while (wfs_session_submit(session, request) == -EAGAIN)
-		usleep(1000);
+	json_t *value = json_pack("{s:s,s:i,s:s}", "key", name, "by", 1, "pad", pad);
+	char *line = json_dumps(value, JSON_COMPACT);
+
+	json_decref(value);
+	return line;
 }
 
 static void fill_world(const char *source_directory, const char *directory)
 {
-	const struct wfs_world_options options = {0};
-	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	WFS_AUTO_SOURCE struct wfs_source source = {0};
-	struct wfs_session *session = NULL;
-	struct wfs_world *world = NULL;
-	struct wfs_error error = {0};
+	char **lines = calloc(FILES, sizeof(*lines));
 
-	check(wfs_source_load(source_directory, NULL, &problems, &source), "load",
-		&(struct wfs_error){.message = "the world's source has problems"});
-	check(wfs_world_create(directory, &source, &options, &problems, &error), "create", &error);
-	check(wfs_world_open(directory, &options, &world, &error), "open", &error);
-	check(wfs_session_new(world, WFS_PRINCIPAL_OPERATOR, &session, &error), "session", &error);
+	bench_world_create(source_directory, directory);
+	struct bench_world world = bench_world_open(directory);
 	for (size_t i = 0; i < FILES; i++)
-		send(session, i);
-	for (size_t i = 0; i < 1000; i++) /* so that height FILES + 2 is old */
-		send(session, 0);
-	wfs_world_close(world); /* answers everything first */
-	wfs_session_free(session);
-}
-
-/* In a process of its own, whose memory is not the daemon's. */
-static void fill_world_apart(const char *source_directory, const char *directory)
-{
-	int status;
-	pid_t child = fork();
-
-	if (child == 0) {
-		fill_world(source_directory, directory);
-		_exit(0);
-	}
-	check(waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO, "fill", NULL);
+		lines[i] = event_line(i);
+	bench_send(&world, lines, FILES, FILES, BATCH);
+	bench_send(&world, lines, 1, 1000, BATCH); /* so that height FILES + 2 is old */
+	bench_world_close(&world);
+	bench_events_free(lines, FILES);
 }
 
 static void fill_tmpfs(const char *directory)
@@ -112,12 +70,13 @@ static void fill_tmpfs(const char *directory)
 	char name[32];
 
 	memset(text, 'x', sizeof(text));
-	check(mkdir(directory, 0755) ? -errno : 0, directory, NULL);
+	bench_check(mkdir(directory, 0755) ? -errno : 0, directory, NULL);
 	int parent = open(directory, O_RDONLY | O_DIRECTORY);
 	for (size_t i = 0; i < FILES; i++) {
 		name_of(i, name);
 		int fd = openat(parent, name, O_WRONLY | O_CREAT, 0644);
-		check(fd < 0 || write(fd, text, sizeof(text)) != (ssize_t)sizeof(text) ? -EIO : 0,
+		bench_check(
+			fd < 0 || write(fd, text, sizeof(text)) != (ssize_t)sizeof(text) ? -EIO : 0,
 			name, NULL);
 		close(fd);
 	}
@@ -134,40 +93,25 @@ static void on_term(int signal_number)
 	stopped = 1;
 }
 
-static void print_memory(void)
-{
-	char line[128];
-	WFS_AUTO_FILE FILE *status = fopen("/proc/self/status", "re");
-
-	while (status && fgets(line, sizeof(line), status))
-		if (strncmp(line, "RssAnon:", 8) == 0)
-			fprintf(stderr, "daemon memory beyond the map: %s", line + 8);
-}
-
 static void serve(const char *world_directory, const char *mount, int ready, bool last)
 {
-	const struct wfs_world_options options = {0};
-	struct wfs_session *session = NULL;
-	struct wfs_world *world = NULL;
 	struct wfs_data *data = NULL;
 	struct wfs_error error = {0};
 	sigset_t nothing;
 
-	check(signal(SIGTERM, on_term) == SIG_ERR ? -errno : 0, "signal", NULL);
-	check(wfs_world_open(world_directory, &options, &world, &error), "open", &error);
-	check(wfs_session_new(world, WFS_PRINCIPAL_OPERATOR, &session, &error), "session", &error);
+	bench_check(signal(SIGTERM, on_term) == SIG_ERR ? -errno : 0, "signal", NULL);
+	struct bench_world world = bench_world_open(world_directory);
 	const struct wfs_data_options data_options = {
-		.directory = mount, .world_name = "bench", .tree = {.session = session}};
-	check(wfs_data_new(&data_options, &data, &error), "mount", &error);
-	check(write(ready, "1", 1) == 1 ? 0 : -EIO, "pipe", NULL);
+		.directory = mount, .world_name = "bench", .tree = {.session = world.session}};
+	bench_check(wfs_data_new(&data_options, &data, &error), "mount", &error);
+	bench_check(write(ready, "1", 1) == 1 ? 0 : -EIO, "pipe", NULL);
 	sigemptyset(&nothing);
 	while (!stopped)
 		usleep(10000);
 	if (last)
-		print_memory();
+		fprintf(stderr, "daemon memory beyond the map: %lu kB\n", bench_rss_anon_kib());
 	wfs_data_free(data);
-	wfs_session_free(session);
-	wfs_world_close(world);
+	bench_world_close(&world);
 	_exit(0);
 }
 
@@ -180,12 +124,12 @@ static pid_t mount_anew(const char *world_directory, const char *mount, pid_t ol
 		kill(old, SIGTERM);
 		waitpid(old, NULL, 0);
 	}
-	check(pipe(ready), "pipe", NULL);
+	bench_check(pipe(ready), "pipe", NULL);
 	pid_t child = fork();
 	if (child == 0)
 		serve(world_directory, mount, ready[1], last);
 	close(ready[1]);
-	check(read(ready[0], &byte, 1) == 1 ? 0 : -EIO, "the mounting process ended", NULL);
+	bench_check(read(ready[0], &byte, 1) == 1 ? 0 : -EIO, "the mounting process ended", NULL);
 	close(ready[0]);
 	return child;
 }
@@ -203,11 +147,11 @@ static double open_some(const char *directory)
 	for (size_t i = 0; i < OPENS; i++) {
 		name_of((size_t)rand_r(&seed) % FILES, name);
 		int fd = openat(parent, name, O_RDONLY);
-		check(fd < 0 || read(fd, buffer, sizeof(buffer)) != FILE_SIZE ? -EIO : 0, name,
-			NULL);
+		bench_check(fd < 0 || read(fd, buffer, sizeof(buffer)) != FILE_SIZE ? -EIO : 0,
+			name, NULL);
 		close(fd);
 	}
-	double seconds = seconds_since(start);
+	double seconds = bench_seconds_since(start);
 	close(parent);
 	return seconds / OPENS;
 }
@@ -222,9 +166,9 @@ static double stat_some(const char *directory)
 
 	for (size_t i = 0; i < OPENS; i++) {
 		name_of((size_t)rand_r(&seed) % FILES, name);
-		check(fstatat(parent, name, &st, 0) ? -errno : 0, name, NULL);
+		bench_check(fstatat(parent, name, &st, 0) ? -errno : 0, name, NULL);
 	}
-	double seconds = seconds_since(start);
+	double seconds = bench_seconds_since(start);
 	close(parent);
 	return seconds / OPENS;
 }
@@ -239,8 +183,8 @@ static double list_names(const char *directory)
 		count++;
 	if (listing)
 		closedir(listing);
-	check(count == FILES + 2 ? 0 : -EIO, "listing", NULL);
-	return seconds_since(start);
+	bench_check(count == FILES + 2 ? 0 : -EIO, "listing", NULL);
+	return bench_seconds_since(start);
 }
 
 static double run_tar(const char *directory)
@@ -249,29 +193,15 @@ static double run_tar(const char *directory)
 
 	snprintf(command, sizeof(command), "tar -C '%s' -cf - . | cat > /dev/null", directory);
 	int64_t start = wfs_clock_monotonic_ns();
-	check(system(command) ? -EIO : 0, "tar", NULL);
-	return seconds_since(start);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-	qsort(values, RUNS, sizeof(*values), compare_doubles);
-	return values[RUNS / 2];
+	bench_check(system(command) ? -EIO : 0, "tar", NULL);
+	return bench_seconds_since(start);
 }
 
 static void print_row(
 	const char *what, double *ours, double *theirs, double scale, const char *unit, double goal)
 {
-	double a = median(ours);
-	double b = median(theirs);
+	double a = bench_median(ours, RUNS);
+	double b = bench_median(theirs, RUNS);
 
 	printf("%-34s %9.2f %-3s %9.2f %-3s %6.2f   <= %.2f %s\n", what, a * scale, unit, b * scale,
 		unit, a / b, goal, a / b <= goal ? "" : "MISSED");
@@ -295,12 +225,12 @@ int main(int argc, char **argv)
 			"usage: bench-mount WORLD-SOURCE EMPTY-DIRECTORY TMPFS-DIRECTORY\n");
 		return 2;
 	}
-	check(mkdtemp(world) ? 0 : -errno, "mkdtemp", NULL);
+	bench_check(mkdtemp(world) ? 0 : -errno, "mkdtemp", NULL);
 	snprintf(world_directory, sizeof(world_directory), "%s/world", world);
 	snprintf(head, sizeof(head), "%s/reducers/counter", argv[2]);
 	snprintf(at, sizeof(at), "%s/at/%d/reducers/counter", argv[2], FILES + 2);
 	snprintf(tmpfs, sizeof(tmpfs), "%s/worldfs-bench-%ld", argv[3], (long)getpid());
-	fill_world_apart(argv[1], world_directory);
+	bench_fill_apart(fill_world, argv[1], world_directory);
 	fill_tmpfs(tmpfs);
 	for (size_t run = 0; run < RUNS; run++) {
 		child = mount_anew(world_directory, argv[2], child, false);

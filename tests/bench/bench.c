@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the benchmarks share. */
+#include "bench.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel/base/clock.h"
+#include "kernel/base/json.h"
+
+enum { PAD_SIZE = 150 }; /* bytes that make an event about 200 bytes long */
+
+void bench_check(int r, const char *what, const struct wfs_error *error)
+{
+	if (r >= 0)
+		return;
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what,
+		error ? error->message : strerror(-r));
+	exit(1);
+}
+
+/* --- figures --- */
+
+double bench_seconds_since(int64_t start_ns)
+{
+	return (double)(wfs_clock_monotonic_ns() - start_ns) / 1e9;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double bench_median(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare_doubles);
+	return values[count / 2];
+}
+
+unsigned long bench_rss_anon_kib(void)
+{
+	char line[128];
+	unsigned long kib = 0;
+	WFS_AUTO_FILE FILE *status = fopen("/proc/self/status", "re");
+
+	while (status && fgets(line, sizeof(line), status))
+		if (strncmp(line, "RssAnon:", 8) == 0)
+			kib = strtoul(line + 8, NULL, 10);
+	return kib;
+}
+
+/* --- worlds --- */
+
+void bench_world_create(const char *source_directory, const char *directory)
+{
+	const struct wfs_world_options options = {0};
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SOURCE struct wfs_source source = {0};
+	struct wfs_error error = {0};
+
+	bench_check(wfs_source_load(source_directory, NULL, &problems, &source), "load",
+		&(struct wfs_error){.message = "the world's source has problems"});
+	bench_check(wfs_world_create(directory, &source, &options, &problems, &error), "create",
+		&error);
+}
+
+void bench_fill_apart(void (*fill)(const char *source_directory, const char *directory),
+	const char *source_directory, const char *directory)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		fill(source_directory, directory);
+		_exit(0);
+	}
+	bench_check(waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO, "fill", NULL);
+}
+
+struct bench_world bench_world_open(const char *directory)
+{
+	const struct wfs_world_options options = {0};
+	struct bench_world world = {0};
+	struct wfs_error error = {0};
+
+	bench_check(wfs_world_open(directory, &options, &world.world, &error), "open", &error);
+	bench_check(wfs_session_new(world.world, WFS_PRINCIPAL_OPERATOR, &world.session, &error),
+		"session", &error);
+	return world;
+}
+
+void bench_world_close(struct bench_world *world)
+{
+	wfs_session_free(world->session);
+	wfs_world_close(world->world);
+}
+
+/* --- events --- */
+
+struct flight {
+	sem_t room; /* for so many more in flight */
+	atomic_size_t failed;
+};
+
+static void done(struct wfs_request *request)
+{
+	struct flight *flight = request->context;
+
+	if (request->result)
+		atomic_fetch_add(&flight->failed, 1);
+	json_decref((json_t *)(uintptr_t)request->value);
+	free(request);
+	sem_post(&flight->room);
+}
+
+static void send(const struct wfs_session *session, struct flight *flight, const char *line)
+{
+	struct wfs_request *request = calloc(1, sizeof(*request));
+	struct wfs_error error = {0};
+	json_t *value = NULL;
+
+	bench_check(wfs_json_parse(line, strlen(line), &value, &error), "event", &error);
+	request->kind = WFS_REQUEST_EVENT;
+	request->schema = "test/Add@1";
+	request->value = value;
+	request->done = done;
+	request->context = flight;
+	sem_wait(&flight->room);
+	bench_check(wfs_session_submit(session, request), "submit", &request->error);
+}
+
+void bench_send(const struct bench_world *world, char *const *lines, size_t line_count,
+	size_t count, size_t batch)
+{
+	struct flight flight = {0};
+
+	sem_init(&flight.room, 0, (unsigned int)(2 * batch));
+	for (size_t i = 0; i < count; i++)
+		send(world->session, &flight, lines[i % line_count]);
+	for (size_t i = 0; i < 2 * batch; i++)
+		sem_wait(&flight.room);
+	sem_destroy(&flight.room);
+	bench_check(atomic_load(&flight.failed) ? -EIO : 0, "events failed", NULL);
+}
+
+char **bench_events(size_t count, size_t keys)
+{
+	char **lines = calloc(count, sizeof(*lines));
+	char pad[PAD_SIZE + 1];
+	char key[32];
+
+	memset(pad, 'x', PAD_SIZE);
+	pad[PAD_SIZE] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		snprintf(key, sizeof(key), "key-%zu", i % keys);
+		json_t *value = json_pack("{s:s,s:i,s:s}", "key", key, "by", 1, "pad", pad);
+
+		lines[i] = json_dumps(value, JSON_COMPACT);
+		json_decref(value);
+	}
+	return lines;
+}
+
+void bench_events_free(char **lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(lines[i]);
+	free(lines);
+}
