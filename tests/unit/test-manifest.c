@@ -4,15 +4,8 @@
  *
  * JSON in here is written with ' for ". Each refusal is an edit of one good manifest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unit/json-helper.h"
 
-#include <cmocka.h>
-
-#include "kernel/base/cleanup.h"
-#include "kernel/base/json.h"
 #include "kernel/manifest.h"
 
 #define MODULE_A  \
@@ -36,20 +29,6 @@ static const char good[] =
 	"{'event':'dpkg/Alert@2','reducer':'total'},"
 	"{'event':'dpkg/Change@1','reducer':'package','key_field':'package.name'}],"
 	"'effects':[],'caps':[],'policies':[],'policy':'sys/default@1','grants':[]}";
-
-static json_t *json_of(const char *text)
-{
-	WFS_AUTO_FREE char *copy = strdup(text);
-	struct wfs_error error = {0};
-	json_t *json = NULL;
-
-	assert_non_null(copy);
-	for (char *at = copy; (at = strchr(at, '\''));)
-		*at = '"';
-	if (wfs_json_parse(copy, strlen(copy), &json, &error) != 0)
-		fail_msg("%s: %s", text, error.message);
-	return json;
-}
 
 static struct wfs_manifest *manifest_of(json_t *document)
 {

@@ -13,19 +13,13 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
+#include "tests/unit/json-helper.h"
+
 #include "kernel/base/directory.h"
-#include "kernel/base/json.h"
 #include "kernel/record.h"
 #include "kernel/source.h"
 #include "kernel/view.h"
@@ -100,17 +94,6 @@ struct world_fixture {
 static inline int64_t world_fixture_clock(void *context)
 {
 	return atomic_fetch_add((atomic_int_least64_t *)context, 1);
-}
-
-static inline char *json_text(const char *text)
-{
-	char *copy = strdup(text);
-
-	assert_non_null(copy);
-	for (char *at = copy; *at; at++)
-		if (*at == '\'')
-			*at = '"';
-	return copy;
 }
 
 static inline void put_file(const char *directory, const char *name, const char *text)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON in tests is written with ' for ". */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+
+/* The same with ". Caller frees. */
+static inline char *json_text(const char *text)
+{
+	char *copy = strdup(text);
+
+	assert_non_null(copy);
+	for (char *at = copy; (at = strchr(at, '\''));)
+		*at = '"';
+	return copy;
+}
+
+/* Its value. Caller owns it. */
+static inline json_t *json_of(const char *text)
+{
+	WFS_AUTO_FREE char *copy = json_text(text);
+	struct wfs_error error = {0};
+	json_t *json = NULL;
+
+	if (wfs_json_parse(copy, strlen(copy), &json, &error) != 0)
+		fail_msg("%s: %s", text, error.message);
+	return json;
+}

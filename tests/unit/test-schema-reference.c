@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schemas that refer to others, and to themselves. */
+#include "tests/unit/schema-helper.h"
+
+static void ref_leads_to_any_schema_of_the_document(void **state)
+{
+	(void)state;
+
+	assert_violates("{'$ref':'#/$defs/n','$defs':{'n':{'type':'null'}}}", "1",
+		"at the top: expected null, got integer 1");
+	assert_violates("{'properties':{'a':{'type':'null'},'b':{'$ref':'#/properties/a'}}}",
+		"{'b':1}", "at /b: expected null, got integer 1");
+	assert_violates("{'items':{'$ref':'#/allOf/0/not'},'allOf':[{'not':{'type':'null'}}]}",
+		"[1]", "at /0: expected null, got integer 1");
+	assert_violates("{'$ref':'#/$defs/a~1b%25','$defs':{'a/b%':false}}", "1",
+		"at the top: expected nothing, got integer 1");
+	assert_fits("{'$ref':'#/$defs/yes','$defs':{'yes':true}}", "1");
+}
+
+static void ref_to_the_top_describes_trees(void **state)
+{
+	(void)state;
+	const char *tree = "{'type':'object','properties':{'left':{'$ref':'#'}},"
+			   "'additionalProperties':false}";
+
+	assert_fits(tree, "{'left':{'left':{}}}");
+	assert_violates(
+		tree, "{'left':{'left':1}}", "at /left/left: expected object, got integer 1");
+}
+
+static void ref_applies_together_with_its_neighbours(void **state)
+{
+	(void)state;
+
+	assert_violates("{'$ref':'#/$defs/n','maximum':3,'$defs':{'n':{'type':'integer'}}}", "5",
+		"at the top: expected a number of at most 3, got integer 5");
+}
+
+static void ref_that_leads_nowhere_is_refused(void **state)
+{
+	(void)state;
+	const char *reason = ": expected the place of a schema in this document, got string ";
+	char line[160];
+
+	snprintf(line, sizeof(line), "/$ref%s\"#/$defs/x\"\n", reason);
+	assert_not_loaded("{'$ref':'#/$defs/x'}", line);
+	snprintf(line, sizeof(line), "/$ref%s\"#/examples/0\"\n", reason);
+	assert_not_loaded("{'$ref':'#/examples/0','examples':[true]}", line);
+	snprintf(line, sizeof(line), "/$ref%s\"#/properties\"\n", reason);
+	assert_not_loaded("{'$ref':'#/properties','properties':{}}", line);
+	snprintf(line, sizeof(line), "/$ref%s\"#/allOf/00\"\n", reason);
+	assert_not_loaded("{'$ref':'#/allOf/00','allOf':[true]}", line);
+	snprintf(line, sizeof(line), "/$ref%s\"#name\"\n", reason);
+	assert_not_loaded("{'$ref':'#name'}", line);
+	snprintf(line, sizeof(line), "/$ref%s\"#/%%zz\"\n", reason);
+	assert_not_loaded("{'$ref':'#/%zz'}", line);
+	snprintf(line, sizeof(line), "/$ref%s\"#/$defs/~2\"\n", reason);
+	assert_not_loaded("{'$ref':'#/$defs/~2','$defs':{'~2':true}}", line);
+	assert_not_loaded("{'$ref':'http://example.org/s'}",
+		"/$ref: expected a reference within the document (#/…), got string "
+		"\"http://example.org/s\"\n");
+	assert_not_loaded("{'$ref':1}",
+		"/$ref: expected a reference within the document (#/…), got integer 1\n");
+}
+
+static void ref_that_comes_back_without_consuming_is_refused(void **state)
+{
+	(void)state;
+
+	assert_not_loaded("{'$ref':'#'}", "/$ref: the reference leads back to itself\n");
+	assert_not_loaded("{'$defs':{'a':{'$ref':'#/$defs/a'}}}",
+		"/$defs/a/$ref: the reference leads back to itself\n");
+	assert_not_loaded("{'anyOf':[{'not':{'$ref':'#'}},true]}",
+		"/anyOf/0/not/$ref: the reference leads back to itself\n");
+	assert_fits("{'items':{'$ref':'#'}}", "[[[]]]");
+}
+
+static json_t *chain_of_references(size_t count)
+{
+	json_t *definition = json_pack("{s:s, s:{}}", "$ref", "#/$defs/0", "$defs");
+	json_t *definitions = json_object_get(definition, "$defs");
+	char name[32];
+	char target[32];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "%zu", i);
+		snprintf(target, sizeof(target), "#/$defs/%zu", i + 1);
+		json_object_set_new(definitions, name,
+			i + 1 < count ? json_pack("{s:s}", "$ref", target) : json_true());
+	}
+	return definition;
+}
+
+static void chain_of_references_is_bounded(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *longest = chain_of_references(WFS_SCHEMA_CHAIN_MAX - 1);
+	WFS_AUTO_JSON json_t *too_long = chain_of_references(WFS_SCHEMA_CHAIN_MAX);
+	WFS_AUTO_JSON json_t *huge = chain_of_references(WFS_SCHEMA_COUNT_MAX - 1);
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of_json(longest);
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_JSON json_t *value = json_integer(1);
+	struct wfs_schema *none = NULL;
+
+	assert_int_equal(wfs_schema_check(schema, value, NULL), 0);
+	assert_int_equal(wfs_schema_new(too_long, NULL, "", &problems, &none), -EINVAL);
+	assert_string_equal(wfs_buffer_text(&problems.lines),
+		"/$ref: more than 128 schemas would apply to one value\n");
+	assert_int_equal(wfs_schema_new(huge, NULL, "", &problems, &none), -EINVAL);
+	assert_int_equal(problems.count, 2);
+}
+
+static void doubling_references_run_out_of_steps(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *definition = json_pack("{s:s, s:{}}", "$ref", "#/$defs/0", "$defs");
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
+	WFS_AUTO_JSON json_t *value = json_integer(1);
+	struct wfs_error error = {0};
+	char name[32];
+	char target[32];
+
+	for (int i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		snprintf(target, sizeof(target), "#/$defs/%d", i + 1);
+		json_object_set_new(json_object_get(definition, "$defs"), name,
+			json_pack("{s:[{s:s}, {s:s}]}", "allOf", "$ref", target, "$ref", target));
+	}
+	json_object_set_new(json_object_get(definition, "$defs"), "50", json_true());
+	schema = schema_of_json(definition);
+
+	assert_int_equal(wfs_schema_check(schema, value, &error), -EINVAL);
+	assert_string_equal(error.message, "at the top: the check takes too many steps");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ref_leads_to_any_schema_of_the_document),
+		cmocka_unit_test(ref_to_the_top_describes_trees),
+		cmocka_unit_test(ref_applies_together_with_its_neighbours),
+		cmocka_unit_test(ref_that_leads_nowhere_is_refused),
+		cmocka_unit_test(ref_that_comes_back_without_consuming_is_refused),
+		cmocka_unit_test(chain_of_references_is_bounded),
+		cmocka_unit_test(doubling_references_run_out_of_steps),
+	};
+
+	return cmocka_run_group_tests_name("schema-reference", tests, NULL, NULL);
+}
