@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "kernel/manifest.h"
+#include "kernel/manifest/manifest.h"
 #include "kernel/record.h"
 #include "kernel/store/blob.h"
 #include "kernel/store/tables.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "kernel/lua/lua.h"
-#include "kernel/manifest.h"
+#include "kernel/manifest/manifest.h"
 #include "kernel/store/store.h"
 
 struct wfs_runtime;

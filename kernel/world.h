@@ -18,8 +18,8 @@
 
 #include "kernel/base/error.h"
 #include "kernel/base/problems.h"
-#include "kernel/manifest.h"
-#include "kernel/source.h"
+#include "kernel/manifest/manifest.h"
+#include "kernel/manifest/source.h"
 #include "kernel/store/blob.h"
 #include "kernel/view.h"
 

@@ -4,7 +4,7 @@
 
 #include "tests/unit/json-helper.h"
 
-#include "kernel/schema.h"
+#include "kernel/schema/schema.h"
 
 static inline struct wfs_schema *schema_of_json(json_t *definition)
 {

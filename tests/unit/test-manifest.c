@@ -6,7 +6,7 @@
  */
 #include "tests/unit/json-helper.h"
 
-#include "kernel/manifest.h"
+#include "kernel/manifest/manifest.h"
 
 #define MODULE_A  \
 	"sha256:" \

@@ -19,8 +19,8 @@
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"
 #include "kernel/lua/lua.h"
-#include "kernel/manifest.h"
-#include "kernel/source.h"
+#include "kernel/manifest/manifest.h"
+#include "kernel/manifest/source.h"
 
 static const char step_lua[] = "function step(state, event, ctx)\n  return event\nend\n";
 

@@ -20,8 +20,8 @@
 #include "tests/unit/json-helper.h"
 
 #include "kernel/base/directory.h"
+#include "kernel/manifest/source.h"
 #include "kernel/record.h"
-#include "kernel/source.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
 

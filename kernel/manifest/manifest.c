@@ -3,7 +3,7 @@
  * The life of a manifest, and look-ups in it. A manifest object exists only for a document without a problem, so what it hands out needs no
  * second check. Look-ups are by hash (an index from name to place) and never search.
  */
-#include "kernel/manifest.h"
+#include "kernel/manifest/manifest.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/manifest-impl.h"
+#include "kernel/manifest/manifest-impl.h"
 
 int manifest_compare_text(const void *a, const void *b)
 {

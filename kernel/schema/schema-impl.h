@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "kernel/base/buffer.h"
-#include "kernel/schema.h"
+#include "kernel/schema/schema.h"
 
 /* Types a value can have; a whole number is both of INTEGER and NUMBER. */
 enum schema_types {
@@ -189,7 +189,7 @@ void schema_check_chains(struct schema_compiler *compiler);
 
 /*
  * Comparing values, exactly. Functions with @steps charge their work to it; what is not left is
- * not taken, and 0 means that the budget is gone (kernel/schema-check.c).
+ * not taken, and 0 means that the budget is gone (schema-check.c).
  */
 
 /** schema_compare_numbers() - Return: below, at or above 0 as @a is to @b. */

@@ -17,7 +17,7 @@
 #include "kernel/base/error.h"
 #include "kernel/base/hash.h"
 #include "kernel/base/problems.h"
-#include "kernel/schema.h"
+#include "kernel/schema/schema.h"
 
 enum {
 	WFS_MANIFEST_REDUCERS_MAX = 4096,

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "kernel/manifest.h"
+#include "kernel/manifest/manifest.h"
 
 struct manifest_schema {
 	struct wfs_schema *schema;

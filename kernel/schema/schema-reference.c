@@ -9,7 +9,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/schema-impl.h"
+#include "kernel/schema/schema-impl.h"
 
 enum { POINTER_TEXT_MAX = 512 }; /* bytes of a $ref's pointer that are kept for a message */
 

@@ -2,7 +2,7 @@
 /*
  * Files of a source directory. Nothing outside of it can be reached, whatever is in it.
  */
-#include "kernel/source-impl.h"
+#include "kernel/manifest/source-impl.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "kernel/base/cleanup.h"
-#include "kernel/source.h"
+#include "kernel/manifest/source.h"
 
 /* Relative, down only, without control characters; every component is a name. */
 bool source_file_name_valid(const char *name)

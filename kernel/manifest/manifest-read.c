@@ -11,7 +11,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/manifest-impl.h"
+#include "kernel/manifest/manifest-impl.h"
 
 #define WORLD_VERSION 1
 #define DEFAULT_POLICY "sys/default@1"

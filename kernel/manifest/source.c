@@ -7,7 +7,7 @@
  * the source form) is checked here, and stands in the manifest as something harmless when it is
  * wrong; everything else is left to the manifest, which so reports each problem once.
  */
-#include "kernel/source.h"
+#include "kernel/manifest/source.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -22,9 +22,9 @@
 #include "kernel/base/hash.h"
 #include "kernel/base/json.h"
 #include "kernel/lua/lua.h"
-#include "kernel/manifest.h"
-#include "kernel/schema.h"
-#include "kernel/source-impl.h"
+#include "kernel/manifest/manifest.h"
+#include "kernel/manifest/source-impl.h"
+#include "kernel/schema/schema.h"
 
 #define WORLD_FILE "world.json"
 #define HOST_FILE "host.json"

@@ -14,7 +14,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/schema-impl.h"
+#include "kernel/schema/schema-impl.h"
 
 enum {
 	POINTER_SHOWN_MAX = 200,    /* bytes of a pointer in a message */

@@ -8,7 +8,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/schema-impl.h"
+#include "kernel/schema/schema-impl.h"
 
 #define FIELD(node, keyword, type) ((type *)((char *)(node) + (keyword)->offset))
 

@@ -4,7 +4,7 @@
  * are resolved, then the in-place paths are measured. All problems are collected; what could not
  * be compiled leaves its keyword out, which does no harm because such a schema is never handed out.
  */
-#include "kernel/schema.h"
+#include "kernel/schema/schema.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/schema-impl.h"
+#include "kernel/schema/schema-impl.h"
 
 enum { SHORT_TEXT_MAX = 64 }; /* bytes of a string that a message repeats */
 
