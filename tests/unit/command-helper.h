@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running the command line in this process, and looking at what it printed. */
+#pragma once
+
+#include "tests/unit/world-fixture.h"
+
+#include "fs/command/command-impl.h"
+
+/* For groups: the environment of whoever runs the tests shall not matter. */
+static inline int forget_environment(void **state)
+{
+	(void)state;
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+	return unsetenv("WORLDFS_WORLD");
+}
+
+enum { WORDS_MAX = 16 };
+
+/* What one run printed. */
+struct printed {
+	int status;
+	char *out;
+	char *err;
+};
+
+static inline void printed_done(struct printed *printed)
+{
+	free(printed->out);
+	free(printed->err);
+}
+#define AUTO_PRINTED WFS_CLEANUP(printed_done)
+
+static inline struct printed run_words(int count, char *const *words)
+{
+	struct printed printed = {0};
+	size_t size;
+	FILE *const out = open_memstream(&printed.out, &size);
+	FILE *const err = open_memstream(&printed.err, &size);
+
+	assert_non_null(out);
+	assert_non_null(err);
+	printed.status = wfs_command_main(count, words, out, err);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(fclose(err), 0);
+	return printed;
+}
+
+/* Runs `worldfs -w WORLD` with these words, or without -w when @directory is NULL. */
+static inline struct printed run_in(const char *directory, const char *const *words)
+{
+	char *all[WORDS_MAX] = {(char *)"worldfs"};
+	int count = 1;
+
+	if (directory) {
+		all[count++] = (char *)"-w";
+		all[count++] = (char *)directory;
+	}
+	for (; *words; words++)
+		all[count++] = (char *)*words;
+	return run_words(count, all);
+}
+
+#define RUN(...) run_in(NULL, (const char *const[]){__VA_ARGS__, NULL})
+/* In the fixture's world, which the test has let go of. */
+#define RUN_IN(fixture, ...) run_in((fixture)->directory, (const char *const[]){__VA_ARGS__, NULL})
+
+static inline void assert_says(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("'%s' does not say '%s'", text, part);
+}
+
+static inline void assert_done(const struct printed *printed, const char *out)
+{
+	if (printed->status != WFS_EXIT_DONE)
+		fail_msg("%s", printed->err);
+	assert_string_equal(printed->out, out);
+}
+
+static inline void assert_failed(const struct printed *printed, const char *says)
+{
+	assert_int_equal(printed->status, WFS_EXIT_FAILED);
+	assert_says(printed->err, says);
+}
+
+static inline void assert_misuse(const struct printed *printed, const char *says, const char *hint)
+{
+	assert_int_equal(printed->status, WFS_EXIT_MISUSE);
+	assert_string_equal(printed->out, "");
+	assert_says(printed->err, says);
+	assert_says(printed->err, hint);
+}
+
+/* A world with three cells, that nobody has open. Heights: 3 to 5 after one event each. */
+static inline struct world_fixture *filled(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'b/c','op':'set','n':2}");
+	tell(fixture, "{'key':'a','op':'set','n':3}");
+	world_fixture_close(fixture);
+	return fixture;
+}
+
+static inline void put_lines(struct world_fixture *fixture, const char *text, char path[static 120])
+{
+	put_file(fixture->source, "lines", text);
+	snprintf(path, 120, "@%s/lines", fixture->source);
+}

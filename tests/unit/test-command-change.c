@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that change a world, copy it and check it. */
+#include "tests/unit/command-helper.h"
+
+static void blob_that_was_put_comes_back(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	char path[120];
+	char hash[100];
+
+	put_file(fixture->source, "data", "hello");
+	snprintf(path, sizeof(path), "%s/data", fixture->source);
+	AUTO_PRINTED struct printed put = RUN_IN(fixture, "blob", "put", path);
+	assert_int_equal(put.status, WFS_EXIT_DONE);
+	snprintf(hash, sizeof(hash), "%.*s", (int)strcspn(put.out, "\n"), put.out);
+	AUTO_PRINTED struct printed get = RUN_IN(fixture, "blob", "get", hash);
+	AUTO_PRINTED struct printed stat = RUN_IN(fixture, "blob", "stat", hash);
+	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "blob", "get", "12");
+
+	assert_done(&get, "hello");
+	assert_says(stat.out, "\"size\":5");
+	assert_misuse(&bad, "12", "--help");
+}
+
+static void event_sends_a_value_from_the_line_or_a_file(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	char path[120];
+
+	put_file(fixture->source, "event.json", "{\"key\":\"a\",\"op\":\"add\",\"n\":5}\n");
+	snprintf(path, sizeof(path), "@%s/event.json", fixture->source);
+	AUTO_PRINTED struct printed line =
+		RUN_IN(fixture, "event", "test/Do@1", "{\"key\":\"a\",\"op\":\"add\",\"n\":4}");
+	AUTO_PRINTED struct printed file = RUN_IN(fixture, "event", "test/Do@1", path);
+	AUTO_PRINTED struct printed state_now = RUN_IN(fixture, "state", "cell", "a");
+
+	assert_done(&line, "{\"seqs\":[5]}\n");
+	assert_done(&file, "{\"seqs\":[6]}\n");
+	assert_done(&state_now, "{\"n\":12}\n");
+}
+
+static void event_that_is_refused_says_why(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed json = RUN_IN(fixture, "event", "test/Do@1", "{");
+	AUTO_PRINTED struct printed schema = RUN_IN(fixture, "event", "test/No@1", "{}");
+	AUTO_PRINTED struct printed key = RUN_IN(
+		fixture, "event", "test/Do@1", "{\"key\":\"a\",\"op\":\"set\"}", "--key", "b");
+
+	assert_failed(&json, "worldfs: invalid_json: ");
+	assert_failed(&schema, "worldfs: not_found: ");
+	assert_failed(&key, "worldfs: invalid_argument: ");
+}
+
+static void event_lines_sends_each_line_and_lists_those_refused(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	char path[120];
+
+	put_lines(fixture,
+		"{\"key\":\"a\",\"op\":\"add\",\"n\":1}\n"
+		"{nonsense\n"
+		"\n"
+		"{\"key\":\"a\",\"op\":\"fail\"}\n"
+		"{\"key\":\"a\",\"op\":\"add\",\"n\":1},\"key\":\"b\"\n"
+		"{\"key\":\"a\",\"op\":\"add\",\"n\":1}",
+		path);
+	AUTO_PRINTED struct printed printed =
+		RUN_IN(fixture, "event", "test/Do@1", path, "--lines");
+	AUTO_PRINTED struct printed state_now = RUN_IN(fixture, "state", "cell", "a");
+
+	assert_failed(&printed, "line 2: invalid_json: ");
+	assert_says(printed.err, "line 4: runtime_error: ");
+	assert_says(printed.err, "line 5: invalid_json: ");
+	assert_says(printed.err, "2 events accepted, 3 refused");
+	assert_string_equal(printed.out, "");
+	assert_done(&state_now, "{\"n\":5}\n");
+}
+
+static void event_lines_of_a_large_file_are_all_sent(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	char path[120];
+
+	for (int i = 0; i < 20000; i++)
+		wfs_buffer_append_text(&text, "{\"key\":\"a\",\"op\":\"add\",\"n\":1}\n");
+	put_lines(fixture, wfs_buffer_text(&text), path);
+	AUTO_PRINTED struct printed printed =
+		RUN_IN(fixture, "event", "test/Do@1", path, "--lines", "--json");
+	AUTO_PRINTED struct printed state_now = RUN_IN(fixture, "state", "cell", "a");
+
+	assert_int_equal(printed.status, WFS_EXIT_DONE);
+	assert_says(printed.out, "\"accepted\":20000,\"refused\":[]");
+	assert_done(&state_now, "{\"n\":20003}\n");
+}
+
+static void event_lines_needs_a_file(void **state)
+{
+	AUTO_PRINTED struct printed printed =
+		RUN_IN(filled(state), "event", "test/Do@1", "{}", "--lines");
+
+	assert_misuse(&printed, "--lines needs @FILE or @-", "Try 'worldfs event --help'.");
+}
+
+static void snapshot_prints_the_hash_that_head_then_has(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed snapshot = RUN_IN(fixture, "snapshot");
+	AUTO_PRINTED struct printed head = RUN_IN(fixture, "head");
+
+	assert_int_equal(snapshot.status, WFS_EXIT_DONE);
+	snapshot.out[strcspn(snapshot.out, "\n")] = '\0';
+	assert_says(head.out, snapshot.out);
+}
+
+static void backup_makes_a_world_that_has_the_same_head(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	char directory[120];
+
+	snprintf(directory, sizeof(directory), "%s/backup", fixture->root);
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "backup", directory);
+	AUTO_PRINTED struct printed again = RUN_IN(fixture, "backup", directory);
+	AUTO_PRINTED struct printed head = RUN_IN(fixture, "head");
+	AUTO_PRINTED struct printed copied = RUN("-w", directory, "head");
+
+	assert_done(&printed, "");
+	assert_says(printed.err, "height 5 is in ");
+	assert_failed(&again, "already_exists: ");
+	assert_done(&copied, head.out);
+}
+
+static void gc_drops_old_heights(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "gc", "--keep-heights", "1");
+	AUTO_PRINTED struct printed json = RUN_IN(fixture, "gc", "--since", "2", "--json");
+	AUTO_PRINTED struct printed dropped =
+		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "4");
+	AUTO_PRINTED struct printed kept =
+		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "5");
+
+	assert_done(&printed, "");
+	assert_says(printed.err, "height 5 is the first now; dropped 1 versions with 8 bytes");
+	assert_says(json.out, "\"first_height\":5,");
+	assert_failed(&dropped, "height_unavailable: height 4 was dropped");
+	assert_done(&kept, "{\"n\":3}\n");
+}
+
+static void gc_refuses_what_it_does_not_understand(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed neither = RUN_IN(fixture, "gc");
+	AUTO_PRINTED struct printed both =
+		RUN_IN(fixture, "gc", "--since", "1", "--keep-heights", "1");
+	AUTO_PRINTED struct printed word = RUN_IN(fixture, "gc", "--since", "now");
+	AUTO_PRINTED struct printed journal = RUN_IN(fixture, "gc", "--since", "4", "--journal");
+
+	assert_misuse(&neither, "either --keep-heights or --since", "Try 'worldfs gc --help'.");
+	assert_misuse(&both, "either --keep-heights or --since", "Try 'worldfs gc --help'.");
+	assert_misuse(&word, "--since: expected a number", "Try 'worldfs gc --help'.");
+	assert_failed(&journal, "not_enabled: --journal");
+}
+
+static void verify_and_replay_of_a_good_world_find_nothing(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed verify = RUN_IN(fixture, "verify");
+	AUTO_PRINTED struct printed replay = RUN_IN(fixture, "replay", "--json");
+
+	assert_done(&verify, "");
+	assert_says(verify.err, "0 problems found");
+	assert_done(&replay, "{\"data\":{\"count\":0,\"problems\":[]}}\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(blob_that_was_put_comes_back),
+		IN_WORLD(event_sends_a_value_from_the_line_or_a_file),
+		IN_WORLD(event_that_is_refused_says_why),
+		IN_WORLD(event_lines_sends_each_line_and_lists_those_refused),
+		IN_WORLD(event_lines_of_a_large_file_are_all_sent),
+		IN_WORLD(event_lines_needs_a_file),
+		IN_WORLD(snapshot_prints_the_hash_that_head_then_has),
+		IN_WORLD(backup_makes_a_world_that_has_the_same_head),
+		IN_WORLD(gc_drops_old_heights),
+		IN_WORLD(gc_refuses_what_it_does_not_understand),
+		IN_WORLD(verify_and_replay_of_a_good_world_find_nothing),
+	};
+
+	return cmocka_run_group_tests_name("command-change", tests, forget_environment, NULL);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that read, state and files, at any height. */
+#include "tests/unit/command-helper.h"
+
+/* --- reading --- */
+
+static void state_prints_exact_bytes_and_meta_on_stderr(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed head = RUN_IN(fixture, "state", "cell", "a");
+	AUTO_PRINTED struct printed then =
+		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "3");
+	AUTO_PRINTED struct printed b64 =
+		RUN_IN(fixture, "state", "cell", "--key-b64", "Yi9j", "--raw");
+
+	assert_done(&head, "{\"n\":3}\n");
+	assert_says(head.err, "meta: {\"journal_height\":5,");
+	assert_done(&then, "{\"n\":1}\n");
+	assert_says(then.err, "meta: {\"journal_height\":3,");
+	assert_done(&b64, "{\"n\":2}\n");
+	assert_string_equal(b64.err, "");
+}
+
+static void state_of_what_is_not_there_fails(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed key = RUN_IN(fixture, "state", "cell", "x");
+	AUTO_PRINTED struct printed reducer = RUN_IN(fixture, "state", "x");
+	AUTO_PRINTED struct printed height =
+		RUN_IN(fixture, "state", "cell", "a", "--at-least-height", "9");
+
+	assert_failed(&key, "reducer 'cell' has no such key");
+	assert_string_equal(key.out, "");
+	assert_failed(
+		&reducer, "worldfs: reducer_missing: no reducer 'x' (there are: cell total deep)");
+	assert_failed(&height, "worldfs: height_unavailable: ");
+}
+
+static void json_puts_data_or_error_and_meta_on_stdout(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed good = RUN_IN(fixture, "--json", "state", "cell", "a");
+	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "state", "x", "--json");
+
+	assert_int_equal(good.status, WFS_EXIT_DONE);
+	assert_says(good.out, "{\"data\":{\"state_b64\":\"eyJuIjozfQo=\"},\"meta\":{");
+	assert_string_equal(good.err, "");
+	assert_int_equal(bad.status, WFS_EXIT_FAILED);
+	assert_says(bad.out, "{\"error\":{\"category\":\"resource\",\"code\":\"reducer_missing\",");
+	assert_says(bad.out, "\"meta\":{");
+	assert_string_equal(bad.err, "");
+}
+
+static void cells_prints_a_line_a_cell(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	tell(fixture, "{'key':'a\\nb','op':'set'}");
+	tell(fixture, "{'key':'b/c','op':'set'}");
+	world_fixture_close(fixture);
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "cells", "cell");
+
+	assert_int_equal(printed.status, WFS_EXIT_DONE);
+	assert_says(printed.out, "0x610a62\t8\t3\tsha256:");
+	assert_says(printed.out, "\nb/c\t8\t4\tsha256:");
+}
+
+static void manifest_and_fs_cat_print_the_same_exact_bytes(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed manifest = RUN_IN(fixture, "manifest");
+	AUTO_PRINTED struct printed cat = RUN_IN(fixture, "fs", "cat", "/manifest");
+	struct wfs_hash hash = wfs_hash_of(manifest.out, strlen(manifest.out));
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(&hash, text);
+	assert_int_equal(manifest.status, WFS_EXIT_DONE);
+	assert_says(manifest.err, text);
+	assert_done(&cat, manifest.out);
+}
+
+static void journal_prints_the_exact_lines(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed all = RUN_IN(fixture, "journal");
+	AUTO_PRINTED struct printed log = RUN_IN(fixture, "fs", "cat", "journal/log.jsonl");
+	AUTO_PRINTED struct printed one = RUN_IN(fixture, "journal", "--from", "3", "--limit", "1");
+	AUTO_PRINTED struct printed record = RUN_IN(fixture, "fs", "cat", "journal/3.json");
+
+	assert_done(&all, log.out);
+	assert_done(&one, record.out);
+}
+
+static void head_prints_where_the_world_stands(void **state)
+{
+	AUTO_PRINTED struct printed printed = RUN_IN(filled(state), "head");
+
+	assert_int_equal(printed.status, WFS_EXIT_DONE);
+	assert_says(printed.out, "{\"journal_height\":5,\"manifest_hash\":\"sha256:");
+}
+
+static void diff_prints_sorted_paths(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed forth = RUN_IN(fixture, "diff", "3", "5");
+	AUTO_PRINTED struct printed back = RUN_IN(fixture, "diff", "5", "3");
+	AUTO_PRINTED struct printed none = RUN_IN(fixture, "diff", "4", "4");
+
+	assert_done(&forth, "M reducers/cell/a\nA reducers/cell/b%2Fc\n");
+	assert_says(forth.err, "2 paths differ");
+	assert_done(&back, "M reducers/cell/a\nD reducers/cell/b%2Fc\n");
+	assert_done(&none, "");
+}
+
+/* --- files --- */
+
+static void fs_ls_lists_names_as_of_a_height(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed head = RUN_IN(fixture, "fs", "ls", "reducers/cell");
+	AUTO_PRINTED struct printed then =
+		RUN_IN(fixture, "fs", "ls", "reducers/cell", "--at", "3");
+	AUTO_PRINTED struct printed below = RUN_IN(fixture, "fs", "ls", "at/3/reducers/cell");
+	AUTO_PRINTED struct printed twice =
+		RUN_IN(fixture, "fs", "ls", "at/3/reducers/cell", "--at", "4");
+	AUTO_PRINTED struct printed absent = RUN_IN(fixture, "fs", "ls", "x");
+
+	assert_done(&head, "a\nb%2Fc\n");
+	assert_done(&then, "a\n");
+	assert_done(&below, "a\n");
+	assert_misuse(&twice, "names a height already", "--help");
+	assert_failed(&absent, "worldfs: not_found: no 'x' in the tree");
+}
+
+static void fs_ls_lists_more_names_than_a_page(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
+	char event[60];
+
+	for (int i = 0; i < 2100; i++) {
+		snprintf(event, sizeof(event), "{'key':'%d','op':'set'}", i);
+		tell(fixture, event);
+		wfs_buffer_printf(&expected, "%d\n", i);
+	}
+	world_fixture_close(fixture);
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "fs", "ls", "reducers/cell");
+
+	assert_done(&printed, wfs_buffer_text(&expected));
+}
+
+static void fs_tree_shows_all_paths(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed below = RUN_IN(fixture, "fs", "tree", "reducers");
+	AUTO_PRINTED struct printed all = RUN_IN(fixture, "fs", "tree");
+
+	assert_done(&below, "cell/\n  a\n  b%2Fc\ntotal/\ndeep/\n");
+	assert_int_equal(all.status, WFS_EXIT_DONE);
+	assert_says(all.out, "\nreducers/\n  cell/\n    a\n");
+	assert_says(all.out, "  log.jsonl\n");
+}
+
+static void fs_grep_prints_path_line_and_text(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed lines = RUN_IN(fixture, "fs", "grep", "n\":[23]", "reducers");
+	AUTO_PRINTED struct printed names =
+		RUN_IN(fixture, "fs", "grep", "-l", "n", "reducers", "--at", "3");
+	AUTO_PRINTED struct printed file =
+		RUN_IN(fixture, "fs", "grep", "\"seq\":4", "journal/log.jsonl", "-l");
+
+	assert_done(&lines, "reducers/cell/a:1:{\"n\":3}\nreducers/cell/b%2Fc:1:{\"n\":2}\n");
+	assert_done(&names, "reducers/cell/a\n");
+	assert_done(&file, "journal/log.jsonl\n");
+}
+
+static void fs_grep_without_a_match_or_a_pattern_fails(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed none = RUN_IN(fixture, "fs", "grep", "zzz", "reducers");
+	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "fs", "grep", "(", "reducers");
+
+	assert_failed(&none, "nothing matches");
+	assert_string_equal(none.out, "");
+	assert_failed(&bad, "worldfs: invalid_pattern: ");
+}
+
+static void fs_stat_prints_attributes(void **state)
+{
+	AUTO_PRINTED struct printed printed =
+		RUN_IN(filled(state), "fs", "stat", "reducers/cell/a");
+
+	assert_int_equal(printed.status, WFS_EXIT_DONE);
+	assert_says(printed.out, "\"type\":\"file\"");
+	assert_says(printed.out, "\"user.worldfs.state_hash\":\"sha256:");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(state_prints_exact_bytes_and_meta_on_stderr),
+		IN_WORLD(state_of_what_is_not_there_fails),
+		IN_WORLD(json_puts_data_or_error_and_meta_on_stdout),
+		IN_WORLD(cells_prints_a_line_a_cell),
+		IN_WORLD(manifest_and_fs_cat_print_the_same_exact_bytes),
+		IN_WORLD(journal_prints_the_exact_lines),
+		IN_WORLD(head_prints_where_the_world_stands),
+		IN_WORLD(diff_prints_sorted_paths),
+		IN_WORLD(fs_ls_lists_names_as_of_a_height),
+		IN_WORLD(fs_ls_lists_more_names_than_a_page),
+		IN_WORLD(fs_tree_shows_all_paths),
+		IN_WORLD(fs_grep_prints_path_line_and_text),
+		IN_WORLD(fs_grep_without_a_match_or_a_pattern_fails),
+		IN_WORLD(fs_stat_prints_attributes),
+	};
+
+	return cmocka_run_group_tests_name("command-read", tests, forget_environment, NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs that the process around the world answers: mounts, status, metrics. */
+#include "tests/unit/verb-helper.h"
+
+/* --- the host --- */
+
+/* Remembers what it was asked. */
+struct host {
+	struct wfs_host host;
+	char mounted[200];
+	char unmounted[200];
+	bool shut_down;
+};
+
+static int host_mount(struct wfs_host *host, const char *directory, const char *principal,
+	const json_t *options, struct wfs_error *error)
+{
+	struct host *const self = (struct host *)host;
+
+	if (strcmp(directory, "/taken") == 0)
+		return wfs_error_set(error, WFS_E_BUSY, "taken");
+	snprintf(self->mounted, sizeof(self->mounted), "%s %s %d", directory, principal,
+		json_is_true(json_object_get(options, "allow_other")));
+	return 0;
+}
+
+static int host_umount(struct wfs_host *host, const char *directory, struct wfs_error *error)
+{
+	(void)error;
+	snprintf(((struct host *)host)->unmounted, sizeof(((struct host *)host)->unmounted), "%s",
+		directory);
+	return 0;
+}
+
+static void host_shutdown(struct wfs_host *host)
+{
+	((struct host *)host)->shut_down = true;
+}
+
+static void host_status(struct wfs_host *host, json_t *status)
+{
+	(void)host;
+	json_object_set_new(status, "pid", json_integer(7));
+}
+
+#define HOST                                                                    \
+	{                                                                       \
+		.host = { host_mount, host_umount, host_shutdown, host_status } \
+	}
+
+static void mount_and_umount_are_passed_to_the_host(void **state)
+{
+	AUTO_ASKED struct asked mount;
+	AUTO_ASKED struct asked umount;
+	struct host host = HOST;
+
+	ask_host(*state, &host.host, "mount", "{'dir':'/m','allow_other':true}", &mount);
+	ask_host(*state, &host.host, "umount", "{'dir':'/m'}", &umount);
+
+	assert_int_equal(mount.call.status, 0);
+	assert_int_equal(umount.call.status, 0);
+	assert_string_equal(host.mounted, "/m operator 1");
+	assert_string_equal(host.unmounted, "/m");
+}
+
+static void mount_that_the_host_refuses_says_why(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	struct host host = HOST;
+
+	ask_host(*state, &host.host, "mount", "{'dir':'/taken'}", &asked);
+
+	assert_int_equal(asked.call.status, -EBUSY);
+	assert_string_equal(asked.call.error.message, "taken");
+}
+
+static void mount_refuses_relative_paths_and_options_that_are_not_boolean(void **state)
+{
+	AUTO_ASKED struct asked relative;
+	AUTO_ASKED struct asked option;
+	struct host host = HOST;
+
+	ask_host(*state, &host.host, "mount", "{'dir':'m'}", &relative);
+	ask_host(*state, &host.host, "mount", "{'dir':'/m','nest_ctl':1}", &option);
+
+	assert_int_equal(relative.call.status, -EINVAL);
+	assert_int_equal(option.call.status, -EINVAL);
+	assert_string_equal(host.mounted, "");
+}
+
+static void verbs_of_the_host_are_not_enabled_without_one(void **state)
+{
+	assert_refused(*state, "mount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
+	assert_refused(*state, "umount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
+	assert_refused(*state, "shutdown", NULL, WFS_E_NOT_ENABLED, "owns the world");
+}
+
+static void shutdown_is_passed_to_the_host(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	struct host host = HOST;
+
+	ask_host(*state, &host.host, "shutdown", NULL, &asked);
+
+	assert_int_equal(asked.call.status, 0);
+	assert_true(host.shut_down);
+}
+
+static void status_has_figures_and_what_the_host_adds(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	struct host host = HOST;
+	const json_t *queue;
+
+	ask_host(*state, &host.host, "status", NULL, &asked);
+
+	assert_int_equal(integer_of(&asked, "height"), height_of(*state));
+	assert_int_equal(integer_of(&asked, "effects_in_flight"), 0);
+	assert_int_equal(integer_of(&asked, "pid"), 7);
+	assert_string_equal(text_of(&asked, "name"), "fixture");
+	assert_true(json_is_array(result_of(&asked, "mounts")));
+	queue = result_of(&asked, "queue");
+	assert_int_equal(json_integer_value(json_object_get(queue, "max")), WFS_QUEUE_COUNT_MAX);
+	assert_true(
+		json_integer_value(json_object_get(result_of(&asked, "store"), "used_bytes")) > 0);
+}
+
+static void metrics_are_prometheus_text(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	char line[60];
+
+	ask(*state, "metrics", NULL, &asked);
+
+	snprintf(line, sizeof(line), "\nworldfs_height %d\n", (int)height_of(*state));
+	assert_non_null(strstr(text_of(&asked, "text"), line));
+	assert_non_null(strstr(text_of(&asked, "text"), "# TYPE worldfs_batches_total counter\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(mount_and_umount_are_passed_to_the_host),
+		IN_WORLD(mount_that_the_host_refuses_says_why),
+		IN_WORLD(mount_refuses_relative_paths_and_options_that_are_not_boolean),
+		IN_WORLD(verbs_of_the_host_are_not_enabled_without_one),
+		IN_WORLD(shutdown_is_passed_to_the_host),
+		IN_WORLD(status_has_figures_and_what_the_host_adds),
+		IN_WORLD(metrics_are_prometheus_text),
+	};
+
+	return cmocka_run_group_tests_name("verb-host", tests, NULL, NULL);
+}

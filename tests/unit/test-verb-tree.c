@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs that read the tree without a mount. */
+#include "tests/unit/verb-helper.h"
+
+static void fs_list_gives_names_types_and_sizes(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	const json_t *entry;
+
+	tell(*state, "{'key':'a/b','op':'set','n':5}");
+	ask(*state, "fs-list", "{'path':'reducers/cell'}", &asked);
+
+	assert_int_equal(json_array_size(result_of(&asked, "entries")), 1);
+	entry = json_array_get(result_of(&asked, "entries"), 0);
+	assert_string_equal(json_string_value(json_object_get(entry, "name")), "a%2Fb");
+	assert_string_equal(json_string_value(json_object_get(entry, "type")), "file");
+	assert_int_equal(json_integer_value(json_object_get(entry, "size")), 8);
+	assert_meta(&asked, height_of(*state));
+}
+
+static void fs_list_goes_on_behind_its_cursor(void **state)
+{
+	AUTO_ASKED struct asked first;
+	AUTO_ASKED struct asked second;
+	char payload[100];
+
+	tell(*state, "{'key':'a','op':'set'}");
+	tell(*state, "{'key':'b','op':'set'}");
+	ask(*state, "fs-list", "{'path':'/reducers/cell/','limit':1}", &first);
+	snprintf(payload, sizeof(payload), "{'path':'reducers/cell','limit':1,'cursor':'%s'}",
+		text_of(&first, "next_cursor"));
+	ask(*state, "fs-list", payload, &second);
+
+	assert_string_equal(json_string_value(json_object_get(
+				    json_array_get(result_of(&second, "entries"), 0), "name")),
+		"b");
+	assert_null(result_of(&second, "next_cursor"));
+}
+
+static void fs_list_of_an_older_height_shows_the_names_of_then(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	AUTO_ASKED struct asked below_at;
+	char payload[100];
+	const int height = (int)height_of(*state);
+
+	tell(*state, "{'key':'a','op':'set'}");
+	snprintf(payload, sizeof(payload), "{'path':'reducers/cell','at':'exact:%d'}", height);
+	ask(*state, "fs-list", payload, &asked);
+	snprintf(payload, sizeof(payload), "{'path':'at/%d/reducers/cell'}", height);
+	ask(*state, "fs-list", payload, &below_at);
+
+	assert_int_equal(json_array_size(result_of(&asked, "entries")), 0);
+	assert_int_equal(json_array_size(result_of(&below_at, "entries")), 0);
+}
+
+static void fs_stat_gives_attributes_and_xattrs(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	const json_t *xattrs;
+
+	tell(*state, "{'key':'a','op':'set','n':5}");
+	ask(*state, "fs-stat", "{'path':'reducers/cell/a'}", &asked);
+
+	assert_int_equal(integer_of(&asked, "mode"), 0444);
+	assert_int_equal(integer_of(&asked, "size"), 8);
+	assert_string_equal(text_of(&asked, "type"), "file");
+	xattrs = result_of(&asked, "xattrs");
+	assert_string_equal(
+		json_string_value(json_object_get(xattrs, "user.worldfs.reducer")), "cell");
+	assert_string_equal(
+		json_string_value(json_object_get(xattrs, "user.worldfs.key_b64")), "YQ==");
+}
+
+static void fs_read_gives_parts_and_says_when_the_end_is_reached(void **state)
+{
+	AUTO_ASKED struct asked part;
+	AUTO_ASKED struct asked rest;
+	AUTO_ASKED struct asked behind;
+
+	tell(*state, "{'key':'a','op':'set','n':5}");
+	ask(*state, "fs-read", "{'path':'reducers/cell/a','limit':3}", &part);
+	ask(*state, "fs-read", "{'path':'reducers/cell/a','offset':3}", &rest);
+	ask(*state, "fs-read", "{'path':'reducers/cell/a','offset':99}", &behind);
+
+	assert_bytes(&part, "data_b64", "{\"n");
+	assert_true(json_is_false(result_of(&part, "eof")));
+	assert_bytes(&rest, "data_b64", "\":5}\n");
+	assert_true(json_is_true(result_of(&rest, "eof")));
+	assert_bytes(&behind, "data_b64", "");
+	assert_true(json_is_true(result_of(&behind, "eof")));
+	assert_int_equal(integer_of(&behind, "size"), 8);
+}
+
+static void fs_read_gives_a_large_blob_from_its_file(void **state)
+{
+	const size_t size = (size_t)3 * WFS_BLOB_FILE_MIN;
+	WFS_AUTO_FREE char *bytes = malloc(size);
+	AUTO_ASKED struct asked asked;
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char payload[160];
+	struct wfs_hash hash;
+
+	memset(bytes, 'x', size);
+	assert_int_equal(put_blob(*state, bytes, size, &hash), 0);
+	wfs_hash_hex(&hash, hex);
+	snprintf(payload, sizeof(payload), "{'path':'blob/%s','offset':%d}", hex, (int)size - 4);
+	ask(*state, "fs-read", payload, &asked);
+
+	assert_bytes(&asked, "data_b64", "xxxx");
+	assert_true(json_is_true(result_of(&asked, "eof")));
+}
+
+static void fs_verbs_refuse_paths_that_are_not_there_or_of_another_type(void **state)
+{
+	assert_refused(*state, "fs-list", "{'path':'nope'}", WFS_E_NOT_FOUND, "nope");
+	assert_refused(*state, "fs-stat", "{'path':'reducers/cell/a'}", WFS_E_NOT_FOUND,
+		"reducers/cell/a");
+	assert_refused(
+		*state, "fs-read", "{'path':'reducers'}", WFS_E_INVALID_ARGUMENT, "directory");
+	assert_refused(*state, "fs-list", "{'path':'manifest'}", WFS_E_INVALID_ARGUMENT,
+		"not a directory");
+	assert_refused(
+		*state, "fs-read", "{'path':'at/head'}", WFS_E_INVALID_ARGUMENT, "directory");
+	assert_refused(*state, "fs-read", "{'path':'manifest','at':'exact:99'}",
+		WFS_E_HEIGHT_UNAVAILABLE, "99");
+}
+
+static void fs_verbs_refuse_limits_out_of_bounds(void **state)
+{
+	assert_refused(
+		*state, "fs-list", "{'path':'/','limit':1001}", WFS_E_INVALID_ARGUMENT, "1000");
+	assert_refused(*state, "fs-read", "{'path':'manifest','limit':1048577}",
+		WFS_E_INVALID_ARGUMENT, "1048576");
+	assert_refused(*state, "fs-read", "{'path':'manifest','offset':-1}", WFS_E_INVALID_ARGUMENT,
+		"offset");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(fs_list_gives_names_types_and_sizes),
+		IN_WORLD(fs_list_goes_on_behind_its_cursor),
+		IN_WORLD(fs_list_of_an_older_height_shows_the_names_of_then),
+		IN_WORLD(fs_stat_gives_attributes_and_xattrs),
+		IN_WORLD(fs_read_gives_parts_and_says_when_the_end_is_reached),
+		IN_WORLD(fs_read_gives_a_large_blob_from_its_file),
+		IN_WORLD(fs_verbs_refuse_paths_that_are_not_there_or_of_another_type),
+		IN_WORLD(fs_verbs_refuse_limits_out_of_bounds),
+	};
+
+	return cmocka_run_group_tests_name("verb-tree", tests, NULL, NULL);
+}
