@@ -81,23 +81,44 @@ static void members_sort(struct member *members, size_t count)
 	}
 }
 
-/* What stands behind the backslash, or 0: the byte stands for itself; 'u': \u00xx. */
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The top bit of each byte of @eight that is less than @bound (at most 0x80), and of no byte
+ * before the first such; of those behind it, it may say too much. */
+static uint64_t less_than(uint64_t eight, uint8_t bound)
+{
+	return (eight - EACH_BYTE(bound)) & ~eight & EACH_BYTE(0x80);
+}
+
+size_t wfs_json_plain_size(const char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (uint64_t eight; size - at >= sizeof(eight); at += sizeof(eight)) {
+		memcpy(&eight, text + at, sizeof(eight));
+		if (less_than(eight, 0x20) | less_than(eight ^ EACH_BYTE('"'), 1) |
+			less_than(eight ^ EACH_BYTE('\\'), 1))
+			break;
+	}
+	while (at < size && (unsigned char)text[at] >= 0x20 && text[at] != '"' && text[at] != '\\')
+		at++;
+	return at;
+}
+
+/* What stands behind the backslash; 'u': \u00xx. @byte is not plain. */
 static char escape_of(unsigned char byte)
 {
 	/* Of the bytes 0x00 to 0x1f in order. */
 	static const char escapes[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
 	static_assert(sizeof(escapes) - 1 == 0x20, "one for each control byte");
 
-	if (byte == '"' || byte == '\\')
-		return (char)byte;
-	if (byte >= sizeof(escapes) - 1)
-		return 0;
-	return escapes[byte];
+	return byte < sizeof(escapes) - 1 ? escapes[byte] : (char)byte;
 }
 
-static void append_escaped(struct wfs_buffer *buffer, unsigned char byte, char escape)
+static void append_escaped(struct wfs_buffer *buffer, unsigned char byte)
 {
 	static const char digits[] = "0123456789abcdef";
+	const char escape = escape_of(byte);
 
 	wfs_buffer_append_byte(buffer, '\\');
 	wfs_buffer_append_byte(buffer, escape);
@@ -110,22 +131,18 @@ static void append_escaped(struct wfs_buffer *buffer, unsigned char byte, char e
 
 void wfs_json_write_string(struct wfs_buffer *buffer, const char *text, size_t size)
 {
-	size_t done = 0;
-
 	/* One growth for the usual string, which has nothing to escape. */
 	if (wfs_buffer_reserve(buffer, size + 2) < 0)
 		return;
 	wfs_buffer_append_byte(buffer, '"');
-	for (size_t i = 0; i < size; i++) {
-		const char escape = escape_of((unsigned char)text[i]);
+	for (size_t at = 0; at < size; at++) {
+		const size_t plain = wfs_json_plain_size(text + at, size - at);
 
-		if (!escape)
-			continue;
-		wfs_buffer_append(buffer, text + done, i - done);
-		append_escaped(buffer, (unsigned char)text[i], escape);
-		done = i + 1;
+		wfs_buffer_append(buffer, text + at, plain);
+		at += plain;
+		if (at < size)
+			append_escaped(buffer, (unsigned char)text[at]);
 	}
-	wfs_buffer_append(buffer, text + done, size - done);
 	wfs_buffer_append_byte(buffer, '"');
 }
 

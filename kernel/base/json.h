@@ -42,6 +42,10 @@ void wfs_json_write_document(const json_t *json, struct wfs_buffer *buffer);
 /** wfs_json_write_string() - one JSON string with its quotes; @text must be valid UTF-8. */
 void wfs_json_write_string(struct wfs_buffer *buffer, const char *text, size_t size);
 
+/** wfs_json_plain_size() - bytes of @text up to the first that a JSON string has to escape: a
+ *  quote, a backslash or a control byte. */
+size_t wfs_json_plain_size(const char *text, size_t size);
+
 /** wfs_json_write_real() - a finite number in ECMAScript's shortest form (RFC 8785 3.2.2.3). */
 void wfs_json_write_real(struct wfs_buffer *buffer, double value);
 

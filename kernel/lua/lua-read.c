@@ -162,13 +162,9 @@ static bool read_string(struct reader *r, struct wfs_bytes *ret_text)
 {
 	const char *const start = r->at;
 
-	while (r->at < r->end && *r->at != '"') {
-		if (*r->at == '\\')
-			return read_escaped_string(r, start, ret_text);
-		if ((unsigned char)*r->at < 0x20)
-			return false;
-		r->at++;
-	}
+	r->at += wfs_json_plain_size(start, (size_t)(r->end - start));
+	if (r->at < r->end && *r->at == '\\')
+		return read_escaped_string(r, start, ret_text);
 	*ret_text = WFS_BYTES(start, (size_t)(r->at - start));
 	return take(r, '"');
 }

@@ -397,6 +397,23 @@ static void json_write_escapes_as_the_standard_says(void **state)
 		"\"\\u0001\\b\\t\\n\\u000b\\f\\r\\u001f \\\"\\\\/\x7f\xc2\x80\u20ac\\u0000z\"");
 }
 
+static void json_plain_size_finds_the_first_byte_to_escape_at_any_place(void **state)
+{
+	(void)state;
+	char text[24];
+
+	for (int byte = 0; byte < 256; byte++)
+		for (size_t at = 0; at < sizeof(text); at++) {
+			const bool plain = byte >= 0x20 && byte != '"' && byte != '\\';
+
+			memset(text, 'x', sizeof(text));
+			text[at] = (char)byte;
+			assert_int_equal(
+				wfs_json_plain_size(text, sizeof(text)), plain ? sizeof(text) : at);
+			assert_int_equal(wfs_json_plain_size(text, at), at);
+		}
+}
+
 static void json_write_string_takes_the_empty_text(void **state)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
@@ -487,6 +504,7 @@ int main(void)
 		cmocka_unit_test(json_write_sorts_objects_larger_than_its_stack_array),
 		cmocka_unit_test(json_write_sorts_objects_at_the_edge_of_its_stack_array),
 		cmocka_unit_test(json_write_escapes_as_the_standard_says),
+		cmocka_unit_test(json_plain_size_finds_the_first_byte_to_escape_at_any_place),
 		cmocka_unit_test(json_write_string_takes_the_empty_text),
 		cmocka_unit_test(json_write_follows_the_example_of_the_standard),
 		cmocka_unit_test(json_write_document_ends_with_one_newline),
