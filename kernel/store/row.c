@@ -4,8 +4,12 @@
 
 #include <xxhash.h>
 
-/* No row is as large: a damaged size shall not lead far out of the file. */
-enum { ROW_SIZE_MAX = 64 << 20 };
+#include "kernel/store/guard.h"
+
+enum {
+	ROW_SIZE_MAX = 64 << 20, /* no row is as large: a damaged size costs no more than this */
+	LMDB_KEY_MAX = 511,      /* MDB_MAXKEYSIZE */
+};
 
 void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
 	uint8_t ret_seal[static WFS_SEAL_SIZE])
@@ -16,70 +20,257 @@ void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes v
 	memcpy(ret_seal, &seal, sizeof(seal));
 }
 
-int row_unseal(enum wfs_table table, MDB_val key, MDB_val sealed, struct wfs_bytes *ret_value)
+/* --- under the guard --- */
+
+/* A row that is read or written. */
+struct access {
+	struct wfs_txn *txn;
+	enum wfs_table table;
+	MDB_cursor *cursor; /* NULL: the transaction's own */
+	MDB_cursor_op op;
+	unsigned int flags;
+	MDB_val key;
+	/* Starts as nothing: of a damaged page LMDB may say that a row is there, and give none. */
+	MDB_val value;
+	bool damaged; /* LMDB found a row, and its seal does not fit */
+	MDB_stat stat;
+};
+
+static MDB_dbi table_of(const struct access *access)
 {
+	return wfs_store_table(access->txn->store, access->table);
+}
+
+/* Takes the seal off a value that was read. That reads all of the row: a size that leads out of
+ * the file is found out here, under the guard, and by nobody later. */
+static void unseal(struct access *access)
+{
+	MDB_val *value = &access->value;
 	uint8_t seal[WFS_SEAL_SIZE];
 
-	if (sealed.mv_size < WFS_SEAL_SIZE || sealed.mv_size > ROW_SIZE_MAX)
-		return -EIO;
-	const struct wfs_bytes value = WFS_BYTES(sealed.mv_data, sealed.mv_size - WFS_SEAL_SIZE);
-	wfs_row_seal(table, row_bytes_of(key), value, seal);
-	if (memcmp(seal, (const uint8_t *)value.data + value.size, WFS_SEAL_SIZE) != 0)
-		return -EIO;
-	*ret_value = value;
-	return 0;
+	access->damaged = value->mv_size < WFS_SEAL_SIZE || value->mv_size > ROW_SIZE_MAX;
+	if (access->damaged)
+		return;
+	value->mv_size -= WFS_SEAL_SIZE;
+	wfs_row_seal(access->table, row_bytes_of(access->key), row_bytes_of(*value), seal);
+	access->damaged =
+		memcmp(seal, (const uint8_t *)value->mv_data + value->mv_size, WFS_SEAL_SIZE) != 0;
 }
+
+static int get(void *context)
+{
+	struct access *access = context;
+	int r = mdb_get(access->txn->mdb, table_of(access), &access->key, &access->value);
+
+	if (!r)
+		unseal(access);
+	return r;
+}
+
+/* Can the key be read, and does it stand where the move from @from must lead? A damaged page can
+ * send a cursor round in circles. */
+static bool follows(const struct access *access, const MDB_val *from)
+{
+	const MDB_val *key = &access->key;
+
+	if (key->mv_size == 0 || key->mv_size > LMDB_KEY_MAX)
+		return false;
+	(void)*((const volatile uint8_t *)key->mv_data + key->mv_size - 1);
+	if (access->op != MDB_SET_RANGE && access->op != MDB_NEXT)
+		return true;
+	const size_t size = key->mv_size < from->mv_size ? key->mv_size : from->mv_size;
+	int order = memcmp(key->mv_data, from->mv_data, size);
+	if (order == 0)
+		order = (key->mv_size > from->mv_size) - (key->mv_size < from->mv_size);
+	return order > 0 || (order == 0 && access->op == MDB_SET_RANGE);
+}
+
+static int move(void *context)
+{
+	struct access *access = context;
+	const MDB_val from = access->key;
+	int r = access->cursor ? 0 : wfs_txn_cursor(access->txn, access->table, &access->cursor);
+
+	if (!r)
+		r = mdb_cursor_get(access->cursor, &access->key, &access->value, access->op);
+	if (!r && !follows(access, &from))
+		r = MDB_CORRUPTED;
+	if (!r)
+		unseal(access);
+	return r;
+}
+
+static int count(void *context)
+{
+	struct access *access = context;
+
+	return mdb_stat(access->txn->mdb, table_of(access), &access->stat);
+}
+
+static int open_cursor(void *context)
+{
+	struct access *access = context;
+	int r = count(access); /* for what it does as in wfs_txn_cursor() */
+
+	if (!r)
+		r = mdb_cursor_open(access->txn->mdb, table_of(access), &access->cursor);
+	return r;
+}
+
+/* Through the transaction's cursors: those that mdb_put() and mdb_del() have on the stack are in
+ * the transaction's list until they return. */
+static int put(void *context)
+{
+	struct access *access = context;
+	int r = wfs_txn_cursor(access->txn, access->table, &access->cursor);
+
+	if (!r)
+		r = mdb_cursor_put(
+			access->cursor, &access->key, &access->value, access->flags | MDB_RESERVE);
+	return r;
+}
+
+static int drop(void *context)
+{
+	struct access *access = context;
+	int r = wfs_txn_cursor(access->txn, access->table, &access->cursor);
+
+	if (!r)
+		r = mdb_cursor_get(access->cursor, &access->key, &access->value, MDB_SET);
+	return r ? r : mdb_cursor_del(access->cursor, 0);
+}
+
+static int get_first_byte(void *context)
+{
+	struct access *access = context;
+	int r = mdb_get(access->txn->mdb, table_of(access), &access->key, &access->value);
+
+	if (!r && access->value.mv_size > 0)
+		access->flags = *(const uint8_t *)access->value.mv_data;
+	return r;
+}
+
+/* --- rows --- */
 
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value)
 {
-	MDB_val k = row_val_of(key);
-	MDB_val v;
-	int r = wfs_store_error(mdb_get(txn->mdb, wfs_store_table(txn->store, table), &k, &v));
+	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
+	int r = wfs_store_error(guard_call(get, &access));
 
-	return r ? r : row_unseal(table, k, v, ret_value);
+	if (r || access.damaged)
+		return r ? r : -EIO;
+	*ret_value = row_bytes_of(access.value);
+	return 0;
+}
+
+int row_first_byte(
+	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *ret_byte)
+{
+	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
+	int r = wfs_store_error(guard_call(get_first_byte, &access));
+
+	if (r || access.value.mv_size == 0)
+		return r ? r : -EIO;
+	*ret_byte = (uint8_t)access.flags;
+	return 0;
+}
+
+/* What was left in the middle of a change can only be dropped. */
+static int change(int (*call)(void *context), struct access *access)
+{
+	if (access->txn->broken)
+		return -EIO;
+	const int r = guard_call(call, access);
+	access->txn->broken = r == MDB_CORRUPTED;
+	return wfs_store_error(r);
 }
 
 /* Writes the fixed part, `tail` and the seal as one value, without joining them first. */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags)
 {
-	MDB_val k = row_val_of(key);
-	MDB_val v = {.mv_size = row->size + tail.size + WFS_SEAL_SIZE};
-	int r = mdb_put(txn->mdb, wfs_store_table(txn->store, table), &k, &v, flags | MDB_RESERVE);
+	struct access access = {
+		.txn = txn,
+		.table = table,
+		.key = row_val_of(key),
+		.value.mv_size = row->size + tail.size + WFS_SEAL_SIZE,
+		.flags = flags,
+	};
+	int r = change(put, &access);
 
 	if (r)
-		return wfs_store_error(r);
-	memcpy(v.mv_data, row->bytes, row->size);
+		return r;
+	uint8_t *value = access.value.mv_data;
+	memcpy(value, row->bytes, row->size);
 	if (tail.size)
-		memcpy((uint8_t *)v.mv_data + row->size, tail.data, tail.size);
-	wfs_row_seal(table, key, WFS_BYTES(v.mv_data, row->size + tail.size),
-		(uint8_t *)v.mv_data + row->size + tail.size);
+		memcpy(value + row->size, tail.data, tail.size);
+	wfs_row_seal(
+		table, key, WFS_BYTES(value, row->size + tail.size), value + row->size + tail.size);
 	return 0;
+}
+
+int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
+
+	return change(drop, &access);
+}
+
+int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count)
+{
+	struct access access = {.txn = txn, .table = table};
+	int r = wfs_store_error(guard_call(count, &access));
+
+	if (!r)
+		*ret_count = access.stat.ms_entries;
+	return r;
+}
+
+int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor)
+{
+	struct access access = {.txn = txn, .table = table};
+	int r = wfs_store_error(guard_call(open_cursor, &access));
+
+	if (!r)
+		*ret_cursor = access.cursor;
+	return r;
+}
+
+/* Return: 0, -ENOENT, -EBADMSG (the row is damaged, the cursor stands on it), -EIO (the cursor
+ * stands nowhere), … */
+static int move_to(struct access *access, struct wfs_bytes *key, struct wfs_bytes *ret_value)
+{
+	access->key = row_val_of(*key);
+	int r = wfs_store_error(guard_call(move, access));
+	if (r)
+		return r;
+	*key = row_bytes_of(access->key);
+	if (access->damaged)
+		return -EBADMSG;
+	*ret_value = row_bytes_of(access->value);
+	return 0;
+}
+
+int row_cursor_move(const struct row_cursor *cursor, MDB_cursor_op op, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value)
+{
+	struct access access = {
+		.txn = cursor->txn, .table = cursor->table, .cursor = cursor->mdb, .op = op};
+
+	return move_to(&access, key, ret_value);
 }
 
 int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value)
 {
-	MDB_cursor *cursor;
-	MDB_val k = row_val_of(*key);
-	MDB_val v;
-	int r = wfs_txn_cursor(txn, table, &cursor);
+	struct access access = {.txn = txn, .table = table, .op = op};
+	int r = move_to(&access, key, ret_value);
 
-	if (r)
-		return r;
-	r = wfs_store_error(mdb_cursor_get(cursor, &k, &v, op));
-	if (r)
-		return r;
-	*key = row_bytes_of(k);
-	return row_unseal(table, k, v, ret_value);
-}
-
-int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
-{
-	MDB_val k = row_val_of(key);
-
-	return wfs_store_error(mdb_del(txn->mdb, wfs_store_table(txn->store, table), &k, NULL));
+	/* A cursor that LMDB left on its way would find the wrong things next time. */
+	if (r && r != -ENOENT && r != -EBADMSG)
+		wfs_txn_cursor_drop(txn, table);
+	return r == -EBADMSG ? -EIO : r;
 }
 
 int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,

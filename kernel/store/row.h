@@ -140,6 +140,10 @@ static inline struct row row_key_u32(uint32_t number)
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
+/** row_first_byte() - of a value whose checksum may be of a later kind. */
+int row_first_byte(
+	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *ret_byte);
+
 /** row_put() - @row and @tail, one behind the other. @flags: of mdb_put() */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags);
@@ -148,7 +152,8 @@ int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 
 /**
  * row_seek() - move the table's cursor
- * @key: the key goes in through it, and comes back through it, also when the row is damaged
+ * @key: the key goes in through it (for MDB_NEXT: the one before), and comes back through it, also
+ *       when the row is damaged
  * Return: 0, -ENOENT, -EIO.
  */
 int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
@@ -158,5 +163,21 @@ int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct
 int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
 	uint64_t *ret_key);
 
-/** row_unseal() - take the seal off a value that was read. Return: 0, -EIO (it does not fit). */
-int row_unseal(enum wfs_table table, MDB_val key, MDB_val sealed, struct wfs_bytes *ret_value);
+/** row_count() - how many rows LMDB says that the table has. Whoever finds another number of them
+ *  was led past some, or led astray. */
+int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
+
+/* A cursor of one's own: plain value. */
+struct row_cursor {
+	struct wfs_txn *txn;
+	enum wfs_table table;
+	MDB_cursor *mdb;
+};
+
+/** row_cursor_open() - @ret_cursor: close it before the transaction ends */
+int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
+
+/** row_cursor_move() - like row_seek(). Return: -EBADMSG, too: this row is damaged, but the cursor
+ *  can be moved on; after -EIO it cannot. */
+int row_cursor_move(const struct row_cursor *cursor, MDB_cursor_op op, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value);

@@ -76,10 +76,16 @@ int wfs_blob_listing_get(
 {
 	struct row key = row_key_u64(listed_id);
 	struct wfs_bytes value;
-	int r = row_get(txn, WFS_TABLE_BLOB_LISTED, row_bytes(&key), &value);
+	uint64_t count;
 
+	/* Ids begin with 1 and have no gaps. */
+	int r = row_count(txn, WFS_TABLE_BLOB_LISTED, &count);
+	if (!r && (listed_id == 0 || listed_id > count))
+		return -ENOENT;
+	if (!r)
+		r = row_get(txn, WFS_TABLE_BLOB_LISTED, row_bytes(&key), &value);
 	if (r)
-		return r;
+		return r == -ENOENT ? -EIO : r;
 	struct row_reader reader = row_reader_of(value);
 	struct wfs_blob_listing listing = {.listed_id = listed_id, .height = row_take_u64(&reader)};
 	listing.time_ns = (int64_t)row_take_u64(&reader);
@@ -92,5 +98,15 @@ int wfs_blob_listing_get(
 
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id)
 {
-	return row_edge_key(txn, WFS_TABLE_BLOB_LISTED, MDB_LAST, 0, ret_listed_id);
+	uint64_t count;
+	uint64_t last = 0;
+	int r = row_edge_key(txn, WFS_TABLE_BLOB_LISTED, MDB_LAST, 0, &last);
+
+	if (!r)
+		r = row_count(txn, WFS_TABLE_BLOB_LISTED, &count);
+	if (!r && last != count)
+		r = -EIO;
+	if (!r)
+		*ret_listed_id = last;
+	return r;
 }

@@ -155,9 +155,9 @@ int wfs_cell_walk_init(
 
 	if (r && r != -ENOENT)
 		return r;
-	r = mdb_cursor_open(txn->mdb, wfs_store_table(txn->store, WFS_TABLE_CELL), &cursor);
+	r = row_cursor_open(txn, WFS_TABLE_CELL, &cursor);
 	if (r)
-		return wfs_store_error(r);
+		return r;
 	*walk = (struct wfs_cell_walk){
 		.cursor = cursor,
 		.txn = txn,
@@ -174,31 +174,43 @@ static int end_walk(const struct wfs_cell_walk *walk)
 	return walk->last_id && walk->next_id <= walk->last_id ? -EIO : 0;
 }
 
+/* What a damaged row says of itself is not believed: it is one of the reducer's until all were
+ * there. */
+static int skip_row(struct wfs_cell_walk *walk, uint64_t cell_id)
+{
+	if (walk->last_id ? walk->next_id > walk->last_id
+			  : wfs_cell_reducer(cell_id) != walk->reducer_id)
+		return 0;
+	walk->next_id++;
+	walk->row_damaged = true;
+	return -EIO;
+}
+
 /* One row on. Return: 1 and a cell, -ENOENT for one that was removed, 0 at the end, or -errno. */
 static int walk_row(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 {
-	struct row row = row_key_u64(walk->next_id);
-	MDB_val k = row_val_of(row_bytes(&row));
+	const struct row_cursor cursor = {walk->txn, WFS_TABLE_CELL, walk->cursor};
+	struct row row = row_key_u64(walk->positioned ? walk->next_id - 1 : walk->next_id);
+	struct wfs_bytes key = row_bytes(&row);
 	struct wfs_bytes value;
-	MDB_val v;
-	int r = mdb_cursor_get(walk->cursor, &k, &v, walk->positioned ? MDB_NEXT : MDB_SET_RANGE);
+	int r = row_cursor_move(&cursor, walk->positioned ? MDB_NEXT : MDB_SET_RANGE, &key, &value);
 
 	walk->row_damaged = false;
-	if (r == MDB_NOTFOUND)
+	if (r == -ENOENT)
 		return end_walk(walk);
-	if (r)
-		return wfs_store_error(r);
+	if (r && r != -EBADMSG)
+		return r;
 	walk->positioned = true;
-	struct row_reader reader = row_reader_of(row_bytes_of(k));
+	struct row_reader reader = row_reader_of(key);
 	const uint64_t cell_id = row_take_u64(&reader);
+	if (r)
+		return skip_row(walk, cell_id);
 	/* @after_id is a caller's word: it may point behind the reducer. */
 	if (wfs_cell_reducer(cell_id) != walk->reducer_id)
 		return end_walk(walk);
 	bool missed = walk->last_id && cell_id != walk->next_id;
 	walk->next_id = cell_id + 1;
-	r = row_unseal(WFS_TABLE_CELL, k, v, &value);
-	if (!r)
-		r = cell_decode(row_bytes_of(k), value, ret_cell);
+	r = cell_decode(key, value, ret_cell);
 	walk->row_damaged = r == -EIO || missed;
 	if (walk->row_damaged)
 		return -EIO;

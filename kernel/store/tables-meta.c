@@ -19,17 +19,7 @@ int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_va
 
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format)
 {
-	MDB_val key = row_val_of(wfs_bytes_text("format"));
-	MDB_val value;
-	int r = wfs_store_error(
-		mdb_get(txn->mdb, wfs_store_table(txn->store, WFS_TABLE_META), &key, &value));
-
-	if (r)
-		return r;
-	if (value.mv_size == 0)
-		return -EIO;
-	*ret_format = *(const uint8_t *)value.mv_data;
-	return 0;
+	return row_first_byte(txn, WFS_TABLE_META, wfs_bytes_text("format"), ret_format);
 }
 
 #define META_FIRST_HEIGHT "first_height"

@@ -69,18 +69,21 @@ int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wf
 int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer)
 {
-	struct row row = row_key_u32(after + 1);
-	struct wfs_bytes key = row_bytes(&row);
 	struct wfs_bytes name;
+	uint64_t count;
 
 	if (after >= WFS_REDUCER_ID_MAX)
 		return -ENOENT;
-	int r = row_seek(txn, WFS_TABLE_REDUCER_NAME, MDB_SET_RANGE, &key, &name);
-
+	/* Ids have no gaps. */
+	int r = row_count(txn, WFS_TABLE_REDUCER_NAME, &count);
+	if (!r && after >= count)
+		return -ENOENT;
+	if (!r)
+		r = wfs_reducer_name(txn, after + 1, &name);
 	if (!r)
 		r = wfs_reducer_get(txn, name.data, name.size, ret_reducer);
 	if (r)
-		return r;
+		return r == -ENOENT ? -EIO : r;
 	*ret_name = name;
 	return 0;
 }
