@@ -296,11 +296,13 @@ int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_b
 
 	if (!r && listing.height > view->height)
 		r = -ENOENT;
-	if (!r)
-		r = wfs_blob_get(view->txn, &listing.hash, ret_blob);
-	if (!r)
-		*ret_listing = listing;
-	return r;
+	if (r)
+		return r;
+	r = wfs_blob_get(view->txn, &listing.hash, ret_blob);
+	if (r)
+		return r == -ENOENT ? -EIO : r; /* what is listed stays */
+	*ret_listing = listing;
+	return 0;
 }
 
 int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs_blob *ret_blob,

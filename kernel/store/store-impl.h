@@ -30,6 +30,7 @@ struct wfs_txn {
 	struct wfs_store *store;
 	MDB_txn *mdb;
 	bool writing;
+	bool broken;          /* a change ended in its middle: nothing of it can be committed */
 	struct wfs_txn *next; /* in the store's pool of idle readers */
 	/* One cursor a table, opened at its first use and kept: for a pooled reader it is renewed. */
 	MDB_cursor *cursors[WFS_TABLE_COUNT];
@@ -60,5 +61,7 @@ enum { WFS_SEAL_SIZE = 8 };
 void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
 	uint8_t ret_seal[static WFS_SEAL_SIZE]);
 
-/** wfs_txn_cursor() - the transaction's own cursor on @table. Borrowed until the txn ends. */
+/** wfs_txn_cursor() - the transaction's own cursor on @table. Borrowed until the txn ends, or it is
+ *  dropped. For calls under the guard. Return: a code of LMDB. */
 int wfs_txn_cursor(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
+void wfs_txn_cursor_drop(struct wfs_txn *txn, enum wfs_table table);

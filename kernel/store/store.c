@@ -7,6 +7,8 @@
 #include <sys/statvfs.h>
 
 #include "kernel/base/hash.h"
+#include "kernel/store/guard.h"
+#include "kernel/store/roots.h"
 #include "kernel/store/store-impl.h"
 #include "kernel/store/tables.h"
 
@@ -86,8 +88,7 @@ static void txn_free(struct wfs_txn *txn)
 {
 	/* Before the abort: a write transaction's cursors must not outlive it. */
 	for (size_t i = 0; i < WFS_TABLE_COUNT; i++)
-		if (txn->cursors[i])
-			mdb_cursor_close(txn->cursors[i]);
+		wfs_txn_cursor_drop(txn, i);
 	if (txn->mdb)
 		mdb_txn_abort(txn->mdb);
 	free(txn);
@@ -95,17 +96,32 @@ static void txn_free(struct wfs_txn *txn)
 
 int wfs_txn_cursor(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor)
 {
+	const MDB_dbi dbi = txn->store->tables[table];
 	int r = 0;
 
-	if (!txn->cursors[table])
-		r = mdb_cursor_open(txn->mdb, txn->store->tables[table], &txn->cursors[table]);
-	else if (txn->cursor_stale[table])
+	if (!txn->cursors[table]) {
+		MDB_stat stat;
+
+		/* Finds the table's root, so that there is nothing to find, and to be led astray
+		 * by, while memory is in hand. */
+		r = mdb_stat(txn->mdb, dbi, &stat);
+		if (!r)
+			r = mdb_cursor_open(txn->mdb, dbi, &txn->cursors[table]);
+	} else if (txn->cursor_stale[table]) {
 		r = mdb_cursor_renew(txn->mdb, txn->cursors[table]);
+	}
 	if (r)
-		return wfs_store_error(r);
+		return r;
 	txn->cursor_stale[table] = false;
 	*ret_cursor = txn->cursors[table];
 	return 0;
+}
+
+void wfs_txn_cursor_drop(struct wfs_txn *txn, enum wfs_table table)
+{
+	if (txn->cursors[table])
+		mdb_cursor_close(txn->cursors[table]);
+	txn->cursors[table] = NULL;
 }
 
 static struct wfs_txn *pool_take(struct wfs_store *store)
@@ -184,21 +200,50 @@ void wfs_txn_end(struct wfs_txn *txn)
 	pool_give(txn->store, txn);
 }
 
+static int commit(void *context)
+{
+	struct wfs_txn *txn = context;
+	int r = mdb_txn_commit(txn->mdb);
+
+	txn->mdb = NULL; /* LMDB has freed it, whatever came of it */
+	return r;
+}
+
 int wfs_txn_commit(struct wfs_txn *txn)
 {
 	wfs_require(txn->writing);
-	for (size_t i = 0; i < WFS_TABLE_COUNT; i++) {
-		if (txn->cursors[i])
-			mdb_cursor_close(txn->cursors[i]);
-		txn->cursors[i] = NULL;
+	if (txn->broken) {
+		wfs_txn_end(txn);
+		return -EIO;
 	}
-	int r = mdb_txn_commit(txn->mdb);
+	for (size_t i = 0; i < WFS_TABLE_COUNT; i++)
+		wfs_txn_cursor_drop(txn, i);
+	int r = guard_call(commit, txn);
 
 	if (r)
 		r = commit_error(txn->store, r);
-	txn->mdb = NULL;
 	txn_free(txn);
 	return r;
+}
+
+struct opening {
+	MDB_txn *txn;
+	const char *name;
+	bool create;
+	MDB_dbi *ret_table;
+};
+
+static int open_table(void *context)
+{
+	const struct opening *opening = context;
+	unsigned int flags = 0;
+	int r = mdb_dbi_open(
+		opening->txn, opening->name, opening->create ? MDB_CREATE : 0, opening->ret_table);
+
+	if (!r)
+		r = mdb_dbi_flags(opening->txn, *opening->ret_table, &flags);
+	/* Ours have none; one that is damaged would be another order of the rows. */
+	return !r && flags ? MDB_CORRUPTED : r;
 }
 
 static int open_tables(struct wfs_store *store, bool create)
@@ -211,8 +256,11 @@ static int open_tables(struct wfs_store *store, bool create)
 	MDB_txn *txn = NULL;
 	int r = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
 
-	for (size_t i = 0; !r && i < WFS_TABLE_COUNT; i++)
-		r = mdb_dbi_open(txn, names[i], create ? MDB_CREATE : 0, &store->tables[i]);
+	for (size_t i = 0; !r && i < WFS_TABLE_COUNT; i++) {
+		struct opening opening = {txn, names[i], create, &store->tables[i]};
+
+		r = guard_call(open_table, &opening);
+	}
 	if (r) {
 		mdb_txn_abort(txn);
 		return wfs_store_error(r);
@@ -327,6 +375,8 @@ static int open_environment(struct wfs_store *store, const struct wfs_store_opti
 	int r = mdb_env_create(&store->env);
 
 	if (!r)
+		guard_watch(store->env);
+	if (!r)
 		r = mdb_env_set_maxdbs(store->env, WFS_TABLE_COUNT);
 	if (!r)
 		r = mdb_env_set_maxreaders(store->env, READERS_MAX);
@@ -363,7 +413,10 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 			"map size %llu is not a multiple of the page size, %ld bytes",
 			(unsigned long long)options->map_size_bytes, sysconf(_SC_PAGESIZE));
 
+	guard_init();
 	int r = open_directory(store, options, error);
+	if (!r && !options->create)
+		r = wfs_roots_check(store->directory_fd, directory, error);
 	if (r)
 		return wfs_trace(r);
 	r = options->read_only ? 0 : reserve_lock_file(store);

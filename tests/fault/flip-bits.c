@@ -6,7 +6,9 @@
  * files in WORLD/blobs, one at a time, and each time reads all of the world's tree as a mount does
  * (names, sizes, bytes, at the head and at every height) and verifies it, in processes of their own.
  * What comes without an error must be what came before the flip. WORLD is as before afterwards.
- * Prints what the flips led to; exit 1 when a wrong byte was served.
+ * A third of the places is anywhere in data.mdb, a third in what LMDB finds its way by there (heads
+ * of pages, their lists of rows, heads of rows), a third in the files.
+ * Prints what the flips led to; exit 1 when a wrong byte was served, or a reader died.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,6 +33,7 @@ struct reading {
 	bool refused; /* it did not open */
 	size_t problems;
 	uint64_t items[ITEMS_MAX]; /* a hash of each; 0: an error */
+	uint64_t inos[ITEMS_MAX];  /* of the file, or of the directory that has the name */
 };
 
 static struct reading *expected;
@@ -52,7 +55,7 @@ struct walk {
 	struct wfs_hasher *names;
 };
 
-static void add(const struct wfs_hash *hash, int r)
+static void add(uint64_t ino, const struct wfs_hash *hash, int r)
 {
 	uint64_t item = 0;
 
@@ -61,6 +64,7 @@ static void add(const struct wfs_hash *hash, int r)
 		memcpy(&item, hash->bytes, sizeof(item));
 		item |= 1;
 	}
+	found->inos[found->count] = ino;
 	found->items[found->count++] = item;
 }
 
@@ -81,7 +85,7 @@ static void read_file(const struct wfs_tree *tree, const struct wfs_attr *attr)
 	} while (offset < attr->size_bytes);
 	const struct wfs_hash hash = wfs_hasher_end(hasher);
 	wfs_hasher_free(hasher);
-	add(&hash, r);
+	add(attr->ino, &hash, r);
 }
 
 static void read_directory(const struct wfs_tree *tree, uint64_t ino);
@@ -96,7 +100,7 @@ static bool read_entry(void *context, const struct wfs_tree_entry *entry)
 	wfs_hasher_add(walk->names, &attr->size_bytes, sizeof(attr->size_bytes));
 	int r = wfs_tree_lookup(walk->tree, walk->directory, entry->name, &looked_up);
 	const struct wfs_hash hash = wfs_hash_of(&looked_up.ino, sizeof(looked_up.ino));
-	add(&hash, r);
+	add(walk->directory, &hash, r);
 	if (S_ISDIR(attr->mode))
 		read_directory(walk->tree, attr->ino);
 	else if (S_ISREG(attr->mode))
@@ -116,6 +120,7 @@ static void read_directory(const struct wfs_tree *tree, uint64_t ino)
 	wfs_hasher_free(walk.names);
 	uint64_t item = 0;
 	memcpy(&item, hash.bytes, sizeof(item));
+	found->inos[place] = ino;
 	found->items[place] = r ? 0 : item | 1;
 }
 
@@ -226,6 +231,64 @@ static void flip(const char *path, uint64_t offset, unsigned int bit)
 	check(pwrite(fd, &byte, 1, (off_t)offset) == 1, path);
 }
 
+/* --- what LMDB finds its way by --- */
+
+enum {
+	PAGE_SIZE = 4096,
+	PAGE_HEAD_SIZE = 16,
+	PAGE_BRANCH = 0x01, /* flags of a page, LMDB's mdb.c */
+	PAGE_LEAF = 0x02,
+	ROOTS_SIZE = 152, /* of the first two pages, what is written there */
+	ROW_HEAD_SIZE = 8,
+};
+
+/* The place of byte number @index of those that LMDB uses for itself in this page. */
+static bool find_in_page(const uint8_t *page, uint64_t number, size_t index, uint64_t *ret_offset)
+{
+	uint16_t head[PAGE_HEAD_SIZE / 2]; /* the number of the page, …, flags, end of the list */
+
+	memcpy(head, page, sizeof(head));
+	const size_t head_size = number < 2 ? ROOTS_SIZE : PAGE_HEAD_SIZE;
+	const bool has_rows = number >= 2 && head[5] & (PAGE_BRANCH | PAGE_LEAF);
+	const size_t count = has_rows ? (head[6] - PAGE_HEAD_SIZE) / 2 : 0;
+	const size_t row_at = head_size + count * 2;
+
+	if (index < row_at) {
+		*ret_offset = index;
+		return true;
+	}
+	const size_t row = (index - row_at) / ROW_HEAD_SIZE;
+	if (row >= count)
+		return false;
+	uint16_t start;
+	memcpy(&start, page + PAGE_HEAD_SIZE + row * 2, sizeof(start));
+	*ret_offset = start + (index - row_at) % ROW_HEAD_SIZE;
+	return true;
+}
+
+static uint64_t draw(uint64_t below)
+{
+	return ((uint64_t)random() << 31 | (uint64_t)random()) % (below + !below);
+}
+
+/* A random place among these. */
+static uint64_t draw_from_structure(const struct file *store)
+{
+	WFS_AUTO_FD int fd = open(store->path, O_RDONLY | O_CLOEXEC);
+	uint8_t page[PAGE_SIZE];
+
+	for (;;) {
+		const uint64_t number = draw(store->size / PAGE_SIZE);
+		uint64_t offset;
+
+		check(pread(fd, page, PAGE_SIZE, (off_t)(number * PAGE_SIZE)) == PAGE_SIZE,
+			store->path);
+		/* A page without as many bytes is not drawn as often as one that has them. */
+		if (find_in_page(page, number, draw(PAGE_SIZE / 4), &offset))
+			return number * PAGE_SIZE + offset;
+	}
+}
+
 /* --- what came of it --- */
 
 struct tally {
@@ -233,7 +296,7 @@ struct tally {
 };
 
 /* Was anything given that is not what was there before? */
-static bool gave_wrong(size_t *ret_errors)
+static bool gave_wrong(size_t *ret_errors, uint64_t *ret_ino)
 {
 	bool wrong = found->count > expected->count;
 
@@ -245,6 +308,7 @@ static bool gave_wrong(size_t *ret_errors)
 		++*ret_errors;
 		if (found->items[i] == 0)
 			break;
+		*ret_ino = found->inos[i];
 		wrong = true;
 		break;
 	}
@@ -255,11 +319,12 @@ static void try_flip(const char *directory, const struct file *file, uint64_t of
 	unsigned int bit, struct tally *tally)
 {
 	size_t errors = 0;
+	uint64_t ino = 0;
 
 	flip(file->path, offset, bit);
 	bool lived = read_apart(directory, false);
 	bool refused = found->refused;
-	bool wrong = lived && !refused && gave_wrong(&errors);
+	bool wrong = lived && !refused && gave_wrong(&errors, &ino);
 	bool verified = read_apart(directory, true);
 	bool told = !verified || found->refused || found->problems > 0;
 	flip(file->path, offset, bit);
@@ -276,10 +341,12 @@ static void try_flip(const char *directory, const struct file *file, uint64_t of
 	if ((wrong || errors || refused) && !told)
 		tally->missed++;
 	if (wrong || !lived || ((errors || refused) && !told))
-		printf("%s: bit %u of byte %" PRIu64 ": %s\n", file->path, bit, offset,
+		printf("%s: bit %u of byte %" PRIu64 ": %s, inode %#" PRIx64 "\n", file->path, bit,
+			offset,
 			wrong            ? "a wrong byte was served"
 				: !lived ? "the reader died"
-					 : "verify did not tell");
+					 : "verify did not tell",
+			ino);
 }
 
 static void *shared(size_t size)
@@ -311,10 +378,9 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/blobs", argv[1]);
 	add_files(path);
 	for (size_t i = 0; i < count; i++) {
-		/* Half of the places in the store, half in the files. */
-		const bool in_store = i % 2 == 0 || file_bytes == store_bytes;
-		const uint64_t bytes = in_store ? store_bytes : file_bytes - store_bytes;
-		uint64_t at = ((uint64_t)random() << 31 | (uint64_t)random()) % (bytes + !bytes);
+		const bool in_store = i % 3 < 2 || file_bytes == store_bytes;
+		uint64_t at = i % 3 == 1 ? draw_from_structure(&files[0])
+					 : draw(in_store ? store_bytes : file_bytes - store_bytes);
 		const struct file *file = &files[in_store ? 0 : 1];
 
 		while (at >= file->size)
@@ -325,5 +391,5 @@ int main(int argc, char **argv)
 	       "%zu worlds refused, %zu readers died, %zu wrong, %zu not told by verify\n",
 		count, expected->count, tally.unnoticed, tally.errors, tally.refused, tally.died,
 		tally.wrong, tally.missed);
-	return tally.wrong || tally.missed;
+	return tally.wrong || tally.missed || tally.died;
 }

@@ -145,21 +145,26 @@ static void flip_bit(const struct store_fixture *fixture, const char *text, long
 	assert_int_equal(pwrite(fd, found + offset, 1, found - bytes + offset), 1);
 }
 
-static void assert_flip_is_damage(void **state, long offset)
+static void put_line_and_flip(struct store_fixture *fixture, long offset)
 {
-	struct store_fixture *fixture = *state;
-	const struct wfs_store_options options = {0};
 	const char *line = "a line that stands nowhere else";
-	struct wfs_bytes found;
 	struct wfs_txn *txn;
-	uint64_t start;
 
 	assert_int_equal(wfs_store_write(fixture->store, &txn), 0);
 	assert_int_equal(wfs_journal_append(txn, 0, 0, wfs_bytes_text(line)), 0);
 	assert_int_equal(wfs_txn_commit(txn), 0);
 	wfs_store_close(WFS_STEAL(fixture->store));
 	flip_bit(fixture, line, offset);
-	assert_int_equal(store_fixture_open(fixture, &options), 0);
+	assert_int_equal(store_fixture_open(fixture, &reopen), 0);
+}
+
+static void assert_flip_is_damage(void **state, long offset)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_bytes found;
+	uint64_t start;
+
+	put_line_and_flip(fixture, offset);
 
 	WFS_AUTO_TXN struct wfs_txn *reader = NULL;
 	assert_int_equal(wfs_store_read(fixture->store, &reader), 0);
@@ -179,6 +184,110 @@ static void a_flipped_bit_in_a_fixed_field_is_damage(void **state)
 static void a_flipped_bit_in_the_checksum_is_damage(void **state)
 {
 	assert_flip_is_damage(state, (long)strlen("a line that stands nowhere else"));
+}
+
+/* Before the line stand its offset and its key, 8 bytes each, and LMDB's head of the row: 4 bytes
+ * of size, 2 of flags, 2 of the key's size. */
+static void a_flipped_bit_in_the_size_of_a_value_is_damage(void **state)
+{
+	assert_flip_is_damage(state, -22); /* 256 KiB more: behind the end of the file */
+}
+
+static void a_flipped_bit_in_the_flags_of_a_row_is_damage(void **state)
+{
+	assert_flip_is_damage(state, -20); /* "has duplicates", for which LMDB has no cursor here */
+}
+
+static void a_flipped_bit_in_the_size_of_a_key_is_damage(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_bytes found;
+	uint64_t start;
+
+	/* The row is another one then, and is not found. */
+	put_line_and_flip(fixture, -17);
+
+	WFS_AUTO_TXN struct wfs_txn *reader = store_fixture_read(fixture);
+	assert_true(wfs_journal_get(reader, 0, &start, &found) < 0);
+}
+
+static void a_change_that_meets_damage_is_dropped_and_others_go_on(void **state)
+{
+	struct store_fixture *fixture = *state;
+
+	put_line_and_flip(fixture, -20);
+	struct wfs_txn *txn = store_fixture_write(fixture);
+
+	assert_int_equal(wfs_journal_append(txn, 1, 100, wfs_bytes_text("line\n")), -EIO);
+	assert_int_equal(wfs_meta_put(txn, "name", wfs_bytes_text("value")), -EIO);
+	assert_int_equal(wfs_txn_commit(txn), -EIO);
+
+	assert_int_equal(put(fixture, "name", "value"), 0);
+}
+
+static int read_all_lines(struct wfs_store *store, uint64_t count)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(store, &txn);
+
+	for (uint64_t seq = 0; !r && seq < count; seq++) {
+		struct wfs_bytes line;
+		uint64_t offset;
+
+		r = wfs_journal_get(txn, seq, &offset, &line);
+		if (!r && (offset != seq || line.size != 100))
+			r = 1; /* that is not what was put */
+	}
+	return r;
+}
+
+/* Opens the store with one bit of the file flipped, and reads. */
+static int read_flipped(
+	struct store_fixture *fixture, int fd, off_t place, uint8_t byte, uint64_t count)
+{
+	const struct wfs_store_options options = {.read_only = true};
+	int r;
+
+	assert_int_equal(pwrite(fd, &byte, 1, place), 1);
+	r = store_fixture_open(fixture, &options);
+	return r ? r : read_all_lines(fixture->store, count);
+}
+
+static void no_flipped_bit_in_the_head_of_a_page_gives_anything_else(void **state)
+{
+	enum { LINES = 200, LINE_SIZE_SHORT = 100, PAGE = 4096, HEAD = 16, ROOT = 152 };
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *txn = store_fixture_write(fixture);
+	char line[LINE_SIZE_SHORT];
+	char path[128];
+	struct stat st;
+
+	memset(line, 'l', sizeof(line));
+	for (uint64_t seq = 0; seq < LINES; seq++)
+		assert_int_equal(
+			wfs_journal_append(txn, seq, seq, WFS_BYTES(line, sizeof(line))), 0);
+	assert_int_equal(wfs_txn_commit(txn), 0);
+	path_of_data(fixture, path);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(fstat(fd, &st), 0);
+
+	for (off_t page = 0; page < st.st_size; page += PAGE) {
+		for (off_t at = page; at < page + (page < 2 * PAGE ? ROOT : HEAD); at++) {
+			uint8_t byte;
+
+			assert_int_equal(pread(fd, &byte, 1, at), 1);
+			for (unsigned int bit = 0; bit < 8; bit++) {
+				int r = read_flipped(
+					fixture, fd, at, byte ^ (uint8_t)(1U << bit), LINES);
+
+				if (r > 0)
+					fail_msg("bit %u of byte %ld", bit, (long)at);
+			}
+			assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+		}
+	}
+	assert_int_equal(store_fixture_open(fixture, &reopen), 0);
+	assert_int_equal(read_all_lines(fixture->store, LINES), 0);
 }
 
 static void reopening_shows_what_was_committed(void **state)
@@ -470,6 +579,11 @@ int main(void)
 		IN_STORE(a_flipped_bit_in_free_bytes_is_damage),
 		IN_STORE(a_flipped_bit_in_a_fixed_field_is_damage),
 		IN_STORE(a_flipped_bit_in_the_checksum_is_damage),
+		IN_STORE(a_flipped_bit_in_the_size_of_a_value_is_damage),
+		IN_STORE(a_flipped_bit_in_the_flags_of_a_row_is_damage),
+		IN_STORE(a_flipped_bit_in_the_size_of_a_key_is_damage),
+		IN_STORE(a_change_that_meets_damage_is_dropped_and_others_go_on),
+		IN_STORE(no_flipped_bit_in_the_head_of_a_page_gives_anything_else),
 		IN_STORE(reopening_shows_what_was_committed),
 		IN_STORE(a_read_only_store_reads_and_refuses_to_write),
 		IN_DIRECTORY(a_scratch_store_takes_what_any_store_takes),

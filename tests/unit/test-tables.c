@@ -279,6 +279,20 @@ static void reducers_are_walked_by_id(void **state)
 	assert_int_equal(wfs_reducer_next(txn, UINT32_MAX, &name, &reducer), -ENOENT);
 }
 
+static void a_walk_of_reducers_that_lacks_a_number_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_reducer reducer = {.reducer_id = 1};
+	struct wfs_bytes name;
+
+	assert_int_equal(wfs_reducer_put(txn, "first", &reducer), 0);
+	reducer.reducer_id = 3;
+	assert_int_equal(wfs_reducer_put(txn, "third", &reducer), 0);
+
+	assert_int_equal(wfs_reducer_next(txn, 0, &name, &reducer), 0);
+	assert_int_equal(wfs_reducer_next(txn, 1, &name, &reducer), -EIO);
+}
+
 static void reducers_are_walked_by_name(void **state)
 {
 	static const char *const names[] = {"zebra", "ape", "mole"};
@@ -801,9 +815,11 @@ static void listing_comes_back_as_it_was_put(void **state)
 	struct wfs_txn *txn = txn_of(state);
 	const struct wfs_blob_listing listing = {
 		.listed_id = 2, .hash = wfs_hash_of("x", 1), .height = 3, .time_ns = -4};
+	struct wfs_blob_listing first = {.listed_id = 1};
 	struct wfs_blob_listing found;
 	uint64_t last;
 
+	assert_int_equal(wfs_blob_listing_put(txn, &first), 0);
 	assert_int_equal(wfs_blob_listing_put(txn, &listing), 0);
 
 	assert_int_equal(wfs_blob_listing_get(txn, 2, &found), 0);
@@ -813,6 +829,21 @@ static void listing_comes_back_as_it_was_put(void **state)
 	assert_true(wfs_hash_equal(&found.hash, &listing.hash));
 	assert_int_equal(wfs_blob_listing_last(txn, &last), 0);
 	assert_int_equal(last, 2);
+}
+
+static void a_listing_that_lacks_a_number_is_damage(void **state)
+{
+	struct wfs_txn *txn = txn_of(state);
+	struct wfs_blob_listing listing = {.listed_id = 1};
+	struct wfs_blob_listing found;
+	uint64_t last;
+
+	assert_int_equal(wfs_blob_listing_put(txn, &listing), 0);
+	listing.listed_id = 3;
+	assert_int_equal(wfs_blob_listing_put(txn, &listing), 0);
+
+	assert_int_equal(wfs_blob_listing_get(txn, 2, &found), -EIO);
+	assert_int_equal(wfs_blob_listing_last(txn, &last), -EIO);
 }
 
 #define IN_TXN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -833,6 +864,7 @@ int main(void)
 		IN_TXN(reducer_comes_back_as_it_was_put),
 		IN_TXN(reducer_names_that_cannot_be_are_not_found),
 		IN_TXN(reducers_are_walked_by_id),
+		IN_TXN(a_walk_of_reducers_that_lacks_a_number_is_damage),
 		IN_TXN(reducers_are_walked_by_name),
 		cmocka_unit_test(cell_id_holds_reducer_and_ordinal),
 		IN_TXN(cell_comes_back_as_it_was_put),
@@ -860,6 +892,7 @@ int main(void)
 		IN_TXN(blob_with_another_size_than_its_bytes_is_damage),
 		IN_TXN(blobs_are_walked_by_hash),
 		IN_TXN(listing_comes_back_as_it_was_put),
+		IN_TXN(a_listing_that_lacks_a_number_is_damage),
 	};
 
 	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and writing rows, with the checksum behind each. */
+#include "kernel/store/row.h"
+
+#include <xxhash.h>
+
+#include "kernel/store/guard.h"
+
+enum {
+	ROW_SIZE_MAX = 64 << 20, /* no row is as large: a damaged size costs no more than this */
+	LMDB_KEY_MAX = 511,      /* MDB_MAXKEYSIZE */
+};
+
+void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
+	uint8_t ret_seal[static WFS_SEAL_SIZE])
+{
+	const uint64_t seed = XXH3_64bits_withSeed(key.data, key.size, table);
+	const uint64_t seal = htobe64(XXH3_64bits_withSeed(value.data, value.size, seed));
+
+	memcpy(ret_seal, &seal, sizeof(seal));
+}
+
+/* --- under the guard --- */
+
+/* A row that is read or written. */
+struct access {
+	struct wfs_txn *txn;
+	enum wfs_table table;
+	MDB_cursor *cursor; /* NULL: the transaction's own */
+	MDB_cursor_op op;
+	unsigned int flags;
+	MDB_val key;
+	/* Starts as nothing: of a damaged page LMDB may say that a row is there, and give none. */
+	MDB_val value;
+	bool damaged; /* LMDB found a row, and its seal does not fit */
+	MDB_stat stat;
+};
+
+static MDB_dbi table_of(const struct access *access)
+{
+	return wfs_store_table(access->txn->store, access->table);
+}
+
+/* Takes the seal off a value that was read. That reads all of the row: a size that leads out of
+ * the file is found out here, under the guard, and by nobody later. */
+static void unseal(struct access *access)
+{
+	MDB_val *value = &access->value;
+	uint8_t seal[WFS_SEAL_SIZE];
+
+	access->damaged = value->mv_size < WFS_SEAL_SIZE || value->mv_size > ROW_SIZE_MAX;
+	if (access->damaged)
+		return;
+	value->mv_size -= WFS_SEAL_SIZE;
+	wfs_row_seal(access->table, row_bytes_of(access->key), row_bytes_of(*value), seal);
+	access->damaged =
+		memcmp(seal, (const uint8_t *)value->mv_data + value->mv_size, WFS_SEAL_SIZE) != 0;
+}
+
+static int get(void *context)
+{
+	struct access *access = context;
+	int r = mdb_get(access->txn->mdb, table_of(access), &access->key, &access->value);
+
+	if (!r)
+		unseal(access);
+	return r;
+}
+
+/* Can the key be read, and does it stand where the move from @from must lead? A damaged page can
+ * send a cursor round in circles. */
+static bool follows(const struct access *access, const MDB_val *from)
+{
+	const MDB_val *key = &access->key;
+
+	if (key->mv_size == 0 || key->mv_size > LMDB_KEY_MAX)
+		return false;
+	(void)*((const volatile uint8_t *)key->mv_data + key->mv_size - 1);
+	if (access->op != MDB_SET_RANGE && access->op != MDB_NEXT)
+		return true;
+	const size_t size = key->mv_size < from->mv_size ? key->mv_size : from->mv_size;
+	int order = memcmp(key->mv_data, from->mv_data, size);
+	if (order == 0)
+		order = (key->mv_size > from->mv_size) - (key->mv_size < from->mv_size);
+	return order > 0 || (order == 0 && access->op == MDB_SET_RANGE);
+}
+
+static int move(void *context)
+{
+	struct access *access = context;
+	const MDB_val from = access->key;
+	int r = access->cursor ? 0 : wfs_txn_cursor(access->txn, access->table, &access->cursor);
+
+	if (!r)
+		r = mdb_cursor_get(access->cursor, &access->key, &access->value, access->op);
+	if (!r && !follows(access, &from))
+		r = MDB_CORRUPTED;
+	if (!r)
+		unseal(access);
+	return r;
+}
+
+static int count(void *context)
+{
+	struct access *access = context;
+
+	return mdb_stat(access->txn->mdb, table_of(access), &access->stat);
+}
+
+static int open_cursor(void *context)
+{
+	struct access *access = context;
+	int r = count(access); /* for what it does as in wfs_txn_cursor() */
+
+	if (!r)
+		r = mdb_cursor_open(access->txn->mdb, table_of(access), &access->cursor);
+	return r;
+}
+
+/* Through the transaction's cursors: those that mdb_put() and mdb_del() have on the stack are in
+ * the transaction's list until they return. */
+static int put(void *context)
+{
+	struct access *access = context;
+	int r = wfs_txn_cursor(access->txn, access->table, &access->cursor);
+
+	if (!r)
+		r = mdb_cursor_put(
+			access->cursor, &access->key, &access->value, access->flags | MDB_RESERVE);
+	return r;
+}
+
+static int drop(void *context)
+{
+	struct access *access = context;
+	int r = wfs_txn_cursor(access->txn, access->table, &access->cursor);
+
+	if (!r)
+		r = mdb_cursor_get(access->cursor, &access->key, &access->value, MDB_SET);
+	return r ? r : mdb_cursor_del(access->cursor, 0);
+}
+
+static int get_first_byte(void *context)
+{
+	struct access *access = context;
+	int r = mdb_get(access->txn->mdb, table_of(access), &access->key, &access->value);
+
+	if (!r && access->value.mv_size > 0)
+		access->flags = *(const uint8_t *)access->value.mv_data;
+	return r;
+}
+
+/* --- rows --- */
+
+int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
+	struct wfs_bytes *ret_value)
+{
+	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
+	int r = wfs_store_error(guard_call(get, &access));
+
+	if (r || access.damaged)
+		return r ? r : -EIO;
+	*ret_value = row_bytes_of(access.value);
+	return 0;
+}
+
+int row_first_byte(
+	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *ret_byte)
+{
+	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
+	int r = wfs_store_error(guard_call(get_first_byte, &access));
+
+	if (r || access.value.mv_size == 0)
+		return r ? r : -EIO;
+	*ret_byte = (uint8_t)access.flags;
+	return 0;
+}
+
+/* What was left in the middle of a change can only be dropped. */
+static int change(int (*call)(void *context), struct access *access)
+{
+	if (access->txn->broken)
+		return -EIO;
+	const int r = guard_call(call, access);
+	access->txn->broken = r == MDB_CORRUPTED;
+	return wfs_store_error(r);
+}
+
+/* Writes the fixed part, `tail` and the seal as one value, without joining them first. */
+int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
+	struct wfs_bytes tail, unsigned int flags)
+{
+	struct access access = {
+		.txn = txn,
+		.table = table,
+		.key = row_val_of(key),
+		.value.mv_size = row->size + tail.size + WFS_SEAL_SIZE,
+		.flags = flags,
+	};
+	int r = change(put, &access);
+
+	if (r)
+		return r;
+	uint8_t *value = access.value.mv_data;
+	memcpy(value, row->bytes, row->size);
+	if (tail.size)
+		memcpy(value + row->size, tail.data, tail.size);
+	wfs_row_seal(
+		table, key, WFS_BYTES(value, row->size + tail.size), value + row->size + tail.size);
+	return 0;
+}
+
+int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
+
+	return change(drop, &access);
+}
+
+int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count)
+{
+	struct access access = {.txn = txn, .table = table};
+	int r = wfs_store_error(guard_call(count, &access));
+
+	if (!r)
+		*ret_count = access.stat.ms_entries;
+	return r;
+}
+
+int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor)
+{
+	struct access access = {.txn = txn, .table = table};
+	int r = wfs_store_error(guard_call(open_cursor, &access));
+
+	if (!r)
+		*ret_cursor = access.cursor;
+	return r;
+}
+
+/* Return: 0, -ENOENT, -EBADMSG (the row is damaged, the cursor stands on it), -EIO (the cursor
+ * stands nowhere), … */
+static int move_to(struct access *access, struct wfs_bytes *key, struct wfs_bytes *ret_value)
+{
+	access->key = row_val_of(*key);
+	int r = wfs_store_error(guard_call(move, access));
+	if (r)
+		return r;
+	*key = row_bytes_of(access->key);
+	if (access->damaged)
+		return -EBADMSG;
+	*ret_value = row_bytes_of(access->value);
+	return 0;
+}
+
+int row_cursor_move(const struct row_cursor *cursor, MDB_cursor_op op, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value)
+{
+	struct access access = {
+		.txn = cursor->txn, .table = cursor->table, .cursor = cursor->mdb, .op = op};
+
+	return move_to(&access, key, ret_value);
+}
+
+int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value)
+{
+	struct access access = {.txn = txn, .table = table, .op = op};
+	int r = move_to(&access, key, ret_value);
+
+	/* A cursor that LMDB left on its way would find the wrong things next time. */
+	if (r && r != -ENOENT && r != -EBADMSG)
+		wfs_txn_cursor_drop(txn, table);
+	return r == -EBADMSG ? -EIO : r;
+}
+
+int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
+	uint64_t *ret_key)
+{
+	struct wfs_bytes key = {0};
+	struct wfs_bytes value;
+	int r = row_seek(txn, table, op, &key, &value);
+
+	if (r == -ENOENT) {
+		*ret_key = when_empty;
+		return 0;
+	}
+	if (r)
+		return r;
+	struct row_reader reader = row_reader_of(key);
+	*ret_key = row_take_u64(&reader);
+	return reader.bad ? -EIO : 0;
+}

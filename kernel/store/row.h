@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to kernel/store/: rows. Numbers and bytes to keys and values and back, and the only
+ * calls that read and write them in LMDB, with the checksum behind each value. What is in them is
+ * told by tables.h, each group of tables has a file tables-*.c.
+ */
+#pragma once
+
+#include <endian.h>
+
+#include "kernel/base/hash.h"
+#include "kernel/store/store-impl.h"
+
+/* A row under construction or being read: fixed fields first, then free bytes. */
+struct row {
+	uint8_t bytes[128];
+	size_t size;
+};
+
+static inline void row_add_u64(struct row *row, uint64_t value)
+{
+	uint64_t big = htobe64(value);
+
+	wfs_require(row->size + sizeof(big) <= sizeof(row->bytes));
+	memcpy(row->bytes + row->size, &big, sizeof(big));
+	row->size += sizeof(big);
+}
+
+static inline void row_add_u32(struct row *row, uint32_t value)
+{
+	uint32_t big = htobe32(value);
+
+	wfs_require(row->size + sizeof(big) <= sizeof(row->bytes));
+	memcpy(row->bytes + row->size, &big, sizeof(big));
+	row->size += sizeof(big);
+}
+
+static inline void row_add_byte(struct row *row, uint8_t value)
+{
+	wfs_require(row->size < sizeof(row->bytes));
+	row->bytes[row->size++] = value;
+}
+
+static inline void row_add_hash(struct row *row, const struct wfs_hash *hash)
+{
+	wfs_require(row->size + sizeof(hash->bytes) <= sizeof(row->bytes));
+	memcpy(row->bytes + row->size, hash->bytes, sizeof(hash->bytes));
+	row->size += sizeof(hash->bytes);
+}
+
+/* Reading; `left` shrinks. A row that is too short sets `bad` and gives zeros. */
+struct row_reader {
+	const uint8_t *at;
+	size_t left;
+	bool bad;
+};
+
+static inline bool row_take(struct row_reader *reader, void *ret, size_t size)
+{
+	if (reader->left < size) {
+		reader->bad = true;
+		memset(ret, 0, size);
+		return false;
+	}
+	memcpy(ret, reader->at, size);
+	reader->at += size;
+	reader->left -= size;
+	return true;
+}
+
+static inline uint64_t row_take_u64(struct row_reader *reader)
+{
+	uint64_t big;
+
+	row_take(reader, &big, sizeof(big));
+	return be64toh(big);
+}
+
+static inline uint32_t row_take_u32(struct row_reader *reader)
+{
+	uint32_t big;
+
+	row_take(reader, &big, sizeof(big));
+	return be32toh(big);
+}
+
+static inline uint8_t row_take_byte(struct row_reader *reader)
+{
+	uint8_t byte;
+
+	row_take(reader, &byte, sizeof(byte));
+	return byte;
+}
+
+static inline struct row_reader row_reader_of(struct wfs_bytes bytes)
+{
+	return (struct row_reader){.at = bytes.data, .left = bytes.size};
+}
+
+static inline struct wfs_bytes row_rest_of(const struct row_reader *reader)
+{
+	return WFS_BYTES(reader->at, reader->left);
+}
+
+static inline MDB_val row_val_of(struct wfs_bytes bytes)
+{
+	/* LMDB does not write through keys and data of these calls. */
+	return (MDB_val){.mv_size = bytes.size, .mv_data = (void *)(uintptr_t)bytes.data};
+}
+
+static inline struct wfs_bytes row_bytes_of(MDB_val val)
+{
+	return WFS_BYTES(val.mv_data, val.mv_size);
+}
+
+static inline struct wfs_bytes row_bytes(const struct row *row)
+{
+	return WFS_BYTES(row->bytes, row->size);
+}
+
+static inline struct row row_key_u64(uint64_t number)
+{
+	struct row key;
+
+	key.size = 0;
+	row_add_u64(&key, number);
+	return key;
+}
+
+static inline struct row row_key_u32(uint32_t number)
+{
+	struct row key;
+
+	key.size = 0;
+	row_add_u32(&key, number);
+	return key;
+}
+
+/** row_get() - Return: 0, -ENOENT, -EIO (damaged). @ret_value is borrowed from the map. */
+int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
+	struct wfs_bytes *ret_value);
+
+/** row_first_byte() - of a value whose checksum may be of a later kind. */
+int row_first_byte(
+	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *ret_byte);
+
+/** row_put() - @row and @tail, one behind the other. @flags: of mdb_put() */
+int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
+	struct wfs_bytes tail, unsigned int flags);
+
+int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
+
+/**
+ * row_seek() - move the table's cursor
+ * @key: the key goes in through it (for MDB_NEXT: the one before), and comes back through it, also
+ *       when the row is damaged
+ * Return: 0, -ENOENT, -EIO.
+ */
+int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value);
+
+/** row_edge_key() - the u64 key of a table's last or first row; @when_empty when there is none. */
+int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
+	uint64_t *ret_key);
+
+/** row_count() - how many rows LMDB says that the table has. Whoever finds another number of them
+ *  was led past some, or led astray. */
+int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
+
+/* A cursor of one's own: plain value. */
+struct row_cursor {
+	struct wfs_txn *txn;
+	enum wfs_table table;
+	MDB_cursor *mdb;
+};
+
+/** row_cursor_open() - @ret_cursor: close it before the transaction ends */
+int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
+
+/** row_cursor_move() - like row_seek(). Return: -EBADMSG, too: this row is damaged, but the cursor
+ *  can be moved on; after -EIO it cannot. */
+int row_cursor_move(const struct row_cursor *cursor, MDB_cursor_op op, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value);

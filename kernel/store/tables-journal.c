@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records, by number and by place in log.jsonl. */
+#include "kernel/store/tables.h"
+
+#include "kernel/store/row.h"
+
+int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line)
+{
+	struct row key = row_key_u64(seq);
+	struct row row = row_key_u64(offset);
+
+	return row_put(txn, WFS_TABLE_JOURNAL, row_bytes(&key), &row, line, MDB_APPEND);
+}
+
+int wfs_journal_get(
+	struct wfs_txn *txn, uint64_t seq, uint64_t *ret_offset, struct wfs_bytes *ret_line)
+{
+	struct row key = row_key_u64(seq);
+	struct wfs_bytes value;
+	int r = row_get(txn, WFS_TABLE_JOURNAL, row_bytes(&key), &value);
+
+	if (r)
+		return r;
+	struct row_reader reader = row_reader_of(value);
+	uint64_t offset = row_take_u64(&reader);
+	if (reader.bad || reader.left == 0)
+		return -EIO;
+	*ret_offset = offset;
+	*ret_line = row_rest_of(&reader);
+	return 0;
+}
+
+int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height)
+{
+	uint64_t last;
+	int r = row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_LAST, UINT64_MAX, &last);
+
+	if (r)
+		return r;
+	*ret_height = last + 1;
+	return 0;
+}
+
+int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq)
+{
+	return row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_FIRST, 0, ret_seq);
+}
+
+int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_seq)
+{
+	uint64_t low;
+	uint64_t height;
+	int r = wfs_journal_first(txn, &low);
+
+	if (!r)
+		r = wfs_journal_height(txn, &height);
+	if (r)
+		return r;
+	if (low >= height)
+		return -ENOENT;
+	/* Invariant: the record sought is in [low, high). Offsets rise with seq. */
+	for (uint64_t high = height; high - low > 1;) {
+		uint64_t middle = low + (high - low) / 2;
+		uint64_t start;
+		struct wfs_bytes line;
+
+		r = wfs_journal_get(txn, middle, &start, &line);
+		if (r)
+			return r;
+		if (start <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	uint64_t start;
+	struct wfs_bytes line;
+	r = wfs_journal_get(txn, low, &start, &line);
+	if (r)
+		return r;
+	if (offset < start || offset - start >= line.size)
+		return -ENOENT;
+	*ret_seq = low;
+	return 0;
+}
