@@ -130,6 +130,7 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 
 	(void)signal(SIGPIPE, SIG_IGN); /* clients go away when they like */
 	(void)signal(SIGCHLD, SIG_DFL); /* we wait for our children */
+	wfs_server_hold_signals();
 	r = come_up(&owner, options, error);
 	if (r)
 		return r;

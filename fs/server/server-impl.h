@@ -61,7 +61,8 @@ struct wfs_server {
 	bool turning_away;
 	bool another_waits; /* meanwhile */
 	uv_async_t wake;
-	uv_signal_t signals[3];
+	uv_poll_t signals; /* that ask it to end */
+	int signal_fd;
 	uv_timer_t stop_timer;
 	bool stopping;
 	struct wfs_server_connection *connections; /* loop's thread */
