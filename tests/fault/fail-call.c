@@ -92,17 +92,26 @@ EXPORT int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(
 	return REAL(__libc_start_main)(armed_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
+/* To a file: pipes and such have no disk that could fail, and libuv aborts when its own do. */
+static const char *write_to(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? "write" : "";
+}
+
 /* --- the calls: X(kind, return type, what failure returns, name, parameters, arguments) --- */
 
 #define CALLS(X)                                                                                   \
-	X("write", ssize_t, -1, write, (int fd, const void *data, size_t size), (fd, data, size))  \
-	X("write", ssize_t, -1, pwrite, (int fd, const void *data, size_t size, off_t offset),     \
-		(fd, data, size, offset))                                                          \
-	X("write", ssize_t, -1, pwrite64, (int fd, const void *data, size_t size, off_t offset),   \
-		(fd, data, size, offset))                                                          \
-	X("write", ssize_t, -1, writev, (int fd, const struct iovec *parts, int count),            \
+	X(write_to(fd), ssize_t, -1, write, (int fd, const void *data, size_t size),               \
+		(fd, data, size))                                                                  \
+	X(write_to(fd), ssize_t, -1, pwrite,                                                       \
+		(int fd, const void *data, size_t size, off_t offset), (fd, data, size, offset))   \
+	X(write_to(fd), ssize_t, -1, pwrite64,                                                     \
+		(int fd, const void *data, size_t size, off_t offset), (fd, data, size, offset))   \
+	X(write_to(fd), ssize_t, -1, writev, (int fd, const struct iovec *parts, int count),       \
 		(fd, parts, count))                                                                \
-	X("write", ssize_t, -1, pwritev,                                                           \
+	X(write_to(fd), ssize_t, -1, pwritev,                                                      \
 		(int fd, const struct iovec *parts, int count, off_t offset),                      \
 		(fd, parts, count, offset))                                                        \
 	X("sync", int, -1, fsync, (int fd), (fd))                                                  \
