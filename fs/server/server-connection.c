@@ -54,7 +54,7 @@ static void connection_close(struct wfs_server_connection *connection)
 
 static bool is_answered(const struct wfs_server_request *request)
 {
-	return request && request->answered && !request->working;
+	return request && request->answered;
 }
 
 /* Takes the first request off, which is answered. */

@@ -13,6 +13,8 @@
 #include "fs/server/socket.h"
 #include "kernel/base/log.h"
 
+enum { WORK_THREADS = 4 }; /* for verbs that take long */
+
 static void stop_signals(sigset_t *ret_set)
 {
 	sigemptyset(ret_set);
@@ -143,6 +145,9 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 		free(WFS_STEAL(server));
 		return wfs_error_from_errno(error, r, "open the control socket");
 	}
+	r = wfs_work_new(WORK_THREADS, &server->work);
+	if (r)
+		return wfs_error_from_errno(error, r, "start the threads of the control socket");
 	fd = wfs_socket_listen(directory, error);
 	if (fd < 0)
 		return fd;
@@ -188,6 +193,7 @@ void wfs_server_free(struct wfs_server *server)
 {
 	if (!server)
 		return;
+	wfs_work_free(server->work); /* its threads may be on their way back from waking the loop */
 	uv_walk(&server->loop, close_walked, NULL);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&server->loop);

@@ -14,6 +14,8 @@ KINDS = {  # kind: what it fails with
     "mkdir": [errno.ENOSPC],
     "truncate": [errno.ENOSPC],
     "map": [errno.ENOMEM],
+    "descriptor": [errno.EMFILE],
+    "thread": [errno.EAGAIN],
     "alloc": [errno.ENOMEM],
 }
 PATIENCE_S = 20
