@@ -148,13 +148,13 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	r = wfs_work_new(WORK_THREADS, &server->work);
 	if (r)
 		return wfs_error_from_errno(error, r, "start the threads of the control socket");
-	fd = wfs_socket_listen(directory, error);
-	if (fd < 0)
-		return fd;
 	if (asprintf(&server->socket_path, "%s/%s", directory, WFS_SOCKET_NAME) < 0) {
 		server->socket_path = NULL;
 		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
 	}
+	fd = wfs_socket_listen(directory, error);
+	if (fd < 0)
+		return fd;
 	r = add_handles(server, &fd);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the control socket");
