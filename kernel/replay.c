@@ -2,7 +2,7 @@
 /* Folding a world's journal into a scratch store. */
 #include "kernel/replay.h"
 
-#include "kernel/base/directory.h"
+#include "kernel/base/scratch.h"
 #include "kernel/blob-read.h"
 #include "kernel/refold.h"
 #include "kernel/world-impl.h"
@@ -16,7 +16,7 @@ struct replay {
 	struct wfs_refold refold;
 	struct wfs_manifest *manifest;
 	struct wfs_genesis genesis;
-	char directory[sizeof("/tmp/worldfs-replay-XXXXXX") + 256];
+	struct wfs_scratch place;
 	struct wfs_store *scratch;
 	struct wfs_buffer state; /* of a baseline's cell */
 	uint64_t compared_vid;   /* versions up to this one are known to be equal */
@@ -223,17 +223,11 @@ static int run_batch(struct replay *replay, struct wfs_error *error)
 static int make_scratch(struct replay *replay, struct wfs_error *error)
 {
 	const struct wfs_store_options options = {.create = true, .scratch = true};
-	const char *parent = secure_getenv("TMPDIR");
+	int r = wfs_scratch_init(&replay->place, "worldfs-replay", error);
 
-	snprintf(replay->directory, sizeof(replay->directory), "%.255s/worldfs-replay-XXXXXX",
-		parent && *parent ? parent : "/tmp");
-	if (!mkdtemp(replay->directory)) {
-		int r = wfs_error_from_errno(error, -errno, "make '%s'", replay->directory);
-
-		replay->directory[0] = '\0';
-		return r;
-	}
-	return wfs_trace(wfs_store_open(replay->directory, &options, &replay->scratch, error));
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(wfs_store_open(replay->place.path, &options, &replay->scratch, error));
 }
 
 static int prepare(struct replay *replay, struct wfs_problems *problems, struct wfs_error *error)
@@ -271,8 +265,7 @@ static void replay_done(struct replay *replay)
 	wfs_manifest_unref(replay->manifest);
 	wfs_store_close(replay->scratch);
 	wfs_buffer_done(&replay->state);
-	if (replay->directory[0])
-		wfs_directory_remove(replay->directory);
+	wfs_scratch_done(&replay->place);
 }
 
 int wfs_replay(struct wfs_world *world, struct wfs_problems *problems, wfs_progress_fn *progress,

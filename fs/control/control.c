@@ -51,6 +51,14 @@ static void control_stat(const struct wfs_control *control, const struct wfs_con
 	};
 }
 
+static void control_init(void *userdata, struct fuse_conn_info *connection)
+{
+	const struct wfs_control *control = userdata;
+
+	(void)connection;
+	wfs_fuse_initialised(control->fuse);
+}
+
 /* Valid replies: an entry that is not cached, or ENOENT. */
 static void control_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
@@ -197,6 +205,7 @@ static void control_refuse_rename(fuse_req_t request, fuse_ino_t parent, const c
 }
 
 static const struct fuse_lowlevel_ops control_ops = {
+	.init = control_init,
 	.lookup = control_lookup,
 	.forget = control_forget,
 	.getattr = control_getattr,

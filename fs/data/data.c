@@ -417,10 +417,11 @@ static void do_init(void *userdata, struct fuse_conn_info *connection)
 	const unsigned int wanted = FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT |
 		FUSE_CAP_READDIRPLUS | FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS |
 		FUSE_CAP_EXPLICIT_INVAL_DATA;
+	const struct wfs_data *data = userdata;
 
-	(void)userdata;
 	connection->want = wanted & connection->capable;
 	connection->time_gran = 1;
+	wfs_fuse_initialised(data->fuse);
 }
 
 /* Everything that writes. The mount is `ro`, so the kernel refuses before; should it ask all the

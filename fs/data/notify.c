@@ -252,6 +252,10 @@ int wfs_notify_init(
 {
 	*notify = (struct wfs_notify){.observer.committed = committed, .tree = tree, .fuse = fuse};
 	pthread_mutex_init(&notify->lock, NULL);
+	/* So that no name has to be left in the cache because there is no memory for it. */
+	int r = wfs_buffer_reserve(&notify->name, WFS_NAME_MAX + 1);
+	if (r)
+		return wfs_trace(r);
 	wfs_world_observe(wfs_session_world(tree->session), &notify->observer);
 	return set_log_size(notify);
 }

@@ -2,6 +2,7 @@
 /* FUSE sessions: mount, serve, notice the end, take down. See fuse.h. */
 #include "fs/mount/fuse.h"
 
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,6 +24,7 @@ struct wfs_fuse {
 	pthread_t thread;             /* runs the loop; valid when `started` */
 	bool started;
 	bool mounted;
+	bool initialised; /* before the loop begins */
 	unsigned int threads;
 	atomic_bool stopping; /* wfs_fuse_free is at work: do not report the end */
 	void (*ended)(void *context);
@@ -68,6 +70,15 @@ static int fuse_prepare_wake(void)
 	struct sigaction action = {.sa_handler = fuse_wake_handler};
 
 	return sigaction(fuse_wake_signal(), &action, NULL) < 0 ? -errno : 0;
+}
+
+/* libfuse cancels its workers, for which glibc loads libgcc_s, and aborts when it cannot: so it is
+ * loaded while there is time to refuse. Source: backtrace(3), NOTES; nptl/pthread_cancel.c. */
+static int fuse_prepare_cancel(void)
+{
+	void *here;
+
+	return backtrace(&here, 1) < 1 ? -ENOMEM : 0;
 }
 
 /* Asks the device itself, because the errors of mount(2) and fusermount3 do not tell this. */
@@ -161,6 +172,9 @@ int wfs_fuse_new(
 	r = fuse_prepare_wake();
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "install a signal handler");
+	r = fuse_prepare_cancel();
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "load libgcc_s.so.1");
 
 	WFS_AUTO_FUSE struct wfs_fuse *fuse = calloc(1, sizeof(*fuse));
 	if (!fuse)
@@ -207,16 +221,38 @@ static void *fuse_loop(void *argument)
 	return NULL;
 }
 
+void wfs_fuse_initialised(struct wfs_fuse *fuse)
+{
+	fuse->initialised = true;
+}
+
+/* Linux's first request, without a good answer to which it refuses all others for ever. */
+static int fuse_initialise(struct wfs_fuse *fuse)
+{
+	struct fuse_buf buffer = {.mem = NULL};
+	int r = fuse_session_receive_buf(fuse->session, &buffer);
+
+	if (r > 0)
+		fuse_session_process_buf(fuse->session, &buffer);
+	free(buffer.mem);
+	if (r <= 0)
+		return r < 0 ? r : -ENODEV;
+	return fuse->initialised ? 0 : -ENOMEM;
+}
+
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error)
 {
 	sigset_t all, old;
 
 	wfs_require(!fuse->started);
+	int r = fuse_initialise(fuse);
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "begin to serve a mount");
 	/* The process's signals are for its main thread; the loop takes only the one that wakes it. */
 	sigfillset(&all);
 	sigdelset(&all, fuse_wake_signal());
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int r = -pthread_create(&fuse->thread, NULL, fuse_loop, fuse);
+	r = -pthread_create(&fuse->thread, NULL, fuse_loop, fuse);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "start the threads of a mount");

@@ -45,7 +45,11 @@ struct wfs_fuse_options {
 int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse,
 	struct wfs_error *error);
 
-/** wfs_fuse_start() - serve; once. Return: 0, or -EAGAIN (no thread to be had). */
+/** wfs_fuse_initialised() - to be called by the operation `init`. */
+void wfs_fuse_initialised(struct wfs_fuse *fuse);
+
+/** wfs_fuse_start() - call `init`, on this thread, and serve; once.
+ *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had), -ENODEV (unmounted). */
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
 
 /** wfs_fuse_session() - for notifications; valid until wfs_fuse_free. */

@@ -162,10 +162,11 @@ int wfs_mount_run_directory(const char *world_id, const char *directory, bool al
 
 void wfs_mount_run_remove(const char *path)
 {
-	WFS_AUTO_FREE char *directory = strdup(path);
+	char directory[PATH_MAX]; /* also when there is no memory */
 
+	snprintf(directory, sizeof(directory), "%s", path);
 	/* ctl, <id>, worldfs: the last goes only when no other mount needs it. */
-	for (int i = 0; directory && i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		if (rmdir(directory) < 0)
 			return;
 		*strrchr(directory, '/') = '\0';

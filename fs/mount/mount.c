@@ -333,6 +333,16 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 	return 0;
 }
 
+size_t wfs_mounts_count(struct wfs_mounts *mounts)
+{
+	WFS_GUARD(&mounts->mutex);
+	size_t count = 0;
+
+	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
+		count++;
+	return count;
+}
+
 void wfs_mounts_status(struct wfs_mounts *mounts, json_t *array)
 {
 	WFS_GUARD(&mounts->mutex);

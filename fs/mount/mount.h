@@ -47,5 +47,8 @@ int wfs_mounts_add(struct wfs_mounts *mounts, const struct wfs_mount_options *op
 /** wfs_mounts_remove() - take one down. Return: 0, -ENOENT (not mounted by us), -EBUSY. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error);
 
+/** wfs_mounts_count() - how many there are. */
+size_t wfs_mounts_count(struct wfs_mounts *mounts);
+
 /** wfs_mounts_status() - appends {directory, principal, ctl} objects to @array. */
 void wfs_mounts_status(struct wfs_mounts *mounts, json_t *array);

@@ -41,23 +41,12 @@ static int host_mount(struct wfs_host *host, const char *directory, const char *
 	return wfs_mounts_add(owner_of(host)->mounts, &mount, error);
 }
 
-static size_t mount_count(struct owner *owner)
-{
-	json_t *const mounts = json_array();
-	size_t count;
-
-	wfs_mounts_status(owner->mounts, mounts);
-	count = json_array_size(mounts);
-	json_decref(mounts);
-	return count;
-}
-
 static int host_umount(struct wfs_host *host, const char *directory, struct wfs_error *error)
 {
 	struct owner *const owner = owner_of(host);
 	int r = wfs_mounts_remove(owner->mounts, directory, error);
 
-	if (!r && !owner->keep && mount_count(owner) == 0)
+	if (!r && !owner->keep && wfs_mounts_count(owner->mounts) == 0)
 		wfs_server_stop(owner->server);
 	return r;
 }
@@ -130,6 +119,7 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 
 	(void)signal(SIGPIPE, SIG_IGN); /* clients go away when they like */
 	(void)signal(SIGCHLD, SIG_DFL); /* we wait for our children */
+	wfs_server_hold_signals();
 	r = come_up(&owner, options, error);
 	if (r)
 		return r;

@@ -23,6 +23,7 @@ struct wfs_owner_options {
 
 /**
  * wfs_owner_run() - own the world until it is over
+ * SIGTERM, SIGINT and SIGHUP stay blocked when it returns: the process is to end.
  * Return: 0, or -errno when it did not come up (@error; `ready` was not called).
  */
 int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *error);

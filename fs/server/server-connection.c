@@ -54,7 +54,7 @@ static void connection_close(struct wfs_server_connection *connection)
 
 static bool is_answered(const struct wfs_server_request *request)
 {
-	return request && request->answered && !request->working;
+	return request && request->answered;
 }
 
 /* Takes the first request off, which is answered. */
@@ -115,6 +115,7 @@ static bool send_answers(struct wfs_server_connection *connection)
 		} else {
 			wfs_buffer_append(
 				&write->bytes, request->answer.data, request->answer.size);
+			write->bytes.failed |= request->answer.failed;
 		}
 		wfs_server_request_free(request);
 	}
@@ -242,6 +243,8 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 		/* Answers may still be waited for, and the last line may lack its end. */
 		connection->input_ended = true;
 		wfs_buffer_append_byte(&connection->input, '\n');
+		if (wfs_buffer_check(&connection->input) < 0)
+			connection_close(connection);
 	} else {
 		connection_close(connection);
 	}

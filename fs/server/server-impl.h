@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <uv.h>
 
+#include "fs/control/control-work.h"
 #include "fs/server/server.h"
 
 struct wfs_server_connection;
@@ -21,9 +22,8 @@ struct wfs_server_request {
 	struct wfs_session *session; /* owned; of an envelope that has `as`, else NULL */
 	size_t line_bytes;
 	struct wfs_buffer answer; /* once the call is done */
-	uv_work_t work;
-	bool slow;     /* runs on the thread pool */
-	bool working;  /* the pool has not let go of `work` yet */
+	struct wfs_work_task task;
+	bool slow;     /* runs on a thread of the server's work */
 	bool answered; /* `answer` may be sent */
 };
 
@@ -38,7 +38,7 @@ struct wfs_server_connection {
 	size_t scanned_bytes;             /* of the input: known to hold no further line end */
 	struct wfs_server_request *first; /* not answered yet, in order */
 	struct wfs_server_request *last;
-	struct wfs_server_request *slow; /* one of them that is on the pool */
+	struct wfs_server_request *slow; /* one of them that is */
 	size_t request_count;
 	size_t request_bytes;
 	size_t answer_bytes; /* answers that wait for their turn or for the client */
@@ -54,6 +54,8 @@ struct wfs_server {
 	const struct wfs_session *session;
 	struct wfs_host *host;
 	char *socket_path;
+	struct wfs_work
+		*work; /* libuv's own threads abort the process when there are none to be had */
 	uv_loop_t loop;
 	pthread_t thread; /* of the loop */
 	uv_pipe_t listener;
@@ -61,7 +63,8 @@ struct wfs_server {
 	bool turning_away;
 	bool another_waits; /* meanwhile */
 	uv_async_t wake;
-	uv_signal_t signals[3];
+	uv_poll_t signals; /* that ask it to end */
+	int signal_fd;
 	uv_timer_t stop_timer;
 	bool stopping;
 	struct wfs_server_connection *connections; /* loop's thread */

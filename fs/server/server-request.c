@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request of the control socket: its line, its call, its answer. */
+#include <stddef.h>
 #include <string.h>
 
 #include "fs/server/server-impl.h"
@@ -30,12 +31,12 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 	request->connection->answer_bytes += request->answer.size;
 }
 
-/* On the loop's thread, the pool's, or the publisher's. */
+/* On the loop's thread, one of the work's, or the publisher's. Nothing of the request is touched after
+ * it: the loop may free it. */
 static void call_done(struct wfs_call *call)
 {
 	struct wfs_server_request *const request = call->context;
 	struct wfs_server *const server = request->connection->server;
-	bool first;
 
 	if (pthread_equal(pthread_self(), server->thread)) {
 		wfs_server_request_answered(request);
@@ -43,12 +44,11 @@ static void call_done(struct wfs_call *call)
 	}
 	if (request->slow) /* large answers are not the loop's work */
 		format_answer(request);
-	pthread_mutex_lock(&server->lock);
-	first = !server->finished;
+	WFS_GUARD(
+		&server->lock); /* under it, so that the loop cannot have ended before it is woken */
 	request->next_finished = server->finished;
 	server->finished = request;
-	pthread_mutex_unlock(&server->lock);
-	if (first)
+	if (!request->next_finished)
 		uv_async_send(&server->wake);
 }
 
@@ -169,20 +169,12 @@ struct wfs_server_request *wfs_server_request_refused(
 	return request;
 }
 
-static void work(uv_work_t *work_request)
+static void work(struct wfs_work_task *task)
 {
-	struct wfs_server_request *const request = work_request->data;
+	struct wfs_server_request *const request =
+		(void *)((char *)task - offsetof(struct wfs_server_request, task));
 
 	wfs_call_start(&request->call, request->verb);
-}
-
-static void work_done(uv_work_t *work_request, int status)
-{
-	struct wfs_server_request *const request = work_request->data;
-
-	(void)status; /* never cancelled */
-	request->working = false;
-	wfs_server_pump(request->connection);
 }
 
 void wfs_server_request_start(struct wfs_server_request *request)
@@ -190,9 +182,8 @@ void wfs_server_request_start(struct wfs_server_request *request)
 	if (request->call.status) {
 		wfs_verb_finish(&request->call, request->call.status);
 	} else if (request->slow) {
-		request->working = true;
-		request->work.data = request;
-		uv_queue_work(&request->connection->server->loop, &request->work, work, work_done);
+		request->task.run = work;
+		wfs_work_add(request->connection->server->work, &request->task, 0);
 	} else {
 		wfs_call_start(&request->call, request->verb);
 	}

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -12,7 +13,15 @@
 #include "fs/server/socket.h"
 #include "kernel/base/log.h"
 
-static const int stop_signals[] = {SIGTERM, SIGINT, SIGHUP};
+enum { WORK_THREADS = 4 }; /* for verbs that take long */
+
+static void stop_signals(sigset_t *ret_set)
+{
+	sigemptyset(ret_set);
+	sigaddset(ret_set, SIGTERM);
+	sigaddset(ret_set, SIGINT);
+	sigaddset(ret_set, SIGHUP);
+}
 
 static void close_handle(void *handle)
 {
@@ -26,8 +35,6 @@ void wfs_server_maybe_end(struct wfs_server *server)
 		return;
 	close_handle(&server->wake);
 	close_handle(&server->stop_timer);
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(server->signals); i++)
-		close_handle(&server->signals[i]);
 }
 
 static void on_stop_timeout(uv_timer_t *timer)
@@ -45,15 +52,22 @@ static void begin_stop(struct wfs_server *server)
 		return;
 	server->stopping = true;
 	close_handle(&server->listener);
+	close_handle(&server->signals); /* more of them change nothing */
 	uv_timer_start(&server->stop_timer, on_stop_timeout, WFS_SERVER_STOP_MS, 0);
 	wfs_server_end_connections(server, false);
 	wfs_server_maybe_end(server);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_signal(uv_poll_t *handle, int status, int events)
 {
-	wfs_log(WFS_LOG_SOCKET, WFS_LOG_NOTICE, "stopping: got signal %d", number);
-	begin_stop(handle->data);
+	struct wfs_server *const server = handle->data;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	if (status < 0 || read(server->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_NOTICE, "stopping: got signal %u", info.ssi_signo);
+	begin_stop(server);
 }
 
 static void on_wake(uv_async_t *wake)
@@ -75,6 +89,19 @@ static void on_connection(uv_stream_t *listener, int status)
 		wfs_server_accept(listener->data);
 }
 
+static int watch_signals(struct wfs_server *server)
+{
+	sigset_t watched;
+
+	stop_signals(&watched);
+	server->signal_fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (server->signal_fd < 0)
+		return -errno;
+	int r = uv_poll_init(&server->loop, &server->signals, server->signal_fd);
+	server->signals.data = server;
+	return r ? r : uv_poll_start(&server->signals, UV_READABLE, on_signal);
+}
+
 static int add_handles(struct wfs_server *server, int *listener_fd)
 {
 	int r = uv_pipe_init(&server->loop, &server->listener, 0);
@@ -86,12 +113,8 @@ static int add_handles(struct wfs_server *server, int *listener_fd)
 	if (!r)
 		r = uv_timer_init(&server->loop, &server->stop_timer);
 	server->stop_timer.data = server;
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(stop_signals) && !r; i++) {
-		server->signals[i].data = server;
-		r = uv_signal_init(&server->loop, &server->signals[i]);
-		if (!r)
-			r = uv_signal_start(&server->signals[i], on_signal, stop_signals[i]);
-	}
+	if (!r)
+		r = watch_signals(server);
 	if (!r)
 		r = uv_pipe_open(&server->listener, *listener_fd);
 	if (!r)
@@ -112,6 +135,7 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	if (!server)
 		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
 	pthread_mutex_init(&server->lock, NULL);
+	server->signal_fd = -1;
 	server->session = session;
 	server->host = host;
 	server->thread = pthread_self();
@@ -121,18 +145,29 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 		free(WFS_STEAL(server));
 		return wfs_error_from_errno(error, r, "open the control socket");
 	}
-	fd = wfs_socket_listen(directory, error);
-	if (fd < 0)
-		return fd;
+	r = wfs_work_new(WORK_THREADS, &server->work);
+	if (r)
+		return wfs_error_from_errno(error, r, "start the threads of the control socket");
 	if (asprintf(&server->socket_path, "%s/%s", directory, WFS_SOCKET_NAME) < 0) {
 		server->socket_path = NULL;
 		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
 	}
+	fd = wfs_socket_listen(directory, error);
+	if (fd < 0)
+		return fd;
 	r = add_handles(server, &fd);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the control socket");
 	*ret_server = WFS_STEAL(server);
 	return 0;
+}
+
+void wfs_server_hold_signals(void)
+{
+	sigset_t held;
+
+	stop_signals(&held);
+	pthread_sigmask(SIG_BLOCK, &held, NULL);
 }
 
 void wfs_server_run(struct wfs_server *server)
@@ -158,9 +193,12 @@ void wfs_server_free(struct wfs_server *server)
 {
 	if (!server)
 		return;
+	wfs_work_free(server->work); /* its threads may be on their way back from waking the loop */
 	uv_walk(&server->loop, close_walked, NULL);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&server->loop);
+	if (server->signal_fd >= 0)
+		close(server->signal_fd);
 	while (server->idle) {
 		struct wfs_server_request *const request = server->idle;
 

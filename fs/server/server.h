@@ -32,7 +32,14 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error);
 
 /**
- * wfs_server_run() - serve until wfs_server_stop, SIGTERM or SIGINT; then answer what was begun
+ * wfs_server_hold_signals() - have SIGTERM, SIGINT and SIGHUP wait for wfs_server_run
+ * They stay blocked, so that nobody is killed who comes up, or ends, however often he is asked to.
+ * Thread: to be called before any other is started: they inherit it.
+ */
+void wfs_server_hold_signals(void);
+
+/**
+ * wfs_server_run() - serve until wfs_server_stop or one of these signals; then answer what was begun
  * Thread: the one that called wfs_server_new.
  */
 void wfs_server_run(struct wfs_server *server);

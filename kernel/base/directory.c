@@ -1,22 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removing directory trees. */
+/* Removing directory trees, with system calls alone. */
 #include "kernel/base/directory.h"
 
-#include <ftw.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { OPEN_FILES = 8 }; /* descriptors that nftw may hold at once */
+#include "kernel/base/cleanup.h"
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+enum {
+	LIST_SIZE = 4096, /* bytes of names that are read at once, on the stack of each level */
+	DEPTH_MAX = 128,  /* directories in each other; what is deeper stays */
+};
+
+static void remove_content(int fd, unsigned int depth);
+
+/* Return: is it gone? */
+static bool remove_name(int parent_fd, const char *name, unsigned int depth)
 {
-	(void)st;
-	(void)type;
-	(void)where;
-	(void)remove(path);
-	return 0;
+	if (unlinkat(parent_fd, name, 0) == 0)
+		return true;
+	if (errno != EISDIR || depth == 0)
+		return false;
+	WFS_AUTO_FD int fd =
+		openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		remove_content(fd, depth - 1);
+	return unlinkat(parent_fd, name, AT_REMOVEDIR) == 0;
+}
+
+/* A listing may miss names while others are removed, so it is read again until it is of no use. */
+static void remove_content(int fd, unsigned int depth)
+{
+	_Alignas(struct dirent64) char names[LIST_SIZE];
+	bool removed;
+	ssize_t size;
+
+	do {
+		removed = false;
+		(void)lseek(fd, 0, SEEK_SET);
+		while ((size = getdents64(fd, names, sizeof(names))) > 0) {
+			for (const char *at = names; at < names + size;) {
+				const struct dirent64 *const entry = (const void *)at;
+
+				at += entry->d_reclen;
+				if (strcmp(entry->d_name, ".") != 0 &&
+					strcmp(entry->d_name, "..") != 0)
+					removed |= remove_name(fd, entry->d_name, depth);
+			}
+		}
+	} while (removed);
 }
 
 void wfs_directory_remove(const char *directory)
 {
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): safe without FTW_CHDIR, see nftw(3) */
-	nftw(directory, remove_one, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
+	(void)remove_name(AT_FDCWD, directory, DEPTH_MAX);
 }

@@ -2,6 +2,9 @@
 /* Directories that we made and want to be rid of. */
 #pragma once
 
-/** wfs_directory_remove() - remove a directory and everything in it, not following symlinks.
- *  Best effort: what cannot be removed stays. */
+/**
+ * wfs_directory_remove() - remove a directory and everything in it, not following symlinks
+ * Best effort: what cannot be removed stays. It needs no memory, and a child of a process with
+ * threads may call it: signal-safety(7).
+ */
 void wfs_directory_remove(const char *directory);

@@ -2,7 +2,8 @@
 /*
  * LD_PRELOAD library: the n-th call of one kind fails.
  *
- *   FAULT_KIND      write, sync, rename, open (for writing), mkdir, truncate, map or alloc
+ *   FAULT_KIND      write, sync, rename, open (for writing), mkdir, truncate, map, alloc, descriptor
+ *                   (whatever makes one) or thread (or process)
  *   FAULT_NTH       which call fails, from 1, counted from main()
  *   FAULT_ERRNO     with which errno, a number
  *   FAULT_ONWARDS   when set, every later call fails, too
@@ -11,14 +12,22 @@
  * What the C library calls inside itself (stdio's writes) does not come by here, except for
  * allocations.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -92,17 +101,26 @@ EXPORT int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(
 	return REAL(__libc_start_main)(armed_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
+/* To a file: pipes and such have no disk that could fail, and libuv aborts when its own do. */
+static const char *write_to(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? "write" : "";
+}
+
 /* --- the calls: X(kind, return type, what failure returns, name, parameters, arguments) --- */
 
 #define CALLS(X)                                                                                   \
-	X("write", ssize_t, -1, write, (int fd, const void *data, size_t size), (fd, data, size))  \
-	X("write", ssize_t, -1, pwrite, (int fd, const void *data, size_t size, off_t offset),     \
-		(fd, data, size, offset))                                                          \
-	X("write", ssize_t, -1, pwrite64, (int fd, const void *data, size_t size, off_t offset),   \
-		(fd, data, size, offset))                                                          \
-	X("write", ssize_t, -1, writev, (int fd, const struct iovec *parts, int count),            \
+	X(write_to(fd), ssize_t, -1, write, (int fd, const void *data, size_t size),               \
+		(fd, data, size))                                                                  \
+	X(write_to(fd), ssize_t, -1, pwrite,                                                       \
+		(int fd, const void *data, size_t size, off_t offset), (fd, data, size, offset))   \
+	X(write_to(fd), ssize_t, -1, pwrite64,                                                     \
+		(int fd, const void *data, size_t size, off_t offset), (fd, data, size, offset))   \
+	X(write_to(fd), ssize_t, -1, writev, (int fd, const struct iovec *parts, int count),       \
 		(fd, parts, count))                                                                \
-	X("write", ssize_t, -1, pwritev,                                                           \
+	X(write_to(fd), ssize_t, -1, pwritev,                                                      \
 		(int fd, const struct iovec *parts, int count, off_t offset),                      \
 		(fd, parts, count, offset))                                                        \
 	X("sync", int, -1, fsync, (int fd), (fd))                                                  \
@@ -128,23 +146,42 @@ EXPORT int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(
 		(void *at, size_t size, int access, int flags, int fd, off_t offset),              \
 		(at, size, access, flags, fd, offset))
 
+#define MORE_CALLS(X)                                                                            \
+	X("descriptor", int, -1, socket, (int domain, int type, int protocol),                   \
+		(domain, type, protocol))                                                        \
+	X("descriptor", int, -1, socketpair, (int domain, int type, int protocol, int fds[2]),   \
+		(domain, type, protocol, fds))                                                   \
+	X("descriptor", int, -1, pipe2, (int fds[2], int flags), (fds, flags))                   \
+	X("descriptor", int, -1, eventfd, (unsigned int count, int flags), (count, flags))       \
+	X("descriptor", int, -1, signalfd, (int fd, const sigset_t *mask, int flags),            \
+		(fd, mask, flags))                                                               \
+	X("descriptor", int, -1, epoll_create1, (int flags), (flags))                            \
+	X("descriptor", FILE *, NULL, fopen, (const char *path, const char *mode), (path, mode)) \
+	X("descriptor", DIR *, NULL, opendir, (const char *path), (path))                        \
+	X("thread", pid_t, -1, fork, (void), ())                                                 \
+	X("thread", int, number, pthread_create,                                                 \
+		(pthread_t * thread, const pthread_attr_t *attr, void *(*run)(void *),           \
+			void *argument),                                                         \
+		(thread, attr, run, argument))
+
 #define DEFINE(of, type, failure, name, parameters, arguments)             \
 	EXPORT type name parameters                                        \
 	{                                                                  \
 		return fails(of) ? (type)(failure) : REAL(name) arguments; \
 	}
 CALLS(DEFINE)
+MORE_CALLS(DEFINE)
 
-#define OPEN(name, parameters, arguments)                             \
-	EXPORT int name parameters                                    \
-	{                                                             \
-		va_list more;                                         \
-		va_start(more, flags);                                \
-		const mode_t mode = va_arg(more, mode_t);             \
-		va_end(more);                                         \
-		if ((flags & O_ACCMODE) != O_RDONLY && fails("open")) \
-			return -1;                                    \
-		return REAL(name) arguments;                          \
+#define OPEN(name, parameters, arguments)                                                      \
+	EXPORT int name parameters                                                             \
+	{                                                                                      \
+		va_list more;                                                                  \
+		va_start(more, flags);                                                         \
+		const mode_t mode = va_arg(more, mode_t);                                      \
+		va_end(more);                                                                  \
+		if (fails("descriptor") || ((flags & O_ACCMODE) != O_RDONLY && fails("open"))) \
+			return -1;                                                             \
+		return REAL(name) arguments;                                                   \
 	}
 OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
 OPEN(open64, (const char *path, int flags, ...), (path, flags, mode))

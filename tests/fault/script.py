@@ -126,7 +126,10 @@ class Judge:
         """What is wrong with a world in which `marks` were acknowledged."""
         records, wrong = self.look(world)
         text = "".join(records)
-        wrong += [f"acknowledged {mark} is lost" for mark in marks if text.count(mark) != 1]
+        for mark in marks:
+            count = text.count(mark)
+            if count != 1:
+                wrong.append(f"acknowledged {mark} is {f'there {count} times' if count else 'lost'}")
         return wrong
 
     def close(self):

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What failing-calls and failing-owner share: which calls fail, and how the library is told."""
+import errno
+import mmap
+import os
+import re
+import sys
+
+KINDS = {  # kind: what it fails with
+    "write": [errno.ENOSPC, errno.EIO],
+    "sync": [errno.EIO],
+    "rename": [errno.ENOSPC, errno.EIO],
+    "open": [errno.ENOSPC, errno.EMFILE],
+    "mkdir": [errno.ENOSPC],
+    "truncate": [errno.ENOSPC],
+    "map": [errno.ENOMEM],
+    "descriptor": [errno.EMFILE],
+    "thread": [errno.EAGAIN],
+    "alloc": [errno.ENOMEM],
+}
+PATIENCE_S = 20
+
+# jansson's scanner takes a token for damaged that it had no memory for (load.c, lex_unget_unsave);
+# glibc says the latter when it has no memory for the text of the assertion.
+JANSSON = re.compile("lex_unget_unsave|^Unexpected error", re.MULTILINE)
+
+
+class Counter:
+    """The file in which the library counts calls."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "wb") as file:
+            file.truncate(8)
+        with open(path, "r+b") as file:
+            self.count = mmap.mmap(file.fileno(), 8)
+
+    def arm(self, kind, number, nth, onwards):
+        """Return: the environment of a program whose `nth` call of the kind fails."""
+        self.count[:] = bytes(8)
+        environment = dict(os.environ, FAULT_KIND=kind, FAULT_NTH=str(nth),
+                           FAULT_ERRNO=str(number), FAULT_COUNTER=self.path,
+                           LD_PRELOAD=os.environ["FAIL_CALL"])
+        if onwards:
+            environment["FAULT_ONWARDS"] = "1"
+        return environment
+
+    def calls(self):
+        return int.from_bytes(self.count, sys.byteorder)
+
+
+def sweep(kind, every, attempt, only=None):
+    """attempt(number, nth, onwards) for every `every`-th n until it says that there were fewer
+    calls, or for one n only. Return: how many were tried."""
+    tried = 0
+    for number in KINDS[kind]:
+        for onwards in (False, True):
+            nth = only or 1
+            while attempt(number, nth, onwards) >= nth:
+                nth += every
+                tried += 1
+                if only:
+                    break
+    return tried
+
+
+def name(kind, number, nth, onwards):
+    return f"{kind} {nth}{' and later' if onwards else ''}: {errno.errorcode[number]}"

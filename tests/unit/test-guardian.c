@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When the guardian ends connections, and when not. Daemons are child processes here; what would
+ * be aborted is noted in memory that all of them share.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "fs/mount/guardian.h"
+#include "fs/mount/mount-table.h"
+
+enum {
+	ABORTS_MAX = 8,
+	MESSAGES = 500,
+};
+
+/* What guardians have aborted, in order. */
+struct aborts {
+	atomic_uint count;
+	sem_t told; /* posted for each */
+	char paths[ABORTS_MAX][PATH_MAX];
+};
+
+static struct aborts *aborts; /* shared */
+
+int __wrap_wfs_mount_abort(const char *path, struct wfs_error *error);
+
+int __wrap_wfs_mount_abort(const char *path, struct wfs_error *error)
+{
+	const unsigned int i = atomic_load(&aborts->count);
+
+	(void)error;
+	if (i < ABORTS_MAX)
+		snprintf(aborts->paths[i], PATH_MAX, "%s", path);
+	atomic_store(&aborts->count, i + 1);
+	return sem_post(&aborts->told);
+}
+
+static int setup(void **state)
+{
+	*state = NULL;
+	aborts = mmap(
+		NULL, sizeof(*aborts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	/* Guardians that lose their daemon become ours, so that we can wait for them. */
+	if (aborts == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return -1;
+	return sem_init(&aborts->told, 1, 0);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return munmap(aborts, sizeof(*aborts));
+}
+
+/* Returns when the guardian has begun to read, for these are more messages than a socket holds. */
+static int wait_until_it_reads(struct wfs_guardian *guardian)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	memset(path, '/', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	for (int i = 0; i < MESSAGES && !r; i++) {
+		r = wfs_guardian_watch(guardian, path);
+		wfs_guardian_forget(guardian, path);
+	}
+	return r;
+}
+
+/* Runs a daemon with two mounts until it and its guardian are gone. Return: its wait status. */
+static int run_daemon(void (*end)(struct wfs_guardian *guardian))
+{
+	const struct rlimit no_core = {0, 0};
+	struct wfs_guardian *guardian = NULL;
+	struct wfs_error error;
+	int status = -1;
+	pid_t daemon = fork();
+
+	if (daemon == 0) {
+		if (setrlimit(RLIMIT_CORE, &no_core) || wfs_guardian_new(&guardian, &error) ||
+			wait_until_it_reads(guardian) || wfs_guardian_watch(guardian, "/one") ||
+			wfs_guardian_watch(guardian, "/two"))
+			_exit(100);
+		end(guardian);
+		_exit(0);
+	}
+	assert_true(daemon > 0);
+	assert_int_equal(waitpid(daemon, &status, 0), daemon);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	return status;
+}
+
+static void assert_aborted(const char *first, const char *second)
+{
+	const unsigned int count = (first ? 1 : 0) + (second ? 1 : 0);
+
+	assert_int_equal(atomic_load(&aborts->count), count);
+	if (first)
+		assert_string_equal(aborts->paths[0], first);
+	if (second)
+		assert_string_equal(aborts->paths[1], second);
+}
+
+/* --- daemons that end --- */
+
+static void end_in_order(struct wfs_guardian *guardian)
+{
+	wfs_guardian_free(guardian);
+}
+
+static void just_exit(struct wfs_guardian *guardian)
+{
+	(void)guardian;
+}
+
+static void *exit_when_both_are_aborted(void *argument)
+{
+	for (int i = 0; i < 2;)
+		i += sem_wait(&aborts->told) == 0;
+	_exit(0);
+	return argument;
+}
+
+/* As a killed daemon is while one of its threads cannot die: the thread that forked the guardian
+ * is gone, and the socket is open. Here another process keeps it so. */
+static void be_killed_with_a_thread_that_stays(struct wfs_guardian *guardian)
+{
+	(void)guardian;
+	if (fork() == 0)
+		exit_when_both_are_aborted(NULL);
+	(void)raise(SIGKILL);
+}
+
+static void lose_the_first_thread(struct wfs_guardian *guardian)
+{
+	pthread_t other;
+
+	(void)guardian;
+	if (pthread_create(&other, NULL, exit_when_both_are_aborted, NULL) == 0)
+		pthread_exit(NULL);
+}
+
+static void forget_one_and_abort(struct wfs_guardian *guardian)
+{
+	wfs_guardian_forget(guardian, "/one");
+	abort();
+}
+
+static void abort_at_once(struct wfs_guardian *guardian)
+{
+	(void)guardian;
+	abort();
+}
+
+static void take_the_place_of_a_forgotten_one(struct wfs_guardian *guardian)
+{
+	wfs_guardian_forget(guardian, "/one");
+	wfs_guardian_forget(guardian, "/not/watched");
+	if (wfs_guardian_watch(guardian, "/three"))
+		_exit(100);
+	abort();
+}
+
+/* --- tests --- */
+
+static void a_daemon_that_ends_in_order_aborts_nothing(void **state)
+{
+	(void)state;
+
+	assert_int_equal(run_daemon(end_in_order), 0);
+
+	assert_aborted(NULL, NULL);
+}
+
+static void a_daemon_whose_descriptors_are_closed_aborts_nothing(void **state)
+{
+	(void)state;
+
+	assert_int_equal(run_daemon(just_exit), 0);
+
+	assert_aborted(NULL, NULL);
+}
+
+static void a_killed_daemon_that_is_not_gone_has_its_mounts_aborted(void **state)
+{
+	int status;
+
+	(void)state;
+
+	status = run_daemon(be_killed_with_a_thread_that_stays);
+
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_aborted("/one", "/two");
+}
+
+static void a_daemon_without_its_first_thread_has_its_mounts_aborted(void **state)
+{
+	(void)state;
+
+	assert_int_equal(run_daemon(lose_the_first_thread), 0);
+
+	assert_aborted("/one", "/two");
+}
+
+static void a_fatal_signal_has_the_mounts_aborted(void **state)
+{
+	int status;
+
+	(void)state;
+
+	status = run_daemon(abort_at_once);
+
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	assert_aborted("/one", "/two");
+}
+
+static void what_was_forgotten_is_not_aborted(void **state)
+{
+	(void)state;
+
+	run_daemon(forget_one_and_abort);
+
+	assert_aborted("/two", NULL);
+}
+
+static void a_new_mount_takes_the_place_of_a_forgotten_one(void **state)
+{
+	(void)state;
+
+	run_daemon(take_the_place_of_a_forgotten_one);
+
+	assert_aborted("/three", "/two");
+}
+
+static void a_path_that_is_too_long_is_refused(void **state)
+{
+	WFS_CLEANUP(wfs_auto_guardian) struct wfs_guardian *guardian = NULL;
+	struct wfs_error error;
+	char path[PATH_MAX + 2];
+
+	(void)state;
+	memset(path, '/', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(wfs_guardian_new(&guardian, &error), 0);
+
+	assert_int_equal(wfs_guardian_watch(guardian, path), -ENAMETOOLONG);
+}
+
+static void guardian_free_accepts_null(void **state)
+{
+	(void)state;
+
+	wfs_guardian_free(NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_daemon_that_ends_in_order_aborts_nothing),
+		TEST(a_daemon_whose_descriptors_are_closed_aborts_nothing),
+		TEST(a_killed_daemon_that_is_not_gone_has_its_mounts_aborted),
+		TEST(a_fatal_signal_has_the_mounts_aborted),
+		TEST(what_was_forgotten_is_not_aborted),
+		TEST(a_new_mount_takes_the_place_of_a_forgotten_one),
+		TEST(a_daemon_without_its_first_thread_has_its_mounts_aborted),
+		TEST(a_path_that_is_too_long_is_refused),
+		TEST(guardian_free_accepts_null),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests_name("guardian", tests, NULL, NULL);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a directory is listed ahead, and how much of it. There is no mount: the child lists a plain
+ * directory, and what FUSE would ask on its behalf is asked while it is waited for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <semaphore.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "fs/data/listahead.h"
+
+enum {
+	LOOKUPS = 16, /* that begin a window */
+	FIRST = 256,  /* entries of the first window */
+	SECOND = 1024,
+	SCANS = 8, /* directories followed at a time */
+	CHILDREN_MAX = 8,
+	A = 1000, /* directories */
+	B = 2000,
+};
+
+/* One child, as FUSE would see it. */
+struct child {
+	uint64_t directory;
+	bool asks; /* it is known by its pid */
+	bool stranger_asks;
+	bool plain;         /* its first entry had no attributes */
+	unsigned int taken; /* entries */
+	unsigned int plain_taken;
+	uint64_t tripwire; /* the last one that was plain */
+};
+
+struct fixture {
+	struct wfs_tree tree;
+	struct wfs_listahead *listahead;
+	sem_t listed; /* posted when a child has ended */
+	/* Written by the thread of listahead before that. */
+	struct child children[CHILDREN_MAX];
+	size_t count;
+	/* Set before anything is looked up. */
+	unsigned int entries; /* of every directory, from offset 1 */
+	uint64_t damaged;     /* a directory whose path cannot be found */
+	uint64_t now;         /* directory whose path was asked for */
+};
+
+static struct fixture *fixture; /* for the wrapped functions */
+
+int __wrap_wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *path);
+int __wrap_fuse_lowlevel_notify_inval_inode(
+	struct fuse_session *fuse, fuse_ino_t ino, off_t offset, off_t size);
+int __real_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
+
+int __wrap_wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *path)
+{
+	(void)tree;
+	fixture->now = ino;
+	if (ino == fixture->damaged)
+		return -EIO;
+	wfs_buffer_append_text(path, ".");
+	return 0;
+}
+
+int __wrap_fuse_lowlevel_notify_inval_inode(
+	struct fuse_session *fuse, fuse_ino_t ino, off_t offset, off_t size)
+{
+	(void)fuse, (void)ino, (void)offset, (void)size;
+	return 0;
+}
+
+/* Hands out entries behind the one that this directory's child was given last. */
+static void list(struct child *child)
+{
+	uint64_t next = 1;
+	bool plain = false;
+
+	for (size_t i = 0; i < fixture->count; i++)
+		if (fixture->children[i].directory == child->directory)
+			next += fixture->children[i].taken;
+	while (next <= fixture->entries && wfs_listahead_take(fixture->listahead, next, &plain)) {
+		child->plain |= child->taken == 0 && plain;
+		child->taken++;
+		child->plain_taken += plain;
+		if (plain)
+			child->tripwire = next;
+		next++;
+	}
+	if (next > fixture->entries)
+		wfs_listahead_end(fixture->listahead);
+}
+
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	struct child child = {
+		.directory = fixture->now,
+		.asks = wfs_listahead_asks(fixture->listahead, (pid_t)id),
+		.stranger_asks = wfs_listahead_asks(fixture->listahead, getpid()),
+	};
+
+	list(&child);
+	int r = __real_waitid(type, id, info, options);
+	if (fixture->count < CHILDREN_MAX)
+		fixture->children[fixture->count++] = child;
+	sem_post(&fixture->listed);
+	return r;
+}
+
+static int setup(void **state)
+{
+	fixture = calloc(1, sizeof(*fixture));
+	*state = fixture;
+	if (!fixture)
+		return -1;
+	fixture->entries = 100000;
+	sem_init(&fixture->listed, 0, 0);
+	return wfs_listahead_new(&fixture->tree, NULL, "/tmp", &fixture->listahead);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	wfs_listahead_stop(fixture->listahead);
+	wfs_listahead_free(fixture->listahead);
+	sem_destroy(&fixture->listed);
+	free(fixture);
+	return 0;
+}
+
+static void look_up(uint64_t directory, unsigned int count)
+{
+	for (unsigned int i = 1; i <= count; i++)
+		wfs_listahead_looked_up(fixture->listahead, directory, i);
+}
+
+/* Returns when @count more children have ended, and all is noted that came of them. */
+static void wait_for(unsigned int count)
+{
+	while (count > 0)
+		count -= sem_wait(&fixture->listed) == 0;
+	wfs_listahead_pause(fixture->listahead);
+	wfs_listahead_resume(fixture->listahead);
+}
+
+/* Lists another directory ahead: what was wanted before has been done then, or will never be. */
+static void list_another(void)
+{
+	wfs_listahead_listed(fixture->listahead, B);
+	look_up(B, LOOKUPS);
+	wait_for(1);
+}
+
+static void few_look_ups_begin_nothing(void **state)
+{
+	(void)state;
+	wfs_listahead_listed(fixture->listahead, A);
+
+	look_up(A, LOOKUPS - 1);
+	list_another();
+
+	assert_int_equal(fixture->count, 1);
+	assert_int_equal(fixture->children[0].directory, B);
+}
+
+static void look_ups_in_a_directory_that_was_not_listed_begin_nothing(void **state)
+{
+	(void)state;
+
+	look_up(A, 10 * LOOKUPS);
+	list_another();
+
+	assert_int_equal(fixture->count, 1);
+	assert_int_equal(fixture->children[0].directory, B);
+}
+
+static void enough_look_ups_have_a_window_listed_by_a_child(void **state)
+{
+	const struct child *child = &fixture->children[0];
+
+	(void)state;
+	wfs_listahead_listed(fixture->listahead, A);
+
+	look_up(A, LOOKUPS);
+	wait_for(1);
+
+	assert_int_equal(fixture->count, 1);
+	assert_int_equal(child->directory, A);
+	assert_true(child->asks);
+	assert_false(child->stranger_asks);
+	assert_int_equal(child->taken, FIRST);
+}
+
+static void the_entry_in_the_middle_comes_without_attributes(void **state)
+{
+	const struct child *child = &fixture->children[0];
+
+	(void)state;
+	wfs_listahead_listed(fixture->listahead, A);
+
+	look_up(A, LOOKUPS);
+	wait_for(1);
+
+	assert_int_equal(child->plain_taken, 1);
+	assert_int_equal(child->tripwire, FIRST / 2);
+}
+
+static void looking_that_entry_up_has_a_larger_window_listed(void **state)
+{
+	(void)state;
+	wfs_listahead_listed(fixture->listahead, A);
+	look_up(A, LOOKUPS);
+	wait_for(1);
+
+	wfs_listahead_looked_up(fixture->listahead, A, fixture->children[0].tripwire);
+	wait_for(1);
+
+	assert_int_equal(fixture->count, 2);
+	assert_int_equal(fixture->children[1].taken, SECOND);
+	assert_int_equal(fixture->children[1].tripwire, FIRST + SECOND / 2);
+}
+
+static void at_the_end_the_directory_is_listed_plainly_and_that_is_all(void **state)
+{
+	(void)state;
+	fixture->entries = FIRST / 2;
+	wfs_listahead_listed(fixture->listahead, A);
+
+	look_up(A, LOOKUPS);
+	wait_for(2);
+	look_up(A, 10 * LOOKUPS);
+	fixture->entries = 100000;
+	list_another();
+
+	assert_int_equal(fixture->count, 3);
+	assert_int_equal(fixture->children[0].taken, FIRST / 2);
+	assert_false(fixture->children[0].plain);
+	assert_true(fixture->children[1].asks);
+	assert_int_equal(fixture->children[2].directory, B);
+}
+
+static void listing_a_directory_anew_begins_anew(void **state)
+{
+	(void)state;
+	fixture->entries = FIRST / 2;
+	wfs_listahead_listed(fixture->listahead, A);
+	look_up(A, LOOKUPS);
+	wait_for(2);
+
+	wfs_listahead_listed(fixture->listahead, A);
+	look_up(A, LOOKUPS);
+	wait_for(2);
+
+	assert_int_equal(fixture->count, 4);
+}
+
+static void a_directory_that_cannot_be_listed_is_not_tried_again(void **state)
+{
+	(void)state;
+	fixture->damaged = A;
+	wfs_listahead_listed(fixture->listahead, A);
+
+	look_up(A, LOOKUPS);
+	list_another();
+	fixture->damaged = 0;
+	look_up(A, 10 * LOOKUPS);
+	list_another();
+
+	assert_int_equal(fixture->count, 2);
+	assert_int_equal(fixture->children[0].directory, B);
+	assert_int_equal(fixture->children[1].directory, B);
+}
+
+static void while_it_is_paused_nothing_is_begun(void **state)
+{
+	(void)state;
+	wfs_listahead_listed(fixture->listahead, A);
+
+	wfs_listahead_pause(fixture->listahead);
+	look_up(A, 10 * LOOKUPS);
+	wfs_listahead_resume(fixture->listahead);
+	list_another();
+
+	assert_int_equal(fixture->count, 1);
+	assert_int_equal(fixture->children[0].directory, B);
+}
+
+static void only_so_many_directories_are_followed(void **state)
+{
+	(void)state;
+	wfs_listahead_listed(fixture->listahead, A);
+	for (uint64_t i = 1; i <= SCANS; i++)
+		wfs_listahead_listed(fixture->listahead, A + i);
+
+	look_up(A, LOOKUPS);
+	look_up(A + 1, LOOKUPS);
+	wait_for(1);
+
+	assert_int_equal(fixture->count, 1);
+	assert_int_equal(fixture->children[0].directory, A + 1);
+}
+
+static void nobody_asks_for_a_child_that_is_not_there(void **state)
+{
+	bool plain = true;
+
+	(void)state;
+
+	assert_false(wfs_listahead_asks(fixture->listahead, 0));
+	assert_false(wfs_listahead_asks(fixture->listahead, getpid()));
+	assert_false(wfs_listahead_take(fixture->listahead, 1, &plain));
+	assert_false(plain);
+}
+
+static void listahead_free_accepts_null(void **state)
+{
+	(void)state;
+
+	wfs_listahead_free(NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(few_look_ups_begin_nothing),
+		TEST(look_ups_in_a_directory_that_was_not_listed_begin_nothing),
+		TEST(enough_look_ups_have_a_window_listed_by_a_child),
+		TEST(the_entry_in_the_middle_comes_without_attributes),
+		TEST(looking_that_entry_up_has_a_larger_window_listed),
+		TEST(at_the_end_the_directory_is_listed_plainly_and_that_is_all),
+		TEST(listing_a_directory_anew_begins_anew),
+		TEST(a_directory_that_cannot_be_listed_is_not_tried_again),
+		TEST(while_it_is_paused_nothing_is_begun),
+		TEST(only_so_many_directories_are_followed),
+		TEST(nobody_asks_for_a_child_that_is_not_there),
+		cmocka_unit_test(listahead_free_accepts_null),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests_name("listahead", tests, NULL, NULL);
+}
