@@ -35,9 +35,8 @@ static bool look(struct backup *backup, const char *what, uint64_t done, uint64_
 {
 	const struct wfs_backup_options *options = backup->options;
 
-	if (options->progress)
+	return !options->progress ||
 		options->progress(options->context, what, done, total > done ? total : 0);
-	return !options->cancelled || !options->cancelled(options->context);
 }
 
 static int cancelled(struct backup *backup)

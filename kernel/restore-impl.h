@@ -40,6 +40,11 @@ struct restore {
 	struct restore_journal journal;
 	struct wfs_store *store; /* in the stage, until it is filled */
 	bool filled;             /* the stage has a whole world, to be compared with the copy */
+	struct {
+		const char *what;
+		uint64_t done;
+		uint64_t total;
+	} told; /* to restore_progress last */
 	struct wfs_restored restored;
 };
 
@@ -47,9 +52,10 @@ struct restore {
 
 struct restore_path restore_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** restore_stopped() - Return: 0, or -EINTR with the error set. */
+/** restore_stopped() - between pieces. Return: 0, or -EINTR with the error set. */
 int restore_stopped(struct restore *restore);
 
+/** restore_progress() - how far it is; the next restore_stopped tells who waits. */
 void restore_progress(struct restore *restore, const char *what, uint64_t done, uint64_t total);
 
 /** restore_noted() - note that @path differs. Return: 0. */

@@ -12,8 +12,7 @@
 
 enum {
 	PIECE_SIZE = 256 << 10,
-	PROGRESS_COUNT = 1024, /* records between two reports */
-	HEAD_MAX = 4096,       /* bytes of journal/head */
+	HEAD_MAX = 4096, /* bytes of journal/head */
 };
 
 #define LOG_PATH "journal/log.jsonl"
@@ -333,8 +332,7 @@ static int check_lines(struct restore *restore, struct restore_lines *lines)
 		r = check_file(restore, &chain, seq);
 		if (r < 0)
 			break;
-		if (++seq % PROGRESS_COUNT == 0)
-			restore_progress(restore, "lines", seq, restore->journal.record_files);
+		restore_progress(restore, "lines", ++seq, restore->journal.record_files);
 	}
 	if (!r && chain.file_differs)
 		blame(restore, &chain, seq - 1, NULL);

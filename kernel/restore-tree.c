@@ -28,15 +28,20 @@ struct restore_path restore_path(const char *format, ...)
 
 int restore_stopped(struct restore *restore)
 {
-	if (!restore->options->stop || !atomic_load(restore->options->stop))
+	const struct wfs_restore_options *options = restore->options;
+
+	if (!options->progress ||
+		options->progress(options->context, restore->told.what, restore->told.done,
+			restore->told.total))
 		return 0;
 	return wfs_error_set(restore->error, WFS_E_CANCELLED, "interrupted, nothing was made");
 }
 
 void restore_progress(struct restore *restore, const char *what, uint64_t done, uint64_t total)
 {
-	if (restore->options->progress)
-		restore->options->progress(restore->options->context, what, done, total);
+	restore->told.what = what;
+	restore->told.done = done;
+	restore->told.total = total;
 }
 
 int restore_noted(struct restore *restore, const char *path, const char *format, ...)

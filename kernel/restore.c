@@ -75,7 +75,12 @@ int wfs_restore(const char *tree, const char *directory, const struct wfs_restor
 {
 	WFS_CLEANUP(restore_done)
 	struct restore restore = {
-		.options = options, .problems = problems, .error = error, .tree_fd = -1};
+		.options = options,
+		.problems = problems,
+		.error = error,
+		.tree_fd = -1,
+		.told = {.what = "files"},
+	};
 
 	restore.tree_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (restore.tree_fd < 0)

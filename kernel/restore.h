@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <stdatomic.h>
-
 #include "kernel/genesis.h"
 #include "kernel/verify.h"
 
@@ -25,9 +23,8 @@ enum {
 
 /* Option struct: plain value. */
 struct wfs_restore_options {
-	wfs_progress_fn *progress; /* may be NULL */
+	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
-	const atomic_bool *stop; /* give up when it becomes true; may be NULL */
 	uint64_t map_size_bytes; /* 0: default */
 	/* Time of a baseline; NULL: the host's clock. */
 	int64_t (*clock_ns)(void *context);

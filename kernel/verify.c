@@ -22,6 +22,7 @@ struct verify {
 	uint64_t height;   /* fixed at the start */
 	uint64_t first;    /* height that is kept; it may rise meanwhile */
 	uint64_t last_vid; /* of the height */
+	bool file_read;    /* since the last look at whether to go on */
 };
 
 /* What of which row is wrong. */
@@ -64,15 +65,34 @@ static bool is_wrong(struct verify *verify, int r)
 	}
 }
 
-/* Every so many rows: report, and let go of the snapshot that was read so far. */
+/* Tells how far it is. Return: 0, or -EINTR. */
+static int look(struct verify *verify, const char *what, uint64_t done, uint64_t total)
+{
+	verify->file_read = false;
+	if (!verify->progress || verify->progress(verify->context, what, done, total))
+		return 0;
+	return wfs_error_set(
+		verify->error, WFS_E_CANCELLED, "interrupted: not all of the world was checked");
+}
+
+/* Every so many rows, and after every file: report, and let go of the snapshot that was read so
+ * far. */
 static int step(struct verify *verify, const char *what, uint64_t done, uint64_t total)
 {
-	if (done % RENEW_COUNT != 0 && done != total)
+	if (done % RENEW_COUNT != 0 && done != total && !verify->file_read)
 		return 0;
-	if (verify->progress)
-		verify->progress(verify->context, what, done, total);
+	int r = look(verify, what, done, total);
+	if (r)
+		return r;
 	wfs_view_close(&verify->view);
 	return open_view(verify, verify->height);
+}
+
+/* The file of a version or a blob. */
+static int check_file(struct verify *verify, const struct wfs_blob *file)
+{
+	verify->file_read = true;
+	return wfs_blob_file_check(wfs_world_store(verify->world), file);
 }
 
 static int failed(struct verify *verify, int r, const char *what)
@@ -290,7 +310,7 @@ static void check_bytes(struct verify *verify, const struct wfs_version *version
 	if (version->tombstone)
 		return;
 	if (version->in_file) {
-		if (is_wrong(verify, wfs_blob_file_check(wfs_world_store(verify->world), &file)))
+		if (is_wrong(verify, check_file(verify, &file)))
 			wrong(verify, "version", version->vid,
 				"its blob file is missing or does not have its hash");
 		return;
@@ -423,8 +443,8 @@ static void check_cell(struct verify *verify, uint32_t reducer_id, const struct 
 /* Cells change under a running owner, so one reducer is checked under one view. */
 static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *done)
 {
+	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
 	struct wfs_reducer reducer;
-	struct wfs_cell_walk walk = {0};
 	struct wfs_cell cell;
 	uint64_t cells = 0;
 	uint64_t live = 0;
@@ -442,10 +462,11 @@ static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *d
 		}
 		check_cell(verify, reducer_id, &cell);
 		live += cell.live;
-		if (verify->progress && (*done + cells) % RENEW_COUNT == 0)
-			verify->progress(verify->context, "cells", *done + cells, 0);
+		r = (*done + cells) % RENEW_COUNT == 0 ? look(verify, "cells", *done + cells, 0)
+						       : 0;
+		if (r)
+			return wfs_trace(r);
 	}
-	wfs_cell_walk_done(&walk);
 	if (r == -EIO)
 		wrong(verify, "reducer", reducer_id, "its cells cannot be read to the end");
 	else if (r)
@@ -502,7 +523,7 @@ static void check_blob(struct verify *verify, uint64_t row, const struct wfs_blo
 	struct wfs_hash hash;
 
 	if (blob->in_file) {
-		if (is_wrong(verify, wfs_blob_file_check(wfs_world_store(verify->world), blob)))
+		if (is_wrong(verify, check_file(verify, blob)))
 			wrong(verify, "blob", row, "its file is missing or does not have its hash");
 	} else {
 		hash = wfs_hash_of(blob->bytes.data, blob->bytes.size);
