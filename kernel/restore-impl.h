@@ -19,6 +19,7 @@ struct restore_path {
 struct restore_journal {
 	bool log;              /* journal/log.jsonl is there */
 	uint64_t record_files; /* number of journal/<seq>.json */
+	uint64_t record_last;  /* the highest seq among them */
 	bool head;             /* journal/head is there */
 	uint64_t height;       /* records */
 	bool baseline;         /* it begins with one */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal of a copy: journal/log.jsonl, or the files of the records, or both, which must then
- * agree. This reads all of it once, before anything is folded, so that every damaged record is
- * named and not the first only.
+ * The journal of a copy: journal/log.jsonl and the files of the records, which must agree. Each
+ * line is proven by the one that is chained behind it, so of the files only that of the last record
+ * is needed, whose line nothing else proves; the others may be left out, all of them. This reads all
+ * of it once, before anything is folded, so that every damaged record is named and not the first
+ * only.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -163,9 +165,11 @@ static int take_name(struct restore *restore, void *context, int directory, cons
 		journal->log = true;
 	else if (strcmp(name, "head") == 0)
 		journal->head = true;
-	else if (is_record_name(name, &seq))
+	else if (is_record_name(name, &seq)) {
 		journal->record_files++;
-	else
+		if (seq > journal->record_last)
+			journal->record_last = seq;
+	} else
 		restore_noted(
 			restore, restore_path("journal/%s", name).text, "is no file of a tree");
 	return 0;
@@ -302,11 +306,20 @@ static void check_line(struct restore *restore, struct chain *chain, uint64_t se
 	chain->hash = wfs_hash_of(line.data, line.size);
 }
 
+/* One file is that of the last record, the others were left out; more are all of them. */
+static bool has_all_files(const struct restore_journal *journal)
+{
+	return journal->record_files > 1;
+}
+
 /* The record's own file, where there are such files besides the log. */
 static int check_file(struct restore *restore, struct chain *chain, uint64_t seq)
 {
+	const struct restore_journal *const journal = &restore->journal;
+
 	chain->file_differs = false;
-	if (chain->lines->log < 0 || restore->journal.record_files == 0)
+	if (chain->lines->log < 0 || journal->record_files == 0 ||
+		(!has_all_files(journal) && seq != journal->record_last))
 		return 0;
 	wfs_buffer_reset(&chain->file);
 	int r = read_record_file(restore, chain->lines->directory, seq, &chain->file);
@@ -332,7 +345,8 @@ static int check_lines(struct restore *restore, struct restore_lines *lines)
 		r = check_file(restore, &chain, seq);
 		if (r < 0)
 			break;
-		restore_progress(restore, "lines", ++seq, restore->journal.record_files);
+		restore_progress(restore, "lines", ++seq,
+			has_all_files(&restore->journal) ? restore->journal.record_files : 0);
 	}
 	if (!r && chain.file_differs)
 		blame(restore, &chain, seq - 1, NULL);
@@ -363,21 +377,36 @@ static int check_head(struct restore *restore, int directory)
 		wfs_buffer_text(&expected), wfs_buffer_text(&came));
 }
 
+/* Every line is proven by what is chained behind it, the last one by its own file. */
+static void check_last(struct restore *restore)
+{
+	struct restore_journal *const journal = &restore->journal;
+
+	if (journal->record_files == 0 ||
+		(!has_all_files(journal) && journal->record_last != journal->height - 1))
+		restore_noted(restore, record_path(journal->height - 1).text,
+			"is missing: nothing else proves the last record");
+}
+
 static int check_records(struct restore *restore, int directory)
 {
 	RESTORE_AUTO_LINES struct restore_lines lines = {0};
 	const size_t problems = restore->problems->count;
 	int r = restore_lines_init(&lines, restore);
 
+	if (r > 0 && lines.log < 0)
+		restore_noted(restore, LOG_PATH, "is missing: nothing else proves the last record");
 	if (r > 0)
 		r = check_lines(restore, &lines);
 	if (r)
 		return wfs_trace(r);
-	if (restore->journal.record_files > restore->journal.height && lines.log >= 0)
+	if (restore->journal.record_last >= restore->journal.height && lines.log >= 0)
 		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
 	/* Of damaged records it is not known what head should say. */
-	if (!r && restore->problems->count == problems)
+	if (!r && restore->problems->count == problems) {
+		check_last(restore);
 		r = check_head(restore, directory);
+	}
 	if (!r && restore->manifest && restore->problems->count == problems &&
 		!wfs_hash_equal(
 			wfs_manifest_hash(restore->manifest), &restore->journal.meta.manifest_hash))

@@ -50,3 +50,6 @@ struct wfs_restored {
  */
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
 	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error);
+
+/** wfs_restore_knows_readme() - is that the README of this version or of one before it? */
+bool wfs_restore_knows_readme(struct wfs_bytes text);

@@ -100,6 +100,17 @@ static void copy_blobs(struct world_fixture *fixture, struct wfs_view *view)
 	}
 }
 
+static void copy_record(struct world_fixture *fixture, struct wfs_view *view, uint64_t seq)
+{
+	struct wfs_bytes line;
+	char name[64];
+
+	assert_int_equal(wfs_view_record(view, seq, &line), 0);
+	snprintf(name, sizeof(name), "journal/%llu.json", (unsigned long long)seq);
+	put_copy(fixture, name, line);
+}
+
+/* As small as it can be: the log, and what proves its last record. */
 static void copy_journal(struct world_fixture *fixture, struct wfs_view *view)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
@@ -114,21 +125,16 @@ static void copy_journal(struct world_fixture *fixture, struct wfs_view *view)
 	assert_int_equal(wfs_view_meta(view, &meta), 0);
 	wfs_meta_write(&meta, &head);
 	put_copy(fixture, "journal/head", wfs_buffer_bytes(&head));
+	copy_record(fixture, view, view->height - 1);
 }
 
-/* The files of records, too. */
+/* The files of all records, too. */
 static void copy_records(struct world_fixture *fixture)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 
-	for (uint64_t seq = 0; seq < view.height; seq++) {
-		struct wfs_bytes line;
-		char name[64];
-
-		assert_int_equal(wfs_view_record(&view, seq, &line), 0);
-		snprintf(name, sizeof(name), "journal/%llu.json", (unsigned long long)seq);
-		put_copy(fixture, name, line);
-	}
+	for (uint64_t seq = 0; seq < view.height; seq++)
+		copy_record(fixture, &view, seq);
 }
 
 /* The tree of a height. */
@@ -146,8 +152,13 @@ static void copy_at(struct world_fixture *fixture, uint64_t height)
 
 static void copy_state(struct world_fixture *fixture)
 {
+	char name[64];
+
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy(fixture, "journal/log.jsonl");
+	snprintf(name, sizeof(name), "journal/%llu.json",
+		(unsigned long long)height_of(fixture) - 1);
+	remove_copy(fixture, name);
 }
 
 /* --- restoring --- */
@@ -365,14 +376,13 @@ static void a_new_world_is_restored(void **state)
 	assert_sound(*state);
 }
 
-static void files_of_records_do_without_the_log(void **state)
+static void the_files_of_all_records_may_be_there(void **state)
 {
 	struct world_fixture *fixture = *state;
 
 	live(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	copy_records(fixture);
-	remove_copy(fixture, "journal/log.jsonl");
 
 	assert_true(restore(fixture).history);
 	assert_sound(fixture);
@@ -575,8 +585,80 @@ static void a_record_that_does_not_fold_is_named(void **state)
 	assert_non_null(value);
 	value[4] = '2';
 	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+	const char *line = memrchr(log.data, '\n', log.size - 1);
+	put_copy(fixture, "journal/2.json",
+		WFS_BYTES(line + 1, log.size - (size_t)(line + 1 - log.data)));
 
 	assert_refused(fixture, "journal/log.jsonl: 2: differs from what folding gives");
+}
+
+/* Nobody's hash covers the last record: it must stand in the copy twice. */
+static void a_last_record_that_nothing_proves_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'a','op':'set','n':2}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_records(fixture);
+	remove_copy(fixture, "journal/3.json");
+	assert_refused(fixture, "journal/3.json: is missing");
+
+	remove_copy(fixture, "journal/0.json");
+	remove_copy(fixture, "journal/1.json");
+	assert_refused(fixture, "journal/3.json: is missing");
+
+	remove_copy(fixture, "journal/2.json");
+	assert_refused(fixture, "journal/3.json: is missing");
+}
+
+static void a_missing_log_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_records(fixture);
+	remove_copy(fixture, "journal/log.jsonl");
+
+	assert_refused(fixture, "journal/log.jsonl: is missing");
+}
+
+static void a_changed_last_record_is_named(void **state)
+{
+	static const char *const parts[] = {"\"at_ns\":17", "\"principal\":\"tester\""};
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+
+	assert_int_equal(send(fixture, "test/None@1", "1"), 0);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	wfs_view_close(&view);
+	char *const last = memrchr(log.data, '\n', log.size - 1);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(parts); i++) {
+		char *const part = memmem(
+			last, log.size - (size_t)(last - log.data), parts[i], strlen(parts[i]));
+		char *const byte = part + strlen(parts[i]) - 2;
+
+		assert_non_null(part);
+		(*byte)++;
+		put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+		assert_refused(fixture, "journal/log.jsonl: expected sha256:");
+		(*byte)--;
+	}
+	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+	remove_copy(fixture, "journal/head");
+	assert_refused(fixture, "journal/head: is missing");
+}
+
+static void a_readme_that_no_version_shows_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy(fixture, "README", wfs_bytes_text("This is a wurld.\n"));
+
+	assert_refused(fixture, "README: expected sha256:");
 }
 
 static void a_state_that_is_no_document_is_named(void **state)
@@ -687,7 +769,7 @@ int main(void)
 		IN_WORLD(every_height_is_restored),
 		IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record),
 		IN_WORLD(a_new_world_is_restored),
-		IN_WORLD(files_of_records_do_without_the_log),
+		IN_WORLD(the_files_of_all_records_may_be_there),
 		IN_WORLD(more_records_than_one_batch_are_restored),
 		IN_WORLD(a_state_alone_is_a_world),
 		IN_WORLD(a_state_goes_on),
@@ -700,6 +782,10 @@ int main(void)
 		IN_WORLD(a_changed_manifest_is_named),
 		IN_WORLD(a_missing_module_is_named),
 		IN_WORLD(a_record_that_does_not_fold_is_named),
+		IN_WORLD(a_last_record_that_nothing_proves_is_named),
+		IN_WORLD(a_missing_log_is_named),
+		IN_WORLD(a_changed_last_record_is_named),
+		IN_WORLD(a_readme_that_no_version_shows_is_named),
 		IN_WORLD(a_state_that_is_no_document_is_named),
 		IN_WORLD(a_key_of_a_reducer_without_keys_is_named),
 		IN_WORLD(an_end_at_any_look_leaves_nothing),

@@ -3,6 +3,7 @@
 #include "tests/unit/world-fixture.h"
 
 #include "caps/session.h"
+#include "caps/upkeep.h"
 #include "fs/tree/tree.h"
 
 enum {
@@ -621,6 +622,15 @@ static void a_file_is_read_from_any_offset(void **state)
 	}
 }
 
+static void the_readme_of_a_copy_is_known(void **state)
+{
+	WFS_AUTO_FREE char *text = contents(*state, "README");
+
+	assert_true(wfs_restore_knows_readme(wfs_bytes_text(text)));
+	text[0]++;
+	assert_false(wfs_restore_knows_readme(wfs_bytes_text(text)));
+}
+
 static void a_large_cell_is_read_from_its_file(void **state)
 {
 	struct shown *shown = *state;
@@ -847,6 +857,7 @@ int main(void)
 		SHOWN(directories_keep_their_inode),
 		SHOWN(a_cell_is_its_document),
 		SHOWN(a_file_is_read_from_any_offset),
+		SHOWN(the_readme_of_a_copy_is_known),
 		SHOWN(a_large_cell_is_read_from_its_file),
 		SHOWN(the_log_is_all_records),
 		SHOWN(the_head_of_the_journal_tells_where_it_stands),
