@@ -7,6 +7,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/baseline.h"
 #include "kernel/blob-read.h"
+#include "kernel/gc.h"
 #include "kernel/replay.h"
 #include "kernel/restore.h"
 #include "kernel/snapshot.h"
@@ -499,6 +500,73 @@ static void a_copy_of_a_state_that_went_on_is_a_state_again(void **state)
 	assert_sound(fixture);
 }
 
+/* --- old heights of a state --- */
+
+static void collect(struct world_fixture *fixture)
+{
+	struct wfs_gc gc = {0};
+
+	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+	assert_true(gc.done);
+	assert_int_equal(gc.first_height, height_of(fixture));
+}
+
+static void old_heights_of_a_state_can_be_dropped(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_view view;
+
+	live(fixture);
+	copy_state(fixture);
+	restore(fixture);
+	for (int i = 0; i < 20; i++)
+		tell(fixture, "{'key':'a','op':'add','n':1}");
+	tell(fixture, "{'key':'a/b','op':'delete'}");
+	tell(fixture, "{'key':'large','op':'set','n':1}");
+	tell(fixture, "{'key':'new','op':'set','n':1}");
+	tell(fixture, "{'key':'new','op':'delete'}");
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	collect(fixture);
+	assert_sound(fixture);
+
+	assert_int_equal(wfs_view_open(fixture->world, 2, &view, &fixture->error), -ENOENT);
+	const struct wfs_hash after = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	assert_true(wfs_hash_equal(&after, &hash));
+	tell(fixture, "{'key':'a/b','op':'add','n':1}");
+	tell(fixture, "{'key':'new','op':'add','n':1}");
+	tell(fixture, "{'key':'a','op':'delete'}");
+	assert_sound(fixture);
+	collect(fixture);
+	assert_sound(fixture);
+	assert_state(fixture, "cell", "a/b", "{'n':1}");
+	assert_state(fixture, "cell", "a", NULL);
+	tell(fixture, "{'key':'a','op':'add','n':5}");
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_sound(fixture);
+}
+
+static void a_cell_of_a_baseline_that_is_lost_is_missed(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	copy_state(fixture);
+	restore(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':2}");
+	tell(fixture, "{'key':'a','op':'set','n':3}");
+	collect(fixture);
+	assert_sound(fixture);
+	tamper_number(fixture, "version", 2, NULL, NULL);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	print_message("%s", wfs_buffer_text(&problems.lines));
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "journal: 1: differs"));
+}
+
 /* --- baselines that are damaged --- */
 
 static void restored_state(struct world_fixture *fixture)
@@ -776,6 +844,8 @@ int main(void)
 		IN_WORLD(a_state_without_cells_is_a_world),
 		IN_WORLD(more_cells_than_one_batch_are_a_state),
 		IN_WORLD(a_copy_of_a_state_that_went_on_is_a_state_again),
+		IN_WORLD(old_heights_of_a_state_can_be_dropped),
+		IN_WORLD(a_cell_of_a_baseline_that_is_lost_is_missed),
 		IN_WORLD(verify_and_replay_see_a_cell_that_the_baseline_did_not_give),
 		IN_WORLD(a_changed_cell_is_named),
 		IN_WORLD(cells_that_are_too_many_and_too_few_are_named),
