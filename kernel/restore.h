@@ -18,7 +18,6 @@ enum {
 	WFS_RESTORE_CELL_MAX = 64 << 20,     /* bytes of one cell, more than a reducer can answer */
 	WFS_RESTORE_LINE_MAX = 64 << 20,     /* bytes of one record */
 	WFS_RESTORE_MANIFEST_MAX = 64 << 20, /* bytes of the manifest */
-	WFS_RESTORE_BLOB_MAX = 1 << 30,      /* bytes of one blob (spec 2) */
 };
 
 /* Option struct: plain value. */
