@@ -122,6 +122,8 @@ struct restore_lines {
 	size_t piece_at;
 	size_t piece_size;
 	uint64_t count; /* lines read */
+	uint64_t done_bytes;
+	uint64_t total_bytes; /* of log.jsonl, 0: there is none */
 	struct wfs_buffer line;
 };
 /** restore_lines_init() - Return: 1, 0 when there is no journal (a problem was noted), -errno. */

@@ -45,6 +45,8 @@ static int read_record_file(
 
 int restore_lines_init(struct restore_lines *lines, struct restore *restore)
 {
+	struct stat st;
+
 	*lines = (struct restore_lines){.restore = restore, .directory = -1, .log = -1};
 	int r = open_journal(restore, &lines->directory);
 
@@ -53,8 +55,10 @@ int restore_lines_init(struct restore_lines *lines, struct restore *restore)
 	lines->piece = malloc(PIECE_SIZE);
 	if (!lines->piece)
 		return wfs_error_from_errno(restore->error, -ENOMEM, "read the journal");
-	return wfs_trace(restore_open(
-		restore, lines->directory, "log.jsonl", LOG_PATH, UINT64_MAX, &lines->log));
+	r = restore_open(restore, lines->directory, "log.jsonl", LOG_PATH, UINT64_MAX, &lines->log);
+	if (r > 0 && fstat(lines->log, &st) == 0)
+		lines->total_bytes = (uint64_t)st.st_size;
+	return wfs_trace(r);
 }
 
 /* Return: 1, 0 at the end of the file, or -errno. */
@@ -345,8 +349,10 @@ static int check_lines(struct restore *restore, struct restore_lines *lines)
 		r = check_file(restore, &chain, seq);
 		if (r < 0)
 			break;
-		restore_progress(restore, "lines", ++seq,
-			has_all_files(&restore->journal) ? restore->journal.record_files : 0);
+		seq++;
+		lines->done_bytes += lines->line.size;
+		restore_progress(
+			restore, "bytes of the journal", lines->done_bytes, lines->total_bytes);
 	}
 	if (!r && chain.file_differs)
 		blame(restore, &chain, seq - 1, NULL);

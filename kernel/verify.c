@@ -451,7 +451,7 @@ static void check_cell(struct verify *verify, uint32_t reducer_id, const struct 
 }
 
 /* Cells change under a running owner, so one reducer is checked under one view. */
-static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *done)
+static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *done, uint64_t total)
 {
 	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
 	struct wfs_reducer reducer;
@@ -472,8 +472,9 @@ static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *d
 		}
 		check_cell(verify, reducer_id, &cell);
 		live += cell.live;
-		r = (*done + cells) % RENEW_COUNT == 0 ? look(verify, "cells", *done + cells, 0)
-						       : 0;
+		if ((*done + cells) % RENEW_COUNT != 0)
+			continue;
+		r = look(verify, "cells", *done + cells, total);
 		if (r)
 			return wfs_trace(r);
 	}
@@ -508,8 +509,21 @@ static int check_kernel_cells(struct verify *verify)
 	return 0;
 }
 
+/* About how many cells there are, for who waits: those that were removed count, too. */
+static uint64_t count_cells(struct verify *verify)
+{
+	struct wfs_reducer reducer = {.reducer_id = WFS_REDUCER_ID_KERNEL};
+	struct wfs_bytes name;
+	uint64_t count = 0;
+
+	while (wfs_view_reducer_next(&verify->view, reducer.reducer_id, &name, &reducer) == 0)
+		count += reducer.cell_count;
+	return count;
+}
+
 static int check_reducers(struct verify *verify)
 {
+	const uint64_t total = count_cells(verify);
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
 	uint64_t done = 0;
@@ -518,7 +532,7 @@ static int check_reducers(struct verify *verify)
 	for (uint32_t id = WFS_REDUCER_ID_KERNEL;
 		(r = wfs_view_reducer_next(&verify->view, id, &name, &reducer)) == 0;
 		id = reducer.reducer_id) {
-		r = check_reducer(verify, reducer.reducer_id, &done);
+		r = check_reducer(verify, reducer.reducer_id, &done, total);
 		if (r)
 			return wfs_trace(r);
 	}
