@@ -32,9 +32,11 @@ static int setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
+	if (!fixture)
+		return -1;
 	*state = fixture;
-	fixture->file = fixture ? open_memstream(&fixture->text, &fixture->size) : NULL;
-	return fixture && fixture->file ? 0 : -1;
+	fixture->file = open_memstream(&fixture->text, &fixture->size);
+	return fixture->file ? 0 : -1;
 }
 
 static int teardown(void **state)
@@ -45,6 +47,14 @@ static int teardown(void **state)
 	free(fixture->text);
 	free(fixture);
 	return 0;
+}
+
+/* $WORLDFS_PROGRESS; NULL: not set */
+static void set_wait(const char *value)
+{
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+	assert_int_equal(
+		value ? setenv("WORLDFS_PROGRESS", value, 1) : unsetenv("WORLDFS_PROGRESS"), 0);
 }
 
 /* No terminal, and 1000 s on the clock. */
@@ -148,9 +158,9 @@ static void the_wait_for_the_first_line_can_be_set(void **state)
 {
 	struct fixture *fixture = *state;
 
-	setenv("WORLDFS_PROGRESS", "0", 1);
+	set_wait("0");
 	struct wfs_progress *progress = start(fixture);
-	unsetenv("WORLDFS_PROGRESS");
+	set_wait(NULL);
 	for (uint64_t done = 1; done <= 3; done++)
 		wfs_progress_show(progress, "records", done, 3);
 
@@ -163,10 +173,10 @@ static void a_setting_that_is_no_number_of_seconds_is_ignored(void **state)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		print_message("%s\n", wrong[i]);
-		setenv("WORLDFS_PROGRESS", wrong[i], 1);
+		set_wait(wrong[i]);
 		assert_int_equal(start(*state)->distance_ns, 5 * SECOND);
 	}
-	unsetenv("WORLDFS_PROGRESS");
+	set_wait(NULL);
 }
 
 static void a_terminal_has_one_line_that_moves_on(void **state)

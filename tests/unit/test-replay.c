@@ -166,9 +166,11 @@ static void an_interrupted_replay_leaves_no_scratch_store(void **state)
 	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 
-	setenv("TMPDIR", fixture->root, 1);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(setenv("TMPDIR", fixture->root, 1), 0);
 	int r = wfs_replay(fixture->world, &problems, end_at_once, NULL, &fixture->error);
-	unsetenv("TMPDIR");
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(unsetenv("TMPDIR"), 0);
 
 	assert_int_equal(r, -EINTR);
 	assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
