@@ -23,6 +23,7 @@ struct restore_journal {
 	bool head;             /* journal/head is there */
 	uint64_t height;       /* records */
 	bool baseline;         /* it begins with one */
+	bool broken; /* its lines are not what they were, so that folding makes no sense */
 	struct wfs_genesis genesis;
 	struct wfs_meta meta;             /* what its head document must say */
 	uint64_t snapshot_height;         /* of the newest snapshot, 0: there is none */

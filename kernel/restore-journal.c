@@ -118,6 +118,7 @@ static int next_of_log(struct restore_lines *lines)
 int restore_lines_next(struct restore_lines *lines)
 {
 	struct restore *const restore = lines->restore;
+	const size_t problems = restore->problems->count;
 	int r = restore_stopped(restore);
 
 	if (r)
@@ -129,6 +130,8 @@ int restore_lines_next(struct restore_lines *lines)
 		r = read_record_file(restore, lines->directory, lines->count, &lines->line);
 	if (r > 0)
 		lines->count++;
+	/* What cannot be read ends it before its end. */
+	restore->journal.broken |= restore->problems->count > problems;
 	return r;
 }
 
@@ -215,6 +218,7 @@ static struct restore_path line_path(const struct chain *chain, uint64_t seq)
 static void note_line(
 	struct restore *restore, const struct chain *chain, uint64_t seq, const char *reason)
 {
+	restore->journal.broken = true;
 	restore_noted(restore, line_path(chain, seq).text, "record %" PRIu64 " %s", seq, reason);
 }
 
@@ -227,6 +231,7 @@ static void blame(struct restore *restore, const struct chain *chain, uint64_t s
 	const bool line_is_right = prev && wfs_hash_equal(prev, &chain->hash);
 	char whose[64];
 
+	restore->journal.broken |= !line_is_right;
 	snprintf(whose, sizeof(whose), "record %" PRIu64 ", as %" PRIu64 ".json has it", seq, seq);
 	if (!line_is_right)
 		restore_hash_noted(restore, LOG_PATH, whose, &chain->file_hash, &chain->hash);
@@ -250,6 +255,7 @@ static void check_prev(struct restore *restore, const struct chain *chain,
 		return;
 	wfs_hash_text(&chain->hash, expected);
 	wfs_hash_text(prev, came);
+	restore->journal.broken = true;
 	restore_noted(restore, line_path(chain, seq).text,
 		"record %" PRIu64 " does not follow from the one before it: expected prev %s, "
 		"got %s",
@@ -359,9 +365,11 @@ static int check_lines(struct restore *restore, struct restore_lines *lines)
 	wfs_buffer_done(&chain.file);
 	restore->journal.height = seq;
 	restore->journal.meta.journal_height = seq;
-	if (!r && seq == 0)
+	if (!r && seq == 0) {
+		restore->journal.broken = true;
 		restore_noted(restore, restore->journal.log ? LOG_PATH : "journal",
 			"expected a genesis record, got nothing");
+	}
 	return wfs_trace(r);
 }
 
@@ -394,10 +402,21 @@ static void check_last(struct restore *restore)
 			"is missing: nothing else proves the last record");
 }
 
+static void check_manifest(struct restore *restore)
+{
+	struct restore_journal *const journal = &restore->journal;
+
+	if (!restore->manifest ||
+		wfs_hash_equal(wfs_manifest_hash(restore->manifest), &journal->meta.manifest_hash))
+		return;
+	journal->broken = true;
+	restore_hash_noted(restore, "manifest", "the genesis record", &journal->meta.manifest_hash,
+		wfs_manifest_hash(restore->manifest));
+}
+
 static int check_records(struct restore *restore, int directory)
 {
 	RESTORE_AUTO_LINES struct restore_lines lines = {0};
-	const size_t problems = restore->problems->count;
 	int r = restore_lines_init(&lines, restore);
 
 	if (r > 0 && lines.log < 0)
@@ -408,17 +427,12 @@ static int check_records(struct restore *restore, int directory)
 		return wfs_trace(r);
 	if (restore->journal.record_last >= restore->journal.height && lines.log >= 0)
 		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
-	/* Of damaged records it is not known what head should say. */
-	if (!r && restore->problems->count == problems) {
-		check_last(restore);
-		r = check_head(restore, directory);
-	}
-	if (!r && restore->manifest && restore->problems->count == problems &&
-		!wfs_hash_equal(
-			wfs_manifest_hash(restore->manifest), &restore->journal.meta.manifest_hash))
-		restore_hash_noted(restore, "manifest", "the genesis record",
-			&restore->journal.meta.manifest_hash, wfs_manifest_hash(restore->manifest));
-	return wfs_trace(r);
+	/* Of damaged records it is not known what the others should say. */
+	if (r || restore->journal.broken)
+		return wfs_trace(r);
+	check_last(restore);
+	check_manifest(restore);
+	return wfs_trace(check_head(restore, directory));
 }
 
 /* Where the cells come from, when there is nothing of the journal but its head. */
