@@ -35,9 +35,8 @@ static bool look(struct backup *backup, const char *what, uint64_t done, uint64_
 {
 	const struct wfs_backup_options *options = backup->options;
 
-	if (options->progress)
+	return !options->progress ||
 		options->progress(options->context, what, done, total > done ? total : 0);
-	return !options->cancelled || !options->cancelled(options->context);
 }
 
 static int cancelled(struct backup *backup)
@@ -113,9 +112,9 @@ static int add_file(struct backup *backup, const struct wfs_hash *hash, uint64_t
 }
 
 /* Every so many rows. Return: 0, or -EINTR. */
-static int look_at_row(struct backup *backup, uint64_t row)
+static int look_at_row(struct backup *backup, const char *what, uint64_t row, uint64_t total)
 {
-	if (row % LOOK_COUNT != 0 || look(backup, "rows", row, 0))
+	if (row % LOOK_COUNT != 0 || look(backup, what, row, total))
 		return 0;
 	return cancelled(backup);
 }
@@ -124,14 +123,17 @@ static int find_in_versions(struct backup *backup, struct wfs_txn *txn)
 {
 	struct wfs_version version;
 	uint64_t vid = 0;
-	int r;
+	uint64_t last_vid;
+	int r = wfs_version_last(txn, &last_vid);
 
+	if (r)
+		return r;
 	while ((r = wfs_version_next(txn, vid, &version)) == 0) {
 		vid = version.vid;
 		if (version.in_file)
 			r = add_file(backup, &version.hash, version.size_bytes);
 		if (!r)
-			r = look_at_row(backup, vid);
+			r = look_at_row(backup, "versions", vid, last_vid);
 		if (r)
 			return r;
 	}
@@ -150,7 +152,7 @@ static int find_in_blobs(struct backup *backup, struct wfs_txn *txn)
 		if (blob.in_file)
 			r = add_file(backup, &blob.hash, blob.size_bytes);
 		if (!r)
-			r = look_at_row(backup, ++count);
+			r = look_at_row(backup, "blobs", ++count, 0);
 		if (r)
 			return r;
 	}

@@ -14,9 +14,7 @@
 
 /* Option struct: plain value. */
 struct wfs_backup_options {
-	wfs_progress_fn *progress; /* may be NULL */
-	/* Asked between pieces; true: give up. May be NULL. */
-	bool (*cancelled)(void *context);
+	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
 };
 

@@ -33,6 +33,13 @@ static int raise_first(struct wfs_gc_step *step, struct wfs_txn *txn)
 	return 0;
 }
 
+/* What the baseline gave is in no record. */
+static bool is_of_baseline(const struct wfs_gc_step *step, uint64_t cell_id, uint64_t height)
+{
+	return step->baseline && height == WFS_BASELINE_SEQ + 1 &&
+		wfs_cell_reducer(cell_id) != WFS_REDUCER_ID_KERNEL;
+}
+
 static int drop_version(
 	struct wfs_gc_step *step, struct wfs_txn *txn, const struct wfs_version *version)
 {
@@ -58,7 +65,8 @@ static int drop_deleted(struct wfs_gc_step *step, struct wfs_head *head,
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
 	/* The newest version of all stays, so that its number is not given again. */
-	if (cell.head_vid != version->vid || version->vid + 1 == head->next_vid)
+	if (cell.head_vid != version->vid || version->vid + 1 == head->next_vid ||
+		is_of_baseline(step, cell_id, cell.created_height))
 		return 0;
 	*ret_fatal = true;
 	r = drop_version(step, head->txn, version);
@@ -75,6 +83,9 @@ static int look_at_version(struct wfs_gc_step *step, struct wfs_head *head, uint
 	const struct wfs_version *version, bool *ret_fatal)
 {
 	struct wfs_version in_force;
+
+	if (is_of_baseline(step, version->cell_id, version->height))
+		return 0;
 	int r = wfs_history_at(head->txn, version->cell_id, first, &in_force);
 
 	if (r)
@@ -214,8 +225,8 @@ static int heights(
 	return r ? wfs_error_from_errno(error, r, "read the world's heights") : 0;
 }
 
-/* The cells of a baseline are in no journal: replay takes them from the versions of its height. */
-static int check_no_baseline(struct wfs_world *world, struct wfs_error *error)
+/* Does the world begin with a baseline? */
+static int find_baseline(struct wfs_world *world, bool *ret_baseline, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
@@ -227,13 +238,8 @@ static int check_no_baseline(struct wfs_world *world, struct wfs_error *error)
 	r = wfs_view_record(&view, WFS_BASELINE_SEQ, &line);
 	if (!r)
 		r = wfs_record_parse(line, &parsed, error);
-	if (r)
-		return r == -ENOENT ? 0 : wfs_error_from_errno(error, r, "read the journal");
-	if (parsed.record.kind != WFS_RECORD_BASELINE)
-		return 0;
-	return wfs_error_set(error, WFS_E_NOT_ENABLED,
-		"old heights of a world that was restored without its journal cannot be dropped "
-		"yet");
+	*ret_baseline = !r && parsed.record.kind == WFS_RECORD_BASELINE;
+	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "read the journal") : 0;
 }
 
 int wfs_gc_since(
@@ -241,10 +247,8 @@ int wfs_gc_since(
 {
 	uint64_t first = 0;
 	uint64_t head = 0;
-	int r = check_no_baseline(world, error);
+	int r = heights(world, &first, &head, error);
 
-	if (!r)
-		r = heights(world, &first, &head, error);
 	if (r)
 		return wfs_trace(r);
 	if (height == 0)
@@ -340,11 +344,13 @@ static int drop_all(struct wfs_world *world, struct wfs_gc *gc, const char *prin
 	uint64_t rows_max, bool *ret_done, struct wfs_error *error)
 {
 	uint64_t rows = 0;
-	int r = 0;
+	bool baseline = false;
+	int r = find_baseline(world, &baseline, error);
 
 	*ret_done = false;
 	while (!r && !*ret_done && (rows_max == 0 || rows < rows_max)) {
-		struct wfs_gc_step step = {.kind = WFS_GC_DROP, .after_vid = gc->after_vid};
+		struct wfs_gc_step step = {
+			.kind = WFS_GC_DROP, .after_vid = gc->after_vid, .baseline = baseline};
 
 		r = do_step(world, gc, principal, &step, error);
 		rows += WFS_GC_STEP_ROWS;

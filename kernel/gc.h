@@ -11,7 +11,8 @@
  *
  * A version stays if it is the one in force at the first height, or younger. A cell that is
  * deleted there, and was not made again since, goes with its name; made again later it is a new
- * cell. A listed blob stays: no height ever stops showing it.
+ * cell. A listed blob stays: no height ever stops showing it. The cells that a baseline gave stay as
+ * it gave them, because they are in no record: without them the journal could not be replayed.
  * Source: spec 1, "Snapshot, replay, restore".
  */
 #pragma once
@@ -75,6 +76,7 @@ struct wfs_gc_step {
 	enum wfs_gc_step_kind kind;
 	uint64_t first_height;  /* raise */
 	uint64_t after_vid;     /* drop: moves on; files: every version up to it is known */
+	bool baseline;          /* drop: the world begins with one, whose versions stay */
 	struct wfs_hash *files; /* files; borrowed, sorted */
 	size_t file_count;
 

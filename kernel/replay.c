@@ -7,6 +7,8 @@
 #include "kernel/refold.h"
 #include "kernel/world-impl.h"
 
+enum { LOOK_COUNT = 1024 }; /* cells between two looks at whether to go on */
+
 struct replay {
 	struct wfs_world *world;
 	uint64_t first; /* height that the world keeps; it may rise meanwhile */
@@ -20,7 +22,18 @@ struct replay {
 	struct wfs_store *scratch;
 	struct wfs_buffer state; /* of a baseline's cell */
 	uint64_t compared_vid;   /* versions up to this one are known to be equal */
+	wfs_progress_fn *progress;
+	void *context;
 };
+
+/* Tells how far it is. Return: 0, or -EINTR. */
+static int look(struct replay *replay, const char *what, uint64_t done, uint64_t total,
+	struct wfs_error *error)
+{
+	if (!replay->progress || replay->progress(replay->context, what, done, total))
+		return 0;
+	return wfs_error_set(error, WFS_E_CANCELLED, "interrupted: not all records were folded");
+}
 
 /* --- what folding asks for --- */
 
@@ -74,6 +87,8 @@ static int give_cell(
 	wfs_buffer_reset(&replay->state);
 	r = wfs_version_read(replay->world->store, &version, &replay->state, error);
 	ret_cell->bytes = wfs_buffer_bytes(&replay->state);
+	if (!r && vid % LOOK_COUNT == 0)
+		r = look(replay, "cells", vid, 0, error);
 	return r ? wfs_trace(r) : 1;
 }
 
@@ -272,14 +287,14 @@ int wfs_replay(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	void *context, struct wfs_error *error)
 {
 	WFS_CLEANUP(replay_done)
-	struct replay replay = {.world = world};
+	struct replay replay = {.world = world, .progress = progress, .context = context};
 	int r = prepare(&replay, problems, error);
 
 	while (!r && replay.refold.head.height < replay.source.height && problems->count == 0) {
 		r = run_batch(&replay, error);
-		if (!r && progress)
-			progress(context, "records", replay.refold.head.height,
-				replay.source.height);
+		if (!r)
+			r = look(&replay, "records", replay.refold.head.height,
+				replay.source.height, error);
 	}
 	if (!r && problems->count == 0)
 		r = compare_first(&replay, error);

@@ -104,7 +104,8 @@ static int take_blob(struct restore *restore, void *context, int directory, cons
 	if (strlen(name) != WFS_HASH_HEX_SIZE ||
 		wfs_hash_parse(name, WFS_HASH_HEX_SIZE, &hash, NULL))
 		return restore_noted(restore, path.text, "is no file of a tree");
-	int r = restore_open(restore, directory, name, path.text, WFS_RESTORE_BLOB_MAX, &fd);
+	int r = restore_open(restore, directory, name, path.text, WFS_BLOB_MAX, &fd);
+	restore_progress(restore, "blobs", ++restore->told.done, 0);
 	return r <= 0 ? r : put_blob(context, fd, path.text, &hash);
 }
 
@@ -116,6 +117,7 @@ int restore_blobs(struct restore *restore)
 
 	if (r <= 0)
 		return wfs_trace(r);
+	restore_progress(restore, "blobs", 0, 0);
 	r = batch_begin(&batch);
 	if (!r)
 		r = restore_list(restore, directory, "blob/", take_blob, &batch);
@@ -283,6 +285,8 @@ static int fold_all(struct restore *restore, const struct wfs_refold_source *sou
 	while (!r && !refold.differs && refold.head.height < source->height) {
 		r = wfs_refold_batch(&refold, restore->error);
 		restore_progress(restore, "records", refold.head.height, source->height);
+		if (!r)
+			r = restore_stopped(restore);
 	}
 	if (!r && refold.cut)
 		r = record_cut(restore, &refold.head);
@@ -413,8 +417,7 @@ static int take_cell(struct restore *restore, void *context, int directory, cons
 		return restore_noted(restore, path.text, "was listed twice: the copy is changing");
 	if (r)
 		return write_failed(restore, r);
-	if (++baseline->cells % BATCH_COUNT_MAX == 0)
-		restore_progress(restore, "cells", baseline->cells, 0);
+	restore_progress(restore, "cells", ++baseline->cells, 0);
 	return batch_step(&baseline->batch, baseline->state.size);
 }
 

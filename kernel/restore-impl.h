@@ -19,9 +19,11 @@ struct restore_path {
 struct restore_journal {
 	bool log;              /* journal/log.jsonl is there */
 	uint64_t record_files; /* number of journal/<seq>.json */
+	uint64_t record_last;  /* the highest seq among them */
 	bool head;             /* journal/head is there */
 	uint64_t height;       /* records */
 	bool baseline;         /* it begins with one */
+	bool broken; /* its lines are not what they were, so that folding makes no sense */
 	struct wfs_genesis genesis;
 	struct wfs_meta meta;             /* what its head document must say */
 	uint64_t snapshot_height;         /* of the newest snapshot, 0: there is none */
@@ -40,6 +42,11 @@ struct restore {
 	struct restore_journal journal;
 	struct wfs_store *store; /* in the stage, until it is filled */
 	bool filled;             /* the stage has a whole world, to be compared with the copy */
+	struct {
+		const char *what;
+		uint64_t done;
+		uint64_t total;
+	} told; /* to restore_progress last */
 	struct wfs_restored restored;
 };
 
@@ -47,9 +54,10 @@ struct restore {
 
 struct restore_path restore_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** restore_stopped() - Return: 0, or -EINTR with the error set. */
+/** restore_stopped() - between pieces. Return: 0, or -EINTR with the error set. */
 int restore_stopped(struct restore *restore);
 
+/** restore_progress() - how far it is; the next restore_stopped tells who waits. */
 void restore_progress(struct restore *restore, const char *what, uint64_t done, uint64_t total);
 
 /** restore_noted() - note that @path differs. Return: 0. */
@@ -115,6 +123,8 @@ struct restore_lines {
 	size_t piece_at;
 	size_t piece_size;
 	uint64_t count; /* lines read */
+	uint64_t done_bytes;
+	uint64_t total_bytes; /* of log.jsonl, 0: there is none */
 	struct wfs_buffer line;
 };
 /** restore_lines_init() - Return: 1, 0 when there is no journal (a problem was noted), -errno. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal of a copy: journal/log.jsonl, or the files of the records, or both, which must then
- * agree. This reads all of it once, before anything is folded, so that every damaged record is
- * named and not the first only.
+ * The journal of a copy: journal/log.jsonl and the files of the records, which must agree. Each
+ * line is proven by the one that is chained behind it, so of the files only that of the last record
+ * is needed, whose line nothing else proves; the others may be left out, all of them. This reads all
+ * of it once, before anything is folded, so that every damaged record is named and not the first
+ * only.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,8 +14,7 @@
 
 enum {
 	PIECE_SIZE = 256 << 10,
-	PROGRESS_COUNT = 1024, /* records between two reports */
-	HEAD_MAX = 4096,       /* bytes of journal/head */
+	HEAD_MAX = 4096, /* bytes of journal/head */
 };
 
 #define LOG_PATH "journal/log.jsonl"
@@ -44,6 +45,8 @@ static int read_record_file(
 
 int restore_lines_init(struct restore_lines *lines, struct restore *restore)
 {
+	struct stat st;
+
 	*lines = (struct restore_lines){.restore = restore, .directory = -1, .log = -1};
 	int r = open_journal(restore, &lines->directory);
 
@@ -52,8 +55,10 @@ int restore_lines_init(struct restore_lines *lines, struct restore *restore)
 	lines->piece = malloc(PIECE_SIZE);
 	if (!lines->piece)
 		return wfs_error_from_errno(restore->error, -ENOMEM, "read the journal");
-	return wfs_trace(restore_open(
-		restore, lines->directory, "log.jsonl", LOG_PATH, UINT64_MAX, &lines->log));
+	r = restore_open(restore, lines->directory, "log.jsonl", LOG_PATH, UINT64_MAX, &lines->log);
+	if (r > 0 && fstat(lines->log, &st) == 0)
+		lines->total_bytes = (uint64_t)st.st_size;
+	return wfs_trace(r);
 }
 
 /* Return: 1, 0 at the end of the file, or -errno. */
@@ -113,6 +118,7 @@ static int next_of_log(struct restore_lines *lines)
 int restore_lines_next(struct restore_lines *lines)
 {
 	struct restore *const restore = lines->restore;
+	const size_t problems = restore->problems->count;
 	int r = restore_stopped(restore);
 
 	if (r)
@@ -124,6 +130,8 @@ int restore_lines_next(struct restore_lines *lines)
 		r = read_record_file(restore, lines->directory, lines->count, &lines->line);
 	if (r > 0)
 		lines->count++;
+	/* What cannot be read ends it before its end. */
+	restore->journal.broken |= restore->problems->count > problems;
 	return r;
 }
 
@@ -164,9 +172,11 @@ static int take_name(struct restore *restore, void *context, int directory, cons
 		journal->log = true;
 	else if (strcmp(name, "head") == 0)
 		journal->head = true;
-	else if (is_record_name(name, &seq))
+	else if (is_record_name(name, &seq)) {
 		journal->record_files++;
-	else
+		if (seq > journal->record_last)
+			journal->record_last = seq;
+	} else
 		restore_noted(
 			restore, restore_path("journal/%s", name).text, "is no file of a tree");
 	return 0;
@@ -208,6 +218,7 @@ static struct restore_path line_path(const struct chain *chain, uint64_t seq)
 static void note_line(
 	struct restore *restore, const struct chain *chain, uint64_t seq, const char *reason)
 {
+	restore->journal.broken = true;
 	restore_noted(restore, line_path(chain, seq).text, "record %" PRIu64 " %s", seq, reason);
 }
 
@@ -220,6 +231,7 @@ static void blame(struct restore *restore, const struct chain *chain, uint64_t s
 	const bool line_is_right = prev && wfs_hash_equal(prev, &chain->hash);
 	char whose[64];
 
+	restore->journal.broken |= !line_is_right;
 	snprintf(whose, sizeof(whose), "record %" PRIu64 ", as %" PRIu64 ".json has it", seq, seq);
 	if (!line_is_right)
 		restore_hash_noted(restore, LOG_PATH, whose, &chain->file_hash, &chain->hash);
@@ -243,6 +255,7 @@ static void check_prev(struct restore *restore, const struct chain *chain,
 		return;
 	wfs_hash_text(&chain->hash, expected);
 	wfs_hash_text(prev, came);
+	restore->journal.broken = true;
 	restore_noted(restore, line_path(chain, seq).text,
 		"record %" PRIu64 " does not follow from the one before it: expected prev %s, "
 		"got %s",
@@ -303,11 +316,20 @@ static void check_line(struct restore *restore, struct chain *chain, uint64_t se
 	chain->hash = wfs_hash_of(line.data, line.size);
 }
 
+/* One file is that of the last record, the others were left out; more are all of them. */
+static bool has_all_files(const struct restore_journal *journal)
+{
+	return journal->record_files > 1;
+}
+
 /* The record's own file, where there are such files besides the log. */
 static int check_file(struct restore *restore, struct chain *chain, uint64_t seq)
 {
+	const struct restore_journal *const journal = &restore->journal;
+
 	chain->file_differs = false;
-	if (chain->lines->log < 0 || restore->journal.record_files == 0)
+	if (chain->lines->log < 0 || journal->record_files == 0 ||
+		(!has_all_files(journal) && seq != journal->record_last))
 		return 0;
 	wfs_buffer_reset(&chain->file);
 	int r = read_record_file(restore, chain->lines->directory, seq, &chain->file);
@@ -333,17 +355,21 @@ static int check_lines(struct restore *restore, struct restore_lines *lines)
 		r = check_file(restore, &chain, seq);
 		if (r < 0)
 			break;
-		if (++seq % PROGRESS_COUNT == 0)
-			restore_progress(restore, "lines", seq, restore->journal.record_files);
+		seq++;
+		lines->done_bytes += lines->line.size;
+		restore_progress(
+			restore, "bytes of the journal", lines->done_bytes, lines->total_bytes);
 	}
 	if (!r && chain.file_differs)
 		blame(restore, &chain, seq - 1, NULL);
 	wfs_buffer_done(&chain.file);
 	restore->journal.height = seq;
 	restore->journal.meta.journal_height = seq;
-	if (!r && seq == 0)
+	if (!r && seq == 0) {
+		restore->journal.broken = true;
 		restore_noted(restore, restore->journal.log ? LOG_PATH : "journal",
 			"expected a genesis record, got nothing");
+	}
 	return wfs_trace(r);
 }
 
@@ -365,27 +391,48 @@ static int check_head(struct restore *restore, int directory)
 		wfs_buffer_text(&expected), wfs_buffer_text(&came));
 }
 
+/* Every line is proven by what is chained behind it, the last one by its own file. */
+static void check_last(struct restore *restore)
+{
+	struct restore_journal *const journal = &restore->journal;
+
+	if (journal->record_files == 0 ||
+		(!has_all_files(journal) && journal->record_last != journal->height - 1))
+		restore_noted(restore, record_path(journal->height - 1).text,
+			"is missing: nothing else proves the last record");
+}
+
+static void check_manifest(struct restore *restore)
+{
+	struct restore_journal *const journal = &restore->journal;
+
+	if (!restore->manifest ||
+		wfs_hash_equal(wfs_manifest_hash(restore->manifest), &journal->meta.manifest_hash))
+		return;
+	journal->broken = true;
+	restore_hash_noted(restore, "manifest", "the genesis record", &journal->meta.manifest_hash,
+		wfs_manifest_hash(restore->manifest));
+}
+
 static int check_records(struct restore *restore, int directory)
 {
 	RESTORE_AUTO_LINES struct restore_lines lines = {0};
-	const size_t problems = restore->problems->count;
 	int r = restore_lines_init(&lines, restore);
 
+	if (r > 0 && lines.log < 0)
+		restore_noted(restore, LOG_PATH, "is missing: nothing else proves the last record");
 	if (r > 0)
 		r = check_lines(restore, &lines);
 	if (r)
 		return wfs_trace(r);
-	if (restore->journal.record_files > restore->journal.height && lines.log >= 0)
+	if (restore->journal.record_last >= restore->journal.height && lines.log >= 0)
 		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
-	/* Of damaged records it is not known what head should say. */
-	if (!r && restore->problems->count == problems)
-		r = check_head(restore, directory);
-	if (!r && restore->manifest && restore->problems->count == problems &&
-		!wfs_hash_equal(
-			wfs_manifest_hash(restore->manifest), &restore->journal.meta.manifest_hash))
-		restore_hash_noted(restore, "manifest", "the genesis record",
-			&restore->journal.meta.manifest_hash, wfs_manifest_hash(restore->manifest));
-	return wfs_trace(r);
+	/* Of damaged records it is not known what the others should say. */
+	if (r || restore->journal.broken)
+		return wfs_trace(r);
+	check_last(restore);
+	check_manifest(restore);
+	return wfs_trace(check_head(restore, directory));
 }
 
 /* Where the cells come from, when there is nothing of the journal but its head. */

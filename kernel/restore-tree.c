@@ -28,15 +28,20 @@ struct restore_path restore_path(const char *format, ...)
 
 int restore_stopped(struct restore *restore)
 {
-	if (!restore->options->stop || !atomic_load(restore->options->stop))
+	const struct wfs_restore_options *options = restore->options;
+
+	if (!options->progress ||
+		options->progress(options->context, restore->told.what, restore->told.done,
+			restore->told.total))
 		return 0;
 	return wfs_error_set(restore->error, WFS_E_CANCELLED, "interrupted, nothing was made");
 }
 
 void restore_progress(struct restore *restore, const char *what, uint64_t done, uint64_t total)
 {
-	if (restore->options->progress)
-		restore->options->progress(restore->options->context, what, done, total);
+	restore->told.what = what;
+	restore->told.done = done;
+	restore->told.total = total;
 }
 
 int restore_noted(struct restore *restore, const char *path, const char *format, ...)
@@ -254,6 +259,40 @@ int restore_list(struct restore *restore, int directory, const char *path,
 
 /* --- the root --- */
 
+/* README is no part of a world, and may be left out: but what is there must be one that some version
+ * has shown, so that no byte of a copy can change unnoticed. Further texts are added in front. */
+static const char *const readme_hashes[] = {
+	"a39005f26cdf63dd0b5dd2a69986662926e12636b45be7eb77a92209563aeecf",
+};
+#define README_MAX 65536 /* bytes */
+
+bool wfs_restore_knows_readme(struct wfs_bytes text)
+{
+	const struct wfs_hash hash = wfs_hash_of(text.data, text.size);
+	struct wfs_hash known;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(readme_hashes); i++)
+		if (wfs_hash_parse(readme_hashes[i], WFS_HASH_HEX_SIZE, &known, NULL) == 0 &&
+			wfs_hash_equal(&hash, &known))
+			return true;
+	return false;
+}
+
+static int check_readme(struct restore *restore, int directory, const char *name)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_hash expected;
+	int r = restore_read(restore, directory, name, name, README_MAX, &text);
+
+	if (r <= 0 || wfs_restore_knows_readme(wfs_buffer_bytes(&text)))
+		return r < 0 ? r : 0;
+	const struct wfs_hash came = wfs_hash_of(text.data, text.size);
+	r = wfs_hash_parse(readme_hashes[0], WFS_HASH_HEX_SIZE, &expected, NULL);
+	return r ? r
+		 : restore_hash_noted(restore, name,
+			   "the text of this version; it may also be left out", &expected, &came);
+}
+
 static int note_unknown(struct restore *restore, void *context, int directory, const char *name)
 {
 	const char *const parent = context;
@@ -276,7 +315,7 @@ static int check_empty(struct restore *restore, int directory, const char *name)
 
 static int check_root_name(struct restore *restore, void *context, int directory, const char *name)
 {
-	/* What stands in the root, and how it is checked: 'f' file, 'd' looked into
+	/* What stands in the root, and how it is checked: 'f' README, 'd' looked into
 	 * later; 'e' empty directory, 'l' the same or a link, 'x' of no interest. */
 	static const struct {
 		const char *name;
@@ -306,9 +345,8 @@ static int check_root_name(struct restore *restore, void *context, int directory
 		return restore_noted(restore, name, "is no file of a tree");
 	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW))
 		return cannot(restore, name, "look at", -errno);
-	if (kind == 'f' && !S_ISREG(st.st_mode))
-		return restore_noted(
-			restore, name, "expected a regular file, got %s", type_name(st.st_mode));
+	if (kind == 'f')
+		return check_readme(restore, directory, name);
 	if (kind == 'e' || (kind == 'l' && !S_ISLNK(st.st_mode)))
 		return check_empty(restore, directory, name);
 	return 0; /* of directories and the manifest is told where they are opened */

@@ -6,8 +6,8 @@
 
 #include "kernel/restore-impl.h"
 
-/* What can be told of the copy without a store. @ret_sound: are manifest and journal in order, so
- * that the rest can be compared with what they give? */
+/* What can be told of the copy without a store. @ret_sound: are the manifest and the lines of the
+ * journal in order, so that the rest can be compared with what they give? */
 static int look(struct restore *restore, bool *ret_sound)
 {
 	int r = restore_root(restore);
@@ -17,7 +17,9 @@ static int look(struct restore *restore, bool *ret_sound)
 	const size_t problems = restore->problems->count;
 	if (!r)
 		r = restore_journal_check(restore);
-	*ret_sound = restore->manifest && restore->problems->count == problems;
+	*ret_sound = restore->manifest &&
+		(restore_has_journal(restore) ? !restore->journal.broken
+					      : restore->problems->count == problems);
 	return wfs_trace(r);
 }
 
@@ -75,7 +77,12 @@ int wfs_restore(const char *tree, const char *directory, const struct wfs_restor
 {
 	WFS_CLEANUP(restore_done)
 	struct restore restore = {
-		.options = options, .problems = problems, .error = error, .tree_fd = -1};
+		.options = options,
+		.problems = problems,
+		.error = error,
+		.tree_fd = -1,
+		.told = {.what = "files"},
+	};
 
 	restore.tree_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (restore.tree_fd < 0)

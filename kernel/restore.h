@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <stdatomic.h>
-
 #include "kernel/genesis.h"
 #include "kernel/verify.h"
 
@@ -20,14 +18,12 @@ enum {
 	WFS_RESTORE_CELL_MAX = 64 << 20,     /* bytes of one cell, more than a reducer can answer */
 	WFS_RESTORE_LINE_MAX = 64 << 20,     /* bytes of one record */
 	WFS_RESTORE_MANIFEST_MAX = 64 << 20, /* bytes of the manifest */
-	WFS_RESTORE_BLOB_MAX = 1 << 30,      /* bytes of one blob (spec 2) */
 };
 
 /* Option struct: plain value. */
 struct wfs_restore_options {
-	wfs_progress_fn *progress; /* may be NULL */
+	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
-	const atomic_bool *stop; /* give up when it becomes true; may be NULL */
 	uint64_t map_size_bytes; /* 0: default */
 	/* Time of a baseline; NULL: the host's clock. */
 	int64_t (*clock_ns)(void *context);
@@ -53,3 +49,6 @@ struct wfs_restored {
  */
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
 	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error);
+
+/** wfs_restore_knows_readme() - is that the README of this version or of one before it? */
+bool wfs_restore_knows_readme(struct wfs_bytes text);

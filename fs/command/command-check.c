@@ -2,15 +2,11 @@
 /* Commands that prove a world right: verify, replay. They read it beside whoever owns it. */
 #include "caps/upkeep.h"
 #include "fs/command/command-table.h"
+#include "fs/command/interrupt.h"
 #include "fs/command/progress.h"
 
 typedef int check_fn(struct wfs_world *world, struct wfs_problems *problems,
 	wfs_progress_fn *progress, void *context, struct wfs_error *error);
-
-static void show(void *context, const char *what, uint64_t done, uint64_t total)
-{
-	wfs_progress_show(context, what, done, total);
-}
 
 /* {count, problems: [line …]} */
 static json_t *problems_document(const struct wfs_problems *problems)
@@ -29,6 +25,12 @@ static json_t *problems_document(const struct wfs_problems *problems)
 	return json_pack("{s:I, s:o}", "count", (json_int_t)problems->count, "problems", lines);
 }
 
+static void print_problems(struct wfs_run *run, const struct wfs_problems *problems)
+{
+	if (problems->lines.size > 0)
+		(void)fwrite(problems->lines.data, 1, problems->lines.size, run->out);
+}
+
 static int check(struct wfs_run *run, check_fn *function)
 {
 	const struct wfs_world_options options = {.read_only = true};
@@ -41,16 +43,19 @@ static int check(struct wfs_run *run, check_fn *function)
 		r = wfs_world_open(run->directory, &options, &world, &run->error);
 	if (r)
 		return r;
+	wfs_interrupt_catch();
 	wfs_progress_init(&progress, run->err);
-	r = function(world, &problems, show, &progress, &run->error);
+	r = function(world, &problems, wfs_progress_step, &progress, &run->error);
 	wfs_progress_clear(&progress);
+	/* What was found until then is found. */
+	if (r == -EINTR && !run->options[WFS_OPTION_JSON])
+		print_problems(run, &problems);
 	if (r)
 		return r;
 	if (run->options[WFS_OPTION_JSON]) {
 		r = wfs_run_json(run, problems_document(&problems));
 	} else {
-		if (problems.lines.size > 0)
-			(void)fwrite(problems.lines.data, 1, problems.lines.size, run->out);
+		print_problems(run, &problems);
 		wfs_run_notice(
 			run, "%zu problem%s found", problems.count, problems.count == 1 ? "" : "s");
 	}

@@ -11,6 +11,7 @@
 
 #include "fs/command/command-table.h"
 #include "fs/command/input.h"
+#include "fs/command/interrupt.h"
 #include "fs/command/progress.h"
 #include "kernel/base/clock.h"
 
@@ -18,6 +19,7 @@ enum {
 	UNDER_WAY_MAX = 4096,           /* lines sent and not answered */
 	UNDER_WAY_BYTES_MAX = 32 << 20, /* their bytes */
 	VALUE_MAX = 16 << 20,           /* bytes of one value in a file */
+	LOOK_MS = 1000,                 /* a signal just before it waits is seen after that */
 };
 
 /* {schema, value, key?}; takes @value. */
@@ -180,23 +182,34 @@ static int wait_and_read(struct sender *sender)
 		ready[0].fd = wfs_access_poll(sender->run->access, &ready[0].events);
 	if (wants_input)
 		ready[1] = (struct pollfd){.fd = sender->lines.fd, .events = POLLIN};
-	if (poll(ready, WFS_ARRAY_COUNT(ready), -1) < 0)
+	if (poll(ready, WFS_ARRAY_COUNT(ready), LOOK_MS) < 0)
 		return errno == EINTR ? 0 : -errno;
 	return ready[1].revents ? wfs_lines_fill(&sender->lines) : 0;
 }
 
-/* Nothing more to send and nothing more to come. */
+/* Nothing more to send. */
+static bool is_sent(const struct sender *sender)
+{
+	return sender->lines.ended && sender->lines.taken_bytes == sender->lines.buffer.size;
+}
+
+/* And nothing more to come. */
 static bool is_over(const struct sender *sender)
 {
-	return sender->lines.ended && sender->count == 0 &&
-		sender->lines.taken_bytes == sender->lines.buffer.size;
+	return sender->count == 0 && is_sent(sender);
 }
 
 static int send_all(struct sender *sender)
 {
+	bool stopped = false;
 	int r = 0;
 
 	while (!r && !is_over(sender)) {
+		/* What was sent is answered still, so that it is known which lines were. */
+		if (wfs_interrupted() && !is_sent(sender)) {
+			wfs_lines_stop(&sender->lines);
+			stopped = true;
+		}
 		r = send_lines(sender);
 		/* Lines that are still in memory wait for room only. */
 		const bool lines_left = !has_room(sender);
@@ -210,6 +223,10 @@ static int send_all(struct sender *sender)
 		r = wfs_error_set(&sender->run->error, WFS_E_TOO_LARGE,
 			"line %" PRIu64 " has more than %d bytes", sender->lines.number + 1,
 			(int)WFS_LINE_MAX);
+	if (!r && stopped)
+		r = wfs_error_set(&sender->run->error, WFS_E_CANCELLED,
+			"interrupted: the lines behind line %" PRIu64 " were not sent",
+			sender->lines.number);
 	wfs_progress_clear(&sender->progress);
 	return r;
 }
@@ -250,6 +267,7 @@ static int send_each_line(struct wfs_run *run)
 	sender->run = run;
 	sender->refusals = run->options[WFS_OPTION_JSON] ? json_array() : NULL;
 	wfs_lines_init(&sender->lines, fd);
+	wfs_interrupt_catch();
 	wfs_progress_init(&sender->progress, run->err);
 	r = send_all(sender);
 	if (r) {

@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command that makes a world from a copy of a tree. */
 #include <inttypes.h>
-#include <signal.h>
 
 #include "caps/upkeep.h"
 #include "fs/command/command-table.h"
+#include "fs/command/interrupt.h"
 #include "fs/command/progress.h"
-
-/* Set by signals: the one thing that a handler may do. */
-static atomic_bool stop;
-
-static void on_signal(int number)
-{
-	(void)number;
-	atomic_store(&stop, true);
-}
-
-/* From here on these signals are taken as a wish to end in good order. */
-static void catch_signals(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-	struct sigaction before;
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers); i++)
-		/* What somebody chose to ignore (nohup) stays ignored. */
-		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-			(void)sigaction(numbers[i], &action, NULL);
-}
-
-static void show(void *context, const char *what, uint64_t done, uint64_t total)
-{
-	wfs_progress_show(context, what, done, total);
-}
 
 static void print_problems(struct wfs_run *run, const struct wfs_problems *problems)
 {
@@ -77,10 +50,10 @@ int wfs_run_restore(struct wfs_run *run)
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
 	struct wfs_progress progress;
 	const struct wfs_restore_options options = {
-		.progress = show, .context = &progress, .stop = &stop};
+		.progress = wfs_progress_step, .context = &progress};
 	struct wfs_restored restored;
 
-	catch_signals();
+	wfs_interrupt_catch();
 	wfs_progress_init(&progress, run->err);
 	int r = wfs_restore(
 		run->arguments[0], run->arguments[1], &options, &problems, &restored, &run->error);

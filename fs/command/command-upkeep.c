@@ -1,45 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that keep a world safe and small: backup, gc. */
 #include <inttypes.h>
-#include <signal.h>
 
 #include "caps/upkeep.h"
 #include "fs/command/command-table.h"
+#include "fs/command/interrupt.h"
 #include "fs/command/progress.h"
-
-/* Signals that end the command. They are held back while there is something to take away, then
- * delivered, so that a shell sees how it ended. */
-static void ending_signals(sigset_t *ret_set)
-{
-	sigemptyset(ret_set);
-	sigaddset(ret_set, SIGINT);
-	sigaddset(ret_set, SIGTERM);
-	sigaddset(ret_set, SIGHUP);
-}
-
-static bool signalled(void *context)
-{
-	sigset_t ending;
-	sigset_t pending;
-
-	(void)context;
-	ending_signals(&ending);
-	if (sigpending(&pending) || sigandset(&pending, &pending, &ending))
-		return false;
-	return !sigisemptyset(&pending);
-}
-
-static void show(void *context, const char *what, uint64_t done, uint64_t total)
-{
-	wfs_progress_show(context, what, done, total);
-}
 
 static int backup(struct wfs_run *run, struct wfs_backup_figures *ret_figures)
 {
 	const struct wfs_world_options world_options = {.read_only = true};
 	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
 	struct wfs_progress progress;
-	const struct wfs_backup_options options = {show, signalled, &progress};
+	const struct wfs_backup_options options = {wfs_progress_step, &progress};
 	int r = wfs_run_directory(run);
 
 	if (!r)
@@ -55,15 +28,9 @@ static int backup(struct wfs_run *run, struct wfs_backup_figures *ret_figures)
 int wfs_run_backup(struct wfs_run *run)
 {
 	struct wfs_backup_figures figures = {0};
-	sigset_t ending;
-	sigset_t before;
 
-	ending_signals(&ending);
-	pthread_sigmask(SIG_BLOCK, &ending, &before);
+	wfs_interrupt_catch();
 	int r = backup(run, &figures);
-	if (r == -EINTR)
-		wfs_run_notice(run, "worldfs: %s", run->error.message);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
@@ -83,7 +50,7 @@ int wfs_run_backup(struct wfs_run *run)
 
 /* --- gc --- */
 
-enum { GC_PAGE = 20000 }; /* versions looked at between two lines of progress */
+enum { GC_PAGE = 5000 }; /* versions looked at between two lines of progress */
 
 /* Figures that answers of pages add up to. */
 static const char *const sums[] = {"cells", "file_bytes", "files", "version_bytes", "versions"};
@@ -120,6 +87,18 @@ static int add_sums(const json_t *before, json_t *page)
 	return bad ? -ENOMEM : 0;
 }
 
+/* Every page is whole, so ending between two of them loses nothing. */
+static int page_shown(struct wfs_run *run, struct wfs_progress *progress, const json_t *result)
+{
+	if (wfs_progress_step(progress, "versions", (uint64_t)wfs_run_integer(result, "done"),
+		    (uint64_t)wfs_run_integer(result, "total")))
+		return 0;
+	return wfs_error_set(&run->error, WFS_E_CANCELLED,
+		"interrupted: height %" PRId64 " is the first now, %" PRId64
+		" versions were dropped; the next gc drops the others",
+		wfs_run_integer(result, "first_height"), wfs_run_integer(result, "versions"));
+}
+
 static int collect(struct wfs_run *run, struct wfs_progress *progress, json_t **ret_result)
 {
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -136,8 +115,9 @@ static int collect(struct wfs_run *run, struct wfs_progress *progress, json_t **
 		result = page;
 		if (r || !json_object_get(result, "next_cursor"))
 			break;
-		wfs_progress_show(progress, "versions", (uint64_t)wfs_run_integer(result, "done"),
-			(uint64_t)wfs_run_integer(result, "total"));
+		r = page_shown(run, progress, result);
+		if (r)
+			break;
 		payload = json_pack("{s:O, s:i, s:I}", "cursor",
 			json_object_get(result, "next_cursor"), "limit", GC_PAGE, "since",
 			(json_int_t)wfs_run_integer(result, "first_height"));
@@ -168,6 +148,7 @@ int wfs_run_gc(struct wfs_run *run)
 	WFS_AUTO_JSON json_t *status = NULL;
 	struct wfs_progress progress;
 
+	wfs_interrupt_catch();
 	wfs_progress_init(&progress, run->err);
 	int r = collect(run, &progress, &result);
 	wfs_progress_clear(&progress);

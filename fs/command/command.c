@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fs/command/command-impl.h"
+#include "fs/command/interrupt.h"
 #include "kernel/base/json.h"
 
 enum { GIVEN_MAX = 64 }; /* options on one line */
@@ -297,5 +298,7 @@ int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err)
 	wfs_access_free(run.access);
 	free(run.directory);
 	json_decref(run.meta);
+	if (status == WFS_EXIT_FAILED)
+		wfs_interrupt_raise();
 	return status;
 }

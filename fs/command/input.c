@@ -82,6 +82,12 @@ int wfs_lines_fill(struct wfs_lines *lines)
 	return 0;
 }
 
+void wfs_lines_stop(struct wfs_lines *lines)
+{
+	lines->ended = true;
+	lines->taken_bytes = lines->scanned_bytes = lines->buffer.size;
+}
+
 bool wfs_lines_next(struct wfs_lines *lines, struct wfs_bytes *ret_line)
 {
 	const struct wfs_buffer *const buffer = &lines->buffer;

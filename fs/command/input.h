@@ -35,6 +35,9 @@ void wfs_lines_done(struct wfs_lines *lines);
 /** wfs_lines_fill() - read what is there. Return: 0, -EFBIG (a line is too long), or -errno. */
 int wfs_lines_fill(struct wfs_lines *lines);
 
+/** wfs_lines_stop() - forget what was not taken, and read no more. */
+void wfs_lines_stop(struct wfs_lines *lines);
+
 /**
  * wfs_lines_next() - take the next line, without its end
  * @ret_line: borrowed until the next fill

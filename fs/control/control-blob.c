@@ -28,10 +28,10 @@ static int blob_add(
 		r = wfs_session_blob_writer(open->control->session, &open->writer, error);
 	if (r < 0)
 		return wfs_trace(r);
-	if (wfs_blob_writer_size(open->writer) + size > WFS_CONTROL_BLOB_MAX)
+	if (wfs_blob_writer_size(open->writer) + size > WFS_BLOB_MAX)
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"a blob has at most %d bytes; what came so far is dropped",
-			(int)WFS_CONTROL_BLOB_MAX);
+			(int)WFS_BLOB_MAX);
 	r = wfs_blob_writer_add(open->writer, data, size);
 	return r < 0 ? wfs_error_from_errno(error, r, "receive a blob") : 0;
 }

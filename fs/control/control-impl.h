@@ -25,7 +25,6 @@ enum {
 	WFS_CONTROL_SLOW_THREADS = 4,      /* that run slow verbs and finish blobs */
 	WFS_CONTROL_IN_FLIGHT_MAX = 1024,  /* calls of one operation that are not answered */
 	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of answers that nobody reads */
-	WFS_CONTROL_BLOB_MAX = 1 << 30,    /* bytes of one blob (spec 2) */
 	WFS_CONTROL_RETRY_MS = 5,          /* pause when the world's queue is full */
 	WFS_CONTROL_RETRY_MAX = 2000,      /* pauses in a row, then `overloaded` is the answer */
 };

@@ -8,6 +8,17 @@
 
 #include "kernel/base/encode.h"
 
+struct wfs_place wfs_place_at(const char *format, ...)
+{
+	struct wfs_place place;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(place.text, sizeof(place.text), format, arguments);
+	va_end(arguments);
+	return place;
+}
+
 void wfs_problems_done(struct wfs_problems *problems)
 {
 	wfs_buffer_done(&problems->lines);

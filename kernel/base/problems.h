@@ -18,6 +18,14 @@ struct wfs_problems {
 	size_t count;            /* problems found, kept or not */
 };
 
+/* A JSON pointer that needs no escapes. Plain value. */
+struct wfs_place {
+	char text[96];
+};
+
+/** wfs_place_at() - put one together, printf style. */
+struct wfs_place wfs_place_at(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 void wfs_problems_done(struct wfs_problems *problems);
 #define WFS_AUTO_PROBLEMS WFS_CLEANUP(wfs_problems_done)
 

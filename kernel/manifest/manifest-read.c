@@ -4,7 +4,6 @@
  * problems are found in one run.
  */
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +22,7 @@ struct row {
 	struct wfs_route route;
 };
 
-/* A JSON pointer that needs no escapes. */
-struct place {
-	char text[96];
-};
-
-__attribute__((format(printf, 1, 2))) static struct place place_at(const char *format, ...)
-{
-	struct place place;
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(place.text, sizeof(place.text), format, arguments);
-	va_end(arguments);
-	return place;
-}
-
-static void expected(const struct manifest_reader *reader, struct place place, const char *what,
+static void expected(const struct manifest_reader *reader, struct wfs_place place, const char *what,
 	const json_t *value)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
@@ -70,7 +53,7 @@ static bool is_member(const char *name, const char *const *names)
  * @value is an object with all of the NULL-ended @names, and with nothing else but @optional.
  * Return: false when it is no object; other problems are only noted.
  */
-static bool check_members(const struct manifest_reader *reader, struct place place,
+static bool check_members(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *const *names, const char *optional)
 {
 	const char *name;
@@ -94,7 +77,7 @@ static bool check_members(const struct manifest_reader *reader, struct place pla
 	for (; *names; names++) {
 		if (!json_object_get(value, *names))
 			wfs_problems_add(reader->problems, NULL,
-				place_at("%s/%s", place.text, *names).text, "missing");
+				wfs_place_at("%s/%s", place.text, *names).text, "missing");
 	}
 	return true;
 }
@@ -103,7 +86,7 @@ static bool check_members(const struct manifest_reader *reader, struct place pla
 static const json_t *list_find(const struct manifest_reader *reader, const char *name, size_t max)
 {
 	const json_t *list = json_object_get(reader->manifest->document, name);
-	struct place place = place_at("/%s", name);
+	struct wfs_place place = wfs_place_at("/%s", name);
 
 	if (!list)
 		return NULL;
@@ -121,7 +104,7 @@ static const json_t *list_find(const struct manifest_reader *reader, const char 
 
 /* A list that a later version will read. */
 static void check_empty(
-	const struct manifest_reader *reader, struct place place, const json_t *list)
+	const struct manifest_reader *reader, struct wfs_place place, const json_t *list)
 {
 	if (!list)
 		return;
@@ -131,7 +114,7 @@ static void check_empty(
 		wfs_problems_add(reader->problems, NULL, place.text, "%s", NOT_ENABLED);
 }
 
-static void check_text(const struct manifest_reader *reader, struct place place,
+static void check_text(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *wanted)
 {
 	const char *text = text_of(value);
@@ -224,8 +207,8 @@ struct naming {
  * what refers to it is not reported as well.
  * *ret_name: NULL when there is no name to be entered.
  */
-static int name_enter(const struct manifest_reader *reader, struct place place, const json_t *value,
-	size_t index, const struct naming *naming, const char **ret_name)
+static int name_enter(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *value, size_t index, const struct naming *naming, const char **ret_name)
 {
 	const char *text = text_of(value);
 	const json_t *first = text ? json_object_get(naming->index_of, text) : NULL;
@@ -255,23 +238,23 @@ static int read_schema(const struct manifest_reader *reader, const json_t *item,
 	struct manifest_schema *schema = &reader->manifest->schemas[index];
 	const struct naming naming = {
 		is_definition_name, "a name like ns/Name@1", reader->manifest->schema_index};
-	struct place place = place_at("/schemas/%zu", index);
+	struct wfs_place place = wfs_place_at("/schemas/%zu", index);
 	json_t *definition;
 	const char *name;
 	int r;
 
 	if (!check_members(reader, place, item, names, NULL))
 		return 0;
-	check_text(reader, place_at("%s/$kind", place.text), json_object_get(item, "$kind"),
+	check_text(reader, wfs_place_at("%s/$kind", place.text), json_object_get(item, "$kind"),
 		"defschema");
-	r = name_enter(reader, place_at("%s/name", place.text), json_object_get(item, "name"),
+	r = name_enter(reader, wfs_place_at("%s/name", place.text), json_object_get(item, "name"),
 		index, &naming, &name);
 	if (r < 0)
 		return r;
 	definition = json_object_get(item, "schema");
 	if (!definition)
 		return 0;
-	r = wfs_schema_new(definition, NULL, place_at("%s/schema", place.text).text,
+	r = wfs_schema_new(definition, NULL, wfs_place_at("%s/schema", place.text).text,
 		reader->problems, &schema->schema);
 	return r == -EINVAL ? 0 : r;
 }
@@ -298,7 +281,7 @@ static int read_schemas(const struct manifest_reader *reader)
 static int read_emits(const struct manifest_reader *reader, const json_t *list, size_t index)
 {
 	struct manifest_reducer *reducer = &reader->manifest->reducers[index];
-	struct place place = place_at("/reducers/%zu/emits", index);
+	struct wfs_place place = wfs_place_at("/reducers/%zu/emits", index);
 	WFS_AUTO_JSON json_t *seen = json_object();
 
 	if (!list)
@@ -312,7 +295,7 @@ static int read_emits(const struct manifest_reader *reader, const json_t *list, 
 		return -ENOMEM;
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *item = json_array_get(list, i);
-		struct place inner = place_at("%s/%zu", place.text, i);
+		struct wfs_place inner = wfs_place_at("%s/%zu", place.text, i);
 		const char *name = text_of(item);
 
 		if (!name || !json_object_get(reader->manifest->schema_index, name))
@@ -330,7 +313,7 @@ static int read_emits(const struct manifest_reader *reader, const json_t *list, 
 
 static void read_module(const struct manifest_reader *reader, const json_t *value, size_t index)
 {
-	struct place place = place_at("/reducers/%zu/module", index);
+	struct wfs_place place = wfs_place_at("/reducers/%zu/module", index);
 	const char *text = text_of(value);
 
 	if (!value)
@@ -348,18 +331,18 @@ static int read_reducer(const struct manifest_reader *reader, const json_t *item
 	struct wfs_reducer_definition *definition = &reader->manifest->reducers[index].definition;
 	const struct naming naming = {is_reducer_name,
 		"a name of [a-z][a-z0-9_.-]*, at most 128 bytes", reader->manifest->reducer_index};
-	struct place place = place_at("/reducers/%zu", index);
+	struct wfs_place place = wfs_place_at("/reducers/%zu", index);
 	const json_t *keyed;
 	int r;
 
 	definition->index = index;
 	if (!check_members(reader, place, item, names, NULL))
 		return 0;
-	check_text(reader, place_at("%s/$kind", place.text), json_object_get(item, "$kind"),
+	check_text(reader, wfs_place_at("%s/$kind", place.text), json_object_get(item, "$kind"),
 		"defreducer");
-	check_text(reader, place_at("%s/language", place.text), json_object_get(item, "language"),
-		"lua");
-	r = name_enter(reader, place_at("%s/name", place.text), json_object_get(item, "name"),
+	check_text(reader, wfs_place_at("%s/language", place.text),
+		json_object_get(item, "language"), "lua");
+	r = name_enter(reader, wfs_place_at("%s/name", place.text), json_object_get(item, "name"),
 		index, &naming, &definition->name);
 	if (r < 0)
 		return r;
@@ -369,9 +352,10 @@ static int read_reducer(const struct manifest_reader *reader, const json_t *item
 		definition->keyed = json_is_true(keyed);
 		reader->keyed_known[index] = true;
 	} else if (keyed) {
-		expected(reader, place_at("%s/keyed", place.text), "boolean", keyed);
+		expected(reader, wfs_place_at("%s/keyed", place.text), "boolean", keyed);
 	}
-	check_empty(reader, place_at("%s/effects", place.text), json_object_get(item, "effects"));
+	check_empty(
+		reader, wfs_place_at("%s/effects", place.text), json_object_get(item, "effects"));
 	return read_emits(reader, json_object_get(item, "emits"), index);
 }
 
@@ -397,7 +381,7 @@ static int read_reducers(struct manifest_reader *reader)
 }
 
 /* The place of a name that a row refers to, or -1 (noted). */
-static int64_t row_refer(const struct manifest_reader *reader, struct place place,
+static int64_t row_refer(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const json_t *index_of, const char *what)
 {
 	const char *text = text_of(value);
@@ -410,7 +394,7 @@ static int64_t row_refer(const struct manifest_reader *reader, struct place plac
 	return -1;
 }
 
-static void read_key_field(const struct manifest_reader *reader, struct place place,
+static void read_key_field(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const struct wfs_reducer_definition *reducer, struct wfs_route *route)
 {
 	const char *text = text_of(value);
@@ -435,25 +419,26 @@ static int read_row(const struct manifest_reader *reader, const json_t *item, si
 {
 	static const char *const names[] = {"event", "reducer", NULL};
 	struct wfs_manifest *manifest = reader->manifest;
-	struct place place = place_at("/routing/%zu", index);
+	struct wfs_place place = wfs_place_at("/routing/%zu", index);
 	struct row row = {0};
 	int64_t schema, reducer;
-	struct place key;
+	struct wfs_place key;
 
 	static_assert(WFS_ROUTE_KEY_FIELD_MAX == 255, "the message of read_key_field names it");
 	if (!check_members(reader, place, item, names, "key_field"))
 		return 0;
-	schema = row_refer(reader, place_at("%s/event", place.text), json_object_get(item, "event"),
-		manifest->schema_index, "the name of a schema of this manifest");
-	reducer = row_refer(reader, place_at("%s/reducer", place.text),
+	schema = row_refer(reader, wfs_place_at("%s/event", place.text),
+		json_object_get(item, "event"), manifest->schema_index,
+		"the name of a schema of this manifest");
+	reducer = row_refer(reader, wfs_place_at("%s/reducer", place.text),
 		json_object_get(item, "reducer"), manifest->reducer_index,
 		"the name of a reducer of this manifest");
 	row.route.reducer = reducer < 0 ? NULL : &manifest->reducers[reducer].definition;
-	read_key_field(reader, place_at("%s/key_field", place.text),
+	read_key_field(reader, wfs_place_at("%s/key_field", place.text),
 		json_object_get(item, "key_field"), row.route.reducer, &row.route);
 	if (schema < 0 || reducer < 0)
 		return 0;
-	key = place_at("%lld/%lld", (long long)schema, (long long)reducer);
+	key = wfs_place_at("%lld/%lld", (long long)schema, (long long)reducer);
 	if (json_object_get(seen, key.text)) {
 		wfs_problems_add(reader->problems, NULL, place.text,
 			"the events of this schema go to this reducer already");
@@ -511,8 +496,8 @@ static int read_routing(const struct manifest_reader *reader)
 static void read_version(const struct manifest_reader *reader, const json_t *value)
 {
 	if (value && (!json_is_integer(value) || json_integer_value(value) != WORLD_VERSION))
-		expected(reader, place_at("/world_version"), "1, the version this program knows",
-			value);
+		expected(reader, wfs_place_at("/world_version"),
+			"1, the version this program knows", value);
 }
 
 static void read_world_name(const struct manifest_reader *reader, const json_t *value)
@@ -521,7 +506,7 @@ static void read_world_name(const struct manifest_reader *reader, const json_t *
 
 	static_assert(WFS_MANIFEST_NAME_MAX == 255, "the message names the bound");
 	if (value && (!text || !is_world_name(text)))
-		expected(reader, place_at("/name"),
+		expected(reader, wfs_place_at("/name"),
 			"a name of 1 to 255 bytes without control characters", value);
 }
 
@@ -533,7 +518,7 @@ int manifest_read(struct manifest_reader *reader)
 	const json_t *document = reader->manifest->document;
 	int r;
 
-	if (!check_members(reader, place_at("%s", ""), document, names, NULL))
+	if (!check_members(reader, wfs_place_at("%s", ""), document, names, NULL))
 		return 0;
 	read_version(reader, json_object_get(document, "world_version"));
 	read_world_name(reader, json_object_get(document, "name"));
@@ -543,8 +528,9 @@ int manifest_read(struct manifest_reader *reader)
 	if (r == 0)
 		r = read_routing(reader);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(later); i++)
-		check_empty(reader, place_at("/%s", later[i]), json_object_get(document, later[i]));
-	check_text(
-		reader, place_at("/policy"), json_object_get(document, "policy"), DEFAULT_POLICY);
+		check_empty(
+			reader, wfs_place_at("/%s", later[i]), json_object_get(document, later[i]));
+	check_text(reader, wfs_place_at("/policy"), json_object_get(document, "policy"),
+		DEFAULT_POLICY);
 	return r;
 }

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,25 +42,9 @@ struct loader {
 	size_t blob_bytes;
 };
 
-/* A JSON pointer that needs no escapes. */
-struct place {
-	char text[96];
-};
-
-__attribute__((format(printf, 1, 2))) static struct place place_at(const char *format, ...)
-{
-	struct place place;
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(place.text, sizeof(place.text), format, arguments);
-	va_end(arguments);
-	return place;
-}
-
 /* A problem of world.json: "expected <what>, got <value>". */
 static void expected(
-	const struct loader *loader, struct place place, const char *what, const json_t *value)
+	const struct loader *loader, struct wfs_place place, const char *what, const json_t *value)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
 
@@ -85,7 +68,8 @@ static int json_load(const struct loader *loader, const char *name, const struct
 }
 
 /* The name of a file that @value gives, or NULL (noted). */
-static const char *file_name(const struct loader *loader, struct place place, const json_t *value)
+static const char *file_name(
+	const struct loader *loader, struct wfs_place place, const json_t *value)
 {
 	const char *name = json_string_value(value);
 
@@ -98,7 +82,7 @@ static const char *file_name(const struct loader *loader, struct place place, co
 }
 
 /* Reads what world.json names at @place. Return: 1, 0 when a problem was added, -ENOMEM. */
-static int named_file_read(const struct loader *loader, struct place place, const char *name,
+static int named_file_read(const struct loader *loader, struct wfs_place place, const char *name,
 	struct wfs_buffer *buffer)
 {
 	int r = source_file_read(loader->directory, name, buffer);
@@ -113,7 +97,7 @@ static int named_file_read(const struct loader *loader, struct place place, cons
 }
 
 /* Notes members of @object that are not in the NULL-ended @names. */
-static void check_members(const struct loader *loader, struct place place, const json_t *object,
+static void check_members(const struct loader *loader, struct wfs_place place, const json_t *object,
 	const char *const *names)
 {
 	const char *name;
@@ -149,8 +133,8 @@ static int member_set_new(json_t *object, const char *name, json_t *value)
 }
 
 /* The schema in a file, or `true` when there are problems. Return: 0, -ENOMEM. */
-static int schema_file_load(
-	const struct loader *loader, struct place place, const char *name, json_t **ret_definition)
+static int schema_file_load(const struct loader *loader, struct wfs_place place, const char *name,
+	json_t **ret_definition)
 {
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -180,8 +164,8 @@ static int schema_file_load(
 static int schema_assemble(struct loader *loader, json_t *item, size_t index, json_t **ret_item)
 {
 	static const char *const names[] = {"name", "schema", "file", NULL};
-	struct place place = place_at("/schemas/%zu", index);
-	struct place file_place = place_at("/schemas/%zu/file", index);
+	struct wfs_place place = wfs_place_at("/schemas/%zu", index);
+	struct wfs_place file_place = wfs_place_at("/schemas/%zu/file", index);
 	json_t *definition = json_object_get(item, "schema");
 	const json_t *file = json_object_get(item, "file");
 	WFS_AUTO_JSON json_t *loaded = NULL;
@@ -248,7 +232,7 @@ static int module_compile(
 }
 
 /* Room for the module of reducer @index. Return: 1, 0 when there is none (noted once). */
-static int module_charge(struct loader *loader, struct place place, size_t bytes)
+static int module_charge(struct loader *loader, struct wfs_place place, size_t bytes)
 {
 	static_assert(WFS_SOURCE_TOTAL_MAX == 64 << 20, "the message names the bound");
 	if (loader->blob_bytes > WFS_SOURCE_TOTAL_MAX)
@@ -262,7 +246,8 @@ static int module_charge(struct loader *loader, struct place place, size_t bytes
 }
 
 /* Fills blobs[@index]. Return: 1, 0 when problems were added, -ENOMEM. */
-static int module_load(struct loader *loader, struct place place, const json_t *value, size_t index)
+static int module_load(
+	struct loader *loader, struct wfs_place place, const json_t *value, size_t index)
 {
 	const char *name = file_name(loader, place, value);
 	struct wfs_buffer *blob = &loader->blobs[index];
@@ -299,14 +284,14 @@ static int module_load(struct loader *loader, struct place place, const json_t *
 static int reducer_assemble(struct loader *loader, json_t *item, size_t index, json_t **ret_item)
 {
 	static const char *const names[] = {"name", "module", "keyed", "emits", "effects", NULL};
-	struct place place = place_at("/reducers/%zu/module", index);
+	struct wfs_place place = wfs_place_at("/reducers/%zu/module", index);
 	const json_t *module = json_object_get(item, "module");
 	char hash_text[WFS_HASH_TEXT_SIZE];
 	struct wfs_hash hash = {0};
 	WFS_AUTO_JSON json_t *made = NULL;
 	int r = 0;
 
-	check_members(loader, place_at("/reducers/%zu", index), item, names);
+	check_members(loader, wfs_place_at("/reducers/%zu", index), item, names);
 	if (module)
 		r = module_load(loader, place, module, index);
 	else
@@ -368,7 +353,7 @@ static int list_assemble(struct loader *loader, const char *name, size_t max,
 static void check_later(const struct loader *loader, const char *name)
 {
 	const json_t *list = json_object_get(loader->world, name);
-	struct place place = place_at("/%s", name);
+	struct wfs_place place = wfs_place_at("/%s", name);
 
 	if (!list)
 		return;
@@ -433,10 +418,10 @@ static int world_assemble(struct loader *loader, const char *name)
 	int r = 0;
 
 	if (!json_is_object(loader->world)) {
-		expected(loader, place_at("%s", ""), "object", loader->world);
+		expected(loader, wfs_place_at("%s", ""), "object", loader->world);
 		return 0;
 	}
-	check_members(loader, place_at("%s", ""), loader->world, names);
+	check_members(loader, wfs_place_at("%s", ""), loader->world, names);
 	loader->blobs = calloc(json_array_size(reducers) + 1, sizeof(*loader->blobs));
 	if (!loader->blobs)
 		return -ENOMEM;

@@ -15,7 +15,10 @@
 #include "kernel/base/hash.h"
 #include "kernel/store/tables.h"
 
-enum { WFS_BLOB_FILE_MIN = 64 << 10 }; /* bytes; from here on a value is a file */
+enum {
+	WFS_BLOB_FILE_MIN = 64 << 10, /* bytes; from here on a value is a file */
+	WFS_BLOB_MAX = 1 << 30,       /* bytes of a listed blob (spec 2) */
+};
 
 struct wfs_blob_writer;
 

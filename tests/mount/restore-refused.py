@@ -96,30 +96,27 @@ def listen(path):
     os.chdir(here)
 
 
-def without_records(path):
-    """The log alone: nothing but the chain tells."""
-    folder = os.path.dirname(path)
-    for name in os.listdir(folder):
-        if name.endswith(".json"):
+def without_records(at):
+    """The log and the file of the last record alone: but for that, nothing but the chain tells."""
+    def damage(path):
+        folder = os.path.dirname(path)
+        records = [name for name in os.listdir(folder) if name.endswith(".json")]
+        records.remove(f"{max(int(name[:-5]) for name in records)}.json")
+        for name in records:
             os.unlink(os.path.join(folder, name))
-    with open(path, "rb") as file:
-        lines = file.read().splitlines(True)
-    middle = bytearray(lines[len(lines) // 2])
-    middle[random.randrange(len(middle) - 1)] ^= 1
-    lines[len(lines) // 2] = bytes(middle)
-    with open(path, "wb") as file:
-        file.write(b"".join(lines))
+        flip(at)(path)
+    return damage
 
 
 everything = sorted(files())
-of_the_world = [path for path in everything if path != "README"]
-state = [path for path in of_the_world if not path.startswith("journal/")]
+state = [path for path in everything if not path.startswith("journal/")]
+last = f"journal/{sum(path.startswith('journal/') for path in everything) - 3}.json"
 cell = next(path for path in state if path.startswith("reducers/"))
 blob = next(path for path in state if path.startswith("blob/"))
 
-for path in of_the_world:
+for path in everything:
     refused("one bit", path, flip())
-    if path != "journal/log.jsonl":  # the files of the records do as well
+    if path != "README":  # it may be left out
         refused("missing", path, os.unlink)
 for path in (cell, blob, "manifest", "journal/head", "journal/3.json"):
     refused("one byte more", path, append)
@@ -132,14 +129,18 @@ for path in (cell, blob, "manifest", "journal/head", "journal/3.json"):
     refused("of unreasonable size", path, lambda path: os.truncate(path, 1 << 42), says="bytes")
 for path in ("journal/log.jsonl",):
     size = os.path.getsize(os.path.join(original, path))
-    for at in range(0, size, max(1, size // 40)):
+    for at in list(range(0, size, max(1, size // 40))) + list(range(size - 300, size, 10)):
         refused("one bit", path, flip(at))
+        refused("one bit without files of records", path, without_records(at))
     refused("a log cut off", path, cut)
     refused("a log and more", path, append)
     refused("an empty log", path, write(b""))
-    refused("a bit of a log without files of records", path, without_records)
     refused("a log with an endless line", path, lambda path: os.truncate(path, 1 << 30),
             says="too large")
+# The last record is chained to nothing, so it must stand there twice.
+refused("no files of records", last, lambda path: [
+    os.unlink(os.path.join(os.path.dirname(path), name))
+    for name in os.listdir(os.path.dirname(path)) if name.endswith(".json")], says="nothing else proves")
 for path in ("more", "reducers/more", "reducers/counter/more", "reducers/counter/%2e",
              "reducers/counter/%41", "blob/more", "blob/" + "0" * 64, "journal/more",
              "journal/99.json", "journal/01.json", "artifacts/more", "at/1"):

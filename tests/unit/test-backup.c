@@ -19,16 +19,19 @@ struct backup_result {
 	int looks_max;
 };
 
-static bool stop_at(void *context)
+static bool stop_at(void *context, const char *what, uint64_t done, uint64_t total)
 {
 	struct backup_result *result = context;
 
-	return result->looks_max && ++result->looks >= result->looks_max;
+	(void)what;
+	(void)done;
+	(void)total;
+	return !result->looks_max || ++result->looks < result->looks_max;
 }
 
 static int back_up(struct world_fixture *fixture, struct backup_result *result)
 {
-	const struct wfs_backup_options options = {.cancelled = stop_at, .context = result};
+	const struct wfs_backup_options options = {.progress = stop_at, .context = result};
 
 	snprintf(result->directory, sizeof(result->directory), "%s/backup", fixture->root);
 	return wfs_backup(

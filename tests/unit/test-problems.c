@@ -24,6 +24,13 @@ static void problem_line_has_file_pointer_and_reason(void **state)
 		wfs_buffer_text(&problems.lines), "world.json: /name: expected text, got null\n");
 }
 
+static void a_place_is_a_pointer(void **state)
+{
+	(void)state;
+
+	assert_string_equal(wfs_place_at("/schemas/%d/name", 7).text, "/schemas/7/name");
+}
+
 static void problem_line_leaves_out_missing_parts(void **state)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -114,6 +121,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(problem_line_has_file_pointer_and_reason),
+		cmocka_unit_test(a_place_is_a_pointer),
 		cmocka_unit_test(problem_line_leaves_out_missing_parts),
 		cmocka_unit_test(problem_stays_on_one_line_whatever_it_quotes),
 		cmocka_unit_test(problem_reason_is_cut_at_a_character),

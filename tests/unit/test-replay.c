@@ -100,7 +100,7 @@ struct progress {
 	uint64_t total;
 };
 
-static void note_progress(void *context, const char *what, uint64_t done, uint64_t total)
+static bool note_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
 	struct progress *progress = context;
 
@@ -108,6 +108,7 @@ static void note_progress(void *context, const char *what, uint64_t done, uint64
 	assert_true(done > progress->last);
 	progress->last = done;
 	progress->total = total;
+	return true;
 }
 
 static void progress_ends_with_all_records(void **state)
@@ -148,6 +149,31 @@ static void the_scratch_store_is_removed(void **state)
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
 	assert_int_equal(unsetenv("TMPDIR"), 0);
 
+	assert_int_equal(count_scratch_stores(fixture->root), 0);
+}
+
+static bool end_at_once(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	(void)context;
+	(void)what;
+	(void)done;
+	(void)total;
+	return false;
+}
+
+static void an_interrupted_replay_leaves_no_scratch_store(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(setenv("TMPDIR", fixture->root, 1), 0);
+	int r = wfs_replay(fixture->world, &problems, end_at_once, NULL, &fixture->error);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
+	assert_int_equal(unsetenv("TMPDIR"), 0);
+
+	assert_int_equal(r, -EINTR);
+	assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
 	assert_int_equal(count_scratch_stores(fixture->root), 0);
 }
 
@@ -319,6 +345,7 @@ int main(void)
 		IN_WORLD(more_records_than_one_batch_replay),
 		IN_WORLD(progress_ends_with_all_records),
 		IN_WORLD(the_scratch_store_is_removed),
+		IN_WORLD(an_interrupted_replay_leaves_no_scratch_store),
 		IN_WORLD(a_place_for_the_scratch_store_that_is_missing_is_an_error),
 		IN_WORLD(a_changed_value_in_the_journal_is_named),
 		IN_WORLD(a_changed_principal_in_the_journal_is_named_by_the_chain),

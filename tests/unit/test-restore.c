@@ -7,6 +7,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/baseline.h"
 #include "kernel/blob-read.h"
+#include "kernel/gc.h"
 #include "kernel/replay.h"
 #include "kernel/restore.h"
 #include "kernel/snapshot.h"
@@ -100,6 +101,17 @@ static void copy_blobs(struct world_fixture *fixture, struct wfs_view *view)
 	}
 }
 
+static void copy_record(struct world_fixture *fixture, struct wfs_view *view, uint64_t seq)
+{
+	struct wfs_bytes line;
+	char name[64];
+
+	assert_int_equal(wfs_view_record(view, seq, &line), 0);
+	snprintf(name, sizeof(name), "journal/%llu.json", (unsigned long long)seq);
+	put_copy(fixture, name, line);
+}
+
+/* As small as it can be: the log, and what proves its last record. */
 static void copy_journal(struct world_fixture *fixture, struct wfs_view *view)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
@@ -114,21 +126,16 @@ static void copy_journal(struct world_fixture *fixture, struct wfs_view *view)
 	assert_int_equal(wfs_view_meta(view, &meta), 0);
 	wfs_meta_write(&meta, &head);
 	put_copy(fixture, "journal/head", wfs_buffer_bytes(&head));
+	copy_record(fixture, view, view->height - 1);
 }
 
-/* The files of records, too. */
+/* The files of all records, too. */
 static void copy_records(struct world_fixture *fixture)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 
-	for (uint64_t seq = 0; seq < view.height; seq++) {
-		struct wfs_bytes line;
-		char name[64];
-
-		assert_int_equal(wfs_view_record(&view, seq, &line), 0);
-		snprintf(name, sizeof(name), "journal/%llu.json", (unsigned long long)seq);
-		put_copy(fixture, name, line);
-	}
+	for (uint64_t seq = 0; seq < view.height; seq++)
+		copy_record(fixture, &view, seq);
 }
 
 /* The tree of a height. */
@@ -146,8 +153,13 @@ static void copy_at(struct world_fixture *fixture, uint64_t height)
 
 static void copy_state(struct world_fixture *fixture)
 {
+	char name[64];
+
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy(fixture, "journal/log.jsonl");
+	snprintf(name, sizeof(name), "journal/%llu.json",
+		(unsigned long long)height_of(fixture) - 1);
+	remove_copy(fixture, name);
 }
 
 /* --- restoring --- */
@@ -168,7 +180,7 @@ static int restore_with(struct world_fixture *fixture, const struct wfs_restore_
 static struct wfs_restored restore(struct world_fixture *fixture)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	const struct wfs_restore_options options = {.stop = NULL};
+	const struct wfs_restore_options options = {.progress = NULL};
 	struct wfs_restored restored = {.height = 0};
 	int r = restore_with(fixture, &options, &problems, &restored);
 
@@ -197,7 +209,7 @@ static size_t count_names(const char *directory)
 static void assert_refused(struct world_fixture *fixture, const char *start)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	const struct wfs_restore_options options = {.stop = NULL};
+	const struct wfs_restore_options options = {.progress = NULL};
 	const size_t names = count_names(fixture->root);
 	struct wfs_restored restored;
 	int r = restore_with(fixture, &options, &problems, &restored);
@@ -365,14 +377,13 @@ static void a_new_world_is_restored(void **state)
 	assert_sound(*state);
 }
 
-static void files_of_records_do_without_the_log(void **state)
+static void the_files_of_all_records_may_be_there(void **state)
 {
 	struct world_fixture *fixture = *state;
 
 	live(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	copy_records(fixture);
-	remove_copy(fixture, "journal/log.jsonl");
 
 	assert_true(restore(fixture).history);
 	assert_sound(fixture);
@@ -489,6 +500,73 @@ static void a_copy_of_a_state_that_went_on_is_a_state_again(void **state)
 	assert_sound(fixture);
 }
 
+/* --- old heights of a state --- */
+
+static void collect(struct world_fixture *fixture)
+{
+	struct wfs_gc gc = {0};
+
+	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+	assert_true(gc.done);
+	assert_int_equal(gc.first_height, height_of(fixture));
+}
+
+static void old_heights_of_a_state_can_be_dropped(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_view view;
+
+	live(fixture);
+	copy_state(fixture);
+	restore(fixture);
+	for (int i = 0; i < 20; i++)
+		tell(fixture, "{'key':'a','op':'add','n':1}");
+	tell(fixture, "{'key':'a/b','op':'delete'}");
+	tell(fixture, "{'key':'large','op':'set','n':1}");
+	tell(fixture, "{'key':'new','op':'set','n':1}");
+	tell(fixture, "{'key':'new','op':'delete'}");
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	collect(fixture);
+	assert_sound(fixture);
+
+	assert_int_equal(wfs_view_open(fixture->world, 2, &view, &fixture->error), -ENOENT);
+	const struct wfs_hash after = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	assert_true(wfs_hash_equal(&after, &hash));
+	tell(fixture, "{'key':'a/b','op':'add','n':1}");
+	tell(fixture, "{'key':'new','op':'add','n':1}");
+	tell(fixture, "{'key':'a','op':'delete'}");
+	assert_sound(fixture);
+	collect(fixture);
+	assert_sound(fixture);
+	assert_state(fixture, "cell", "a/b", "{'n':1}");
+	assert_state(fixture, "cell", "a", NULL);
+	tell(fixture, "{'key':'a','op':'add','n':5}");
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_sound(fixture);
+}
+
+static void a_cell_of_a_baseline_that_is_lost_is_missed(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	copy_state(fixture);
+	restore(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':2}");
+	tell(fixture, "{'key':'a','op':'set','n':3}");
+	collect(fixture);
+	assert_sound(fixture);
+	tamper_number(fixture, "version", 2, NULL, NULL);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	print_message("%s", wfs_buffer_text(&problems.lines));
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "journal: 1: differs"));
+}
+
 /* --- baselines that are damaged --- */
 
 static void restored_state(struct world_fixture *fixture)
@@ -575,8 +653,80 @@ static void a_record_that_does_not_fold_is_named(void **state)
 	assert_non_null(value);
 	value[4] = '2';
 	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+	const char *line = memrchr(log.data, '\n', log.size - 1);
+	put_copy(fixture, "journal/2.json",
+		WFS_BYTES(line + 1, log.size - (size_t)(line + 1 - log.data)));
 
 	assert_refused(fixture, "journal/log.jsonl: 2: differs from what folding gives");
+}
+
+/* Nobody's hash covers the last record: it must stand in the copy twice. */
+static void a_last_record_that_nothing_proves_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	tell(fixture, "{'key':'a','op':'set','n':2}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_records(fixture);
+	remove_copy(fixture, "journal/3.json");
+	assert_refused(fixture, "journal/3.json: is missing");
+
+	remove_copy(fixture, "journal/0.json");
+	remove_copy(fixture, "journal/1.json");
+	assert_refused(fixture, "journal/3.json: is missing");
+
+	remove_copy(fixture, "journal/2.json");
+	assert_refused(fixture, "journal/3.json: is missing");
+}
+
+static void a_missing_log_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_records(fixture);
+	remove_copy(fixture, "journal/log.jsonl");
+
+	assert_refused(fixture, "journal/log.jsonl: is missing");
+}
+
+static void a_changed_last_record_is_named(void **state)
+{
+	static const char *const parts[] = {"\"at_ns\":17", "\"principal\":\"tester\""};
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+
+	assert_int_equal(send(fixture, "test/None@1", "1"), 0);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	wfs_view_close(&view);
+	char *const last = memrchr(log.data, '\n', log.size - 1);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(parts); i++) {
+		char *const part = memmem(
+			last, log.size - (size_t)(last - log.data), parts[i], strlen(parts[i]));
+		char *const byte = part + strlen(parts[i]) - 2;
+
+		assert_non_null(part);
+		(*byte)++;
+		put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+		assert_refused(fixture, "journal/log.jsonl: expected sha256:");
+		(*byte)--;
+	}
+	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+	remove_copy(fixture, "journal/head");
+	assert_refused(fixture, "journal/head: is missing");
+}
+
+static void a_readme_that_no_version_shows_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy(fixture, "README", wfs_bytes_text("This is a wurld.\n"));
+
+	assert_refused(fixture, "README: expected sha256:");
 }
 
 static void a_state_that_is_no_document_is_named(void **state)
@@ -598,20 +748,47 @@ static void a_key_of_a_reducer_without_keys_is_named(void **state)
 
 /* --- other ends --- */
 
-static void stop_leaves_nothing(void **state)
+/* Ends it at a look. */
+struct looks {
+	int count;
+	int end_at;
+};
+
+static bool end_at_look(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct looks *looks = context;
+
+	(void)what;
+	(void)done;
+	(void)total;
+	return ++looks->count != looks->end_at;
+}
+
+/* At all of the first, then at ever rarer ones. */
+static void an_end_at_any_look_leaves_nothing(void **state)
 {
 	struct world_fixture *fixture = *state;
-	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	atomic_bool stop = true;
-	const struct wfs_restore_options options = {.stop = &stop};
+	struct looks looks = {0};
+	const struct wfs_restore_options options = {.progress = end_at_look, .context = &looks};
 	struct wfs_restored restored;
+	int r = -EINTR;
 
+	live(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	const size_t names = count_names(fixture->root);
 
-	assert_int_equal(restore_with(fixture, &options, &problems, &restored), -EINTR);
-	assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
-	assert_int_equal(count_names(fixture->root), names);
+	while (r == -EINTR) {
+		WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+		looks = (struct looks){.end_at = looks.end_at + 1 + looks.end_at / 8};
+		r = restore_with(fixture, &options, &problems, &restored);
+		if (r == -EINTR) {
+			assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
+			assert_int_equal(count_names(fixture->root), names);
+		}
+	}
+	assert_int_equal(r, 0);
+	assert_true(looks.end_at > 20);
 }
 
 static void a_full_store_leaves_nothing(void **state)
@@ -639,7 +816,7 @@ static void a_directory_that_is_not_empty_is_refused(void **state)
 {
 	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	const struct wfs_restore_options options = {.stop = NULL};
+	const struct wfs_restore_options options = {.progress = NULL};
 	struct wfs_restored restored;
 	char tree[256];
 
@@ -660,22 +837,28 @@ int main(void)
 		IN_WORLD(every_height_is_restored),
 		IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record),
 		IN_WORLD(a_new_world_is_restored),
-		IN_WORLD(files_of_records_do_without_the_log),
+		IN_WORLD(the_files_of_all_records_may_be_there),
 		IN_WORLD(more_records_than_one_batch_are_restored),
 		IN_WORLD(a_state_alone_is_a_world),
 		IN_WORLD(a_state_goes_on),
 		IN_WORLD(a_state_without_cells_is_a_world),
 		IN_WORLD(more_cells_than_one_batch_are_a_state),
 		IN_WORLD(a_copy_of_a_state_that_went_on_is_a_state_again),
+		IN_WORLD(old_heights_of_a_state_can_be_dropped),
+		IN_WORLD(a_cell_of_a_baseline_that_is_lost_is_missed),
 		IN_WORLD(verify_and_replay_see_a_cell_that_the_baseline_did_not_give),
 		IN_WORLD(a_changed_cell_is_named),
 		IN_WORLD(cells_that_are_too_many_and_too_few_are_named),
 		IN_WORLD(a_changed_manifest_is_named),
 		IN_WORLD(a_missing_module_is_named),
 		IN_WORLD(a_record_that_does_not_fold_is_named),
+		IN_WORLD(a_last_record_that_nothing_proves_is_named),
+		IN_WORLD(a_missing_log_is_named),
+		IN_WORLD(a_changed_last_record_is_named),
+		IN_WORLD(a_readme_that_no_version_shows_is_named),
 		IN_WORLD(a_state_that_is_no_document_is_named),
 		IN_WORLD(a_key_of_a_reducer_without_keys_is_named),
-		IN_WORLD(stop_leaves_nothing),
+		IN_WORLD(an_end_at_any_look_leaves_nothing),
 		IN_WORLD(a_full_store_leaves_nothing),
 		IN_WORLD(a_directory_that_is_not_empty_is_refused),
 	};

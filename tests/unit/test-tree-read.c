@@ -2,6 +2,8 @@
 /* Contents and attributes of the files of the tree. */
 #include "tests/unit/tree-fixture.h"
 
+#include "caps/upkeep.h"
+
 /* --- contents --- */
 
 static void a_cell_is_its_document(void **state)
@@ -38,6 +40,15 @@ static void a_file_is_read_from_any_offset(void **state)
 				assert_memory_equal(data.bytes.data, whole + offset, expected);
 		}
 	}
+}
+
+static void the_readme_of_a_copy_is_known(void **state)
+{
+	WFS_AUTO_FREE char *text = contents(*state, "README");
+
+	assert_true(wfs_restore_knows_readme(wfs_bytes_text(text)));
+	text[0]++;
+	assert_false(wfs_restore_knows_readme(wfs_bytes_text(text)));
 }
 
 static void a_large_cell_is_read_from_its_file(void **state)
@@ -237,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SHOWN(a_cell_is_its_document),
 		SHOWN(a_file_is_read_from_any_offset),
+		SHOWN(the_readme_of_a_copy_is_known),
 		SHOWN(a_large_cell_is_read_from_its_file),
 		SHOWN(the_log_is_all_records),
 		SHOWN(the_head_of_the_journal_tells_where_it_stands),

@@ -127,11 +127,12 @@ static void more_rows_than_one_view_holds_are_good(void **state)
 	assert_good(fixture);
 }
 
-static void note_progress(void *context, const char *what, uint64_t done, uint64_t total)
+static bool note_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
 	(void)done;
 	(void)total;
 	snprintf(context, 32, "%s", what);
+	return true;
 }
 
 static void progress_is_told(void **state)
@@ -143,6 +144,42 @@ static void progress_is_told(void **state)
 	assert_int_equal(wfs_verify(fixture->world, &problems, note_progress, last, NULL), 0);
 
 	assert_string_equal(last, "snapshots");
+}
+
+struct looks {
+	int count;
+	int end_at;
+};
+
+static bool end_at_look(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct looks *looks = context;
+
+	(void)what;
+	(void)done;
+	(void)total;
+	return ++looks->count != looks->end_at;
+}
+
+static void an_end_at_any_look_is_an_error(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct looks looks = {0};
+	int r = -EINTR;
+
+	tell(fixture, "{'key':'a','op':'grow','n':200000}");
+	while (r == -EINTR) {
+		WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+		looks = (struct looks){.end_at = looks.end_at + 1};
+		r = wfs_verify(fixture->world, &problems, end_at_look, &looks, &fixture->error);
+		assert_int_equal(problems.count, 0);
+		assert_int_equal(fixture->error.code, r ? WFS_E_CANCELLED : WFS_OK);
+		fixture->error = (struct wfs_error){0};
+	}
+
+	assert_int_equal(r, 0);
+	assert_true(looks.end_at > 4);
 }
 
 /* --- journal --- */
@@ -624,6 +661,7 @@ int main(void)
 		IN_WORLD(a_world_with_something_of_everything_is_good),
 		IN_WORLD(more_rows_than_one_view_holds_are_good),
 		IN_WORLD(progress_is_told),
+		IN_WORLD(an_end_at_any_look_is_an_error),
 		IN_WORLD(a_changed_line_breaks_the_chain),
 		IN_WORLD(a_shorter_line_leaves_a_gap),
 		IN_WORLD(a_missing_line_is_found),
