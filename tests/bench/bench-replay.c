@@ -47,13 +47,14 @@ struct memory {
 	size_t quarter;
 };
 
-static void on_progress(void *context, const char *what, uint64_t done, uint64_t total)
+static bool on_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
 	struct memory *memory = context;
 
 	(void)what;
 	if (memory->quarter < QUARTERS && done * QUARTERS >= total * (memory->quarter + 1))
 		memory->kib[memory->quarter++] = bench_rss_anon_kib();
+	return true;
 }
 
 static double replay_seconds(const char *directory, struct memory *memory)
