@@ -76,9 +76,9 @@ struct wfs_gc_step {
 	enum wfs_gc_step_kind kind;
 	uint64_t first_height;  /* raise */
 	uint64_t after_vid;     /* drop: moves on; files: every version up to it is known */
-	bool baseline;          /* drop: the world begins with one, whose versions stay */
 	struct wfs_hash *files; /* files; borrowed, sorted */
 	size_t file_count;
+	bool baseline; /* drop: the world begins with one, whose versions stay */
 
 	/* Filled in. */
 	bool done;             /* there is nothing more to do of this kind */
