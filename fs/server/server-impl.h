@@ -54,8 +54,8 @@ struct wfs_server {
 	const struct wfs_session *session;
 	struct wfs_host *host;
 	char *socket_path;
-	struct wfs_work
-		*work; /* libuv's own threads abort the process when there are none to be had */
+	/* For verbs that take long. libuv's own pool aborts when threads cannot be had. */
+	struct wfs_work *work;
 	uv_loop_t loop;
 	pthread_t thread; /* of the loop */
 	uv_pipe_t listener;

@@ -31,8 +31,7 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 	request->connection->answer_bytes += request->answer.size;
 }
 
-/* On the loop's thread, one of the work's, or the publisher's. Nothing of the request is touched after
- * it: the loop may free it. */
+/* On the loop's thread, one of the work's, or the publisher's. The loop may then free the request. */
 static void call_done(struct wfs_call *call)
 {
 	struct wfs_server_request *const request = call->context;
@@ -44,8 +43,8 @@ static void call_done(struct wfs_call *call)
 	}
 	if (request->slow) /* large answers are not the loop's work */
 		format_answer(request);
-	WFS_GUARD(
-		&server->lock); /* under it, so that the loop cannot have ended before it is woken */
+	/* The loop is woken under the lock, so that it cannot have ended before. */
+	WFS_GUARD(&server->lock);
 	request->next_finished = server->finished;
 	server->finished = request;
 	if (!request->next_finished)

@@ -52,6 +52,7 @@ struct fixture {
 
 static struct fixture *fixture; /* for the wrapped functions */
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
 int __wrap_wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *path);
 int __wrap_fuse_lowlevel_notify_inval_inode(
 	struct fuse_session *fuse, fuse_ino_t ino, off_t offset, off_t size);
@@ -111,6 +112,7 @@ int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	sem_post(&fixture->listed);
 	return r;
 }
+/* NOLINTEND(readability-identifier-naming) */
 
 static int setup(void **state)
 {
