@@ -357,6 +357,25 @@ static void figures_tell_the_map_and_what_of_it_is_used(void **state)
 	assert_true(figures.readers_max > 0);
 }
 
+static void figures_follow_each_commit(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_FREE char *large = calloc(1, 1 << 16);
+	struct wfs_store_figures before;
+	struct wfs_store_figures after;
+
+	memset(large, 'l', (1 << 16) - 1);
+	assert_int_equal(put(fixture, "name", large), 0);
+	wfs_store_figures(fixture->store, &before);
+	assert_int_equal(put(fixture, "name", "small"), 0);
+	wfs_store_figures(fixture->store, &after);
+
+	assert_true(after.free_bytes >= before.free_bytes + (1 << 16));
+	assert_true(after.free_bytes < after.used_bytes);
+	wfs_store_figures(fixture->store, &before);
+	assert_int_equal(before.free_bytes, after.free_bytes);
+}
+
 /* --- transactions --- */
 
 static void an_ended_write_transaction_leaves_nothing(void **state)
@@ -590,6 +609,7 @@ int main(void)
 		cmocka_unit_test(close_accepts_null),
 		IN_STORE(directory_is_the_one_given),
 		IN_STORE(figures_tell_the_map_and_what_of_it_is_used),
+		IN_STORE(figures_follow_each_commit),
 		IN_STORE(an_ended_write_transaction_leaves_nothing),
 		IN_STORE(a_write_transaction_reads_its_own_rows_through_its_cursors),
 		IN_STORE(a_reader_keeps_seeing_the_commit_it_began_with),
