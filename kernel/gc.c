@@ -104,7 +104,7 @@ static int drop_rows(
 	uint64_t first;
 	int r = wfs_first_height_get(head->txn, &first);
 
-	for (int i = 0; !r && i < WFS_GC_STEP_ROWS; i++) {
+	for (uint32_t i = 0; !r && i < step->rows_max; i++) {
 		struct wfs_version version;
 
 		r = wfs_version_next(head->txn, step->after_vid, &version);
@@ -201,6 +201,9 @@ int wfs_gc_step_run(
 		r = raise_first(step, head->txn);
 		*ret_fatal = r != 0;
 		break;
+	case WFS_GC_SETTLE:
+		step->rows_changed = step->done = true;
+		break;
 	case WFS_GC_DROP:
 		return drop_rows(step, head, ret_fatal, error);
 	case WFS_GC_FILES:
@@ -286,17 +289,49 @@ static void add_figures(struct wfs_gc_figures *sum, const struct wfs_gc_figures 
 }
 
 /* Has the kernel thread do a step; it is committed, and mounts know of it, when this returns. */
-static int do_step(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
-	struct wfs_gc_step *step, struct wfs_error *error)
+static int try_step(struct wfs_world *world, const char *principal, struct wfs_gc_step *step,
+	struct wfs_error *error)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_GC, .principal = principal, .gc = step};
 	int r = wfs_world_call(world, &request);
 
 	if (r)
 		*error = request.error;
-	else
-		add_figures(&gc->figures, &step->figures);
 	return wfs_trace(r);
+}
+
+/*
+ * Dropping rows writes pages before it gives any back, and a full disk has few: those that are free
+ * in data.mdb. So there it is done in smaller and smaller steps; one that fits makes room for larger
+ * ones. And what a commit frees can be used by the next but one: so between them comes a commit of
+ * next to nothing.
+ */
+static int do_step(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
+	struct wfs_gc_step *step, struct wfs_error *error)
+{
+	struct wfs_gc_step done;
+	uint32_t rows = WFS_GC_STEP_ROWS;
+	int r;
+
+	for (;;) {
+		struct wfs_gc_step settle = {.kind = WFS_GC_SETTLE};
+
+		done = *step;
+		done.rows_max = rows;
+		r = try_step(world, principal, &done, error);
+		rows /= 4;
+		if (r != -ENOSPC || rows == 0 || try_step(world, principal, &settle, error))
+			break;
+	}
+	if (r == -ENOSPC)
+		return wfs_error_set(error, WFS_E_STORE_FULL,
+			"the disk has no room even to drop one version: remove something else "
+			"from it, 1 MB will do, and try again");
+	if (r)
+		return wfs_trace(r);
+	*step = done;
+	add_figures(&gc->figures, &step->figures);
+	return 0;
 }
 
 static int raise_all(

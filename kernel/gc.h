@@ -21,7 +21,7 @@
 #include "kernel/world.h"
 
 enum {
-	WFS_GC_STEP_ROWS = 1000,     /* versions looked at in one transaction */
+	WFS_GC_STEP_ROWS = 1000,     /* versions of one transaction; fewer on a full disk */
 	WFS_GC_STEP_HEIGHTS = 10000, /* that one transaction drops; mounts are told of each */
 	WFS_GC_STEP_FILES = 64,      /* removed in one go of the kernel thread */
 };
@@ -67,15 +67,17 @@ int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *princ
 /* --- one step, for the writer --- */
 
 enum wfs_gc_step_kind {
-	WFS_GC_RAISE, /* the first height */
-	WFS_GC_DROP,  /* rows behind after_vid */
-	WFS_GC_FILES, /* remove those files, if they are mentioned nowhere still */
+	WFS_GC_RAISE,  /* the first height */
+	WFS_GC_SETTLE, /* nothing: commits, so that pages that the last commit freed can be used */
+	WFS_GC_DROP,   /* rows behind after_vid */
+	WFS_GC_FILES,  /* remove those files, if they are mentioned nowhere still */
 };
 
 struct wfs_gc_step {
 	enum wfs_gc_step_kind kind;
 	uint64_t first_height;  /* raise */
 	uint64_t after_vid;     /* drop: moves on; files: every version up to it is known */
+	uint32_t rows_max;      /* drop: versions to look at, at most WFS_GC_STEP_ROWS */
 	struct wfs_hash *files; /* files; borrowed, sorted */
 	size_t file_count;
 	bool baseline; /* drop: the world begins with one, whose versions stay */

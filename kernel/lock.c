@@ -29,14 +29,17 @@ static pid_t read_pid(int fd)
 	return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
+/* Over what is there, and as long: on a full disk there would be no room for what was cut off. A
+ * file that never had a pid may be left without one then; the lock is what counts. */
 static int write_pid(int fd)
 {
-	char text[32];
-	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+	char text[sizeof("-9223372036854775808\n")];
 
-	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
-		return -errno;
-	return 0;
+	memset(text, ' ', sizeof(text));
+	const int size = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+	text[size] = ' ';
+	const ssize_t n = pwrite(fd, text, sizeof(text), 0);
+	return n < 0 && errno != ENOSPC && errno != EDQUOT ? -errno : 0;
 }
 
 int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error)

@@ -383,7 +383,8 @@ static void do_listxattr(fuse_req_t request, fuse_ino_t ino, size_t size)
 
 /* --- the rest --- */
 
-/* df: the store's size and what its disk still has. Replies: statfs, EACCES. */
+/* df: the store's size and what it can still take, within its file and on its disk. Replies: statfs,
+ * EACCES. */
 static void do_statfs(fuse_req_t request, fuse_ino_t ino)
 {
 	const struct wfs_session *session = data_of(request)->tree.session;
@@ -400,11 +401,13 @@ static void do_statfs(fuse_req_t request, fuse_ino_t ino)
 	}
 	uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
 	uint64_t map_room = figures.store.map_size_bytes - figures.store.used_bytes;
-	uint64_t free_blocks = (room < map_room ? room : map_room) / BLOCK_SIZE;
+	const uint64_t growth = room < map_room ? room : map_room;
+	const uint64_t free_blocks = (figures.store.free_bytes + growth) / BLOCK_SIZE;
+	const uint64_t taken = figures.store.used_bytes - figures.store.free_bytes;
 	const struct statvfs answer = {
 		.f_bsize = BLOCK_SIZE,
 		.f_frsize = BLOCK_SIZE,
-		.f_blocks = figures.store.used_bytes / BLOCK_SIZE + free_blocks,
+		.f_blocks = taken / BLOCK_SIZE + free_blocks,
 		.f_bfree = free_blocks,
 		.f_bavail = free_blocks,
 		.f_namemax = WFS_NAME_MAX,

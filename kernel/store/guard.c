@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
@@ -18,9 +19,13 @@ static struct sigaction before[WFS_ARRAY_COUNT(numbers)]; /* written by guard_in
  * thread. Whatever else it is happens again, or is sent again, without us. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-	(void)context;
-	if (current && info->si_code > 0)
+	const ucontext_t *interrupted = context;
+
+	if (current && info->si_code > 0) {
+		/* The jump leaves the handler, but not what is blocked in it. */
+		(void)pthread_sigmask(SIG_SETMASK, &interrupted->uc_sigmask, NULL);
 		siglongjmp(*current, 1); /* NOLINT(bugprone-signal-handler): leaves a fault */
+	}
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers); i++)
 		if (numbers[i] == number)
 			(void)sigaction(number, &before[i], NULL);
@@ -39,11 +44,7 @@ static void on_assertion(MDB_env *env, const char *message)
 void guard_init(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	/* NODEFER: the handler is left by a jump, which does not unblock the signal. */
-	const struct sigaction action = {
-		.sa_sigaction = on_fault,
-		.sa_flags = SA_SIGINFO | SA_NODEFER,
-	};
+	const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	WFS_GUARD(&lock);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers); i++) {

@@ -109,7 +109,8 @@ static int check_size(
 
 	if (fstat(fd, &st))
 		return wfs_error_from_errno(error, -errno, "stat '%s/data.mdb'", directory);
-	if (root->last_page < (uint64_t)st.st_size / page_size)
+	if (root->last_page < UINT64_MAX / PAGE_SIZE_MAX &&
+		(root->last_page + 1) * page_size <= (uint64_t)st.st_size)
 		return 0;
 	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
 		"'%s/data.mdb' is cut short, or damaged: its root tells of %llu pages of %llu "
@@ -122,7 +123,7 @@ int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *e
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 	WFS_AUTO_FD int fd = openat(directory_fd, "data.mdb", O_RDONLY | O_CLOEXEC);
-	struct root roots[ROOT_COUNT];
+	struct root roots[ROOT_COUNT] = {0};
 	int r = fd < 0 ? -errno : read_roots(fd, roots);
 
 	for (int i = 0; r == -EAGAIN && i < LOOKS_MAX; i++) {

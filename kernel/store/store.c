@@ -9,6 +9,7 @@
 #include "kernel/base/hash.h"
 #include "kernel/store/guard.h"
 #include "kernel/store/roots.h"
+#include "kernel/store/space.h"
 #include "kernel/store/store-impl.h"
 #include "kernel/store/tables.h"
 
@@ -27,6 +28,7 @@ struct wfs_store {
 	pthread_mutex_t pool_lock;
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
 	struct wfs_blob_pending pending;
+	struct wfs_space space;
 };
 
 int wfs_store_error(int code)
@@ -39,6 +41,7 @@ int wfs_store_error(int code)
 	case MDB_KEYEXIST:
 		return -EEXIST;
 	case MDB_MAP_FULL:
+	case EDQUOT: /* of the host: for who makes room it is the same */
 		return -ENOSPC;
 	case MDB_READERS_FULL:
 		return -EAGAIN;
@@ -291,32 +294,6 @@ static int check_format(struct wfs_store *store, struct wfs_error *error)
 	return 0;
 }
 
-/* Pages up to the highest one that is in use. */
-static uint64_t used_bytes(const struct wfs_store *store)
-{
-	MDB_envinfo info = {0};
-	MDB_stat stat = {0};
-
-	mdb_env_info(store->env, &info);
-	mdb_env_stat(store->env, &stat);
-	return (info.me_last_pgno + 1) * (uint64_t)stat.ms_psize;
-}
-
-/* Pages behind the end of a file that was cut short would be a SIGBUS. */
-static int check_size(struct wfs_store *store, struct wfs_error *error)
-{
-	const uint64_t used = used_bytes(store);
-	struct stat st;
-
-	if (fstatat(store->directory_fd, "data.mdb", &st, 0))
-		return wfs_error_from_errno(error, -errno, "stat '%s/data.mdb'", store->directory);
-	if ((uint64_t)st.st_size >= used)
-		return 0;
-	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
-		"'%s/data.mdb' is cut short: its pages need %llu bytes, it has %lld",
-		store->directory, (unsigned long long)used, (long long)st.st_size);
-}
-
 static int put_format(struct wfs_store *store)
 {
 	const uint8_t format = WFS_STORE_FORMAT;
@@ -355,16 +332,16 @@ static int open_directory(
 }
 
 /* LMDB maps its lock file and makes it by ftruncate: on a full disk the first store into a hole of
- * it would be a SIGBUS. */
-static int reserve_lock_file(const struct wfs_store *store)
+ * it would be a SIGBUS. Of a directory that can only be read LMDB makes none. */
+static int reserve_lock_file(const struct wfs_store *store, bool read_only)
 {
 	WFS_AUTO_FD int fd =
 		openat(store->directory_fd, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		return -errno;
+		return read_only && (errno == EROFS || errno == EACCES) ? 0 : -errno;
 	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOCK_FILE_BYTES) && errno != EOPNOTSUPP)
-		return -errno;
+		return wfs_store_error(errno);
 	return 0;
 }
 
@@ -405,6 +382,7 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 	store->directory_fd = -1;
 	pthread_mutex_init(&store->pool_lock, NULL);
 	pthread_mutex_init(&store->pending.lock, NULL);
+	pthread_mutex_init(&store->space.lock, NULL);
 	store->directory = strdup(directory);
 	if (!store->directory)
 		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
@@ -419,14 +397,11 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		r = wfs_roots_check(store->directory_fd, directory, error);
 	if (r)
 		return wfs_trace(r);
-	r = options->read_only ? 0 : reserve_lock_file(store);
+	r = reserve_lock_file(store, options->read_only);
 	if (!r)
 		r = open_environment(store, options);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
-	r = check_size(store, error);
-	if (r)
-		return wfs_trace(r);
 	r = open_tables(store, options->create);
 	if (!r && options->create)
 		r = put_format(store);
@@ -455,51 +430,14 @@ void wfs_store_close(struct wfs_store *store)
 		close(store->directory_fd);
 	pthread_mutex_destroy(&store->pool_lock);
 	pthread_mutex_destroy(&store->pending.lock);
+	pthread_mutex_destroy(&store->space.lock);
 	free(store->directory);
 	free(store);
 }
 
-/* A row of LMDB's own table of free pages begins with their number. */
-static uint64_t count_free_pages(struct wfs_store *store)
-{
-	enum { FREE_TABLE = 0 }; /* mdb_stat.c reads it in the same way */
-	MDB_cursor *cursor;
-	uint64_t count = 0;
-	MDB_txn *txn;
-	MDB_val key;
-	MDB_val pages;
-
-	if (mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn))
-		return 0;
-	if (mdb_cursor_open(txn, FREE_TABLE, &cursor)) {
-		mdb_txn_abort(txn);
-		return 0;
-	}
-	while (mdb_cursor_get(cursor, &key, &pages, MDB_NEXT) == 0) {
-		size_t row_count = 0;
-
-		if (pages.mv_size >= sizeof(row_count))
-			memcpy(&row_count, pages.mv_data, sizeof(row_count));
-		count += row_count;
-	}
-	mdb_cursor_close(cursor);
-	mdb_txn_abort(txn);
-	return count;
-}
-
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures)
 {
-	MDB_envinfo info = {0};
-	MDB_stat stat = {0};
-
-	mdb_env_info(store->env, &info);
-	mdb_env_stat(store->env, &stat);
-	*ret_figures = (struct wfs_store_figures){
-		.map_size_bytes = info.me_mapsize,
-		.used_bytes = used_bytes(store),
-		.free_bytes = count_free_pages(store) * stat.ms_psize,
-		.readers_max = info.me_maxreaders,
-	};
+	wfs_space_figures(&store->space, store->env, ret_figures);
 }
 
 /* --- copying --- */

@@ -225,6 +225,8 @@ static void a_change_that_meets_damage_is_dropped_and_others_go_on(void **state)
 	assert_int_equal(put(fixture, "name", "value"), 0);
 }
 
+enum { SHORT_LINES = 200, SHORT_LINE_SIZE = 100 };
+
 static int read_all_lines(struct wfs_store *store, uint64_t count)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -235,7 +237,7 @@ static int read_all_lines(struct wfs_store *store, uint64_t count)
 		uint64_t offset;
 
 		r = wfs_journal_get(txn, seq, &offset, &line);
-		if (!r && (offset != seq || line.size != 100))
+		if (!r && (offset != seq || line.size != SHORT_LINE_SIZE))
 			r = 1; /* that is not what was put */
 	}
 	return r;
@@ -253,17 +255,35 @@ static int read_flipped(
 	return r ? r : read_all_lines(fixture->store, count);
 }
 
+static void flip_each_bit(struct store_fixture *fixture, int fd, off_t from, off_t size)
+{
+	for (off_t at = from; at < from + size; at++) {
+		uint8_t byte;
+
+		assert_int_equal(pread(fd, &byte, 1, at), 1);
+		for (unsigned int bit = 0; bit < 8; bit++) {
+			const uint8_t flipped = byte ^ (uint8_t)(1U << bit);
+
+			if (read_flipped(fixture, fd, at, flipped, SHORT_LINES) > 0)
+				fail_msg("bit %u of byte %ld", bit, (long)at);
+		}
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	}
+}
+
 static void no_flipped_bit_in_the_head_of_a_page_gives_anything_else(void **state)
 {
-	enum { LINES = 200, LINE_SIZE_SHORT = 100, PAGE = 4096, HEAD = 16, ROOT = 152 };
+	const off_t page_size = 4096;
+	const off_t root_size = 152;
+	const off_t head_size = 16;
 	struct store_fixture *fixture = *state;
 	struct wfs_txn *txn = store_fixture_write(fixture);
-	char line[LINE_SIZE_SHORT];
+	char line[SHORT_LINE_SIZE];
 	char path[128];
 	struct stat st;
 
 	memset(line, 'l', sizeof(line));
-	for (uint64_t seq = 0; seq < LINES; seq++)
+	for (uint64_t seq = 0; seq < SHORT_LINES; seq++)
 		assert_int_equal(
 			wfs_journal_append(txn, seq, seq, WFS_BYTES(line, sizeof(line))), 0);
 	assert_int_equal(wfs_txn_commit(txn), 0);
@@ -271,23 +291,11 @@ static void no_flipped_bit_in_the_head_of_a_page_gives_anything_else(void **stat
 	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(fstat(fd, &st), 0);
 
-	for (off_t page = 0; page < st.st_size; page += PAGE) {
-		for (off_t at = page; at < page + (page < 2 * PAGE ? ROOT : HEAD); at++) {
-			uint8_t byte;
+	for (off_t page = 0; page < st.st_size; page += page_size)
+		flip_each_bit(fixture, fd, page, page < 2 * page_size ? root_size : head_size);
 
-			assert_int_equal(pread(fd, &byte, 1, at), 1);
-			for (unsigned int bit = 0; bit < 8; bit++) {
-				int r = read_flipped(
-					fixture, fd, at, byte ^ (uint8_t)(1U << bit), LINES);
-
-				if (r > 0)
-					fail_msg("bit %u of byte %ld", bit, (long)at);
-			}
-			assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-		}
-	}
 	assert_int_equal(store_fixture_open(fixture, &reopen), 0);
-	assert_int_equal(read_all_lines(fixture->store, LINES), 0);
+	assert_int_equal(read_all_lines(fixture->store, SHORT_LINES), 0);
 }
 
 static void reopening_shows_what_was_committed(void **state)
@@ -355,6 +363,25 @@ static void figures_tell_the_map_and_what_of_it_is_used(void **state)
 	assert_int_equal(figures.map_size_bytes, WFS_STORE_MAP_SIZE_DEFAULT);
 	assert_true(figures.used_bytes > 0 && figures.used_bytes < 1 << 20);
 	assert_true(figures.readers_max > 0);
+}
+
+static void figures_follow_each_commit(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_FREE char *large = calloc(1, 1 << 16);
+	struct wfs_store_figures before;
+	struct wfs_store_figures after;
+
+	memset(large, 'l', (1 << 16) - 1);
+	assert_int_equal(put(fixture, "name", large), 0);
+	wfs_store_figures(fixture->store, &before);
+	assert_int_equal(put(fixture, "name", "small"), 0);
+	wfs_store_figures(fixture->store, &after);
+
+	assert_true(after.free_bytes >= before.free_bytes + (1 << 16));
+	assert_true(after.free_bytes < after.used_bytes);
+	wfs_store_figures(fixture->store, &before);
+	assert_int_equal(before.free_bytes, after.free_bytes);
 }
 
 /* --- transactions --- */
@@ -590,6 +617,7 @@ int main(void)
 		cmocka_unit_test(close_accepts_null),
 		IN_STORE(directory_is_the_one_given),
 		IN_STORE(figures_tell_the_map_and_what_of_it_is_used),
+		IN_STORE(figures_follow_each_commit),
 		IN_STORE(an_ended_write_transaction_leaves_nothing),
 		IN_STORE(a_write_transaction_reads_its_own_rows_through_its_cursors),
 		IN_STORE(a_reader_keeps_seeing_the_commit_it_began_with),

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to kernel/store/: how much of data.mdb is in use.
+ *
+ * LMDB never gives a page back to the disk. It has a table of those that are free, and no sum of
+ * them: that is counted, once for each commit that somebody asks about.
+ */
+#pragma once
+
+#include <lmdb.h>
+
+#include "kernel/store/store.h"
+
+/* What was counted last. Zero-initialise, and initialise the lock. */
+struct wfs_space {
+	pthread_mutex_t lock;
+	uint64_t txn_id;          /* lock; the commit that it was counted in */
+	uint64_t free_page_count; /* lock */
+};
+
+void wfs_space_figures(
+	struct wfs_space *space, MDB_env *env, struct wfs_store_figures *ret_figures);
