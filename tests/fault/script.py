@@ -50,6 +50,11 @@ def hash_of_output(output):
     return ['"' + re.search("sha256:[0-9a-f]{64}", output).group(0) + '"']
 
 
+def snapshot_mark(answer):
+    """Worlds that are the same again have the same hash again, but not the same height."""
+    return f'"height":{answer["height"]},"snapshot_hash":"{answer["snapshot_hash"]}"'
+
+
 def steps(inputs):
     """The scripted run; its input files are written to the directory `inputs`."""
     numbers = random.Random(1)

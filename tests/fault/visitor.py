@@ -13,6 +13,7 @@ import sys
 import traceback
 
 from faults import PATIENCE_S
+from script import snapshot_mark
 
 BLOB_SIZE = 100_000   # more than WFS_BLOB_FILE_MIN
 HUGE_SIZE = 80_000    # an event of several writes of the kernel
@@ -111,7 +112,7 @@ class Uses:
             os.close(control)
         answer = json.loads(answer)
         if "snapshot_hash" in answer:
-            self.marks.append(f'"height":{answer["height"]},"snapshot_hash"')
+            self.marks.append(snapshot_mark(answer))
 
     def journal(self):
         previous = ZERO
