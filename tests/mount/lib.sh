@@ -15,7 +15,8 @@ if [ -z "${WATCHDOG-}" ]; then
 	WATCHDOG=1 exec timeout -k 10 "$((${seconds:-100} * SLOWDOWN))" "$0" "$@"
 fi
 
-scratch=$(cd "$(mktemp -d)" && pwd -P)
+scratch=$(mktemp -d) # on its own: `cd ""` stays where it is, and that is removed at the end
+scratch=$(cd "$scratch" && pwd -P)
 world=$scratch/world
 tree=$scratch/tree
 ctl=$tree/ctl
