@@ -8,9 +8,27 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernel/base/directory.h"
+
+enum {
+	TRIES = 20, /* to remove it: the system may be out of descriptors for a moment */
+	PAUSE_NS = 5000000,
+};
+
+static void remove_surely(const char *path)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	for (int i = 0; i < TRIES; i++) {
+		wfs_directory_remove(path);
+		if (access(path, F_OK) < 0)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
 
 /* Signals to the group are meant for the one who works here. */
 _Noreturn static void remover_main(const char *path, int end)
@@ -28,7 +46,7 @@ _Noreturn static void remover_main(const char *path, int end)
 	closefrom(STDIN_FILENO + 1);
 	while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR)
 		continue;
-	wfs_directory_remove(path);
+	remove_surely(path);
 	_exit(0);
 }
 
