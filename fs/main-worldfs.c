@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program `worldfs`: commands and daemon. */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "fs/command/command.h"
 #include "kernel/base/log.h"
 
+/*
+ * Descriptors 0 to 2 that whoever started us has closed would be given to the next file that is
+ * opened, a world's, and messages written into it. Reading or writing these fails, as it should.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_PATH);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	fill_standard_descriptors();
 	if (wfs_log_setup(secure_getenv("WORLDFS_LOG")) < 0) {
 		fputs("worldfs: WORLDFS_LOG: expected a level (err, warning, notice, info, debug), "
 		      "or level:area,...\n",

@@ -80,8 +80,9 @@ struct wfs_command {
 	const char *arguments; /* as the usage line shows them */
 	size_t argument_min;
 	size_t argument_max;
-	uint64_t options; /* besides the global ones */
-	bool changes;     /* without an owner, this process must become it */
+	uint64_t options;    /* besides the global ones */
+	bool empty_argument; /* the empty text is one, too */
+	bool changes;        /* without an owner, this process must become it */
 	/* Return: 0, 1 (failed, and has said so), or -errno with run->error. */
 	int (*run)(struct wfs_run *run);
 	const char *summary; /* one line */
@@ -110,6 +111,9 @@ struct wfs_run {
 /** wfs_run_misuse() - the command line is wrong. Return: -EINVAL. */
 int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/** wfs_run_check_path() - may it stand in requests and answers? Return: 0, -EINVAL (not UTF-8). */
+int wfs_run_check_path(struct wfs_run *run, const char *path);
 
 /** wfs_run_directory() - find the world; absolute path in run->directory. */
 int wfs_run_directory(struct wfs_run *run);

@@ -41,7 +41,9 @@ static int mount_point(struct wfs_run *run, char **ret_path)
 		path = NULL;
 		return -ENOMEM;
 	}
-	return wfs_mount_resolve(path, ret_path, &run->error);
+	int r = wfs_run_check_path(run, path);
+
+	return r ? r : wfs_mount_resolve(path, ret_path, &run->error);
 }
 
 /* One request to the owner. Return: as wfs_client_new, or as the answer says. */

@@ -55,12 +55,18 @@ static int world_here(struct wfs_run *run, char **ret_directory)
 	return 0;
 }
 
-int wfs_run_directory(struct wfs_run *run)
+int wfs_run_check_path(struct wfs_run *run, const char *path)
+{
+	if (wfs_utf8_valid(path, strlen(path)))
+		return 0;
+	return wfs_error_set(&run->error, WFS_E_INVALID_ARGUMENT,
+		"'%s': expected a path that is valid UTF-8", path);
+}
+
+static int find_world(struct wfs_run *run)
 {
 	const char *named = run->options[WFS_OPTION_WORLD];
 
-	if (run->directory)
-		return 0;
 	if (!named)
 		named = secure_getenv("WORLDFS_WORLD");
 	if (!named || !*named)
@@ -73,6 +79,15 @@ int wfs_run_directory(struct wfs_run *run)
 	if (!is_world(run->directory))
 		return wfs_error_set(&run->error, WFS_E_NOT_FOUND, "'%s' is not a world", named);
 	return 0;
+}
+
+int wfs_run_directory(struct wfs_run *run)
+{
+	if (run->directory)
+		return 0;
+	int r = find_world(run);
+
+	return r ? r : wfs_run_check_path(run, run->directory);
 }
 
 int wfs_run_open(struct wfs_run *run)
@@ -270,10 +285,16 @@ int wfs_run_json(struct wfs_run *run, json_t *data)
 
 void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 {
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	va_list arguments;
 
 	va_start(arguments, format);
-	vfprintf(run->err, format, arguments);
+	wfs_buffer_vprintf(&line, format, arguments);
 	va_end(arguments);
-	fputc('\n', run->err);
+	if (wfs_buffer_check(&line)) {
+		fputs("worldfs: no memory\n", run->err);
+		return;
+	}
+	wfs_line_clean(line.data, line.size); /* it may repeat what a stranger wrote */
+	fprintf(run->err, "%s\n", wfs_buffer_text(&line));
 }

@@ -179,6 +179,7 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 2,
 		.options = WFS_OPTION_BIT(EXACT_HEIGHT) | WFS_OPTION_BIT(AT_LEAST_HEIGHT) |
 			WFS_OPTION_BIT(KEY_B64) | WFS_OPTION_BIT(RAW_STATE),
+		.empty_argument = true,
 		.run = wfs_run_state,
 		.summary = "the state of one cell",
 		.help = "Prints its exact bytes; their SHA-256 is the state's hash. A "

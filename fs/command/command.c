@@ -6,6 +6,7 @@
 
 #include "fs/command/command-impl.h"
 #include "fs/command/interrupt.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
 enum { GIVEN_MAX = 64 }; /* options on one line */
@@ -74,6 +75,10 @@ static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct l
 	for (int i = 1; i < argc;) {
 		const char *const argument = argv[i];
 
+		/* All of them may go into JSON. */
+		if (!wfs_utf8_valid(argument, strlen(argument)))
+			return wfs_run_misuse(
+				run, "'%.60s': an argument has to be valid UTF-8", argument);
 		if (!options_ended && strcmp(argument, "--") == 0) {
 			options_ended = true;
 			i++;
@@ -176,8 +181,12 @@ static int set_arguments(struct wfs_run *run, const struct line *line, size_t wo
 	if (count > command->argument_max)
 		return wfs_run_misuse(run, "'%.60s' is one argument too many",
 			line->words[words + command->argument_max]);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		run->arguments[i] = line->words[words + i];
+		if (!*run->arguments[i] && !command->empty_argument)
+			return wfs_run_misuse(run, "an argument is empty; '%s' takes: %s",
+				command->name, command->arguments);
+	}
 	run->argument_count = count;
 	return 0;
 }
@@ -234,10 +243,6 @@ static int run_command(struct wfs_run *run)
 		return misuse_status(run);
 	if (r < 0)
 		print_error(run, r);
-	if (fflush(run->out) != 0 || ferror(run->out)) {
-		wfs_run_notice(run, "worldfs: cannot write to standard output");
-		r = -EIO;
-	}
 	print_meta(run);
 	return r ? WFS_EXIT_FAILED : WFS_EXIT_DONE;
 }
@@ -293,7 +298,12 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err)
 {
 	struct wfs_run run = {.out = out, .err = err};
-	const int status = run_line(&run, argc, argv);
+	int status = run_line(&run, argc, argv);
+
+	if (fflush(out) != 0 || ferror(out)) {
+		wfs_run_notice(&run, "worldfs: cannot write to standard output");
+		status = WFS_EXIT_FAILED;
+	}
 
 	wfs_access_free(run.access);
 	free(run.directory);

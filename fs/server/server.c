@@ -15,12 +15,21 @@
 
 enum { WORK_THREADS = 4 }; /* for verbs that take long */
 
+/* What whoever started us chose to ignore (nohup) is none of them. */
+static void add_unless_ignored(sigset_t *set, int number)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		sigaddset(set, number);
+}
+
 static void stop_signals(sigset_t *ret_set)
 {
 	sigemptyset(ret_set);
 	sigaddset(ret_set, SIGTERM);
-	sigaddset(ret_set, SIGINT);
-	sigaddset(ret_set, SIGHUP);
+	add_unless_ignored(ret_set, SIGINT);
+	add_unless_ignored(ret_set, SIGHUP);
 }
 
 static void close_handle(void *handle)

@@ -95,10 +95,7 @@ void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value)
 	wfs_buffer_append(buffer, at, (size_t)(end - at));
 }
 
-static void append_formatted(struct wfs_buffer *buffer, const char *format, va_list arguments)
-	__attribute__((format(printf, 2, 0)));
-
-static void append_formatted(struct wfs_buffer *buffer, const char *format, va_list arguments)
+void wfs_buffer_vprintf(struct wfs_buffer *buffer, const char *format, va_list arguments)
 {
 	va_list again;
 	size_t room = 0;
@@ -127,7 +124,7 @@ void wfs_buffer_printf(struct wfs_buffer *buffer, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	append_formatted(buffer, format, arguments);
+	wfs_buffer_vprintf(buffer, format, arguments);
 	va_end(arguments);
 }
 

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +62,8 @@ void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte);
 void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value);
 void wfs_buffer_printf(struct wfs_buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void wfs_buffer_vprintf(struct wfs_buffer *buffer, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 
 /** wfs_buffer_check() - Return: 0, or -ENOMEM when any append since the last reset failed. */
 int wfs_buffer_check(const struct wfs_buffer *buffer);

@@ -25,6 +25,7 @@ struct wfs_store {
 	MDB_dbi tables[WFS_TABLE_COUNT];
 	char *directory;
 	int directory_fd;
+	bool scratch; /* its files may have no name */
 	pthread_mutex_t pool_lock;
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
 	struct wfs_blob_pending pending;
@@ -212,12 +213,24 @@ static int commit(void *context)
 	return r;
 }
 
+/* Was data.mdb removed under us? What is written to it now is lost with this process. */
+static bool is_removed(const struct wfs_store *store)
+{
+	struct stat st;
+	mdb_filehandle_t fd;
+
+	return !store->scratch && mdb_env_get_fd(store->env, &fd) == 0 && fstat(fd, &st) == 0 &&
+		st.st_nlink == 0;
+}
+
 int wfs_txn_commit(struct wfs_txn *txn)
 {
 	wfs_require(txn->writing);
-	if (txn->broken) {
+	if (txn->broken || is_removed(txn->store)) {
+		const int r = txn->broken ? -EIO : -ENOENT;
+
 		wfs_txn_end(txn);
-		return -EIO;
+		return r;
 	}
 	for (size_t i = 0; i < WFS_TABLE_COUNT; i++)
 		wfs_txn_cursor_drop(txn, i);
@@ -380,6 +393,7 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 	if (!store)
 		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
 	store->directory_fd = -1;
+	store->scratch = options->scratch;
 	pthread_mutex_init(&store->pool_lock, NULL);
 	pthread_mutex_init(&store->pending.lock, NULL);
 	pthread_mutex_init(&store->space.lock, NULL);

@@ -68,7 +68,7 @@ int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn);
 int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn);
 
 /** wfs_txn_commit() - make a write transaction durable; @txn is gone whatever comes back.
- *  Return: 0, -ENOSPC, -EIO. */
+ *  Return: 0, -ENOSPC, -EIO, -ENOENT (data.mdb was removed meanwhile). */
 int wfs_txn_commit(struct wfs_txn *txn);
 
 /** wfs_txn_end() - end a read transaction, or drop a write transaction; accepts NULL. */

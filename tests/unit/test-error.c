@@ -193,6 +193,10 @@ static void error_from_errno_maps_each_errno_with_one_meaning(void **state)
 	assert_int_equal(code_of(-EINTR), WFS_E_CANCELLED);
 	assert_int_equal(code_of(-EAGAIN), WFS_E_OVERLOADED);
 	assert_int_equal(code_of(-EOPNOTSUPP), WFS_E_NOT_ENABLED);
+	assert_int_equal(code_of(-EACCES), WFS_E_NOT_AUTHORIZED);
+	assert_int_equal(code_of(-EPERM), WFS_E_NOT_AUTHORIZED);
+	assert_int_equal(code_of(-ENOTDIR), WFS_E_INVALID_ARGUMENT);
+	assert_int_equal(code_of(-EISDIR), WFS_E_INVALID_ARGUMENT);
 }
 
 static void error_from_errno_maps_the_rest_to_internal_error(void **state)
@@ -201,7 +205,6 @@ static void error_from_errno_maps_the_rest_to_internal_error(void **state)
 
 	assert_int_equal(code_of(-ENOMEM), WFS_E_INTERNAL_ERROR);
 	assert_int_equal(code_of(-EINVAL), WFS_E_INTERNAL_ERROR);
-	assert_int_equal(code_of(-EACCES), WFS_E_INTERNAL_ERROR);
 	assert_int_equal(code_of(-99999), WFS_E_INTERNAL_ERROR);
 }
 

@@ -399,6 +399,19 @@ static void an_ended_write_transaction_leaves_nothing(void **state)
 	assert_int_equal(wfs_meta_get(txn, "name", &value), -ENOENT);
 }
 
+static void a_store_that_was_removed_commits_nothing_more(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *txn;
+	char path[128];
+
+	path_of_data(fixture, path);
+	assert_int_equal(wfs_store_write(fixture->store, &txn), 0);
+	assert_int_equal(wfs_meta_put(txn, "name", wfs_bytes_text("value")), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(wfs_txn_commit(txn), -ENOENT);
+}
+
 static void a_write_transaction_reads_its_own_rows_through_its_cursors(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -619,6 +632,7 @@ int main(void)
 		IN_STORE(figures_tell_the_map_and_what_of_it_is_used),
 		IN_STORE(figures_follow_each_commit),
 		IN_STORE(an_ended_write_transaction_leaves_nothing),
+		IN_STORE(a_store_that_was_removed_commits_nothing_more),
 		IN_STORE(a_write_transaction_reads_its_own_rows_through_its_cursors),
 		IN_STORE(a_reader_keeps_seeing_the_commit_it_began_with),
 		IN_STORE(a_reader_from_the_pool_sees_the_newest_commit_through_its_kept_cursor),
