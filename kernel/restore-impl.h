@@ -28,7 +28,6 @@ struct restore_journal {
 	struct wfs_meta meta;             /* what its head document must say */
 	uint64_t snapshot_height;         /* of the newest snapshot, 0: there is none */
 	uint64_t last_change_height;      /* newest height that changed a cell */
-	struct wfs_hash genesis_manifest; /* that the genesis record names */
 };
 
 /* One run. */

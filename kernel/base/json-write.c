@@ -112,7 +112,9 @@ static char escape_of(unsigned char byte)
 	static const char escapes[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
 	static_assert(sizeof(escapes) - 1 == 0x20, "one for each control byte");
 
-	return byte < sizeof(escapes) - 1 ? escapes[byte] : (char)byte;
+	if (byte < sizeof(escapes) - 1)
+		return escapes[byte];
+	return (char)byte;
 }
 
 static void append_escaped(struct wfs_buffer *buffer, unsigned char byte)
