@@ -191,7 +191,7 @@ static void init_tells_every_problem_of_the_source_and_makes_nothing(void **stat
 	assert_failed(&printed, "nothing was made");
 	assert_says(printed.err, "world.json: /name: ");
 	assert_says(printed.err, "world.json: /reducers: ");
-	assert_true(fixture->directory && stat(fixture->directory, &status) < 0);
+	assert_int_equal(fstatat(AT_FDCWD, fixture->directory, &status, 0), -1);
 }
 
 /* --- with an owner --- */
