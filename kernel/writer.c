@@ -10,8 +10,9 @@
 #include "kernel/world-impl.h"
 
 enum {
-	BATCH_COUNT_MAX = 1024,     /* requests of one commit */
-	BATCH_BYTES_MAX = 16 << 20, /* bytes of their bodies */
+	BATCH_COUNT_MAX = 1024, /* requests of one commit */
+	BATCH_BYTES_MAX =
+		16 << 20, /* bytes of their bodies; of results: WFS_FOLD_BATCH_BYTES_MAX */
 };
 
 /* Requests in order, first in, first out. */
@@ -26,6 +27,7 @@ struct batch {
 	struct request_list requests;
 	struct wfs_commit commit;
 	bool rows_changed; /* without a record */
+	size_t fold_bytes; /* that its events gave */
 	struct wfs_change *changes;
 	size_t change_capacity;
 	struct wfs_buffer keys; /* what the changes' keys point into, once it is complete */
@@ -75,6 +77,18 @@ static void list_add(struct request_list *list, struct wfs_request *request)
 	request->next = NULL;
 	*list->last = request;
 	list->last = &request->next;
+}
+
+/* Moves all of @front before what is in @list. */
+static void list_put_before(struct request_list *list, struct request_list *front)
+{
+	if (!front->first)
+		return;
+	*front->last = list->first;
+	if (!list->first)
+		list->last = front->last;
+	list->first = front->first;
+	list_init(front);
 }
 
 /* --- checking a request, on the sender's thread --- */
@@ -211,7 +225,7 @@ static void add_change(void *context, const struct wfs_change *change)
 	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
 }
 
-static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+static int run_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
 	struct wfs_fold_event event = {
 		.schema = request->schema,
@@ -232,7 +246,16 @@ static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bo
 		return wfs_trace(r);
 	}
 	wfs_fold_changes(writer->fold, add_change, writer->current);
+	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
 	return 0;
+}
+
+static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	int r = run_event(writer, request, ret_fatal);
+
+	wfs_fold_clear(writer->fold);
+	return r;
 }
 
 static int put_blob(struct wfs_writer *writer, struct wfs_request *request)
@@ -369,6 +392,17 @@ static bool take_requests(struct wfs_writer *writer, struct batch *batch)
 	return count > 0;
 }
 
+/* What is behind @last waits for the next batch. */
+static void end_batch(struct wfs_writer *writer, struct batch *batch, struct wfs_request *last)
+{
+	struct request_list rest = {.first = last->next, .last = batch->requests.last};
+	WFS_GUARD(&writer->lock);
+
+	last->next = NULL;
+	batch->requests.last = &last->next;
+	list_put_before(&writer->queue, &rest);
+}
+
 static int fold_all(struct wfs_writer *writer, struct batch *batch)
 {
 	for (struct wfs_request *request = batch->requests.first; request;
@@ -379,6 +413,8 @@ static int fold_all(struct wfs_writer *writer, struct batch *batch)
 		if (fatal)
 			return request->result;
 		request->height = writer->head.height;
+		if (batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX)
+			end_batch(writer, batch, request);
 	}
 	return wfs_buffer_check(&batch->keys);
 }

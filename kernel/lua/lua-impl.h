@@ -52,6 +52,7 @@ enum {
 	WFS_LUA_NS_PER_INSTRUCTION = 200, /* processor time allowed; usual is 3 to 10 */
 	WFS_LUA_TIME_MIN_MS = 1000,
 	WFS_LUA_GARBAGE_BYTES = 256 << 10, /* kept before it is collected */
+	WFS_LUA_IDLE_BYTES = 4 << 20,      /* kept from one step to the next, besides the module */
 	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */
 	WFS_LUA_MATCH_DEPTH_MAX = 200,     /* nesting of the pattern matcher */
 };
@@ -84,6 +85,7 @@ struct wfs_lua {
 	uint64_t used_checked;  /* `used` at the last safe point */
 	size_t heap_bytes;      /* live and garbage */
 	size_t collect_bytes;   /* collect when the heap is above */
+	size_t module_bytes;    /* heap before the first step */
 	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
 
 	const uint8_t *seed; /* of the step that runs; NULL once `random` was made from it */

@@ -264,6 +264,9 @@ void wfs_lua_limit_start(struct wfs_lua *lua)
 void wfs_lua_limit_end(struct wfs_lua *lua)
 {
 	lua->running = false;
-	if (lua->stop == WFS_LUA_GOING && lua->heap_bytes > lua->collect_bytes)
+	if (lua->stop != WFS_LUA_GOING)
+		return;
+	if (lua->heap_bytes > lua->collect_bytes ||
+		lua->heap_bytes > lua->module_bytes + WFS_LUA_IDLE_BYTES)
 		collect(lua);
 }

@@ -210,6 +210,7 @@ static int build_state(struct wfs_lua *lua, struct wfs_error *error)
 		return r;
 	}
 	lua_gc(lua->state, LUA_GCCOLLECT);
+	lua->module_bytes = lua->heap_bytes;
 	lua->collect_bytes = lua->heap_bytes + WFS_LUA_GARBAGE_BYTES;
 	return 0;
 }

@@ -2,6 +2,8 @@
 /* The fold by itself: it computes without writing, and is applied whole or dropped. */
 #include "tests/unit/world-fixture.h"
 
+#include <malloc.h>
+
 #include "kernel/fold.h"
 #include "kernel/head.h"
 #include "kernel/runtime.h"
@@ -231,6 +233,74 @@ static void random_is_the_same_for_the_same_record(void **state)
 	assert_true(wfs_hash_equal(&first, &version.hash));
 }
 
+/* --- bounds of one event --- */
+
+enum { PAD = 7000000, STATE_SIZE = PAD + sizeof("{\"odd\":true,\"pad\":\"\"}\n") - 1 };
+
+/* An event that causes @count others, each of which gives the cell `x` @pad bytes. */
+static int run_large(struct folding *folding, int count, int pad)
+{
+	char value[160];
+
+	snprintf(value, sizeof(value),
+		"{'key':'a','op':'emit','n':%d,'value':{'key':'x','op':'toggle','n':%d}}", count,
+		pad);
+	return run(folding, "test/Do@1", value);
+}
+
+static void an_event_whose_states_are_too_much_fails(void **state)
+{
+	struct folding *folding = *state;
+	const int fit = WFS_FOLD_BYTES_MAX / STATE_SIZE;
+
+	assert_int_equal(run_large(folding, fit + 1, PAD), -EIO);
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+	assert_non_null(strstr(folding->error.message, "more than 67108864 bytes"));
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT);
+
+	assert_int_equal(run_large(folding, fit, PAD), 0);
+	assert_in_range(wfs_fold_bytes(folding->fold), fit * STATE_SIZE, WFS_FOLD_BYTES_MAX);
+}
+
+static void states_that_an_event_only_reads_count_too(void **state)
+{
+	struct folding *folding = *state;
+	enum { CELLS = 10 };
+	char value[160];
+
+	for (int i = 1; i <= CELLS; i++) {
+		snprintf(value, sizeof(value), "{'key':'a.%d','op':'grow','n':%d}", i, PAD);
+		assert_int_equal(run(folding, "test/Do@1", value), 0);
+	}
+
+	/* It gives each of them a small state. */
+	snprintf(value, sizeof(value), "{'key':'a','op':'emit','n':%d}", CELLS);
+	assert_int_equal(run(folding, "test/Do@1", value), -EIO);
+	assert_non_null(strstr(folding->error.message, "more than 67108864 bytes"));
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':9}"), 0);
+}
+
+static size_t heap_bytes(void)
+{
+	const struct mallinfo2 figures = mallinfo2();
+
+	return figures.uordblks + figures.hblkhd;
+}
+
+static void what_a_large_event_took_is_given_back(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'x','op':'set'}"), 0);
+	wfs_fold_clear(folding->fold);
+	const size_t before = heap_bytes();
+	assert_int_equal(run_large(folding, 9, PAD), 0);
+	wfs_fold_clear(folding->fold);
+
+	assert_int_equal(wfs_fold_bytes(folding->fold), 0);
+	assert_true(heap_bytes() < before + (16 << 20)); /* under a sanitizer both are 0 */
+}
+
 static void freeing_no_fold_is_allowed(void **state)
 {
 	(void)state;
@@ -251,6 +321,9 @@ int main(void)
 		FOLDING(two_cells_of_one_record_are_both_changed),
 		FOLDING(a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request),
 		FOLDING(random_is_the_same_for_the_same_record),
+		FOLDING(an_event_whose_states_are_too_much_fails),
+		FOLDING(states_that_an_event_only_reads_count_too),
+		FOLDING(what_a_large_event_took_is_given_back),
 		cmocka_unit_test(freeing_no_fold_is_allowed),
 	};
 

@@ -19,6 +19,8 @@ enum {
 
 static atomic_int failing_commits; /* how many of the next ones fail */
 static atomic_int failing_begins;  /* the same, of write transactions */
+static atomic_bool begins_held;    /* they wait; set and unset by the test */
+static atomic_size_t begin_count;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
 int __real_mdb_txn_commit(MDB_txn *txn);
@@ -28,7 +30,12 @@ int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_
 
 int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret)
 {
-	if ((flags & MDB_RDONLY) || atomic_load(&failing_begins) == 0)
+	if (flags & MDB_RDONLY)
+		return __real_mdb_txn_begin(env, parent, flags, ret);
+	atomic_fetch_add(&begin_count, 1);
+	while (atomic_load(&begins_held))
+		sched_yield();
+	if (atomic_load(&failing_begins) == 0)
 		return __real_mdb_txn_begin(env, parent, flags, ret);
 	atomic_fetch_sub(&failing_begins, 1);
 	return MDB_PANIC; /* what LMDB says after it failed to write the root */
@@ -106,6 +113,22 @@ static void sent_init(
 		.done = answered,
 		.context = sent,
 	};
+}
+
+/* Sends the first, and the others while that is being stored, so that these are one batch. */
+static void send_as_batch(struct world_fixture *fixture, struct sent *sent, size_t count)
+{
+	const size_t begun = atomic_load(&begin_count);
+	int r = 0;
+
+	atomic_store(&begins_held, true);
+	r |= wfs_world_submit(fixture->world, &sent[0].request);
+	while (atomic_load(&begin_count) == begun)
+		sched_yield();
+	for (size_t i = 1; i < count; i++)
+		r |= wfs_world_submit(fixture->world, &sent[i].request);
+	atomic_store(&begins_held, false);
+	assert_int_equal(r, 0);
 }
 
 struct sender {
@@ -339,6 +362,38 @@ static void close_answers_everything_that_is_queued(void **state)
 	assert_state(fixture, "cell", "a", "{'n':3000}");
 	for (size_t i = 0; i < COUNT; i++)
 		json_decref(sent[i].value);
+}
+
+static void a_batch_ends_when_its_results_are_large(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { COUNT = 40, EACH = 50, SIZE = 60000 };
+	struct wfs_world_figures figures;
+	struct sent sent[COUNT];
+	struct answers answers;
+
+	answers_init(&answers, COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "k%d", i);
+		sent_init(&sent[i], &answers, "emit", key, EACH);
+		json_object_set_new(sent[i].value, "value",
+			json_pack("{s:s,s:s,s:i}", "op", "toggle", "key", key, "n", SIZE));
+	}
+	send_as_batch(fixture, sent, COUNT);
+	answers_wait(&answers);
+	wfs_world_figures(fixture->world, &figures);
+
+	/* 50 states of 60 kB are 3 MB, so 32 MiB end a batch after 12 of them. */
+	assert_int_equal(answers.failed, 0);
+	assert_int_equal(figures.batches_total, 1 + 4);
+	for (int i = 0; i < COUNT; i++) {
+		assert_int_equal(sent[i].answer_count, 1);
+		assert_int_equal(sent[i].request.seq, GENESIS_HEIGHT + i * (EACH + 1));
+		assert_int_equal(sent[i].request.height, sent[i].request.seq + EACH + 1);
+		json_decref(sent[i].value);
+	}
 }
 
 static void figures_count_requests_and_batches(void **state)
@@ -633,6 +688,7 @@ int main(void)
 		IN_WORLD(more_requests_than_the_queue_holds_are_refused),
 		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
 		IN_WORLD(close_answers_everything_that_is_queued),
+		IN_WORLD(a_batch_ends_when_its_results_are_large),
 		IN_WORLD(figures_count_requests_and_batches),
 		IN_WORLD(an_observer_is_called_before_the_answer_and_sees_the_commit),
 		IN_WORLD(an_observer_is_told_each_changed_cell),
