@@ -64,6 +64,7 @@ struct wfs_writer {
 	struct wfs_fold *fold;
 	struct wfs_runtime *runtime;
 	struct batch *current;
+	size_t alone_count; /* of the next requests, each has a transaction of its own */
 };
 
 static void list_init(struct request_list *list)
@@ -374,21 +375,30 @@ static void batch_give_back(struct wfs_writer *writer, struct batch *batch)
 static bool take_requests(struct wfs_writer *writer, struct batch *batch)
 {
 	WFS_GUARD(&writer->lock);
+	const size_t count_max = writer->alone_count ? 1 : BATCH_COUNT_MAX;
 	size_t count = 0;
 	size_t bytes = 0;
 
 	while (!writer->queue.first && !writer->stopping)
 		pthread_cond_wait(&writer->queued, &writer->lock);
-	while (writer->queue.first && count < BATCH_COUNT_MAX && bytes < BATCH_BYTES_MAX) {
+	while (writer->queue.first && count < count_max && bytes < BATCH_BYTES_MAX) {
 		struct wfs_request *request = writer->queue.first;
+		/* A step of a collection cannot be done twice, so it shares no transaction. */
+		bool alone = request->kind == WFS_REQUEST_GC;
 
+		if (alone && count > 0)
+			break;
 		writer->queue.first = request->next;
 		if (!writer->queue.first)
 			writer->queue.last = &writer->queue.first;
 		list_add(&batch->requests, request);
 		bytes += request->queued_bytes;
 		count++;
+		if (alone)
+			break;
 	}
+	if (writer->alone_count)
+		writer->alone_count--;
 	return count > 0;
 }
 
@@ -429,7 +439,18 @@ static int refresh_head(struct wfs_writer *writer)
 	return wfs_trace(r);
 }
 
-static int commit(struct wfs_writer *writer, struct batch *batch)
+static int fill(struct wfs_writer *writer, struct batch *batch)
+{
+	int r = fold_all(writer, batch);
+
+	batch->commit.to_height = writer->head.height;
+	if (!r)
+		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
+	return wfs_trace(r);
+}
+
+/* @ret_filling: it failed for what is in the batch, before it was committed. */
+static int commit(struct wfs_writer *writer, struct batch *batch, bool *ret_filling)
 {
 	struct wfs_txn *txn;
 
@@ -439,11 +460,10 @@ static int commit(struct wfs_writer *writer, struct batch *batch)
 		return wfs_trace(r);
 	writer->head.txn = txn;
 	r = refresh_head(writer);
-	if (!r)
-		r = fold_all(writer, batch);
-	batch->commit.to_height = writer->head.height;
-	if (!r)
-		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
+	if (!r) {
+		r = fill(writer, batch);
+		*ret_filling = r != 0;
+	}
 	bool changed = batch->commit.to_height > batch->commit.from_height || batch->rows_changed;
 	if (r || !changed) {
 		wfs_txn_end(txn);
@@ -452,12 +472,34 @@ static int commit(struct wfs_writer *writer, struct batch *batch)
 	return wfs_trace(wfs_txn_commit(txn));
 }
 
-/* Nothing of the batch was stored: everyone is told. What is known of the head is read again by
- * the next batch, because now there may be no memory for it. */
-static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failure)
+/* Nothing of the batch was stored. What is known of the head is read again by the next one, because
+ * now there may be no memory for it. */
+static void forget_batch(struct wfs_writer *writer, struct batch *batch)
 {
 	writer->head_stale = true;
 	writer->head.height = batch->commit.from_height;
+}
+
+/* One of several requests failed all of them: each is done again, in a transaction of its own, so
+ * that only that one fails. */
+static void split_batch(struct wfs_writer *writer, struct batch *batch)
+{
+	forget_batch(writer, batch);
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		request->result = 0;
+		request->error = (struct wfs_error){0};
+		request->seq = UINT64_MAX;
+		writer->alone_count++;
+	}
+	WFS_GUARD(&writer->lock);
+	list_put_before(&writer->queue, &batch->requests);
+}
+
+/* Everyone is told. */
+static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failure)
+{
+	forget_batch(writer, batch);
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
 		if (request->result && request->error.code != WFS_OK)
@@ -505,7 +547,13 @@ static void *kernel_main(void *argument)
 			break;
 		}
 		writer->current = batch;
-		int r = commit(writer, batch);
+		bool filling = false;
+		int r = commit(writer, batch, &filling);
+		if (filling && batch->requests.first->next) {
+			split_batch(writer, batch);
+			batch_give_back(writer, batch);
+			continue;
+		}
 		if (r)
 			fail_batch(writer, batch, r);
 		seal(batch);

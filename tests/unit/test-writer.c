@@ -8,6 +8,8 @@
 #include <lmdb.h>
 #include <sched.h>
 
+#include "kernel/gc.h"
+
 enum {
 	GENESIS_HEIGHT = 2, /* of a new world: the genesis record and its first snapshot */
 	THREADS = 4,
@@ -19,7 +21,9 @@ enum {
 
 static atomic_int failing_commits; /* how many of the next ones fail */
 static atomic_int failing_begins;  /* the same, of write transactions */
-static atomic_bool begins_held;    /* they wait; set and unset by the test */
+static atomic_bool files_fail;     /* there is no room for any */
+static atomic_bool gc_fails;
+static atomic_bool begins_held; /* they wait; set and unset by the test */
 static atomic_size_t begin_count;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
@@ -48,6 +52,27 @@ int __wrap_mdb_txn_commit(MDB_txn *txn)
 	atomic_fetch_sub(&failing_commits, 1);
 	mdb_txn_abort(txn);
 	return ENOSPC;
+}
+
+int __real_wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
+int __wrap_wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
+int __real_wfs_gc_step_run(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);
+int __wrap_wfs_gc_step_run(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);
+
+int __wrap_wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob)
+{
+	return atomic_load(&files_fail) ? -ENOSPC : __real_wfs_blob_writer_finish(writer, ret_blob);
+}
+
+int __wrap_wfs_gc_step_run(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error)
+{
+	if (!atomic_load(&gc_fails))
+		return __real_wfs_gc_step_run(step, head, ret_fatal, error);
+	*ret_fatal = true;
+	return wfs_error_set(error, WFS_E_HASH_MISMATCH, "a damaged row");
 }
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -656,6 +681,120 @@ static void a_commit_that_fails_is_not_observed(void **state)
 	assert_int_equal(watcher.count, 0);
 }
 
+/* Notes what the commits were, in the order in which they were told. */
+struct history {
+	struct wfs_observer observer;
+	size_t count;
+	uint64_t to_height[8];
+};
+
+static void note_commit(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	struct history *history = (struct history *)observer;
+
+	if (history->count < WFS_ARRAY_COUNT(history->to_height))
+		history->to_height[history->count] = commit->to_height;
+	history->count++;
+}
+
+static void a_request_that_cannot_be_stored_fails_alone(void **state)
+{
+	struct world_fixture *fixture = *state;
+	static const char *const ops[] = {"set", "add", "fail", "grow", "add", "emit"};
+	struct history history = {.observer.committed = note_commit};
+	struct sent sent[WFS_ARRAY_COUNT(ops)];
+	struct answers answers;
+
+	/* The state of `grow` would be a file. */
+	answers_init(&answers, WFS_ARRAY_COUNT(ops));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		const bool grows = strcmp(ops[i], "grow") == 0;
+
+		sent_init(&sent[i], &answers, ops[i], grows ? "b" : "a", grows ? 100000 : 2);
+	}
+	wfs_world_observe(fixture->world, &history.observer);
+	atomic_store(&files_fail, true);
+	send_as_batch(fixture, sent, WFS_ARRAY_COUNT(ops));
+	answers_wait(&answers);
+	atomic_store(&files_fail, false);
+	wfs_world_unobserve(fixture->world, &history.observer);
+
+	assert_int_equal(answers.failed, 2);
+	assert_int_equal(sent[2].request.error.code, WFS_E_RUNTIME_ERROR);
+	assert_int_equal(sent[3].request.error.code, WFS_E_STORE_FULL);
+	assert_true(sent[3].request.seq == UINT64_MAX);
+	assert_int_equal(sent[0].request.seq, GENESIS_HEIGHT);
+	assert_int_equal(sent[1].request.seq, GENESIS_HEIGHT + 1);
+	assert_int_equal(sent[4].request.seq, GENESIS_HEIGHT + 2);
+	assert_int_equal(sent[5].request.seq, GENESIS_HEIGHT + 3);
+	assert_int_equal(sent[5].request.height, GENESIS_HEIGHT + 6);
+	assert_int_equal(history.count, 4);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(history.to_height[i], GENESIS_HEIGHT + i + 1);
+	assert_int_equal(history.to_height[3], GENESIS_HEIGHT + 6);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		assert_int_equal(sent[i].answer_count, 1);
+		json_decref(sent[i].value);
+	}
+	assert_state(fixture, "cell", "a", "{'n':2,'op':'emit'}");
+	assert_state(fixture, "cell", "b", NULL);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 6);
+}
+
+static void requests_behind_one_that_cannot_be_stored_share_a_batch_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { COUNT = 20 };
+	struct wfs_world_figures figures;
+	struct sent sent[COUNT];
+	struct answers answers;
+
+	answers_init(&answers, 3);
+	for (int i = 0; i < COUNT; i++)
+		sent_init(&sent[i], &answers, i == 1 ? "grow" : "add", "a", i == 1 ? 100000 : 1);
+	atomic_store(&files_fail, true);
+	send_as_batch(fixture, sent, 3);
+	answers_wait(&answers);
+	atomic_store(&files_fail, false);
+	answers_init(&answers, COUNT - 3);
+	send_as_batch(fixture, &sent[3], COUNT - 3);
+	answers_wait(&answers);
+	wfs_world_figures(fixture->world, &figures);
+
+	assert_int_equal(figures.requests_failed, 1);
+	assert_int_equal(figures.batches_total, 1 + 2 + 2);
+	assert_state(fixture, "cell", "a", "{'n':19}");
+	for (int i = 0; i < COUNT; i++)
+		json_decref(sent[i].value);
+}
+
+static void a_collection_that_fails_fails_alone(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { COUNT = 4, GC = 2 };
+	struct wfs_gc_step step = {.kind = WFS_GC_DROP};
+	struct sent sent[COUNT];
+	struct answers answers;
+
+	answers_init(&answers, COUNT);
+	for (size_t i = 0; i < COUNT; i++)
+		sent_init(&sent[i], &answers, "add", "a", 1);
+	sent[GC].request.kind = WFS_REQUEST_GC;
+	sent[GC].request.gc = &step;
+	atomic_store(&gc_fails, true);
+	send_as_batch(fixture, sent, COUNT);
+	answers_wait(&answers);
+	atomic_store(&gc_fails, false);
+
+	assert_int_equal(answers.failed, 1);
+	assert_int_equal(sent[GC].request.error.code, WFS_E_HASH_MISMATCH);
+	assert_int_equal(sent[3].request.seq, GENESIS_HEIGHT + 2);
+	assert_state(fixture, "cell", "a", "{'n':3}");
+	for (size_t i = 0; i < COUNT; i++)
+		json_decref(sent[i].value);
+}
+
 static void a_request_that_failed_before_the_commit_did_keeps_its_reason(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -702,6 +841,9 @@ int main(void)
 		IN_WORLD(a_commit_that_fails_leaves_no_trace),
 		IN_WORLD(a_store_that_cannot_be_written_any_more_refuses_and_does_not_end),
 		IN_WORLD(a_commit_that_fails_is_not_observed),
+		IN_WORLD(a_request_that_cannot_be_stored_fails_alone),
+		IN_WORLD(requests_behind_one_that_cannot_be_stored_share_a_batch_again),
+		IN_WORLD(a_collection_that_fails_fails_alone),
 		IN_WORLD(a_request_that_failed_before_the_commit_did_keeps_its_reason),
 	};
 
