@@ -69,6 +69,7 @@ struct wfs_fold {
 	size_t applied_count; /* changes written so far */
 	struct wfs_lua_result result;
 	uint64_t steps; /* in this run; part of the random seed */
+	struct wfs_lua_budget budget;
 };
 
 static void *array_add(struct array *array, size_t item_size)
@@ -387,6 +388,7 @@ static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const j
 		.principal = fold->event.principal,
 		.seq = fold->head->height + record,
 		.at_ns = fold->event.at_ns,
+		.budget = &fold->budget,
 	};
 	seed_of(fold, in.seq, in.seed);
 	r = wfs_lua_step(lua, &in, &fold->result, error);
@@ -497,6 +499,8 @@ int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_
 	fold->head = head;
 	fold->runtime = runtime;
 	fold->event = *event;
+	fold->budget = (struct wfs_lua_budget){
+		.instructions = wfs_runtime_limits(runtime)->instructions * WFS_FOLD_STEPS_MAX};
 	struct record *own = array_add(&fold->records, sizeof(*own));
 	if (!own)
 		return no_memory(error);

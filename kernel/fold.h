@@ -44,7 +44,8 @@ void wfs_fold_write_body(struct wfs_buffer *buffer, const char *schema, const js
 /**
  * wfs_fold_run() - compute; whatever the fold held before is dropped
  * What is counted for WFS_FOLD_BYTES_MAX follows from the event and the state alone, so a request
- * that passed once passes again.
+ * that passed once passes again. Of instructions all steps have WFS_FOLD_STEPS_MAX times what the
+ * limits of @runtime allow one.
  * Return: 0, or -errno: runtime_error, invalid_argument, key_too_long, schema_violation (of a
  *         derived event), not_found, hash_mismatch …
  */

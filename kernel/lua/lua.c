@@ -49,8 +49,12 @@ static int stop_error(const struct wfs_lua *lua, struct wfs_error *error)
 
 	switch (lua->stop) {
 	case WFS_LUA_STOP_INSTRUCTIONS:
-		wfs_buffer_printf(&what, "more than %llu instructions",
-			(unsigned long long)lua->limits.instructions);
+		if (lua->instructions < lua->limits.instructions)
+			wfs_buffer_printf(&what, "more than %llu instructions for one event",
+				(unsigned long long)lua->budget->instructions);
+		else
+			wfs_buffer_printf(&what, "more than %llu instructions",
+				(unsigned long long)lua->limits.instructions);
 		break;
 	case WFS_LUA_STOP_MEMORY:
 		wfs_buffer_printf(&what, "more than %zu bytes of memory", lua->limits.memory_bytes);
@@ -412,6 +416,20 @@ static int run_step_parsed(struct run *run, struct wfs_error *error)
 	return r;
 }
 
+/* Counts what the step did, besides its instructions the bytes that it read and wrote. */
+static void charge_budget(const struct run *run)
+{
+	const struct wfs_lua *const lua = run->lua;
+	size_t bytes = run->step->state.size;
+
+	if (!lua->budget)
+		return;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(lua->output); i++)
+		if (i == OUTPUT_STATE ? !run->deleted : run->has_output[i])
+			bytes += lua->output[i].size;
+	lua->budget->used += lua->used + bytes / WFS_LUA_CHARGE_JSON_BYTES;
+}
+
 int wfs_lua_step(struct wfs_lua *lua, const struct wfs_lua_step *step,
 	struct wfs_lua_result *result, struct wfs_error *error)
 {
@@ -419,12 +437,15 @@ int wfs_lua_step(struct wfs_lua *lua, const struct wfs_lua_step *step,
 	const locale_t locale = uselocale(lua->locale);
 	int r = 0;
 
-	r = run_step(&run, error);
+	lua->budget = step->budget;
+	r = wfs_lua_limit_left(lua) ? run_step(&run, error) : stop_error(lua, error);
 	if (r == 0 && run.not_canonical)
 		r = run_step_parsed(&run, error);
 	uselocale(locale);
+	charge_budget(&run);
 	if (r == 0)
 		r = take_result(&run, result, error);
+	lua->budget = NULL;
 	trim_scratch(lua);
 	return r;
 }

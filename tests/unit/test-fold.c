@@ -280,6 +280,62 @@ static void states_that_an_event_only_reads_count_too(void **state)
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':9}"), 0);
 }
 
+/* An event that causes 50 others with @turns of a loop each, when a step has 100,000 instructions. */
+static int run_working(struct folding *folding, uint64_t instructions, int turns)
+{
+	const struct wfs_lua_limits limits = {
+		.instructions = instructions, .memory_bytes = 8 << 20, .output_bytes = 1 << 20};
+	char value[160];
+
+	wfs_runtime_free(folding->runtime);
+	folding->runtime = NULL;
+	assert_int_equal(wfs_runtime_new(folding->manifest, &limits, &folding->runtime), 0);
+	snprintf(value, sizeof(value),
+		"{'key':'a','op':'emit','n':50,'value':{'key':'x','op':'work','n':%d}}", turns);
+	return run(folding, "test/Do@1", value);
+}
+
+static void an_event_with_too_many_instructions_in_its_steps_fails(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run_working(folding, 100000, 90000), -EIO);
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+	assert_non_null(
+		strstr(folding->error.message, "more than 1000000 instructions for one event"));
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT);
+
+	assert_int_equal(run_working(folding, 100000, 19000), 0);
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT + 51);
+}
+
+/* What the last step left is less than a step has. */
+static void the_last_steps_of_an_event_have_what_the_others_left(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run_working(folding, 1000, 900), 0); /* less than is looked at */
+	assert_int_equal(run_working(folding, 400000, 85000), -EIO);
+	assert_non_null(strstr(folding->error.message,
+		"cell.lua:14: more than 4000000 instructions for one event"));
+	assert_int_equal(run_working(folding, 800000, 85000), 0);
+}
+
+static void bytes_of_states_that_do_not_change_count_as_instructions(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'x','op':'grow','n':7000000}"), 0);
+	assert_int_equal(run(folding, "test/Do@1",
+				 "{'key':'a','op':'emit','n':100,'value':{'key':'x','op':'same'}}"),
+		-EIO);
+	assert_non_null(
+		strstr(folding->error.message, "more than 100000000 instructions for one event"));
+	assert_int_equal(run(folding, "test/Do@1",
+				 "{'key':'a','op':'emit','n':20,'value':{'key':'x','op':'same'}}"),
+		0);
+}
+
 static size_t heap_bytes(void)
 {
 	const struct mallinfo2 figures = mallinfo2();
@@ -323,6 +379,9 @@ int main(void)
 		FOLDING(random_is_the_same_for_the_same_record),
 		FOLDING(an_event_whose_states_are_too_much_fails),
 		FOLDING(states_that_an_event_only_reads_count_too),
+		FOLDING(an_event_with_too_many_instructions_in_its_steps_fails),
+		FOLDING(the_last_steps_of_an_event_have_what_the_others_left),
+		FOLDING(bytes_of_states_that_do_not_change_count_as_instructions),
 		FOLDING(what_a_large_event_took_is_given_back),
 		cmocka_unit_test(freeing_no_fold_is_allowed),
 	};
