@@ -70,6 +70,7 @@ struct wfs_fold {
 	struct wfs_lua_result result;
 	uint64_t steps; /* in this run; part of the random seed */
 	struct wfs_lua_budget budget;
+	size_t value_count; /* of JSON, in the derived events */
 };
 
 static void *array_add(struct array *array, size_t item_size)
@@ -161,6 +162,7 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	fold->changes.count = 0;
 	fold->applied_count = 0;
 	fold->steps = 0;
+	fold->value_count = 0;
 	trim(&fold->text);
 	trim(&fold->scratch);
 	trim(&fold->result.state);
@@ -331,6 +333,11 @@ static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definit
 	wfs_fold_write_body(&fold->scratch, record->schema, json_object_get(event, "value"));
 	if (wfs_buffer_check(&fold->scratch))
 		return no_memory(error);
+	fold->value_count += wfs_json_count(fold->scratch.data, fold->scratch.size);
+	if (fold->value_count > WFS_JSON_VALUES_MAX)
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"the events that the event causes have more than %d values of JSON",
+			WFS_JSON_VALUES_MAX);
 	return wfs_trace(add_text(fold, wfs_buffer_bytes(&fold->scratch), &record->body, error));
 }
 

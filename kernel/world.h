@@ -28,7 +28,7 @@ struct wfs_world;
 
 enum {
 	WFS_QUEUE_COUNT_MAX = 16384,     /* requests not answered yet */
-	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies */
+	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies and parsed values */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
 	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record (spec 1) */
 	WFS_FOLD_STEPS_MAX = 10,       /* instructions of all steps of one event, in those of one */

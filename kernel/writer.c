@@ -10,9 +10,8 @@
 #include "kernel/world-impl.h"
 
 enum {
-	BATCH_COUNT_MAX = 1024, /* requests of one commit */
-	BATCH_BYTES_MAX =
-		16 << 20, /* bytes of their bodies; of results: WFS_FOLD_BATCH_BYTES_MAX */
+	BATCH_COUNT_MAX = 1024,     /* requests of one commit */
+	BATCH_BYTES_MAX = 16 << 20, /* bytes of their bodies; see WFS_FOLD_BATCH_BYTES_MAX, too */
 };
 
 /* Requests in order, first in, first out. */
@@ -107,7 +106,9 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 		return wfs_trace(r);
 	wfs_fold_write_body(&request->body, request->schema, request->value);
 	request->checked_by = WFS_STEAL(manifest);
-	return 0;
+	const size_t values = wfs_json_count(request->body.data, request->body.size);
+	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
+	return wfs_json_check_count(values, &request->error);
 }
 
 static void write_blob_body(struct wfs_request *request)
@@ -180,10 +181,11 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 {
 	request->seq = UINT64_MAX;
 	request->result = 0;
+	request->queued_bytes = 0;
 	int r = check_request(writer->world, request);
 
 	if (!r) {
-		request->queued_bytes = request->body.size + sizeof(*request);
+		request->queued_bytes += request->body.size + sizeof(*request);
 		r = enqueue(writer, request);
 	}
 	if (r)
@@ -392,7 +394,7 @@ static bool take_requests(struct wfs_writer *writer, struct batch *batch)
 		if (!writer->queue.first)
 			writer->queue.last = &writer->queue.first;
 		list_add(&batch->requests, request);
-		bytes += request->queued_bytes;
+		bytes += request->body.size;
 		count++;
 		if (alone)
 			break;

@@ -147,7 +147,7 @@ struct wfs_server_request *wfs_server_request_new(
 	if (!request)
 		return NULL;
 	request->line_bytes = size;
-	r = wfs_json_parse(line, size, &request->envelope, error);
+	r = wfs_json_parse_bounded(line, size, &request->envelope, error);
 	if (!r) {
 		r = read_envelope(request, error);
 		/* What is wrong with the envelope is a malformed request, whatever it lacks. */

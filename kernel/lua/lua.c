@@ -249,21 +249,23 @@ static int protected_check(lua_State *L)
 	return 0;
 }
 
-/* Members of the second result; the value is on top of the stack, its name below. */
+/* Members of the second result. */
+static const char *const output_names[] = {
+	[OUTPUT_EVENTS] = "events", [OUTPUT_EFFECTS] = "effects"};
+
+/* Takes over one of them; the value is on top of the stack, its name below. */
 static void write_member(lua_State *L, struct run *run)
 {
-	static const char *const names[] = {
-		[OUTPUT_EVENTS] = "events", [OUTPUT_EFFECTS] = "effects"};
 	struct wfs_lua *const lua = run->lua;
 	const char *const name =
 		lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : luaL_typename(L, -2);
 
-	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(names); i++) {
-		if (strcmp(name, names[i]) != 0)
+	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(output_names); i++) {
+		if (strcmp(name, output_names[i]) != 0)
 			continue;
-		wfs_lua_write_json(L, -1, &lua->output[i], names[i], true);
+		wfs_lua_write_json(L, -1, &lua->output[i], output_names[i], true);
 		if (lua->output[i].data[0] != '[')
-			luaL_error(L, "%s: %s: expected an array", lua->name, names[i]);
+			luaL_error(L, "%s: %s: expected an array", lua->name, output_names[i]);
 		run->has_output[i] = true;
 		return;
 	}
@@ -330,10 +332,14 @@ static int parse_output(struct run *run, size_t i, json_t **ret_json, struct wfs
 
 	if (!run->has_output[i])
 		return 0;
-	r = wfs_json_parse(output->data, output->size, ret_json, error);
+	r = wfs_json_parse_bounded(output->data, output->size, ret_json, error);
+	if (r == -EFBIG)
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"%s: more than %d values of JSON in %s", run->lua->name,
+			WFS_JSON_VALUES_MAX, output_names[i]);
 	/* What the writer accepts is JSON; nesting inside the array is all that can be too much. */
-	return r == -EINVAL ? wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-				      "%s: output %zu is not JSON", run->lua->name, i)
+	return r == -EINVAL ? wfs_error_set(error, WFS_E_INTERNAL_ERROR, "%s: %s are not JSON",
+				      run->lua->name, output_names[i])
 			    : r;
 }
 

@@ -336,6 +336,49 @@ static void bytes_of_states_that_do_not_change_count_as_instructions(void **stat
 		0);
 }
 
+/* Appends `[[],[],…]` with @count values. */
+static void append_values(struct wfs_buffer *buffer, size_t count)
+{
+	wfs_buffer_append_byte(buffer, '[');
+	for (size_t i = 1; i < count; i++)
+		wfs_buffer_append_text(buffer, i == 1 ? "[]" : ",[]");
+	wfs_buffer_append_byte(buffer, ']');
+}
+
+static void events_of_one_step_with_too_many_values_fail(void **state)
+{
+	struct folding *folding = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
+
+	wfs_buffer_append_text(
+		&value, "{'key':'a','op':'emit','n':3,'value':{'key':'x','op':'same','values':");
+	append_values(&value, WFS_JSON_VALUES_MAX / 3);
+	wfs_buffer_append_text(&value, "}}");
+
+	assert_int_equal(run(folding, "test/Do@1", wfs_buffer_text(&value)), -EIO);
+	assert_string_equal(
+		folding->error.message, "cell.lua: more than 1048576 values of JSON in events");
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+}
+
+static void events_of_many_steps_with_too_many_values_fail(void **state)
+{
+	struct folding *folding = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
+
+	/* The event has 5 times 100,000 values of its own, and each of these causes 2 times as many. */
+	wfs_buffer_append_text(&value,
+		"{'key':'a','op':'emit','n':5,'value':{'key':'x','op':'emit','schema':'test/Do@1',"
+		"'n':2,'value':{'key':'x','op':'same','values':");
+	append_values(&value, 100000);
+	wfs_buffer_append_text(&value, "}},'schema':'test/Do@1'}");
+
+	assert_int_equal(run(folding, "test/Do@1", wfs_buffer_text(&value)), -EIO);
+	assert_string_equal(folding->error.message,
+		"the events that the event causes have more than 1048576 values of JSON");
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+}
+
 static size_t heap_bytes(void)
 {
 	const struct mallinfo2 figures = mallinfo2();
@@ -382,6 +425,8 @@ int main(void)
 		FOLDING(an_event_with_too_many_instructions_in_its_steps_fails),
 		FOLDING(the_last_steps_of_an_event_have_what_the_others_left),
 		FOLDING(bytes_of_states_that_do_not_change_count_as_instructions),
+		FOLDING(events_of_one_step_with_too_many_values_fail),
+		FOLDING(events_of_many_steps_with_too_many_values_fail),
 		FOLDING(what_a_large_event_took_is_given_back),
 		cmocka_unit_test(freeing_no_fold_is_allowed),
 	};

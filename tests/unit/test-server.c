@@ -270,6 +270,21 @@ static void server_refuses_a_line_over_16_mib_and_closes(void **state)
 	assert_closed(&wire);
 }
 
+static void server_refuses_a_line_with_too_many_values_and_goes_on(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wfs_buffer_append_byte(&line, '[');
+	for (int i = 0; i < WFS_JSON_VALUES_MAX; i++)
+		wfs_buffer_append_text(&line, i ? ",[]" : "[]");
+	wfs_buffer_append_text(&line, "]\n");
+	wire_write(&wire, line.data, line.size);
+	assert_error(&wire, "", "too_large");
+	wire_say(&wire, HEAD_1);
+	assert_ok(&wire, "1");
+}
+
 static void server_answers_a_last_line_without_its_end(void **state)
 {
 	AUTO_WIRE struct wire wire = wire_to(*state);
@@ -592,6 +607,7 @@ int main(void)
 		SERVED(server_refuses_malformed_envelopes),
 		SERVED(server_acts_as_a_principal_that_exists),
 		SERVED(server_refuses_a_line_over_16_mib_and_closes),
+		SERVED(server_refuses_a_line_with_too_many_values_and_goes_on),
 		SERVED(server_answers_a_last_line_without_its_end),
 		SERVED(server_skips_empty_lines),
 		SERVED(server_answers_in_order_what_is_sent_at_once),

@@ -367,6 +367,54 @@ static void more_bytes_than_the_queue_holds_are_refused(void **state)
 	json_decref(gate.value);
 }
 
+static void values_count_as_the_memory_that_they_take(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { VALUES = 500000, COUNT = WFS_QUEUE_BYTES_MAX / (VALUES * WFS_JSON_VALUE_BYTES) + 1 };
+	WFS_AUTO_JSON json_t *value = json_array();
+	static struct sent sent[COUNT];
+	struct answers answers;
+	size_t taken = 0;
+	struct gate gate;
+
+	for (int i = 0; i < VALUES; i++)
+		json_array_append_new(value, json_null());
+	gate_close(&gate, fixture);
+	answers_init(&answers, COUNT);
+	for (; taken < COUNT; taken++) {
+		sent_init(&sent[taken], &answers, "same", "a", 1);
+		sent[taken].request.schema = "test/None@1";
+		sent[taken].request.value = value;
+		if (wfs_world_submit(fixture->world, &sent[taken].request))
+			break;
+	}
+	gate_open(&gate);
+
+	assert_in_range(taken, 2, COUNT - 1);
+	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
+	world_fixture_close(fixture);
+	assert_int_equal(answers.count, taken);
+	for (size_t i = 0; i <= taken; i++)
+		json_decref(sent[i].value);
+	json_decref(gate.value);
+}
+
+static void an_event_with_too_many_values_is_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *value = json_array();
+	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
+		.principal = "tester",
+		.schema = "test/None@1",
+		.value = value};
+
+	for (int i = 0; i < WFS_JSON_VALUES_MAX; i++)
+		json_array_append_new(value, json_null());
+
+	assert_int_equal(wfs_world_call(fixture->world, &request), -EFBIG);
+	assert_int_equal(request.error.code, WFS_E_TOO_LARGE);
+}
+
 static void close_answers_everything_that_is_queued(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -826,6 +874,8 @@ int main(void)
 		IN_WORLD(a_bad_request_among_good_ones_fails_alone),
 		IN_WORLD(more_requests_than_the_queue_holds_are_refused),
 		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
+		IN_WORLD(values_count_as_the_memory_that_they_take),
+		IN_WORLD(an_event_with_too_many_values_is_refused),
 		IN_WORLD(close_answers_everything_that_is_queued),
 		IN_WORLD(a_batch_ends_when_its_results_are_large),
 		IN_WORLD(figures_count_requests_and_batches),
