@@ -430,20 +430,14 @@ static int key_for_route(struct wfs_fold *fold, const struct wfs_route *route, c
 		route->key_field);
 }
 
-/* Changes of one record, in the order of the `changes` document. */
 static int compare_changes(const void *a, const void *b, void *context)
 {
 	const struct wfs_fold *fold = context;
 	const struct touched *x = cell_at(fold, ((const struct change *)a)->cell);
 	const struct touched *y = cell_at(fold, ((const struct change *)b)->cell);
-	int r = strcmp(reducer_of(fold, x)->name, reducer_of(fold, y)->name);
 
-	if (r)
-		return r;
-	struct wfs_bytes p = span_bytes(fold, x->key);
-	struct wfs_bytes q = span_bytes(fold, y->key);
-	r = memcmp(p.data, q.data, p.size < q.size ? p.size : q.size);
-	return r ? r : (p.size > q.size) - (p.size < q.size);
+	return wfs_changes_compare(reducer_of(fold, x)->name, span_bytes(fold, x->key),
+		reducer_of(fold, y)->name, span_bytes(fold, y->key));
 }
 
 static void write_change(

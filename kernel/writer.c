@@ -111,15 +111,6 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 	return wfs_json_check_count(values, &request->error);
 }
 
-static void write_blob_body(struct wfs_request *request)
-{
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&request->blob.hash, text);
-	wfs_buffer_printf(&request->body, "{\"hash\":\"%s\",\"size\":%llu}", text,
-		(unsigned long long)request->blob.size_bytes);
-}
-
 static int check_request(struct wfs_world *world, struct wfs_request *request)
 {
 	int r = 0;
@@ -129,7 +120,8 @@ static int check_request(struct wfs_world *world, struct wfs_request *request)
 		r = check_event(world, request);
 		break;
 	case WFS_REQUEST_BLOB:
-		write_blob_body(request);
+		wfs_record_write_blob_body(
+			&request->body, &request->blob.hash, request->blob.size_bytes);
 		break;
 	case WFS_REQUEST_SNAPSHOT:
 		wfs_snapshot_body(
