@@ -170,6 +170,11 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	json_decref(WFS_STEAL(fold->result.effects));
 }
 
+uint64_t wfs_fold_work(const struct wfs_fold *fold)
+{
+	return fold->budget.used;
+}
+
 size_t wfs_fold_bytes(const struct wfs_fold *fold)
 {
 	return fold->text.size;

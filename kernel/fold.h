@@ -20,6 +20,7 @@ struct wfs_fold;
 enum {
 	WFS_ENTROPY_SIZE = 32,               /* bytes of randomness in the genesis record */
 	WFS_FOLD_BATCH_BYTES_MAX = 32 << 20, /* of wfs_fold_bytes, after which a transaction ends */
+	WFS_FOLD_BATCH_WORK_MAX = 20000000,  /* of wfs_fold_work, the same: somebody waits for it */
 };
 
 /** wfs_fold_new() - @entropy: WFS_ENTROPY_SIZE bytes of the world, for ctx.random(); copied. */
@@ -57,6 +58,9 @@ void wfs_fold_clear(struct wfs_fold *fold);
 
 /** wfs_fold_bytes() - how much the last run holds: its keys, states and derived events. */
 size_t wfs_fold_bytes(const struct wfs_fold *fold);
+
+/** wfs_fold_work() - instructions that the last run took, also one that failed. */
+uint64_t wfs_fold_work(const struct wfs_fold *fold);
 
 /** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);

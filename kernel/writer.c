@@ -27,6 +27,7 @@ struct batch {
 	struct wfs_commit commit;
 	bool rows_changed; /* without a record */
 	size_t fold_bytes; /* that its events gave */
+	uint64_t fold_work;
 	struct wfs_change *changes;
 	size_t change_capacity;
 	struct wfs_buffer keys; /* what the changes' keys point into, once it is complete */
@@ -249,6 +250,7 @@ static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bo
 {
 	int r = run_event(writer, request, ret_fatal);
 
+	writer->current->fold_work += wfs_fold_work(writer->fold);
 	wfs_fold_clear(writer->fold);
 	return r;
 }
@@ -417,7 +419,8 @@ static int fold_all(struct wfs_writer *writer, struct batch *batch)
 		if (fatal)
 			return request->result;
 		request->height = writer->head.height;
-		if (batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX)
+		if (batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX ||
+			batch->fold_work >= WFS_FOLD_BATCH_WORK_MAX)
 			end_batch(writer, batch, request);
 	}
 	return wfs_buffer_check(&batch->keys);

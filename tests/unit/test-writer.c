@@ -440,7 +440,7 @@ static void close_answers_everything_that_is_queued(void **state)
 static void a_batch_ends_when_its_results_are_large(void **state)
 {
 	struct world_fixture *fixture = *state;
-	enum { COUNT = 40, EACH = 50, SIZE = 60000 };
+	enum { COUNT = 40, SIZE = 3000000 };
 	struct wfs_world_figures figures;
 	struct sent sent[COUNT];
 	struct answers answers;
@@ -450,23 +450,48 @@ static void a_batch_ends_when_its_results_are_large(void **state)
 		char key[16];
 
 		snprintf(key, sizeof(key), "k%d", i);
-		sent_init(&sent[i], &answers, "emit", key, EACH);
-		json_object_set_new(sent[i].value, "value",
-			json_pack("{s:s,s:s,s:i}", "op", "toggle", "key", key, "n", SIZE));
+		sent_init(&sent[i], &answers, "grow", key, SIZE);
 	}
 	send_as_batch(fixture, sent, COUNT);
 	answers_wait(&answers);
 	wfs_world_figures(fixture->world, &figures);
 
-	/* 50 states of 60 kB are 3 MB, so 32 MiB end a batch after 12 of them. */
+	/* 32 MiB end a batch after 12 of them. */
 	assert_int_equal(answers.failed, 0);
 	assert_int_equal(figures.batches_total, 1 + 4);
 	for (int i = 0; i < COUNT; i++) {
 		assert_int_equal(sent[i].answer_count, 1);
-		assert_int_equal(sent[i].request.seq, GENESIS_HEIGHT + i * (EACH + 1));
-		assert_int_equal(sent[i].request.height, sent[i].request.seq + EACH + 1);
+		assert_int_equal(sent[i].request.seq, GENESIS_HEIGHT + i);
+		assert_int_equal(sent[i].request.height, GENESIS_HEIGHT + i + 1);
 		json_decref(sent[i].value);
 	}
+}
+
+static void a_batch_ends_when_its_work_was_long(void **state)
+{
+	struct world_fixture *fixture = *state;
+	static const char *const ops[] = {
+		"set", "work", "work", "add", "work", "loop", "loop", "add", "add"};
+	struct wfs_world_figures figures;
+	struct sent sent[WFS_ARRAY_COUNT(ops)];
+	struct answers answers;
+
+	answers_init(&answers, WFS_ARRAY_COUNT(ops));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		const bool works = strcmp(ops[i], "work") == 0;
+
+		sent_init(&sent[i], &answers, ops[i], works ? "b" : "a", works ? 9000000 : 1);
+	}
+	send_as_batch(fixture, sent, WFS_ARRAY_COUNT(ops));
+	answers_wait(&answers);
+	wfs_world_figures(fixture->world, &figures);
+
+	/* set; work, work, add, work; loop, loop, which fail; add, add. */
+	assert_int_equal(answers.failed, 2);
+	assert_int_equal(figures.batches_total, 4);
+	assert_state(fixture, "cell", "a", "{'n':4}");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++)
+		json_decref(sent[i].value);
 }
 
 static void figures_count_requests_and_batches(void **state)
@@ -878,6 +903,7 @@ int main(void)
 		IN_WORLD(an_event_with_too_many_values_is_refused),
 		IN_WORLD(close_answers_everything_that_is_queued),
 		IN_WORLD(a_batch_ends_when_its_results_are_large),
+		IN_WORLD(a_batch_ends_when_its_work_was_long),
 		IN_WORLD(figures_count_requests_and_batches),
 		IN_WORLD(an_observer_is_called_before_the_answer_and_sees_the_commit),
 		IN_WORLD(an_observer_is_told_each_changed_cell),
