@@ -10,6 +10,8 @@
 #include "kernel/blob-read.h"
 #include "kernel/key.h"
 
+enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
+
 /* A stretch of fold->text: offsets, because the text moves as it grows. */
 struct span {
 	size_t offset;
@@ -67,6 +69,8 @@ struct wfs_fold {
 	size_t applied_count; /* changes written so far */
 	struct wfs_lua_result result;
 	uint64_t steps; /* in this run; part of the random seed */
+	struct wfs_lua_budget budget;
+	size_t value_count; /* of JSON, in the derived events */
 };
 
 static void *array_add(struct array *array, size_t item_size)
@@ -103,11 +107,32 @@ static struct wfs_bytes span_bytes(const struct wfs_fold *fold, struct span span
 	return WFS_BYTES(span.size ? fold->text.data + span.offset : "", span.size);
 }
 
-static int add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct span *ret_span)
+static int no_memory(struct wfs_error *error)
 {
+	return wfs_error_from_errno(error, -ENOMEM, "fold an event");
+}
+
+/* May @size bytes be added to `text`? */
+static int check_text(const struct wfs_fold *fold, size_t size, struct wfs_error *error)
+{
+	if (size <= WFS_FOLD_BYTES_MAX && fold->text.size <= WFS_FOLD_BYTES_MAX - size)
+		return 0;
+	return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+		"the states that the event reads and gives and the events that it causes have more "
+		"than %d bytes",
+		WFS_FOLD_BYTES_MAX);
+}
+
+static int add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct span *ret_span,
+	struct wfs_error *error)
+{
+	int r = check_text(fold, bytes.size, error);
+
+	if (r)
+		return r;
 	*ret_span = (struct span){.offset = fold->text.size, .size = bytes.size};
 	wfs_buffer_append(&fold->text, bytes.data, bytes.size);
-	return wfs_buffer_check(&fold->text);
+	return wfs_buffer_check(&fold->text) ? no_memory(error) : 0;
 }
 
 int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold)
@@ -121,7 +146,14 @@ int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold)
 	return 0;
 }
 
-static void reset(struct wfs_fold *fold)
+static void trim(struct wfs_buffer *buffer)
+{
+	wfs_buffer_reset(buffer);
+	if (buffer->capacity_bytes > KEPT_BYTES)
+		wfs_buffer_done(buffer);
+}
+
+void wfs_fold_clear(struct wfs_fold *fold)
 {
 	for (size_t i = 0; i < fold->records.count; i++)
 		json_decref(record_at(fold, i)->derived);
@@ -130,14 +162,29 @@ static void reset(struct wfs_fold *fold)
 	fold->changes.count = 0;
 	fold->applied_count = 0;
 	fold->steps = 0;
-	wfs_buffer_reset(&fold->text);
+	fold->value_count = 0;
+	trim(&fold->text);
+	trim(&fold->scratch);
+	trim(&fold->result.state);
+	json_decref(WFS_STEAL(fold->result.events));
+	json_decref(WFS_STEAL(fold->result.effects));
+}
+
+uint64_t wfs_fold_work(const struct wfs_fold *fold)
+{
+	return fold->budget.used;
+}
+
+size_t wfs_fold_bytes(const struct wfs_fold *fold)
+{
+	return fold->text.size;
 }
 
 void wfs_fold_free(struct wfs_fold *fold)
 {
 	if (!fold)
 		return;
-	reset(fold);
+	wfs_fold_clear(fold);
 	free(fold->records.items);
 	free(fold->cells.items);
 	free(fold->changes.items);
@@ -174,6 +221,9 @@ static int load_state(struct wfs_fold *fold, struct touched *cell, struct wfs_er
 	int r = wfs_version_get(fold->head->txn, cell->row.head_vid, &version);
 	if (r)
 		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a cell");
+	r = check_text(fold, version.size_bytes, error);
+	if (r)
+		return wfs_trace(r);
 	cell->live = cell->stored_live = true;
 	cell->hash = version.hash;
 	cell->state = (struct span){.offset = fold->text.size, .size = version.size_bytes};
@@ -196,11 +246,14 @@ static int touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes k
 		}
 	}
 	struct touched *cell = array_add(&fold->cells, sizeof(*cell));
-	if (!cell || add_text(fold, key, &cell->key))
-		return wfs_error_from_errno(error, -ENOMEM, "fold an event");
+	if (!cell)
+		return no_memory(error);
+	int r = add_text(fold, key, &cell->key, error);
+	if (r)
+		return wfs_trace(r);
 	cell->reducer_index = reducer_index;
 	*ret_index = fold->cells.count - 1;
-	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[reducer_index].reducer_id,
+	r = wfs_cell_find(fold->head->txn, fold->head->reducers[reducer_index].reducer_id,
 		span_bytes(fold, cell->key), &cell_id);
 	if (r == -ENOENT)
 		return 0;
@@ -215,7 +268,7 @@ static int touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes k
 
 /* Takes over what the step answered; a cell that is given the bytes it has does not change. */
 static int take_state(struct wfs_fold *fold, size_t record, size_t cell_index,
-	const struct wfs_lua_result *result)
+	const struct wfs_lua_result *result, struct wfs_error *error)
 {
 	struct touched *cell = cell_at(fold, cell_index);
 	struct change noted = {.record = record, .cell = cell_index, .live = !result->deleted};
@@ -224,11 +277,13 @@ static int take_state(struct wfs_fold *fold, size_t record, size_t cell_index,
 		noted.hash = wfs_hash_of(result->state.data, result->state.size);
 	if (cell->live == noted.live && wfs_hash_equal(&cell->hash, &noted.hash))
 		return 0;
-	if (noted.live && add_text(fold, wfs_buffer_bytes(&result->state), &noted.state))
-		return -ENOMEM;
+	int r = noted.live ? add_text(fold, wfs_buffer_bytes(&result->state), &noted.state, error)
+			   : 0;
+	if (r)
+		return wfs_trace(r);
 	struct change *change = array_add(&fold->changes, sizeof(*change));
 	if (!change)
-		return -ENOMEM;
+		return no_memory(error);
 	*change = noted;
 	cell->changed = true;
 	cell->live = noted.live;
@@ -275,16 +330,20 @@ static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definit
 			"the event caused more than %d others", WFS_DERIVED_COUNT_MAX);
 	struct record *record = array_add(&fold->records, sizeof(*record));
 	if (!record)
-		return wfs_error_from_errno(error, -ENOMEM, "fold an event");
+		return no_memory(error);
 	record->derived = json_incref(event);
 	record->schema = json_string_value(json_object_get(event, "schema"));
 	record->cause = cause;
 	wfs_buffer_reset(&fold->scratch);
 	wfs_fold_write_body(&fold->scratch, record->schema, json_object_get(event, "value"));
-	if (wfs_buffer_check(&fold->scratch) ||
-		add_text(fold, wfs_buffer_bytes(&fold->scratch), &record->body))
-		return wfs_error_from_errno(error, -ENOMEM, "fold an event");
-	return 0;
+	if (wfs_buffer_check(&fold->scratch))
+		return no_memory(error);
+	fold->value_count += wfs_json_count(fold->scratch.data, fold->scratch.size);
+	if (fold->value_count > WFS_JSON_VALUES_MAX)
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"the events that the event causes have more than %d values of JSON",
+			WFS_JSON_VALUES_MAX);
+	return wfs_trace(add_text(fold, wfs_buffer_bytes(&fold->scratch), &record->body, error));
 }
 
 static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
@@ -341,13 +400,15 @@ static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const j
 		.principal = fold->event.principal,
 		.seq = fold->head->height + record,
 		.at_ns = fold->event.at_ns,
+		.budget = &fold->budget,
 	};
 	seed_of(fold, in.seq, in.seed);
 	r = wfs_lua_step(lua, &in, &fold->result, error);
 	if (r)
 		return wfs_trace(r);
-	if (take_state(fold, record, cell_index, &fold->result))
-		return wfs_error_from_errno(error, -ENOMEM, "fold an event");
+	r = take_state(fold, record, cell_index, &fold->result, error);
+	if (r)
+		return wfs_trace(r);
 	return queue_all_derived(fold, reducer, record, error);
 }
 
@@ -374,20 +435,14 @@ static int key_for_route(struct wfs_fold *fold, const struct wfs_route *route, c
 		route->key_field);
 }
 
-/* Changes of one record, in the order of the `changes` document. */
 static int compare_changes(const void *a, const void *b, void *context)
 {
 	const struct wfs_fold *fold = context;
 	const struct touched *x = cell_at(fold, ((const struct change *)a)->cell);
 	const struct touched *y = cell_at(fold, ((const struct change *)b)->cell);
-	int r = strcmp(reducer_of(fold, x)->name, reducer_of(fold, y)->name);
 
-	if (r)
-		return r;
-	struct wfs_bytes p = span_bytes(fold, x->key);
-	struct wfs_bytes q = span_bytes(fold, y->key);
-	r = memcmp(p.data, q.data, p.size < q.size ? p.size : q.size);
-	return r ? r : (p.size > q.size) - (p.size < q.size);
+	return wfs_changes_compare(reducer_of(fold, x)->name, span_bytes(fold, x->key),
+		reducer_of(fold, y)->name, span_bytes(fold, y->key));
 }
 
 static void write_change(
@@ -440,21 +495,21 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 		if (r)
 			return wfs_trace(r);
 	}
-	if (hash_changes(fold, index, first_change))
-		return wfs_error_from_errno(error, -ENOMEM, "fold an event");
-	return 0;
+	return hash_changes(fold, index, first_change) ? no_memory(error) : 0;
 }
 
 int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_event *event, struct wfs_error *error)
 {
-	reset(fold);
+	wfs_fold_clear(fold);
 	fold->head = head;
 	fold->runtime = runtime;
 	fold->event = *event;
+	fold->budget = (struct wfs_lua_budget){
+		.instructions = wfs_runtime_limits(runtime)->instructions * WFS_FOLD_STEPS_MAX};
 	struct record *own = array_add(&fold->records, sizeof(*own));
 	if (!own)
-		return wfs_error_from_errno(error, -ENOMEM, "fold an event");
+		return no_memory(error);
 	own->schema = event->schema;
 	/* The list grows while it is walked: breadth first. */
 	for (size_t i = 0; i < fold->records.count; i++) {

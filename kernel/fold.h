@@ -17,7 +17,11 @@
 
 struct wfs_fold;
 
-enum { WFS_ENTROPY_SIZE = 32 }; /* bytes of randomness in the genesis record */
+enum {
+	WFS_ENTROPY_SIZE = 32,               /* bytes of randomness in the genesis record */
+	WFS_FOLD_BATCH_BYTES_MAX = 32 << 20, /* of wfs_fold_bytes, after which a transaction ends */
+	WFS_FOLD_BATCH_WORK_MAX = 20000000,  /* of wfs_fold_work, the same: somebody waits for it */
+};
 
 /** wfs_fold_new() - @entropy: WFS_ENTROPY_SIZE bytes of the world, for ctx.random(); copied. */
 int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold);
@@ -40,11 +44,23 @@ void wfs_fold_write_body(struct wfs_buffer *buffer, const char *schema, const js
 
 /**
  * wfs_fold_run() - compute; whatever the fold held before is dropped
+ * What is counted for WFS_FOLD_BYTES_MAX follows from the event and the state alone, so a request
+ * that passed once passes again. Of instructions all steps have WFS_FOLD_STEPS_MAX times what the
+ * limits of @runtime allow one.
  * Return: 0, or -errno: runtime_error, invalid_argument, key_too_long, schema_violation (of a
  *         derived event), not_found, hash_mismatch …
  */
 int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_event *event, struct wfs_error *error);
+
+/** wfs_fold_clear() - drop what the last run gave, and memory beyond what most runs need. */
+void wfs_fold_clear(struct wfs_fold *fold);
+
+/** wfs_fold_bytes() - how much the last run holds: its keys, states and derived events. */
+size_t wfs_fold_bytes(const struct wfs_fold *fold);
+
+/** wfs_fold_work() - instructions that the last run took, also one that failed. */
+uint64_t wfs_fold_work(const struct wfs_fold *fold);
 
 /** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);

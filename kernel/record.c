@@ -2,6 +2,8 @@
 /* Record lines: writing from canonical parts, parsing back. */
 #include "kernel/record.h"
 
+#include <inttypes.h>
+
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
@@ -106,6 +108,14 @@ static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
 	return parse_hash_member(json, "prev", &record->prev);
 }
 
+void wfs_record_write_blob_body(
+	struct wfs_buffer *buffer, const struct wfs_hash *hash, uint64_t size_bytes)
+{
+	wfs_buffer_append_text(buffer, "{\"hash\":");
+	append_hash(buffer, hash);
+	wfs_buffer_printf(buffer, ",\"size\":%" PRIu64 "}", size_bytes);
+}
+
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
@@ -128,6 +138,17 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed)
 {
 	json_decref(parsed->json);
 	parsed->json = NULL;
+}
+
+int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const char *reducer_b,
+	struct wfs_bytes key_b)
+{
+	const size_t size = key_a.size < key_b.size ? key_a.size : key_b.size;
+	int r = strcmp(reducer_a, reducer_b);
+
+	if (!r && size > 0)
+		r = memcmp(key_a.data, key_b.data, size);
+	return r ? r : (key_a.size > key_b.size) - (key_a.size < key_b.size);
 }
 
 void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,

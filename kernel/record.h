@@ -53,6 +53,10 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
+/** wfs_record_write_blob_body() - append the body of a `blob` record. */
+void wfs_record_write_blob_body(
+	struct wfs_buffer *buffer, const struct wfs_hash *hash, uint64_t size_bytes);
+
 /* A parsed line: `record` borrows from `json`; `body` stays empty, read `body_json`. */
 struct wfs_record_parsed {
 	struct wfs_record record;
@@ -72,6 +76,10 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
  * The `changes` document of a record: `[[reducer,key_b64,state_hash|null],…]`, sorted by reducer
  * then key bytes; the caller adds in that order to an empty buffer and ends it.
  */
+
+/** wfs_changes_compare() - that order, of two cells. Return: below 0, 0 or above, like memcmp. */
+int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const char *reducer_b,
+	struct wfs_bytes key_b);
 
 /** wfs_changes_item() - one item alone, for who hashes the document in pieces. */
 void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,

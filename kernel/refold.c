@@ -168,6 +168,7 @@ static int fold_event(
 		return wfs_error_from_errno(error, r, "fold a record");
 	if (r)
 		return differs(refold, parsed->record.seq, failure.message);
+	refold->folded_bytes += wfs_fold_bytes(refold->fold);
 	return apply_run(refold, error);
 }
 
@@ -363,9 +364,11 @@ int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error)
 	const uint64_t bytes = refold->head.journal_bytes;
 	int r = begin(refold, error);
 
+	refold->folded_bytes = 0;
 	for (size_t i = 0; !r && !refold->differs && i < BATCH_COUNT_MAX &&
 		refold->head.height < refold->source->height &&
-		refold->head.journal_bytes - bytes < BATCH_BYTES_MAX;
+		refold->head.journal_bytes - bytes < BATCH_BYTES_MAX &&
+		refold->folded_bytes < WFS_FOLD_BATCH_BYTES_MAX;
 		i++)
 		r = fold_next(refold, error);
 	if (!r)

@@ -48,8 +48,9 @@ struct wfs_refold {
 	const struct wfs_refold_source *source;
 	struct wfs_store *store;
 	struct wfs_problems *problems;
-	bool differs; /* a record was not as it should be */
-	bool cut;     /* it ended inside of a request */
+	bool differs;        /* a record was not as it should be */
+	bool cut;            /* it ended inside of a request */
+	size_t folded_bytes; /* by the events of this batch */
 	struct wfs_runtime *runtime;
 	struct wfs_fold *fold;
 	struct wfs_head head;

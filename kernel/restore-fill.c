@@ -475,14 +475,11 @@ static int record_blob(struct baseline *baseline, const struct wfs_blob *found)
 	const int64_t at_ns = baseline->genesis.at_ns;
 	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	char text[WFS_HASH_TEXT_SIZE];
 	struct wfs_blob blob = *found;
 
 	wfs_buffer_append(&bytes, found->bytes.data, found->bytes.size);
 	blob.bytes = wfs_buffer_bytes(&bytes);
-	wfs_hash_text(&blob.hash, text);
-	wfs_buffer_printf(&body, "{\"hash\":\"%s\",\"size\":%llu}", text,
-		(unsigned long long)blob.size_bytes);
+	wfs_record_write_blob_body(&body, &blob.hash, blob.size_bytes);
 	struct wfs_record record = {
 		.at_ns = at_ns,
 		.kind = WFS_RECORD_BLOB,

@@ -39,6 +39,11 @@ void wfs_runtime_free(struct wfs_runtime *runtime)
 	free(runtime);
 }
 
+const struct wfs_lua_limits *wfs_runtime_limits(const struct wfs_runtime *runtime)
+{
+	return &runtime->limits;
+}
+
 struct wfs_manifest *wfs_runtime_manifest(const struct wfs_runtime *runtime)
 {
 	return runtime->manifest;

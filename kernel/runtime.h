@@ -22,6 +22,9 @@ void wfs_runtime_free(struct wfs_runtime *runtime);
 WFS_DEFINE_AUTO(runtime, struct wfs_runtime, wfs_runtime_free)
 #define WFS_AUTO_RUNTIME WFS_CLEANUP(wfs_auto_runtime)
 
+/** wfs_runtime_limits() - of every step; borrowed from the runtime. */
+const struct wfs_lua_limits *wfs_runtime_limits(const struct wfs_runtime *runtime);
+
 struct wfs_manifest *wfs_runtime_manifest(const struct wfs_runtime *runtime);
 
 /**

@@ -186,11 +186,9 @@ static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a;
 	const struct change *y = b;
-	int r = strcmp(x->reducer, y->reducer);
 
-	if (!r)
-		r = memcmp(x->key, y->key, x->key_size < y->key_size ? x->key_size : y->key_size);
-	return r ? r : (x->key_size > y->key_size) - (x->key_size < y->key_size);
+	return wfs_changes_compare(x->reducer, WFS_BYTES(x->key, x->key_size), y->reducer,
+		WFS_BYTES(y->key, y->key_size));
 }
 
 /* Goes to the next height. */

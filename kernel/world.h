@@ -28,10 +28,13 @@ struct wfs_world;
 
 enum {
 	WFS_QUEUE_COUNT_MAX = 16384,     /* requests not answered yet */
-	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies */
+	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies and parsed values */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
 	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record (spec 1) */
-	WFS_OPEN_WAIT_MS = 5000,         /* how long another command's lock is waited for */
+	WFS_FOLD_STEPS_MAX = 10,       /* instructions of all steps of one event, in those of one */
+	WFS_FOLD_BYTES_MAX = 64 << 20, /* bytes of the states that one event reads and gives, and of
+					  * the events that it causes */
+	WFS_OPEN_WAIT_MS = 5000,       /* how long another command's lock is waited for */
 };
 
 /* Option struct: plain value. */

@@ -11,7 +11,7 @@
 
 enum {
 	BATCH_COUNT_MAX = 1024,     /* requests of one commit */
-	BATCH_BYTES_MAX = 16 << 20, /* bytes of their bodies */
+	BATCH_BYTES_MAX = 16 << 20, /* bytes of their bodies; see WFS_FOLD_BATCH_BYTES_MAX, too */
 };
 
 /* Requests in order, first in, first out. */
@@ -26,6 +26,8 @@ struct batch {
 	struct request_list requests;
 	struct wfs_commit commit;
 	bool rows_changed; /* without a record */
+	size_t fold_bytes; /* that its events gave */
+	uint64_t fold_work;
 	struct wfs_change *changes;
 	size_t change_capacity;
 	struct wfs_buffer keys; /* what the changes' keys point into, once it is complete */
@@ -62,6 +64,7 @@ struct wfs_writer {
 	struct wfs_fold *fold;
 	struct wfs_runtime *runtime;
 	struct batch *current;
+	size_t alone_count; /* of the next requests, each has a transaction of its own */
 };
 
 static void list_init(struct request_list *list)
@@ -75,6 +78,18 @@ static void list_add(struct request_list *list, struct wfs_request *request)
 	request->next = NULL;
 	*list->last = request;
 	list->last = &request->next;
+}
+
+/* Moves all of @front before what is in @list. */
+static void list_put_before(struct request_list *list, struct request_list *front)
+{
+	if (!front->first)
+		return;
+	*front->last = list->first;
+	if (!list->first)
+		list->last = front->last;
+	list->first = front->first;
+	list_init(front);
 }
 
 /* --- checking a request, on the sender's thread --- */
@@ -92,16 +107,9 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 		return wfs_trace(r);
 	wfs_fold_write_body(&request->body, request->schema, request->value);
 	request->checked_by = WFS_STEAL(manifest);
-	return 0;
-}
-
-static void write_blob_body(struct wfs_request *request)
-{
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&request->blob.hash, text);
-	wfs_buffer_printf(&request->body, "{\"hash\":\"%s\",\"size\":%llu}", text,
-		(unsigned long long)request->blob.size_bytes);
+	const size_t values = wfs_json_count(request->body.data, request->body.size);
+	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
+	return wfs_json_check_count(values, &request->error);
 }
 
 static int check_request(struct wfs_world *world, struct wfs_request *request)
@@ -113,7 +121,8 @@ static int check_request(struct wfs_world *world, struct wfs_request *request)
 		r = check_event(world, request);
 		break;
 	case WFS_REQUEST_BLOB:
-		write_blob_body(request);
+		wfs_record_write_blob_body(
+			&request->body, &request->blob.hash, request->blob.size_bytes);
 		break;
 	case WFS_REQUEST_SNAPSHOT:
 		wfs_snapshot_body(
@@ -165,10 +174,11 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 {
 	request->seq = UINT64_MAX;
 	request->result = 0;
+	request->queued_bytes = 0;
 	int r = check_request(writer->world, request);
 
 	if (!r) {
-		request->queued_bytes = request->body.size + sizeof(*request);
+		request->queued_bytes += request->body.size + sizeof(*request);
 		r = enqueue(writer, request);
 	}
 	if (r)
@@ -211,7 +221,7 @@ static void add_change(void *context, const struct wfs_change *change)
 	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
 }
 
-static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+static int run_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
 	struct wfs_fold_event event = {
 		.schema = request->schema,
@@ -232,7 +242,17 @@ static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bo
 		return wfs_trace(r);
 	}
 	wfs_fold_changes(writer->fold, add_change, writer->current);
+	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
 	return 0;
+}
+
+static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	int r = run_event(writer, request, ret_fatal);
+
+	writer->current->fold_work += wfs_fold_work(writer->fold);
+	wfs_fold_clear(writer->fold);
+	return r;
 }
 
 static int put_blob(struct wfs_writer *writer, struct wfs_request *request)
@@ -351,22 +371,42 @@ static void batch_give_back(struct wfs_writer *writer, struct batch *batch)
 static bool take_requests(struct wfs_writer *writer, struct batch *batch)
 {
 	WFS_GUARD(&writer->lock);
+	const size_t count_max = writer->alone_count ? 1 : BATCH_COUNT_MAX;
 	size_t count = 0;
 	size_t bytes = 0;
 
 	while (!writer->queue.first && !writer->stopping)
 		pthread_cond_wait(&writer->queued, &writer->lock);
-	while (writer->queue.first && count < BATCH_COUNT_MAX && bytes < BATCH_BYTES_MAX) {
+	while (writer->queue.first && count < count_max && bytes < BATCH_BYTES_MAX) {
 		struct wfs_request *request = writer->queue.first;
+		/* A step of a collection cannot be done twice, so it shares no transaction. */
+		bool alone = request->kind == WFS_REQUEST_GC;
 
+		if (alone && count > 0)
+			break;
 		writer->queue.first = request->next;
 		if (!writer->queue.first)
 			writer->queue.last = &writer->queue.first;
 		list_add(&batch->requests, request);
-		bytes += request->queued_bytes;
+		bytes += request->body.size;
 		count++;
+		if (alone)
+			break;
 	}
+	if (writer->alone_count)
+		writer->alone_count--;
 	return count > 0;
+}
+
+/* What is behind @last waits for the next batch. */
+static void end_batch(struct wfs_writer *writer, struct batch *batch, struct wfs_request *last)
+{
+	struct request_list rest = {.first = last->next, .last = batch->requests.last};
+	WFS_GUARD(&writer->lock);
+
+	last->next = NULL;
+	batch->requests.last = &last->next;
+	list_put_before(&writer->queue, &rest);
 }
 
 static int fold_all(struct wfs_writer *writer, struct batch *batch)
@@ -379,6 +419,9 @@ static int fold_all(struct wfs_writer *writer, struct batch *batch)
 		if (fatal)
 			return request->result;
 		request->height = writer->head.height;
+		if (batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX ||
+			batch->fold_work >= WFS_FOLD_BATCH_WORK_MAX)
+			end_batch(writer, batch, request);
 	}
 	return wfs_buffer_check(&batch->keys);
 }
@@ -393,7 +436,18 @@ static int refresh_head(struct wfs_writer *writer)
 	return wfs_trace(r);
 }
 
-static int commit(struct wfs_writer *writer, struct batch *batch)
+static int fill(struct wfs_writer *writer, struct batch *batch)
+{
+	int r = fold_all(writer, batch);
+
+	batch->commit.to_height = writer->head.height;
+	if (!r)
+		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
+	return wfs_trace(r);
+}
+
+/* @ret_filling: it failed for what is in the batch, before it was committed. */
+static int commit(struct wfs_writer *writer, struct batch *batch, bool *ret_filling)
 {
 	struct wfs_txn *txn;
 
@@ -403,11 +457,10 @@ static int commit(struct wfs_writer *writer, struct batch *batch)
 		return wfs_trace(r);
 	writer->head.txn = txn;
 	r = refresh_head(writer);
-	if (!r)
-		r = fold_all(writer, batch);
-	batch->commit.to_height = writer->head.height;
-	if (!r)
-		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
+	if (!r) {
+		r = fill(writer, batch);
+		*ret_filling = r != 0;
+	}
 	bool changed = batch->commit.to_height > batch->commit.from_height || batch->rows_changed;
 	if (r || !changed) {
 		wfs_txn_end(txn);
@@ -416,12 +469,34 @@ static int commit(struct wfs_writer *writer, struct batch *batch)
 	return wfs_trace(wfs_txn_commit(txn));
 }
 
-/* Nothing of the batch was stored: everyone is told. What is known of the head is read again by
- * the next batch, because now there may be no memory for it. */
-static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failure)
+/* Nothing of the batch was stored. What is known of the head is read again by the next one, because
+ * now there may be no memory for it. */
+static void forget_batch(struct wfs_writer *writer, struct batch *batch)
 {
 	writer->head_stale = true;
 	writer->head.height = batch->commit.from_height;
+}
+
+/* One of several requests failed all of them: each is done again, in a transaction of its own, so
+ * that only that one fails. */
+static void split_batch(struct wfs_writer *writer, struct batch *batch)
+{
+	forget_batch(writer, batch);
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		request->result = 0;
+		request->error = (struct wfs_error){0};
+		request->seq = UINT64_MAX;
+		writer->alone_count++;
+	}
+	WFS_GUARD(&writer->lock);
+	list_put_before(&writer->queue, &batch->requests);
+}
+
+/* Everyone is told. */
+static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failure)
+{
+	forget_batch(writer, batch);
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
 		if (request->result && request->error.code != WFS_OK)
@@ -469,7 +544,13 @@ static void *kernel_main(void *argument)
 			break;
 		}
 		writer->current = batch;
-		int r = commit(writer, batch);
+		bool filling = false;
+		int r = commit(writer, batch, &filling);
+		if (filling && batch->requests.first->next) {
+			split_batch(writer, batch);
+			batch_give_back(writer, batch);
+			continue;
+		}
 		if (r)
 			fail_batch(writer, batch, r);
 		seal(batch);

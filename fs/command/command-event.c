@@ -44,7 +44,7 @@ static int send_one(struct wfs_run *run)
 	else
 		wfs_buffer_append_text(&text, given);
 	if (!r)
-		r = wfs_json_parse(text.data, text.size, &value, &run->error);
+		r = wfs_json_parse_bounded(text.data, text.size, &value, &run->error);
 	if (!r)
 		r = wfs_run_call(run, "send-event", event_payload(run, value), &result);
 	if (r)
@@ -107,9 +107,9 @@ static int send_line(struct sender *sender, struct wfs_bytes line)
 	const size_t last = (sender->first + sender->count) % UNDER_WAY_MAX;
 	struct wfs_error error;
 	json_t *value;
-	int r = wfs_json_parse(line.data, line.size, &value, &error);
+	int r = wfs_json_parse_bounded(line.data, line.size, &value, &error);
 
-	if (r == -EINVAL) {
+	if (r == -EINVAL || r == -EFBIG) {
 		refuse_line(sender, sender->lines.number, &error);
 		return 0;
 	}

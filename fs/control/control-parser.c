@@ -245,7 +245,7 @@ static int parser_give(struct wfs_control_parser *parser, size_t end, size_t nex
 		r = wfs_error_set(error, WFS_E_TOO_LARGE,
 			"a request has at most %zu bytes, got %zu", parser->size_max_bytes, size);
 	else
-		r = wfs_json_parse(text, size, ret_json, error);
+		r = wfs_json_parse_bounded(text, size, ret_json, error);
 	if (r < 0 && lost)
 		wfs_control_parser_drop(parser);
 	else

@@ -10,6 +10,8 @@
 
 struct wfs_server_connection;
 
+enum { WFS_SERVER_PARSE_MAX = 256 << 10 }; /* bytes of a line that the loop parses itself */
+
 /* One line of a client, from when it was read until its answer is on the way. */
 struct wfs_server_request {
 	struct wfs_call call;
@@ -21,9 +23,10 @@ struct wfs_server_request {
 	const char *verb;
 	struct wfs_session *session; /* owned; of an envelope that has `as`, else NULL */
 	size_t line_bytes;
+	const char *unread; /* the line, until it is parsed: the connection takes nothing more in */
 	struct wfs_buffer answer; /* once the call is done */
 	struct wfs_work_task task;
-	bool slow;     /* runs on a thread of the server's work */
+	bool slow; /* runs on a thread of the server's work; so does the parsing of a long line */
 	bool answered; /* `answer` may be sent */
 };
 
@@ -93,7 +96,8 @@ void wfs_server_maybe_end(struct wfs_server *server);
 /** wfs_server_pump() - begin and send what can be; the connection may be gone afterwards. */
 void wfs_server_pump(struct wfs_server_connection *connection);
 
-/** wfs_server_request_new() - read one line; what is wrong with it becomes the call's error.
+/** wfs_server_request_new() - read one line; what is wrong with it becomes the call's error. A line
+ *  of more than WFS_SERVER_PARSE_MAX makes a slow request, and is borrowed until that is answered.
  *  Return: NULL without memory. */
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size);

@@ -41,8 +41,11 @@ static void call_done(struct wfs_call *call)
 		wfs_server_request_answered(request);
 		return;
 	}
-	if (request->slow) /* large answers are not the loop's work */
+	if (request->slow) { /* neither large answers nor large requests are the loop's work */
 		format_answer(request);
+		request->id = "";
+		json_decref(WFS_STEAL(request->envelope));
+	}
 	/* The loop is woken under the lock, so that it cannot have ended before. */
 	WFS_GUARD(&server->lock);
 	request->next_finished = server->finished;
@@ -132,29 +135,37 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 		return r;
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
-	request->slow = wfs_verb_slow(request->verb);
+	request->slow |= wfs_verb_slow(request->verb);
 	return 0;
 }
 
-struct wfs_server_request *wfs_server_request_new(
-	struct wfs_server_connection *connection, const char *line, size_t size)
+static void read_line(struct wfs_server_request *request, const char *line)
 {
-	struct wfs_server_request *const request = request_new(connection);
-	struct wfs_error *const error = request ? &request->call.error : NULL;
-	int r;
+	struct wfs_error *const error = &request->call.error;
+	int r = wfs_json_parse_bounded(line, request->line_bytes, &request->envelope, error);
 
-	if (!request)
-		return NULL;
-	request->line_bytes = size;
-	r = wfs_json_parse(line, size, &request->envelope, error);
 	if (!r) {
 		r = read_envelope(request, error);
 		/* What is wrong with the envelope is a malformed request, whatever it lacks. */
 		if (r == -EINVAL)
 			error->code = WFS_E_INVALID_REQUEST;
 	}
-	if (r)
-		request->call.status = r;
+	request->call.status = r;
+}
+
+struct wfs_server_request *wfs_server_request_new(
+	struct wfs_server_connection *connection, const char *line, size_t size)
+{
+	struct wfs_server_request *const request = request_new(connection);
+
+	if (!request)
+		return NULL;
+	request->line_bytes = size;
+	request->slow = size > WFS_SERVER_PARSE_MAX;
+	if (request->slow)
+		request->unread = line;
+	else
+		read_line(request, line);
 	return request;
 }
 
@@ -173,7 +184,12 @@ static void work(struct wfs_work_task *task)
 	struct wfs_server_request *const request =
 		(void *)((char *)task - offsetof(struct wfs_server_request, task));
 
-	wfs_call_start(&request->call, request->verb);
+	if (request->unread)
+		read_line(request, WFS_STEAL(request->unread));
+	if (request->call.status)
+		wfs_verb_finish(&request->call, request->call.status);
+	else
+		wfs_call_start(&request->call, request->verb);
 }
 
 void wfs_server_request_start(struct wfs_server_request *request)

@@ -214,3 +214,72 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 	*ret_json = WFS_STEAL(json);
 	return 0;
 }
+
+/* --- values of a text --- */
+
+/* @at: behind the opening quote. Return: the index behind the closing one, or @size. */
+static size_t skip_string(const char *text, size_t size, size_t at)
+{
+	while (at < size) {
+		at += wfs_json_plain_size(text + at, size - at);
+		if (at < size && text[at] == '"')
+			return at + 1;
+		at += at < size && text[at] == '\\' ? 2 : 1;
+	}
+	return size;
+}
+
+size_t wfs_json_count(const char *text, size_t size)
+{
+	size_t count = 1; /* the text itself; one more for each that is opened or behind a comma */
+	bool empty = false; /* what was opened last has nothing in it so far */
+
+	for (size_t at = 0; at < size;) {
+		const char byte = text[at++];
+
+		switch (byte) {
+		case ' ':
+		case '\t':
+		case '\n':
+		case '\r':
+			continue;
+		case '[':
+		case '{':
+			count++;
+			empty = true;
+			continue;
+		case ']':
+		case '}':
+			count -= empty;
+			break;
+		case ',':
+			count++;
+			break;
+		case '"':
+			at = skip_string(text, size, at);
+			break;
+		default:
+			break;
+		}
+		empty = false;
+	}
+	return count;
+}
+
+int wfs_json_check_count(size_t count, struct wfs_error *error)
+{
+	if (count <= WFS_JSON_VALUES_MAX)
+		return 0;
+	return wfs_error_set(error, WFS_E_TOO_LARGE,
+		"the JSON text has %zu values, at most %d are taken", count, WFS_JSON_VALUES_MAX);
+}
+
+int wfs_json_parse_bounded(
+	const char *text, size_t size, json_t **ret_json, struct wfs_error *error)
+{
+	/* A value has at least one byte. */
+	int r = size > WFS_JSON_VALUES_MAX ? wfs_json_check_count(wfs_json_count(text, size), error)
+					   : 0;
+
+	return r ? r : wfs_json_parse(text, size, ret_json, error);
+}

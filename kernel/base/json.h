@@ -17,7 +17,11 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-enum { WFS_JSON_DEPTH_MAX = 128 }; /* nesting levels, arrays and objects together */
+enum {
+	WFS_JSON_DEPTH_MAX = 128,      /* nesting levels, arrays and objects together */
+	WFS_JSON_VALUES_MAX = 1 << 20, /* values of a text that somebody else wrote, all levels */
+	WFS_JSON_VALUE_BYTES = 128,    /* of memory that a parsed value takes, about */
+};
 
 static inline void wfs_auto_json(json_t **json)
 {
@@ -31,6 +35,24 @@ static inline void wfs_auto_json(json_t **json)
  * Return: 0, -EINVAL (invalid_json, message names line and column or a JSON pointer), -ENOMEM.
  */
 int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
+
+/**
+ * wfs_json_parse_bounded() - the same for a text that comes from outside
+ *
+ * A value takes many times the memory of its text. More than WFS_JSON_VALUES_MAX of them are refused
+ * before any is made. (What is stored is read without this bound: the record of an event has a few
+ * values more than the event.)
+ * Return: as above, or -EFBIG (too_large).
+ */
+int wfs_json_parse_bounded(
+	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
+
+/** wfs_json_count() - values of a JSON text, arrays, objects and what is in them. Of a text that is
+ *  not JSON: at least as many as parsing makes before it finds that out. */
+size_t wfs_json_count(const char *text, size_t size);
+
+/** wfs_json_check_count() - may a text with so many values be taken? Return: 0, -EFBIG (too_large). */
+int wfs_json_check_count(size_t count, struct wfs_error *error);
 
 /** wfs_json_write() - append the canonical text, no newline. @json must have come from
  *  wfs_json_parse or been built from integers, finite reals and valid UTF-8. */

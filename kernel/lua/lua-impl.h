@@ -52,7 +52,9 @@ enum {
 	WFS_LUA_NS_PER_INSTRUCTION = 200, /* processor time allowed; usual is 3 to 10 */
 	WFS_LUA_TIME_MIN_MS = 1000,
 	WFS_LUA_GARBAGE_BYTES = 256 << 10, /* kept before it is collected */
+	WFS_LUA_IDLE_BYTES = 4 << 20,      /* kept from one step to the next, besides the module */
 	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */
+	WFS_LUA_CHARGE_JSON_BYTES = 8,     /* read, written or hashed for one of a budget */
 	WFS_LUA_MATCH_DEPTH_MAX = 200,     /* nesting of the pattern matcher */
 };
 
@@ -80,12 +82,15 @@ struct wfs_lua {
 	bool collected;         /* Lua collected on its own since the last safe point */
 	enum wfs_lua_stop stop; /* set once, until the state is thrown away */
 	int stop_line;          /* 0: not in Lua code */
+	uint64_t instructions;  /* bound: that of a step, or less when the budget has less left */
 	uint64_t used;          /* instructions and what was charged like them */
 	uint64_t used_checked;  /* `used` at the last safe point */
 	size_t heap_bytes;      /* live and garbage */
 	size_t collect_bytes;   /* collect when the heap is above */
+	size_t module_bytes;    /* heap before the first step */
 	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
 
+	struct wfs_lua_budget *budget; /* of the step that runs; may be NULL */
 	const uint8_t *seed; /* of the step that runs; NULL once `random` was made from it */
 	uint64_t random[4];  /* xoshiro256** of ctx.random() */
 
@@ -121,6 +126,10 @@ void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_s
 
 /** wfs_lua_limit_start() - zero the counters; user code may run from here on. */
 void wfs_lua_limit_start(struct wfs_lua *lua);
+
+/** wfs_lua_limit_left() - has the budget anything left for another step? Counts it, and sets
+ *  `stop` when not. */
+bool wfs_lua_limit_left(struct wfs_lua *lua);
 
 /** wfs_lua_limit_end() - user code has ended; collects garbage when there is much of it. */
 void wfs_lua_limit_end(struct wfs_lua *lua);

@@ -13,6 +13,10 @@
  *
  * Single instructions can be slow without being counted (comparing two strings of 30 MiB); a bound
  * on processor time, far above what honest instructions take, catches those.
+ *
+ * A request of many steps has a *budget*, too, of instructions and by them of processor time. Time is
+ * taken from its second step on: most requests have one, and looking at the clock costs as much as
+ * a small step.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -76,7 +80,7 @@ static void *grow(struct wfs_lua *lua, void *block, size_t old_size, size_t new_
 	lua->heap_bytes += new_size - old_size;
 	if (new_size >= LARGE_BYTES)
 		lua->used += new_size / COLLECTION_CHARGE_BYTES;
-	if (lua->heap_bytes > lua->collect_bytes || lua->used > lua->limits.instructions)
+	if (lua->heap_bytes > lua->collect_bytes || lua->used > lua->instructions)
 		arm(lua);
 	return larger;
 }
@@ -184,15 +188,20 @@ static int64_t processor_time_ns(void)
 }
 
 /* In ns; a limit of many years of instructions must not overflow. */
-static int64_t time_limit_ns(const struct wfs_lua *lua)
+static int64_t time_limit_ns(uint64_t instructions)
 {
 	const uint64_t most = INT64_MAX / WFS_LUA_NS_PER_INSTRUCTION / 2;
-	const uint64_t instructions =
-		lua->limits.instructions < most ? lua->limits.instructions : most;
-	const int64_t limit = (int64_t)instructions * WFS_LUA_NS_PER_INSTRUCTION;
+	const uint64_t counted = instructions < most ? instructions : most;
+	const int64_t limit = (int64_t)counted * WFS_LUA_NS_PER_INSTRUCTION;
 	const int64_t least = (int64_t)WFS_LUA_TIME_MIN_MS * NS_PER_MS;
 
 	return limit > least ? limit : least;
+}
+
+static bool budget_time_is_up(const struct wfs_lua_budget *budget, int64_t now)
+{
+	return budget && budget->time_start_ns &&
+		now - budget->time_start_ns > time_limit_ns(budget->instructions);
 }
 
 static bool time_is_up(struct wfs_lua *lua)
@@ -201,7 +210,8 @@ static bool time_is_up(struct wfs_lua *lua)
 
 	if (lua->time_start_ns == 0)
 		lua->time_start_ns = now;
-	return now - lua->time_start_ns > time_limit_ns(lua);
+	return now - lua->time_start_ns > time_limit_ns(lua->limits.instructions) ||
+		budget_time_is_up(lua->budget, now);
 }
 
 static void safe_point(lua_State *L)
@@ -217,7 +227,7 @@ static void safe_point(lua_State *L)
 		lua->collected = false;
 		lua->used += lua->heap_bytes / COLLECTION_CHARGE_BYTES;
 	}
-	if (lua->used > lua->limits.instructions)
+	if (lua->used > lua->instructions)
 		wfs_lua_stop_now(L, WFS_LUA_STOP_INSTRUCTIONS);
 	if (time_is_up(lua))
 		wfs_lua_stop_now(L, WFS_LUA_STOP_TIME);
@@ -247,8 +257,36 @@ void wfs_lua_charge(lua_State *L, uint64_t count)
 		safe_point(L);
 }
 
+static uint64_t budget_left(const struct wfs_lua_budget *budget)
+{
+	return budget->used < budget->instructions ? budget->instructions - budget->used : 0;
+}
+
+bool wfs_lua_limit_left(struct wfs_lua *lua)
+{
+	struct wfs_lua_budget *const budget = lua->budget;
+
+	if (!budget || budget->step_count++ == 0)
+		return true;
+	const int64_t now = processor_time_ns();
+	if (budget->time_start_ns == 0)
+		budget->time_start_ns = now;
+	lua->stop_line = 0;
+	if (budget_left(budget) == 0)
+		lua->stop = WFS_LUA_STOP_INSTRUCTIONS;
+	else if (budget_time_is_up(budget, now))
+		lua->stop = WFS_LUA_STOP_TIME;
+	else
+		return true;
+	lua->instructions = 0;
+	return false;
+}
+
 void wfs_lua_limit_start(struct wfs_lua *lua)
 {
+	lua->instructions = lua->limits.instructions;
+	if (lua->budget && budget_left(lua->budget) < lua->instructions)
+		lua->instructions = budget_left(lua->budget);
 	lua->running = true;
 	lua->armed = false;
 	lua->refused = false;
@@ -264,6 +302,9 @@ void wfs_lua_limit_start(struct wfs_lua *lua)
 void wfs_lua_limit_end(struct wfs_lua *lua)
 {
 	lua->running = false;
-	if (lua->stop == WFS_LUA_GOING && lua->heap_bytes > lua->collect_bytes)
+	if (lua->stop != WFS_LUA_GOING)
+		return;
+	if (lua->heap_bytes > lua->collect_bytes ||
+		lua->heap_bytes > lua->module_bytes + WFS_LUA_IDLE_BYTES)
 		collect(lua);
 }

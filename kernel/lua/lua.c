@@ -49,8 +49,12 @@ static int stop_error(const struct wfs_lua *lua, struct wfs_error *error)
 
 	switch (lua->stop) {
 	case WFS_LUA_STOP_INSTRUCTIONS:
-		wfs_buffer_printf(&what, "more than %llu instructions",
-			(unsigned long long)lua->limits.instructions);
+		if (lua->instructions < lua->limits.instructions)
+			wfs_buffer_printf(&what, "more than %llu instructions for one event",
+				(unsigned long long)lua->budget->instructions);
+		else
+			wfs_buffer_printf(&what, "more than %llu instructions",
+				(unsigned long long)lua->limits.instructions);
 		break;
 	case WFS_LUA_STOP_MEMORY:
 		wfs_buffer_printf(&what, "more than %zu bytes of memory", lua->limits.memory_bytes);
@@ -210,6 +214,7 @@ static int build_state(struct wfs_lua *lua, struct wfs_error *error)
 		return r;
 	}
 	lua_gc(lua->state, LUA_GCCOLLECT);
+	lua->module_bytes = lua->heap_bytes;
 	lua->collect_bytes = lua->heap_bytes + WFS_LUA_GARBAGE_BYTES;
 	return 0;
 }
@@ -244,21 +249,23 @@ static int protected_check(lua_State *L)
 	return 0;
 }
 
-/* Members of the second result; the value is on top of the stack, its name below. */
+/* Members of the second result. */
+static const char *const output_names[] = {
+	[OUTPUT_EVENTS] = "events", [OUTPUT_EFFECTS] = "effects"};
+
+/* Takes over one of them; the value is on top of the stack, its name below. */
 static void write_member(lua_State *L, struct run *run)
 {
-	static const char *const names[] = {
-		[OUTPUT_EVENTS] = "events", [OUTPUT_EFFECTS] = "effects"};
 	struct wfs_lua *const lua = run->lua;
 	const char *const name =
 		lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : luaL_typename(L, -2);
 
-	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(names); i++) {
-		if (strcmp(name, names[i]) != 0)
+	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(output_names); i++) {
+		if (strcmp(name, output_names[i]) != 0)
 			continue;
-		wfs_lua_write_json(L, -1, &lua->output[i], names[i], true);
+		wfs_lua_write_json(L, -1, &lua->output[i], output_names[i], true);
 		if (lua->output[i].data[0] != '[')
-			luaL_error(L, "%s: %s: expected an array", lua->name, names[i]);
+			luaL_error(L, "%s: %s: expected an array", lua->name, output_names[i]);
 		run->has_output[i] = true;
 		return;
 	}
@@ -325,10 +332,14 @@ static int parse_output(struct run *run, size_t i, json_t **ret_json, struct wfs
 
 	if (!run->has_output[i])
 		return 0;
-	r = wfs_json_parse(output->data, output->size, ret_json, error);
+	r = wfs_json_parse_bounded(output->data, output->size, ret_json, error);
+	if (r == -EFBIG)
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"%s: more than %d values of JSON in %s", run->lua->name,
+			WFS_JSON_VALUES_MAX, output_names[i]);
 	/* What the writer accepts is JSON; nesting inside the array is all that can be too much. */
-	return r == -EINVAL ? wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-				      "%s: output %zu is not JSON", run->lua->name, i)
+	return r == -EINVAL ? wfs_error_set(error, WFS_E_INTERNAL_ERROR, "%s: %s are not JSON",
+				      run->lua->name, output_names[i])
 			    : r;
 }
 
@@ -411,6 +422,20 @@ static int run_step_parsed(struct run *run, struct wfs_error *error)
 	return r;
 }
 
+/* Counts what the step did, besides its instructions the bytes that it read and wrote. */
+static void charge_budget(const struct run *run)
+{
+	const struct wfs_lua *const lua = run->lua;
+	size_t bytes = run->step->state.size;
+
+	if (!lua->budget)
+		return;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(lua->output); i++)
+		if (i == OUTPUT_STATE ? !run->deleted : run->has_output[i])
+			bytes += lua->output[i].size;
+	lua->budget->used += lua->used + bytes / WFS_LUA_CHARGE_JSON_BYTES;
+}
+
 int wfs_lua_step(struct wfs_lua *lua, const struct wfs_lua_step *step,
 	struct wfs_lua_result *result, struct wfs_error *error)
 {
@@ -418,12 +443,15 @@ int wfs_lua_step(struct wfs_lua *lua, const struct wfs_lua_step *step,
 	const locale_t locale = uselocale(lua->locale);
 	int r = 0;
 
-	r = run_step(&run, error);
+	lua->budget = step->budget;
+	r = wfs_lua_limit_left(lua) ? run_step(&run, error) : stop_error(lua, error);
 	if (r == 0 && run.not_canonical)
 		r = run_step_parsed(&run, error);
 	uselocale(locale);
+	charge_budget(&run);
 	if (r == 0)
 		r = take_result(&run, result, error);
+	lua->budget = NULL;
 	trim_scratch(lua);
 	return r;
 }

@@ -53,6 +53,14 @@ void wfs_lua_free(struct wfs_lua *lua);
 WFS_DEFINE_AUTO(lua, struct wfs_lua, wfs_lua_free)
 #define WFS_AUTO_LUA WFS_CLEANUP(wfs_auto_lua)
 
+/* What the steps of one request have together: plain value. Zero all but `instructions`. */
+struct wfs_lua_budget {
+	uint64_t instructions; /* bound; bytes of states and results are charged to it, too */
+	uint64_t used;
+	uint64_t step_count;
+	int64_t time_start_ns; /* processor time when the second step began */
+};
+
 /* What one step is told. All pointers are borrowed for the call. */
 struct wfs_lua_step {
 	struct wfs_bytes
@@ -66,6 +74,8 @@ struct wfs_lua_step {
 	int64_t at_ns;
 	/* Of ctx.random(): differs from step to step, hashed at its first use. */
 	uint8_t seed[32];
+	struct wfs_lua_budget
+		*budget; /* of its request, charged; NULL: it has its own bounds only */
 };
 
 /* What one step answered. Plain value; release with wfs_lua_result_done. */
@@ -82,7 +92,8 @@ void wfs_lua_result_done(struct wfs_lua_result *result);
 /**
  * wfs_lua_step() - run `step(state, event, ctx)`
  *
- * After any failure the object stays usable: whatever the step did is gone.
+ * After any failure the object stays usable: whatever the step did is gone. (But not what it took
+ * of the budget.)
  * @result: zero-initialised or used before; overwritten on success only
  * Return: 0, -EIO (runtime_error with the Lua message and line; an exceeded bound says which and
  *         its value; a result that is not JSON says where in it), -ENOMEM.

@@ -2,6 +2,8 @@
 /* The fold by itself: it computes without writing, and is applied whole or dropped. */
 #include "tests/unit/world-fixture.h"
 
+#include <malloc.h>
+
 #include "kernel/fold.h"
 #include "kernel/head.h"
 #include "kernel/runtime.h"
@@ -231,6 +233,173 @@ static void random_is_the_same_for_the_same_record(void **state)
 	assert_true(wfs_hash_equal(&first, &version.hash));
 }
 
+/* --- bounds of one event --- */
+
+enum { PAD = 7000000, STATE_SIZE = PAD + sizeof("{\"odd\":true,\"pad\":\"\"}\n") - 1 };
+
+/* An event that causes @count others, each of which gives the cell `x` @pad bytes. */
+static int run_large(struct folding *folding, int count, int pad)
+{
+	char value[160];
+
+	snprintf(value, sizeof(value),
+		"{'key':'a','op':'emit','n':%d,'value':{'key':'x','op':'toggle','n':%d}}", count,
+		pad);
+	return run(folding, "test/Do@1", value);
+}
+
+static void an_event_whose_states_are_too_much_fails(void **state)
+{
+	struct folding *folding = *state;
+	const int fit = WFS_FOLD_BYTES_MAX / STATE_SIZE;
+
+	assert_int_equal(run_large(folding, fit + 1, PAD), -EIO);
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+	assert_non_null(strstr(folding->error.message, "more than 67108864 bytes"));
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT);
+
+	assert_int_equal(run_large(folding, fit, PAD), 0);
+	assert_in_range(wfs_fold_bytes(folding->fold), fit * STATE_SIZE, WFS_FOLD_BYTES_MAX);
+}
+
+static void states_that_an_event_only_reads_count_too(void **state)
+{
+	struct folding *folding = *state;
+	enum { CELLS = 10 };
+	char value[160];
+
+	for (int i = 1; i <= CELLS; i++) {
+		snprintf(value, sizeof(value), "{'key':'a.%d','op':'grow','n':%d}", i, PAD);
+		assert_int_equal(run(folding, "test/Do@1", value), 0);
+	}
+
+	/* It gives each of them a small state. */
+	snprintf(value, sizeof(value), "{'key':'a','op':'emit','n':%d}", CELLS);
+	assert_int_equal(run(folding, "test/Do@1", value), -EIO);
+	assert_non_null(strstr(folding->error.message, "more than 67108864 bytes"));
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':9}"), 0);
+}
+
+/* An event that causes 50 others with @turns of a loop each, when a step has 100,000 instructions. */
+static int run_working(struct folding *folding, uint64_t instructions, int turns)
+{
+	const struct wfs_lua_limits limits = {
+		.instructions = instructions, .memory_bytes = 8 << 20, .output_bytes = 1 << 20};
+	char value[160];
+
+	wfs_runtime_free(folding->runtime);
+	folding->runtime = NULL;
+	assert_int_equal(wfs_runtime_new(folding->manifest, &limits, &folding->runtime), 0);
+	snprintf(value, sizeof(value),
+		"{'key':'a','op':'emit','n':50,'value':{'key':'x','op':'work','n':%d}}", turns);
+	return run(folding, "test/Do@1", value);
+}
+
+static void an_event_with_too_many_instructions_in_its_steps_fails(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run_working(folding, 100000, 90000), -EIO);
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+	assert_non_null(
+		strstr(folding->error.message, "more than 1000000 instructions for one event"));
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT);
+
+	assert_int_equal(run_working(folding, 100000, 19000), 0);
+	assert_int_equal(folding->head.height, GENESIS_HEIGHT + 51);
+}
+
+/* What the last step left is less than a step has. */
+static void the_last_steps_of_an_event_have_what_the_others_left(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run_working(folding, 1000, 900), 0); /* less than is looked at */
+	assert_int_equal(run_working(folding, 400000, 85000), -EIO);
+	assert_non_null(strstr(folding->error.message,
+		"cell.lua:14: more than 4000000 instructions for one event"));
+	assert_int_equal(run_working(folding, 800000, 85000), 0);
+}
+
+static void bytes_of_states_that_do_not_change_count_as_instructions(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'x','op':'grow','n':7000000}"), 0);
+	assert_int_equal(run(folding, "test/Do@1",
+				 "{'key':'a','op':'emit','n':100,'value':{'key':'x','op':'same'}}"),
+		-EIO);
+	assert_non_null(
+		strstr(folding->error.message, "more than 100000000 instructions for one event"));
+	assert_int_equal(run(folding, "test/Do@1",
+				 "{'key':'a','op':'emit','n':20,'value':{'key':'x','op':'same'}}"),
+		0);
+}
+
+/* Appends `[[],[],…]` with @count values. */
+static void append_values(struct wfs_buffer *buffer, size_t count)
+{
+	wfs_buffer_append_byte(buffer, '[');
+	for (size_t i = 1; i < count; i++)
+		wfs_buffer_append_text(buffer, i == 1 ? "[]" : ",[]");
+	wfs_buffer_append_byte(buffer, ']');
+}
+
+static void events_of_one_step_with_too_many_values_fail(void **state)
+{
+	struct folding *folding = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
+
+	wfs_buffer_append_text(
+		&value, "{'key':'a','op':'emit','n':3,'value':{'key':'x','op':'same','values':");
+	append_values(&value, WFS_JSON_VALUES_MAX / 3);
+	wfs_buffer_append_text(&value, "}}");
+
+	assert_int_equal(run(folding, "test/Do@1", wfs_buffer_text(&value)), -EIO);
+	assert_string_equal(
+		folding->error.message, "cell.lua: more than 1048576 values of JSON in events");
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+}
+
+static void events_of_many_steps_with_too_many_values_fail(void **state)
+{
+	struct folding *folding = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
+
+	/* The event has 5 times 100,000 values of its own, and each of these causes 2 times as many. */
+	wfs_buffer_append_text(&value,
+		"{'key':'a','op':'emit','n':5,'value':{'key':'x','op':'emit','schema':'test/Do@1',"
+		"'n':2,'value':{'key':'x','op':'same','values':");
+	append_values(&value, 100000);
+	wfs_buffer_append_text(&value, "}},'schema':'test/Do@1'}");
+
+	assert_int_equal(run(folding, "test/Do@1", wfs_buffer_text(&value)), -EIO);
+	assert_string_equal(folding->error.message,
+		"the events that the event causes have more than 1048576 values of JSON");
+	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
+}
+
+static size_t heap_bytes(void)
+{
+	const struct mallinfo2 figures = mallinfo2();
+
+	return figures.uordblks + figures.hblkhd;
+}
+
+static void what_a_large_event_took_is_given_back(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'x','op':'set'}"), 0);
+	wfs_fold_clear(folding->fold);
+	const size_t before = heap_bytes();
+	assert_int_equal(run_large(folding, 9, PAD), 0);
+	wfs_fold_clear(folding->fold);
+
+	assert_int_equal(wfs_fold_bytes(folding->fold), 0);
+	assert_true(heap_bytes() < before + (16 << 20)); /* under a sanitizer both are 0 */
+}
+
 static void freeing_no_fold_is_allowed(void **state)
 {
 	(void)state;
@@ -251,6 +420,14 @@ int main(void)
 		FOLDING(two_cells_of_one_record_are_both_changed),
 		FOLDING(a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request),
 		FOLDING(random_is_the_same_for_the_same_record),
+		FOLDING(an_event_whose_states_are_too_much_fails),
+		FOLDING(states_that_an_event_only_reads_count_too),
+		FOLDING(an_event_with_too_many_instructions_in_its_steps_fails),
+		FOLDING(the_last_steps_of_an_event_have_what_the_others_left),
+		FOLDING(bytes_of_states_that_do_not_change_count_as_instructions),
+		FOLDING(events_of_one_step_with_too_many_values_fail),
+		FOLDING(events_of_many_steps_with_too_many_values_fail),
+		FOLDING(what_a_large_event_took_is_given_back),
 		cmocka_unit_test(freeing_no_fold_is_allowed),
 	};
 

@@ -43,6 +43,84 @@ static void assert_refused_bytes(const char *text, size_t size, const char *reas
 
 #define assert_refused(text, reason) assert_refused_bytes(text, sizeof(text) - 1, reason)
 
+/* Counting is exact for what parses. */
+static void json_count_is_that_of_the_values(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t count;
+	} cases[] = {
+		{"1", 1},
+		{"\"a,b[c\"", 1},
+		{"[]", 1},
+		{" { } ", 1},
+		{"[\n]", 1},
+		{"[1]", 2},
+		{"[1,2,3]", 4},
+		{"[[],[]]", 3},
+		{"[[[]]]", 3},
+		{"[[ ], {}, [{}]]", 5},
+		{"{\"a\":1,\"b\":[true,null]}", 5},
+		{"[\"\\\"],[\",\"\\\\\",[]]", 4},
+		{"[\"]\",\"[\"]", 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		WFS_AUTO_JSON json_t *json = NULL;
+		const size_t size = strlen(cases[i].text);
+
+		print_message("%s\n", cases[i].text);
+		assert_int_equal(wfs_json_parse(cases[i].text, size, &json, NULL), 0);
+		assert_int_equal(wfs_json_count(cases[i].text, size), cases[i].count);
+	}
+}
+
+static void json_count_ends_in_any_text(void **state)
+{
+	static const char *const texts[] = {"", "\"", "\"\\", "\"\\\"", "[[", "]]", "\"\x01", ",,"};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++)
+		assert_in_range(wfs_json_count(texts[i], strlen(texts[i])), 1, 3);
+}
+
+/* Return: `[[],[],…]` with @count values; caller frees. */
+static char *text_of_values(size_t count, size_t *ret_size)
+{
+	const size_t size = 3 * (count - 1) + 1;
+	char *const text = malloc(size);
+
+	assert_non_null(text);
+	for (size_t i = 0; i < size; i++)
+		text[i] = ",[]"[i % 3];
+	text[0] = '[';
+	text[size - 1] = ']';
+	*ret_size = size;
+	return text;
+}
+
+static void json_parse_bounded_refuses_one_value_too_many(void **state)
+{
+	WFS_AUTO_JSON json_t *json = NULL;
+	struct wfs_error error = {0};
+	size_t size;
+
+	(void)state;
+	WFS_AUTO_FREE char *most = text_of_values(WFS_JSON_VALUES_MAX, &size);
+	assert_int_equal(wfs_json_parse_bounded(most, size, &json, &error), 0);
+	assert_int_equal(json_array_size(json), WFS_JSON_VALUES_MAX - 1);
+
+	WFS_AUTO_FREE char *more = text_of_values(WFS_JSON_VALUES_MAX + 1, &size);
+	json_decref(WFS_STEAL(json));
+	assert_int_equal(wfs_json_parse_bounded(more, size, &json, &error), -EFBIG);
+	assert_null(json);
+	assert_int_equal(error.code, WFS_E_TOO_LARGE);
+	assert_string_equal(
+		error.message, "the JSON text has 1048577 values, at most 1048576 are taken");
+	assert_int_equal(wfs_json_parse(more, size, &json, &error), 0);
+}
+
 static void json_parse_takes_every_kind_of_value(void **state)
 {
 	(void)state;
@@ -480,6 +558,9 @@ static void json_write_fails_the_buffer_and_does_not_crash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_count_is_that_of_the_values),
+		cmocka_unit_test(json_count_ends_in_any_text),
+		cmocka_unit_test(json_parse_bounded_refuses_one_value_too_many),
 		cmocka_unit_test(json_parse_takes_every_kind_of_value),
 		cmocka_unit_test(json_parse_names_line_and_column_of_a_syntax_error),
 		cmocka_unit_test(json_parse_refuses_empty_and_trailing_text),

@@ -364,6 +364,70 @@ static void an_object_is_usable_after_each_bound(void **state)
 	}
 }
 
+/* --- a budget of several steps --- */
+
+static int step_on_budget(
+	struct wfs_lua *lua, struct wfs_lua_budget *budget, struct wfs_error *error)
+{
+	WFS_AUTO_LUA_RESULT struct wfs_lua_result result = {0};
+	WFS_AUTO_JSON json_t *event = json_null();
+	const struct wfs_lua_step step = {
+		.event = event, .reducer = "r", .schema = "s", .principal = "p", .budget = budget};
+
+	*error = (struct wfs_error){0};
+	return wfs_lua_step(lua, &step, &result, error);
+}
+
+static void steps_share_a_budget(void **state)
+{
+	static const char source[] = "function step() for i = 1, 100000 do end return 1 end";
+	struct wfs_lua_budget budget = {.instructions = 450000};
+	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	struct wfs_error error;
+
+	(void)state;
+	assert_int_equal(
+		wfs_lua_new(FEW_INSTRUCTIONS, "a.lua", source, strlen(source), &lua, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(step_on_budget(lua, &budget, &error), 0);
+	assert_in_range(budget.used, 400000, 404000);
+	assert_int_equal(step_on_budget(lua, &budget, &error), -EIO);
+	assert_string_equal(error.message, "a.lua:1: more than 450000 instructions for one event");
+
+	/* Nothing is run once it is used up, and a step without it has its own bounds. */
+	assert_int_equal(step_on_budget(lua, &budget, &error), -EIO);
+	assert_string_equal(error.message, "a.lua: more than 450000 instructions for one event");
+	assert_int_equal(step_on_budget(lua, NULL, &error), 0);
+}
+
+static void steps_too_short_to_be_looked_at_end_by_time(void **state)
+{
+	static const char source[] =
+		"local a, b = ('x'):rep(1 << 20) .. 'a', ('x'):rep(1 << 20) .. 'b'\n"
+		"function step() for i = 1, 200 do local c = a < b end return 1 end";
+	const struct wfs_lua_limits limits = {
+		.instructions = 1000000, .memory_bytes = 32 << 20, .output_bytes = 1 << 16};
+	struct wfs_lua_budget budget = {.instructions = UINT64_MAX};
+	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	struct wfs_error error;
+	int r = 0;
+
+	/* 200 comparisons of a MiB each are fewer instructions than are between two looks. */
+	(void)state;
+	assert_int_equal(wfs_lua_new(&limits, "a.lua", source, strlen(source), &lua, NULL), 0);
+	assert_int_equal(step_on_budget(lua, &budget, &error), 0);
+	assert_true(budget.time_start_ns == 0);
+	assert_int_equal(step_on_budget(lua, &budget, &error), 0);
+	assert_true(budget.time_start_ns > 0);
+	budget.instructions = 1000000; /* a second, the least there is */
+	for (int i = 0; i < 1000 && !r; i++) {
+		budget.used = 0;
+		r = step_on_budget(lua, &budget, &error);
+	}
+	assert_int_equal(r, -EIO);
+	assert_non_null(strstr(error.message, "too much processor time"));
+}
+
 /* Every allocation of loading and stepping is refused once, by a limit that is just too small. */
 static void any_memory_limit_ends_in_an_answer(void **state)
 {
@@ -499,6 +563,8 @@ int main(void)
 		cmocka_unit_test(weak_tables_and_finalisers_are_refused),
 		cmocka_unit_test(output_is_bounded),
 		cmocka_unit_test(an_object_is_usable_after_each_bound),
+		cmocka_unit_test(steps_share_a_budget),
+		cmocka_unit_test(steps_too_short_to_be_looked_at_end_by_time),
 		cmocka_unit_test(any_memory_limit_ends_in_an_answer),
 		cmocka_unit_test(a_failing_allocation_is_told_and_survived),
 		cmocka_unit_test(memory_does_not_grow_over_many_steps),

@@ -165,6 +165,41 @@ static void bytes_that_are_no_json_are_refused(void **state)
 	assert_int_equal(wfs_record_parse(WFS_BYTES(NULL, 0), &parsed, NULL), -EIO);
 }
 
+static void the_body_of_a_blob_is_canonical(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	const struct wfs_hash hash = {0};
+
+	(void)state;
+	wfs_record_write_blob_body(&body, &hash, UINT64_C(1) << 40);
+
+	assert_string_equal(
+		wfs_buffer_text(&body), "{\"hash\":\"sha256:" ZEROS "\",\"size\":1099511627776}");
+}
+
+static void changes_are_ordered_by_reducer_and_then_by_the_bytes_of_the_key(void **state)
+{
+	static const struct {
+		const char *reducer;
+		const char *key;
+	} ordered[] = {{"a", ""}, {"a", "A"}, {"a", "AB"}, {"a", "B"}, {"a", "\xc3\xa4"},
+		{"a.b", ""}, {"ab", ""}};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ordered); i++) {
+		for (size_t j = 0; j < WFS_ARRAY_COUNT(ordered); j++) {
+			const int r = wfs_changes_compare(ordered[i].reducer,
+				wfs_bytes_text(ordered[i].key), ordered[j].reducer,
+				wfs_bytes_text(ordered[j].key));
+
+			print_message("%s %s, %s %s\n", ordered[i].reducer, ordered[i].key,
+				ordered[j].reducer, ordered[j].key);
+			assert_int_equal((r > 0) - (r < 0), (i > j) - (i < j));
+		}
+	}
+	assert_int_equal(wfs_changes_compare("a", WFS_BYTES(NULL, 0), "a", WFS_BYTES(NULL, 0)), 0);
+}
+
 static void changes_are_one_canonical_document(void **state)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
@@ -194,6 +229,8 @@ int main(void)
 		cmocka_unit_test(every_kind_has_a_name_and_is_read_back),
 		cmocka_unit_test(lines_that_are_no_records_are_refused),
 		cmocka_unit_test(bytes_that_are_no_json_are_refused),
+		cmocka_unit_test(the_body_of_a_blob_is_canonical),
+		cmocka_unit_test(changes_are_ordered_by_reducer_and_then_by_the_bytes_of_the_key),
 		cmocka_unit_test(changes_are_one_canonical_document),
 	};
 

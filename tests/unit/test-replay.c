@@ -95,6 +95,27 @@ static void more_records_than_one_batch_replay(void **state)
 	assert_good(fixture);
 }
 
+static void events_with_as_much_as_they_may_have_replay(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	for (int i = 0; i < 2; i++)
+		tell(fixture,
+			"{'key':'a','op':'emit','n':8,"
+			"'value':{'key':'x','op':'toggle','n':7000000}}");
+
+	assert_good(fixture);
+}
+
+static void an_event_with_nearly_as_many_instructions_as_it_may_have_replays(void **state)
+{
+	tell(*state,
+		"{'key':'a','op':'emit','n':11,"
+		"'value':{'key':'x','op':'work','n':9000000}}");
+
+	assert_good(*state);
+}
+
 struct progress {
 	uint64_t last;
 	uint64_t total;
@@ -343,6 +364,8 @@ int main(void)
 		IN_WORLD(a_new_world_replays),
 		IN_WORLD(a_world_with_something_of_everything_replays),
 		IN_WORLD(more_records_than_one_batch_replay),
+		IN_WORLD(events_with_as_much_as_they_may_have_replay),
+		IN_WORLD(an_event_with_nearly_as_many_instructions_as_it_may_have_replays),
 		IN_WORLD(progress_ends_with_all_records),
 		IN_WORLD(the_scratch_store_is_removed),
 		IN_WORLD(an_interrupted_replay_leaves_no_scratch_store),

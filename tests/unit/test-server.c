@@ -270,6 +270,79 @@ static void server_refuses_a_line_over_16_mib_and_closes(void **state)
 	assert_closed(&wire);
 }
 
+static void server_refuses_a_line_with_too_many_values_and_goes_on(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wfs_buffer_append_byte(&line, '[');
+	for (int i = 0; i < WFS_JSON_VALUES_MAX; i++)
+		wfs_buffer_append_text(&line, i ? ",[]" : "[]");
+	wfs_buffer_append_text(&line, "]\n");
+	wire_write(&wire, line.data, line.size);
+	assert_error(&wire, "", "too_large");
+	wire_say(&wire, HEAD_1);
+	assert_ok(&wire, "1");
+}
+
+/* A request with `values` values, which no schema is known for. */
+static void long_line(struct wfs_buffer *line, int values)
+{
+	wfs_buffer_append_text(line,
+		"{\"v\":1,\"id\":\"long\",\"cmd\":\"send-event\",\"payload\":"
+		"{\"schema\":\"test/No@1\",\"value\":[");
+	for (int i = 0; i < values; i++)
+		wfs_buffer_append_text(line, i ? ",[]" : "[]");
+	wfs_buffer_append_text(line, "]}}\n");
+}
+
+static void server_reads_a_long_line_while_it_answers_others(void **state)
+{
+	enum { ROUNDS = 20 };
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire other = wire_to(*state);
+	struct pollfd ready = {.fd = wire.fd, .events = POLLIN};
+	bool others_first = false;
+
+	/* The other one may come late on a busy machine, but not always. */
+	long_line(&line, 1000000);
+	for (int i = 0; i < ROUNDS && !others_first; i++) {
+		wire_write(&wire, line.data, line.size);
+		wire_say(&other, HEAD_1);
+		assert_ok(&other, "1");
+		others_first = poll(&ready, 1, 0) == 0;
+		assert_error(&wire, "long", "not_found");
+	}
+	assert_true(others_first);
+}
+
+static void server_answers_long_lines_in_their_order(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	for (int i = 0; i < 3; i++) {
+		wfs_buffer_append_text(
+			&text, "{\"v\":1,\"id\":\"short\",\"cmd\":\"journal-head\"}\n");
+		long_line(&text, 100000);
+		wfs_buffer_append_text(&text, "[");
+		for (int j = 0; j < WFS_SERVER_LINE_MAX / 64; j++)
+			wfs_buffer_append_text(&text, " ");
+		wfs_buffer_append_text(&text, "\n");
+	}
+	text.size--; /* the last line lacks its end */
+	wire_write(&wire, text.data, text.size);
+	assert_int_equal(shutdown(wire.fd, SHUT_WR), 0);
+
+	for (int i = 0; i < 3; i++) {
+		assert_ok(&wire, "short");
+		assert_error(&wire, "long", "not_found");
+		assert_error(&wire, "", "invalid_json");
+	}
+	assert_closed(&wire);
+}
+
 static void server_answers_a_last_line_without_its_end(void **state)
 {
 	AUTO_WIRE struct wire wire = wire_to(*state);
@@ -592,6 +665,9 @@ int main(void)
 		SERVED(server_refuses_malformed_envelopes),
 		SERVED(server_acts_as_a_principal_that_exists),
 		SERVED(server_refuses_a_line_over_16_mib_and_closes),
+		SERVED(server_refuses_a_line_with_too_many_values_and_goes_on),
+		SERVED(server_reads_a_long_line_while_it_answers_others),
+		SERVED(server_answers_long_lines_in_their_order),
 		SERVED(server_answers_a_last_line_without_its_end),
 		SERVED(server_skips_empty_lines),
 		SERVED(server_answers_in_order_what_is_sent_at_once),

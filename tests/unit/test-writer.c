@@ -8,6 +8,8 @@
 #include <lmdb.h>
 #include <sched.h>
 
+#include "kernel/gc.h"
+
 enum {
 	GENESIS_HEIGHT = 2, /* of a new world: the genesis record and its first snapshot */
 	THREADS = 4,
@@ -19,6 +21,10 @@ enum {
 
 static atomic_int failing_commits; /* how many of the next ones fail */
 static atomic_int failing_begins;  /* the same, of write transactions */
+static atomic_bool files_fail;     /* there is no room for any */
+static atomic_bool gc_fails;
+static atomic_bool begins_held; /* they wait; set and unset by the test */
+static atomic_size_t begin_count;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
 int __real_mdb_txn_commit(MDB_txn *txn);
@@ -28,7 +34,12 @@ int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_
 
 int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret)
 {
-	if ((flags & MDB_RDONLY) || atomic_load(&failing_begins) == 0)
+	if (flags & MDB_RDONLY)
+		return __real_mdb_txn_begin(env, parent, flags, ret);
+	atomic_fetch_add(&begin_count, 1);
+	while (atomic_load(&begins_held))
+		sched_yield();
+	if (atomic_load(&failing_begins) == 0)
 		return __real_mdb_txn_begin(env, parent, flags, ret);
 	atomic_fetch_sub(&failing_begins, 1);
 	return MDB_PANIC; /* what LMDB says after it failed to write the root */
@@ -41,6 +52,27 @@ int __wrap_mdb_txn_commit(MDB_txn *txn)
 	atomic_fetch_sub(&failing_commits, 1);
 	mdb_txn_abort(txn);
 	return ENOSPC;
+}
+
+int __real_wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
+int __wrap_wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
+int __real_wfs_gc_step_run(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);
+int __wrap_wfs_gc_step_run(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);
+
+int __wrap_wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob)
+{
+	return atomic_load(&files_fail) ? -ENOSPC : __real_wfs_blob_writer_finish(writer, ret_blob);
+}
+
+int __wrap_wfs_gc_step_run(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error)
+{
+	if (!atomic_load(&gc_fails))
+		return __real_wfs_gc_step_run(step, head, ret_fatal, error);
+	*ret_fatal = true;
+	return wfs_error_set(error, WFS_E_HASH_MISMATCH, "a damaged row");
 }
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -106,6 +138,22 @@ static void sent_init(
 		.done = answered,
 		.context = sent,
 	};
+}
+
+/* Sends the first, and the others while that is being stored, so that these are one batch. */
+static void send_as_batch(struct world_fixture *fixture, struct sent *sent, size_t count)
+{
+	const size_t begun = atomic_load(&begin_count);
+	int r = 0;
+
+	atomic_store(&begins_held, true);
+	r |= wfs_world_submit(fixture->world, &sent[0].request);
+	while (atomic_load(&begin_count) == begun)
+		sched_yield();
+	for (size_t i = 1; i < count; i++)
+		r |= wfs_world_submit(fixture->world, &sent[i].request);
+	atomic_store(&begins_held, false);
+	assert_int_equal(r, 0);
 }
 
 struct sender {
@@ -319,6 +367,54 @@ static void more_bytes_than_the_queue_holds_are_refused(void **state)
 	json_decref(gate.value);
 }
 
+static void values_count_as_the_memory_that_they_take(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { VALUES = 500000, COUNT = WFS_QUEUE_BYTES_MAX / (VALUES * WFS_JSON_VALUE_BYTES) + 1 };
+	WFS_AUTO_JSON json_t *value = json_array();
+	static struct sent sent[COUNT];
+	struct answers answers;
+	size_t taken = 0;
+	struct gate gate;
+
+	for (int i = 0; i < VALUES; i++)
+		json_array_append_new(value, json_null());
+	gate_close(&gate, fixture);
+	answers_init(&answers, COUNT);
+	for (; taken < COUNT; taken++) {
+		sent_init(&sent[taken], &answers, "same", "a", 1);
+		sent[taken].request.schema = "test/None@1";
+		sent[taken].request.value = value;
+		if (wfs_world_submit(fixture->world, &sent[taken].request))
+			break;
+	}
+	gate_open(&gate);
+
+	assert_in_range(taken, 2, COUNT - 1);
+	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
+	world_fixture_close(fixture);
+	assert_int_equal(answers.count, taken);
+	for (size_t i = 0; i <= taken; i++)
+		json_decref(sent[i].value);
+	json_decref(gate.value);
+}
+
+static void an_event_with_too_many_values_is_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *value = json_array();
+	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
+		.principal = "tester",
+		.schema = "test/None@1",
+		.value = value};
+
+	for (int i = 0; i < WFS_JSON_VALUES_MAX; i++)
+		json_array_append_new(value, json_null());
+
+	assert_int_equal(wfs_world_call(fixture->world, &request), -EFBIG);
+	assert_int_equal(request.error.code, WFS_E_TOO_LARGE);
+}
+
 static void close_answers_everything_that_is_queued(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -338,6 +434,63 @@ static void close_answers_everything_that_is_queued(void **state)
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_state(fixture, "cell", "a", "{'n':3000}");
 	for (size_t i = 0; i < COUNT; i++)
+		json_decref(sent[i].value);
+}
+
+static void a_batch_ends_when_its_results_are_large(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { COUNT = 40, SIZE = 3000000 };
+	struct wfs_world_figures figures;
+	struct sent sent[COUNT];
+	struct answers answers;
+
+	answers_init(&answers, COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "k%d", i);
+		sent_init(&sent[i], &answers, "grow", key, SIZE);
+	}
+	send_as_batch(fixture, sent, COUNT);
+	answers_wait(&answers);
+	wfs_world_figures(fixture->world, &figures);
+
+	/* 32 MiB end a batch after 12 of them. */
+	assert_int_equal(answers.failed, 0);
+	assert_int_equal(figures.batches_total, 1 + 4);
+	for (int i = 0; i < COUNT; i++) {
+		assert_int_equal(sent[i].answer_count, 1);
+		assert_int_equal(sent[i].request.seq, GENESIS_HEIGHT + i);
+		assert_int_equal(sent[i].request.height, GENESIS_HEIGHT + i + 1);
+		json_decref(sent[i].value);
+	}
+}
+
+static void a_batch_ends_when_its_work_was_long(void **state)
+{
+	struct world_fixture *fixture = *state;
+	static const char *const ops[] = {
+		"set", "work", "work", "add", "work", "loop", "loop", "add", "add"};
+	struct wfs_world_figures figures;
+	struct sent sent[WFS_ARRAY_COUNT(ops)];
+	struct answers answers;
+
+	answers_init(&answers, WFS_ARRAY_COUNT(ops));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		const bool works = strcmp(ops[i], "work") == 0;
+
+		sent_init(&sent[i], &answers, ops[i], works ? "b" : "a", works ? 9000000 : 1);
+	}
+	send_as_batch(fixture, sent, WFS_ARRAY_COUNT(ops));
+	answers_wait(&answers);
+	wfs_world_figures(fixture->world, &figures);
+
+	/* set; work, work, add, work; loop, loop, which fail; add, add. */
+	assert_int_equal(answers.failed, 2);
+	assert_int_equal(figures.batches_total, 4);
+	assert_state(fixture, "cell", "a", "{'n':4}");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++)
 		json_decref(sent[i].value);
 }
 
@@ -601,6 +754,120 @@ static void a_commit_that_fails_is_not_observed(void **state)
 	assert_int_equal(watcher.count, 0);
 }
 
+/* Notes what the commits were, in the order in which they were told. */
+struct history {
+	struct wfs_observer observer;
+	size_t count;
+	uint64_t to_height[8];
+};
+
+static void note_commit(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	struct history *history = (struct history *)observer;
+
+	if (history->count < WFS_ARRAY_COUNT(history->to_height))
+		history->to_height[history->count] = commit->to_height;
+	history->count++;
+}
+
+static void a_request_that_cannot_be_stored_fails_alone(void **state)
+{
+	struct world_fixture *fixture = *state;
+	static const char *const ops[] = {"set", "add", "fail", "grow", "add", "emit"};
+	struct history history = {.observer.committed = note_commit};
+	struct sent sent[WFS_ARRAY_COUNT(ops)];
+	struct answers answers;
+
+	/* The state of `grow` would be a file. */
+	answers_init(&answers, WFS_ARRAY_COUNT(ops));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		const bool grows = strcmp(ops[i], "grow") == 0;
+
+		sent_init(&sent[i], &answers, ops[i], grows ? "b" : "a", grows ? 100000 : 2);
+	}
+	wfs_world_observe(fixture->world, &history.observer);
+	atomic_store(&files_fail, true);
+	send_as_batch(fixture, sent, WFS_ARRAY_COUNT(ops));
+	answers_wait(&answers);
+	atomic_store(&files_fail, false);
+	wfs_world_unobserve(fixture->world, &history.observer);
+
+	assert_int_equal(answers.failed, 2);
+	assert_int_equal(sent[2].request.error.code, WFS_E_RUNTIME_ERROR);
+	assert_int_equal(sent[3].request.error.code, WFS_E_STORE_FULL);
+	assert_true(sent[3].request.seq == UINT64_MAX);
+	assert_int_equal(sent[0].request.seq, GENESIS_HEIGHT);
+	assert_int_equal(sent[1].request.seq, GENESIS_HEIGHT + 1);
+	assert_int_equal(sent[4].request.seq, GENESIS_HEIGHT + 2);
+	assert_int_equal(sent[5].request.seq, GENESIS_HEIGHT + 3);
+	assert_int_equal(sent[5].request.height, GENESIS_HEIGHT + 6);
+	assert_int_equal(history.count, 4);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(history.to_height[i], GENESIS_HEIGHT + i + 1);
+	assert_int_equal(history.to_height[3], GENESIS_HEIGHT + 6);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
+		assert_int_equal(sent[i].answer_count, 1);
+		json_decref(sent[i].value);
+	}
+	assert_state(fixture, "cell", "a", "{'n':2,'op':'emit'}");
+	assert_state(fixture, "cell", "b", NULL);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 6);
+}
+
+static void requests_behind_one_that_cannot_be_stored_share_a_batch_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { COUNT = 20 };
+	struct wfs_world_figures figures;
+	struct sent sent[COUNT];
+	struct answers answers;
+
+	answers_init(&answers, 3);
+	for (int i = 0; i < COUNT; i++)
+		sent_init(&sent[i], &answers, i == 1 ? "grow" : "add", "a", i == 1 ? 100000 : 1);
+	atomic_store(&files_fail, true);
+	send_as_batch(fixture, sent, 3);
+	answers_wait(&answers);
+	atomic_store(&files_fail, false);
+	answers_init(&answers, COUNT - 3);
+	send_as_batch(fixture, &sent[3], COUNT - 3);
+	answers_wait(&answers);
+	wfs_world_figures(fixture->world, &figures);
+
+	assert_int_equal(figures.requests_failed, 1);
+	assert_int_equal(figures.batches_total, 1 + 2 + 2);
+	assert_state(fixture, "cell", "a", "{'n':19}");
+	for (int i = 0; i < COUNT; i++)
+		json_decref(sent[i].value);
+}
+
+static void a_collection_that_fails_fails_alone(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { COUNT = 4, GC = 2 };
+	struct wfs_gc_step step = {.kind = WFS_GC_DROP};
+	struct sent sent[COUNT];
+	struct answers answers;
+
+	answers_init(&answers, COUNT);
+	for (size_t i = 0; i < COUNT; i++)
+		sent_init(&sent[i], &answers, "add", "a", 1);
+	sent[GC].request.kind = WFS_REQUEST_GC;
+	sent[GC].request.gc = &step;
+	atomic_store(&gc_fails, true);
+	send_as_batch(fixture, sent, COUNT);
+	answers_wait(&answers);
+	atomic_store(&gc_fails, false);
+
+	assert_int_equal(answers.failed, 1);
+	assert_int_equal(sent[GC].request.error.code, WFS_E_HASH_MISMATCH);
+	assert_int_equal(sent[3].request.seq, GENESIS_HEIGHT + 2);
+	assert_state(fixture, "cell", "a", "{'n':3}");
+	for (size_t i = 0; i < COUNT; i++)
+		json_decref(sent[i].value);
+}
+
 static void a_request_that_failed_before_the_commit_did_keeps_its_reason(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -632,7 +899,11 @@ int main(void)
 		IN_WORLD(a_bad_request_among_good_ones_fails_alone),
 		IN_WORLD(more_requests_than_the_queue_holds_are_refused),
 		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
+		IN_WORLD(values_count_as_the_memory_that_they_take),
+		IN_WORLD(an_event_with_too_many_values_is_refused),
 		IN_WORLD(close_answers_everything_that_is_queued),
+		IN_WORLD(a_batch_ends_when_its_results_are_large),
+		IN_WORLD(a_batch_ends_when_its_work_was_long),
 		IN_WORLD(figures_count_requests_and_batches),
 		IN_WORLD(an_observer_is_called_before_the_answer_and_sees_the_commit),
 		IN_WORLD(an_observer_is_told_each_changed_cell),
@@ -646,6 +917,9 @@ int main(void)
 		IN_WORLD(a_commit_that_fails_leaves_no_trace),
 		IN_WORLD(a_store_that_cannot_be_written_any_more_refuses_and_does_not_end),
 		IN_WORLD(a_commit_that_fails_is_not_observed),
+		IN_WORLD(a_request_that_cannot_be_stored_fails_alone),
+		IN_WORLD(requests_behind_one_that_cannot_be_stored_share_a_batch_again),
+		IN_WORLD(a_collection_that_fails_fails_alone),
 		IN_WORLD(a_request_that_failed_before_the_commit_did_keeps_its_reason),
 	};
 
