@@ -55,6 +55,11 @@ static void remove_content(int fd, unsigned int depth)
 	} while (removed);
 }
 
+void wfs_directory_clear(int fd)
+{
+	remove_content(fd, DEPTH_MAX);
+}
+
 void wfs_directory_remove(const char *directory)
 {
 	(void)remove_name(AT_FDCWD, directory, DEPTH_MAX);

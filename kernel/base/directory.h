@@ -8,3 +8,6 @@
  * threads may call it: signal-safety(7).
  */
 void wfs_directory_remove(const char *directory);
+
+/** wfs_directory_clear() - remove everything in a directory that is open, in the same way. */
+void wfs_directory_clear(int fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying and syncing files. */
+/* Copying files. */
 #include "kernel/base/file.h"
 
 #include <errno.h>
@@ -33,11 +33,4 @@ int wfs_file_copy(int from, int to)
 		else if (size < 0 && errno != EINTR)
 			return -errno;
 	}
-}
-
-int wfs_file_sync_directory(const char *directory)
-{
-	WFS_AUTO_FD int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 || fsync(fd) ? -errno : 0;
 }

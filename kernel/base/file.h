@@ -8,6 +8,3 @@
  * Return: 0, -ENOSPC, -EIO, …
  */
 int wfs_file_copy(int from, int to);
-
-/** wfs_file_sync_directory() - make the names in a directory durable. Return: 0, or -errno. */
-int wfs_file_sync_directory(const char *directory);

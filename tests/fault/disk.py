@@ -75,6 +75,7 @@ class Disk:
         self.directories = {0: {}}  # as the program sees them, while reading the recording
         self.names = []             # Names, in order
         self.contents = {}          # inode of a file -> changes, in order
+        self.modes = {}             # inode of a directory -> mode that it is made with
         self.serial = 0
         self.inodes = {os.stat(root).st_ino: 0}  # of the machine -> ours, which are never used again
         self.mapped = set()
@@ -124,6 +125,7 @@ class Disk:
         directory, name = self.place(operation.fields[0])
         inode = self.new_inode(operation.fields[1])
         self.directories[inode] = {}
+        self.modes[inode] = int(operation.fields[2])
         self.change_names(index, directory, [(directory, name, inode)])
 
     def do_rename(self, index, operation):
@@ -183,7 +185,7 @@ class Disk:
             change.sure_at == change.index == point - 1)
 
     def tree(self, point, kept):
-        """The files of the state: path -> content, or None for a directory."""
+        """The files of the state: path -> content, or the mode of a directory."""
         directories = {inode: {} for inode in self.directories}
         for change in self.names:
             if change.index < point and (change in kept or not self.is_unsure(change, point)):
@@ -199,7 +201,7 @@ class Disk:
     def walk(self, directories, directory, path, point, kept, files):
         for name, inode in directories[directory].items():
             if inode in directories:
-                files[f"{path}/{name}"] = None
+                files[f"{path}/{name}"] = self.modes.get(inode, 0o700)
                 self.walk(directories, inode, f"{path}/{name}", point, kept, files)
             else:
                 files[f"{path}/{name}"] = self.content(inode, point, kept)

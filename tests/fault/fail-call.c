@@ -129,6 +129,9 @@ static const char *write_to(int fd)
 	X("rename", int, -1, rename, (const char *from, const char *to), (from, to))               \
 	X("rename", int, -1, renameat, (int from_fd, const char *from, int to_fd, const char *to), \
 		(from_fd, from, to_fd, to))                                                        \
+	X("rename", int, -1, renameat2,                                                            \
+		(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags),    \
+		(from_fd, from, to_fd, to, flags))                                                 \
 	X("mkdir", int, -1, mkdir, (const char *path, mode_t mode), (path, mode))                  \
 	X("mkdir", int, -1, mkdirat, (int fd, const char *path, mode_t mode), (fd, path, mode))    \
 	X("mkdir", char *, NULL, mkdtemp, (char *pattern), (pattern))                              \

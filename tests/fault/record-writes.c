@@ -7,7 +7,7 @@
  *
  * A record is a line `OP ARGUMENT… SIZE`, separated by tabs, and SIZE bytes. Files and directories
  * are named by inode number, names by path:
- *   create PATH INODE    mkdir PATH INODE     rename FROM TO      unlink PATH (of directories, too)
+ *   create PATH INODE    mkdir PATH INODE MODE    rename FROM TO    unlink PATH (directories, too)
  *   write INODE OFFSET SYNCED (bytes)         truncate INODE SIZE
  *   sync INODE           syncall
  *   map PATH (shared and writable: those writes are not seen)
@@ -160,7 +160,7 @@ EXPORT int mkdirat(int fd, const char *name, mode_t mode)
 	WFS_GUARD(&lock);
 	const int r = REAL(mkdirat)(fd, name, mode);
 	if (r == 0 && is_ours(path))
-		record(NULL, 0, "mkdir\t%s\t%" PRIu64, path, inode_of(path));
+		record(NULL, 0, "mkdir\t%s\t%" PRIu64 "\t%u", path, inode_of(path), mode);
 	return r;
 }
 
@@ -175,11 +175,11 @@ EXPORT char *mkdtemp(char *pattern)
 	char *const path = REAL(mkdtemp)(pattern);
 
 	if (path && is_ours(path))
-		record(NULL, 0, "mkdir\t%s\t%" PRIu64, path, inode_of(path));
+		record(NULL, 0, "mkdir\t%s\t%" PRIu64 "\t%u", path, inode_of(path), 0700U);
 	return path;
 }
 
-EXPORT int renameat(int from_fd, const char *from, int to_fd, const char *to)
+EXPORT int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags)
 {
 	char from_path[PATH_MAX];
 	char to_path[PATH_MAX];
@@ -187,10 +187,15 @@ EXPORT int renameat(int from_fd, const char *from, int to_fd, const char *to)
 	path_of(from_fd, from, from_path);
 	path_of(to_fd, to, to_path);
 	WFS_GUARD(&lock);
-	const int r = REAL(renameat)(from_fd, from, to_fd, to);
+	const int r = REAL(renameat2)(from_fd, from, to_fd, to, flags);
 	if (r == 0 && (is_ours(from_path) || is_ours(to_path)))
 		record(NULL, 0, "rename\t%s\t%s", from_path, to_path);
 	return r;
+}
+
+EXPORT int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	return renameat2(from_fd, from, to_fd, to, 0);
 }
 
 EXPORT int rename(const char *from, const char *to)

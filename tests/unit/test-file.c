@@ -89,14 +89,6 @@ static void copy_says_why_it_could_not(void **state)
 	assert_int_equal(wfs_file_copy(from, to), -EBADF);
 }
 
-static void sync_of_a_missing_directory_says_so(void **state)
-{
-	(void)state;
-
-	assert_int_equal(wfs_file_sync_directory("/tmp"), 0);
-	assert_int_equal(wfs_file_sync_directory("/tmp/wfs-no-such-directory"), -ENOENT);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,7 +96,6 @@ int main(void)
 		cmocka_unit_test(copy_crosses_file_systems),
 		cmocka_unit_test(copy_of_an_empty_file_is_empty),
 		cmocka_unit_test(copy_says_why_it_could_not),
-		cmocka_unit_test(sync_of_a_missing_directory_says_so),
 	};
 
 	return cmocka_run_group_tests_name("file", tests, NULL, NULL);

@@ -10,9 +10,15 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "kernel/base/directory.h"
 #include "kernel/stage.h"
+
+enum {
+	PAIRS = 100,    /* of runs that begin at once */
+	NOBODY = 65534, /* a user that is not ours */
+};
 
 struct fixture {
 	char root[64];
@@ -165,6 +171,7 @@ static void leave_behind(struct fixture *fixture)
 	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
 	fill(&stage);
 	close(stage.fd);
+	close(stage.place_fd);
 }
 
 static void init_removes_what_a_killed_run_left_beside_it(void **state)
@@ -206,6 +213,285 @@ static void init_leaves_alone_what_somebody_is_filling(void **state)
 	assert_true(there(fixture, "last"));
 }
 
+static void init_refuses_an_empty_directory_that_somebody_is_filling(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_STAGE struct wfs_stage first = {0};
+	WFS_AUTO_STAGE struct wfs_stage second = {0};
+
+	assert_int_equal(mkdir(fixture->wanted, 0700), 0);
+	assert_int_equal(wfs_stage_init(&first, fixture->wanted, &fixture->error), 0);
+	fill(&first);
+	assert_int_equal(wfs_stage_init(&second, fixture->wanted, &fixture->error), -EEXIST);
+
+	assert_int_equal(fixture->error.code, WFS_E_ALREADY_EXISTS);
+	assert_int_equal(wfs_stage_publish(&first, "last", &fixture->error), 0);
+	wfs_stage_done(&first);
+	assert_int_equal(count_names(fixture->root), 4);
+}
+
+static void publish_replaces_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wfs_stage stage = {0};
+	char path[PATH_MAX];
+	char text[8] = "";
+
+	assert_int_equal(mkdir(fixture->wanted, 0700), 0);
+	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
+	fill(&stage);
+	snprintf(path, sizeof(path), "%s/last", fixture->wanted);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, "theirs", 6), 6);
+	assert_int_equal(wfs_stage_publish(&stage, "last", &fixture->error), -EEXIST);
+	wfs_stage_done(&stage);
+
+	WFS_AUTO_FD int again = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(read(again, text, sizeof(text)), 6);
+	assert_string_equal(text, "theirs");
+	assert_int_equal(count_names(fixture->wanted), 1);
+}
+
+/* --- renames that fail --- */
+
+static int renames_left = -1; /* of those that succeed; below 0: all */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
+int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags);
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags);
+
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags)
+{
+	if (renames_left == 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (renames_left > 0)
+		renames_left--;
+	return __real_renameat2(from_fd, from, to_fd, to, flags);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* `first`, `directory` and `last` are renamed, and nothing more can be, not even back. */
+static void what_could_not_be_taken_back_is_by_the_next_run(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(mkdir(fixture->wanted, 0700), 0);
+	for (int count = 0; count < 3; count++) {
+		WFS_AUTO_STAGE struct wfs_stage failed = {0};
+		WFS_AUTO_STAGE struct wfs_stage next = {0};
+
+		assert_int_equal(wfs_stage_init(&failed, fixture->wanted, &fixture->error), 0);
+		fill(&failed);
+		renames_left = count;
+		assert_int_equal(wfs_stage_publish(&failed, "last", &fixture->error), -ENOSPC);
+		wfs_stage_done(&failed);
+		renames_left = -1;
+		assert_int_equal(wfs_stage_init(&next, fixture->wanted, &fixture->error), 0);
+		wfs_stage_done(&next);
+		assert_int_equal(count_names(fixture->wanted), 0);
+	}
+}
+
+/* --- what is left by others --- */
+
+/* A directory named like a stage, with a list of what it moved. */
+static void plant(const struct fixture *fixture, mode_t mode, uid_t owner, const char *moved)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s.worldfs-new-AAAAAA", fixture->wanted);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s.worldfs-new-AAAAAA/.moved", fixture->wanted);
+	WFS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, moved, strlen(moved)), strlen(moved));
+	assert_int_equal(fchown(fd, owner, owner), 0);
+	snprintf(path, sizeof(path), "%s.worldfs-new-AAAAAA", fixture->wanted);
+	assert_int_equal(chmod(path, mode), 0);
+	assert_int_equal(chown(path, owner, owner), 0);
+}
+
+static void make_precious(const struct fixture *fixture)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/precious", fixture->root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/precious/thing", fixture->root);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void init_leaves_alone_what_another_user_named_like_a_stage(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_STAGE struct wfs_stage stage = {0};
+
+	if (geteuid() != 0)
+		skip();
+	make_precious(fixture);
+	plant(fixture, 01700, NOBODY, "nothere\nprecious\n");
+	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
+	wfs_stage_done(&stage);
+
+	assert_int_equal(count_names(fixture->root), 4);
+}
+
+/* Who may rename in a directory may give any of our directories such a name. */
+static void init_leaves_alone_what_was_not_made_as_a_stage(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_STAGE struct wfs_stage stage = {0};
+
+	make_precious(fixture);
+	plant(fixture, 0700, geteuid(), "nothere\nprecious\n");
+	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
+	wfs_stage_done(&stage);
+
+	assert_int_equal(count_names(fixture->root), 4);
+}
+
+static void init_follows_no_link_that_is_named_like_a_stage(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_STAGE struct wfs_stage stage = {0};
+	char path[PATH_MAX];
+
+	make_precious(fixture);
+	snprintf(path, sizeof(path), "%s.worldfs-new-AAAAAA", fixture->wanted);
+	assert_int_equal(symlink("precious", path), 0);
+	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
+	wfs_stage_done(&stage);
+
+	assert_int_equal(count_names(fixture->root), 3);
+}
+
+/* In a directory of its own, so that what the names lead to is the fixture's in any case. */
+static void init_takes_back_names_beside_the_stage_only(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_STAGE struct wfs_stage stage = {0};
+	char path[PATH_MAX];
+
+	make_precious(fixture);
+	snprintf(path, sizeof(path), "%s/place", fixture->root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(fixture->wanted, sizeof(fixture->wanted), "%s/place/wanted", fixture->root);
+	plant(fixture, 01700, geteuid(), "nothere\n../precious\n../precious/thing\n.\n..\n");
+	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
+	wfs_stage_done(&stage);
+
+	assert_int_equal(count_names(fixture->root), 3);
+}
+
+static void init_takes_back_what_was_moved_and_nothing_else(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_STAGE struct wfs_stage stage = {0};
+
+	make_precious(fixture);
+	plant(fixture, 01700, geteuid(), "nothere\nprecious\nkept\n");
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s.worldfs-new-AAAAAA/kept", fixture->wanted);
+	assert_int_equal(mkdir(path, 0700), 0); /* not moved yet */
+	snprintf(path, sizeof(path), "%s/kept", fixture->root);
+	assert_int_equal(mkdir(path, 0700), 0); /* somebody else's */
+	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
+	wfs_stage_done(&stage);
+
+	assert_int_equal(count_names(fixture->root), 1);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+/* --- two at once --- */
+
+/* Fills the directory with its own number. Return: 0 when it is said to be there. */
+static int try_to_fill(const char *wanted, char who)
+{
+	WFS_AUTO_STAGE struct wfs_stage stage = {0};
+	struct wfs_error error;
+	const char *const names[] = {"first", "last"};
+
+	if (wfs_stage_init(&stage, wanted, &error))
+		return 1;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		WFS_AUTO_FD int fd =
+			openat(stage.fd, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+		if (write(fd, &who, 1) != 1)
+			return 2;
+	}
+	stage.files_synced = true;
+	return wfs_stage_publish(&stage, "last", &error) ? 1 : 0;
+}
+
+/* Starts a process that fills once the other end of the pipe is closed. */
+static pid_t start_filling(const char *wanted, char who, const int starter[2])
+{
+	const pid_t pid = fork();
+	char byte;
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	close(starter[1]);
+	_exit(read(starter[0], &byte, 1) == 0 ? try_to_fill(wanted, who) : 2);
+}
+
+static int end_of(pid_t pid)
+{
+	int status = 0;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static char content_of(const struct fixture *fixture, const char *name)
+{
+	char path[PATH_MAX];
+	char byte = '\0';
+
+	snprintf(path, sizeof(path), "%s/%s", fixture->wanted, name);
+	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(read(fd, &byte, 1), 1);
+	return byte;
+}
+
+static void one_of_a_pair_wins(struct fixture *fixture, bool inside)
+{
+	int starter[2];
+	int end[2];
+
+	if (inside)
+		assert_int_equal(mkdir(fixture->wanted, 0700), 0);
+	assert_int_equal(pipe2(starter, O_CLOEXEC), 0);
+	const pid_t first = start_filling(fixture->wanted, '0', starter);
+	const pid_t second = start_filling(fixture->wanted, '1', starter);
+	close(starter[0]);
+	close(starter[1]);
+	end[0] = end_of(first);
+	end[1] = end_of(second);
+
+	assert_int_equal(end[0] + end[1], 1);
+	assert_int_equal(content_of(fixture, "first"), end[0] == 0 ? '0' : '1');
+	assert_int_equal(content_of(fixture, "last"), end[0] == 0 ? '0' : '1');
+	assert_int_equal(count_names(fixture->root), 3);
+	wfs_directory_remove(fixture->wanted);
+}
+
+static void of_two_that_fill_an_empty_directory_one_wins(void **state)
+{
+	for (int i = 0; i < PAIRS; i++)
+		one_of_a_pair_wins(*state, true);
+}
+
+static void of_two_that_make_a_directory_one_wins(void **state)
+{
+	for (int i = 0; i < PAIRS; i++)
+		one_of_a_pair_wins(*state, false);
+}
+
 #define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -220,6 +506,16 @@ int main(void)
 		IN_ROOT(init_removes_what_a_killed_run_left_beside_it),
 		IN_ROOT(init_removes_what_a_killed_run_left_inside),
 		IN_ROOT(init_leaves_alone_what_somebody_is_filling),
+		IN_ROOT(init_refuses_an_empty_directory_that_somebody_is_filling),
+		IN_ROOT(publish_replaces_nothing),
+		IN_ROOT(what_could_not_be_taken_back_is_by_the_next_run),
+		IN_ROOT(init_leaves_alone_what_another_user_named_like_a_stage),
+		IN_ROOT(init_leaves_alone_what_was_not_made_as_a_stage),
+		IN_ROOT(init_follows_no_link_that_is_named_like_a_stage),
+		IN_ROOT(init_takes_back_names_beside_the_stage_only),
+		IN_ROOT(init_takes_back_what_was_moved_and_nothing_else),
+		IN_ROOT(of_two_that_fill_an_empty_directory_one_wins),
+		IN_ROOT(of_two_that_make_a_directory_one_wins),
 	};
 
 	return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
