@@ -485,6 +485,7 @@ int wfs_blob_file_remove(
 	struct wfs_blob_pending *pending = wfs_store_blob_pending(store);
 	char sums[BLOB_PATH_SIZE];
 	char path[BLOB_PATH_SIZE];
+	bool alone = false; /* are the sums all that is left? */
 	struct stat st;
 	WFS_GUARD(&pending->lock);
 
@@ -492,20 +493,39 @@ int wfs_blob_file_remove(
 	blob_path(hash, SUMS_SUFFIX, sums);
 	if (is_pending(pending, hash))
 		return -EBUSY;
-	if (fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) ||
-		unlinkat(directory_fd, path, 0))
+	if (fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW)) {
+		alone = errno == ENOENT;
+		if (!alone || fstatat(directory_fd, sums, &st, AT_SYMLINK_NOFOLLOW))
+			return -errno;
+	}
+	/* They go first: what is found by its own name is left when this is as far as it gets. */
+	if (unlinkat(directory_fd, sums, 0) && errno != ENOENT)
 		return -errno;
-	(void)unlinkat(directory_fd, sums, 0); /* nobody looks for it without the file */
+	if (!alone && unlinkat(directory_fd, path, 0))
+		return -errno;
 	*ret_size_bytes = (uint64_t)st.st_size;
 	return 0;
 }
 
-/* The files of one `blobs/ab`; other names are somebody else's. */
+/* Cuts a name of sums to that of their file. Return: is it one, and is there no such file? */
+static bool are_sums_alone(int parent_fd, char *name)
+{
+	const size_t size = strlen(name);
+	const size_t suffix_size = sizeof(SUMS_SUFFIX) - 1;
+
+	if (size <= suffix_size || strcmp(name + size - suffix_size, SUMS_SUFFIX) != 0)
+		return false;
+	name[size - suffix_size] = '\0';
+	return faccessat(parent_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
+}
+
+/* The files of one `blobs/ab`, also those of which a crash has left the sums alone; other names are
+ * somebody else's. */
 static int files_below(int directory_fd, unsigned int first_byte,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context)
 {
 	char path[sizeof("blobs/ab")];
-	const struct dirent *entry;
+	struct dirent *entry;
 	int r = 0;
 
 	snprintf(path, sizeof(path), "blobs/%02x", first_byte);
@@ -521,8 +541,10 @@ static int files_below(int directory_fd, unsigned int first_byte,
 	while (!r && (entry = readdir(listing))) {
 		char hex[WFS_HASH_HEX_SIZE + 1];
 		struct wfs_hash hash;
-		int size = snprintf(hex, sizeof(hex), "%02x%s", first_byte, entry->d_name);
 
+		if (strchr(entry->d_name, '.') && !are_sums_alone(fd, entry->d_name))
+			continue;
+		int size = snprintf(hex, sizeof(hex), "%02x%s", first_byte, entry->d_name);
 		if (size == WFS_HASH_HEX_SIZE &&
 			wfs_hash_parse(hex, WFS_HASH_HEX_SIZE, &hash, NULL) == 0)
 			r = each(context, &hash);

@@ -69,12 +69,13 @@ int wfs_blob_files_hold(struct wfs_store *store);
  *  Return: 0, or -EAGAIN. */
 int wfs_blob_files_settle(struct wfs_store *store);
 
-/** wfs_blob_files_each() - call @each with the hash of every file until it returns not 0. */
+/** wfs_blob_files_each() - call @each with the hash of every file until it returns not 0. Of some
+ *  there may be the sums alone: a crash came between. */
 int wfs_blob_files_each(struct wfs_store *store,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context);
 
 /**
- * wfs_blob_file_remove() - remove the file of a value that no row mentions
+ * wfs_blob_file_remove() - remove the file of a value that no row mentions, or what is left of it
  * Return: 0, -EBUSY (it has just been received, so that its row may be under way), -ENOENT, …
  */
 int wfs_blob_file_remove(

@@ -389,6 +389,88 @@ static void files_are_found_and_removed(void **state)
 	assert_int_equal(count_blob_files(fixture), 0);
 }
 
+/* One that is received and recorded, and then loses its file or its sums. */
+static struct wfs_hash receive_half(struct store_fixture *fixture, const char *lost_suffix)
+{
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	struct wfs_blob blob;
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char path[256];
+
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
+	wfs_hash_hex(&blob.hash, hex);
+	snprintf(path, sizeof(path), "%s/blobs/%.2s/%s%s", fixture->directory, hex, hex + 2,
+		lost_suffix);
+	assert_int_equal(unlink(path), 0);
+	return blob.hash;
+}
+
+static void assert_found_and_removed(struct store_fixture *fixture, const struct wfs_hash *hash)
+{
+	uint64_t size_bytes = 0;
+	int count = 0;
+
+	assert_int_equal(count_blob_files(fixture), 1);
+	assert_int_equal(wfs_blob_files_each(fixture->store, count_each, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(wfs_blob_file_remove(fixture->store, hash, &size_bytes), 0);
+	assert_true(size_bytes > 0);
+	assert_int_equal(count_blob_files(fixture), 0);
+}
+
+static void sums_without_their_file_are_found_and_removed(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_hash hash = receive_half(fixture, "");
+
+	assert_found_and_removed(fixture, &hash);
+}
+
+static void a_file_without_its_sums_is_found_and_removed(void **state)
+{
+	struct store_fixture *fixture = *state;
+	const struct wfs_hash hash = receive_half(fixture, ".sums");
+
+	assert_found_and_removed(fixture, &hash);
+}
+
+static void names_that_are_no_sums_are_somebody_elses(void **state)
+{
+	static const char *const names[] = {".sums", "x.sums", "cdef.sums.sums"};
+	struct store_fixture *fixture = *state;
+	const struct wfs_hash hash = receive_half(fixture, "");
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	int count = 0;
+
+	wfs_hash_hex(&hash, hex);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		char path[256];
+
+		snprintf(path, sizeof(path), "%s/blobs/%.2s/%s", fixture->directory, hex, names[i]);
+		WFS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+	}
+
+	assert_int_equal(wfs_blob_files_each(fixture->store, count_each, &count), 0);
+	assert_int_equal(count, 1);
+}
+
+static void sums_whose_file_is_on_its_way_stay(void **state)
+{
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
+	const struct wfs_hash hash = receive_half(fixture, "");
+	struct wfs_blob blob;
+	uint64_t size_bytes;
+
+	receive(fixture, value, WFS_BLOB_FILE_MIN, &writer, &blob);
+
+	assert_int_equal(wfs_blob_file_remove(fixture->store, &hash, &size_bytes), -EBUSY);
+	assert_int_equal(count_blob_files(fixture), FILES_A_BLOB);
+}
+
 static void two_writers_of_one_value_both_keep_its_file(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -443,6 +525,10 @@ int main(void)
 		IN_STORE(cleaning_removes_what_was_being_written_and_nothing_else),
 		IN_STORE(check_finds_a_file_of_another_size),
 		IN_STORE(files_are_found_and_removed),
+		IN_STORE(sums_without_their_file_are_found_and_removed),
+		IN_STORE(a_file_without_its_sums_is_found_and_removed),
+		IN_STORE(names_that_are_no_sums_are_somebody_elses),
+		IN_STORE(sums_whose_file_is_on_its_way_stay),
 		IN_STORE(two_writers_of_one_value_both_keep_its_file),
 		IN_STORE(files_are_held_until_everybody_has_let_go),
 		IN_STORE(check_of_a_missing_file_says_so),

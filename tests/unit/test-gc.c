@@ -276,6 +276,27 @@ static void files_that_nothing_mentions_go(void **state)
 	assert_good(fixture);
 }
 
+/* A crash between the file and its sums, when they are made or removed. */
+static void sums_that_a_crash_left_alone_go(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char path[256];
+
+	tell(fixture, "{'key':'a','op':'grow','n':200000}");
+	const struct wfs_hash hash = version_of(fixture, "a").hash;
+	tell(fixture, "{'key':'a','op':'set'}");
+	wfs_hash_hex(&hash, hex);
+	snprintf(path, sizeof(path), "%s/blobs/%.2s/%s", fixture->directory, hex, hex + 2);
+	assert_int_equal(unlink(path), 0);
+	const struct wfs_gc gc = since(fixture, height_of(fixture));
+
+	snprintf(path, sizeof(path), "%s/blobs/%.2s/%s.sums", fixture->directory, hex, hex + 2);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(gc.figures.file_count, 1);
+	assert_good(fixture);
+}
+
 static void a_file_that_another_version_has_stays(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -496,6 +517,7 @@ int main(void)
 		IN_WORLD(a_cell_that_was_made_again_stays),
 		IN_WORLD(numbers_of_versions_are_not_given_again),
 		IN_WORLD(files_that_nothing_mentions_go),
+		IN_WORLD(sums_that_a_crash_left_alone_go),
 		IN_WORLD(a_file_that_another_version_has_stays),
 		IN_WORLD(files_that_somebody_holds_wait_for_the_next_time),
 		IN_WORLD(a_blob_on_its_way_keeps_its_file),
