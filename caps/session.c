@@ -144,11 +144,12 @@ int wfs_session_version_name(const struct wfs_session *session, struct wfs_view 
 }
 
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_version *version, uint64_t offset, size_t size,
-	struct wfs_content *ret_content)
+	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error)
 {
-	FORWARD(WFS_EFFECT_INTROSPECT_REDUCER_STATE,
-		wfs_view_content(view, version, offset, size, ret_content));
+	int r = wfs_session_judge(session, WFS_EFFECT_INTROSPECT_REDUCER_STATE, error);
+
+	return r ? r : wfs_view_content(view, version, range, ret_content, error);
 }
 
 int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
@@ -171,9 +172,12 @@ int wfs_session_blob_last(
 }
 
 int wfs_session_blob_content(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_blob *blob, uint64_t offset, size_t size, struct wfs_content *ret_content)
+	const struct wfs_blob *blob, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error)
 {
-	FORWARD(WFS_EFFECT_BLOB_GET, wfs_view_blob_content(view, blob, offset, size, ret_content));
+	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, error);
+
+	return r ? r : wfs_view_blob_content(view, blob, range, ret_content, error);
 }
 
 int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,

@@ -70,8 +70,8 @@ int wfs_session_version_name(const struct wfs_session *session, struct wfs_view 
 	const struct wfs_version *version, struct wfs_bytes *ret_reducer,
 	struct wfs_bytes *ret_key);
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_version *version, uint64_t offset, size_t size,
-	struct wfs_content *ret_content);
+	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error);
 int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
@@ -80,7 +80,8 @@ int wfs_session_blob_listed(const struct wfs_session *session, struct wfs_view *
 int wfs_session_blob_last(
 	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_listed_id);
 int wfs_session_blob_content(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_blob *blob, uint64_t offset, size_t size, struct wfs_content *ret_content);
+	const struct wfs_blob *blob, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error);
 int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
 	struct wfs_bytes *ret_line);
 int wfs_session_record_time(

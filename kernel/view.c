@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "kernel/store/blob.h"
 #include "kernel/world-impl.h"
 
 void wfs_content_done(struct wfs_content *content)
@@ -244,48 +243,28 @@ int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct w
 	}
 }
 
-/* Blobs and versions hold their bytes in the same way: @value is either, seen as a blob. */
-static int content(struct wfs_view *view, const struct wfs_blob *value, uint64_t offset,
-	size_t size, struct wfs_content *ret_content)
+int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
+	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error)
 {
 	WFS_AUTO_CONTENT struct wfs_content found = {0};
-	uint64_t left = offset < value->size_bytes ? value->size_bytes - offset : 0;
+	int r = wfs_value_read(
+		wfs_world_store(view->world), blob, range, &found.read, &found.bytes, error);
 
-	if (size > left)
-		size = left;
-	if (value->in_file) {
-		int r = wfs_blob_file_read(
-			wfs_world_store(view->world), value, size ? offset : 0, size, &found.read);
-
-		if (r)
-			return wfs_trace(r == -ENOENT ? -EIO : r);
-		found.bytes = wfs_buffer_bytes(&found.read);
-	} else {
-		struct wfs_hash computed = wfs_hash_of(value->bytes.data, value->bytes.size);
-
-		if (!wfs_hash_equal(&computed, &value->hash))
-			return wfs_trace(-EIO);
-		if (size)
-			found.bytes = WFS_BYTES((const char *)value->bytes.data + offset, size);
-	}
+	if (r)
+		return wfs_trace(r);
 	*ret_content = found;
 	found = (struct wfs_content){0};
 	return 0;
 }
 
-int wfs_view_content(struct wfs_view *view, const struct wfs_version *version, uint64_t offset,
-	size_t size, struct wfs_content *ret_content)
+int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error)
 {
-	const struct wfs_blob value = {
-		.hash = version->hash,
-		.size_bytes = version->size_bytes,
-		.in_file = version->in_file,
-		.bytes = version->bytes,
-	};
+	const struct wfs_blob value = wfs_version_value(version);
 
 	if (version->tombstone)
-		return -ENOENT;
-	return content(view, &value, offset, size, ret_content);
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "the cell is deleted");
+	return wfs_view_blob_content(view, &value, range, ret_content, error);
 }
 
 int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
@@ -319,12 +298,6 @@ int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs
 int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id)
 {
 	return wfs_blob_listing_last(view->txn, ret_listed_id);
-}
-
-int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob, uint64_t offset,
-	size_t size, struct wfs_content *ret_content)
-{
-	return content(view, blob, offset, size, ret_content);
 }
 
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line)

@@ -5,7 +5,7 @@
  * Every read in the system is a view plus a look-up. A view of the head is the newest commit at
  * the moment it was opened and does not move. Bytes that a view hands out are borrowed from the
  * store's map until the view is closed, and have been checked against their hash. Of a value that
- * is a file only the size is checked: it is read a piece at a time.
+ * is a file the parts that are read have been checked against their checksums.
  * Source: design §3; spec 1, "Consistency".
  * Thread: any number of views; each is used by one thread at a time.
  */
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/store/tables.h"
+#include "kernel/blob-read.h"
 
 struct wfs_world;
 
@@ -41,8 +41,6 @@ struct wfs_content {
 	struct wfs_bytes bytes; /* borrowed from the map until the view is closed, or from `read` */
 	struct wfs_buffer read; /* what came from a file */
 };
-
-#define WFS_CONTENT_ALL SIZE_MAX
 
 void wfs_content_done(struct wfs_content *content);
 #define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
@@ -119,11 +117,10 @@ int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct w
 
 /**
  * wfs_view_content() - bytes of a version that were checked
- * @offset, @size: the range; fewer bytes only at the end (WFS_CONTENT_ALL: everything behind)
- * Return: 0, -EIO (hash_mismatch), …
+ * Return: 0, -ENOENT (it is a deletion), -EIO (hash_mismatch), …
  */
-int wfs_view_content(struct wfs_view *view, const struct wfs_version *version, uint64_t offset,
-	size_t size, struct wfs_content *ret_content);
+int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
 /** wfs_view_manifest() - the version that is the manifest document in force. */
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
@@ -140,8 +137,8 @@ int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_b
 int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id);
 
 /** wfs_view_blob_content() - the same of a blob. */
-int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob, uint64_t offset,
-	size_t size, struct wfs_content *ret_content);
+int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
+	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
 /** wfs_view_record() - one journal line. Return: 0, or -ENOENT at or above the height. */
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);

@@ -46,8 +46,8 @@ static int read_version(const struct wfs_tree *tree, uint64_t vid, uint64_t offs
 	int r = wfs_session_version(tree->session, &data->view, vid, &version);
 
 	if (!r)
-		r = wfs_session_content(
-			tree->session, &data->view, &version, offset, size, &content);
+		r = wfs_session_content(tree->session, &data->view, &version,
+			(struct wfs_range){offset, size}, &content, NULL);
 	if (!r)
 		set_content(data, &content);
 	return r;
@@ -62,8 +62,8 @@ static int read_blob(const struct wfs_tree *tree, uint64_t listed_id, uint64_t o
 	int r = wfs_session_blob_listed(tree->session, &data->view, listed_id, &blob, &listing);
 
 	if (!r)
-		r = wfs_session_blob_content(
-			tree->session, &data->view, &blob, offset, size, &content);
+		r = wfs_session_blob_content(tree->session, &data->view, &blob,
+			(struct wfs_range){offset, size}, &content, NULL);
 	if (!r)
 		set_content(data, &content);
 	return r;

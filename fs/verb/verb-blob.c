@@ -37,7 +37,7 @@ int wfs_verb_blob_get(struct wfs_call *call)
 			(unsigned long long)blob.size_bytes, (int)WFS_VERB_BLOB_MAX);
 	if (!r)
 		r = wfs_session_blob_content(
-			call->session, &view, &blob, 0, WFS_CONTENT_ALL, &content);
+			call->session, &view, &blob, WFS_RANGE_ALL, &content, &call->error);
 	if (r)
 		return r;
 	call->result = json_object();
@@ -102,12 +102,13 @@ int wfs_verb_put_blob(struct wfs_call *call)
 
 	if (!r)
 		r = wfs_session_blob_writer(call->session, &put->writer, &call->error);
-	if (!r)
-		r = wfs_blob_writer_add(put->writer, bytes.data, bytes.size);
+	if (r)
+		return r;
+	r = wfs_blob_writer_add(put->writer, bytes.data, bytes.size);
 	if (!r)
 		r = wfs_blob_writer_finish(put->writer, &request->blob);
 	if (r)
-		return r;
+		return wfs_error_from_errno(&call->error, r, "store a blob");
 	put->call = call;
 	request->kind = WFS_REQUEST_BLOB;
 	request->done = put_answered;

@@ -58,7 +58,7 @@ int wfs_verb_manifest_read(struct wfs_call *call)
 		r = wfs_session_manifest(call->session, &view, &version);
 	if (!r)
 		r = wfs_session_content(
-			call->session, &view, &version, 0, WFS_CONTENT_ALL, &content);
+			call->session, &view, &version, WFS_RANGE_ALL, &content, &call->error);
 	if (!r)
 		r = wfs_json_parse(content.bytes.data, content.bytes.size, &manifest, &call->error);
 	if (r)
@@ -98,7 +98,8 @@ int wfs_verb_query_state(struct wfs_call *call)
 		call->session, &view, reducer.reducer_id, wfs_buffer_bytes(&key), &version);
 	if (r) /* a known reducer without that key is an answer, with no state */
 		return r == -ENOENT ? 0 : r;
-	r = wfs_session_content(call->session, &view, &version, 0, WFS_CONTENT_ALL, &content);
+	r = wfs_session_content(
+		call->session, &view, &version, WFS_RANGE_ALL, &content, &call->error);
 	return r ? r
 		 : wfs_verb_base64_set(
 			   call->result, "state_b64", content.bytes.data, content.bytes.size);

@@ -181,6 +181,16 @@ static void end_owner(struct wfs_host *host)
 	host->shutdown(host);
 }
 
+/* What a verb left without a text. Who writes files gives them one, so EIO comes from reading. */
+static void describe(struct wfs_call *call, int r)
+{
+	if (r == -EIO)
+		wfs_error_set(
+			&call->error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");
+	else
+		wfs_error_from_errno(&call->error, r, "the request failed");
+}
+
 void wfs_verb_finish(struct wfs_call *call, int r)
 {
 	struct wfs_host *const host = call->host;
@@ -190,10 +200,14 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	if (r) {
 		json_decref(WFS_STEAL(call->result));
 		if (call->error.code == WFS_OK)
-			wfs_error_from_errno(&call->error, r, "the request failed");
+			describe(call, r);
 		if (!call->meta)
 			default_meta(call);
 	}
+	/* Without a host it is a command, which tells its user. */
+	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve what is damaged: %s",
+			call->error.message);
 	call->status = r;
 	call->done(call);
 	if (r == -ENOTRECOVERABLE && host)

@@ -105,7 +105,7 @@ static void reads_give_what_the_view_gives(void **state)
 	assert_int_equal(wfs_session_version_name(session, &view, &version, &name, &key), 0);
 	assert_true(wfs_bytes_equal(key, wfs_bytes_text("a")));
 	assert_int_equal(
-		wfs_session_content(session, &view, &version, 0, WFS_CONTENT_ALL, &content), 0);
+		wfs_session_content(session, &view, &version, WFS_RANGE_ALL, &content, NULL), 0);
 	assert_true(wfs_bytes_equal(content.bytes, wfs_bytes_text("{\"n\":1}\n")));
 	assert_int_equal(wfs_session_manifest(session, &view, &version), 0);
 }

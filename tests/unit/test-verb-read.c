@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that read state, journal and blobs: each with a good call, and what a payload can have
  * wrong. */
+#include "tests/unit/tamper.h"
 #include "tests/unit/verb-helper.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
 
 /* --- reading --- */
 
@@ -54,6 +58,87 @@ static void query_state_of_a_missing_key_is_ok_without_state(void **state)
 
 	assert_null(result_of(&asked, "state_b64"));
 	assert_meta(&asked, height_of(*state));
+}
+
+/* --- damage --- */
+
+/* Flips a bit in each place of a file where @bytes are. */
+static void flip(const char *path, const char *bytes)
+{
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	size_t count = 0;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	const size_t size = (size_t)st.st_size;
+	char *const data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(data != MAP_FAILED);
+	for (char *at = data; (at = memmem(at, size - (size_t)(at - data), bytes, strlen(bytes)));
+		count++)
+		*at ^= 1;
+	assert_true(count > 0);
+	assert_int_equal(munmap(data, size), 0);
+}
+
+/* Gives cell `a` a value that is a file, and flips a bit of it. */
+static void damage_large_cell(struct world_fixture *fixture)
+{
+	AUTO_ASKED struct asked asked;
+	struct wfs_hash hash;
+	char path[256];
+
+	tell(fixture, "{'key':'a','op':'grow','n':100000}");
+	ask(fixture, "list-cells", "{'reducer':'cell'}", &asked);
+	const char *const text = json_string_value(
+		json_object_get(json_array_get(result_of(&asked, "cells"), 0), "state_hash"));
+	assert_int_equal(wfs_hash_parse(text, strlen(text), &hash, NULL), 0);
+	blob_file_path(fixture, &hash, path);
+	flip(path, "{");
+}
+
+static void a_damaged_file_of_a_cell_is_hash_mismatch(void **state)
+{
+	damage_large_cell(*state);
+
+	assert_refused(*state, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
+		WFS_E_HASH_MISMATCH, "sha256:");
+	assert_refused(*state, "send-event",
+		"{'schema':'test/Do@1','value':{'key':'a','op':'same'}}", WFS_E_HASH_MISMATCH,
+		"sha256:");
+}
+
+static void a_damaged_row_is_hash_mismatch(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char path[256];
+
+	tell(fixture, "{'key':'a','op':'set','n':987654321}");
+	tell(fixture, "{'key':'b','op':'set'}"); /* whose row opening the world reads */
+	world_fixture_close(fixture);
+	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
+	flip(path, "{\"n\":987654321}");
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
+		WFS_E_HASH_MISMATCH, "stored");
+}
+
+static void a_damaged_file_of_a_blob_is_hash_mismatch(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const char bytes[100000] = "damaged here";
+	struct wfs_hash hash;
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	char payload[100];
+	char path[256];
+
+	assert_int_equal(put_blob(fixture, bytes, sizeof(bytes), &hash), 0);
+	blob_file_path(fixture, &hash, path);
+	flip(path, "damaged here");
+	wfs_hash_hex(&hash, hex);
+	snprintf(payload, sizeof(payload), "{'hash_hex':'%s'}", hex);
+
+	assert_refused(fixture, "blob-get", payload, WFS_E_HASH_MISMATCH, "damaged");
 }
 
 static void query_state_of_an_unknown_reducer_names_those_there_are(void **state)
@@ -221,6 +306,9 @@ int main(void)
 		IN_WORLD(query_state_gives_the_exact_bytes),
 		IN_WORLD(query_state_at_an_exact_height_gives_the_state_of_then),
 		IN_WORLD(query_state_of_a_missing_key_is_ok_without_state),
+		IN_WORLD(a_damaged_file_of_a_cell_is_hash_mismatch),
+		IN_WORLD(a_damaged_row_is_hash_mismatch),
+		IN_WORLD(a_damaged_file_of_a_blob_is_hash_mismatch),
 		IN_WORLD(query_state_of_an_unknown_reducer_names_those_there_are),
 		IN_WORLD(query_state_refuses_what_is_not_base64),
 		IN_WORLD(reads_refuse_bad_consistency_and_heights_not_reached),

@@ -249,7 +249,7 @@ static void the_manifest_is_its_document(void **state)
 	struct wfs_version version;
 
 	assert_int_equal(wfs_view_manifest(&view, &version), 0);
-	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), 0);
+	assert_int_equal(wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, NULL), 0);
 
 	assert_true(wfs_bytes_equal(content.bytes, wfs_manifest_document(manifest)));
 }
@@ -331,7 +331,7 @@ static void a_deleted_cell_has_no_content(void **state)
 	assert_int_equal(wfs_view_version(&view, last, &version), 0);
 
 	assert_true(version.tombstone);
-	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -ENOENT);
+	assert_int_equal(wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, NULL), -ENOENT);
 }
 
 static void content_with_a_flipped_bit_is_not_served(void **state)
@@ -352,7 +352,9 @@ static void content_with_a_flipped_bit_is_not_served(void **state)
 
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	assert_int_equal(wfs_view_version(&view, vid, &version), 0);
-	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -EIO);
+	assert_int_equal(
+		wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, &fixture->error), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'add','n':1}"), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
@@ -372,8 +374,12 @@ static void content_whose_file_is_cut_short_is_not_served(void **state)
 	blob_file_path(fixture, &version.hash, path);
 	assert_int_equal(truncate(path, 1000), 0);
 
-	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -EIO);
+	assert_int_equal(
+		wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, &fixture->error), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	fixture->error = (struct wfs_error){0};
 	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'same'}"), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
 static void content_whose_file_is_gone_is_not_served(void **state)
@@ -391,7 +397,9 @@ static void content_whose_file_is_gone_is_not_served(void **state)
 	blob_file_path(fixture, &version.hash, path);
 	assert_int_equal(unlink(path), 0);
 
-	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), -EIO);
+	assert_int_equal(
+		wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, &fixture->error), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
 /* --- blobs --- */
@@ -417,7 +425,7 @@ static void a_blob_is_listed_from_its_height_on(void **state)
 	assert_int_equal(wfs_view_blob_listed(&before, last, &blob, &listing), -ENOENT);
 	assert_int_equal(wfs_view_blob_listed(&head, last, &blob, &listing), 0);
 	assert_int_equal(wfs_view_blob_listed(&head, last + 1, &blob, &listing), -ENOENT);
-	assert_int_equal(wfs_view_blob_content(&head, &blob, 0, WFS_CONTENT_ALL, &content), 0);
+	assert_int_equal(wfs_view_blob_content(&head, &blob, WFS_RANGE_ALL, &content, NULL), 0);
 	assert_int_equal(content.bytes.size, 5);
 }
 

@@ -641,7 +641,7 @@ static void a_large_blob_can_be_read_back(void **state)
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	assert_int_equal(wfs_view_blob(&view, &hash, &blob, &listing), 0);
 	assert_int_equal(listing.height, GENESIS_HEIGHT + 1);
-	assert_int_equal(wfs_view_blob_content(&view, &blob, 0, WFS_CONTENT_ALL, &content), 0);
+	assert_int_equal(wfs_view_blob_content(&view, &blob, WFS_RANGE_ALL, &content, NULL), 0);
 	assert_true(wfs_bytes_equal(content.bytes, WFS_BYTES(data, 1 << 20)));
 }
 

@@ -261,7 +261,7 @@ static inline char *state_at(
 	if (r == -ENOENT)
 		return NULL;
 	assert_int_equal(r, 0);
-	assert_int_equal(wfs_view_content(&view, &version, 0, WFS_CONTENT_ALL, &content), 0);
+	assert_int_equal(wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, NULL), 0);
 	char *text = calloc(1, content.bytes.size + 1);
 	assert_non_null(text);
 	memcpy(text, content.bytes.data, content.bytes.size);
