@@ -200,32 +200,41 @@ static bool is_plain(const char *name)
 /*
  * A run that ended while it moved up has left names beside its stage. They stand in MOVED, behind
  * the one that comes last, which says that they are to stay. Those that the stage still has were
- * not moved: what is beside it then is somebody else's.
+ * not moved: what is beside it then is somebody else's. Return: is everything back?
  */
-static void take_back(int place_fd, int stage_fd)
+static bool take_back(int place_fd, int stage_fd)
 {
 	char name[NAME_MAX + 2] = "";
 	WFS_AUTO_FD int fd = openat(stage_fd, MOVED, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	FILE *names = fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd < 0)
+		return errno == ENOENT;
+	WFS_AUTO_FILE FILE *names = fdopen(fd, "r");
+	bool back = true;
 
 	if (!names)
-		return;
+		return false;
 	(void)WFS_STEAL_FD(fd); /* the stream's */
 	for (bool first = true; fgets(name, sizeof(name), names); first = false) {
 		name[strcspn(name, "\n")] = '\0';
 		if (first && is_published(place_fd, stage_fd, name))
-			break;
-		if (!first && is_plain(name))
-			(void)move(place_fd, stage_fd, name);
+			return true;
+		if (first || !is_plain(name))
+			continue;
+		const int r = move(place_fd, stage_fd, name);
+		back &= r == 0 || r == -ENOENT || r == -EEXIST;
 	}
-	(void)fclose(names); /* was only read */
-	(void)unlinkat(stage_fd, MOVED, 0);
+	return back && !ferror(names);
 }
 
-/* Removes a stage with what it moved. By its name only when it is empty: that may be another's. */
+/*
+ * Removes a stage with what it moved, which without it nobody would know: if that cannot be taken
+ * back, both stay for the next run. By its name only when it is empty: that may be another's.
+ */
 static void remove_stage(int place_fd, int stage_fd, const char *name)
 {
-	take_back(place_fd, stage_fd);
+	if (!take_back(place_fd, stage_fd))
+		return;
+	(void)unlinkat(stage_fd, MOVED, 0);
 	wfs_directory_clear(stage_fd);
 	(void)unlinkat(place_fd, name, AT_REMOVEDIR);
 }

@@ -252,6 +252,48 @@ static void publish_replaces_nothing(void **state)
 	assert_int_equal(count_names(fixture->wanted), 1);
 }
 
+/* --- renames that fail --- */
+
+static int renames_left = -1; /* of those that succeed; below 0: all */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
+int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags);
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags);
+
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags)
+{
+	if (renames_left == 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (renames_left > 0)
+		renames_left--;
+	return __real_renameat2(from_fd, from, to_fd, to, flags);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* `first`, `directory` and `last` are renamed, and nothing more can be, not even back. */
+static void what_could_not_be_taken_back_is_by_the_next_run(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(mkdir(fixture->wanted, 0700), 0);
+	for (int count = 0; count < 3; count++) {
+		WFS_AUTO_STAGE struct wfs_stage failed = {0};
+		WFS_AUTO_STAGE struct wfs_stage next = {0};
+
+		assert_int_equal(wfs_stage_init(&failed, fixture->wanted, &fixture->error), 0);
+		fill(&failed);
+		renames_left = count;
+		assert_int_equal(wfs_stage_publish(&failed, "last", &fixture->error), -ENOSPC);
+		wfs_stage_done(&failed);
+		renames_left = -1;
+		assert_int_equal(wfs_stage_init(&next, fixture->wanted, &fixture->error), 0);
+		wfs_stage_done(&next);
+		assert_int_equal(count_names(fixture->wanted), 0);
+	}
+}
+
 /* --- what is left by others --- */
 
 /* A directory named like a stage, with a list of what it moved. */
@@ -466,6 +508,7 @@ int main(void)
 		IN_ROOT(init_leaves_alone_what_somebody_is_filling),
 		IN_ROOT(init_refuses_an_empty_directory_that_somebody_is_filling),
 		IN_ROOT(publish_replaces_nothing),
+		IN_ROOT(what_could_not_be_taken_back_is_by_the_next_run),
 		IN_ROOT(init_leaves_alone_what_another_user_named_like_a_stage),
 		IN_ROOT(init_leaves_alone_what_was_not_made_as_a_stage),
 		IN_ROOT(init_follows_no_link_that_is_named_like_a_stage),
