@@ -16,10 +16,9 @@ enum {
 	THREADS = 4, /* workers; they only read, so few are enough */
 	NANOSECONDS = 1000000000,
 	BLOCK_SIZE = 4096,
-	STAT_BLOCK_SIZE = 512,      /* unit of st_blocks: stat(2) */
-	PLAIN_LISTING_MIN = 4096,   /* entries; above, listings carry no attributes */
-	FIRST_COOKIE = 2,           /* `.` and `..` take 0 and 1 of FUSE's offsets */
-	XATTRS_SIZE_MAX = 64 << 10, /* xattr(7): XATTR_LIST_MAX, XATTR_SIZE_MAX */
+	STAT_BLOCK_SIZE = 512,    /* unit of st_blocks: stat(2) */
+	PLAIN_LISTING_MIN = 4096, /* entries; above, listings carry no attributes */
+	FIRST_COOKIE = 2,         /* `.` and `..` take 0 and 1 of FUSE's offsets */
 };
 
 #define FOREVER 1e9 /* seconds that entries and attributes are cached */
