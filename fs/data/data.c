@@ -28,6 +28,7 @@ struct wfs_data {
 	struct wfs_tree tree;
 	char *directory; /* of the mount */
 	struct wfs_fuse *fuse;
+	struct wfs_teller *teller;
 	struct wfs_notify notify;
 	struct wfs_readahead *readahead;
 	struct wfs_listahead *listahead;
@@ -554,11 +555,13 @@ int wfs_data_new(
 	if (r)
 		return wfs_trace(r);
 	struct fuse_session *session = wfs_fuse_session(data->fuse);
-	r = wfs_readahead_new(&data->tree, session, &data->readahead);
+	r = wfs_teller_new(data->fuse, wfs_teller_limit_ms(), &data->teller);
 	if (!r)
-		r = wfs_listahead_new(&data->tree, session, data->directory, &data->listahead);
+		r = wfs_readahead_new(&data->tree, session, &data->readahead);
 	if (!r)
-		r = wfs_notify_init(&data->notify, &data->tree, session);
+		r = wfs_listahead_new(&data->tree, data->teller, data->directory, &data->listahead);
+	if (!r)
+		r = wfs_notify_init(&data->notify, &data->tree, data->teller);
 	if (r)
 		return wfs_error_from_errno(error, r, "serve '%s'", options->directory);
 	r = wfs_fuse_start(data->fuse, error);
@@ -589,6 +592,7 @@ void wfs_data_free(struct wfs_data *data)
 		wfs_readahead_stop(data->readahead);
 	if (data->listahead)
 		wfs_listahead_stop(data->listahead);
+	wfs_teller_free(data->teller);
 	wfs_fuse_free(data->fuse);
 	wfs_notify_done(&data->notify);
 	wfs_readahead_free(data->readahead);

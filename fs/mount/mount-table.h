@@ -34,6 +34,14 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
  */
 int wfs_mount_abort(const char *path, struct wfs_error *error);
 
+/** wfs_mount_device() - the number by which Linux calls the connection of the topmost mount on @path.
+ *  Return: 0, -ENOENT (not_found: nothing of ours is mounted), … */
+int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_error *error);
+
+/** wfs_mount_abort_device() - the same for the connection @device, which is there still; @path: where
+ *  it was mounted. */
+int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error);
+
 /** wfs_mount_unmount() - Return: 0, -EBUSY (files are in use; never when @lazy), … */
 int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error);
 
