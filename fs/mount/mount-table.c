@@ -95,17 +95,32 @@ static int table_find(const char *path, struct found *ret_found, struct wfs_erro
 	return found;
 }
 
-static bool table_is_dead(const char *path)
+/* Looks a name up that nobody ever asked for. @ret_result: 0 or -errno. */
+static int table_ask(const char *path, int *ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
-	struct stat stat;
 	uint64_t fresh = 0;
 
 	if (getrandom(&fresh, sizeof(fresh), 0) != (ssize_t)sizeof(fresh))
-		return false;
+		return wfs_error_from_errno(error, -errno, "look at '%s'", path);
 	wfs_buffer_printf(&name, "%s/.worldfs-%016" PRIx64, path, fresh);
-	return wfs_buffer_check(&name) == 0 && lstat(wfs_buffer_text(&name), &stat) < 0 &&
-		errno == ENOTCONN;
+	if (wfs_buffer_check(&name) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "look at '%s'", path);
+	return wfs_mount_look_answers(wfs_buffer_text(&name), ret_result, error);
+}
+
+static bool table_is_dead(const char *path)
+{
+	int result = 0;
+
+	return table_ask(path, &result, NULL) == 0 && result == -ENOTCONN;
+}
+
+int wfs_mount_answers(const char *path, struct wfs_error *error)
+{
+	int result;
+
+	return table_ask(path, &result, error);
 }
 
 int wfs_mount_is_ours(const char *path, struct wfs_error *error)
