@@ -16,10 +16,9 @@ enum {
 	THREADS = 4, /* workers; they only read, so few are enough */
 	NANOSECONDS = 1000000000,
 	BLOCK_SIZE = 4096,
-	STAT_BLOCK_SIZE = 512,      /* unit of st_blocks: stat(2) */
-	PLAIN_LISTING_MIN = 4096,   /* entries; above, listings carry no attributes */
-	FIRST_COOKIE = 2,           /* `.` and `..` take 0 and 1 of FUSE's offsets */
-	XATTRS_SIZE_MAX = 64 << 10, /* xattr(7): XATTR_LIST_MAX, XATTR_SIZE_MAX */
+	STAT_BLOCK_SIZE = 512,    /* unit of st_blocks: stat(2) */
+	PLAIN_LISTING_MIN = 4096, /* entries; above, listings carry no attributes */
+	FIRST_COOKIE = 2,         /* `.` and `..` take 0 and 1 of FUSE's offsets */
 };
 
 #define FOREVER 1e9 /* seconds that entries and attributes are cached */
@@ -29,6 +28,7 @@ struct wfs_data {
 	struct wfs_tree tree;
 	char *directory; /* of the mount */
 	struct wfs_fuse *fuse;
+	struct wfs_teller *teller;
 	struct wfs_notify notify;
 	struct wfs_readahead *readahead;
 	struct wfs_listahead *listahead;
@@ -558,11 +558,13 @@ int wfs_data_new(
 	if (r)
 		return wfs_trace(r);
 	struct fuse_session *session = wfs_fuse_session(data->fuse);
-	r = wfs_readahead_new(&data->tree, session, &data->readahead);
+	r = wfs_teller_new(data->fuse, wfs_teller_limit_ms(), &data->teller);
 	if (!r)
-		r = wfs_listahead_new(&data->tree, session, data->directory, &data->listahead);
+		r = wfs_readahead_new(&data->tree, session, &data->readahead);
 	if (!r)
-		r = wfs_notify_init(&data->notify, &data->tree, session);
+		r = wfs_listahead_new(&data->tree, data->teller, data->directory, &data->listahead);
+	if (!r)
+		r = wfs_notify_init(&data->notify, &data->tree, data->teller);
 	if (r)
 		return wfs_error_from_errno(error, r, "serve '%s'", options->directory);
 	r = wfs_fuse_start(data->fuse, error);
@@ -593,6 +595,7 @@ void wfs_data_free(struct wfs_data *data)
 		wfs_readahead_stop(data->readahead);
 	if (data->listahead)
 		wfs_listahead_stop(data->listahead);
+	wfs_teller_free(data->teller);
 	wfs_fuse_free(data->fuse);
 	wfs_notify_done(&data->notify);
 	wfs_readahead_free(data->readahead);

@@ -44,7 +44,7 @@ struct child {
 
 struct wfs_listahead {
 	const struct wfs_tree *tree;
-	struct fuse_session *fuse;
+	struct wfs_teller *teller;
 	const char *mount;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -173,7 +173,7 @@ static int list_window(struct wfs_listahead *listahead, const struct scan *scan)
 	if (r)
 		return r;
 	/* Else the child would be served from the listing without attributes, which is cached. */
-	(void)fuse_lowlevel_notify_inval_inode(listahead->fuse, scan->directory, 0, 0);
+	(void)wfs_teller_listing(listahead->teller, scan->directory);
 	r = run_child(listahead, wfs_buffer_text(&path), window, &done);
 	if (r)
 		return r;
@@ -234,7 +234,7 @@ static void *listahead_main(void *argument)
 	return NULL;
 }
 
-int wfs_listahead_new(const struct wfs_tree *tree, struct fuse_session *fuse, const char *mount,
+int wfs_listahead_new(const struct wfs_tree *tree, struct wfs_teller *teller, const char *mount,
 	struct wfs_listahead **ret_listahead)
 {
 	struct wfs_listahead *listahead = calloc(1, sizeof(*listahead));
@@ -242,7 +242,7 @@ int wfs_listahead_new(const struct wfs_tree *tree, struct fuse_session *fuse, co
 	if (!listahead)
 		return -ENOMEM;
 	listahead->tree = tree;
-	listahead->fuse = fuse;
+	listahead->teller = teller;
 	listahead->mount = mount;
 	pthread_mutex_init(&listahead->lock, NULL);
 	pthread_cond_init(&listahead->wanted, NULL);

@@ -17,14 +17,14 @@
  */
 #pragma once
 
-#include "fs/mount/fuse.h"
+#include "fs/data/teller.h"
 #include "fs/tree/tree.h"
 
 struct wfs_listahead;
 
-/** wfs_listahead_new() - @tree, @fuse, @mount (path of the mount point): borrowed until stop.
+/** wfs_listahead_new() - @tree, @teller, @mount (path of the mount point): borrowed until stop.
  *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had). */
-int wfs_listahead_new(const struct wfs_tree *tree, struct fuse_session *fuse, const char *mount,
+int wfs_listahead_new(const struct wfs_tree *tree, struct wfs_teller *teller, const char *mount,
 	struct wfs_listahead **ret_listahead);
 
 /** wfs_listahead_stop() - end the thread and its child, once; while requests are still served,

@@ -3,6 +3,8 @@
 #include "fs/data/notify.h"
 
 #include <inttypes.h>
+#include <stddef.h>
+#include <time.h>
 
 #include "kernel/base/encode.h"
 
@@ -11,30 +13,64 @@ enum {
 	STORE_SIZE = 128 << 10, /* bytes of one notify_store: as much as one read, whole pages */
 };
 
-static void inval_name(struct wfs_notify *notify, uint64_t directory, const char *name, size_t size)
+/* Views that cannot be opened because others have them all are tried for again, so often. */
+enum {
+	VIEW_TRIES = 9,
+	VIEW_PAUSE_NS = 1000 * 1000, /* before the second; it doubles */
+};
+
+/* A commit that a mount is told of. Only until the first -ECANCELED: see teller.h. */
+struct telling {
+	struct wfs_notify *notify;
+	const struct wfs_commit *commit;
+};
+
+/* Of what nobody has looked up nothing is cached. */
+static int known(int r)
 {
-	/* -ENOENT: nobody looked the name up. Any other failure: the mount is going away. */
-	fuse_lowlevel_notify_inval_entry(notify->fuse, directory, name, size);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int inval_name(struct wfs_notify *notify, uint64_t directory, const char *name, size_t size)
+{
+	return known(wfs_teller_entry(notify->teller, directory, name, size));
 }
 
 /* Drops a directory's cached listing and attributes. */
-static void inval_listing(struct wfs_notify *notify, uint64_t directory)
+static int inval_listing(struct wfs_notify *notify, uint64_t directory)
 {
-	fuse_lowlevel_notify_inval_inode(notify->fuse, directory, 0, 0);
+	return known(wfs_teller_inode(notify->teller, directory, 0));
 }
 
 /* The barrier of the header comment, for a directory where no name needs invalidation. */
-static void wait_for_listings(struct wfs_notify *notify, uint64_t directory)
+static int wait_for_listings(struct wfs_notify *notify, uint64_t directory)
 {
-	inval_name(notify, directory, "_", 1);
+	return inval_name(notify, directory, "_", 1);
 }
 
-static void inval_cell(struct wfs_notify *notify, const struct wfs_change *change)
+/* The head. No view is held while Linux is told something. */
+static int open_view(struct wfs_notify *notify, struct wfs_view *ret_view)
+{
+	struct timespec pause = {.tv_nsec = VIEW_PAUSE_NS};
+	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, ret_view, NULL);
+
+	for (int i = 1; i < VIEW_TRIES && (r == -EAGAIN || r == -ENOMEM); i++) {
+		nanosleep(&pause, NULL);
+		pause.tv_nsec *= 2;
+		r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, ret_view, NULL);
+	}
+	return r;
+}
+
+static int inval_cell(struct wfs_notify *notify, const struct wfs_change *change)
 {
 	wfs_buffer_reset(&notify->name);
 	wfs_name_append(&notify->name, change->key.data, change->key.size);
-	inval_name(notify, wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, change->reducer_id),
-		wfs_buffer_text(&notify->name), notify->name.size);
+	int r = wfs_buffer_check(&notify->name);
+	return r ? r
+		 : inval_name(notify,
+			   wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, change->reducer_id),
+			   wfs_buffer_text(&notify->name), notify->name.size);
 }
 
 static bool names_changed(const struct wfs_change *change)
@@ -43,20 +79,22 @@ static bool names_changed(const struct wfs_change *change)
 }
 
 /* One invalidation for each run of changes in the same directory is enough. */
-static void inval_reducers(struct wfs_notify *notify, const struct wfs_commit *commit)
+static int inval_reducers(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
 	uint32_t last = WFS_REDUCER_ID_KERNEL;
+	int r = 0;
 
-	for (size_t i = 0; i < commit->change_count; i++)
-		inval_cell(notify, &commit->changes[i]);
-	for (size_t i = 0; i < commit->change_count; i++) {
+	for (size_t i = 0; !r && i < commit->change_count; i++)
+		r = inval_cell(notify, &commit->changes[i]);
+	for (size_t i = 0; !r && i < commit->change_count; i++) {
 		const struct wfs_change *change = &commit->changes[i];
 
 		if (!names_changed(change) || change->reducer_id == last)
 			continue;
 		last = change->reducer_id;
-		inval_listing(notify, wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, last));
+		r = inval_listing(notify, wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, last));
 	}
+	return r;
 }
 
 /* --- the log --- */
@@ -112,61 +150,87 @@ static void end_growing(struct wfs_notify *notify)
 	}
 }
 
+static int read_lines(
+	struct wfs_notify *notify, uint64_t offset, size_t size, struct wfs_buffer *lines)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = open_view(notify, &view);
+
+	if (!r)
+		r = wfs_session_journal_read(notify->tree->session, &view, offset, size, lines);
+	if (!r)
+		r = wfs_buffer_check(lines);
+	return r || lines->size > 0 ? r : -EIO;
+}
+
 /* Pushes lines into the page cache of log.jsonl, from the page of @start; that moves its size. */
-static void store_log(
-	struct wfs_notify *notify, struct wfs_view *view, uint64_t start, uint64_t end)
+static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 {
 	uint64_t offset = start - start % PAGE_SIZE;
 
 	while (offset < end) {
 		WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
 		size_t size = end - offset < STORE_SIZE ? (size_t)(end - offset) : STORE_SIZE;
+		int r = read_lines(notify, offset, size, &lines);
 
-		if (wfs_session_journal_read(notify->tree->session, view, offset, size, &lines) ||
-			lines.size == 0)
-			return;
-		struct fuse_bufvec vector = FUSE_BUFVEC_INIT(lines.size);
-		vector.buf[0].mem = lines.data;
-		fuse_lowlevel_notify_store(
-			notify->fuse, wfs_notify_log_ino(), (off_t)offset, &vector, 0);
+		if (!r)
+			r = known(wfs_teller_store(notify->teller, wfs_notify_log_ino(), offset,
+				wfs_buffer_bytes(&lines)));
+		if (r)
+			return r;
 		offset += lines.size;
 	}
+	return 0;
+}
+
+static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = open_view(notify, &view);
+
+	return r ? r : wfs_session_journal_size(notify->tree->session, &view, ret_end);
 }
 
 /* Everything that the commit appended. The header tells why in this order. */
-static void grow_log(struct wfs_notify *notify)
+static int grow_log(struct wfs_notify *notify)
 {
 	const uint64_t start = atomic_load(&notify->log_size_bytes);
-	WFS_AUTO_VIEW struct wfs_view view = {0};
 	uint64_t end;
+	int r = log_end(notify, &end);
 
-	if (wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL) ||
-		wfs_session_journal_size(notify->tree->session, &view, &end))
-		return;
+	if (r)
+		return r;
 	if (!atomic_load(&notify->log_seen)) {
 		atomic_store(&notify->log_size_bytes, end);
-		return;
+		/* Who has looked it up since may have been told the size before. */
+		if (!atomic_load(&notify->log_seen))
+			return 0;
 	}
 	begin_growing(notify);
-	fuse_lowlevel_notify_inval_inode(
-		notify->fuse, wfs_notify_log_ino(), (off_t)(start - start % PAGE_SIZE), 0);
-	store_log(notify, &view, start, end);
+	r = known(
+		wfs_teller_inode(notify->teller, wfs_notify_log_ino(), start - start % PAGE_SIZE));
+	if (!r)
+		r = store_log(notify, start, end);
+	if (r) /* whoever runs this ends the growing */
+		return r;
 	atomic_store(&notify->log_size_bytes, end);
 	end_growing(notify);
+	return 0;
 }
 
-static void inval_journal(struct wfs_notify *notify)
+static int inval_journal(struct wfs_notify *notify)
 {
 	const uint64_t journal = wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0);
+	int r = grow_log(notify);
 
-	grow_log(notify);
-	inval_name(notify, journal, "head", strlen("head"));
-	inval_listing(notify, journal);
+	if (!r)
+		r = inval_name(notify, journal, "head", strlen("head"));
+	return r ? r : inval_listing(notify, journal);
 }
 
 /* --- dropped heights --- */
 
-static void inval_view_directory(struct wfs_notify *notify, uint64_t height,
+static int inval_view_directory(struct wfs_notify *notify, uint64_t height,
 	enum wfs_directory_kind kind, uint32_t reducer_id)
 {
 	const struct wfs_node node = {
@@ -176,57 +240,98 @@ static void inval_view_directory(struct wfs_notify *notify, uint64_t height,
 		.number = height,
 	};
 
-	inval_listing(notify, wfs_ino_encode(&node));
+	return inval_listing(notify, wfs_ino_encode(&node));
+}
+
+/* Return: 0, -ENOENT (that was the last), or why it cannot be told. */
+static int next_reducer(struct wfs_notify *notify, uint32_t *reducer_id)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	int r = open_view(notify, &view);
+
+	if (r == -ENOENT)
+		return -EIO; /* there is always a head */
+	if (!r)
+		r = wfs_session_reducer_next(
+			notify->tree->session, &view, *reducer_id, &name, &reducer);
+	if (!r)
+		*reducer_id = reducer.reducer_id;
+	return r;
 }
 
 /* Cached listings of a height that somebody may sit in. */
-static void inval_view(struct wfs_notify *notify, uint64_t height)
+static int inval_view(struct wfs_notify *notify, uint64_t height)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_reducer reducer = {.reducer_id = WFS_REDUCER_ID_KERNEL};
-	struct wfs_bytes name;
+	uint32_t reducer_id = WFS_REDUCER_ID_KERNEL;
+	int r = 0;
 
-	for (int kind = 0; kind < WFS_DIRECTORY_KIND_COUNT; kind++)
+	for (int kind = 0; !r && kind < WFS_DIRECTORY_KIND_COUNT; kind++)
 		if (kind != WFS_DIRECTORY_REDUCER)
-			inval_view_directory(notify, height, (enum wfs_directory_kind)kind, 0);
-	if (wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL))
-		return;
-	while (wfs_session_reducer_next(
-		       notify->tree->session, &view, reducer.reducer_id, &name, &reducer) == 0)
-		inval_view_directory(notify, height, WFS_DIRECTORY_REDUCER, reducer.reducer_id);
+			r = inval_view_directory(notify, height, (enum wfs_directory_kind)kind, 0);
+	while (!r) {
+		r = next_reducer(notify, &reducer_id);
+		if (!r)
+			r = inval_view_directory(notify, height, WFS_DIRECTORY_REDUCER, reducer_id);
+	}
+	return known(r);
 }
 
 /* Whoever asks for their names from now on is told that they are not there. */
-static void inval_heights(struct wfs_notify *notify, const struct wfs_commit *commit)
+static int inval_heights(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
 	const uint64_t at = wfs_tree_directory_ino(WFS_DIRECTORY_AT, 0);
+	const uint64_t to = commit->dropped_to;
 
-	for (uint64_t height = commit->dropped_from; height < commit->dropped_to; height++) {
+	for (uint64_t height = commit->dropped_from; height < to; height++) {
 		char name[sizeof("18446744073709551615")];
 		int size = snprintf(name, sizeof(name), "%" PRIu64, height);
+		int r = wfs_teller_entry(notify->teller, at, name, (size_t)size);
 
-		if (fuse_lowlevel_notify_inval_entry(notify->fuse, at, name, (size_t)size) == 0)
-			inval_view(notify, height);
+		if (!r)
+			r = inval_view(notify, height);
+		if (known(r))
+			return r;
 	}
+	return 0;
 }
 
 /* --- commits --- */
 
-static void committed(struct wfs_observer *observer, const struct wfs_commit *commit)
+/* On the teller's thread. */
+static int tell(void *context)
 {
-	struct wfs_notify *notify = (struct wfs_notify *)observer; /* its first member */
+	const struct telling *telling = context;
+	struct wfs_notify *const notify = telling->notify;
+	const struct wfs_commit *const commit = telling->commit;
+	int r = inval_heights(notify, commit);
 
-	inval_heights(notify, commit);
-	if (commit->to_height == commit->from_height)
-		return;
-	inval_reducers(notify, commit);
-	if (commit->blobs_listed) {
+	if (r || commit->to_height == commit->from_height)
+		return r;
+	r = inval_reducers(notify, commit);
+	if (!r && commit->blobs_listed) {
 		const uint64_t blobs = wfs_tree_directory_ino(WFS_DIRECTORY_BLOB, 0);
 
-		wait_for_listings(notify, blobs);
-		inval_listing(notify, blobs);
+		r = wait_for_listings(notify, blobs);
+		if (!r)
+			r = inval_listing(notify, blobs);
 	}
-	inval_journal(notify);
+	return r ? r : inval_journal(notify);
+}
+
+static void committed(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	struct wfs_notify *const notify =
+		(void *)((char *)observer - offsetof(struct wfs_notify, observer));
+	struct telling telling = {notify, commit};
+	int r = wfs_teller_run(notify->teller, tell, &telling);
+
+	if (!r)
+		return;
+	if (r != -ECANCELED)
+		wfs_teller_end(notify->teller, strerrordesc_np(-r));
+	end_growing(notify);
 }
 
 /* What a commit just before observing began has added; the mount does not serve yet. */
@@ -248,9 +353,10 @@ static int set_log_size(struct wfs_notify *notify)
 }
 
 int wfs_notify_init(
-	struct wfs_notify *notify, const struct wfs_tree *tree, struct fuse_session *fuse)
+	struct wfs_notify *notify, const struct wfs_tree *tree, struct wfs_teller *teller)
 {
-	*notify = (struct wfs_notify){.observer.committed = committed, .tree = tree, .fuse = fuse};
+	*notify = (struct wfs_notify){
+		.observer.committed = committed, .tree = tree, .teller = teller};
 	pthread_mutex_init(&notify->lock, NULL);
 	/* So that no name has to be left in the cache because there is no memory for it. */
 	int r = wfs_buffer_reserve(&notify->name, WFS_NAME_MAX + 1);
@@ -262,9 +368,11 @@ int wfs_notify_init(
 
 void wfs_notify_stop(struct wfs_notify *notify)
 {
-	if (notify->fuse)
-		wfs_world_unobserve(wfs_session_world(notify->tree->session), &notify->observer);
-	notify->fuse = NULL;
+	if (!notify->teller)
+		return;
+	wfs_teller_stop(notify->teller);
+	wfs_world_unobserve(wfs_session_world(notify->tree->session), &notify->observer);
+	notify->teller = NULL;
 }
 
 void wfs_notify_done(struct wfs_notify *notify)

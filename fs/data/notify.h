@@ -2,8 +2,10 @@
 /*
  * Telling the kernel what a commit changed, so that everything else can be cached for ever.
  *
- * Runs on the publisher thread, which never serves a request: an invalidation waits for look-ups
- * and reads in flight, so a thread that serves them must not send it. Order within a directory:
+ * Runs on the mount's teller, while the publisher thread waits for it: an invalidation waits for
+ * look-ups and reads in flight, so a thread that serves them must not send it. A mount that cannot
+ * be told, or does not take it in (teller.h), is ended: whoever uses it gets errors, not what was
+ * true before. Order within a directory:
  * first the entries, whose invalidation takes the directory's lock and so comes after every reply
  * computed from the old state, then the cached listing.
  *
@@ -21,27 +23,27 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "fs/mount/fuse.h"
+#include "fs/data/teller.h"
 #include "fs/tree/tree.h"
 
 /* Plain value inside a data connection. */
 struct wfs_notify {
 	struct wfs_observer observer;
 	const struct wfs_tree *tree;
-	struct fuse_session *fuse;
+	struct wfs_teller *teller; /* NULL: it does not observe */
 	atomic_bool log_seen; /* somebody looked log.jsonl up: its pages and size may be cached */
-	atomic_uint_fast64_t log_size_bytes; /* stored so far; set by the publisher thread */
-	struct wfs_buffer name;              /* scratch; publisher thread only */
+	atomic_uint_fast64_t log_size_bytes; /* stored so far; set by the teller */
+	struct wfs_buffer name;              /* scratch; teller only */
 	pthread_mutex_t lock;
 	bool log_growing;                     /* lock */
 	struct wfs_notify_deferred *deferred; /* lock; owned */
 };
 
-/** wfs_notify_init() - observe the session's world. @tree, @fuse: borrowed until stop. */
+/** wfs_notify_init() - observe the session's world. @tree, @teller: borrowed until stop. */
 int wfs_notify_init(
-	struct wfs_notify *notify, const struct wfs_tree *tree, struct fuse_session *fuse);
+	struct wfs_notify *notify, const struct wfs_tree *tree, struct wfs_teller *teller);
 
-/** wfs_notify_stop() - observe no more; requests may still come. */
+/** wfs_notify_stop() - observe no more, and stop the teller; requests may still come. */
 void wfs_notify_stop(struct wfs_notify *notify);
 void wfs_notify_done(struct wfs_notify *notify);
 
@@ -50,7 +52,7 @@ uint64_t wfs_notify_log_ino(void);
 
 /**
  * wfs_notify_defer() - let a request for attributes of the log wait while it grows
- * @answer: called by the publisher thread, soon; replies to @request
+ * @answer: called by the teller or the publisher thread, soon; replies to @request
  * Return: false when the request is to be answered at once.
  */
 bool wfs_notify_defer(

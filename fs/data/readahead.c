@@ -10,9 +10,8 @@ enum {
 	WINDOW_GROWTH = 4, /* factor, each time a read continues the scan */
 	LEAD_FIRST = 16,   /* siblings left to a reader that has overtaken us */
 	LEAD_MAX = 512,
-	UNKNOWN_MAX = 8,          /* siblings in a row that the kernel does not know: no scan */
-	CHUNK = 64,               /* siblings pushed under one view */
-	FILE_SIZE_MAX = 64 << 10, /* bytes; larger files are left to the kernel's own read-ahead */
+	UNKNOWN_MAX = 8, /* siblings in a row that the kernel does not know: no scan */
+	CHUNK = 64,      /* siblings pushed under one view */
 };
 
 /*
@@ -55,7 +54,8 @@ static int store(struct push *push, const struct wfs_node *node, const struct wf
 {
 	const struct wfs_tree *tree = push->readahead->tree;
 
-	if (!S_ISREG(attr->mode) || attr->size_bytes == 0 || attr->size_bytes > FILE_SIZE_MAX)
+	/* What is a file of its own is large, and left to the kernel's own read-ahead. */
+	if (!S_ISREG(attr->mode) || attr->size_bytes == 0 || attr->size_bytes >= WFS_BLOB_FILE_MIN)
 		return 0;
 	int r = wfs_tree_read_in(tree, node, 0, attr->size_bytes, &push->data);
 	if (r)

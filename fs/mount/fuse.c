@@ -4,6 +4,7 @@
 
 #include <execinfo.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fs/mount/mount-table.h"
 #include "kernel/base/buffer.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/log.h"
@@ -26,7 +28,11 @@ struct wfs_fuse {
 	bool mounted;
 	bool initialised; /* before the loop begins */
 	unsigned int threads;
+	char *directory;
+	unsigned long device; /* Linux's name of the connection */
 	atomic_bool stopping; /* wfs_fuse_free is at work: do not report the end */
+	atomic_bool aborted;  /* by us */
+	atomic_uint users;    /* references */
 	void (*ended)(void *context);
 	void *context;
 };
@@ -179,6 +185,10 @@ int wfs_fuse_new(
 	WFS_AUTO_FUSE struct wfs_fuse *fuse = calloc(1, sizeof(*fuse));
 	if (!fuse)
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
+	atomic_store(&fuse->users, 1);
+	fuse->directory = strdup(options->directory);
+	if (!fuse->directory)
+		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
 	fuse->threads = options->threads;
 	fuse->ended = options->ended;
 	fuse->context = options->context;
@@ -194,6 +204,7 @@ int wfs_fuse_new(
 	if (fuse_session_mount(fuse->session, options->directory) < 0)
 		return fuse_mount_error(options, error);
 	fuse->mounted = true;
+	(void)wfs_mount_device(fuse->directory, &fuse->device, NULL); /* else it is 0, nobody's */
 	*ret_fuse = WFS_STEAL(fuse);
 	return 0;
 }
@@ -265,6 +276,50 @@ struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse)
 	return fuse->session;
 }
 
+const char *wfs_fuse_directory(const struct wfs_fuse *fuse)
+{
+	return fuse->directory;
+}
+
+/* Linux tells so of a connection that was aborted or unmounted; its number may be another's then. */
+static bool fuse_is_severed(const struct wfs_fuse *fuse)
+{
+	struct pollfd polled = {.fd = fuse_session_fd(fuse->session)};
+
+	return poll(&polled, 1, 0) == 1 && (polled.revents & POLLERR);
+}
+
+void wfs_fuse_abort(struct wfs_fuse *fuse)
+{
+	struct wfs_error error = {.code = WFS_OK};
+
+	atomic_store(&fuse->aborted, true);
+	if (fuse_is_severed(fuse) ||
+		wfs_mount_abort_device(fuse->directory, fuse->device, &error) == 0)
+		return;
+	wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "cannot end '%s', taking it away: %s", fuse->directory,
+		error.message);
+	if (wfs_mount_unmount(fuse->directory, true, &error))
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "'%s' may show what is not true any more: %s",
+			fuse->directory, error.message);
+}
+
+struct wfs_fuse *wfs_fuse_ref(struct wfs_fuse *fuse)
+{
+	atomic_fetch_add(&fuse->users, 1);
+	return fuse;
+}
+
+void wfs_fuse_unref(struct wfs_fuse *fuse)
+{
+	if (atomic_fetch_sub(&fuse->users, 1) > 1)
+		return;
+	if (fuse->session)
+		fuse_session_destroy(fuse->session);
+	free(fuse->directory);
+	free(fuse);
+}
+
 static void fuse_stop(struct wfs_fuse *fuse)
 {
 	const struct timespec interval = {.tv_nsec = FUSE_WAKE_INTERVAL_MS * 1000000L};
@@ -278,6 +333,21 @@ static void fuse_stop(struct wfs_fuse *fuse)
 	}
 }
 
+/* The descriptor of a session that somebody still uses stays open until he is back: its number
+ * must not become another's. So the connection does not end with it. */
+static void fuse_unmount(struct wfs_fuse *fuse)
+{
+	struct wfs_error error = {.code = WFS_OK};
+
+	if (atomic_load(&fuse->users) == 1) {
+		fuse_session_unmount(fuse->session);
+	} else if (!atomic_load(&fuse->aborted)) {
+		wfs_fuse_abort(fuse);
+		if (wfs_mount_unmount(fuse->directory, true, &error))
+			wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "%s", error.message);
+	}
+}
+
 void wfs_fuse_free(struct wfs_fuse *fuse)
 {
 	if (!fuse)
@@ -286,8 +356,6 @@ void wfs_fuse_free(struct wfs_fuse *fuse)
 	if (fuse->started)
 		fuse_stop(fuse);
 	if (fuse->mounted)
-		fuse_session_unmount(fuse->session);
-	if (fuse->session)
-		fuse_session_destroy(fuse->session);
-	free(fuse);
+		fuse_unmount(fuse);
+	wfs_fuse_unref(fuse);
 }

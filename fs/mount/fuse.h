@@ -52,8 +52,23 @@ void wfs_fuse_initialised(struct wfs_fuse *fuse);
  *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had), -ENODEV (unmounted). */
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
 
-/** wfs_fuse_session() - for notifications; valid until wfs_fuse_free. */
+/** wfs_fuse_session() - for notifications; valid until wfs_fuse_free, or as long as a reference. */
 struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
+
+/** wfs_fuse_directory() - the mount point; valid as long. */
+const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
+
+/**
+ * wfs_fuse_abort() - end the connection: whoever waits for an answer, or asks, gets an error
+ * The mount stays, to say so. Where this process may not abort, it is taken away instead.
+ * Thread: any that has a reference.
+ */
+void wfs_fuse_abort(struct wfs_fuse *fuse);
+
+/** wfs_fuse_ref() - keep the session beyond wfs_fuse_free, for a thread that may be in a notification
+ *  then. Return: @fuse. */
+struct wfs_fuse *wfs_fuse_ref(struct wfs_fuse *fuse);
+void wfs_fuse_unref(struct wfs_fuse *fuse);
 
 /**
  * wfs_fuse_free() - stop the threads, unmount what is still mounted; accepts NULL

@@ -13,19 +13,6 @@
 
 enum { PLACE_ID_SIZE = 16 }; /* hex digits */
 
-static int place_realpath(const char *path, char **ret_path, struct wfs_error *error)
-{
-	char *resolved = realpath(path, NULL);
-
-	if (!resolved) {
-		int r = errno == 0 ? -EIO : -errno;
-		wfs_error_from_errno(error, r, "resolve '%s'", path);
-		return r;
-	}
-	*ret_path = resolved;
-	return 0;
-}
-
 /* Cuts the last name off: "/a/b//" becomes "/a/" and "b". Return: the name, "" for the root. */
 static const char *place_split(char *path)
 {
@@ -41,7 +28,7 @@ static const char *place_split(char *path)
 
 int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *error)
 {
-	char link[1];
+	int r = 0;
 
 	if (directory[0] != '/')
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -51,13 +38,16 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
 		return wfs_error_from_errno(error, -ENOMEM, "resolve '%s'", directory);
 	memcpy(parent, directory, strlen(directory) + 1);
 	const char *name = place_split(parent);
-	/* readlink asks the directory entry, not what is mounted on it. */
-	if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-		readlink(directory, link, sizeof(link)) >= 0)
-		return place_realpath(directory, ret_path, error);
+	bool whole = name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	if (!whole) {
+		r = wfs_mount_look_link(directory, error);
+		whole = r > 0;
+	}
+	if (r < 0 || whole)
+		return r < 0 ? r : wfs_mount_look_canonical(directory, ret_path, error);
 	WFS_AUTO_FREE char *resolved = NULL;
-	int r = place_realpath(parent, &resolved, error);
-	if (!resolved)
+	r = wfs_mount_look_canonical(parent, &resolved, error);
+	if (r < 0)
 		return r;
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 	wfs_buffer_printf(&path, "%s/%s", strcmp(resolved, "/") == 0 ? "" : resolved, name);

@@ -95,17 +95,32 @@ static int table_find(const char *path, struct found *ret_found, struct wfs_erro
 	return found;
 }
 
-static bool table_is_dead(const char *path)
+/* Looks a name up that nobody ever asked for. @ret_result: 0 or -errno. */
+static int table_ask(const char *path, int *ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
-	struct stat stat;
 	uint64_t fresh = 0;
 
 	if (getrandom(&fresh, sizeof(fresh), 0) != (ssize_t)sizeof(fresh))
-		return false;
+		return wfs_error_from_errno(error, -errno, "look at '%s'", path);
 	wfs_buffer_printf(&name, "%s/.worldfs-%016" PRIx64, path, fresh);
-	return wfs_buffer_check(&name) == 0 && lstat(wfs_buffer_text(&name), &stat) < 0 &&
-		errno == ENOTCONN;
+	if (wfs_buffer_check(&name) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "look at '%s'", path);
+	return wfs_mount_look_answers(wfs_buffer_text(&name), ret_result, error);
+}
+
+static bool table_is_dead(const char *path)
+{
+	int result = 0;
+
+	return table_ask(path, &result, NULL) == 0 && result == -ENOTCONN;
+}
+
+int wfs_mount_answers(const char *path, struct wfs_error *error)
+{
+	int result;
+
+	return table_ask(path, &result, error);
 }
 
 int wfs_mount_is_ours(const char *path, struct wfs_error *error)
@@ -135,27 +150,62 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
 		error, WFS_E_BUSY, "'%s': a filesystem is mounted there already", path);
 }
 
-int wfs_mount_abort(const char *path, struct wfs_error *error)
+int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_error *error)
 {
-	char control[64];
 	struct found found;
 	int r = table_find(path, &found, error);
 
-	if (r <= 0 || strcmp(found.type, MOUNT_TYPE) != 0)
-		return r;
-	/* The mount's owner may write there; but fusectl is not mounted everywhere. */
-	snprintf(control, sizeof(control), "/sys/fs/fuse/connections/%lu/abort", found.device);
+	if (r < 0)
+		return wfs_trace(r);
+	if (r == 0 || strcmp(found.type, MOUNT_TYPE) != 0)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "no world is mounted on '%s'", path);
+	*ret_device = found.device;
+	return 0;
+}
+
+/* The mount's owner may write there; but fusectl is not mounted everywhere. */
+static bool table_abort(unsigned long device)
+{
+	char control[64];
+
+	snprintf(control, sizeof(control), "/sys/fs/fuse/connections/%lu/abort", device);
 	WFS_AUTO_FD int fd = open(control, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0 && write(fd, "1", 1) == 1)
-		return 0;
-	/* A forced unmount aborts, and fails when the mount is in use: so it is, by this. */
+	return fd >= 0 && write(fd, "1", 1) == 1;
+}
+
+/* A forced unmount aborts, and fails when the mount is in use: so it is, by this. */
+static int table_abort_by_force(const char *path, struct wfs_error *error)
+{
 	WFS_AUTO_FD int user = open(path, O_PATH | O_CLOEXEC);
+
 	if (user < 0)
 		return wfs_error_from_errno(error, -errno, "open '%s'", path);
 	if (umount2(path, MNT_FORCE | UMOUNT_NOFOLLOW) < 0 && errno != EBUSY)
 		return wfs_error_from_errno(
 			error, -errno, "abort '%s' (is fusectl mounted?)", path);
 	return 0;
+}
+
+int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error)
+{
+	unsigned long mounted = 0;
+
+	if (table_abort(device))
+		return 0;
+	int r = wfs_mount_device(path, &mounted, error);
+	if (r == 0 && mounted != device)
+		r = wfs_error_set(error, WFS_E_NOT_FOUND, "another is mounted on '%s'", path);
+	return r < 0 ? r : table_abort_by_force(path, error);
+}
+
+int wfs_mount_abort(const char *path, struct wfs_error *error)
+{
+	struct found found;
+	int r = table_find(path, &found, error);
+
+	if (r <= 0 || strcmp(found.type, MOUNT_TYPE) != 0)
+		return r;
+	return table_abort(found.device) ? 0 : table_abort_by_force(path, error);
 }
 
 /* An ordinary user's mount is taken away by the set-uid helper. Return: 0 or -errno. */

@@ -22,7 +22,7 @@ int wfs_mount_is_ours(const char *path, struct wfs_error *error);
  * wfs_mount_clear_dead() - make sure that nothing is mounted on @path
  *
  * A mount of ours whose daemon was killed is taken away. It still answers stat from the kernel's
- * cache, so a name that nobody ever asked for is looked up.
+ * cache, so a name that nobody ever asked for is looked up. One that does not answer is alive.
  * Return: 0, -EBUSY (busy: something else is mounted, or a mount of ours that is alive), …
  */
 int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
@@ -34,15 +34,41 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
  */
 int wfs_mount_abort(const char *path, struct wfs_error *error);
 
+/** wfs_mount_device() - the number by which Linux calls the connection of the topmost mount on @path.
+ *  Return: 0, -ENOENT (not_found: nothing of ours is mounted), … */
+int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_error *error);
+
+/** wfs_mount_abort_device() - the same for the connection @device, which is there still; @path: where
+ *  it was mounted. */
+int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error);
+
 /** wfs_mount_unmount() - Return: 0, -EBUSY (files are in use; never when @lazy), … */
 int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error);
+
+/** wfs_mount_answers() - does what is mounted on @path, or on the way to it, answer at all?
+ *  Return: 0 (even if by an error), -ETIMEDOUT (timeout: no), … */
+int wfs_mount_answers(const char *path, struct wfs_error *error);
+
+/* --- mount-look.c: each returns -ETIMEDOUT (timeout) when nothing is seen for 10 s --- */
+
+/** wfs_mount_look_link() - Return: 1 (a symlink), 0 (anything else, or nothing), … */
+int wfs_mount_look_link(const char *path, struct wfs_error *error);
+
+/** wfs_mount_look_canonical() - realpath(3). @ret_path: caller frees. Return: 0, -ENOENT, … */
+int wfs_mount_look_canonical(const char *path, char **ret_path, struct wfs_error *error);
+
+/** wfs_mount_look_directory() - Return: 0, -EINVAL (not a directory), -ENOENT, … */
+int wfs_mount_look_directory(const char *path, struct wfs_error *error);
+
+/** wfs_mount_look_answers() - @ret_result: 0 or the -errno of lstat. Return: 0, … */
+int wfs_mount_look_answers(const char *path, int *ret_result, struct wfs_error *error);
 
 /* --- mount-place.c --- */
 
 /**
  * wfs_mount_resolve() - the canonical path of a directory, without touching what is mounted on it
  * @ret_path: caller frees
- * Return: 0, -EINVAL (not absolute), -ENOENT, …
+ * Return: 0, -EINVAL (not absolute), -ENOENT, -ETIMEDOUT (timeout: something on the way hangs), …
  */
 int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *error);
 

@@ -2,7 +2,8 @@
 /*
  * Mounts of one owner process. See mount.h.
  *
- * `changing` serialises everything that mounts or unmounts, which may take seconds; `mutex` guards
+ * `changing` serialises everything that mounts or unmounts, which may take seconds; a path that
+ * somebody gave is looked at before it is taken, because it may lead to what hangs. `mutex` guards
  * the list and is held for moments only, because FUSE requests (`status`) take it too. When a
  * connection ends from outside, its thread only notes that; the reaper takes the rest down.
  */
@@ -10,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "fs/control/control.h"
@@ -205,12 +205,11 @@ static int mounts_check_world(
 	return 0;
 }
 
-/* Resolves the directory, clears what a killed daemon left on it, and checks that it is fit. */
-static int mounts_prepare(
+/* Before `changing` is taken, because this may take as long as one waits for what hangs. */
+static int mounts_look(
 	struct wfs_mounts *mounts, const char *directory, char **ret_path, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *path = NULL;
-	struct stat found;
 	int r = mounts_check_own(mounts, directory, error);
 
 	if (r == 0)
@@ -218,18 +217,22 @@ static int mounts_prepare(
 	if (r == 0)
 		r = mounts_check_own(mounts, path, error);
 	if (r == 0)
+		r = wfs_mount_answers(path, error);
+	if (r == 0)
+		*ret_path = WFS_STEAL(path);
+	return r;
+}
+
+/* Clears what a killed daemon left on the directory, and checks that it is fit. */
+static int mounts_prepare(struct wfs_mounts *mounts, const char *path, struct wfs_error *error)
+{
+	int r = mounts_check_own(mounts, path, error);
+
+	if (r == 0)
 		r = mounts_check_world(mounts, path, error);
 	if (r == 0)
 		r = wfs_mount_clear_dead(path, error);
-	if (r != 0)
-		return r;
-	if (stat(path, &found) < 0)
-		return wfs_error_from_errno(error, -errno, "mount on '%s'", path);
-	if (!S_ISDIR(found.st_mode))
-		return wfs_error_set(
-			error, WFS_E_INVALID_ARGUMENT, "'%s' is not a directory", path);
-	*ret_path = WFS_STEAL(path);
-	return 0;
+	return r == 0 ? wfs_mount_look_directory(path, error) : r;
 }
 
 /* --- adding and removing --- */
@@ -266,16 +269,21 @@ static int mount_make_ctl(
 int wfs_mounts_add(
 	struct wfs_mounts *mounts, const struct wfs_mount_options *options, struct wfs_error *error)
 {
+	WFS_AUTO_FREE char *path = NULL;
+	int r = mounts_look(mounts, options->directory, &path, error);
+
+	if (r < 0)
+		return wfs_trace(r);
 	WFS_GUARD(&mounts->changing);
 	WFS_CLEANUP(wfs_auto_mount) struct mount *mount = calloc(1, sizeof(*mount));
-
 	if (!mount || !(mount->principal = strdup(options->principal)))
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
 	mount->mounts = mounts;
 	mount->nest_ctl = options->nest_ctl;
-	int r = wfs_session_new(mounts->world, options->principal, &mount->session, error);
+	mount->directory = WFS_STEAL(path);
+	r = wfs_session_new(mounts->world, options->principal, &mount->session, error);
 	if (r == 0)
-		r = mounts_prepare(mounts, options->directory, &mount->directory, error);
+		r = mounts_prepare(mounts, mount->directory, error);
 	if (r == 0)
 		r = mount_make_ctl(mount, options, error);
 	if (r == 0)
@@ -305,24 +313,33 @@ static struct mount *mounts_take(struct wfs_mounts *mounts, const char *director
 	return NULL;
 }
 
+static bool mounts_have(struct wfs_mounts *mounts, const char *directory)
+{
+	WFS_GUARD(&mounts->mutex);
+
+	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
+		if (strcmp(directory, mount->directory) == 0)
+			return true;
+	return false;
+}
+
 /* First the connection that refuses when it is in use; the rest follows whatever happens. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error)
 {
-	WFS_GUARD(&mounts->changing);
 	WFS_AUTO_FREE char *path = NULL;
-	struct mount *mount = mounts_take(mounts, directory);
+	int r = 0;
 
-	if (!mount) {
-		int r = wfs_mount_resolve(directory, &path, error);
-		if (r < 0)
-			return r;
-		mount = mounts_take(mounts, path);
-	}
+	if (!mounts_have(mounts, directory))
+		r = wfs_mount_resolve(directory, &path, error);
+	if (r < 0)
+		return r;
+	WFS_GUARD(&mounts->changing);
+	struct mount *mount = mounts_take(mounts, path ? path : directory);
 	if (!mount)
 		return wfs_error_set(
 			error, WFS_E_NOT_FOUND, "this world is not mounted on '%s'", directory);
 	wfs_data_pause(mount->data);
-	int r = wfs_mount_unmount(mount->nest_ctl ? mount->ctl : mount->directory, false, error);
+	r = wfs_mount_unmount(mount->nest_ctl ? mount->ctl : mount->directory, false, error);
 	if (r == -EBUSY) {
 		wfs_data_resume(mount->data);
 		mounts_insert(mounts, mount);

@@ -31,9 +31,10 @@ static struct wfs_bytes slice(struct wfs_bytes bytes, uint64_t offset, size_t si
 	return WFS_BYTES((const char *)bytes.data + offset, left < size ? left : size);
 }
 
-/* Takes over what was found. */
+/* Takes over what was found. Several files may be read one after the other under the same view. */
 static void set_content(struct wfs_tree_data *data, const struct wfs_content *content)
 {
+	wfs_buffer_done(&data->built);
 	data->bytes = content->bytes;
 	data->built = content->read;
 }

@@ -15,6 +15,11 @@ const struct wfs_root_name wfs_root_names[] = {
 };
 const size_t wfs_root_name_count = WFS_ARRAY_COUNT(wfs_root_names);
 
+const char *wfs_tree_root_name(size_t index)
+{
+	return index < wfs_root_name_count ? wfs_root_names[index].name : NULL;
+}
+
 static const char readme[] =
 	"This is a world, shown as files by WorldFS. Nothing here is edited in place.\n"
 	"\n"

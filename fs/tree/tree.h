@@ -114,5 +114,8 @@ int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
  *  leading `/`. Return: 0, -ENOTDIR, -ENOENT, … */
 int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
+/** wfs_tree_root_name() - the names of the root, from 0; NULL after the last. Not each tree has all. */
+const char *wfs_tree_root_name(size_t index);
+
 /** wfs_tree_directory_ino() - the inode of a directory of the head. */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);

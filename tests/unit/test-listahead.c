@@ -52,12 +52,12 @@ struct fixture {
 
 static struct fixture *fixture; /* for the wrapped functions */
 
-/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 int __wrap_wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *path);
-int __wrap_fuse_lowlevel_notify_inval_inode(
-	struct fuse_session *fuse, fuse_ino_t ino, off_t offset, off_t size);
+int __wrap_wfs_teller_listing(struct wfs_teller *teller, uint64_t directory);
 int __real_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
 int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
+/* NOLINTEND(readability-identifier-naming) */
 
 int __wrap_wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *path)
 {
@@ -69,10 +69,9 @@ int __wrap_wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_b
 	return 0;
 }
 
-int __wrap_fuse_lowlevel_notify_inval_inode(
-	struct fuse_session *fuse, fuse_ino_t ino, off_t offset, off_t size)
+int __wrap_wfs_teller_listing(struct wfs_teller *teller, uint64_t directory)
 {
-	(void)fuse, (void)ino, (void)offset, (void)size;
+	(void)teller, (void)directory;
 	return 0;
 }
 
@@ -112,7 +111,6 @@ int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	sem_post(&fixture->listed);
 	return r;
 }
-/* NOLINTEND(readability-identifier-naming) */
 
 static int setup(void **state)
 {

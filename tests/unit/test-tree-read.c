@@ -69,6 +69,23 @@ static void a_large_cell_is_read_from_its_file(void **state)
 	assert_int_equal(behind.bytes.size, 0);
 }
 
+/* What the first read took is freed, as the address sanitizer sees. */
+static void large_cells_are_read_one_after_the_other_under_one_view(void **state)
+{
+	struct shown *shown = *state;
+	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
+	struct wfs_node node;
+
+	tell(shown->world, "{'key':'a','op':'grow','n':100000}");
+	assert_true(wfs_ino_decode(attr_of(shown, "reducers/cell/a").ino, &node));
+	assert_int_equal(wfs_session_view(shown->session, WFS_HEIGHT_HEAD, &data.view, NULL), 0);
+
+	for (uint64_t offset = 0; offset < 3; offset++) {
+		assert_int_equal(wfs_tree_read_in(&shown->tree, &node, offset, 5, &data), 0);
+		assert_true(wfs_bytes_equal(data.bytes, WFS_BYTES("{\"pad\":" + offset, 5)));
+	}
+}
+
 static void the_log_is_all_records(void **state)
 {
 	struct shown *shown = *state;
@@ -250,6 +267,7 @@ int main(void)
 		SHOWN(a_file_is_read_from_any_offset),
 		SHOWN(the_readme_of_a_copy_is_known),
 		SHOWN(a_large_cell_is_read_from_its_file),
+		SHOWN(large_cells_are_read_one_after_the_other_under_one_view),
 		SHOWN(the_log_is_all_records),
 		SHOWN(the_head_of_the_journal_tells_where_it_stands),
 		SHOWN(directories_and_links_are_not_read),

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread, its jobs, and how it is given up. */
+#include "fs/data/teller.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fs/data/notify.h"
+#include "fs/tree/tree.h"
+#include "kernel/base/clock.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/log.h"
+
+enum {
+	/* The limit is waited for in parts. When all of us were stopped meanwhile, and the notification
+	 * had no chance either, only one of them is over. */
+	LIMIT_PARTS = 10,
+	STOP_LIMIT_MS = 1000, /* the limit of a mount that is being taken down */
+	TRIES = 9,            /* of a notification for which there is no memory; pauses double */
+	NANOSECONDS_MS = 1000 * 1000,
+};
+
+struct wfs_teller {
+	struct wfs_fuse *fuse; /* owned: a reference */
+	pthread_t thread;
+	unsigned int limit_ms;
+	char name[WFS_NAME_MAX]; /* that is being told; the thread's */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Lock for the following: lock. */
+	unsigned int users;        /* who may still touch this */
+	int (*job)(void *context); /* NULL: none */
+	void *context;
+	int result;     /* of the job, when `done` */
+	bool done;      /* the job, and its caller has not taken note */
+	bool calling;   /* Linux is being told something: the caller's memory is not used */
+	uint64_t calls; /* that have ended */
+	bool given_up;  /* the thread ends when it is back */
+	bool stopping;
+	bool over;   /* the thread is to end */
+	bool ending; /* the connection is being aborted */
+	bool ended;  /* it was, or could not be */
+};
+
+unsigned int wfs_teller_limit_ms(void)
+{
+	const char *text = secure_getenv("WORLDFS_NOTIFY_LIMIT");
+	char *end = NULL;
+	const unsigned long seconds = text ? strtoul(text, &end, 10) : 0;
+
+	if (!text || *end || seconds < 1 || seconds > WFS_TELLER_LIMIT_MAX_S)
+		return WFS_TELLER_LIMIT_MS;
+	return (unsigned int)seconds * 1000;
+}
+
+static void teller_unref(struct wfs_teller *teller)
+{
+	pthread_mutex_lock(&teller->lock);
+	const bool last = --teller->users == 0;
+	pthread_mutex_unlock(&teller->lock);
+	if (!last)
+		return;
+	pthread_cond_destroy(&teller->changed);
+	pthread_mutex_destroy(&teller->lock);
+	wfs_fuse_unref(teller->fuse);
+	free(teller);
+}
+
+/* Signals are for the process's main thread. */
+static int start_thread(
+	struct wfs_teller *teller, void *(*run)(void *argument), pthread_t *ret_thread)
+{
+	sigset_t all;
+	sigset_t old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int r = -pthread_create(ret_thread, NULL, run, teller);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
+/* --- the thread --- */
+
+static void *teller_main(void *argument)
+{
+	struct wfs_teller *teller = argument;
+
+	pthread_setname_np(pthread_self(), "wfs-teller");
+	pthread_mutex_lock(&teller->lock);
+	while (!teller->given_up) {
+		if (!teller->job || teller->done) {
+			if (teller->over)
+				break;
+			pthread_cond_wait(&teller->changed, &teller->lock);
+			continue;
+		}
+		int (*const job)(void *context) = teller->job;
+		void *const context = teller->context;
+		pthread_mutex_unlock(&teller->lock);
+		int r = job(context);
+		pthread_mutex_lock(&teller->lock);
+		teller->result = r;
+		teller->done = true;
+		pthread_cond_broadcast(&teller->changed);
+	}
+	pthread_mutex_unlock(&teller->lock);
+	teller_unref(teller);
+	return NULL;
+}
+
+/* Return: false when the teller was given up. */
+static bool begin_call(struct wfs_teller *teller)
+{
+	WFS_GUARD(&teller->lock);
+
+	teller->calling = !teller->given_up;
+	return teller->calling;
+}
+
+static bool end_call(struct wfs_teller *teller)
+{
+	WFS_GUARD(&teller->lock);
+
+	teller->calling = false;
+	teller->calls++;
+	return !teller->given_up;
+}
+
+/* What Linux is to be told. */
+struct message {
+	enum { ENTRY, INODE, STORE } kind;
+	uint64_t ino;
+	uint64_t offset;
+	struct wfs_bytes bytes;
+};
+
+static int send_message(struct wfs_teller *teller, const struct message *message)
+{
+	struct fuse_session *const session = wfs_fuse_session(teller->fuse);
+	struct fuse_bufvec vector = FUSE_BUFVEC_INIT(message->bytes.size);
+
+	switch (message->kind) {
+	case ENTRY:
+		return fuse_lowlevel_notify_inval_entry(
+			session, message->ino, message->bytes.data, message->bytes.size);
+	case INODE:
+		return fuse_lowlevel_notify_inval_inode(
+			session, message->ino, (off_t)message->offset, 0);
+	default:
+		vector.buf[0].mem = (void *)(uintptr_t)message->bytes.data;
+		return fuse_lowlevel_notify_store(
+			session, message->ino, (off_t)message->offset, &vector, 0);
+	}
+}
+
+static int tell(struct wfs_teller *teller, const struct message *message)
+{
+	struct timespec pause = {.tv_nsec = NANOSECONDS_MS};
+	int r = -ENOMEM;
+
+	for (int i = 0; i < TRIES && r == -ENOMEM; i++) {
+		if (i > 0)
+			nanosleep(&pause, NULL);
+		if (i > 1)
+			pause.tv_nsec *= 2;
+		if (!begin_call(teller))
+			return -ECANCELED;
+		r = send_message(teller, message);
+		if (!end_call(teller))
+			return -ECANCELED;
+	}
+	return r == -ENODEV ? -ENOENT : r; /* the mount is gone, and what it knew */
+}
+
+int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size)
+{
+	const struct message message = {
+		.kind = ENTRY, .ino = directory, .bytes = WFS_BYTES(teller->name, size)};
+
+	wfs_require(size <= sizeof(teller->name));
+	memcpy(teller->name, name, size);
+	return tell(teller, &message);
+}
+
+int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset)
+{
+	const struct message message = {.kind = INODE, .ino = ino, .offset = offset};
+
+	return tell(teller, &message);
+}
+
+int wfs_teller_store(
+	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes)
+{
+	const struct message message = {
+		.kind = STORE, .ino = ino, .offset = offset, .bytes = bytes};
+
+	return tell(teller, &message);
+}
+
+/* --- giving up --- */
+
+static void note_ended(struct wfs_teller *teller)
+{
+	WFS_GUARD(&teller->lock);
+
+	teller->ended = true;
+	pthread_cond_broadcast(&teller->changed);
+}
+
+/*
+ * An aborted connection still answers from what Linux has cached: so the ways from the root are
+ * taken away, and the size of the log. Whoever has one of these locked keeps this thread, as the
+ * one before.
+ */
+static void forget_ways(struct fuse_session *session)
+{
+	const char *name;
+
+	fuse_lowlevel_notify_inval_inode(session, wfs_notify_log_ino(), 0, 0);
+	for (size_t i = 0; (name = wfs_tree_root_name(i)); i++)
+		fuse_lowlevel_notify_inval_entry(session, FUSE_ROOT_ID, name, strlen(name));
+}
+
+static void *ending_main(void *argument)
+{
+	struct wfs_teller *teller = argument;
+
+	pthread_setname_np(pthread_self(), "wfs-ending");
+	wfs_fuse_abort(teller->fuse);
+	note_ended(teller);
+	forget_ways(wfs_fuse_session(teller->fuse));
+	teller_unref(teller);
+	return NULL;
+}
+
+/* On a thread of its own, for the path of the mount may lead through what hangs itself. */
+static void begin_ending(struct wfs_teller *teller, const char *why)
+{
+	pthread_t thread;
+
+	pthread_mutex_lock(&teller->lock);
+	const bool begins = !teller->ending;
+	teller->ending = true;
+	teller->users += begins;
+	pthread_mutex_unlock(&teller->lock);
+	if (!begins)
+		return;
+	wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "ending the mount '%s': %s",
+		wfs_fuse_directory(teller->fuse), why);
+	if (start_thread(teller, ending_main, &thread) == 0) {
+		pthread_detach(thread);
+		return;
+	}
+	wfs_fuse_abort(teller->fuse);
+	note_ended(teller);
+	teller_unref(teller);
+}
+
+/* --- waiting; the lock is held --- */
+
+/* How long somebody has seen nothing happen. */
+struct patience {
+	uint64_t calls; /* that had ended then */
+	unsigned int parts;
+};
+
+static unsigned int limit_of(const struct wfs_teller *teller)
+{
+	return teller->stopping && teller->limit_ms > STOP_LIMIT_MS ? STOP_LIMIT_MS
+								    : teller->limit_ms;
+}
+
+/* Waits for a change, or a part of the limit. Return: is the limit over? */
+static bool wait_part(struct wfs_teller *teller, struct patience *patience)
+{
+	const int64_t until_ns = wfs_clock_monotonic_ns() +
+		(int64_t)(limit_of(teller) / LIMIT_PARTS) * NANOSECONDS_MS;
+	const struct timespec until = {
+		.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+
+	if (pthread_cond_clockwait(&teller->changed, &teller->lock, CLOCK_MONOTONIC, &until) !=
+		ETIMEDOUT)
+		return false;
+	if (patience->calls != teller->calls)
+		*patience = (struct patience){.calls = teller->calls};
+	return ++patience->parts >= LIMIT_PARTS;
+}
+
+/* Waits until a job may begin, or (@done) has ended. Return: false when the teller is given up. */
+static bool wait_for_job(struct wfs_teller *teller, bool done)
+{
+	struct patience patience = {.calls = teller->calls};
+
+	while (!teller->given_up && (done ? !teller->done : teller->job != NULL))
+		/* Only in a call: otherwise the thread uses what its caller has lent it. */
+		if (wait_part(teller, &patience) && teller->calling)
+			teller->given_up = true;
+	return !teller->given_up;
+}
+
+static void wait_until_ended(struct wfs_teller *teller)
+{
+	struct patience patience = {.calls = teller->calls};
+
+	while (!teller->ended && !wait_part(teller, &patience))
+		continue;
+}
+
+/* --- for the others --- */
+
+/* @ret_end: is the connection to be ended? */
+static int run(struct wfs_teller *teller, int (*job)(void *context), void *context, bool *ret_end)
+{
+	WFS_GUARD(&teller->lock);
+
+	*ret_end = false;
+	if (teller->given_up || teller->stopping)
+		return -ECANCELED;
+	if (wait_for_job(teller, false)) {
+		teller->job = job;
+		teller->context = context;
+		pthread_cond_broadcast(&teller->changed);
+		if (wait_for_job(teller, true)) {
+			teller->job = NULL;
+			teller->done = false;
+			pthread_cond_broadcast(&teller->changed);
+			return teller->result;
+		}
+	}
+	*ret_end = !teller->stopping;
+	return -ECANCELED;
+}
+
+int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context)
+{
+	bool end;
+	int r = run(teller, job, context, &end);
+
+	if (end)
+		wfs_teller_end(teller, "a reader keeps Linux from being told what has changed");
+	return r;
+}
+
+void wfs_teller_end(struct wfs_teller *teller, const char *why)
+{
+	begin_ending(teller, why);
+	WFS_GUARD(&teller->lock);
+	wait_until_ended(teller);
+}
+
+/* --- life --- */
+
+int wfs_teller_new(struct wfs_fuse *fuse, unsigned int limit_ms, struct wfs_teller **ret_teller)
+{
+	struct wfs_teller *teller = calloc(1, sizeof(*teller));
+
+	wfs_require(limit_ms >= LIMIT_PARTS);
+	if (!teller)
+		return -ENOMEM;
+	teller->fuse = wfs_fuse_ref(fuse);
+	teller->limit_ms = limit_ms;
+	teller->users = 2;
+	pthread_mutex_init(&teller->lock, NULL);
+	pthread_cond_init(&teller->changed, NULL);
+	int r = start_thread(teller, teller_main, &teller->thread);
+	if (r) {
+		teller->users = 1;
+		teller_unref(teller);
+		return r;
+	}
+	*ret_teller = teller;
+	return 0;
+}
+
+void wfs_teller_stop(struct wfs_teller *teller)
+{
+	WFS_GUARD(&teller->lock);
+
+	teller->stopping = true;
+	pthread_cond_broadcast(&teller->changed);
+}
+
+void wfs_teller_free(struct wfs_teller *teller)
+{
+	if (!teller)
+		return;
+	pthread_mutex_lock(&teller->lock);
+	const bool given_up = teller->given_up;
+	teller->over = true;
+	pthread_cond_broadcast(&teller->changed);
+	pthread_mutex_unlock(&teller->lock);
+	if (given_up)
+		pthread_detach(teller->thread);
+	else
+		pthread_join(teller->thread, NULL);
+	teller_unref(teller);
+}
+
+/* --- whole jobs --- */
+
+/* Of its own, for the thread may use it when whoever asked is gone. */
+struct listing {
+	struct wfs_teller *teller;
+	uint64_t directory;
+};
+
+static int drop_listing(void *context)
+{
+	const struct listing listing = *(const struct listing *)context;
+
+	return wfs_teller_inode(listing.teller, listing.directory, 0);
+}
+
+int wfs_teller_listing(struct wfs_teller *teller, uint64_t directory)
+{
+	struct listing listing = {teller, directory};
+
+	return wfs_teller_run(teller, drop_listing, &listing);
+}

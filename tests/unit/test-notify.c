@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a mount is told of a commit, and what becomes of it when that fails. Linux and the teller are
+ * the wrapped functions, the world is real. */
+#include "tests/unit/tree-fixture.h"
+
+#include "fs/data/notify.h"
+
+enum {
+	TOLD_SIZE = 4096,
+	NAME_SIZE_MAX = 255,
+};
+
+struct fixture {
+	struct shown *shown;
+	struct wfs_notify notify;
+	char told[TOLD_SIZE]; /* a word for each notification: its kind, inode and name */
+	const char *failing;  /* the kind that fails */
+	int failure;
+	bool asks; /* somebody asks for the log's attributes while it grows */
+	bool asked;
+	unsigned int ended;
+	unsigned int answered;
+};
+
+static struct fixture *fixture; /* for the wrapped functions */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+int __wrap_wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context);
+void __wrap_wfs_teller_end(struct wfs_teller *teller, const char *why);
+void __wrap_wfs_teller_stop(struct wfs_teller *teller);
+int __wrap_wfs_teller_entry(
+	struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);
+int __wrap_wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
+int __wrap_wfs_teller_store(
+	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
+/* NOLINTEND(readability-identifier-naming) */
+
+int __wrap_wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context)
+{
+	(void)teller;
+	return job(context);
+}
+
+void __wrap_wfs_teller_end(struct wfs_teller *teller, const char *why)
+{
+	(void)teller, (void)why;
+	fixture->ended++;
+}
+
+void __wrap_wfs_teller_stop(struct wfs_teller *teller)
+{
+	(void)teller;
+}
+
+static int told(const char *kind, const char *name, size_t size)
+{
+	const size_t used = strlen(fixture->told);
+
+	snprintf(fixture->told + used, TOLD_SIZE - used, " %s:%.*s", kind, (int)size, name);
+	return fixture->failing && strcmp(kind, fixture->failing) == 0 ? fixture->failure : 0;
+}
+
+int __wrap_wfs_teller_entry(
+	struct wfs_teller *teller, uint64_t directory, const char *name, size_t size)
+{
+	(void)teller, (void)directory;
+	return told("entry", name, size);
+}
+
+static const char *inode_name(uint64_t ino)
+{
+	if (ino == wfs_notify_log_ino())
+		return "log";
+	return ino == wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0) ? "journal" : "cells";
+}
+
+int __wrap_wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset)
+{
+	(void)teller, (void)offset;
+	return told("inode", inode_name(ino), NAME_SIZE_MAX);
+}
+
+static void answer(fuse_req_t request)
+{
+	(void)request;
+	fixture->answered++;
+}
+
+int __wrap_wfs_teller_store(
+	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes)
+{
+	(void)teller, (void)offset, (void)bytes;
+	if (fixture->asks)
+		fixture->asked = wfs_notify_defer(&fixture->notify, NULL, answer);
+	return told("store", inode_name(ino), NAME_SIZE_MAX);
+}
+
+static int setup_notify(void **state)
+{
+	fixture = calloc(1, sizeof(*fixture));
+	*state = fixture;
+	if (!fixture || setup((void **)&fixture->shown))
+		return -1;
+	/* Nobody looks at the teller itself. */
+	return wfs_notify_init(
+		&fixture->notify, &fixture->shown->tree, (struct wfs_teller *)fixture);
+}
+
+static int teardown_notify(void **state)
+{
+	void *shown = fixture->shown;
+
+	(void)state;
+	wfs_notify_stop(&fixture->notify);
+	wfs_notify_done(&fixture->notify);
+	free(fixture);
+	return teardown(&shown);
+}
+
+static uint64_t journal_size(void)
+{
+	return attr_of(fixture->shown, "journal/log.jsonl").size_bytes;
+}
+
+static void names_come_before_listings(void **state)
+{
+	(void)state;
+	tell(fixture->shown->world, "{'key':'a/b','op':'set'}");
+
+	assert_string_equal(fixture->told, " entry:a%2Fb inode:cells entry:head inode:journal");
+	assert_int_equal(fixture->ended, 0);
+}
+
+static void the_log_is_dropped_and_stored_once_it_was_looked_up(void **state)
+{
+	(void)state;
+	atomic_store(&fixture->notify.log_seen, true);
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_string_equal(
+		fixture->told, " entry:a inode:cells inode:log store:log entry:head inode:journal");
+	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
+}
+
+static void what_linux_does_not_know_need_not_be_told(void **state)
+{
+	(void)state;
+	fixture->failing = "entry";
+	fixture->failure = -ENOENT;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_string_equal(fixture->told, " entry:a inode:cells entry:head inode:journal");
+	assert_int_equal(fixture->ended, 0);
+}
+
+static void a_mount_that_cannot_be_told_of_a_name_is_ended(void **state)
+{
+	(void)state;
+	fixture->failing = "entry";
+	fixture->failure = -ENOMEM;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_string_equal(fixture->told, " entry:a");
+	assert_int_equal(fixture->ended, 1);
+}
+
+static void a_mount_that_cannot_be_told_of_a_listing_is_ended(void **state)
+{
+	(void)state;
+	fixture->failing = "inode";
+	fixture->failure = -ENOMEM;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_int_equal(fixture->ended, 1);
+}
+
+static void a_teller_that_was_given_up_has_ended_it_itself(void **state)
+{
+	(void)state;
+	fixture->failing = "entry";
+	fixture->failure = -ECANCELED;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_string_equal(fixture->told, " entry:a");
+	assert_int_equal(fixture->ended, 0);
+}
+
+static void who_waits_for_the_log_to_grow_is_answered(void **state)
+{
+	(void)state;
+	atomic_store(&fixture->notify.log_seen, true);
+	fixture->asks = true;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_true(fixture->asked);
+	assert_int_equal(fixture->answered, 1);
+}
+
+static void who_waits_for_the_log_is_answered_when_it_cannot_grow(void **state)
+{
+	(void)state;
+	atomic_store(&fixture->notify.log_seen, true);
+	fixture->asks = true;
+	fixture->failing = "store";
+	fixture->failure = -ENOMEM;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_true(fixture->asked);
+	assert_int_equal(fixture->answered, 1);
+	assert_int_equal(fixture->ended, 1);
+	assert_false(wfs_notify_defer(&fixture->notify, NULL, answer));
+}
+
+#define NOTIFY(test) cmocka_unit_test_setup_teardown(test, setup_notify, teardown_notify)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		NOTIFY(names_come_before_listings),
+		NOTIFY(the_log_is_dropped_and_stored_once_it_was_looked_up),
+		NOTIFY(what_linux_does_not_know_need_not_be_told),
+		NOTIFY(a_mount_that_cannot_be_told_of_a_name_is_ended),
+		NOTIFY(a_mount_that_cannot_be_told_of_a_listing_is_ended),
+		NOTIFY(a_teller_that_was_given_up_has_ended_it_itself),
+		NOTIFY(who_waits_for_the_log_to_grow_is_answered),
+		NOTIFY(who_waits_for_the_log_is_answered_when_it_cannot_grow),
+	};
+
+	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);
+}
