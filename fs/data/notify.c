@@ -13,10 +13,10 @@ enum {
 	STORE_SIZE = 128 << 10, /* bytes of one notify_store: as much as one read, whole pages */
 };
 
-/* Views that cannot be opened because others have them all are tried for again, so often. */
+/* What cannot be read for want of memory, or because others have all views, is read again. */
 enum {
-	VIEW_TRIES = 9,
-	VIEW_PAUSE_NS = 1000 * 1000, /* before the second; it doubles */
+	READ_TRIES = 9,
+	READ_PAUSE_NS = 1000 * 1000, /* before the second; it doubles */
 };
 
 /* A commit that a mount is told of. Only until the first -ECANCELED: see teller.h. */
@@ -48,18 +48,21 @@ static int wait_for_listings(struct wfs_notify *notify, uint64_t directory)
 	return inval_name(notify, directory, "_", 1);
 }
 
+/* Waits a moment if @r calls for another of the @tries. */
+static bool try_again(int r, unsigned int *tries)
+{
+	const struct timespec pause = {.tv_nsec = (long)READ_PAUSE_NS << *tries};
+
+	if ((r != -ENOMEM && r != -EAGAIN) || ++*tries == READ_TRIES)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
 /* The head. No view is held while Linux is told something. */
 static int open_view(struct wfs_notify *notify, struct wfs_view *ret_view)
 {
-	struct timespec pause = {.tv_nsec = VIEW_PAUSE_NS};
-	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, ret_view, NULL);
-
-	for (int i = 1; i < VIEW_TRIES && (r == -EAGAIN || r == -ENOMEM); i++) {
-		nanosleep(&pause, NULL);
-		pause.tv_nsec *= 2;
-		r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, ret_view, NULL);
-	}
-	return r;
+	return wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, ret_view, NULL);
 }
 
 static int inval_cell(struct wfs_notify *notify, const struct wfs_change *change)
@@ -150,7 +153,7 @@ static void end_growing(struct wfs_notify *notify)
 	}
 }
 
-static int read_lines(
+static int read_lines_once(
 	struct wfs_notify *notify, uint64_t offset, size_t size, struct wfs_buffer *lines)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -161,6 +164,19 @@ static int read_lines(
 	if (!r)
 		r = wfs_buffer_check(lines);
 	return r || lines->size > 0 ? r : -EIO;
+}
+
+static int read_lines(
+	struct wfs_notify *notify, uint64_t offset, size_t size, struct wfs_buffer *lines)
+{
+	unsigned int tries = 0;
+	int r;
+
+	do {
+		wfs_buffer_done(lines);
+		r = read_lines_once(notify, offset, size, lines);
+	} while (try_again(r, &tries));
+	return r;
 }
 
 /* Pushes lines into the page cache of log.jsonl, from the page of @start; that moves its size. */
@@ -183,12 +199,23 @@ static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
+static int log_end_once(struct wfs_notify *notify, uint64_t *ret_end)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	int r = open_view(notify, &view);
 
 	return r ? r : wfs_session_journal_size(notify->tree->session, &view, ret_end);
+}
+
+static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
+{
+	unsigned int tries = 0;
+	int r;
+
+	do {
+		r = log_end_once(notify, ret_end);
+	} while (try_again(r, &tries));
+	return r;
 }
 
 /* Everything that the commit appended. The header tells why in this order. */
@@ -271,7 +298,11 @@ static int inval_view(struct wfs_notify *notify, uint64_t height)
 		if (kind != WFS_DIRECTORY_REDUCER)
 			r = inval_view_directory(notify, height, (enum wfs_directory_kind)kind, 0);
 	while (!r) {
-		r = next_reducer(notify, &reducer_id);
+		unsigned int tries = 0;
+
+		do {
+			r = next_reducer(notify, &reducer_id);
+		} while (try_again(r, &tries));
 		if (!r)
 			r = inval_view_directory(notify, height, WFS_DIRECTORY_REDUCER, reducer_id);
 	}

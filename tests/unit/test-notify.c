@@ -18,6 +18,7 @@ struct fixture {
 	int failure;
 	bool asks; /* somebody asks for the log's attributes while it grows */
 	bool asked;
+	unsigned int unread; /* times that there is no memory to read the log */
 	unsigned int ended;
 	unsigned int answered;
 };
@@ -33,6 +34,10 @@ int __wrap_wfs_teller_entry(
 int __wrap_wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 int __wrap_wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
+int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
+	uint64_t offset, size_t size, struct wfs_buffer *buffer);
+int __real_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
+	uint64_t offset, size_t size, struct wfs_buffer *buffer);
 /* NOLINTEND(readability-identifier-naming) */
 
 int __wrap_wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context)
@@ -93,6 +98,15 @@ int __wrap_wfs_teller_store(
 	if (fixture->asks)
 		fixture->asked = wfs_notify_defer(&fixture->notify, NULL, answer);
 	return told("store", inode_name(ino), NAME_SIZE_MAX);
+}
+
+int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
+	uint64_t offset, size_t size, struct wfs_buffer *buffer)
+{
+	if (fixture->unread == 0)
+		return __real_wfs_session_journal_read(session, view, offset, size, buffer);
+	fixture->unread--;
+	return -ENOMEM;
 }
 
 static int setup_notify(void **state)
@@ -218,6 +232,29 @@ static void who_waits_for_the_log_is_answered_when_it_cannot_grow(void **state)
 	assert_false(wfs_notify_defer(&fixture->notify, NULL, answer));
 }
 
+static void lines_without_memory_are_read_again(void **state)
+{
+	(void)state;
+	atomic_store(&fixture->notify.log_seen, true);
+	fixture->unread = 2;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_int_equal(fixture->ended, 0);
+	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
+}
+
+static void a_mount_whose_log_cannot_be_read_is_ended(void **state)
+{
+	(void)state;
+	atomic_store(&fixture->notify.log_seen, true);
+	fixture->unread = 1000;
+
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+	assert_int_equal(fixture->ended, 1);
+}
+
 #define NOTIFY(test) cmocka_unit_test_setup_teardown(test, setup_notify, teardown_notify)
 
 int main(void)
@@ -231,6 +268,8 @@ int main(void)
 		NOTIFY(a_teller_that_was_given_up_has_ended_it_itself),
 		NOTIFY(who_waits_for_the_log_to_grow_is_answered),
 		NOTIFY(who_waits_for_the_log_is_answered_when_it_cannot_grow),
+		NOTIFY(lines_without_memory_are_read_again),
+		NOTIFY(a_mount_whose_log_cannot_be_read_is_ended),
 	};
 
 	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);
