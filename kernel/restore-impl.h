@@ -25,9 +25,9 @@ struct restore_journal {
 	bool baseline;         /* it begins with one */
 	bool broken; /* its lines are not what they were, so that folding makes no sense */
 	struct wfs_genesis genesis;
-	struct wfs_meta meta;             /* what its head document must say */
-	uint64_t snapshot_height;         /* of the newest snapshot, 0: there is none */
-	uint64_t last_change_height;      /* newest height that changed a cell */
+	struct wfs_meta meta;        /* what its head document must say */
+	uint64_t snapshot_height;    /* of the newest snapshot, 0: there is none */
+	uint64_t last_change_height; /* newest height that changed a cell */
 };
 
 /* One run. */
