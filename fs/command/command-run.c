@@ -291,10 +291,14 @@ void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 	va_start(arguments, format);
 	wfs_buffer_vprintf(&line, format, arguments);
 	va_end(arguments);
-	if (wfs_buffer_check(&line)) {
-		fputs("worldfs: no memory\n", run->err);
+	if (wfs_buffer_check(&line) == 0) {
+		wfs_line_clean(line.data, line.size); /* it may repeat what a stranger wrote */
+		fprintf(run->err, "%s\n", wfs_buffer_text(&line));
 		return;
 	}
-	wfs_line_clean(line.data, line.size); /* it may repeat what a stranger wrote */
-	fprintf(run->err, "%s\n", wfs_buffer_text(&line));
+	/* Better as it is than not at all. */
+	va_start(arguments, format);
+	vfprintf(run->err, format, arguments);
+	va_end(arguments);
+	fputc('\n', run->err);
 }
