@@ -82,7 +82,7 @@ static void large_cells_are_read_one_after_the_other_under_one_view(void **state
 
 	for (uint64_t offset = 0; offset < 3; offset++) {
 		assert_int_equal(wfs_tree_read_in(&shown->tree, &node, offset, 5, &data), 0);
-		assert_true(wfs_bytes_equal(data.bytes, WFS_BYTES("{\"pad\":" + offset, 5)));
+		assert_true(wfs_bytes_equal(data.bytes, WFS_BYTES(&"{\"pad\":"[offset], 5)));
 	}
 }
 
