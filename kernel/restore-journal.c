@@ -425,8 +425,13 @@ static int check_records(struct restore *restore, int directory)
 		r = check_lines(restore, &lines);
 	if (r)
 		return wfs_trace(r);
-	if (restore->journal.record_last >= restore->journal.height && lines.log >= 0)
+	if (restore->journal.record_last >= restore->journal.height && lines.log >= 0) {
+		restore_noted(restore, LOG_PATH,
+			"ends with record %" PRIu64 ", expected %" PRIu64
+			" to be the last, which has a file",
+			restore->journal.height - 1, restore->journal.record_last);
 		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
+	}
 	/* Of damaged records it is not known what the others should say. */
 	if (r || restore->journal.broken)
 		return wfs_trace(r);

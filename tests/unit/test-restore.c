@@ -691,6 +691,23 @@ static void a_missing_log_is_named(void **state)
 	assert_refused(fixture, "journal/log.jsonl: is missing");
 }
 
+static void a_log_that_ends_with_a_whole_record_too_early_is_named(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	copy_records(fixture);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	wfs_view_close(&view);
+	const char *last = memrchr(log.data, '\n', log.size - 1);
+	put_copy(fixture, "journal/log.jsonl", WFS_BYTES(log.data, (size_t)(last + 1 - log.data)));
+
+	assert_refused(fixture, "journal/log.jsonl: ends with record 1, expected 2");
+}
+
 static void a_changed_last_record_is_named(void **state)
 {
 	static const char *const parts[] = {"\"at_ns\":17", "\"principal\":\"tester\""};
@@ -854,6 +871,7 @@ int main(void)
 		IN_WORLD(a_record_that_does_not_fold_is_named),
 		IN_WORLD(a_last_record_that_nothing_proves_is_named),
 		IN_WORLD(a_missing_log_is_named),
+		IN_WORLD(a_log_that_ends_with_a_whole_record_too_early_is_named),
 		IN_WORLD(a_changed_last_record_is_named),
 		IN_WORLD(a_readme_that_no_version_shows_is_named),
 		IN_WORLD(a_state_that_is_no_document_is_named),
