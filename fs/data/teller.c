@@ -41,9 +41,11 @@ struct wfs_teller {
 	uint64_t calls; /* that have ended */
 	bool given_up;  /* the thread ends when it is back */
 	bool stopping;
-	bool over;   /* the thread is to end */
-	bool ending; /* the connection is being aborted */
-	bool ended;  /* it was, or could not be */
+	bool over;      /* the thread is to end */
+	bool ending;    /* the connection is being aborted */
+	bool by_thread; /* by the thread */
+	bool ended;     /* it was, or could not be */
+	bool forgotten; /* the ways into it are, or cannot be */
 };
 
 unsigned int wfs_teller_limit_ms(void)
@@ -86,6 +88,8 @@ static int start_thread(
 
 /* --- the thread --- */
 
+static void end_connection(struct wfs_teller *teller);
+
 static void *teller_main(void *argument)
 {
 	struct wfs_teller *teller = argument;
@@ -108,7 +112,10 @@ static void *teller_main(void *argument)
 		teller->done = true;
 		pthread_cond_broadcast(&teller->changed);
 	}
+	const bool ends = teller->by_thread;
 	pthread_mutex_unlock(&teller->lock);
+	if (ends)
+		end_connection(teller);
 	teller_unref(teller);
 	return NULL;
 }
@@ -205,11 +212,11 @@ int wfs_teller_store(
 
 /* --- giving up --- */
 
-static void note_ended(struct wfs_teller *teller)
+static void note(struct wfs_teller *teller, bool *what)
 {
 	WFS_GUARD(&teller->lock);
 
-	teller->ended = true;
+	*what = true;
 	pthread_cond_broadcast(&teller->changed);
 }
 
@@ -227,38 +234,64 @@ static void forget_ways(struct fuse_session *session)
 		fuse_lowlevel_notify_inval_entry(session, FUSE_ROOT_ID, name, strlen(name));
 }
 
+static void end_connection(struct wfs_teller *teller)
+{
+	wfs_fuse_abort(teller->fuse);
+	note(teller, &teller->ended);
+	forget_ways(wfs_fuse_session(teller->fuse));
+	note(teller, &teller->forgotten);
+}
+
 static void *ending_main(void *argument)
 {
 	struct wfs_teller *teller = argument;
 
 	pthread_setname_np(pthread_self(), "wfs-ending");
-	wfs_fuse_abort(teller->fuse);
-	note_ended(teller);
-	forget_ways(wfs_fuse_session(teller->fuse));
+	end_connection(teller);
 	teller_unref(teller);
 	return NULL;
 }
 
-/* On a thread of its own, for the path of the mount may lead through what hangs itself. */
+/* Return: false when it was begun before. @ret_by_thread: does the teller's thread do it? */
+static bool claim_ending(struct wfs_teller *teller, bool *ret_by_thread)
+{
+	WFS_GUARD(&teller->lock);
+
+	if (teller->ending)
+		return false;
+	teller->ending = true;
+	teller->by_thread = !teller->given_up && !teller->job;
+	if (teller->by_thread)
+		teller->given_up = true;
+	else
+		teller->users++;
+	pthread_cond_broadcast(&teller->changed);
+	*ret_by_thread = teller->by_thread;
+	return true;
+}
+
+/*
+ * On another thread, for the path of the mount may lead through what hangs itself; on the teller's
+ * when that one has nothing to do, because a new one needs memory.
+ */
 static void begin_ending(struct wfs_teller *teller, const char *why)
 {
 	pthread_t thread;
+	bool by_thread;
 
-	pthread_mutex_lock(&teller->lock);
-	const bool begins = !teller->ending;
-	teller->ending = true;
-	teller->users += begins;
-	pthread_mutex_unlock(&teller->lock);
-	if (!begins)
+	if (!claim_ending(teller, &by_thread))
 		return;
 	wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "ending the mount '%s': %s",
 		wfs_fuse_directory(teller->fuse), why);
+	if (by_thread)
+		return;
 	if (start_thread(teller, ending_main, &thread) == 0) {
 		pthread_detach(thread);
 		return;
 	}
 	wfs_fuse_abort(teller->fuse);
-	note_ended(teller);
+	note(teller, &teller->ended);
+	note(teller, &teller->forgotten);
 	teller_unref(teller);
 }
 
@@ -304,11 +337,11 @@ static bool wait_for_job(struct wfs_teller *teller, bool done)
 	return !teller->given_up;
 }
 
-static void wait_until_ended(struct wfs_teller *teller)
+static void wait_until(struct wfs_teller *teller, const bool *happened)
 {
 	struct patience patience = {.calls = teller->calls};
 
-	while (!teller->ended && !wait_part(teller, &patience))
+	while (!*happened && !wait_part(teller, &patience))
 		continue;
 }
 
@@ -351,7 +384,7 @@ void wfs_teller_end(struct wfs_teller *teller, const char *why)
 {
 	begin_ending(teller, why);
 	WFS_GUARD(&teller->lock);
-	wait_until_ended(teller);
+	wait_until(teller, &teller->ended);
 }
 
 /* --- life --- */
@@ -394,6 +427,8 @@ void wfs_teller_free(struct wfs_teller *teller)
 	const bool given_up = teller->given_up;
 	teller->over = true;
 	pthread_cond_broadcast(&teller->changed);
+	if (teller->ending) /* the process may end soon */
+		wait_until(teller, &teller->forgotten);
 	pthread_mutex_unlock(&teller->lock);
 	if (given_up)
 		pthread_detach(teller->thread);

@@ -295,7 +295,8 @@ void wfs_fuse_abort(struct wfs_fuse *fuse)
 
 	atomic_store(&fuse->aborted, true);
 	if (fuse_is_severed(fuse) ||
-		wfs_mount_abort_device(fuse->directory, fuse->device, &error) == 0)
+		wfs_mount_abort_device(fuse->directory, fuse->device, &error) == 0 ||
+		error.code == WFS_E_NOT_FOUND) /* what is mounted there is not ours */
 		return;
 	wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "cannot end '%s', taking it away: %s", fuse->directory,
 		error.message);
