@@ -109,6 +109,7 @@ static int mount_in_background(struct wfs_run *run, const struct wfs_mount_optio
 		.mount = mount,
 	};
 	const int64_t deadline_ns = deadline_in(WFS_OPEN_WAIT_MS);
+	bool last = false;
 
 	for (;;) {
 		int r = ask_for_mount(run, mount);
@@ -116,9 +117,10 @@ static int mount_in_background(struct wfs_run *run, const struct wfs_mount_optio
 		if (!owner_is_gone(run, r))
 			return r;
 		r = wfs_owner_start(&options, &run->error);
-		if (r != -EBUSY || !is_owned(run->directory) ||
-			wfs_clock_monotonic_ns() >= deadline_ns)
+		if (r != -EBUSY || last || wfs_clock_monotonic_ns() >= deadline_ns)
 			return r;
+		/* Without an owner it is the place that is busy; or he has just ended. */
+		last = !is_owned(run->directory);
 		pause_ms(RETRY_MS);
 	}
 }

@@ -11,7 +11,10 @@
 #include "fs/mount/mount-table.h"
 #include "kernel/base/hash.h"
 
-enum { PLACE_ID_SIZE = 16 }; /* hex digits */
+enum {
+	PLACE_ID_SIZE = 16, /* hex digits */
+	PLACE_TRIES = 8,
+};
 
 /* Cuts the last name off: "/a/b//" becomes "/a/" and "b". Return: the name, "" for the root. */
 static const char *place_split(char *path)
@@ -92,6 +95,7 @@ static int place_base_name(struct wfs_buffer *path, struct wfs_error *error)
 static int place_base(struct wfs_buffer *path, struct wfs_error *error)
 {
 	bool root = geteuid() == 0;
+	struct stat stat;
 	int r = place_base_name(path, error);
 
 	if (r < 0)
@@ -100,6 +104,8 @@ static int place_base(struct wfs_buffer *path, struct wfs_error *error)
 	r = place_mkdir(base, root ? 0755 : 0700, error);
 	if (r < 0)
 		return r;
+	if (lstat(base, &stat) < 0)
+		return wfs_error_from_errno(error, -errno, "look at '%s'", base);
 	if (!place_is_private(base, root ? 0022 : 0077))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' is not a directory of ours alone; remove it, or set XDG_RUNTIME_DIR",
@@ -118,6 +124,22 @@ static void place_id(
 	ret_id[PLACE_ID_SIZE] = '\0';
 }
 
+/* Appends the name of the directory of one mount, and makes it. */
+static int place_own(const char *id, mode_t mode, struct wfs_buffer *path, struct wfs_error *error)
+{
+	int r = -ENOENT;
+
+	/* Who removes another mount's may take the one above away in between. */
+	for (int i = 0; i < PLACE_TRIES && r == -ENOENT; i++) {
+		wfs_buffer_reset(path);
+		r = place_base(path, error);
+		wfs_buffer_printf(path, "/%s", id);
+		if (r == 0)
+			r = place_mkdir(wfs_buffer_text(path), mode, error);
+	}
+	return r;
+}
+
 int wfs_mount_run_directory(const char *world_id, const char *directory, bool allow_other,
 	char **ret_path, struct wfs_error *error)
 {
@@ -126,11 +148,7 @@ int wfs_mount_run_directory(const char *world_id, const char *directory, bool al
 	mode_t mode = allow_other ? 0755 : 0700;
 
 	place_id(world_id, directory, id);
-	int r = place_base(&path, error);
-	if (r < 0)
-		return wfs_trace(r);
-	wfs_buffer_printf(&path, "/%s", id);
-	r = place_mkdir(wfs_buffer_text(&path), mode, error);
+	int r = place_own(id, mode, &path, error);
 	if (r == 0 && chmod(wfs_buffer_text(&path), mode) < 0)
 		r = wfs_error_from_errno(error, -errno, "change '%s'", wfs_buffer_text(&path));
 	if (r < 0)

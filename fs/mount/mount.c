@@ -19,8 +19,11 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 
-/* How long `umount -R` has to take the outer mount after the nested one. */
-enum { MOUNT_OUTER_WAIT_MS = 1000 };
+enum {
+	OUTER_WAIT_MS = 1000,  /* for `umount -R` to take the outer mount after the nested one */
+	REAPED_WAIT_MS = 1000, /* for the reaper to see what was unmounted from outside */
+	REAPED_LOOK_MS = 2,
+};
 
 struct mount {
 	struct mount *next; /* lock: mutex */
@@ -42,12 +45,13 @@ struct wfs_mounts {
 	struct wfs_world *world;
 	struct wfs_guardian *guardian;
 	struct wfs_host *host;
-	void (*all_gone)(void *context);
+	void (*reaped)(void *context);
 	void *context;
 	pthread_t reaper;
 	bool reaper_started; /* changed by new and free only */
 
 	pthread_mutex_t changing; /* before mutex */
+	bool closed;              /* no mount is added any more; lock: changing */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	/* Lock for the following: mutex. */
@@ -205,13 +209,36 @@ static int mounts_check_world(
 	return 0;
 }
 
+static bool mounts_have(struct wfs_mounts *mounts, const char *directory)
+{
+	WFS_GUARD(&mounts->mutex);
+
+	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
+		if (strcmp(directory, mount->directory) == 0)
+			return true;
+	return false;
+}
+
+/* What somebody has just unmounted himself is on the list until the reaper has seen that. */
+static void mounts_wait_reaped(struct wfs_mounts *mounts, const char *directory)
+{
+	const struct timespec pause = {.tv_nsec = REAPED_LOOK_MS * 1000000L};
+
+	for (int ms = 0; ms < REAPED_WAIT_MS; ms += REAPED_LOOK_MS) {
+		if (!mounts_have(mounts, directory) || wfs_mount_is_ours(directory, NULL) != 0)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* Before `changing` is taken, because this may take as long as one waits for what hangs. */
 static int mounts_look(
 	struct wfs_mounts *mounts, const char *directory, char **ret_path, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *path = NULL;
-	int r = mounts_check_own(mounts, directory, error);
 
+	mounts_wait_reaped(mounts, directory);
+	int r = mounts_check_own(mounts, directory, error);
 	if (r == 0)
 		r = wfs_mount_resolve(directory, &path, error);
 	if (r == 0)
@@ -275,6 +302,8 @@ int wfs_mounts_add(
 	if (r < 0)
 		return wfs_trace(r);
 	WFS_GUARD(&mounts->changing);
+	if (mounts->closed)
+		return wfs_error_set(error, WFS_E_CANCELLED, "the world's owner is ending");
 	WFS_CLEANUP(wfs_auto_mount) struct mount *mount = calloc(1, sizeof(*mount));
 	if (!mount || !(mount->principal = strdup(options->principal)))
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
@@ -313,16 +342,6 @@ static struct mount *mounts_take(struct wfs_mounts *mounts, const char *director
 	return NULL;
 }
 
-static bool mounts_have(struct wfs_mounts *mounts, const char *directory)
-{
-	WFS_GUARD(&mounts->mutex);
-
-	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
-		if (strcmp(directory, mount->directory) == 0)
-			return true;
-	return false;
-}
-
 /* First the connection that refuses when it is in use; the rest follows whatever happens. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error)
 {
@@ -350,14 +369,13 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 	return 0;
 }
 
-size_t wfs_mounts_count(struct wfs_mounts *mounts)
+bool wfs_mounts_close_if_none(struct wfs_mounts *mounts)
 {
+	WFS_GUARD(&mounts->changing);
 	WFS_GUARD(&mounts->mutex);
-	size_t count = 0;
 
-	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
-		count++;
-	return count;
+	mounts->closed = !mounts->list;
+	return mounts->closed;
 }
 
 void wfs_mounts_status(struct wfs_mounts *mounts, json_t *array)
@@ -376,7 +394,7 @@ void wfs_mounts_status(struct wfs_mounts *mounts, json_t *array)
 static void reaper_wait_outer(struct mount *mount)
 {
 	struct wfs_mounts *mounts = mount->mounts;
-	int64_t until_ns = wfs_clock_monotonic_ns() + MOUNT_OUTER_WAIT_MS * INT64_C(1000000);
+	int64_t until_ns = wfs_clock_monotonic_ns() + OUTER_WAIT_MS * INT64_C(1000000);
 	const struct timespec until = {
 		.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 	WFS_GUARD(&mounts->mutex);
@@ -402,33 +420,26 @@ static bool reaper_wait(struct wfs_mounts *mounts)
 	}
 }
 
-/* Return: was that the last mount? */
-static bool reaper_reap(struct wfs_mounts *mounts)
+static void reaper_reap(struct wfs_mounts *mounts)
 {
 	WFS_GUARD(&mounts->changing);
 	struct mount *mount = mounts_take(mounts, NULL);
 
 	if (!mount)
-		return false;
+		return;
 	reaper_wait_outer(mount);
 	wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted from outside: '%s'", mount->directory);
 	mount_free(mount);
-
-	WFS_GUARD(&mounts->mutex);
-	return !mounts->list && !mounts->stopping;
 }
 
 static void *reaper_run(void *argument)
 {
 	struct wfs_mounts *mounts = argument;
-	bool told = false;
 
 	while (reaper_wait(mounts)) {
-		if (!reaper_reap(mounts) || told)
-			continue;
-		told = true;
-		if (mounts->all_gone)
-			mounts->all_gone(mounts->context);
+		reaper_reap(mounts);
+		if (mounts->reaped)
+			mounts->reaped(mounts->context);
 	}
 	return NULL;
 }
@@ -436,7 +447,7 @@ static void *reaper_run(void *argument)
 /* --- life --- */
 
 int wfs_mounts_new(struct wfs_world *world, struct wfs_guardian *guardian, struct wfs_host *host,
-	void (*all_gone)(void *context), void *context, struct wfs_mounts **ret_mounts)
+	void (*reaped)(void *context), void *context, struct wfs_mounts **ret_mounts)
 {
 	struct wfs_mounts *mounts = calloc(1, sizeof(*mounts));
 
@@ -445,7 +456,7 @@ int wfs_mounts_new(struct wfs_world *world, struct wfs_guardian *guardian, struc
 	mounts->world = world;
 	mounts->guardian = guardian;
 	mounts->host = host;
-	mounts->all_gone = all_gone;
+	mounts->reaped = reaped;
 	mounts->context = context;
 	pthread_mutex_init(&mounts->changing, NULL);
 	pthread_mutex_init(&mounts->mutex, NULL);

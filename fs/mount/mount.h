@@ -24,11 +24,11 @@ struct wfs_mount_options {
  * @world: must outlive the mounts
  * @guardian: is told of every mount; must outlive them
  * @host: given to the control connections' verbs
- * @all_gone: called once, on a thread of its own, when the last mount was taken down from outside
- *            (umount); may be NULL
+ * @reaped: called, on a thread of its own, after a mount was taken down from outside (umount); may be
+ *          NULL
  */
 int wfs_mounts_new(struct wfs_world *world, struct wfs_guardian *guardian, struct wfs_host *host,
-	void (*all_gone)(void *context), void *context, struct wfs_mounts **ret_mounts);
+	void (*reaped)(void *context), void *context, struct wfs_mounts **ret_mounts);
 
 /** wfs_mounts_free() - take down all of them; accepts NULL. */
 void wfs_mounts_free(struct wfs_mounts *mounts);
@@ -39,7 +39,8 @@ WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
  * wfs_mounts_add() - clear a dead mount of ours if there is one, then mount both connections
  * Return: 0 (the tree is usable), -ENOENT (not_found: no such directory or principal), -EBUSY
  *         (something is mounted there), -EINVAL (the directory lies inside the world, or the world
- *         inside a mount of ours), -EACCES / -ENOENT for /dev/fuse with what would help, …
+ *         inside a mount of ours), -EINTR (cancelled: closed), -EACCES / -ENOENT for /dev/fuse with
+ *         what would help, …
  */
 int wfs_mounts_add(struct wfs_mounts *mounts, const struct wfs_mount_options *options,
 	struct wfs_error *error);
@@ -47,8 +48,11 @@ int wfs_mounts_add(struct wfs_mounts *mounts, const struct wfs_mount_options *op
 /** wfs_mounts_remove() - take one down. Return: 0, -ENOENT (not mounted by us), -EBUSY. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error);
 
-/** wfs_mounts_count() - how many there are. */
-size_t wfs_mounts_count(struct wfs_mounts *mounts);
+/**
+ * wfs_mounts_close_if_none() - when there is no mount, let nobody add one any more
+ * Waits for one that is being added or removed. Return: is there none?
+ */
+bool wfs_mounts_close_if_none(struct wfs_mounts *mounts);
 
 /** wfs_mounts_status() - appends {directory, principal, ctl} objects to @array. */
 void wfs_mounts_status(struct wfs_mounts *mounts, json_t *array);

@@ -41,13 +41,20 @@ static int host_mount(struct wfs_host *host, const char *directory, const char *
 	return wfs_mounts_add(owner_of(host)->mounts, &mount, error);
 }
 
+/* Who asks for a mount from now on is refused, and makes an owner of his own. */
+static void stop_without_mounts(struct owner *owner)
+{
+	if (!owner->keep && wfs_mounts_close_if_none(owner->mounts))
+		wfs_server_stop(owner->server);
+}
+
 static int host_umount(struct wfs_host *host, const char *directory, struct wfs_error *error)
 {
 	struct owner *const owner = owner_of(host);
 	int r = wfs_mounts_remove(owner->mounts, directory, error);
 
-	if (!r && !owner->keep && wfs_mounts_count(owner->mounts) == 0)
-		wfs_server_stop(owner->server);
+	if (!r)
+		stop_without_mounts(owner);
 	return r;
 }
 
@@ -69,12 +76,9 @@ static void host_status(struct wfs_host *host, json_t *status)
 
 /* --- life --- */
 
-static void on_all_gone(void *context)
+static void on_reaped(void *context)
 {
-	struct owner *const owner = context;
-
-	if (!owner->keep)
-		wfs_server_stop(owner->server);
+	stop_without_mounts(context);
 }
 
 /* The reverse of coming up; half-built owners are fine. */
@@ -100,7 +104,7 @@ static int come_up(
 	if (!r)
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
-		r = wfs_mounts_new(owner->world, owner->guardian, &owner->host, on_all_gone, owner,
+		r = wfs_mounts_new(owner->world, owner->guardian, &owner->host, on_reaped, owner,
 			&owner->mounts);
 	if (!r && options->mount)
 		r = wfs_mounts_add(owner->mounts, options->mount, error);
