@@ -3,16 +3,28 @@
 #include "fs/client/access.h"
 
 #include <poll.h>
+#include <string.h>
 
 #include "fs/client/client.h"
 #include "fs/client/local.h"
 #include "kernel/base/clock.h"
 
-enum { LOCK_WAIT_MS = 100 }; /* between two looks for the socket of whoever has the lock */
+enum {
+	LOCK_WAIT_MS = 100, /* between two looks for the socket of whoever has the lock */
+	OWNERS_MAX = 8,     /* that may end, one after the other, before one reads a request */
+};
 
 struct wfs_access {
+	const char *directory;
+	const char *as;
+	bool change;
 	struct wfs_client *client; /* or */
 	struct wfs_local *local;
+	/* The first request, if it is the only one, for when the owner ends before he reads it. */
+	bool posted;
+	char *verb;
+	json_t *payload;
+	unsigned int owners; /* that did */
 };
 
 static bool nobody_listens(int r)
@@ -21,48 +33,68 @@ static bool nobody_listens(int r)
 }
 
 /* A short-lived command may hold the lock, or an owner that is just starting or ending. */
-static int open_for_change(
-	const char *directory, const char *as, struct wfs_access *access, struct wfs_error *error)
+static int open_for_change(struct wfs_access *access, struct wfs_error *error)
 {
 	const struct wfs_world_options options = {.wait_ms = LOCK_WAIT_MS};
 	const int64_t deadline_ns =
 		wfs_clock_monotonic_ns() + (int64_t)WFS_OPEN_WAIT_MS * 1000 * 1000;
 
 	for (;;) {
-		int r = wfs_local_new(directory, as, &options, &access->local, error);
+		int r = wfs_local_new(
+			access->directory, access->as, &options, &access->local, error);
 
 		if (r != -EBUSY)
 			return r;
-		if (wfs_client_new(directory, as, &access->client) == 0)
+		if (wfs_client_new(access->directory, access->as, &access->client) == 0)
 			return 0;
 		if (wfs_clock_monotonic_ns() >= deadline_ns)
 			return r;
 	}
 }
 
+static int find_way(struct wfs_access *access, struct wfs_error *error)
+{
+	const struct wfs_world_options read_only = {.read_only = true};
+	int r = wfs_client_new(access->directory, access->as, &access->client);
+
+	if (r == 0)
+		return 0;
+	if (!nobody_listens(r))
+		return wfs_error_from_errno(
+			error, r, "connect to the owner of '%s'", access->directory);
+	if (access->change)
+		return open_for_change(access, error);
+	return wfs_local_new(access->directory, access->as, &read_only, &access->local, error);
+}
+
 int wfs_access_new(const char *directory, const char *as, bool change,
 	struct wfs_access **ret_access, struct wfs_error *error)
 {
-	const struct wfs_world_options read_only = {.read_only = true};
 	WFS_AUTO_ACCESS struct wfs_access *access = calloc(1, sizeof(*access));
-	int r = access ? wfs_client_new(directory, as, &access->client) : -ENOMEM;
 
-	if (r && !nobody_listens(r))
-		return wfs_error_from_errno(error, r, "connect to the owner of '%s'", directory);
-	if (r && change)
-		r = open_for_change(directory, as, access, error);
-	else if (r)
-		r = wfs_local_new(directory, as, &read_only, &access->local, error);
+	if (!access)
+		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
+	access->directory = directory;
+	access->as = as;
+	access->change = change;
+	int r = find_way(access, error);
 	if (r)
 		return r;
 	*ret_access = WFS_STEAL(access);
 	return 0;
 }
 
+static void forget_first(struct wfs_access *access)
+{
+	free(WFS_STEAL(access->verb));
+	json_decref(WFS_STEAL(access->payload));
+}
+
 void wfs_access_free(struct wfs_access *access)
 {
 	if (!access)
 		return;
+	forget_first(access);
 	wfs_client_free(access->client);
 	wfs_local_free(access->local);
 	free(access);
@@ -73,7 +105,7 @@ bool wfs_access_has_owner(const struct wfs_access *access)
 	return access->client != NULL;
 }
 
-int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload)
+static int post(struct wfs_access *access, const char *verb, json_t *payload)
 {
 	int r;
 
@@ -84,11 +116,41 @@ int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload
 	return r;
 }
 
+int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload)
+{
+	forget_first(access);
+	if (!access->posted) {
+		access->verb = strdup(verb);
+		access->payload = json_incref(payload);
+	}
+	access->posted = true;
+	return post(access, verb, payload);
+}
+
+/* Nobody has done the first request. */
+static int begin_anew(struct wfs_access *access, struct wfs_error *error)
+{
+	wfs_client_free(WFS_STEAL(access->client));
+	access->owners++;
+	int r = find_way(access, error);
+	if (!r)
+		r = post(access, access->verb, json_incref(access->payload));
+	return r;
+}
+
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error)
 {
-	return access->client ? wfs_client_take(access->client, wait, ret_answer, error)
-			      : wfs_local_take(access->local, wait, ret_answer);
+	for (;;) {
+		int r = access->client ? wfs_client_take(access->client, wait, ret_answer, error)
+				       : wfs_local_take(access->local, wait, ret_answer);
+
+		if (r != -ECONNRESET || !access->verb || access->owners == OWNERS_MAX)
+			return r;
+		r = begin_anew(access, error);
+		if (r)
+			return r;
+	}
 }
 
 int wfs_access_poll(const struct wfs_access *access, short *ret_events)

@@ -21,6 +21,7 @@ struct wfs_client {
 	struct wfs_buffer input;
 	size_t taken_bytes;   /* of the input: answers taken */
 	size_t scanned_bytes; /* of the input: known to hold no further line end */
+	bool cut_off;         /* not everything was sent */
 };
 
 int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client)
@@ -76,10 +77,13 @@ int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *p
 	return wfs_buffer_check(output);
 }
 
-static int gone(struct wfs_error *error)
+/* @unread: there was something that it had not read. */
+static int gone(const struct wfs_client *client, bool unread, struct wfs_error *error)
 {
-	return wfs_error_set(error, WFS_E_CANCELLED,
+	int r = wfs_error_set(error, WFS_E_CANCELLED,
 		"the process that owns the world closed the connection before it answered");
+
+	return unread && client->last_id == 1 ? -ECONNRESET : r;
 }
 
 static int send_some(struct wfs_client *client, struct wfs_error *error)
@@ -92,6 +96,7 @@ static int send_some(struct wfs_client *client, struct wfs_error *error)
 			return 0;
 		/* Whoever was refused can still read why. */
 		if (size < 0 && errno == EPIPE) {
+			client->cut_off = true;
 			client->sent_bytes = client->output.size;
 			return 0;
 		}
@@ -128,7 +133,7 @@ static int receive_some(struct wfs_client *client, struct wfs_error *error)
 		return wfs_error_from_errno(error, -ENOMEM, "receive an answer");
 	size = recv(client->fd, input->data + input->size, READ_SIZE, MSG_DONTWAIT);
 	if (size == 0 || (size < 0 && errno == ECONNRESET))
-		return gone(error);
+		return gone(client, size < 0 || client->cut_off, error);
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR
 			? 0

@@ -34,7 +34,8 @@ int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *p
  * wfs_client_take() - the next answer; sends and receives what can be on the way
  * @wait: until there is one
  * Return: 1 and an answer, 0 when there is none yet, or -EINTR (cancelled: the owner went away),
- *         -EFBIG, -EIO, -ENOMEM with @error.
+ *         -ECONNRESET (the same, and it had not read the only request), -EFBIG, -EIO, -ENOMEM
+ *         with @error.
  */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);

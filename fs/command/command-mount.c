@@ -70,7 +70,7 @@ static int ask_owner(
 static bool owner_is_gone(const struct wfs_run *run, int r)
 {
 	return r == -ECONNREFUSED || (r == -ENOENT && run->error.code == WFS_OK) ||
-		(r == -EINTR && run->error.code == WFS_E_CANCELLED);
+		run->error.code == WFS_E_CANCELLED;
 }
 
 static bool is_owned(const char *directory)

@@ -243,7 +243,7 @@ static void numbers_of_versions_are_not_given_again(void **state)
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'a','op':'delete'}");
 	const uint64_t vid = last_vid(fixture);
-	assert_int_equal(send(fixture, "test/None@1", "1"), 0);
+	assert_int_equal(send_event(fixture, "test/None@1", "1"), 0);
 	since(fixture, height_of(fixture));
 	assert_int_equal(world_fixture_open(fixture), 0);
 	tell(fixture, "{'key':'b','op':'set','n':1}");

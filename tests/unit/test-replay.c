@@ -58,7 +58,7 @@ static void live(struct world_fixture *fixture)
 	WFS_AUTO_FREE char *large = calloc(1, 100000);
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
-	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'add','n':1.5}"), 0);
+	assert_int_equal(send_event(fixture, "test/Both@1", "{'key':'a','op':'add','n':1.5}"), 0);
 	tell(fixture, "{'key':'r','op':'tree','n':3}");
 	tell(fixture, "{'key':'a','op':'random'}");
 	tell(fixture, "{'key':'c','op':'context'}");
@@ -67,7 +67,7 @@ static void live(struct world_fixture *fixture)
 	assert_int_equal(put_blob(fixture, large, 100000, &hash), 0);
 	tell(fixture, "{'key':'b','op':'grow','n':100000}");
 	snapshot(fixture);
-	assert_int_equal(send(fixture, "test/None@1", "[null]"), 0);
+	assert_int_equal(send_event(fixture, "test/None@1", "[null]"), 0);
 	for (int i = 0; i < 20; i++)
 		tell(fixture, "{'key':'d','op':'add','n':1}");
 }

@@ -253,7 +253,7 @@ static void live(struct world_fixture *fixture)
 	struct wfs_hash hash;
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
-	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'add','n':1.5}"), 0);
+	assert_int_equal(send_event(fixture, "test/Both@1", "{'key':'a','op':'add','n':1.5}"), 0);
 	tell(fixture, "{'key':'r','op':'tree','n':3}");
 	tell(fixture, "{'key':'a/b','op':'random'}");
 	tell(fixture, "{'key':'','op':'context'}");
@@ -714,7 +714,7 @@ static void a_changed_last_record_is_named(void **state)
 	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
 
-	assert_int_equal(send(fixture, "test/None@1", "1"), 0);
+	assert_int_equal(send_event(fixture, "test/None@1", "1"), 0);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);

@@ -17,10 +17,7 @@
 #include "fs/client/client.h"
 #include "fs/server/server.h"
 #include "fs/server/socket.h"
-/* The fixture has a function of this name, and here it is the system's. */
-#define send world_fixture_send
 #include "tests/unit/world-fixture.h"
-#undef send
 
 enum {
 	WAIT_MS = 20000, /* until a test gives up */

@@ -34,7 +34,7 @@ static void the_document_is_a_header_and_a_line_for_each_cell(void **state)
 	char state_text[WFS_HASH_TEXT_SIZE];
 
 	tell(fixture, "{'key':'b','op':'set','n':1}");
-	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'set','n':1}"), 0);
+	assert_int_equal(send_event(fixture, "test/Both@1", "{'key':'a','op':'set','n':1}"), 0);
 	struct wfs_hash found = snapshot_at(fixture, WFS_HEIGHT_HEAD);
 
 	wfs_hash_text(wfs_manifest_hash(manifest), manifest_text);

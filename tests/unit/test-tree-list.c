@@ -121,7 +121,7 @@ static void a_cookie_that_was_never_given_lists_nothing_else(void **state)
 		UINT64_MAX, INT64_MAX, (UINT64_C(2) << 40) + 1, UINT64_C(3) << 40};
 
 	/* Cells of other reducers stand before and behind those of `cell`. */
-	assert_int_equal(send(shown->world, "test/Both@1", "{'key':'a','op':'set'}"), 0);
+	assert_int_equal(send_event(shown->world, "test/Both@1", "{'key':'a','op':'set'}"), 0);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++)
 		for (size_t j = 0; j < WFS_ARRAY_COUNT(cookies); j++) {
 			struct listing listing = {0};
@@ -142,10 +142,10 @@ static void *insert_and_delete(void *argument)
 
 	for (int i = 0; i < MANY; i++) {
 		snprintf(value, sizeof(value), "{'key':'new%d','op':'set'}", i);
-		if (send(shown->world, "test/Do@1", value))
+		if (send_event(shown->world, "test/Do@1", value))
 			return shown;
 		snprintf(value, sizeof(value), "{'key':'new%d','op':'delete'}", i / 2);
-		if (send(shown->world, "test/Do@1", value))
+		if (send_event(shown->world, "test/Do@1", value))
 			return shown;
 	}
 	return NULL;

@@ -206,7 +206,7 @@ static void a_cell_without_a_key_has_an_empty_key_attribute(void **state)
 	struct shown *shown = *state;
 	struct xattrs xattrs = {0};
 
-	assert_int_equal(send(shown->world, "test/Total@1", "{'op':'set'}"), 0);
+	assert_int_equal(send_event(shown->world, "test/Total@1", "{'op':'set'}"), 0);
 	assert_int_equal(wfs_tree_xattrs(&shown->tree, attr_of(shown, "reducers/total/_").ino,
 				 add_xattr, &xattrs),
 		0);

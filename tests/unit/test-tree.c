@@ -37,7 +37,7 @@ static void a_reducer_without_keys_has_one_file(void **state)
 {
 	struct shown *shown = *state;
 
-	assert_int_equal(send(shown->world, "test/Total@1", "{'op':'set','n':4}"), 0);
+	assert_int_equal(send_event(shown->world, "test/Total@1", "{'op':'set','n':4}"), 0);
 
 	assert_lists(shown, "reducers/total", "_ ");
 	assert_contents(shown, "reducers/total/_", "{\"n\":4}\n");

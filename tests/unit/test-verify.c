@@ -63,14 +63,14 @@ static void live(struct world_fixture *fixture)
 	WFS_AUTO_FREE char *large = calloc(1, 100000);
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
-	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'add','n':4}"), 0);
+	assert_int_equal(send_event(fixture, "test/Both@1", "{'key':'a','op':'add','n':4}"), 0);
 	tell(fixture, "{'key':'r','op':'tree','n':3}");
 	tell(fixture, "{'key':'a','op':'delete'}");
 	assert_int_equal(put_blob(fixture, "small", 5, &hash), 0);
 	assert_int_equal(put_blob(fixture, large, 100000, &hash), 0);
 	tell(fixture, "{'key':'b','op':'grow','n':100000}");
 	assert_int_equal(snapshot(fixture, NULL), 0);
-	assert_int_equal(send(fixture, "test/None@1", "[null]"), 0);
+	assert_int_equal(send_event(fixture, "test/None@1", "[null]"), 0);
 	for (int i = 0; i < 20; i++)
 		tell(fixture, "{'key':'d','op':'add','n':1}");
 	assert_int_equal(snapshot(fixture, NULL), 0);
@@ -269,7 +269,7 @@ static void changes_of_a_record_that_changed_nothing_are_found(void **state)
 	struct world_fixture *fixture = *state;
 
 	live_a_little(fixture);
-	assert_int_equal(send(fixture, "test/None@1", "1"), 0);
+	assert_int_equal(send_event(fixture, "test/None@1", "1"), 0);
 	tamper_number(fixture, "journal", GENESIS_HEIGHT + 3, "\"changes\":null",
 		"\"changes\":"
 		"\"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"");

@@ -355,7 +355,7 @@ static void content_with_a_flipped_bit_is_not_served(void **state)
 	assert_int_equal(
 		wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, &fixture->error), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
-	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'add','n':1}"), -EIO);
+	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'add','n':1}"), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
@@ -378,7 +378,7 @@ static void content_whose_file_is_cut_short_is_not_served(void **state)
 		wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, &fixture->error), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 	fixture->error = (struct wfs_error){0};
-	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'same'}"), -EIO);
+	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'same'}"), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 

@@ -70,7 +70,7 @@ static void open_for_reading_runs_beside_the_owner(void **state)
 		wfs_world_open(fixture->directory, &options, &fixture->world, &fixture->error), 0);
 
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT);
-	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'set'}"), -EROFS);
+	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'set'}"), -EROFS);
 	assert_int_equal(fixture->error.code, WFS_E_READ_ONLY);
 }
 
@@ -244,7 +244,7 @@ static void an_event_without_reducers_is_recorded(void **state)
 {
 	struct world_fixture *fixture = *state;
 
-	assert_int_equal(send(fixture, "test/None@1", "[1,2]"), 0);
+	assert_int_equal(send_event(fixture, "test/None@1", "[1,2]"), 0);
 
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT);
 	assert_false(parsed.record.changed);
@@ -254,8 +254,8 @@ static void a_reducer_without_keys_has_the_empty_key(void **state)
 {
 	struct world_fixture *fixture = *state;
 
-	assert_int_equal(send(fixture, "test/Total@1", "{'op':'add','n':2}"), 0);
-	assert_int_equal(send(fixture, "test/Total@1", "{'op':'add','n':3}"), 0);
+	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'add','n':2}"), 0);
+	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'add','n':3}"), 0);
 
 	assert_state(fixture, "total", "", "{'n':5}");
 }
@@ -266,7 +266,7 @@ static void two_reducers_fold_one_event(void **state)
 	WFS_AUTO_BUFFER struct wfs_buffer changes = {0};
 	const struct wfs_hash state_hash = wfs_hash_of("{\"n\":4}\n", 8);
 
-	assert_int_equal(send(fixture, "test/Both@1", "{'key':'a','op':'add','n':4}"), 0);
+	assert_int_equal(send_event(fixture, "test/Both@1", "{'key':'a','op':'add','n':4}"), 0);
 
 	assert_state(fixture, "cell", "a", "{'n':4}");
 	assert_state(fixture, "total", "", "{'n':4}");
@@ -282,7 +282,7 @@ static void a_key_may_come_from_deep_inside(void **state)
 {
 	struct world_fixture *fixture = *state;
 
-	assert_int_equal(send(fixture, "test/Deep@1", "{'a':{'b':17},'n':1}"), 0);
+	assert_int_equal(send_event(fixture, "test/Deep@1", "{'a':{'b':17},'n':1}"), 0);
 
 	assert_state(fixture, "deep", "17", "{'n':1}");
 }
@@ -465,7 +465,7 @@ static void a_refused_event_leaves_the_cells_as_they_were(void **state)
 
 	/* `total` is folded first and succeeds, then the key is found to be missing in `cell`. */
 	tell(fixture, "{'key':'a','op':'set','n':1}");
-	assert_int_equal(send(fixture, "test/Total@1", "{'op':'set','n':1}"), 0);
+	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'set','n':1}"), 0);
 
 	assert_event_refused(
 		*state, "test/Both@1", "{'key':'a','op':'fail'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);

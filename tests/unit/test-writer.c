@@ -500,7 +500,7 @@ static void figures_count_requests_and_batches(void **state)
 	struct wfs_world_figures figures;
 
 	tell(fixture, "{'key':'a','op':'set'}");
-	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
+	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
 	wfs_world_figures(fixture->world, &figures);
 
 	assert_int_equal(figures.height, GENESIS_HEIGHT + 1);
@@ -610,7 +610,7 @@ static void an_observer_is_told_of_the_cell_without_a_key(void **state)
 	struct watcher watcher;
 
 	watcher_init(&watcher, fixture);
-	assert_int_equal(send(fixture, "test/Total@1", "{'op':'set'}"), 0);
+	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'set'}"), 0);
 	wfs_world_unobserve(fixture->world, &watcher.observer);
 
 	assert_int_equal(watcher.last.change_count, 1);
@@ -650,7 +650,7 @@ static void an_observer_is_not_called_when_nothing_was_stored(void **state)
 	struct watcher watcher;
 
 	watcher_init(&watcher, fixture);
-	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
+	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
 	wfs_world_unobserve(fixture->world, &watcher.observer);
 
 	assert_int_equal(watcher.count, 0);
@@ -684,14 +684,15 @@ static void a_full_store_refuses_events_and_still_reads(void **state)
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
 	for (int i = 0; i < 2000 && !r; i++)
-		r = send(fixture, "test/Do@1", "{'key':'a','op':'grow','n':20000}") ||
-			send(fixture, "test/Do@1", "{'key':'a','op':'grow','n':20001}");
+		r = send_event(fixture, "test/Do@1", "{'key':'a','op':'grow','n':20000}") ||
+			send_event(fixture, "test/Do@1", "{'key':'a','op':'grow','n':20001}");
 
 	height = height_of(fixture);
-	assert_int_equal(send(fixture, "test/Do@1", "{'key':'b','op':'grow','n':30000}"), -ENOSPC);
+	assert_int_equal(
+		send_event(fixture, "test/Do@1", "{'key':'b','op':'grow','n':30000}"), -ENOSPC);
 	assert_int_equal(fixture->error.code, WFS_E_STORE_FULL);
 	assert_int_equal(height_of(fixture), height);
-	assert_int_equal(send(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
+	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'fail'}"), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_RUNTIME_ERROR);
 
 	fixture->options.map_size_bytes = 8 << 20;
@@ -726,10 +727,10 @@ static void a_store_that_cannot_be_written_any_more_refuses_and_does_not_end(voi
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	atomic_store(&failing_commits, 1);
-	int first = send(fixture, "test/Do@1", "{'key':'a','op':'set','n':2}");
+	int first = send_event(fixture, "test/Do@1", "{'key':'a','op':'set','n':2}");
 	atomic_store(&failing_begins, 2);
-	int second = send(fixture, "test/Do@1", "{'key':'a','op':'set','n':3}");
-	int third = send(fixture, "test/Do@1", "{'key':'a','op':'set','n':4}");
+	int second = send_event(fixture, "test/Do@1", "{'key':'a','op':'set','n':3}");
+	int third = send_event(fixture, "test/Do@1", "{'key':'a','op':'set','n':4}");
 
 	assert_int_equal(first, -ENOSPC);
 	assert_int_equal(second, -ENOTRECOVERABLE);
@@ -747,7 +748,7 @@ static void a_commit_that_fails_is_not_observed(void **state)
 
 	watcher_init(&watcher, fixture);
 	atomic_store(&failing_commits, 1);
-	int r = send(fixture, "test/Do@1", "{'key':'a','op':'set'}");
+	int r = send_event(fixture, "test/Do@1", "{'key':'a','op':'set'}");
 	wfs_world_unobserve(fixture->world, &watcher.observer);
 
 	assert_int_equal(r, -ENOSPC);

@@ -205,7 +205,7 @@ static inline int send_keyed(struct world_fixture *fixture, const char *schema, 
 	return r;
 }
 
-static inline int send(struct world_fixture *fixture, const char *schema, const char *value)
+static inline int send_event(struct world_fixture *fixture, const char *schema, const char *value)
 {
 	return send_keyed(fixture, schema, value, NULL, NULL);
 }
@@ -213,7 +213,7 @@ static inline int send(struct world_fixture *fixture, const char *schema, const 
 /* Sends a test/Do@1 that must succeed. */
 static inline void tell(struct world_fixture *fixture, const char *value)
 {
-	int r = send(fixture, "test/Do@1", value);
+	int r = send_event(fixture, "test/Do@1", value);
 
 	if (r)
 		print_error("%s: %s\n", value, fixture->error.message);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests to an owner that ends: done elsewhere when he cannot have done them, else told. */
+#include "tests/unit/world-fixture.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fs/client/access.h"
+#include "fs/server/socket.h"
+
+enum {
+	READ_MAX = 4096,
+	NEW_HEIGHT = 2, /* of a world that was just made */
+};
+
+/* A socket of the world that the test answers for; the way there is open. */
+struct ending {
+	int listener;
+	int connection; /* -1: not accepted */
+	struct wfs_access *access;
+};
+
+static int setup(void **state)
+{
+	return world_fixture_source(state) || world_fixture_create(*state);
+}
+
+static void ending_begin(const struct world_fixture *fixture, bool accepts, struct ending *ending)
+{
+	ending->listener = wfs_socket_listen(fixture->directory, NULL);
+	assert_int_equal(listen(ending->listener, 1), 0);
+	assert_int_equal(wfs_access_new(fixture->directory, NULL, true, &ending->access, NULL), 0);
+	assert_true(wfs_access_has_owner(ending->access));
+	ending->connection = accepts ? accept(ending->listener, NULL, NULL) : -1;
+}
+
+static void ending_end(const struct world_fixture *fixture, const struct ending *ending)
+{
+	char path[READ_MAX];
+
+	snprintf(path, sizeof(path), "%s/" WFS_SOCKET_NAME, fixture->directory);
+	assert_int_equal(unlink(path), 0);
+	close(ending->listener);
+	if (ending->connection >= 0)
+		close(ending->connection);
+}
+
+static void post_event(const struct ending *ending)
+{
+	json_t *payload = json_of("{'schema':'test/Do@1','value':{'key':'k','op':'add','n':1}}");
+
+	assert_int_equal(wfs_access_post(ending->access, "send-event", payload), 0);
+}
+
+/* Has it sent? */
+static void take_nothing(const struct ending *ending)
+{
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+
+	assert_int_equal(wfs_access_take(ending->access, false, &answer, NULL), 0);
+}
+
+static void assert_cancelled(const struct ending *ending)
+{
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	struct wfs_error error = {0};
+
+	assert_true(wfs_access_take(ending->access, true, &answer, &error) < 0);
+	assert_int_equal(error.code, WFS_E_CANCELLED);
+}
+
+static void assert_done_here(const struct ending *ending)
+{
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	WFS_AUTO_ANSWER struct wfs_answer head = {.status = 0};
+
+	assert_int_equal(wfs_access_take(ending->access, true, &answer, NULL), 1);
+	assert_int_equal(answer.status, 0);
+	assert_false(wfs_access_has_owner(ending->access));
+	assert_int_equal(wfs_access_post(ending->access, "journal-head", NULL), 0);
+	assert_int_equal(wfs_access_take(ending->access, true, &head, NULL), 1);
+	/* Once. */
+	assert_int_equal(
+		json_integer_value(json_object_get(head.meta, "journal_height")), NEW_HEIGHT + 1);
+}
+
+static void what_an_owner_did_not_accept_is_done_without_him(void **state)
+{
+	struct ending ending;
+
+	ending_begin(*state, false, &ending);
+	post_event(&ending);
+	take_nothing(&ending);
+	ending_end(*state, &ending);
+
+	assert_done_here(&ending);
+
+	wfs_access_free(ending.access);
+}
+
+static void what_an_owner_did_not_read_is_done_without_him(void **state)
+{
+	struct ending ending;
+
+	ending_begin(*state, true, &ending);
+	post_event(&ending);
+	take_nothing(&ending);
+	ending_end(*state, &ending);
+
+	assert_done_here(&ending);
+
+	wfs_access_free(ending.access);
+}
+
+static void what_could_not_be_sent_any_more_is_done_without_him(void **state)
+{
+	struct ending ending;
+
+	ending_begin(*state, true, &ending);
+	ending_end(*state, &ending);
+	post_event(&ending);
+
+	assert_done_here(&ending);
+
+	wfs_access_free(ending.access);
+}
+
+static void what_an_owner_read_is_not_done_again(void **state)
+{
+	struct ending ending;
+	char request[READ_MAX];
+
+	ending_begin(*state, true, &ending);
+	post_event(&ending);
+	take_nothing(&ending);
+	assert_true(read(ending.connection, request, sizeof(request)) > 0);
+	ending_end(*state, &ending);
+
+	assert_cancelled(&ending);
+
+	wfs_access_free(ending.access);
+}
+
+static void what_is_behind_another_request_is_not_done_again(void **state)
+{
+	struct ending ending;
+
+	ending_begin(*state, true, &ending);
+	post_event(&ending);
+	post_event(&ending);
+	take_nothing(&ending);
+	ending_end(*state, &ending);
+
+	assert_cancelled(&ending);
+
+	wfs_access_free(ending.access);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_an_owner_did_not_accept_is_done_without_him),
+		TEST(what_an_owner_did_not_read_is_done_without_him),
+		TEST(what_could_not_be_sent_any_more_is_done_without_him),
+		TEST(what_an_owner_read_is_not_done_again),
+		TEST(what_is_behind_another_request_is_not_done_again),
+	};
+
+	return cmocka_run_group_tests_name("access", tests, NULL, NULL);
+}
