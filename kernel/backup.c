@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "kernel/base/array.h"
 #include "kernel/base/file.h"
 #include "kernel/stage.h"
 
@@ -98,15 +99,12 @@ static int copy_host(struct backup *backup)
 
 static int add_file(struct backup *backup, const struct wfs_hash *hash, uint64_t size_bytes)
 {
-	if (backup->file_count == backup->file_capacity) {
-		size_t capacity = backup->file_capacity ? backup->file_capacity * 2 : 64;
-		struct file *files = reallocarray(backup->files, capacity, sizeof(*files));
+	struct file *const files = wfs_array_reserve(
+		backup->files, backup->file_count, &backup->file_capacity, sizeof(*files));
 
-		if (!files)
-			return -ENOMEM;
-		backup->files = files;
-		backup->file_capacity = capacity;
-	}
+	if (!files)
+		return -ENOMEM;
+	backup->files = files;
 	backup->files[backup->file_count++] = (struct file){*hash, size_bytes};
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kernel/base/encode.h"
 #include "kernel/view.h"
 
 enum { SHOWN_MAX = 100 }; /* bytes of a refused text that its message repeats */
@@ -14,19 +15,6 @@ enum { SHOWN_MAX = 100 }; /* bytes of a refused text that its message repeats */
 static bool is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Decimal digits and nothing else, without a sign. */
-static bool parse_height(const char *text, size_t size, uint64_t *ret_height)
-{
-	uint64_t height = 0;
-
-	for (size_t i = 0; i < size; i++)
-		if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(height, 10, &height) ||
-			__builtin_add_overflow(height, (uint64_t)(text[i] - '0'), &height))
-			return false;
-	*ret_height = height;
-	return size > 0;
 }
 
 static bool parse(const char *text, size_t size, struct wfs_consistency *consistency)
@@ -47,7 +35,8 @@ static bool parse(const char *text, size_t size, struct wfs_consistency *consist
 		if (size <= prefix_size || strncasecmp(text, forms[i].prefix, prefix_size) != 0)
 			continue;
 		consistency->kind = forms[i].kind;
-		return parse_height(text + prefix_size, size - prefix_size, &consistency->height);
+		return wfs_decimal_read(text + prefix_size, size - prefix_size,
+			       &consistency->height) == size - prefix_size;
 	}
 	return false;
 }

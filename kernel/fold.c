@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <inttypes.h>
 
+#include "kernel/base/array.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
@@ -75,15 +76,12 @@ struct wfs_fold {
 
 static void *array_add(struct array *array, size_t item_size)
 {
-	if (array->count == array->capacity) {
-		size_t capacity = array->capacity ? array->capacity * 2 : 16;
-		void *items = realloc(array->items, capacity * item_size);
+	void *const items =
+		wfs_array_reserve(array->items, array->count, &array->capacity, item_size);
 
-		if (!items)
-			return NULL;
-		array->items = items;
-		array->capacity = capacity;
-	}
+	if (!items)
+		return NULL;
+	array->items = items;
 	return memset((char *)array->items + array->count++ * item_size, 0, item_size);
 }
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/array.h"
 #include "kernel/baseline.h"
 #include "kernel/record.h"
 #include "kernel/view.h"
@@ -417,16 +418,11 @@ static int add_leftover(void *context, const struct wfs_hash *hash)
 		return 0;
 	if (r && r != -ENOENT)
 		return wfs_trace(r);
-	if (left->count == left->capacity) {
-		size_t capacity = left->capacity ? left->capacity * 2 : 64;
-		struct wfs_hash *hashes =
-			reallocarray(left->hashes, capacity, sizeof(*left->hashes));
-
-		if (!hashes)
-			return -ENOMEM;
-		left->hashes = hashes;
-		left->capacity = capacity;
-	}
+	struct wfs_hash *const hashes =
+		wfs_array_reserve(left->hashes, left->count, &left->capacity, sizeof(*hashes));
+	if (!hashes)
+		return -ENOMEM;
+	left->hashes = hashes;
 	left->hashes[left->count++] = *hash;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/restore-impl.h"
 
@@ -149,16 +150,10 @@ void restore_lines_done(struct restore_lines *lines)
 /* `<seq>.json` in its one spelling. */
 static bool is_record_name(const char *name, uint64_t *ret_seq)
 {
-	const size_t digits = strspn(name, "0123456789");
-	uint64_t seq = 0;
+	const size_t digits = wfs_decimal_read(name, strlen(name), ret_seq);
 
-	if (digits == 0 || digits > 18 || (digits > 1 && name[0] == '0') ||
-		strcmp(name + digits, ".json") != 0)
-		return false;
-	for (size_t i = 0; i < digits; i++)
-		seq = seq * 10 + (uint64_t)(name[i] - '0');
-	*ret_seq = seq;
-	return true;
+	return digits > 0 && (digits == 1 || name[0] != '0') && *ret_seq <= INT64_MAX &&
+		strcmp(name + digits, ".json") == 0;
 }
 
 static int take_name(struct restore *restore, void *context, int directory, const char *name)

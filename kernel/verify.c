@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/array.h"
 #include "kernel/base/json.h"
 #include "kernel/baseline.h"
 #include "kernel/record.h"
@@ -282,15 +283,12 @@ static int pass_height(struct verify *verify, struct changes *changes, uint64_t 
 static int add_change(struct verify *verify, struct changes *changes,
 	const struct wfs_version *version, struct wfs_bytes reducer, struct wfs_bytes key)
 {
-	if (changes->count == changes->capacity) {
-		size_t capacity = changes->capacity ? changes->capacity * 2 : 16;
-		struct change *items = reallocarray(changes->items, capacity, sizeof(*items));
+	struct change *const items = wfs_array_reserve(
+		changes->items, changes->count, &changes->capacity, sizeof(*items));
 
-		if (!items)
-			return failed(verify, -ENOMEM, "the versions");
-		changes->items = items;
-		changes->capacity = capacity;
-	}
+	if (!items)
+		return failed(verify, -ENOMEM, "the versions");
+	changes->items = items;
 	struct change *change = &changes->items[changes->count++];
 	*change = (struct change){.live = !version->tombstone, .hash = version->hash};
 	snprintf(change->reducer, sizeof(change->reducer), "%.*s", (int)reducer.size,

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/encode.h"
 #include "kernel/world-impl.h"
 
 void wfs_content_done(struct wfs_content *content)
@@ -315,19 +316,17 @@ int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns
 	static const char prefix[] = "{\"at_ns\":";
 	const size_t prefix_size = sizeof(prefix) - 1;
 	struct wfs_bytes line;
-	int64_t at_ns = 0;
+	uint64_t at_ns;
 	int r = wfs_view_record(view, seq, &line);
 
 	if (r)
 		return r;
 	const char *text = line.data;
-	if (line.size <= prefix_size || memcmp(text, prefix, prefix_size) != 0)
+	if (line.size <= prefix_size || memcmp(text, prefix, prefix_size) != 0 ||
+		!wfs_decimal_read(text + prefix_size, line.size - prefix_size, &at_ns) ||
+		at_ns > INT64_MAX)
 		return -EIO;
-	for (size_t i = prefix_size; i < line.size && text[i] >= '0' && text[i] <= '9'; i++)
-		if (__builtin_mul_overflow(at_ns, 10, &at_ns) ||
-			__builtin_add_overflow(at_ns, text[i] - '0', &at_ns))
-			return -EIO;
-	*ret_at_ns = at_ns;
+	*ret_at_ns = (int64_t)at_ns;
 	return 0;
 }
 

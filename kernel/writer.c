@@ -2,6 +2,7 @@
 /* Queue, kernel thread, publisher thread. */
 #include "kernel/writer.h"
 
+#include "kernel/base/array.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 #include "kernel/fold.h"
@@ -202,18 +203,14 @@ static void add_change(void *context, const struct wfs_change *change)
 	struct batch *batch = context;
 	struct wfs_commit *commit = &batch->commit;
 
-	if (commit->change_count == batch->change_capacity) {
-		size_t capacity = batch->change_capacity ? batch->change_capacity * 2 : 64;
-		struct wfs_change *changes =
-			reallocarray(batch->changes, capacity, sizeof(*changes));
+	struct wfs_change *const changes = wfs_array_reserve(
+		batch->changes, commit->change_count, &batch->change_capacity, sizeof(*changes));
 
-		if (!changes) {
-			batch->keys.failed = true;
-			return;
-		}
-		batch->changes = changes;
-		batch->change_capacity = capacity;
+	if (!changes) {
+		batch->keys.failed = true;
+		return;
 	}
+	batch->changes = changes;
 	struct wfs_change *added = &batch->changes[commit->change_count++];
 	*added = *change;
 	/* An offset for now: the buffer may move while it grows. */

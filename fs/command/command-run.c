@@ -176,15 +176,10 @@ int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *cons
 
 int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number)
 {
-	uint64_t number = 0;
-	const char *at = text;
+	uint64_t number;
+	const size_t digits = wfs_decimal_read(text, strlen(text), &number);
 
-	for (; *at >= '0' && *at <= '9'; at++)
-		if (__builtin_mul_overflow(number, 10, &number) ||
-			__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number) ||
-			number > INT64_MAX)
-			break;
-	if (at == text || *at)
+	if (digits == 0 || text[digits] || number > INT64_MAX)
 		return wfs_run_misuse(run, "%s: expected a number, got '%.60s'", name, text);
 	*ret_number = number;
 	return 0;

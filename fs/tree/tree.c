@@ -46,16 +46,10 @@ struct wfs_bytes wfs_tree_readme(void)
 
 bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	if (size == 0 || size > 19 || (size > 1 && text[0] == '0'))
-		return false;
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] < '0' || text[i] > '9')
-			return false;
-		number = number * 10 + (uint64_t)(text[i] - '0');
-	}
-	if (number >> bits)
+	if (wfs_decimal_read(text, size, &number) != size || size == 0 ||
+		(size > 1 && text[0] == '0') || number >> bits)
 		return false;
 	*ret_number = number;
 	return true;

@@ -52,19 +52,15 @@ int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit)
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor)
 {
 	const char *text = "0";
-	uint64_t cursor = 0;
 	int r = wfs_verb_text(call, "cursor", &text);
 
 	if (r)
 		return r;
-	for (const char *at = text; *at; at++)
-		if (*at < '0' || *at > '9' || __builtin_mul_overflow(cursor, 10, &cursor) ||
-			__builtin_add_overflow(cursor, (uint64_t)(*at - '0'), &cursor))
-			return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-				"'cursor': expected the next_cursor of an earlier answer, got "
-				"'%.60s'",
-				text);
-	*ret_cursor = cursor;
+	const size_t digits = wfs_decimal_read(text, strlen(text), ret_cursor);
+	if (digits == 0 || text[digits])
+		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			"'cursor': expected the next_cursor of an earlier answer, got '%.60s'",
+			text);
 	return 0;
 }
 

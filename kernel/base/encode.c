@@ -113,6 +113,20 @@ void wfs_line_clean(char *text, size_t size)
 			text[i] = '?';
 }
 
+size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number)
+{
+	uint64_t number = 0;
+	size_t digits = 0;
+
+	for (; digits < size && text[digits] >= '0' && text[digits] <= '9'; digits++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+			__builtin_add_overflow(number, (uint64_t)(text[digits] - '0'), &number))
+			return 0;
+	if (digits > 0)
+		*ret_number = number;
+	return digits;
+}
+
 enum { BASE64_PADDING = 64 }; /* index of `=` */
 
 static const char base64_digits[] =

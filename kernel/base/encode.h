@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text encodings: UTF-8 validity, base64 (RFC 4648 section 4, padded, strict), and the
+ * Text encodings: UTF-8 validity, decimal numbers, base64 (RFC 4648 section 4, padded, strict), and the
  * percent-encoding that gives every key exactly one file name (spec 2, "Names").
  */
 #pragma once
@@ -25,6 +25,12 @@ void wfs_utf8_clean(char *text, size_t size);
 
 /** wfs_line_clean() - the same, and `?` for control bytes (< 0x20, 0x7f): it is one line then. */
 void wfs_line_clean(char *text, size_t size);
+
+/**
+ * wfs_decimal_read() - the number whose digits @text begins with
+ * Return: how many digits it has, 0 when there is none or the number is above UINT64_MAX.
+ */
+size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number);
 
 /** wfs_base64_append() - append the padded base64 text of @size bytes. */
 void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size);

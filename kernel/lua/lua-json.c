@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/base/array.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/lua/lua-impl.h"
@@ -19,7 +20,6 @@ enum {
 	STACK_NEEDED = 4,        /* per level, besides kept members */
 	MEMBERS_KEPT = 64,       /* of one object; keys and values of more are looked up again */
 	MEMBERS_SORTED_FEW = 16, /* insertion sort up to here */
-	MEMBERS_MIN = 64,        /* first allocation */
 	PATH_SHOWN_BYTES = 200,  /* of a path in a message */
 	NAME_SHOWN_BYTES = 60,   /* of a member name in a path */
 };
@@ -182,17 +182,12 @@ static struct wfs_lua_member *member_add(struct writer *w)
 {
 	struct wfs_lua *const lua = w->lua;
 
-	if (lua->member_count == lua->member_capacity) {
-		const size_t capacity =
-			lua->member_capacity ? lua->member_capacity * 2 : MEMBERS_MIN;
-		struct wfs_lua_member *const larger =
-			reallocarray(lua->members, capacity, sizeof(*larger));
+	struct wfs_lua_member *const members = wfs_array_reserve(
+		lua->members, lua->member_count, &lua->member_capacity, sizeof(*members));
 
-		if (!larger)
-			wfs_lua_stop_now(w->L, WFS_LUA_STOP_NO_MEMORY);
-		lua->members = larger;
-		lua->member_capacity = capacity;
-	}
+	if (!members)
+		wfs_lua_stop_now(w->L, WFS_LUA_STOP_NO_MEMORY);
+	lua->members = members;
 	return &lua->members[lua->member_count++];
 }
 

@@ -203,6 +203,34 @@ static void assert_name_of_bytes(const char *key, size_t key_size, const char *n
 
 #define assert_name(key, name) assert_name_of_bytes(key, sizeof(key) - 1, name)
 
+static void decimal_reads_the_digits_at_the_beginning(void **state)
+{
+	uint64_t number = 7;
+
+	(void)state;
+	assert_int_equal(wfs_decimal_read("0", 1, &number), 1);
+	assert_int_equal(number, 0);
+	assert_int_equal(wfs_decimal_read("0042.json", 9, &number), 4);
+	assert_int_equal(number, 42);
+	assert_int_equal(wfs_decimal_read("4242", 2, &number), 2);
+	assert_int_equal(number, 42);
+	assert_int_equal(wfs_decimal_read("18446744073709551615", 20, &number), 20);
+	assert_true(number == UINT64_MAX);
+}
+
+static void decimal_refuses_what_is_no_number_or_too_large(void **state)
+{
+	uint64_t number = 7;
+
+	(void)state;
+	assert_int_equal(wfs_decimal_read("", 0, &number), 0);
+	assert_int_equal(wfs_decimal_read("-1", 2, &number), 0);
+	assert_int_equal(wfs_decimal_read(" 1", 2, &number), 0);
+	assert_int_equal(wfs_decimal_read("18446744073709551616", 20, &number), 0);
+	assert_int_equal(wfs_decimal_read("99999999999999999999", 20, &number), 0);
+	assert_int_equal(number, 7);
+}
+
 static void name_of_plain_text_is_the_text(void **state)
 {
 	(void)state;
@@ -368,6 +396,8 @@ int main(void)
 		cmocka_unit_test(base64_refuses_bits_behind_the_last_byte),
 		cmocka_unit_test(base64_refuses_white_space_and_other_alphabets),
 		cmocka_unit_test(base64_decode_reports_when_memory_is_out),
+		cmocka_unit_test(decimal_reads_the_digits_at_the_beginning),
+		cmocka_unit_test(decimal_refuses_what_is_no_number_or_too_large),
 		cmocka_unit_test(name_of_plain_text_is_the_text),
 		cmocka_unit_test(name_escapes_slash_percent_and_control_bytes),
 		cmocka_unit_test(name_escapes_bytes_of_invalid_utf8_only),
