@@ -14,6 +14,7 @@ struct wfs_access;
 
 /**
  * wfs_access_new() - open a way into the world in @directory
+ * @directory: kept
  * @as: principal to act as, kept; NULL: the operator
  * @change: requests may change the world, so without an owner this process becomes it for a
  *          while, and waits up to WFS_OPEN_WAIT_MS for another one that does the same
@@ -33,6 +34,8 @@ int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload
 
 /**
  * wfs_access_take() - the answer to the oldest request
+ * When the owner ends before it has read the first request, and no other was posted, that one is
+ * done by whoever owns the world next, or here.
  * Return: 1, 0 when there is none yet and @wait is false, or -errno (with @error: no answer will
  *         come any more).
  */
