@@ -3,16 +3,16 @@
  * The one door: a session is a principal at work in a world.
  *
  * Mounts, control files, socket and command line hold a session and call nothing below it. Every
- * call names the effect kind it is (caps/effect.h), is judged once, and is forwarded to one entry
- * of the kernel. What a principal may not see is answered as if it were not there (-ENOENT).
+ * call names the effect kind it is (kernel/manifest/effect.h), is judged once, and is forwarded to
+ * one entry of the kernel. What a principal may not see is answered as if it were not there (-ENOENT).
  * Source: design §2; spec 3.
  * Thread: any; a session is immutable.
  */
 #pragma once
 
-#include "caps/effect.h"
 #include "kernel/consistency.h"
 #include "kernel/gc.h"
+#include "kernel/manifest/effect.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
 

@@ -23,7 +23,11 @@
 	X(WORLD_SNAPSHOT, "world.snapshot", "admin")                     \
 	X(WORLD_GC, "world.gc", "admin")                                 \
 	X(WORLD_MOUNT, "world.mount", "admin")                           \
-	X(WORLD_SHUTDOWN, "world.shutdown", "admin")
+	X(WORLD_SHUTDOWN, "world.shutdown", "admin")                     \
+	X(WORLD_GRANT, "world.grant", "admin")                           \
+	X(WORLD_REVOKE, "world.revoke", "admin")                         \
+	X(WORLD_PRINCIPAL, "world.principal", "admin")                   \
+	X(WORLD_APPLY, "world.apply", "admin")
 
 enum wfs_effect {
 #define WFS_EFFECT_ENUM(constant, kind, cap_type) WFS_EFFECT_##constant,

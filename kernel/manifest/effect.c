@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of effect kinds. */
-#include "caps/effect.h"
+#include "kernel/manifest/effect.h"
 
 #include "kernel/base/error.h"
 
