@@ -18,8 +18,6 @@
 
 struct wfs_session;
 
-#define WFS_PRINCIPAL_OPERATOR "operator" /* made by init, holds every capability */
-
 /**
  * wfs_session_new() - act as @principal in @world
  * @world: kept; must outlive the session

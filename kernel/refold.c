@@ -184,10 +184,14 @@ static int fold_genesis(
 	genesis.at_ns = parsed->record.at_ns;
 	r = wfs_genesis_write(&refold->head, &genesis, refold->source->manifest);
 	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(refold->source->manifest); i++) {
+		const struct wfs_reducer_definition *reducer =
+			wfs_manifest_reducer(refold->source->manifest, i);
 		WFS_AUTO_BUFFER struct wfs_buffer module = {0};
 
-		r = source->module(source->context, refold->head.txn,
-			&wfs_manifest_reducer(refold->source->manifest, i)->module, &module, error);
+		if (reducer->builtin)
+			continue;
+		r = source->module(
+			source->context, refold->head.txn, &reducer->module, &module, error);
 		if (r)
 			return wfs_trace(r);
 		r = wfs_genesis_module(&refold->head, &genesis, wfs_buffer_bytes(&module));

@@ -158,6 +158,8 @@ static int check_modules(struct restore *restore)
 			wfs_manifest_reducer(restore->manifest, i);
 		struct wfs_blob blob;
 
+		if (reducer->builtin)
+			continue;
 		r = wfs_blob_get(txn, &reducer->module, &blob);
 		if (r != -ENOENT)
 			continue;
@@ -455,10 +457,13 @@ static int write_genesis(struct restore *restore, struct baseline *baseline)
 	if (r)
 		return write_failed(restore, r);
 	for (size_t i = 0; i < wfs_manifest_reducer_count(restore->manifest); i++) {
+		const struct wfs_reducer_definition *reducer =
+			wfs_manifest_reducer(restore->manifest, i);
 		WFS_AUTO_BUFFER struct wfs_buffer module = {0};
 
-		r = wfs_blob_read(restore->store, baseline->batch.txn,
-			&wfs_manifest_reducer(restore->manifest, i)->module, &module,
+		if (reducer->builtin)
+			continue;
+		r = wfs_blob_read(restore->store, baseline->batch.txn, &reducer->module, &module,
 			restore->error);
 		if (r)
 			return wfs_trace(r);

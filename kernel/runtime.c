@@ -55,6 +55,7 @@ int wfs_runtime_reducer(struct wfs_runtime *runtime, struct wfs_store *store, st
 {
 	struct wfs_lua **slot = &runtime->reducers[reducer->index];
 
+	wfs_require(!reducer->builtin);
 	if (!*slot) {
 		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 		char chunk[WFS_REDUCER_NAME_MAX + sizeof(".lua")];

@@ -33,7 +33,8 @@ int wfs_manifest_new(
 	manifest->document = json_incref(document);
 	manifest->schema_index = json_object();
 	manifest->reducer_index = json_object();
-	if (!manifest->schema_index || !manifest->reducer_index)
+	manifest->cap_index = json_object();
+	if (!manifest->schema_index || !manifest->reducer_index || !manifest->cap_index)
 		return -ENOMEM;
 	r = manifest_read(&reader);
 	keyed_known = reader.keyed_known;
@@ -65,11 +66,16 @@ void wfs_manifest_unref(struct wfs_manifest *manifest)
 		wfs_schema_free(manifest->schemas[i].schema);
 	for (size_t i = 0; i < manifest->reducer_count; i++)
 		free(manifest->reducers[i].emits);
+	for (size_t i = 0; i < manifest->cap_count; i++)
+		wfs_schema_free(manifest->caps[i].params);
 	free(manifest->schemas);
 	free(manifest->reducers);
 	free(manifest->routes);
+	free(manifest->caps);
+	free(manifest->rules);
 	json_decref(manifest->schema_index);
 	json_decref(manifest->reducer_index);
+	json_decref(manifest->cap_index);
 	wfs_buffer_done(&manifest->text);
 	json_decref(manifest->document);
 	free(manifest);
@@ -142,4 +148,36 @@ bool wfs_manifest_emits(const struct wfs_reducer_definition *reducer, const char
 	return self->emit_count > 0 &&
 		bsearch(&schema, self->emits, self->emit_count, sizeof(*self->emits),
 			manifest_compare_text) != NULL;
+}
+
+bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return manifest->effects[effect];
+}
+
+const struct wfs_cap_definition *wfs_manifest_cap(
+	const struct wfs_manifest *manifest, const char *name)
+{
+	const json_t *index = json_object_get(manifest->cap_index, name);
+
+	return index ? &manifest->caps[json_integer_value(index)].definition : NULL;
+}
+
+const struct wfs_policy_rule *wfs_manifest_policy(
+	const struct wfs_manifest *manifest, const char **ret_name, size_t *ret_count)
+{
+	*ret_name = manifest->policy;
+	*ret_count = manifest->rule_count;
+	return manifest->rules;
+}
+
+const json_t *wfs_manifest_principals(const struct wfs_manifest *manifest)
+{
+	return json_object_get(manifest->document, "principals");
+}
+
+const json_t *wfs_manifest_grants(const struct wfs_manifest *manifest)
+{
+	return json_object_get(manifest->document, "grants");
 }

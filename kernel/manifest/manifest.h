@@ -17,23 +17,30 @@
 #include "kernel/base/error.h"
 #include "kernel/base/hash.h"
 #include "kernel/base/problems.h"
+#include "kernel/manifest/effect.h"
 #include "kernel/schema/schema.h"
 
 enum {
 	WFS_MANIFEST_REDUCERS_MAX = 4096,
 	WFS_MANIFEST_SCHEMAS_MAX = 4096,
 	WFS_MANIFEST_ROUTES_MAX = 16384,
+	WFS_MANIFEST_POLICIES_MAX = 256,
+	WFS_MANIFEST_RULES_MAX = 1024, /* of one policy */
 	WFS_MANIFEST_NAME_MAX = 255,   /* bytes of the world's name; no control characters */
 	WFS_SCHEMA_NAME_MAX = 255,     /* bytes; `ns/Name@N` */
 	WFS_ROUTE_KEY_FIELD_MAX = 255, /* bytes; names joined by dots */
 	WFS_REDUCER_NAME_MAX = 128,    /* bytes; `[a-z][a-z0-9_.-]*` */
+	WFS_POLICY_PATTERN_MAX = 255,  /* bytes */
 };
+
+#define WFS_PRINCIPAL_OPERATOR "operator" /* every new world has it; holds every capability */
 
 /* One reducer of a manifest. Borrowed from it; plain value. */
 struct wfs_reducer_definition {
 	const char *name;
-	struct wfs_hash module; /* blob with the Lua source */
+	struct wfs_hash module; /* blob with the Lua source; zero when built in */
 	bool keyed;
+	bool builtin; /* the kernel itself folds into it; no Lua, no events */
 	size_t index; /* position in the manifest */
 };
 
@@ -42,6 +49,22 @@ struct wfs_route {
 	const struct wfs_reducer_definition *reducer;
 	const char *
 		key_field; /* dotted path into the event's value; NULL for a reducer without keys */
+};
+
+/* One capability that can be granted. Borrowed; plain value. */
+struct wfs_cap_definition {
+	const char *name;     /* "sys/query@1" */
+	const char *cap_type; /* "query" */
+	const struct wfs_schema *params;
+};
+
+/*
+ * One rule of a policy. Members that are NULL match everything; a `*` at the end of one matches any
+ * rest. Borrowed; plain value.
+ */
+struct wfs_policy_rule {
+	const char *effect, *cap, *principal, *origin, *reducer, *artifact;
+	bool allow;
 };
 
 struct wfs_manifest;
@@ -83,3 +106,20 @@ const struct wfs_reducer_definition *wfs_manifest_reducer_find(
 
 /** wfs_manifest_emits() - does this reducer declare that it emits events of @schema? */
 bool wfs_manifest_emits(const struct wfs_reducer_definition *reducer, const char *schema);
+
+/** wfs_manifest_effect() - is it enabled in this world? */
+bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect effect);
+
+/** wfs_manifest_cap() - the capability of this name, or NULL. */
+const struct wfs_cap_definition *wfs_manifest_cap(
+	const struct wfs_manifest *manifest, const char *name);
+
+/** wfs_manifest_policy() - rules of the policy in force, in order; there may be none. */
+const struct wfs_policy_rule *wfs_manifest_policy(
+	const struct wfs_manifest *manifest, const char **ret_name, size_t *ret_count);
+
+/** wfs_manifest_principals() - the declared principals, an array of {id}. */
+const json_t *wfs_manifest_principals(const struct wfs_manifest *manifest);
+
+/** wfs_manifest_grants() - the declared grants, an array; each has a name. */
+const json_t *wfs_manifest_grants(const struct wfs_manifest *manifest);

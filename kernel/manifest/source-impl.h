@@ -1,10 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the source reader: its files. */
+/* Inside of the source reader: what it knows while it reads, its files, its principals. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "kernel/base/buffer.h"
+#include "kernel/base/problems.h"
+
+#define WORLD_FILE "world.json"
+
+/* Where in world.json a principal or a grant of the manifest stands. */
+struct source_place {
+	size_t principal;
+	size_t grant; /* SIZE_MAX: it is the principal itself */
+};
+
+/* By list and index in the manifest. Those of the operator stand nowhere, and have no problems. */
+struct source_places {
+	struct source_place *principals;
+	size_t principal_count;
+	size_t principal_capacity;
+	struct source_place *grants;
+	size_t grant_count;
+	size_t grant_capacity;
+};
+
+void source_places_done(struct source_places *places);
+
+struct source_loader {
+	int directory;
+	struct wfs_problems *problems;
+	json_t *world;    /* world.json */
+	json_t *manifest; /* in the making */
+	json_t *schemas;  /* by file name: a schema that compiles, or `true` in place of one */
+	json_t *modules;  /* by file name: index of the reducer that has it, or MODULE_FAILED */
+	struct wfs_buffer *blobs;
+	size_t blob_count;
+	size_t blob_bytes;
+	struct source_places places;
+};
+
+/* --- source-check.c --- */
+
+/** source_expected() - note a problem of world.json: "expected <what>, got <value>". */
+void source_expected(const struct source_loader *loader, struct wfs_place place, const char *what,
+	const json_t *value);
+
+/** source_check_members() - note members of @object that are not in the NULL-ended @names. */
+void source_check_members(const struct source_loader *loader, struct wfs_place place,
+	const json_t *object, const char *const *names);
+
+/** source_set() - set a member to a new reference; an absent @value is left out. */
+int source_set(json_t *object, const char *name, json_t *value);
+
+/** source_set_new() - the same, taking the reference. Return: 0, -ENOMEM. */
+int source_set_new(json_t *object, const char *name, json_t *value);
+
+/* --- source-principals.c --- */
+
+/** source_operator() - put the operator, who holds every capability, into an empty manifest. */
+int source_operator(json_t *manifest);
+
+/** source_principals() - the operator and the principals of world.json, with their grants.
+ *  Return: 0, -ENOMEM. */
+int source_principals(struct source_loader *loader);
+
+/** source_place() - where the part of the manifest at @pointer stands in world.json.
+ *  Return: false: at the same place. */
+bool source_place(
+	const struct source_loader *loader, const char *pointer, struct wfs_place *ret_place);
+
+/* --- source-file.c --- */
 
 /** source_file_name_valid() - relative, down only, without control characters. */
 bool source_file_name_valid(const char *name);

@@ -3,7 +3,8 @@
  * Reading of source directories.
  *
  * The lists of world.json become the lists of the manifest item by item, at the same places, so
- * that a pointer into one is a pointer into the other. What is only known here (files, members of
+ * that a pointer into one is a pointer into the other; built-in definitions stand behind them, and
+ * principals are found by source_place. What is only known here (files, members of
  * the source form) is checked here, and stands in the manifest as something harmless when it is
  * wrong; everything else is left to the manifest, which so reports each problem once.
  */
@@ -21,41 +22,18 @@
 #include "kernel/base/hash.h"
 #include "kernel/base/json.h"
 #include "kernel/lua/lua.h"
+#include "kernel/manifest/builtin.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source-impl.h"
 #include "kernel/schema/schema.h"
 
-#define WORLD_FILE "world.json"
 #define HOST_FILE "host.json"
 
-enum { MODULE_FAILED = -1 }; /* in struct loader.modules */
-
-struct loader {
-	int directory;
-	struct wfs_problems *problems;
-	json_t *world;    /* world.json */
-	json_t *manifest; /* in the making */
-	json_t *schemas;  /* by file name: a schema that compiles, or `true` in place of one */
-	json_t *modules;  /* by file name: index of the reducer that has it, or MODULE_FAILED */
-	struct wfs_buffer *blobs;
-	size_t blob_count;
-	size_t blob_bytes;
-};
-
-/* A problem of world.json: "expected <what>, got <value>". */
-static void expected(
-	const struct loader *loader, struct wfs_place place, const char *what, const json_t *value)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
-
-	wfs_schema_describe(value, &came);
-	wfs_problems_add(loader->problems, WORLD_FILE, place.text, "expected %s, got %s", what,
-		wfs_buffer_text(&came));
-}
+enum { MODULE_FAILED = -1 }; /* in struct source_loader.modules */
 
 /* Reads and parses a file. *ret_json: NULL when problems were added. Return: 0, -ENOMEM. */
-static int json_load(const struct loader *loader, const char *name, const struct wfs_buffer *text,
-	json_t **ret_json)
+static int json_load(const struct source_loader *loader, const char *name,
+	const struct wfs_buffer *text, json_t **ret_json)
 {
 	struct wfs_error error = {0};
 	int r = wfs_json_parse(text->data ? text->data : "", text->size, ret_json, &error);
@@ -69,21 +47,21 @@ static int json_load(const struct loader *loader, const char *name, const struct
 
 /* The name of a file that @value gives, or NULL (noted). */
 static const char *file_name(
-	const struct loader *loader, struct wfs_place place, const json_t *value)
+	const struct source_loader *loader, struct wfs_place place, const json_t *value)
 {
 	const char *name = json_string_value(value);
 
 	static_assert(WFS_SOURCE_FILE_NAME_MAX == 1024, "the message names the bound");
 	if (name && strlen(name) == json_string_length(value) && source_file_name_valid(name))
 		return name;
-	expected(loader, place,
+	source_expected(loader, place,
 		"the name of a file in this directory or below it, at most 1024 bytes", value);
 	return NULL;
 }
 
 /* Reads what world.json names at @place. Return: 1, 0 when a problem was added, -ENOMEM. */
-static int named_file_read(const struct loader *loader, struct wfs_place place, const char *name,
-	struct wfs_buffer *buffer)
+static int named_file_read(const struct source_loader *loader, struct wfs_place place,
+	const char *name, struct wfs_buffer *buffer)
 {
 	int r = source_file_read(loader->directory, name, buffer);
 
@@ -96,45 +74,9 @@ static int named_file_read(const struct loader *loader, struct wfs_place place, 
 	return 0;
 }
 
-/* Notes members of @object that are not in the NULL-ended @names. */
-static void check_members(const struct loader *loader, struct wfs_place place, const json_t *object,
-	const char *const *names)
-{
-	const char *name;
-	json_t *member;
-
-	json_object_foreach((json_t *)object, name, member)
-	{
-		WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
-		const char *const *known = names;
-
-		while (*known && strcmp(*known, name) != 0)
-			known++;
-		if (*known)
-			continue;
-		wfs_buffer_append_text(&pointer, place.text);
-		wfs_schema_pointer_append(&pointer, name);
-		wfs_problems_add(loader->problems, WORLD_FILE, wfs_buffer_text(&pointer),
-			"no such member is known");
-	}
-}
-
-/* Sets a member to a new reference; an absent @value is left out. */
-static int member_set(json_t *object, const char *name, json_t *value)
-{
-	if (!value)
-		return 0;
-	return json_object_set(object, name, value) < 0 ? -ENOMEM : 0;
-}
-
-static int member_set_new(json_t *object, const char *name, json_t *value)
-{
-	return json_object_set_new(object, name, value) < 0 ? -ENOMEM : 0;
-}
-
 /* The schema in a file, or `true` when there are problems. Return: 0, -ENOMEM. */
-static int schema_file_load(const struct loader *loader, struct wfs_place place, const char *name,
-	json_t **ret_definition)
+static int schema_file_load(const struct source_loader *loader, struct wfs_place place,
+	const char *name, json_t **ret_definition)
 {
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -157,11 +99,12 @@ static int schema_file_load(const struct loader *loader, struct wfs_place place,
 			return r;
 	}
 	*ret_definition = schema ? json_incref(definition) : json_true();
-	return member_set(loader->schemas, name, *ret_definition);
+	return source_set(loader->schemas, name, *ret_definition);
 }
 
 /* *ret_item: the defschema of an item of world.json. Return: 0, -ENOMEM. */
-static int schema_assemble(struct loader *loader, json_t *item, size_t index, json_t **ret_item)
+static int schema_assemble(
+	struct source_loader *loader, json_t *item, size_t index, json_t **ret_item)
 {
 	static const char *const names[] = {"name", "schema", "file", NULL};
 	struct wfs_place place = wfs_place_at("/schemas/%zu", index);
@@ -175,7 +118,7 @@ static int schema_assemble(struct loader *loader, json_t *item, size_t index, js
 
 	if (!made)
 		return -ENOMEM;
-	check_members(loader, place, item, names);
+	source_check_members(loader, place, item, names);
 	if (definition && file) {
 		wfs_problems_add(loader->problems, WORLD_FILE, file_place.text,
 			"only one of schema and file can be given");
@@ -189,9 +132,9 @@ static int schema_assemble(struct loader *loader, json_t *item, size_t index, js
 			"expected a member schema or file, got neither");
 	}
 	if (r == 0)
-		r = member_set(made, "name", json_object_get(item, "name"));
+		r = source_set(made, "name", json_object_get(item, "name"));
 	if (r == 0)
-		r = member_set(made, "schema", definition ? definition : json_true());
+		r = source_set(made, "schema", definition ? definition : json_true());
 	if (r < 0)
 		return r;
 	*ret_item = WFS_STEAL(made);
@@ -200,7 +143,7 @@ static int schema_assemble(struct loader *loader, json_t *item, size_t index, js
 
 /* Lua says "name:line: text" or "name: text"; the name is said already. */
 static void module_problem(
-	const struct loader *loader, const char *name, const struct wfs_error *error)
+	const struct source_loader *loader, const char *name, const struct wfs_error *error)
 {
 	const char *message = error->message;
 	size_t size = strlen(name);
@@ -216,7 +159,7 @@ static void module_problem(
 
 /* Return: 1 when the module compiles, 0 when problems were added, -ENOMEM. */
 static int module_compile(
-	const struct loader *loader, const char *name, const struct wfs_buffer *text)
+	const struct source_loader *loader, const char *name, const struct wfs_buffer *text)
 {
 	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
 	struct wfs_lua_limits limits = WFS_LUA_LIMITS_DEFAULT;
@@ -232,7 +175,7 @@ static int module_compile(
 }
 
 /* Room for the module of reducer @index. Return: 1, 0 when there is none (noted once). */
-static int module_charge(struct loader *loader, struct wfs_place place, size_t bytes)
+static int module_charge(struct source_loader *loader, struct wfs_place place, size_t bytes)
 {
 	static_assert(WFS_SOURCE_TOTAL_MAX == 64 << 20, "the message names the bound");
 	if (loader->blob_bytes > WFS_SOURCE_TOTAL_MAX)
@@ -247,7 +190,7 @@ static int module_charge(struct loader *loader, struct wfs_place place, size_t b
 
 /* Fills blobs[@index]. Return: 1, 0 when problems were added, -ENOMEM. */
 static int module_load(
-	struct loader *loader, struct wfs_place place, const json_t *value, size_t index)
+	struct source_loader *loader, struct wfs_place place, const json_t *value, size_t index)
 {
 	const char *name = file_name(loader, place, value);
 	struct wfs_buffer *blob = &loader->blobs[index];
@@ -281,7 +224,8 @@ static int module_load(
 }
 
 /* *ret_item: the defreducer of an item of world.json. Return: 0, -ENOMEM. */
-static int reducer_assemble(struct loader *loader, json_t *item, size_t index, json_t **ret_item)
+static int reducer_assemble(
+	struct source_loader *loader, json_t *item, size_t index, json_t **ret_item)
 {
 	static const char *const names[] = {"name", "module", "keyed", "emits", "effects", NULL};
 	struct wfs_place place = wfs_place_at("/reducers/%zu/module", index);
@@ -291,7 +235,7 @@ static int reducer_assemble(struct loader *loader, json_t *item, size_t index, j
 	WFS_AUTO_JSON json_t *made = NULL;
 	int r = 0;
 
-	check_members(loader, wfs_place_at("/reducers/%zu", index), item, names);
+	source_check_members(loader, wfs_place_at("/reducers/%zu", index), item, names);
 	if (module)
 		r = module_load(loader, place, module, index);
 	else
@@ -308,7 +252,7 @@ static int reducer_assemble(struct loader *loader, json_t *item, size_t index, j
 	for (const char *const *name = names; *name; name++) {
 		if (strcmp(*name, "module") == 0)
 			continue;
-		r = member_set(made, *name, json_object_get(item, *name));
+		r = source_set(made, *name, json_object_get(item, *name));
 		if (r < 0)
 			return r;
 	}
@@ -320,8 +264,8 @@ static int reducer_assemble(struct loader *loader, json_t *item, size_t index, j
  * Makes the manifest's list @name out of world.json's. What is no list, has too many items or is
  * no object goes into the manifest as it is, to be refused there.
  */
-static int list_assemble(struct loader *loader, const char *name, size_t max,
-	int (*assemble)(struct loader *, json_t *, size_t, json_t **))
+static int list_assemble(struct source_loader *loader, const char *name, size_t max,
+	int (*assemble)(struct source_loader *, json_t *, size_t, json_t **))
 {
 	json_t *list = json_object_get(loader->world, name);
 	WFS_AUTO_JSON json_t *made = json_array();
@@ -331,7 +275,7 @@ static int list_assemble(struct loader *loader, const char *name, size_t max,
 	if (!made)
 		return -ENOMEM;
 	if (list && (!json_is_array(list) || json_array_size(list) > max))
-		return member_set(loader->manifest, name, list);
+		return source_set(loader->manifest, name, list);
 	json_array_foreach(list, index, item)
 	{
 		json_t *made_item = NULL;
@@ -346,11 +290,11 @@ static int list_assemble(struct loader *loader, const char *name, size_t max,
 		if (json_array_append_new(made, made_item) < 0)
 			return -ENOMEM;
 	}
-	return member_set(loader->manifest, name, made);
+	return source_set(loader->manifest, name, made);
 }
 
 /* Parts of the source form that a later version will read. */
-static void check_later(const struct loader *loader, const char *name)
+static void check_later(const struct source_loader *loader, const char *name)
 {
 	const json_t *list = json_object_get(loader->world, name);
 	struct wfs_place place = wfs_place_at("/%s", name);
@@ -358,20 +302,50 @@ static void check_later(const struct loader *loader, const char *name)
 	if (!list)
 		return;
 	if (!json_is_array(list))
-		expected(loader, place, "array", list);
+		source_expected(loader, place, "array", list);
 	else if (json_array_size(list) > 0)
 		wfs_problems_add(
 			loader->problems, WORLD_FILE, place.text, "not enabled in this version");
 }
 
+/* Puts the built-in definitions behind those that are there. */
+static int list_extend(json_t *manifest, const char *name, json_t *builtins)
+{
+	json_t *list = json_object_get(manifest, name);
+	WFS_AUTO_JSON json_t *owned = builtins;
+	WFS_AUTO_JSON json_t *made = NULL;
+
+	if (!owned)
+		return -ENOMEM;
+	if (!json_is_array(list))
+		return 0;       /* refused by the manifest */
+	made = json_copy(list); /* it may be world.json's own */
+	if (!made || json_array_extend(made, builtins) < 0)
+		return -ENOMEM;
+	return source_set(manifest, name, made);
+}
+
+static int builtins_add(json_t *manifest)
+{
+	int r = list_extend(manifest, "effects", wfs_builtin_effects());
+
+	if (r == 0)
+		r = list_extend(manifest, "caps", wfs_builtin_caps());
+	if (r == 0)
+		r = list_extend(manifest, "policies", wfs_builtin_policies());
+	if (r == 0)
+		r = list_extend(manifest, "reducers", wfs_builtin_reducers());
+	return r;
+}
+
 /* A manifest of nothing. @name: NULL leaves it without one. */
 static json_t *manifest_base(const char *name)
 {
-	json_t *manifest = json_pack("{s:i, s:[], s:[], s:[], s:[], s:[], s:[], s:s, s:[]}",
+	json_t *manifest = json_pack("{s:i, s:[], s:[], s:[], s:[], s:[], s:[], s:s, s:[], s:[]}",
 		"world_version", 1, "schemas", "reducers", "routing", "effects", "caps", "policies",
-		"policy", "sys/default@1", "grants");
+		"policy", WFS_BUILTIN_POLICY, "principals", "grants");
 
-	if (manifest && name && member_set_new(manifest, "name", json_string(name)) < 0) {
+	if (manifest && name && source_set_new(manifest, "name", json_string(name)) < 0) {
 		json_decref(manifest);
 		return NULL;
 	}
@@ -379,7 +353,7 @@ static json_t *manifest_base(const char *name)
 }
 
 /* Compiles the manifest for its problems; they stand at the same places of world.json. */
-static int manifest_check(const struct loader *loader)
+static int manifest_check(const struct source_loader *loader)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	WFS_AUTO_PROBLEMS struct wfs_problems found = {0};
@@ -396,20 +370,25 @@ static int manifest_check(const struct loader *loader)
 	for (; lines < found.count &&
 		(end = memchr(line, '\n', found.lines.size - (size_t)(line - found.lines.data)));
 		lines++, line = end + 1) {
+		struct wfs_place place;
 		char *reason;
 
 		*end = '\0';
 		reason = strstr(line, ": ");
 		if (reason)
 			*reason = '\0';
-		wfs_problems_add(loader->problems, WORLD_FILE, reason ? line : NULL, "%s",
-			reason ? reason + 2 : line);
+		if (reason && source_place(loader, line, &place))
+			wfs_problems_add(
+				loader->problems, WORLD_FILE, place.text, "%s", reason + 2);
+		else
+			wfs_problems_add(loader->problems, WORLD_FILE, reason ? line : NULL, "%s",
+				reason ? reason + 2 : line);
 	}
 	loader->problems->count += found.count - lines;
 	return 0;
 }
 
-static int world_assemble(struct loader *loader, const char *name)
+static int world_assemble(struct source_loader *loader, const char *name)
 {
 	static const char *const names[] = {"name", "schemas", "reducers", "routing", "principals",
 		"artifacts", "policies", "policy", NULL};
@@ -418,18 +397,18 @@ static int world_assemble(struct loader *loader, const char *name)
 	int r = 0;
 
 	if (!json_is_object(loader->world)) {
-		expected(loader, wfs_place_at("%s", ""), "object", loader->world);
+		source_expected(loader, wfs_place_at("%s", ""), "object", loader->world);
 		return 0;
 	}
-	check_members(loader, wfs_place_at("%s", ""), loader->world, names);
+	source_check_members(loader, wfs_place_at("%s", ""), loader->world, names);
 	loader->blobs = calloc(json_array_size(reducers) + 1, sizeof(*loader->blobs));
 	if (!loader->blobs)
 		return -ENOMEM;
 	loader->blob_count = json_array_size(reducers);
 	if (!name)
-		r = member_set(loader->manifest, "name", json_object_get(loader->world, "name"));
+		r = source_set(loader->manifest, "name", json_object_get(loader->world, "name"));
 	for (size_t i = 0; r == 0 && i < WFS_ARRAY_COUNT(as_it_is); i++)
-		r = member_set(
+		r = source_set(
 			loader->manifest, as_it_is[i], json_object_get(loader->world, as_it_is[i]));
 	if (r == 0)
 		r = list_assemble(loader, "schemas", WFS_MANIFEST_SCHEMAS_MAX, schema_assemble);
@@ -437,14 +416,16 @@ static int world_assemble(struct loader *loader, const char *name)
 		r = list_assemble(loader, "reducers", WFS_MANIFEST_REDUCERS_MAX, reducer_assemble);
 	if (r < 0)
 		return r;
-	check_later(loader, "principals");
 	check_later(loader, "artifacts");
-	return manifest_check(loader);
+	r = source_principals(loader);
+	if (r == 0)
+		r = builtins_add(loader->manifest);
+	return r < 0 ? r : manifest_check(loader);
 }
 
 /* Reads one of the two files with a fixed name. Return: 1, 0 (a problem was added), -ENOENT
  * (nothing was added), -ENOMEM. */
-static int fixed_file_load(const struct loader *loader, const char *name, json_t **ret_json)
+static int fixed_file_load(const struct source_loader *loader, const char *name, json_t **ret_json)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	int r = source_file_read(loader->directory, name, &text);
@@ -460,7 +441,7 @@ static int fixed_file_load(const struct loader *loader, const char *name, json_t
 	return r < 0 ? r : *ret_json != NULL;
 }
 
-static int host_load(const struct loader *loader, struct wfs_buffer *document)
+static int host_load(const struct source_loader *loader, struct wfs_buffer *document)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
 	int r = fixed_file_load(loader, HOST_FILE, &host);
@@ -479,7 +460,7 @@ static int host_load(const struct loader *loader, struct wfs_buffer *document)
 	return wfs_buffer_check(document);
 }
 
-static int world_load(struct loader *loader, const char *name)
+static int world_load(struct source_loader *loader, const char *name)
 {
 	int r;
 
@@ -497,7 +478,7 @@ static int world_load(struct loader *loader, const char *name)
 	return world_assemble(loader, name);
 }
 
-static void loader_done(struct loader *loader)
+static void loader_done(struct source_loader *loader)
 {
 	for (size_t i = 0; i < loader->blob_count; i++)
 		wfs_buffer_done(&loader->blobs[i]);
@@ -506,6 +487,7 @@ static void loader_done(struct loader *loader)
 	json_decref(loader->manifest);
 	json_decref(loader->schemas);
 	json_decref(loader->modules);
+	source_places_done(&loader->places);
 	wfs_auto_fd(&loader->directory);
 }
 
@@ -524,7 +506,8 @@ static int name_check(const char *name, struct wfs_problems *problems)
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
 	struct wfs_source *ret_source)
 {
-	WFS_CLEANUP(loader_done) struct loader loader = {.directory = -1, .problems = problems};
+	WFS_CLEANUP(loader_done)
+	struct source_loader loader = {.directory = -1, .problems = problems};
 	WFS_AUTO_SOURCE struct wfs_source source = {0};
 	size_t before = problems->count;
 	int world, r;
@@ -573,7 +556,11 @@ int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs
 	document = manifest_base(name);
 	if (!document)
 		return -ENOMEM;
-	r = wfs_manifest_new(document, &problems, &manifest);
+	r = source_operator(document);
+	if (r == 0)
+		r = builtins_add(document);
+	if (r == 0)
+		r = wfs_manifest_new(document, &problems, &manifest);
 	if (r == -EINVAL) {
 		/* Of "/name: …" the slash says nothing where there is no file. */
 		lines = wfs_buffer_text(&problems.lines);

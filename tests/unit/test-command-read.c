@@ -31,8 +31,9 @@ static void state_of_what_is_not_there_fails(void **state)
 
 	assert_failed(&key, "reducer 'cell' has no such key");
 	assert_string_equal(key.out, "");
-	assert_failed(
-		&reducer, "worldfs: reducer_missing: no reducer 'x' (there are: cell total deep)");
+	assert_failed(&reducer,
+		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep "
+		"sys.principal sys.grant)");
 	assert_failed(&height, "worldfs: height_unavailable: ");
 }
 
@@ -155,7 +156,7 @@ static void fs_tree_shows_all_paths(void **state)
 	AUTO_PRINTED struct printed below = RUN_IN(fixture, "fs", "tree", "reducers");
 	AUTO_PRINTED struct printed all = RUN_IN(fixture, "fs", "tree");
 
-	assert_done(&below, "cell/\n  a\n  b%2Fc\ntotal/\ndeep/\n");
+	assert_done(&below, "cell/\n  a\n  b%2Fc\ntotal/\ndeep/\nsys.principal/\nsys.grant/\n");
 	assert_int_equal(all.status, WFS_EXIT_DONE);
 	assert_says(all.out, "\nreducers/\n  cell/\n    a\n");
 	assert_says(all.out, "  log.jsonl\n");

@@ -1,108 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Manifests: what is compiled from a good one, and every refusal with its pointer.
- *
- * JSON in here is written with ' for ". Each refusal is an edit of one good manifest.
- */
-#include "tests/unit/json-helper.h"
-
-#include "kernel/manifest/manifest.h"
-
-#define MODULE_A  \
-	"sha256:" \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define MODULE_B  \
-	"sha256:" \
-	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
-
-static const char good[] =
-	"{'world_version':1,'name':'packages','schemas':["
-	"{'$kind':'defschema','name':'dpkg/Change@1','schema':{'type':'object'}},"
-	"{'$kind':'defschema','name':'dpkg/Alert@2','schema':true}],"
-	"'reducers':["
-	"{'$kind':'defreducer','name':'package','language':'lua','module':'" MODULE_A "',"
-	"'keyed':true,'emits':['dpkg/Alert@2','dpkg/Change@1'],'effects':[]},"
-	"{'$kind':'defreducer','name':'total','language':'lua','module':'" MODULE_B "',"
-	"'keyed':false,'emits':[],'effects':[]}],"
-	"'routing':["
-	"{'event':'dpkg/Change@1','reducer':'total'},"
-	"{'event':'dpkg/Alert@2','reducer':'total'},"
-	"{'event':'dpkg/Change@1','reducer':'package','key_field':'package.name'}],"
-	"'effects':[],'caps':[],'policies':[],'policy':'sys/default@1','grants':[]}";
-
-static struct wfs_manifest *manifest_of(json_t *document)
-{
-	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	struct wfs_manifest *manifest = NULL;
-
-	if (wfs_manifest_new(document, &problems, &manifest) != 0)
-		fail_msg("%s", wfs_buffer_text(&problems.lines));
-	return manifest;
-}
-
-static struct wfs_manifest *manifest_good(void)
-{
-	WFS_AUTO_JSON json_t *document = json_of(good);
-
-	return manifest_of(document);
-}
-
-static void assert_document_refused(json_t *document, const char *lines)
-{
-	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	struct wfs_manifest *manifest = NULL;
-
-	if (wfs_manifest_new(document, &problems, &manifest) != -EINVAL)
-		fail_msg("was not refused; expected: %s", lines);
-	assert_null(manifest);
-	assert_string_equal(wfs_buffer_text(&problems.lines), lines);
-}
-
-/* The value in @document that a path like "schemas/0" leads to. */
-static json_t *value_at(json_t *document, const char *path)
-{
-	WFS_AUTO_FREE char *copy = strdup(path);
-	char *rest = copy;
-
-	for (char *part; *path && (part = strsep(&rest, "/"));)
-		document = json_is_array(document)
-			? json_array_get(document, (size_t)strtoul(part, NULL, 10))
-			: json_object_get(document, part);
-	assert_non_null(document);
-	return document;
-}
-
-/* The good manifest with the members of @patch set in the object at @path. */
-static json_t *edited(const char *path, const char *patch)
-{
-	WFS_AUTO_JSON json_t *change = json_of(patch);
-	json_t *document = json_of(good);
-
-	assert_int_equal(json_object_update(value_at(document, path), change), 0);
-	return document;
-}
-
-static void assert_edit_refused(const char *path, const char *patch, const char *lines)
-{
-	WFS_AUTO_JSON json_t *document = edited(path, patch);
-
-	assert_document_refused(document, lines);
-}
-
-static void assert_deletion_refused(const char *path, const char *name, const char *lines)
-{
-	WFS_AUTO_JSON json_t *document = json_of(good);
-
-	assert_int_equal(json_object_del(value_at(document, path), name), 0);
-	assert_document_refused(document, lines);
-}
+/* Manifests: what is compiled from a good one, and every refusal with its pointer. */
+#include "tests/unit/manifest-helper.h"
 
 static void manifest_hash_is_that_of_its_canonical_document(void **state)
 {
 	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_JSON json_t *document = good_document();
 	struct wfs_hash hash;
 
 	wfs_json_write_document(document, &text);
@@ -136,7 +41,7 @@ static void manifest_finds_reducers_by_name_and_place(void **state)
 	const struct wfs_reducer_definition *total = wfs_manifest_reducer_find(manifest, "total");
 	char hash[WFS_HASH_TEXT_SIZE];
 
-	assert_int_equal(wfs_manifest_reducer_count(manifest), 2);
+	assert_int_equal(wfs_manifest_reducer_count(manifest), 4);
 	assert_ptr_equal(wfs_manifest_reducer(manifest, 0), package);
 	assert_ptr_equal(wfs_manifest_reducer(manifest, 1), total);
 	assert_string_equal(package->name, "package");
@@ -222,6 +127,7 @@ static void missing_members_are_named(void **state)
 		"/caps: missing\n"
 		"/policies: missing\n"
 		"/policy: missing\n"
+		"/principals: missing\n"
 		"/grants: missing\n"
 		"/schemas/0/$kind: missing\n"
 		"/schemas/0/name: missing\n"
@@ -233,6 +139,8 @@ static void missing_members_are_named(void **state)
 		"/reducers/0/keyed: missing\n"
 		"/reducers/0/emits: missing\n"
 		"/reducers/0/effects: missing\n"
+		"/reducers: the built-in reducer sys.principal is missing\n"
+		"/reducers: the built-in reducer sys.grant is missing\n"
 		"/routing/0/event: missing\n"
 		"/routing/0/reducer: missing\n");
 	assert_deletion_refused("", "schemas",
@@ -264,7 +172,7 @@ static void name_of_the_world_is_short_text(void **state)
 	(void)state;
 	const char *form =
 		"/name: expected a name of 1 to 255 bytes without control characters, got";
-	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_JSON json_t *document = good_document();
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	char name[WFS_MANIFEST_NAME_MAX + 2];
 	char line[256];
@@ -302,25 +210,12 @@ static void lists_must_be_lists(void **state)
 	assert_edit_refused("", "{'routing':[null]}", "/routing/0: expected object, got null\n");
 }
 
-static void lists_of_later_versions_must_be_empty(void **state)
+static void effects_of_reducers_are_for_a_later_version(void **state)
 {
 	(void)state;
 
-	assert_edit_refused("", "{'effects':[1],'caps':[1],'policies':[1],'grants':[1]}",
-		"/effects: not enabled in this version\n"
-		"/caps: not enabled in this version\n"
-		"/policies: not enabled in this version\n"
-		"/grants: not enabled in this version\n");
 	assert_edit_refused("reducers/0", "{'effects':['http']}",
 		"/reducers/0/effects: not enabled in this version\n");
-}
-
-static void policy_is_the_default_one(void **state)
-{
-	(void)state;
-
-	assert_edit_refused("", "{'policy':'my/own@1'}",
-		"/policy: expected \"sys/default@1\", got string \"my/own@1\"\n");
 }
 
 static void kinds_and_language_are_fixed(void **state)
@@ -337,7 +232,7 @@ static void kinds_and_language_are_fixed(void **state)
 
 static void assert_schema_name(const char *name, bool good_name)
 {
-	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_JSON json_t *document = good_document();
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	WFS_AUTO_JSON json_t *schema =
@@ -380,7 +275,7 @@ static void names_of_schemas_have_one_form(void **state)
 
 static void assert_reducer_name(const char *name, bool good_name)
 {
-	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_JSON json_t *document = good_document();
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 
@@ -401,7 +296,7 @@ static void names_of_reducers_have_one_form(void **state)
 	char name[WFS_REDUCER_NAME_MAX + 2];
 
 	assert_reducer_name("a", true);
-	assert_reducer_name("sys.a-b_9", true);
+	assert_reducer_name("sysa.a-b_9", true);
 	assert_reducer_name("", false);
 	assert_reducer_name("A", false);
 	assert_reducer_name("aB", false);
@@ -495,7 +390,7 @@ static void key_field_is_a_dotted_path(void **state)
 	const char *form =
 		"/routing/2/key_field: expected a dotted path of member names, at most 255 "
 		"bytes, got";
-	WFS_AUTO_JSON json_t *document = json_of(good);
+	WFS_AUTO_JSON json_t *document = good_document();
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	char path[WFS_ROUTE_KEY_FIELD_MAX + 2];
 	char line[256];
@@ -535,7 +430,7 @@ static void wrong_definition_is_not_reported_again_where_it_is_used(void **state
 /* The good manifest with @count items in the list @name, named by number. */
 static json_t *document_with(const char *name, size_t count, json_t *(*make)(size_t))
 {
-	json_t *document = json_of(good);
+	json_t *document = good_document();
 	json_t *list = json_object_get(document, name);
 
 	for (size_t i = json_array_size(list); i < count; i++)
@@ -580,10 +475,10 @@ static void schemas_are_bounded(void **state)
 static void reducers_are_bounded(void **state)
 {
 	(void)state;
-	WFS_AUTO_JSON json_t *most =
-		document_with("reducers", WFS_MANIFEST_REDUCERS_MAX, reducer_number);
-	WFS_AUTO_JSON json_t *more =
-		document_with("reducers", WFS_MANIFEST_REDUCERS_MAX + 1, reducer_number);
+	WFS_AUTO_JSON json_t *most = document_with(
+		"reducers", WFS_MANIFEST_REDUCERS_MAX + WFS_BUILTIN_REDUCER_COUNT, reducer_number);
+	WFS_AUTO_JSON json_t *more = document_with("reducers",
+		WFS_MANIFEST_REDUCERS_MAX + WFS_BUILTIN_REDUCER_COUNT + 1, reducer_number);
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(most);
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	struct wfs_manifest *none = NULL;
@@ -641,8 +536,7 @@ int main(void)
 		cmocka_unit_test(world_version_is_one),
 		cmocka_unit_test(name_of_the_world_is_short_text),
 		cmocka_unit_test(lists_must_be_lists),
-		cmocka_unit_test(lists_of_later_versions_must_be_empty),
-		cmocka_unit_test(policy_is_the_default_one),
+		cmocka_unit_test(effects_of_reducers_are_for_a_later_version),
 		cmocka_unit_test(kinds_and_language_are_fixed),
 		cmocka_unit_test(names_of_schemas_have_one_form),
 		cmocka_unit_test(names_of_reducers_have_one_form),

@@ -19,8 +19,11 @@
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"
 #include "kernel/lua/lua.h"
+#include "kernel/manifest/builtin.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source.h"
+
+enum { OPERATOR_GRANTS = 6 }; /* they come first */
 
 static const char step_lua[] = "function step(state, event, ctx)\n  return event\nend\n";
 
@@ -107,6 +110,22 @@ static void assert_world_refused(struct fixture *fixture, const char *world, con
 	assert_problems(fixture, lines);
 }
 
+/* The list @name of a manifest is @builtins, and is taken out of it. */
+static void take_builtin(json_t *manifest, const char *name, json_t *builtins)
+{
+	print_message("%s\n", name);
+	assert_true(json_equal(json_object_get(manifest, name), builtins));
+	json_object_del(manifest, name);
+	json_decref(builtins);
+}
+
+static void take_builtins(json_t *manifest)
+{
+	take_builtin(manifest, "effects", wfs_builtin_effects());
+	take_builtin(manifest, "caps", wfs_builtin_caps());
+	take_builtin(manifest, "policies", wfs_builtin_policies());
+}
+
 static void source_gives_a_manifest_in_normal_form(void **state)
 {
 	struct fixture *fixture = *state;
@@ -126,19 +145,31 @@ static void source_gives_a_manifest_in_normal_form(void **state)
 
 	assert_loads(fixture, NULL);
 
+	take_builtins(fixture->source.manifest);
 	wfs_json_write(fixture->source.manifest, &text);
 	for (char *at = text.data; (at = memchr(at, '"', text.size - (size_t)(at - text.data)));)
 		*at = '\'';
 	assert_string_equal(wfs_buffer_text(&text),
-		"{'caps':[],'effects':[],'grants':[],'name':'packages','policies':[],"
-		"'policy':'sys/default@1','reducers':["
+		"{'grants':["
+		"{'cap':'sys/query@1','name':'operator.query.1','params':{},'to':'operator'},"
+		"{'cap':'sys/blob@1','name':'operator.blob.1','params':{},'to':'operator'},"
+		"{'cap':'sys/act@1','name':'operator.act.1','params':{},'to':'operator'},"
+		"{'cap':'sys/drive@1','name':'operator.drive.1','params':{},'to':'operator'},"
+		"{'cap':'sys/llm@1','name':'operator.llm.1','params':{},'to':'operator'},"
+		"{'cap':'sys/admin@1','name':'operator.admin.1','params':{},'to':'operator'}],"
+		"'name':'packages',"
+		"'policy':'sys/default@1','principals':[{'id':'operator'}],'reducers':["
 		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':false,'language':'lua',"
 		"'module':'sha256:"
 		"3e95c8a57fa1e58f9040e555b88ede567769148b4979ec3b0010452df7514e3f','name':'count'},"
 		"{'$kind':'defreducer','effects':[],'emits':['a/"
 		"C@1'],'keyed':true,'language':'lua',"
 		"'module':'sha256:"
-		"3e95c8a57fa1e58f9040e555b88ede567769148b4979ec3b0010452df7514e3f','name':'each'}],"
+		"3e95c8a57fa1e58f9040e555b88ede567769148b4979ec3b0010452df7514e3f','name':'each'},"
+		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
+		"'name':'sys.principal'},"
+		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
+		"'name':'sys.grant'}],"
 		"'routing':[{'event':'a/B@1','key_field':'k','reducer':'each'}],"
 		"'schemas':[{'$kind':'defschema','name':'a/B@1','schema':{'type':'object'}},"
 		"{'$kind':'defschema','name':'a/C@1','schema':{'type':'string'}}],"
@@ -350,8 +381,9 @@ static void problems_of_the_manifest_point_into_world_json(void **state)
 		"world.json: /reducers/1: expected object, got null\n"
 		"world.json: /routing/0/reducer: expected the name of a reducer of this manifest, "
 		"got string \"none\"\n"
-		"world.json: /policies: not enabled in this version\n"
-		"world.json: /policy: expected \"sys/default@1\", got integer 5\n");
+		"world.json: /policies/0: expected object, got integer 1\n"
+		"world.json: /policy: expected the name of a policy of this manifest, got integer "
+		"5\n");
 }
 
 static void lists_that_are_none_are_refused(void **state)
@@ -368,16 +400,119 @@ static void lists_of_later_versions_must_be_empty(void **state)
 {
 	struct fixture *fixture = *state;
 
-	put_json(
-		fixture, "world.json", "{'name':'w','principals':[],'artifacts':[],'policies':[]}");
+	put_json(fixture, "world.json", "{'name':'w','artifacts':[]}");
 	assert_loads(fixture, NULL);
 	wfs_source_done(&fixture->source);
 
+	assert_world_refused(fixture, "{'name':'w','artifacts':[{}]}",
+		"world.json: /artifacts: not enabled in this version\n");
+}
+
+/* The manifest's list @name, from the item at @first on, is @expected. */
+static void assert_list(
+	const struct fixture *fixture, const char *name, size_t first, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *list = json_copy(json_object_get(fixture->source.manifest, name));
+
+	while (first--)
+		json_array_remove(list, 0);
+	wfs_json_write(list, &text);
+	for (char *at = text.data; (at = memchr(at, '"', text.size - (size_t)(at - text.data)));)
+		*at = '\'';
+	assert_string_equal(wfs_buffer_text(&text), expected);
+}
+
+static void principals_and_their_grants_become_two_lists(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json",
+		"{'name':'w','principals':[{'id':'alice','grants':["
+		"{'cap':'sys/query@1','params':{'scope':'manifest'}},"
+		"{'cap':'sys/act@1','params':{},'name':'writer','expires_at_ns':7,"
+		"'budget':{'calls':3}}]},{'id':'bob'}]}");
+
+	assert_loads(fixture, NULL);
+
+	assert_list(fixture, "principals", 1, "[{'id':'alice'},{'id':'bob'}]");
+	assert_list(fixture, "grants", OPERATOR_GRANTS,
+		"[{'cap':'sys/query@1','name':'alice.query.1','params':{'scope':'manifest'},"
+		"'to':'alice'},"
+		"{'budget':{'calls':3},'cap':'sys/act@1','expires_at_ns':7,'name':'writer',"
+		"'params':{},'to':'alice'}]");
+}
+
+static void grants_without_a_name_get_the_lowest_that_is_free(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json",
+		"{'name':'w','principals':[{'id':'a','grants':["
+		"{'cap':'sys/blob@1','params':{}},{'cap':'sys/blob@1','params':{}},"
+		"{'cap':'sys/query@1','params':{}}]},"
+		"{'id':'b','grants':[{'cap':'sys/blob@1','params':{},'name':'a.blob.1'}]}]}");
+
+	assert_loads(fixture, NULL);
+
+	assert_list(fixture, "grants", OPERATOR_GRANTS,
+		"[{'cap':'sys/blob@1','name':'a.blob.2','params':{},'to':'a'},"
+		"{'cap':'sys/blob@1','name':'a.blob.3','params':{},'to':'a'},"
+		"{'cap':'sys/query@1','name':'a.query.1','params':{},'to':'a'},"
+		"{'cap':'sys/blob@1','name':'a.blob.1','params':{},'to':'b'}]");
+}
+
+static void problems_of_principals_point_into_world_json(void **state)
+{
+	struct fixture *fixture = *state;
+
 	assert_world_refused(fixture,
-		"{'name':'w','principals':[{'id':'a'}],'artifacts':[{}],'policies':[{}]}",
-		"world.json: /principals: not enabled in this version\n"
-		"world.json: /artifacts: not enabled in this version\n"
-		"world.json: /policies: not enabled in this version\n");
+		"{'name':'w','principals':[5,{'id':'operator'},{'grants':[]},"
+		"{'id':'a b','grants':[{'cap':'sys/none@1'},{'cap':'sys/act@1','params':{'x':1}}]},"
+		"{'id':'c','scrip':1,'quotas':{},'more':1,'grants':[7,"
+		"{'cap':'sys/blob@1','params':{},'to':'x'}]},"
+		"{'id':'c','grants':{}},"
+		"{'id':'d','grants':[{'cap':'sys/act@1','params':{},'name':'operator.act.1'}]}]}",
+		"world.json: /principals/0: expected object, got integer 5\n"
+		"world.json: /principals/1/id: the operator is in every world, with every "
+		"capability\n"
+		"world.json: /principals/4/more: no such member is known\n"
+		"world.json: /principals/4/scrip: not enabled in this version\n"
+		"world.json: /principals/4/quotas: not enabled in this version\n"
+		"world.json: /principals/4/grants/0: expected object, got integer 7\n"
+		"world.json: /principals/4/grants/1/to: no such member is known\n"
+		"world.json: /principals/5/grants: expected array, got object with 0 members\n"
+		"world.json: /principals/2/id: missing\n"
+		"world.json: /principals/3/id: expected a name of letters, digits and ._#@:-, a "
+		"letter or digit first, at most 128 bytes, got string \"a b\"\n"
+		"world.json: /principals/5/id: the name is taken already\n"
+		"world.json: /principals/3/grants/0/params: missing\n"
+		"world.json: /principals/3/grants/0/cap: expected the name of a capability of this "
+		"world, got string \"sys/none@1\"\n"
+		"world.json: /principals/3/grants/1/params: at /x: expected no member of this "
+		"name, got integer 1\n"
+		"world.json: /principals/6/grants/0/name: the name is taken already\n");
+}
+
+static void policies_are_taken_over(void **state)
+{
+	struct fixture *fixture = *state;
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	const char *name;
+	size_t count;
+
+	put_json(fixture, "world.json",
+		"{'name':'w','policies':[{'$kind':'defpolicy','name':'my/own@1','rules':[]}],"
+		"'policy':'my/own@1'}");
+
+	assert_loads(fixture, NULL);
+
+	assert_int_equal(json_array_size(json_object_get(fixture->source.manifest, "policies")), 2);
+	assert_int_equal(
+		wfs_manifest_new(fixture->source.manifest, &fixture->problems, &manifest), 0);
+	wfs_manifest_policy(manifest, &name, &count);
+	assert_string_equal(name, "my/own@1");
+	assert_int_equal(count, 0);
 }
 
 static void schema_or_file_must_be_given(void **state)
@@ -613,7 +748,7 @@ static void problems_beyond_the_bound_are_counted(void **state)
 	assert_int_equal(fixture->problems.count, WFS_PROBLEMS_MAX + 5);
 }
 
-static void source_empty_makes_a_world_without_reducers(void **state)
+static void source_empty_makes_a_world_without_own_reducers(void **state)
 {
 	struct fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
@@ -623,7 +758,8 @@ static void source_empty_makes_a_world_without_reducers(void **state)
 	assert_int_equal(
 		wfs_manifest_new(fixture->source.manifest, &fixture->problems, &manifest), 0);
 	assert_string_equal(wfs_manifest_name(manifest), "w");
-	assert_int_equal(wfs_manifest_reducer_count(manifest), 0);
+	assert_int_equal(wfs_manifest_reducer_count(manifest), WFS_BUILTIN_REDUCER_COUNT);
+	assert_int_equal(json_array_size(wfs_manifest_grants(manifest)), OPERATOR_GRANTS);
 	assert_int_equal(fixture->source.blob_count, 0);
 	assert_int_equal(fixture->source.host.size, 0);
 }
@@ -672,6 +808,10 @@ int main(void)
 		source_test(problems_of_the_manifest_point_into_world_json),
 		source_test(lists_that_are_none_are_refused),
 		source_test(lists_of_later_versions_must_be_empty),
+		source_test(principals_and_their_grants_become_two_lists),
+		source_test(grants_without_a_name_get_the_lowest_that_is_free),
+		source_test(problems_of_principals_point_into_world_json),
+		source_test(policies_are_taken_over),
 		source_test(schema_or_file_must_be_given),
 		source_test(problems_of_a_file_named_twice_are_reported_once),
 		source_test(module_must_be_given_and_be_readable),
@@ -684,7 +824,7 @@ int main(void)
 		source_test(modules_together_are_bounded),
 		source_test(reducers_are_bounded_before_their_files_are_read),
 		source_test(problems_beyond_the_bound_are_counted),
-		source_test(source_empty_makes_a_world_without_reducers),
+		source_test(source_empty_makes_a_world_without_own_reducers),
 		source_test(source_empty_checks_the_name),
 		source_test(source_done_can_be_repeated),
 	};

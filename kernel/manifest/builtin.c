@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in definitions, as data. */
+#include "kernel/manifest/builtin.h"
+
+#include <string.h>
+
+#include "kernel/base/json.h"
+#include "kernel/manifest/effect.h"
+
+/* One pattern or name, and a list of them; both are bounded so that judging a call is. */
+#define PATTERN "{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024}"
+#define PATTERNS "{\"type\":\"array\",\"items\":" PATTERN ",\"maxItems\":256}"
+#define PARAMS(properties) \
+	"{\"type\":\"object\",\"properties\":{" properties "},\"additionalProperties\":false}"
+#define CAP(type, properties)                                                    \
+	"{\"$kind\":\"defcap\",\"name\":\"sys/" type "@1\",\"cap_type\":\"" type \
+	"\",\"schema\":" PARAMS(properties) "}"
+
+static const char caps[] = "[" CAP(
+	"query", "\"scope\":{\"anyOf\":[" PATTERN "," PATTERNS "]}") "," CAP("blob",
+	"") "," CAP("act", "\"actions\":" PATTERNS ",\"artifacts\":" PATTERNS) "," CAP("drive",
+	"") "," CAP("llm", "") "," CAP("admin", "") "]";
+
+/* A grant alone decides. */
+static const char policies[] = "[{\"$kind\":\"defpolicy\",\"name\":\"" WFS_BUILTIN_POLICY "\","
+			       "\"rules\":[{\"when\":{},\"decision\":\"allow\"}]}]";
+
+#define REDUCER(name)                                                               \
+	"{\"$kind\":\"defreducer\",\"name\":\"" name "\",\"language\":\"builtin\"," \
+	"\"keyed\":true,\"emits\":[],\"effects\":[]}"
+
+static const char reducers[] =
+	"[" REDUCER(WFS_BUILTIN_REDUCER_PRINCIPAL) "," REDUCER(WFS_BUILTIN_REDUCER_GRANT) "]";
+
+static json_t *list_of(const char *text)
+{
+	json_t *list = NULL;
+	int r = wfs_json_parse(text, strlen(text), &list, NULL);
+
+	wfs_require(r == 0 || r == -ENOMEM);
+	return list;
+}
+
+json_t *wfs_builtin_effects(void)
+{
+	WFS_AUTO_JSON json_t *list = json_array();
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		json_t *effect = json_pack("{s:s, s:s, s:s}", "$kind", "defeffect", "name",
+			wfs_effect_kind((enum wfs_effect)i), "cap_type",
+			wfs_effect_cap_type((enum wfs_effect)i));
+
+		if (!effect || json_array_append_new(list, effect) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(list);
+}
+
+json_t *wfs_builtin_caps(void)
+{
+	return list_of(caps);
+}
+
+json_t *wfs_builtin_policies(void)
+{
+	return list_of(policies);
+}
+
+json_t *wfs_builtin_reducers(void)
+{
+	return list_of(reducers);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The form of grants and of principals, wherever they come from: the manifest declares some, and
+ * actions make others. What depends on the state of a world is checked by kernel/grants.h.
+ * Source: spec 3, "Capabilities and policy".
+ */
+#pragma once
+
+#include "kernel/manifest/manifest.h"
+
+enum {
+	WFS_PRINCIPALS_MAX = 65536,      /* of a world */
+	WFS_GRANTS_MAX = 65536,          /* live ones of a world */
+	WFS_GRANT_NAME_MAX = 128,        /* bytes; principals' too */
+	WFS_GRANT_PARAMS_MAX = 16 << 10, /* bytes of their canonical text */
+};
+
+/* For messages. */
+#define WFS_GRANT_NAME_FORM \
+	"a name of letters, digits and ._#@:-, a letter or digit first, at most 128 bytes"
+
+/** wfs_grant_name_valid() - `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`; ids of principals too. */
+bool wfs_grant_name_valid(const char *text);
+
+/** wfs_grant_member() - member @index of a grant whose form is checked; NULL behind the last. */
+const char *wfs_grant_member(size_t index);
+
+/**
+ * wfs_grant_check_member() - is that member of @grant in order?
+ * @grant: an object; `name` may be missing
+ * Return: 0, -EINVAL (missing_argument, invalid_argument, schema_violation), -ENOENT (not_found:
+ *         a capability that this world does not have), -EFBIG (too_large), -ENOMEM.
+ *         The message does not say which member it is about.
+ */
+int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *grant, size_t index,
+	struct wfs_error *error);

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a manifest that say who may do what. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+#include "kernel/manifest/grant.h"
+#include "kernel/manifest/manifest-impl.h"
+
+/* --- effects and capabilities: built-in ones only --- */
+
+/*
+ * Is item @index of the list @name one of @builtins, and the only one of its name?
+ * @seen: by name
+ * Return: 1, 0 when it was noted that not, -ENOMEM.
+ */
+static int read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
+	const json_t *builtins, json_t *seen)
+{
+	const json_t *list = json_object_get(reader->manifest->document, name);
+	const json_t *item = json_array_get(list, index);
+	const json_t *own_name = json_object_get(item, "name");
+	const json_t *builtin = manifest_find_named(builtins, own_name);
+	struct wfs_place place = wfs_place_at("/%s/%zu", name, index);
+
+	if (!json_is_object(item)) {
+		manifest_expected(reader, place, "object", item);
+		return 0;
+	}
+	if (!builtin) {
+		manifest_expected(reader, wfs_place_at("%s/name", place.text),
+			"the name of a built-in definition", own_name);
+		return 0;
+	}
+	if (!json_equal(item, builtin)) {
+		wfs_problems_add(reader->problems, NULL, place.text,
+			"differs from the built-in definition of this name");
+		return 0;
+	}
+	if (json_object_get(seen, json_string_value(own_name))) {
+		manifest_expected(
+			reader, wfs_place_at("%s/name", place.text), "each name once", own_name);
+		return 0;
+	}
+	if (json_object_set_new(
+		    seen, json_string_value(own_name), json_integer((json_int_t)index)) < 0)
+		return -ENOMEM;
+	return 1;
+}
+
+static int read_effects(const struct manifest_reader *reader)
+{
+	WFS_AUTO_JSON json_t *builtins = wfs_builtin_effects();
+	WFS_AUTO_JSON json_t *seen = json_object();
+	const json_t *list = manifest_list(reader, "effects", json_array_size(builtins), 0);
+
+	if (!builtins || !seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		int r = read_builtin(reader, "effects", i, builtins, seen);
+
+		if (r < 0)
+			return r;
+	}
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++)
+		reader->manifest->effects[i] =
+			json_object_get(seen, wfs_effect_kind((enum wfs_effect)i)) != NULL;
+	return 0;
+}
+
+static int read_cap_definitions(const struct manifest_reader *reader)
+{
+	WFS_AUTO_JSON json_t *builtins = wfs_builtin_caps();
+	const json_t *list = manifest_list(reader, "caps", json_array_size(builtins), 0);
+	struct wfs_manifest *manifest = reader->manifest;
+
+	manifest->caps = calloc(json_array_size(list) + 1, sizeof(*manifest->caps));
+	if (!builtins || !manifest->caps)
+		return -ENOMEM;
+	manifest->cap_count = json_array_size(list);
+	for (size_t i = 0; i < manifest->cap_count; i++) {
+		const json_t *item = json_array_get(list, i);
+		struct manifest_cap *cap = &manifest->caps[i];
+		int r = read_builtin(reader, "caps", i, builtins, manifest->cap_index);
+
+		if (r > 0)
+			r = wfs_schema_new(json_object_get(item, "schema"), NULL, "",
+				reader->problems, &cap->params);
+		if (r < 0)
+			return r;
+		cap->definition = (struct wfs_cap_definition){
+			.name = json_string_value(json_object_get(item, "name")),
+			.cap_type = json_string_value(json_object_get(item, "cap_type")),
+			.params = cap->params,
+		};
+	}
+	return 0;
+}
+
+/* --- policies --- */
+
+/* What a rule can ask for, and where it stands in a compiled one. */
+static const struct {
+	const char *name;
+	size_t offset;
+} conditions[] = {
+#define CONDITION(member)                                         \
+	{                                                         \
+#member, offsetof(struct wfs_policy_rule, member) \
+	}
+	CONDITION(effect),
+	CONDITION(cap),
+	CONDITION(principal),
+	CONDITION(origin),
+	CONDITION(reducer),
+	CONDITION(artifact),
+#undef CONDITION
+};
+
+static bool is_pattern(const char *text)
+{
+	const size_t size = strlen(text);
+	const char *star = strchr(text, '*');
+
+	return size > 0 && size <= WFS_POLICY_PATTERN_MAX && (!star || !star[1]);
+}
+
+static void read_when(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *when, struct wfs_policy_rule *rule)
+{
+	static const char *const none[] = {NULL};
+	const char *optional[WFS_ARRAY_COUNT(conditions) + 1] = {NULL};
+
+	static_assert(WFS_POLICY_PATTERN_MAX == 255, "the message names the bound");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++)
+		optional[i] = conditions[i].name;
+	if (!manifest_check_members(reader, place, when, none, optional))
+		return;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++) {
+		const json_t *value = json_object_get(when, conditions[i].name);
+		const char *text = manifest_text(value);
+
+		if (value && (!text || !is_pattern(text)))
+			manifest_expected(reader,
+				wfs_place_at("%s/%s", place.text, conditions[i].name),
+				"text of 1 to 255 bytes, with no * but at its end", value);
+		*(const char **)((char *)rule + conditions[i].offset) = text;
+	}
+}
+
+static void read_rule(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *item, struct wfs_policy_rule *rule)
+{
+	static const char *const names[] = {"when", "decision", NULL};
+	const json_t *decision = json_object_get(item, "decision");
+	const json_t *when = json_object_get(item, "when");
+	const char *text = manifest_text(decision);
+
+	if (!manifest_check_members(reader, place, item, names, NULL))
+		return;
+	if (when)
+		read_when(reader, wfs_place_at("%s/when", place.text), when, rule);
+	rule->allow = text && strcmp(text, "allow") == 0;
+	if (decision && !rule->allow && (!text || strcmp(text, "deny") != 0))
+		manifest_expected(reader, wfs_place_at("%s/decision", place.text),
+			"\"allow\" or \"deny\"", decision);
+}
+
+/* Checks the rules of policy @index. @ret_rules: caller frees. */
+static int read_rules(const struct manifest_reader *reader, const json_t *list, size_t index,
+	struct wfs_policy_rule **ret_rules)
+{
+	struct wfs_place place = wfs_place_at("/policies/%zu/rules", index);
+	size_t count = json_array_size(list);
+	struct wfs_policy_rule *rules;
+
+	if (list && !json_is_array(list))
+		manifest_expected(reader, place, "array", list);
+	if (count > WFS_MANIFEST_RULES_MAX) {
+		wfs_problems_add(reader->problems, NULL, place.text,
+			"at most %d are allowed, got %zu", WFS_MANIFEST_RULES_MAX, count);
+		count = 0;
+	}
+	rules = calloc(count + 1, sizeof(*rules));
+	if (!rules)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		read_rule(reader, wfs_place_at("%s/%zu", place.text, i), json_array_get(list, i),
+			&rules[i]);
+	*ret_rules = rules;
+	return 0;
+}
+
+static int read_policy(const struct manifest_reader *reader, const json_t *builtins,
+	const json_t *item, size_t index, json_t *seen)
+{
+	static const char *const names[] = {"$kind", "name", "rules", NULL};
+	const json_t *builtin = manifest_find_named(builtins, json_object_get(item, "name"));
+	const struct manifest_naming naming = {manifest_is_definition_name, "a name like ns/Name@1",
+		seen, builtin ? NULL : "sys/"};
+	struct wfs_place place = wfs_place_at("/policies/%zu", index);
+	struct wfs_manifest *manifest = reader->manifest;
+	WFS_AUTO_FREE struct wfs_policy_rule *rules = NULL;
+	const json_t *list = json_object_get(item, "rules");
+	const char *name;
+	int r;
+
+	if (!manifest_check_members(reader, place, item, names, NULL))
+		return 0;
+	if (builtin && !json_equal(item, builtin))
+		wfs_problems_add(reader->problems, NULL, place.text,
+			"differs from the built-in definition of this name");
+	manifest_check_text(reader, wfs_place_at("%s/$kind", place.text),
+		json_object_get(item, "$kind"), "defpolicy");
+	r = manifest_enter(reader, wfs_place_at("%s/name", place.text),
+		json_object_get(item, "name"), index, &naming, &name);
+	if (r == 0)
+		r = read_rules(reader, list, index, &rules);
+	if (r < 0 || !name || !manifest->policy || strcmp(name, manifest->policy) != 0)
+		return r;
+	manifest->rules = WFS_STEAL(rules);
+	manifest->rule_count = json_array_size(list);
+	return 0;
+}
+
+static int read_policies(const struct manifest_reader *reader)
+{
+	const json_t *list = manifest_list(
+		reader, "policies", WFS_MANIFEST_POLICIES_MAX, WFS_BUILTIN_POLICY_COUNT);
+	const json_t *policy = json_object_get(reader->manifest->document, "policy");
+	WFS_AUTO_JSON json_t *builtins = wfs_builtin_policies();
+	WFS_AUTO_JSON json_t *seen = json_object();
+
+	if (!builtins || !seen)
+		return -ENOMEM;
+	reader->manifest->policy = manifest_text(policy);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		int r = read_policy(reader, builtins, json_array_get(list, i), i, seen);
+
+		if (r < 0)
+			return r;
+	}
+	if (list && policy &&
+		(!reader->manifest->policy || !json_object_get(seen, reader->manifest->policy)))
+		manifest_expected(reader, wfs_place_at("/policy"),
+			"the name of a policy of this manifest", policy);
+	return 0;
+}
+
+/* --- principals and grants --- */
+
+/* A name of the wrong form is entered too, as by manifest_enter. Return: 0, -ENOMEM. */
+static int enter_name(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *value, json_t *seen)
+{
+	const char *text = manifest_text(value);
+
+	if (text && json_object_get(seen, text)) {
+		wfs_problems_add(reader->problems, NULL, place.text, "the name is taken already");
+		return 0;
+	}
+	return !text || json_object_set_new(seen, text, json_null()) == 0 ? 0 : -ENOMEM;
+}
+
+static int read_principals(const struct manifest_reader *reader, json_t *principals)
+{
+	static const char *const names[] = {"id", NULL};
+	const json_t *list = manifest_list(reader, "principals", WFS_PRINCIPALS_MAX, 0);
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *item = json_array_get(list, i);
+		const json_t *id = json_object_get(item, "id");
+		struct wfs_place place = wfs_place_at("/principals/%zu", i);
+		struct wfs_place id_place = wfs_place_at("%s/id", place.text);
+		const char *text = manifest_text(id);
+
+		if (!manifest_check_members(reader, place, item, names, NULL))
+			continue;
+		if (id && (!text || !wfs_grant_name_valid(text)))
+			manifest_expected(reader, id_place, WFS_GRANT_NAME_FORM, id);
+		if (enter_name(reader, id_place, id, principals) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_grant(const struct manifest_reader *reader, const json_t *grant, size_t index,
+	const json_t *principals, json_t *grants)
+{
+	static const char *const names[] = {"name", "cap", "to", "params", NULL};
+	static const char *const optional[] = {"expires_at_ns", "budget", NULL};
+	struct wfs_place place = wfs_place_at("/grants/%zu", index);
+	const json_t *to = json_object_get(grant, "to");
+	const char *member;
+
+	if (!manifest_check_members(reader, place, grant, names, optional))
+		return 0;
+	for (size_t i = 0; (member = wfs_grant_member(i)); i++) {
+		struct wfs_error error = {0};
+		int r = json_object_get(grant, member)
+			? wfs_grant_check_member(reader->manifest, grant, i, &error)
+			: 0;
+
+		if (r == -ENOMEM)
+			return r;
+		/* A principal of the wrong form was noted where it is declared. */
+		if (r && strcmp(member, "to") != 0)
+			wfs_problems_add(reader->problems, NULL,
+				wfs_place_at("%s/%s", place.text, member).text, "%s",
+				error.message);
+	}
+	if (to && (!manifest_text(to) || !json_object_get(principals, manifest_text(to))))
+		manifest_expected(reader, wfs_place_at("%s/to", place.text),
+			"the id of a principal of this manifest", to);
+	return enter_name(reader, wfs_place_at("%s/name", place.text),
+		json_object_get(grant, "name"), grants);
+}
+
+static int read_grants(const struct manifest_reader *reader)
+{
+	const json_t *list = manifest_list(reader, "grants", WFS_GRANTS_MAX, 0);
+	WFS_AUTO_JSON json_t *principals = json_object();
+	WFS_AUTO_JSON json_t *grants = json_object();
+	int r;
+
+	if (!principals || !grants)
+		return -ENOMEM;
+	r = read_principals(reader, principals);
+	for (size_t i = 0; r == 0 && i < json_array_size(list); i++)
+		r = read_grant(reader, json_array_get(list, i), i, principals, grants);
+	return r;
+}
+
+int manifest_read_caps(const struct manifest_reader *reader)
+{
+	int r = read_effects(reader);
+
+	if (r == 0)
+		r = read_cap_definitions(reader);
+	if (r == 0)
+		r = read_policies(reader);
+	if (r == 0)
+		r = read_grants(reader);
+	return r;
+}
