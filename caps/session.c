@@ -227,6 +227,10 @@ static enum wfs_effect effect_of(enum wfs_request_kind kind)
 		return WFS_EFFECT_WORLD_SNAPSHOT;
 	case WFS_REQUEST_GC:
 		return WFS_EFFECT_WORLD_GC;
+	case WFS_REQUEST_ACTION:
+		return WFS_EFFECT_WORLD_GRANT;
+	case WFS_REQUEST_DECISION:
+		break; /* nobody asks for one */
 	}
 	wfs_require(false && "a request of no kind");
 	return WFS_EFFECT_COUNT;

@@ -12,16 +12,22 @@
 #include "kernel/stage.h"
 #include "kernel/world-impl.h"
 
-/* The first snapshot record. No cell exists yet: its document is the header alone. */
+/* The first snapshot record, of the cells that genesis gave. */
 static int append_snapshot(struct wfs_head *head, const struct wfs_manifest *manifest)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	/* The transaction's own view: without a world it is not renewed. */
+	struct wfs_view view = {.txn = head->txn, .height = head->height};
+	struct wfs_hash hash;
+	int r = wfs_snapshot_document_init(&document, wfs_manifest_hash(manifest));
 
-	wfs_snapshot_header(&document, wfs_manifest_hash(manifest));
-	struct wfs_hash hash = wfs_hash_of(document.data, document.size);
-	wfs_snapshot_body(&body, head->height, &hash);
-	if (wfs_buffer_check(&document) || wfs_buffer_check(&body))
+	if (!r)
+		r = wfs_snapshot_document_walk(&document, &view, &hash, NULL);
+	if (r)
+		return wfs_trace(r);
+	wfs_snapshot_body(&body, NULL, head->height, &hash);
+	if (wfs_buffer_check(&body))
 		return -ENOMEM;
 	return wfs_head_append_snapshot(
 		head, "kernel", head->at_ns, wfs_buffer_bytes(&body), &hash);
@@ -34,6 +40,8 @@ static int fill(struct wfs_head *head, const struct wfs_genesis *genesis,
 
 	for (size_t i = 0; !r && i < source->blob_count; i++)
 		r = wfs_genesis_module(head, genesis, wfs_buffer_bytes(&source->blobs[i]));
+	if (!r)
+		r = wfs_head_flush(head, manifest);
 	if (!r)
 		r = append_snapshot(head, manifest);
 	if (!r)

@@ -1,137 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folding one event and what it causes. */
-#include "kernel/fold.h"
-
+/* Folding one request and what it causes. */
 #include <endian.h>
-#include <inttypes.h>
 
-#include "kernel/base/array.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
-#include "kernel/blob-read.h"
+#include "kernel/fold-impl.h"
+#include "kernel/grants.h"
 #include "kernel/key.h"
 
 enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
-
-/* A stretch of fold->text: offsets, because the text moves as it grows. */
-struct span {
-	size_t offset;
-	size_t size;
-};
-
-/* A cell that the request has touched, with its newest state. */
-struct touched {
-	size_t reducer_index;
-	struct span key;
-	struct wfs_cell row; /* as it is in the store; its key is not used */
-	bool stored_live;    /* before the request */
-	bool live;
-	bool changed;         /* by the request */
-	struct wfs_hash hash; /* of the state; zero when not live */
-	struct span state;
-};
-
-/* A state that a record gave a cell. */
-struct change {
-	size_t record;
-	size_t cell;
-	bool live;
-	struct wfs_hash hash;
-	struct span state;
-};
-
-/* A record of the request: the first is the request's own. */
-struct record {
-	json_t *derived;    /* {schema, value, key?}, owned; NULL for the first */
-	const char *schema; /* borrowed from `derived` or the request */
-	struct span body;   /* in text; of the first: in event.body */
-	size_t cause;       /* index of the record that caused it */
-	bool changed;
-	struct wfs_hash changes;
-};
-
-/* A growing array: `items` are owned. */
-struct array {
-	void *items;
-	size_t count;
-	size_t capacity;
-};
-
-struct wfs_fold {
-	uint8_t entropy[WFS_ENTROPY_SIZE];
-	const struct wfs_head *head; /* during a run */
-	struct wfs_runtime *runtime;
-	struct wfs_fold_event event;
-	struct wfs_buffer text; /* keys and states */
-	struct wfs_buffer scratch;
-	struct array cells;   /* struct touched */
-	struct array changes; /* struct change; those of one record are adjacent */
-	struct array records; /* struct record */
-	size_t applied_count; /* changes written so far */
-	struct wfs_lua_result result;
-	uint64_t steps; /* in this run; part of the random seed */
-	struct wfs_lua_budget budget;
-	size_t value_count; /* of JSON, in the derived events */
-};
-
-static void *array_add(struct array *array, size_t item_size)
-{
-	void *const items =
-		wfs_array_reserve(array->items, array->count, &array->capacity, item_size);
-
-	if (!items)
-		return NULL;
-	array->items = items;
-	return memset((char *)array->items + array->count++ * item_size, 0, item_size);
-}
-
-static struct touched *cell_at(const struct wfs_fold *fold, size_t i)
-{
-	return &((struct touched *)fold->cells.items)[i];
-}
-
-static struct change *change_at(const struct wfs_fold *fold, size_t i)
-{
-	return &((struct change *)fold->changes.items)[i];
-}
-
-static struct record *record_at(const struct wfs_fold *fold, size_t i)
-{
-	return &((struct record *)fold->records.items)[i];
-}
-
-static struct wfs_bytes span_bytes(const struct wfs_fold *fold, struct span span)
-{
-	return WFS_BYTES(span.size ? fold->text.data + span.offset : "", span.size);
-}
-
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "fold an event");
-}
-
-/* May @size bytes be added to `text`? */
-static int check_text(const struct wfs_fold *fold, size_t size, struct wfs_error *error)
-{
-	if (size <= WFS_FOLD_BYTES_MAX && fold->text.size <= WFS_FOLD_BYTES_MAX - size)
-		return 0;
-	return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-		"the states that the event reads and gives and the events that it causes have more "
-		"than %d bytes",
-		WFS_FOLD_BYTES_MAX);
-}
-
-static int add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct span *ret_span,
-	struct wfs_error *error)
-{
-	int r = check_text(fold, bytes.size, error);
-
-	if (r)
-		return r;
-	*ret_span = (struct span){.offset = fold->text.size, .size = bytes.size};
-	wfs_buffer_append(&fold->text, bytes.data, bytes.size);
-	return wfs_buffer_check(&fold->text) ? no_memory(error) : 0;
-}
 
 int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold)
 {
@@ -154,13 +31,15 @@ static void trim(struct wfs_buffer *buffer)
 void wfs_fold_clear(struct wfs_fold *fold)
 {
 	for (size_t i = 0; i < fold->records.count; i++)
-		json_decref(record_at(fold, i)->derived);
+		json_decref(fold_record_at(fold, i)->derived);
 	fold->records.count = 0;
 	fold->cells.count = 0;
 	fold->changes.count = 0;
 	fold->applied_count = 0;
 	fold->steps = 0;
 	fold->value_count = 0;
+	fold->refusal = (struct wfs_error){0};
+	json_decref(WFS_STEAL(fold->answer));
 	trim(&fold->text);
 	trim(&fold->scratch);
 	trim(&fold->result.state);
@@ -192,102 +71,15 @@ void wfs_fold_free(struct wfs_fold *fold)
 	free(fold);
 }
 
-void wfs_fold_write_body(struct wfs_buffer *buffer, const char *schema, const json_t *value)
+void wfs_fold_write_body(
+	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value)
 {
-	wfs_buffer_append_text(buffer, "{\"schema\":");
+	wfs_record_open_body(buffer, charge);
+	wfs_buffer_append_text(buffer, "\"schema\":");
 	wfs_json_write_string(buffer, schema, strlen(schema));
 	wfs_buffer_append_text(buffer, ",\"value\":");
 	wfs_json_write(value, buffer);
 	wfs_buffer_append_byte(buffer, '}');
-}
-
-/* --- cells --- */
-
-static const struct wfs_reducer_definition *reducer_of(
-	const struct wfs_fold *fold, const struct touched *cell)
-{
-	return wfs_manifest_reducer(wfs_runtime_manifest(fold->runtime), cell->reducer_index);
-}
-
-/* Reads the head version of a cell into `text`. */
-static int load_state(struct wfs_fold *fold, struct touched *cell, struct wfs_error *error)
-{
-	struct wfs_version version;
-
-	if (!cell->row.live)
-		return 0;
-	int r = wfs_version_get(fold->head->txn, cell->row.head_vid, &version);
-	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a cell");
-	r = check_text(fold, version.size_bytes, error);
-	if (r)
-		return wfs_trace(r);
-	cell->live = cell->stored_live = true;
-	cell->hash = version.hash;
-	cell->state = (struct span){.offset = fold->text.size, .size = version.size_bytes};
-	return wfs_trace(wfs_version_read(fold->head->store, &version, &fold->text, error));
-}
-
-/* The cell's entry in this fold, read from the store at its first touch. */
-static int touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
-	size_t *ret_index, struct wfs_error *error)
-{
-	uint64_t cell_id;
-
-	for (size_t i = 0; i < fold->cells.count; i++) {
-		const struct touched *cell = cell_at(fold, i);
-
-		if (cell->reducer_index == reducer_index &&
-			wfs_bytes_equal(span_bytes(fold, cell->key), key)) {
-			*ret_index = i;
-			return 0;
-		}
-	}
-	struct touched *cell = array_add(&fold->cells, sizeof(*cell));
-	if (!cell)
-		return no_memory(error);
-	int r = add_text(fold, key, &cell->key, error);
-	if (r)
-		return wfs_trace(r);
-	cell->reducer_index = reducer_index;
-	*ret_index = fold->cells.count - 1;
-	r = wfs_cell_find(fold->head->txn, fold->head->reducers[reducer_index].reducer_id,
-		span_bytes(fold, cell->key), &cell_id);
-	if (r == -ENOENT)
-		return 0;
-	if (!r)
-		r = wfs_cell_get(fold->head->txn, cell_id, &cell->row);
-	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "look a cell up");
-	return load_state(fold, cell, error);
-}
-
-/* --- changes --- */
-
-/* Takes over what the step answered; a cell that is given the bytes it has does not change. */
-static int take_state(struct wfs_fold *fold, size_t record, size_t cell_index,
-	const struct wfs_lua_result *result, struct wfs_error *error)
-{
-	struct touched *cell = cell_at(fold, cell_index);
-	struct change noted = {.record = record, .cell = cell_index, .live = !result->deleted};
-
-	if (noted.live)
-		noted.hash = wfs_hash_of(result->state.data, result->state.size);
-	if (cell->live == noted.live && wfs_hash_equal(&cell->hash, &noted.hash))
-		return 0;
-	int r = noted.live ? add_text(fold, wfs_buffer_bytes(&result->state), &noted.state, error)
-			   : 0;
-	if (r)
-		return wfs_trace(r);
-	struct change *change = array_add(&fold->changes, sizeof(*change));
-	if (!change)
-		return no_memory(error);
-	*change = noted;
-	cell->changed = true;
-	cell->live = noted.live;
-	cell->hash = noted.hash;
-	cell->state = noted.state;
-	return 0;
 }
 
 /* --- derived events --- */
@@ -319,29 +111,30 @@ static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definit
 {
 	struct wfs_error reason = {0};
 
-	if (check_derived(wfs_runtime_manifest(fold->runtime), reducer, event, &reason))
+	if (check_derived(fold->manifest, reducer, event, &reason))
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 			"reducer '%s' emitted an event that is refused: %.400s", reducer->name,
 			reason.message);
 	if (fold->records.count > WFS_DERIVED_COUNT_MAX)
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 			"the event caused more than %d others", WFS_DERIVED_COUNT_MAX);
-	struct record *record = array_add(&fold->records, sizeof(*record));
+	struct fold_record *record = fold_array_add(&fold->records, sizeof(*record));
 	if (!record)
-		return no_memory(error);
+		return fold_no_memory(error);
 	record->derived = json_incref(event);
 	record->schema = json_string_value(json_object_get(event, "schema"));
 	record->cause = cause;
 	wfs_buffer_reset(&fold->scratch);
-	wfs_fold_write_body(&fold->scratch, record->schema, json_object_get(event, "value"));
+	wfs_fold_write_body(&fold->scratch, NULL, record->schema, json_object_get(event, "value"));
 	if (wfs_buffer_check(&fold->scratch))
-		return no_memory(error);
+		return fold_no_memory(error);
 	fold->value_count += wfs_json_count(fold->scratch.data, fold->scratch.size);
 	if (fold->value_count > WFS_JSON_VALUES_MAX)
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 			"the events that the event causes have more than %d values of JSON",
 			WFS_JSON_VALUES_MAX);
-	return wfs_trace(add_text(fold, wfs_buffer_bytes(&fold->scratch), &record->body, error));
+	return wfs_trace(
+		fold_add_text(fold, wfs_buffer_bytes(&fold->scratch), &record->body, error));
 }
 
 static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
@@ -381,8 +174,8 @@ static void seed_of(struct wfs_fold *fold, uint64_t seq, uint8_t ret_seed[static
 static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
 	struct wfs_error *error)
 {
-	struct touched *cell = cell_at(fold, cell_index);
-	const struct wfs_reducer_definition *reducer = reducer_of(fold, cell);
+	struct fold_cell *cell = fold_cell_at(fold, cell_index);
+	const struct wfs_reducer_definition *reducer = fold_reducer_of(fold, cell);
 	struct wfs_lua *lua = NULL;
 	int r = wfs_runtime_reducer(
 		fold->runtime, fold->head->store, fold->head->txn, reducer, &lua, error);
@@ -390,21 +183,23 @@ static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const j
 	if (r)
 		return wfs_trace(r);
 	struct wfs_lua_step in = {
-		.state = cell->live ? span_bytes(fold, cell->state) : WFS_BYTES(NULL, 0),
+		.state = cell->live ? fold_bytes(fold, cell->state) : WFS_BYTES(NULL, 0),
 		.event = value,
-		.key = span_bytes(fold, cell->key),
+		.key = fold_bytes(fold, cell->key),
 		.reducer = reducer->name,
-		.schema = record_at(fold, record)->schema,
-		.principal = fold->event.principal,
+		.schema = fold_record_at(fold, record)->schema,
+		.principal = fold->input.principal,
 		.seq = fold->head->height + record,
-		.at_ns = fold->event.at_ns,
+		.at_ns = fold->input.at_ns,
 		.budget = &fold->budget,
 	};
 	seed_of(fold, in.seq, in.seed);
 	r = wfs_lua_step(lua, &in, &fold->result, error);
 	if (r)
 		return wfs_trace(r);
-	r = take_state(fold, record, cell_index, &fold->result, error);
+	r = fold->result.deleted
+		? fold_delete(fold, record, cell_index, error)
+		: fold_set(fold, record, cell_index, wfs_buffer_bytes(&fold->result.state), error);
 	if (r)
 		return wfs_trace(r);
 	return queue_all_derived(fold, reducer, record, error);
@@ -433,82 +228,97 @@ static int key_for_route(struct wfs_fold *fold, const struct wfs_route *route, c
 		route->key_field);
 }
 
-static int compare_changes(const void *a, const void *b, void *context)
+static int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *error)
 {
-	const struct wfs_fold *fold = context;
-	const struct touched *x = cell_at(fold, ((const struct change *)a)->cell);
-	const struct touched *y = cell_at(fold, ((const struct change *)b)->cell);
-
-	return wfs_changes_compare(reducer_of(fold, x)->name, span_bytes(fold, x->key),
-		reducer_of(fold, y)->name, span_bytes(fold, y->key));
-}
-
-static void write_change(
-	struct wfs_fold *fold, struct wfs_buffer *buffer, const struct change *change)
-{
-	const struct touched *cell = cell_at(fold, change->cell);
-
-	wfs_changes_add(buffer, reducer_of(fold, cell)->name, span_bytes(fold, cell->key),
-		change->live ? &change->hash : NULL);
-}
-
-static int hash_changes(struct wfs_fold *fold, size_t record, size_t first)
-{
-	size_t count = fold->changes.count - first;
-
-	if (count == 0)
-		return 0;
-	if (count > 1)
-		qsort_r(change_at(fold, first), count, sizeof(struct change), compare_changes,
-			fold);
-	wfs_buffer_reset(&fold->scratch);
-	for (size_t i = 0; i < count; i++)
-		write_change(fold, &fold->scratch, change_at(fold, first + i));
-	wfs_changes_end(&fold->scratch);
-	record_at(fold, record)->changed = true;
-	record_at(fold, record)->changes = wfs_hash_of(fold->scratch.data, fold->scratch.size);
-	return wfs_buffer_check(&fold->scratch);
-}
-
-static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
-{
-	const struct wfs_manifest *manifest = wfs_runtime_manifest(fold->runtime);
-	const struct record *record = record_at(fold, index);
+	const struct fold_record *record = fold_record_at(fold, index);
 	const json_t *derived = record->derived;
-	const json_t *value = derived ? json_object_get(derived, "value") : fold->event.value;
-	const json_t *own_key = derived ? json_object_get(derived, "key") : fold->event.key;
-	size_t first_change = fold->changes.count;
+	const json_t *value = derived ? json_object_get(derived, "value") : fold->input.value;
+	const json_t *own_key = derived ? json_object_get(derived, "key") : fold->input.key;
 	size_t count;
-	const struct wfs_route *routes = wfs_manifest_routes(manifest, record->schema, &count);
+	const struct wfs_route *routes =
+		wfs_manifest_routes(fold->manifest, record->schema, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t cell = 0;
 		int r = key_for_route(fold, &routes[i], value, own_key, error);
 
 		if (!r)
-			r = touch(fold, routes[i].reducer->index, wfs_buffer_bytes(&fold->scratch),
-				&cell, error);
+			r = fold_touch(fold, routes[i].reducer->index,
+				wfs_buffer_bytes(&fold->scratch), &cell, error);
 		if (!r)
 			r = step(fold, index, cell, value, error);
 		if (r)
 			return wfs_trace(r);
 	}
-	return hash_changes(fold, index, first_change) ? no_memory(error) : 0;
+	return 0;
 }
 
-int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
-	const struct wfs_fold_event *event, struct wfs_error *error)
+/* What failed because of what the action asks for is recorded; what failed here is not. */
+static bool is_refusal(const struct wfs_error *error)
+{
+	const char *category = wfs_error_info(error->code)->category;
+
+	return error->code != WFS_OK && strcmp(category, "system") != 0 &&
+		strcmp(category, "execution") != 0;
+}
+
+static int fold_action(struct wfs_fold *fold, struct wfs_error *error)
+{
+	struct fold_record *own = fold_record_at(fold, 0);
+	struct wfs_error failure = {0};
+	int r = grants_fold_action(fold, fold->input.action, &fold->answer, &failure);
+
+	if (r && !is_refusal(&failure)) {
+		*error = failure;
+		return wfs_trace(r);
+	}
+	fold->refusal = failure;
+	wfs_buffer_reset(&fold->scratch);
+	wfs_action_write_body(&fold->scratch, &fold->input, r ? NULL : fold->answer,
+		wfs_error_info(failure.code)->name);
+	if (wfs_buffer_check(&fold->scratch))
+		return fold_no_memory(error);
+	return wfs_trace(fold_add_text(fold, wfs_buffer_bytes(&fold->scratch), &own->body, error));
+}
+
+static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
+{
+	switch (fold->input.kind) {
+	case WFS_RECORD_EVENT:
+		return wfs_trace(fold_event(fold, 0, error));
+	case WFS_RECORD_ACTION:
+		return wfs_trace(fold_action(fold, error));
+	case WFS_RECORD_GENESIS:
+		return fold->manifest ? wfs_trace(grants_fold_declared(fold, error)) : 0;
+	default:
+		return 0; /* a blob or a snapshot changes no cell */
+	}
+}
+
+static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
+{
+	const size_t first_change = fold->changes.count;
+	int r = 0;
+
+	if (index == 0 && fold->input.charge)
+		r = grants_fold_charge(fold, fold->input.charge, error);
+	if (!r)
+		r = index == 0 ? fold_own(fold, error) : fold_event(fold, index, error);
+	if (r)
+		return wfs_trace(r);
+	return fold_hash_changes(fold, index, first_change) ? fold_no_memory(error) : 0;
+}
+
+static int run(struct wfs_fold *fold, const struct wfs_head *head,
+	const struct wfs_fold_input *input, struct wfs_error *error)
 {
 	wfs_fold_clear(fold);
 	fold->head = head;
-	fold->runtime = runtime;
-	fold->event = *event;
-	fold->budget = (struct wfs_lua_budget){
-		.instructions = wfs_runtime_limits(runtime)->instructions * WFS_FOLD_STEPS_MAX};
-	struct record *own = array_add(&fold->records, sizeof(*own));
+	fold->input = *input;
+	struct fold_record *own = fold_array_add(&fold->records, sizeof(*own));
 	if (!own)
-		return no_memory(error);
-	own->schema = event->schema;
+		return fold_no_memory(error);
+	own->schema = input->schema;
 	/* The list grows while it is walked: breadth first. */
 	for (size_t i = 0; i < fold->records.count; i++) {
 		int r = fold_record(fold, i, error);
@@ -519,35 +329,51 @@ int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_
 	return 0;
 }
 
-/* --- applying --- */
-
-static int apply_change(
-	struct wfs_fold *fold, struct wfs_head *head, const struct change *change, uint64_t height)
+int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
+	const struct wfs_fold_input *input, struct wfs_error *error)
 {
-	struct touched *cell = cell_at(fold, change->cell);
-	const struct wfs_state state = {
-		.live = change->live,
-		.bytes = change->live ? span_bytes(fold, change->state) : WFS_BYTES(NULL, 0),
-		.hash = change->hash,
-	};
-
-	cell->row.key = span_bytes(fold, cell->key);
-	return wfs_head_set_cell(
-		head, cell->reducer_index, &cell->row, &state, height, fold->event.at_ns);
+	fold->runtime = runtime;
+	fold->manifest = wfs_runtime_manifest(runtime);
+	fold->budget = (struct wfs_lua_budget){
+		.instructions = wfs_runtime_limits(runtime)->instructions * WFS_FOLD_STEPS_MAX};
+	return wfs_trace(run(fold, head, input, error));
 }
+
+int wfs_fold_run_genesis(struct wfs_fold *fold, const struct wfs_head *head,
+	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
+	struct wfs_error *error)
+{
+	wfs_require(input->kind == WFS_RECORD_GENESIS);
+	fold->runtime = NULL;
+	fold->manifest = manifest;
+	return wfs_trace(run(fold, head, input, error));
+}
+
+int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error)
+{
+	if (fold->refusal.code != WFS_OK) {
+		*error = fold->refusal;
+		return -wfs_error_info(error->code)->number;
+	}
+	*ret_answer = json_incref(fold->answer);
+	return 0;
+}
+
+/* --- applying --- */
 
 static int apply_record(struct wfs_fold *fold, struct wfs_head *head, uint64_t base, size_t index)
 {
-	const struct record *record = record_at(fold, index);
+	const struct fold_record *record = fold_record_at(fold, index);
+	const bool in_text = index > 0 || fold->input.kind == WFS_RECORD_ACTION;
 	struct wfs_record line = {
-		.at_ns = fold->event.at_ns,
-		.kind = WFS_RECORD_EVENT,
-		.principal = fold->event.principal,
+		.at_ns = fold->input.at_ns,
+		.kind = index ? WFS_RECORD_EVENT : fold->input.kind,
+		.principal = fold->input.principal,
 		.derived = index > 0,
 		.cause = base + record->cause,
 		.changed = record->changed,
 		.changes = record->changes,
-		.body = index ? span_bytes(fold, record->body) : fold->event.body,
+		.body = in_text ? fold_bytes(fold, record->body) : fold->input.body,
 	};
 
 	return wfs_head_append(head, &line);
@@ -558,13 +384,8 @@ int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t i
 	const uint64_t base = head->height - index;
 	int r = apply_record(fold, head, base, index);
 
-	for (; !r && fold->applied_count < fold->changes.count; fold->applied_count++) {
-		const struct change *change = change_at(fold, fold->applied_count);
-
-		if (change->record != index)
-			break;
-		r = apply_change(fold, head, change, base + index + 1);
-	}
+	if (!r)
+		r = fold_apply_changes(fold, head, index, base + index + 1);
 	return wfs_trace(r);
 }
 
@@ -588,10 +409,10 @@ void wfs_fold_changes(const struct wfs_fold *fold,
 	void (*each)(void *context, const struct wfs_change *change), void *context)
 {
 	for (size_t i = 0; i < fold->cells.count; i++) {
-		const struct touched *cell = cell_at(fold, i);
+		const struct fold_cell *cell = fold_cell_at(fold, i);
 		struct wfs_change change = {
 			.reducer_id = fold->head->reducers[cell->reducer_index].reducer_id,
-			.key = span_bytes(fold, cell->key),
+			.key = fold_bytes(fold, cell->key),
 			.was_live = cell->stored_live,
 			.is_live = cell->live,
 		};

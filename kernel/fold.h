@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folding: what one event does to the cells.
+ * Folding: what one request does to the cells.
  *
  * A fold reads through the write transaction but writes nothing: it computes the records and the
  * new states of one request in memory, derived events included, breadth first. The result is
@@ -29,29 +29,47 @@ void wfs_fold_free(struct wfs_fold *fold);
 WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
 #define WFS_AUTO_FOLD WFS_CLEANUP(wfs_auto_fold)
 
-/* The event to fold. Plain value; borrowed until wfs_fold_apply. */
-struct wfs_fold_event {
-	const char *schema; /* known to the manifest, and `value` fits it */
-	const json_t *value;
-	const json_t *key;     /* the sender's own, or NULL */
-	struct wfs_bytes body; /* the record's body, from wfs_fold_write_body */
+/* What is folded: a request's own record. Plain value; borrowed until wfs_fold_apply. */
+struct wfs_fold_input {
+	enum wfs_record_kind kind; /* event, action, blob or snapshot */
+	const char *schema;        /* event: known to the manifest, and `value` fits it */
+	const json_t *value;       /* event */
+	const json_t *key;         /* event: the sender's own, or NULL */
+	const json_t *action;      /* action; see kernel/grants.h */
+	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
+	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
 	const char *principal;
 	int64_t at_ns;
 };
 
-/** wfs_fold_write_body() - the canonical body of an event record. */
-void wfs_fold_write_body(struct wfs_buffer *buffer, const char *schema, const json_t *value);
+/** wfs_fold_write_body() - the canonical body of an event record. @charge: may be NULL */
+void wfs_fold_write_body(
+	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value);
 
 /**
  * wfs_fold_run() - compute; whatever the fold held before is dropped
- * What is counted for WFS_FOLD_BYTES_MAX follows from the event and the state alone, so a request
+ * What is counted for WFS_FOLD_BYTES_MAX follows from the input and the state alone, so a request
  * that passed once passes again. Of instructions all steps have WFS_FOLD_STEPS_MAX times what the
  * limits of @runtime allow one.
- * Return: 0, or -errno: runtime_error, invalid_argument, key_too_long, schema_violation (of a
- *         derived event), not_found, hash_mismatch …
+ * Return: 0 (also for an action that is refused: see wfs_fold_outcome), or -errno: runtime_error,
+ *         invalid_argument, key_too_long, schema_violation (of a derived event), not_found,
+ *         hash_mismatch, quota_exceeded and not_authorized (of the charge) …
  */
 int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
-	const struct wfs_fold_event *event, struct wfs_error *error);
+	const struct wfs_fold_input *input, struct wfs_error *error);
+
+/** wfs_fold_run_genesis() - the same for record 0, which gives the declared principals and grants of
+ *  @manifest their cells; none when it is NULL. @input: of this kind */
+int wfs_fold_run_genesis(struct wfs_fold *fold, const struct wfs_head *head,
+	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
+	struct wfs_error *error);
+
+/**
+ * wfs_fold_outcome() - what became of the action of the last run
+ * @ret_answer: what it gives, a new reference
+ * Return: 0, or the -errno of the refusal that stands in the record.
+ */
+int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
 
 /** wfs_fold_clear() - drop what the last run gave, and memory beyond what most runs need. */
 void wfs_fold_clear(struct wfs_fold *fold);

@@ -8,29 +8,40 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
-static int append_record(struct wfs_head *head, const struct wfs_genesis *genesis,
+static int write_body(struct wfs_buffer *body, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	const char *name = wfs_manifest_name(manifest);
 	char text[WFS_HASH_TEXT_SIZE];
 
 	wfs_hash_text(wfs_manifest_hash(manifest), text);
-	wfs_buffer_append_text(&body, "{\"entropy\":\"");
-	wfs_base64_append(&body, genesis->entropy, sizeof(genesis->entropy));
-	wfs_buffer_printf(&body, "\",\"manifest_hash\":\"%s\",\"name\":", text);
-	wfs_json_write_string(&body, name, strlen(name));
-	wfs_buffer_printf(&body, ",\"world_id\":\"%s\"}", genesis->world_id);
-	int r = wfs_buffer_check(&body);
+	wfs_buffer_append_text(body, "{\"entropy\":\"");
+	wfs_base64_append(body, genesis->entropy, sizeof(genesis->entropy));
+	wfs_buffer_printf(body, "\",\"manifest_hash\":\"%s\",\"name\":", text);
+	wfs_json_write_string(body, name, strlen(name));
+	wfs_buffer_printf(body, ",\"world_id\":\"%s\"}", genesis->world_id);
+	return wfs_buffer_check(body);
+}
+
+static int append_record(struct wfs_head *head, const struct wfs_genesis *genesis,
+	const struct wfs_manifest *manifest)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	WFS_AUTO_FOLD struct wfs_fold *fold = NULL;
+	int r = write_body(&body, genesis, manifest);
+
+	if (!r)
+		r = wfs_fold_new(genesis->entropy, &fold);
 	if (r)
-		return r;
-	struct wfs_record record = {
-		.at_ns = genesis->at_ns,
+		return wfs_trace(r);
+	const struct wfs_fold_input input = {
 		.kind = WFS_RECORD_GENESIS,
-		.principal = "kernel",
 		.body = wfs_buffer_bytes(&body),
+		.principal = "kernel",
+		.at_ns = genesis->at_ns,
 	};
-	return wfs_head_append(head, &record);
+	r = wfs_fold_run_genesis(fold, head, genesis->cells ? manifest : NULL, &input, NULL);
+	return wfs_trace(r ? r : wfs_fold_apply(fold, head));
 }
 
 int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
@@ -88,6 +99,7 @@ int wfs_genesis_draw(
 		return -EIO;
 	for (size_t i = 0; i < sizeof(id); i++)
 		snprintf(ret_genesis->world_id + 2 * i, 3, "%02x", id[i]);
+	ret_genesis->cells = true;
 	ret_genesis->at_ns = clock_ns ? clock_ns(clock_context) : wfs_clock_realtime_ns();
 	return 0;
 }
@@ -102,7 +114,8 @@ int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis
 	struct wfs_hash *ret_manifest_hash)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer entropy = {0};
-	struct wfs_genesis genesis = {.at_ns = parsed->record.at_ns};
+	struct wfs_genesis genesis = {
+		.at_ns = parsed->record.at_ns, .cells = parsed->record.changed};
 	const char *id = json_string_value(json_object_get(parsed->body_json, "world_id"));
 	const json_t *entropy_b64 = json_object_get(parsed->body_json, "entropy");
 	const json_t *manifest = json_object_get(parsed->body_json, "manifest_hash");

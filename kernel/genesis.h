@@ -14,13 +14,14 @@ struct wfs_genesis {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
 	uint8_t entropy[WFS_ENTROPY_SIZE];
 	int64_t at_ns;
+	bool cells; /* declared principals and grants become cells; a baseline brings its own */
 };
 
 /** wfs_world_id_valid() - 32 lower-case hex digits. */
 bool wfs_world_id_valid(const char *text);
 
-/** wfs_genesis_write() - reducers, record 0 and the manifest's version; modules are listed by
- *  wfs_genesis_module. @head: of an empty store. */
+/** wfs_genesis_write() - reducers, record 0 with its cells, and the manifest's version; modules are
+ *  listed by wfs_genesis_module. @head: of an empty store. */
 int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest);
 

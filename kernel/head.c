@@ -228,6 +228,15 @@ int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
 	return wfs_trace(put_cell(head, &cell, &state, height, at_ns));
 }
 
+int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	return wfs_trace(wfs_head_set_kernel(
+		head, WFS_KERNEL_CELL_SNAPSHOT, wfs_bytes_text(text), head->height, at_ns));
+}
+
 int wfs_head_append_snapshot(struct wfs_head *head, const char *principal, int64_t at_ns,
 	struct wfs_bytes body, const struct wfs_hash *hash)
 {
@@ -237,14 +246,9 @@ int wfs_head_append_snapshot(struct wfs_head *head, const char *principal, int64
 		.principal = principal,
 		.body = body,
 	};
-	char text[WFS_HASH_TEXT_SIZE];
 	int r = wfs_head_append(head, &record);
 
-	wfs_hash_text(hash, text);
-	if (!r)
-		r = wfs_head_set_kernel(
-			head, WFS_KERNEL_CELL_SNAPSHOT, wfs_bytes_text(text), head->height, at_ns);
-	return wfs_trace(r);
+	return wfs_trace(r ? r : wfs_head_set_snapshot(head, hash, at_ns));
 }
 
 int wfs_head_list_blob(

@@ -65,6 +65,9 @@ int wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_ce
 int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
 	struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
+/** wfs_head_set_snapshot() - @hash is that of the newest snapshot from the height on that is now. */
+int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns);
+
 /** wfs_head_append_snapshot() - a snapshot record, and @hash as the newest snapshot. */
 int wfs_head_append_snapshot(struct wfs_head *head, const char *principal, int64_t at_ns,
 	struct wfs_bytes body, const struct wfs_hash *hash);

@@ -108,12 +108,52 @@ static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
 	return parse_hash_member(json, "prev", &record->prev);
 }
 
-void wfs_record_write_blob_body(
-	struct wfs_buffer *buffer, const struct wfs_hash *hash, uint64_t size_bytes)
+static void write_text_member(struct wfs_buffer *buffer, const char *name, const char *text)
 {
-	wfs_buffer_append_text(buffer, "{\"hash\":");
+	wfs_buffer_printf(buffer, "\"%s\":", name);
+	wfs_json_write_string(buffer, text, strlen(text));
+}
+
+void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge)
+{
+	write_text_member(buffer, "grant", charge);
+	wfs_buffer_append_byte(buffer, ',');
+}
+
+void wfs_record_open_body(struct wfs_buffer *buffer, const char *charge)
+{
+	wfs_buffer_append_byte(buffer, '{');
+	if (charge)
+		wfs_record_write_charge(buffer, charge);
+}
+
+void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
+	const struct wfs_hash *hash, uint64_t size_bytes)
+{
+	wfs_record_open_body(buffer, charge);
+	wfs_buffer_append_text(buffer, "\"hash\":");
 	append_hash(buffer, hash);
 	wfs_buffer_printf(buffer, ",\"size\":%" PRIu64 "}", size_bytes);
+}
+
+void wfs_record_write_decision_body(
+	struct wfs_buffer *buffer, const struct wfs_decision *decision, const char *code)
+{
+	wfs_buffer_append_byte(buffer, '{');
+	write_text_member(buffer, "code", code);
+	wfs_buffer_append_text(buffer, ",\"decision\":\"deny\",");
+	write_text_member(buffer, "effect", decision->effect);
+	if (decision->grant) {
+		wfs_buffer_append_byte(buffer, ',');
+		write_text_member(buffer, "grant", decision->grant);
+	}
+	if (decision->policy) {
+		wfs_buffer_append_byte(buffer, ',');
+		write_text_member(buffer, "policy", decision->policy);
+	}
+	if (decision->rule_known)
+		wfs_buffer_printf(buffer, ",\"rule_index\":%" PRIu64, decision->rule_index);
+	wfs_buffer_append_byte(buffer, '}');
 }
 
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error)

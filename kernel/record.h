@@ -53,9 +53,29 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
-/** wfs_record_write_blob_body() - append the body of a `blob` record. */
-void wfs_record_write_blob_body(
-	struct wfs_buffer *buffer, const struct wfs_hash *hash, uint64_t size_bytes);
+/** wfs_record_write_charge() - append the member that names the grant whose budget paid, and a comma. */
+void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge);
+
+/** wfs_record_open_body() - begin a body whose other members come behind `grant`. @charge: may be
+ *  NULL */
+void wfs_record_open_body(struct wfs_buffer *buffer, const char *charge);
+
+/** wfs_record_write_blob_body() - append the body of a `blob` record. @charge: may be NULL */
+void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
+	const struct wfs_hash *hash, uint64_t size_bytes);
+
+/* Who refused something, and why. Plain value; pointers are borrowed. */
+struct wfs_decision {
+	const char *effect; /* kind of what was asked for */
+	const char *grant;  /* that would have covered it, or NULL */
+	const char *policy; /* that denied it, or NULL */
+	bool rule_known;    /* `rule_index` is the rule that did */
+	uint64_t rule_index;
+};
+
+/** wfs_record_write_decision_body() - append the body of a `decision` record. */
+void wfs_record_write_decision_body(
+	struct wfs_buffer *buffer, const struct wfs_decision *decision, const char *code);
 
 /* A parsed line: `record` borrows from `json`; `body` stays empty, read `body_json`. */
 struct wfs_record_parsed {

@@ -91,7 +91,7 @@ static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_erro
 	return wfs_bytes_equal(ours, line) ? 0 : line_differs(refold, seq, ours, line);
 }
 
-/* --- events --- */
+/* --- records that are folded --- */
 
 /*
  * A world that was restored from a height inside of a request has not all of its derived records.
@@ -143,33 +143,54 @@ static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 	return 0;
 }
 
-static int fold_event(
-	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+/* Folds a record again. @input: its parts; time, principal and charge are set here */
+static int fold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
+	struct wfs_fold_input *input, struct wfs_error *error)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	const char *schema = json_string_value(json_object_get(parsed->body_json, "schema"));
-	const json_t *value = json_object_get(parsed->body_json, "value");
-
-	if (!schema || !value || !wfs_manifest_schema(refold->source->manifest, schema))
-		return differs(refold, parsed->record.seq, "is no event of a known schema");
-	wfs_fold_write_body(&body, schema, value);
-	if (wfs_buffer_check(&body))
-		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	const struct wfs_fold_event event = {
-		.schema = schema,
-		.value = value,
-		.body = wfs_buffer_bytes(&body),
-		.principal = parsed->record.principal,
-		.at_ns = parsed->record.at_ns,
-	};
 	struct wfs_error failure = {0};
-	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, &event, &failure);
+
+	input->kind = parsed->record.kind;
+	input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
+	input->principal = parsed->record.principal;
+	input->at_ns = parsed->record.at_ns;
+	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, input, &failure);
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "fold a record");
 	if (r)
 		return differs(refold, parsed->record.seq, failure.message);
 	refold->folded_bytes += wfs_fold_bytes(refold->fold);
 	return apply_run(refold, error);
+}
+
+static int fold_event(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	const char *charge = json_string_value(json_object_get(parsed->body_json, "grant"));
+	const char *schema = json_string_value(json_object_get(parsed->body_json, "schema"));
+	const json_t *value = json_object_get(parsed->body_json, "value");
+
+	if (!schema || !value || !wfs_manifest_schema(refold->source->manifest, schema))
+		return differs(refold, parsed->record.seq, "is no event of a known schema");
+	wfs_fold_write_body(&body, charge, schema, value);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
+	struct wfs_fold_input input = {
+		.schema = schema,
+		.value = value,
+		.body = wfs_buffer_bytes(&body),
+	};
+	return wfs_trace(fold_again(refold, parsed, &input, error));
+}
+
+static int fold_action(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action")};
+
+	if (!input.action)
+		return differs(refold, parsed->record.seq, "holds no action");
+	return wfs_trace(fold_again(refold, parsed, &input, error));
 }
 
 /* --- other records --- */
@@ -182,6 +203,7 @@ static int fold_genesis(
 	int r;
 
 	genesis.at_ns = parsed->record.at_ns;
+	genesis.cells = parsed->record.changed;
 	r = wfs_genesis_write(&refold->head, &genesis, refold->source->manifest);
 	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(refold->source->manifest); i++) {
 		const struct wfs_reducer_definition *reducer =
@@ -211,7 +233,6 @@ static int fold_blob(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	const json_int_t size = json_integer_value(json_object_get(parsed->body_json, "size"));
-	const int64_t at_ns = parsed->record.at_ns;
 	struct wfs_blob blob = {.size_bytes = (uint64_t)size};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 
@@ -223,18 +244,13 @@ static int fold_blob(
 	wfs_json_write(parsed->body_json, &body);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	struct wfs_record record = {
-		.at_ns = at_ns,
-		.kind = WFS_RECORD_BLOB,
-		.principal = parsed->record.principal,
-		.body = wfs_buffer_bytes(&body),
-	};
-	r = wfs_head_list_blob(&refold->head, &blob, refold->head.height + 1, at_ns);
+	r = wfs_head_list_blob(&refold->head, &blob, refold->head.height + 1, parsed->record.at_ns);
 	if (r > 0)
 		return differs(refold, parsed->record.seq, "lists a blob that is listed already");
-	if (!r)
-		r = wfs_head_append(&refold->head, &record);
-	return write_failed(r, error);
+	if (r)
+		return write_failed(r, error);
+	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
+	return wfs_trace(fold_again(refold, parsed, &input, error));
 }
 
 static int fold_snapshot(
@@ -248,9 +264,30 @@ static int fold_snapshot(
 	wfs_json_write(parsed->body_json, &body);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	return write_failed(wfs_head_append_snapshot(&refold->head, parsed->record.principal,
-				    parsed->record.at_ns, wfs_buffer_bytes(&body), &hash),
-		error);
+	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
+	int r = fold_again(refold, parsed, &input, error);
+	if (r || refold->differs)
+		return wfs_trace(r);
+	return write_failed(
+		wfs_head_set_snapshot(&refold->head, &hash, parsed->record.at_ns), error);
+}
+
+/* A refusal changes nothing, so there is nothing to compute. */
+static int fold_decision(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	struct wfs_record record = {
+		.at_ns = parsed->record.at_ns,
+		.kind = parsed->record.kind,
+		.principal = parsed->record.principal,
+	};
+
+	wfs_json_write(parsed->body_json, &body);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
+	record.body = wfs_buffer_bytes(&body);
+	return write_failed(wfs_head_append(&refold->head, &record), error);
 }
 
 /* --- a baseline --- */
@@ -329,14 +366,25 @@ static int fold_record(
 		return fold_baseline(refold, parsed, error);
 	case WFS_RECORD_EVENT:
 		return fold_event(refold, parsed, error);
+	case WFS_RECORD_ACTION:
+		return fold_action(refold, parsed, error);
 	case WFS_RECORD_BLOB:
 		return fold_blob(refold, parsed, error);
+	case WFS_RECORD_DECISION:
+		return fold_decision(refold, parsed, error);
 	case WFS_RECORD_SNAPSHOT:
 		return fold_snapshot(refold, parsed, error);
 	default:
 		return differs(
 			refold, parsed->record.seq, "is of a kind that this version does not fold");
 	}
+}
+
+/* Do all lines of such a record come from a fold, which compares them? */
+static bool is_compared(enum wfs_record_kind kind)
+{
+	return kind == WFS_RECORD_EVENT || kind == WFS_RECORD_ACTION || kind == WFS_RECORD_BLOB ||
+		kind == WFS_RECORD_SNAPSHOT;
 }
 
 /* --- the run --- */
@@ -358,7 +406,7 @@ static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 	if (r)
 		return differs(refold, from, "is not a record");
 	r = fold_record(refold, &parsed, error);
-	if (!r && !refold->differs && parsed.record.kind != WFS_RECORD_EVENT)
+	if (!r && !refold->differs && !is_compared(parsed.record.kind))
 		r = compare_line(refold, from, error);
 	return wfs_trace(r);
 }

@@ -21,7 +21,8 @@ struct wfs_refold_cell {
 struct wfs_refold_source {
 	const char *name; /* of the journal, for problems */
 	struct wfs_manifest *manifest;
-	const struct wfs_genesis *genesis; /* of the world; its time is that of the record */
+	const struct wfs_genesis *genesis; /* of the world; its time and whether it
+					    * gives cells are those of the record */
 	uint64_t height;                   /* number of records */
 	bool may_be_cut; /* it may end inside of a request, whose other records are then left out */
 	void *context;

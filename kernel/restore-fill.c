@@ -271,7 +271,7 @@ static int record_cut(struct restore *restore, struct wfs_head *head)
 		r = wfs_snapshot_document_walk(&document, &view, &hash, restore->error);
 	if (r)
 		return write_failed(restore, r);
-	wfs_snapshot_body(&body, head->height, &hash);
+	wfs_snapshot_body(&body, NULL, head->height, &hash);
 	r = wfs_buffer_check(&body);
 	if (!r)
 		r = wfs_head_append_snapshot(
@@ -484,7 +484,7 @@ static int record_blob(struct baseline *baseline, const struct wfs_blob *found)
 
 	wfs_buffer_append(&bytes, found->bytes.data, found->bytes.size);
 	blob.bytes = wfs_buffer_bytes(&bytes);
-	wfs_record_write_blob_body(&body, &blob.hash, blob.size_bytes);
+	wfs_record_write_blob_body(&body, NULL, &blob.hash, blob.size_bytes);
 	struct wfs_record record = {
 		.at_ns = at_ns,
 		.kind = WFS_RECORD_BLOB,
@@ -555,6 +555,7 @@ int restore_baseline(struct restore *restore)
 		restore->options->clock_ns, restore->options->clock_context, &baseline.genesis);
 	if (r)
 		return wfs_error_from_errno(restore->error, r, "draw random bytes");
+	baseline.genesis.cells = false;
 	baseline.batch.head = &baseline.head;
 	r = batch_begin(&baseline.batch);
 	if (!r)

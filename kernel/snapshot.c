@@ -6,6 +6,7 @@
 
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/record.h"
 
 enum { RENEW_COUNT = 4096 }; /* cells between two renewals of the view */
 
@@ -27,13 +28,14 @@ void wfs_snapshot_header(struct wfs_buffer *buffer, const struct wfs_hash *manif
 	wfs_buffer_printf(buffer, "{\"manifest_hash\":\"%s\",\"world_version\":1}\n", text);
 }
 
-void wfs_snapshot_body(struct wfs_buffer *buffer, uint64_t height, const struct wfs_hash *hash)
+void wfs_snapshot_body(
+	struct wfs_buffer *buffer, const char *charge, uint64_t height, const struct wfs_hash *hash)
 {
 	char text[WFS_HASH_TEXT_SIZE];
 
 	wfs_hash_text(hash, text);
-	wfs_buffer_printf(
-		buffer, "{\"height\":%" PRIu64 ",\"snapshot_hash\":\"%s\"}", height, text);
+	wfs_record_open_body(buffer, charge);
+	wfs_buffer_printf(buffer, "\"height\":%" PRIu64 ",\"snapshot_hash\":\"%s\"}", height, text);
 }
 
 /* --- documents --- */

@@ -43,8 +43,9 @@ struct wfs_snapshot_walker {
 int wfs_snapshot_walk(
 	struct wfs_view *view, const struct wfs_snapshot_walker *walker, struct wfs_error *error);
 
-/** wfs_snapshot_body() - body of the record that holds a snapshot's hash. */
-void wfs_snapshot_body(struct wfs_buffer *buffer, uint64_t height, const struct wfs_hash *hash);
+/** wfs_snapshot_body() - body of the record that holds a snapshot's hash. @charge: may be NULL */
+void wfs_snapshot_body(struct wfs_buffer *buffer, const char *charge, uint64_t height,
+	const struct wfs_hash *hash);
 
 /** wfs_snapshot_document_walk() - add all of a view, and end. */
 int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wfs_view *view,

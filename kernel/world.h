@@ -20,6 +20,7 @@
 #include "kernel/base/problems.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source.h"
+#include "kernel/record.h"
 #include "kernel/store/blob.h"
 #include "kernel/view.h"
 
@@ -104,6 +105,8 @@ enum wfs_request_kind {
 	WFS_REQUEST_EVENT,    /* needs schema and value; gives seq */
 	WFS_REQUEST_BLOB,     /* needs blob, and its writer until the answer; gives seq */
 	WFS_REQUEST_SNAPSHOT, /* needs snapshot_height and hash; gives seq */
+	WFS_REQUEST_ACTION,   /* needs action; gives seq and answer; see grants.h */
+	WFS_REQUEST_DECISION, /* needs decision, and `error`: the refusal, which it gives with seq */
 	WFS_REQUEST_GC,       /* needs gc, and records nothing; see gc.h */
 };
 
@@ -123,11 +126,16 @@ struct wfs_request {
 	struct wfs_blob blob;          /* blob */
 	uint64_t snapshot_height;      /* snapshot */
 	struct wfs_hash snapshot_hash; /* snapshot */
+	const json_t *action;          /* action: from wfs_json_parse */
+	struct wfs_decision decision;  /* decision */
 	struct wfs_gc_step *gc;        /* gc; filled in */
+	const char *
+		charge; /* all that are recorded but a decision: grant whose budget pays, or NULL */
 
 	/* Set when `done` is called. */
 	int result; /* 0 or -errno; `error` says more */
 	struct wfs_error error;
+	json_t *answer;  /* action that was done: what it gives; the submitter owns it */
 	uint64_t seq;    /* of the request's own record; UINT64_MAX when nothing was recorded */
 	uint64_t height; /* first height that shows everything it caused */
 

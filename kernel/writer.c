@@ -7,6 +7,7 @@
 #include "kernel/base/json.h"
 #include "kernel/fold.h"
 #include "kernel/gc.h"
+#include "kernel/grants.h"
 #include "kernel/snapshot.h"
 #include "kernel/world-impl.h"
 
@@ -106,11 +107,28 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 	int r = wfs_schema_check(schema, request->value, &request->error);
 	if (r)
 		return wfs_trace(r);
-	wfs_fold_write_body(&request->body, request->schema, request->value);
+	wfs_fold_write_body(&request->body, request->charge, request->schema, request->value);
 	request->checked_by = WFS_STEAL(manifest);
 	const size_t values = wfs_json_count(request->body.data, request->body.size);
 	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
 	return wfs_json_check_count(values, &request->error);
+}
+
+static int check_action(struct wfs_world *world, struct wfs_request *request)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
+	int r = wfs_action_check(manifest, request->action, &request->error);
+
+	if (!r) /* for its size; folding finds the record's body */
+		wfs_json_write(request->action, &request->body);
+	return wfs_trace(r);
+}
+
+static void check_decision(struct wfs_request *request)
+{
+	wfs_require(request->error.code != WFS_OK);
+	wfs_record_write_decision_body(
+		&request->body, &request->decision, wfs_error_info(request->error.code)->name);
 }
 
 static int check_request(struct wfs_world *world, struct wfs_request *request)
@@ -122,12 +140,18 @@ static int check_request(struct wfs_world *world, struct wfs_request *request)
 		r = check_event(world, request);
 		break;
 	case WFS_REQUEST_BLOB:
-		wfs_record_write_blob_body(
-			&request->body, &request->blob.hash, request->blob.size_bytes);
+		wfs_record_write_blob_body(&request->body, request->charge, &request->blob.hash,
+			request->blob.size_bytes);
 		break;
 	case WFS_REQUEST_SNAPSHOT:
-		wfs_snapshot_body(
-			&request->body, request->snapshot_height, &request->snapshot_hash);
+		wfs_snapshot_body(&request->body, request->charge, request->snapshot_height,
+			&request->snapshot_hash);
+		break;
+	case WFS_REQUEST_ACTION:
+		r = check_action(world, request);
+		break;
+	case WFS_REQUEST_DECISION:
+		check_decision(request);
 		break;
 	case WFS_REQUEST_GC:
 		break;
@@ -175,6 +199,7 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 {
 	request->seq = UINT64_MAX;
 	request->result = 0;
+	request->answer = NULL;
 	request->queued_bytes = 0;
 	int r = check_request(writer->world, request);
 
@@ -218,65 +243,96 @@ static void add_change(void *context, const struct wfs_change *change)
 	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
 }
 
-static int run_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+/* --- requests that are folded --- */
+
+/* What comes before and behind the record in its transaction. Return: 0, 1 when there is nothing to
+ * record, or -errno. */
+static int before_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
 {
-	struct wfs_fold_event event = {
+	if (request->kind != WFS_REQUEST_BLOB)
+		return 0;
+	return wfs_trace(
+		wfs_head_list_blob(&writer->head, &request->blob, writer->head.height + 1, at_ns));
+}
+
+static int after_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
+{
+	if (request->kind != WFS_REQUEST_SNAPSHOT)
+		return 0;
+	return wfs_trace(wfs_head_set_snapshot(&writer->head, &request->snapshot_hash, at_ns));
+}
+
+static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
+{
+	int r = before_record(writer, request, at_ns);
+
+	if (r)
+		return wfs_trace(r < 0 ? r : 0);
+	request->seq = writer->head.height;
+	r = wfs_fold_apply(writer->fold, &writer->head);
+	if (!r)
+		r = after_record(writer, request, at_ns);
+	if (r)
+		return wfs_trace(r);
+	wfs_fold_changes(writer->fold, add_change, writer->current);
+	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
+	writer->current->commit.blobs_listed |= request->kind == WFS_REQUEST_BLOB;
+	return 0;
+}
+
+static int run_request(struct wfs_writer *writer, struct wfs_request *request,
+	enum wfs_record_kind kind, bool *ret_fatal)
+{
+	struct wfs_fold_input input = {
+		.kind = kind,
 		.schema = request->schema,
 		.value = request->value,
 		.key = request->key,
+		.action = request->action,
+		.charge = request->charge,
 		.body = wfs_buffer_bytes(&request->body),
 		.principal = request->principal,
 		.at_ns = now_ns(writer),
 	};
-	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &event, &request->error);
+	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
 	if (r)
 		return wfs_trace(r);
-	request->seq = writer->head.height;
-	r = wfs_fold_apply(writer->fold, &writer->head);
-	if (r) {
-		*ret_fatal = true;
+	r = apply(writer, request, input.at_ns);
+	*ret_fatal = r != 0;
+	if (r || kind != WFS_RECORD_ACTION)
 		return wfs_trace(r);
-	}
-	wfs_fold_changes(writer->fold, add_change, writer->current);
-	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
-	return 0;
+	return wfs_trace(wfs_fold_outcome(writer->fold, &request->answer, &request->error));
 }
 
-static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+static int fold_request(struct wfs_writer *writer, struct wfs_request *request,
+	enum wfs_record_kind kind, bool *ret_fatal)
 {
-	int r = run_event(writer, request, ret_fatal);
+	int r = run_request(writer, request, kind, ret_fatal);
 
 	writer->current->fold_work += wfs_fold_work(writer->fold);
 	wfs_fold_clear(writer->fold);
 	return r;
 }
 
-static int put_blob(struct wfs_writer *writer, struct wfs_request *request)
+/* --- other requests --- */
+
+/* The refusal is the answer; what fails here is another one. */
+static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
-	struct wfs_head *head = &writer->head;
 	struct wfs_record record = {
 		.at_ns = now_ns(writer),
-		.kind = WFS_RECORD_BLOB,
+		.kind = WFS_RECORD_DECISION,
 		.principal = request->principal,
 		.body = wfs_buffer_bytes(&request->body),
 	};
-	int r = wfs_head_list_blob(head, &request->blob, head->height + 1, record.at_ns);
+	int r = wfs_head_append(&writer->head, &record);
 
-	if (r > 0)
-		return 0; /* is listed: nothing to record */
-	request->seq = head->height;
-	if (!r)
-		r = wfs_head_append(head, &record);
-	writer->current->commit.blobs_listed = true;
-	return wfs_trace(r);
-}
-
-static int put_snapshot(struct wfs_writer *writer, struct wfs_request *request)
-{
-	request->seq = writer->head.height;
-	return wfs_trace(wfs_head_append_snapshot(&writer->head, request->principal, now_ns(writer),
-		wfs_buffer_bytes(&request->body), &request->snapshot_hash));
+	*ret_fatal = r != 0;
+	if (r)
+		return wfs_trace(r);
+	request->seq = record.seq;
+	return -wfs_error_info(request->error.code)->number;
 }
 
 static int collect(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
@@ -297,22 +353,21 @@ static int collect(struct wfs_writer *writer, struct wfs_request *request, bool 
 /* Return: 0 or -errno of this request; @ret_fatal: the transaction cannot go on. */
 static int process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
-	int r = 0;
-
 	switch (request->kind) {
 	case WFS_REQUEST_EVENT:
-		return fold_event(writer, request, ret_fatal);
+		return fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal);
 	case WFS_REQUEST_BLOB:
-		r = put_blob(writer, request);
-		break;
+		return fold_request(writer, request, WFS_RECORD_BLOB, ret_fatal);
 	case WFS_REQUEST_SNAPSHOT:
-		r = put_snapshot(writer, request);
-		break;
+		return fold_request(writer, request, WFS_RECORD_SNAPSHOT, ret_fatal);
+	case WFS_REQUEST_ACTION:
+		return fold_request(writer, request, WFS_RECORD_ACTION, ret_fatal);
+	case WFS_REQUEST_DECISION:
+		return put_decision(writer, request, ret_fatal);
 	case WFS_REQUEST_GC:
 		return collect(writer, request, ret_fatal);
 	}
-	*ret_fatal = r != 0;
-	return r;
+	return 0;
 }
 
 /* --- the kernel thread: one batch --- */
@@ -474,6 +529,13 @@ static void forget_batch(struct wfs_writer *writer, struct batch *batch)
 	writer->head.height = batch->commit.from_height;
 }
 
+/* Its record was not stored. */
+static void forget_answer(struct wfs_request *request)
+{
+	request->seq = UINT64_MAX;
+	json_decref(WFS_STEAL(request->answer));
+}
+
 /* One of several requests failed all of them: each is done again, in a transaction of its own, so
  * that only that one fails. */
 static void split_batch(struct wfs_writer *writer, struct batch *batch)
@@ -482,8 +544,9 @@ static void split_batch(struct wfs_writer *writer, struct batch *batch)
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
 		request->result = 0;
-		request->error = (struct wfs_error){0};
-		request->seq = UINT64_MAX;
+		if (request->kind != WFS_REQUEST_DECISION)
+			request->error = (struct wfs_error){0};
+		forget_answer(request);
 		writer->alone_count++;
 	}
 	WFS_GUARD(&writer->lock);
@@ -496,11 +559,11 @@ static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failu
 	forget_batch(writer, batch);
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
+		forget_answer(request);
 		if (request->result && request->error.code != WFS_OK)
 			continue; /* failed for a reason of its own */
 		request->result =
 			wfs_error_from_errno(&request->error, failure, "store the change");
-		request->seq = UINT64_MAX;
 	}
 	batch->commit = (struct wfs_commit){
 		.from_height = writer->head.height, .to_height = writer->head.height};

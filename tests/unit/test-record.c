@@ -171,7 +171,7 @@ static void the_body_of_a_blob_is_canonical(void **state)
 	const struct wfs_hash hash = {0};
 
 	(void)state;
-	wfs_record_write_blob_body(&body, &hash, UINT64_C(1) << 40);
+	wfs_record_write_blob_body(&body, NULL, &hash, UINT64_C(1) << 40);
 
 	assert_string_equal(
 		wfs_buffer_text(&body), "{\"hash\":\"sha256:" ZEROS "\",\"size\":1099511627776}");

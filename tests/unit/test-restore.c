@@ -576,6 +576,17 @@ static void restored_state(struct world_fixture *fixture)
 	restore(fixture);
 }
 
+static uint64_t vid_of(struct world_fixture *fixture, const char *reducer, const char *key)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_reducer found;
+	struct wfs_version version;
+
+	assert_int_equal(wfs_view_reducer(&view, reducer, strlen(reducer), &found), 0);
+	assert_int_equal(wfs_view_cell(&view, found.reducer_id, wfs_bytes_text(key), &version), 0);
+	return version.vid;
+}
+
 static void verify_and_replay_see_a_cell_that_the_baseline_did_not_give(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -583,7 +594,7 @@ static void verify_and_replay_see_a_cell_that_the_baseline_did_not_give(void **s
 	WFS_AUTO_PROBLEMS struct wfs_problems replayed = {0};
 
 	restored_state(fixture);
-	tamper_version(fixture, 2, "{\"n\":1}\n", "{\"n\":2}\n");
+	tamper_version(fixture, vid_of(fixture, "cell", "a"), "{\"n\":1}\n", "{\"n\":2}\n");
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_int_equal(wfs_verify(fixture->world, &verified, NULL, NULL, &fixture->error), 0);
 	assert_int_equal(wfs_replay(fixture->world, &replayed, NULL, NULL, &fixture->error), 0);

@@ -2,6 +2,7 @@
 /* Snapshot documents: one hash for one state, whatever its history. */
 #include "tests/unit/world-fixture.h"
 
+#include "kernel/base/encode.h"
 #include "kernel/snapshot.h"
 
 enum {
@@ -23,30 +24,48 @@ static void assert_same(const struct wfs_hash *a, const struct wfs_hash *b, bool
 	assert_int_equal(wfs_hash_equal(a, b), same);
 }
 
+static void add_line(struct world_fixture *fixture, struct wfs_buffer *document,
+	const char *reducer, const char *key)
+{
+	WFS_AUTO_FREE char *state = state_at(fixture, WFS_HEIGHT_HEAD, reducer, key);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	char hash_text[WFS_HASH_TEXT_SIZE];
+
+	wfs_buffer_printf(&text, "%s\n", state);
+	const struct wfs_hash hash = wfs_hash_of(text.data, text.size);
+	wfs_hash_text(&hash, hash_text);
+	wfs_buffer_append_text(document, "{\"key_b64\":\"");
+	wfs_base64_append(document, key, strlen(key));
+	wfs_buffer_printf(
+		document, "\",\"reducer\":\"%s\",\"state_hash\":\"%s\"}\n", reducer, hash_text);
+}
+
 /* What spec 1 says, line by line. */
 static void the_document_is_a_header_and_a_line_for_each_cell(void **state)
 {
 	struct world_fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
-	const struct wfs_hash state_hash = wfs_hash_of("{\"n\":1}\n", 8);
+	static const char *const cap_types[] = {"act", "admin", "blob", "drive", "llm", "query"};
 	char manifest_text[WFS_HASH_TEXT_SIZE];
-	char state_text[WFS_HASH_TEXT_SIZE];
 
 	tell(fixture, "{'key':'b','op':'set','n':1}");
 	assert_int_equal(send_event(fixture, "test/Both@1", "{'key':'a','op':'set','n':1}"), 0);
 	struct wfs_hash found = snapshot_at(fixture, WFS_HEIGHT_HEAD);
 
 	wfs_hash_text(wfs_manifest_hash(manifest), manifest_text);
-	wfs_hash_text(&state_hash, state_text);
 	wfs_buffer_printf(
 		&document, "{\"manifest_hash\":\"%s\",\"world_version\":1}\n", manifest_text);
-	wfs_buffer_printf(&document,
-		"{\"key_b64\":\"YQ==\",\"reducer\":\"cell\",\"state_hash\":\"%s\"}\n", state_text);
-	wfs_buffer_printf(&document,
-		"{\"key_b64\":\"Yg==\",\"reducer\":\"cell\",\"state_hash\":\"%s\"}\n", state_text);
-	wfs_buffer_printf(&document,
-		"{\"key_b64\":\"\",\"reducer\":\"total\",\"state_hash\":\"%s\"}\n", state_text);
+	add_line(fixture, &document, "cell", "a");
+	add_line(fixture, &document, "cell", "b");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cap_types); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "operator.%s.1", cap_types[i]);
+		add_line(fixture, &document, "sys.grant", name);
+	}
+	add_line(fixture, &document, "sys.principal", "operator");
+	add_line(fixture, &document, "total", "");
 	struct wfs_hash expected = wfs_hash_of(document.data, document.size);
 	assert_same(&found, &expected, true);
 }

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cells of a fold: reading them, changing them in memory, writing the changes. */
+#include "kernel/base/array.h"
+#include "kernel/blob-read.h"
+#include "kernel/fold-impl.h"
+
+int fold_no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "fold a record");
+}
+
+void *fold_array_add(struct fold_array *array, size_t item_size)
+{
+	void *const items =
+		wfs_array_reserve(array->items, array->count, &array->capacity, item_size);
+
+	if (!items)
+		return NULL;
+	array->items = items;
+	return memset((char *)array->items + array->count++ * item_size, 0, item_size);
+}
+
+/* May @size bytes be added to `text`? */
+static int check_text(const struct wfs_fold *fold, size_t size, struct wfs_error *error)
+{
+	if (size <= WFS_FOLD_BYTES_MAX && fold->text.size <= WFS_FOLD_BYTES_MAX - size)
+		return 0;
+	return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+		"the states that the event reads and gives and the events that it causes have more "
+		"than %d bytes",
+		WFS_FOLD_BYTES_MAX);
+}
+
+int fold_add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct fold_span *ret_span,
+	struct wfs_error *error)
+{
+	int r = check_text(fold, bytes.size, error);
+
+	if (r)
+		return r;
+	*ret_span = (struct fold_span){.offset = fold->text.size, .size = bytes.size};
+	wfs_buffer_append(&fold->text, bytes.data, bytes.size);
+	return wfs_buffer_check(&fold->text) ? fold_no_memory(error) : 0;
+}
+
+/* --- reading --- */
+
+const struct wfs_reducer_definition *fold_reducer_of(
+	const struct wfs_fold *fold, const struct fold_cell *cell)
+{
+	return wfs_manifest_reducer(fold->manifest, cell->reducer_index);
+}
+
+/* Reads the head version of a live cell into `text`. */
+static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
+{
+	struct wfs_version version;
+	int r = wfs_version_get(fold->head->txn, cell->row.head_vid, &version);
+
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a cell");
+	r = check_text(fold, version.size_bytes, error);
+	if (r)
+		return wfs_trace(r);
+	cell->hash = version.hash;
+	cell->state = (struct fold_span){.offset = fold->text.size, .size = version.size_bytes};
+	return wfs_trace(wfs_version_read(fold->head->store, &version, &fold->text, error));
+}
+
+/* Is it one of the first @known cells? */
+static bool find(const struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
+	size_t known, size_t *ret_index)
+{
+	for (size_t i = 0; i < known; i++) {
+		const struct fold_cell *cell = fold_cell_at(fold, i);
+
+		if (cell->reducer_index == reducer_index &&
+			wfs_bytes_equal(fold_bytes(fold, cell->key), key)) {
+			*ret_index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int add(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
+	struct wfs_error *error)
+{
+	struct fold_cell *cell = fold_array_add(&fold->cells, sizeof(*cell));
+	uint64_t cell_id;
+
+	if (!cell)
+		return fold_no_memory(error);
+	int r = fold_add_text(fold, key, &cell->key, error);
+	if (r)
+		return wfs_trace(r);
+	cell->reducer_index = reducer_index;
+	*ret_index = fold->cells.count - 1;
+	r = wfs_cell_find(fold->head->txn, fold->head->reducers[reducer_index].reducer_id,
+		fold_bytes(fold, cell->key), &cell_id);
+	if (r == -ENOENT)
+		return 0;
+	if (!r)
+		r = wfs_cell_get(fold->head->txn, cell_id, &cell->row);
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "look a cell up");
+	cell->live = cell->stored_live = cell->row.live;
+	return 0;
+}
+
+int fold_touch_many(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t known,
+	size_t *ret_index, struct wfs_error *error)
+{
+	if (find(fold, reducer_index, key, known, ret_index))
+		return 0;
+	return wfs_trace(add(fold, reducer_index, key, ret_index, error));
+}
+
+int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
+	struct wfs_error *error)
+{
+	if (find(fold, reducer_index, key, fold->cells.count, ret_index))
+		return 0;
+	int r = add(fold, reducer_index, key, ret_index, error);
+	if (r || !fold_cell_at(fold, *ret_index)->live)
+		return wfs_trace(r);
+	return wfs_trace(load_state(fold, fold_cell_at(fold, *ret_index), error));
+}
+
+/* --- changing --- */
+
+/* What a record does to a cell twice is one change: it has one version. */
+static struct fold_change *change_of(struct wfs_fold *fold, size_t record, size_t cell_index)
+{
+	struct fold_cell *cell = fold_cell_at(fold, cell_index);
+
+	if (cell->change_end) {
+		struct fold_change *last = fold_change_at(fold, cell->change_end - 1);
+
+		if (last->record == record && last->cell == cell_index)
+			return last;
+	}
+	struct fold_change *added = fold_array_add(&fold->changes, sizeof(*added));
+	if (!added)
+		return NULL;
+	cell->change_end = fold->changes.count;
+	added->record = record;
+	added->cell = cell_index;
+	return added;
+}
+
+static int change(struct wfs_fold *fold, size_t record, size_t cell_index,
+	const struct fold_change *state, struct wfs_error *error)
+{
+	struct fold_change *const noted = change_of(fold, record, cell_index);
+	struct fold_cell *cell = fold_cell_at(fold, cell_index);
+
+	if (!noted)
+		return fold_no_memory(error);
+	noted->live = cell->live = state->live;
+	noted->hash = cell->hash = state->hash;
+	noted->state = cell->state = state->state;
+	cell->changed = true;
+	return 0;
+}
+
+int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_bytes bytes,
+	struct wfs_error *error)
+{
+	const struct fold_cell *cell = fold_cell_at(fold, cell_index);
+	struct fold_change state = {.live = true, .hash = wfs_hash_of(bytes.data, bytes.size)};
+
+	if (cell->live && wfs_hash_equal(&cell->hash, &state.hash))
+		return 0;
+	int r = fold_add_text(fold, bytes, &state.state, error);
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(change(fold, record, cell_index, &state, error));
+}
+
+int fold_delete(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error)
+{
+	const struct fold_change state = {.live = false};
+
+	if (!fold_cell_at(fold, cell_index)->live)
+		return 0;
+	return wfs_trace(change(fold, record, cell_index, &state, error));
+}
+
+static int compare_changes(const void *a, const void *b, void *context)
+{
+	const struct wfs_fold *fold = context;
+	const struct fold_cell *x = fold_cell_at(fold, ((const struct fold_change *)a)->cell);
+	const struct fold_cell *y = fold_cell_at(fold, ((const struct fold_change *)b)->cell);
+
+	return wfs_changes_compare(fold_reducer_of(fold, x)->name, fold_bytes(fold, x->key),
+		fold_reducer_of(fold, y)->name, fold_bytes(fold, y->key));
+}
+
+static void write_change(
+	struct wfs_fold *fold, struct wfs_buffer *buffer, const struct fold_change *change)
+{
+	const struct fold_cell *cell = fold_cell_at(fold, change->cell);
+
+	wfs_changes_add(buffer, fold_reducer_of(fold, cell)->name, fold_bytes(fold, cell->key),
+		change->live ? &change->hash : NULL);
+}
+
+int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first)
+{
+	size_t count = fold->changes.count - first;
+
+	if (count == 0)
+		return 0;
+	if (count > 1)
+		qsort_r(fold_change_at(fold, first), count, sizeof(struct fold_change),
+			compare_changes, fold);
+	wfs_buffer_reset(&fold->scratch);
+	for (size_t i = 0; i < count; i++)
+		write_change(fold, &fold->scratch, fold_change_at(fold, first + i));
+	wfs_changes_end(&fold->scratch);
+	fold_record_at(fold, record)->changed = true;
+	fold_record_at(fold, record)->changes = wfs_hash_of(fold->scratch.data, fold->scratch.size);
+	return wfs_buffer_check(&fold->scratch);
+}
+
+/* --- writing --- */
+
+static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
+	const struct fold_change *change, uint64_t height)
+{
+	struct fold_cell *cell = fold_cell_at(fold, change->cell);
+	const struct wfs_state state = {
+		.live = change->live,
+		.bytes = change->live ? fold_bytes(fold, change->state) : WFS_BYTES(NULL, 0),
+		.hash = change->hash,
+	};
+
+	cell->row.key = fold_bytes(fold, cell->key);
+	return wfs_head_set_cell(
+		head, cell->reducer_index, &cell->row, &state, height, fold->input.at_ns);
+}
+
+int fold_apply_changes(struct wfs_fold *fold, struct wfs_head *head, size_t record, uint64_t height)
+{
+	for (; fold->applied_count < fold->changes.count; fold->applied_count++) {
+		const struct fold_change *change = fold_change_at(fold, fold->applied_count);
+
+		if (change->record != record)
+			break;
+		int r = apply_change(fold, head, change, height);
+		if (r)
+			return wfs_trace(r);
+	}
+	return 0;
+}

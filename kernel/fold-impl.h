@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to kernel/fold*.c and kernel/grants.c: what a fold holds, and how cells are read and
+ * changed in it.
+ */
+#pragma once
+
+#include "kernel/fold.h"
+
+/* A stretch of fold->text: offsets, because the text moves as it grows. */
+struct fold_span {
+	size_t offset;
+	size_t size;
+};
+
+/* A cell that the request has touched, with its newest state. */
+struct fold_cell {
+	size_t reducer_index;
+	struct fold_span key;
+	struct wfs_cell row; /* as it is in the store; its key is not used */
+	bool stored_live;    /* before the request */
+	bool live;
+	bool changed;         /* by the request */
+	size_t change_end;    /* index behind its last change, 0: there is none */
+	struct wfs_hash hash; /* of the state; zero when not live */
+	struct fold_span state;
+};
+
+/* A state that a record gave a cell. */
+struct fold_change {
+	size_t record;
+	size_t cell;
+	bool live;
+	struct wfs_hash hash;
+	struct fold_span state;
+};
+
+/* A record of the request: the first is the request's own. */
+struct fold_record {
+	json_t *derived;       /* {schema, value, key?}, owned; NULL for the first */
+	const char *schema;    /* borrowed from `derived` or the request */
+	struct fold_span body; /* in text; of the first: in input.body, unless it is an action */
+	size_t cause;          /* index of the record that caused it */
+	bool changed;
+	struct wfs_hash changes;
+};
+
+/* A growing array: `items` are owned. */
+struct fold_array {
+	void *items;
+	size_t count;
+	size_t capacity;
+};
+
+struct wfs_fold {
+	uint8_t entropy[WFS_ENTROPY_SIZE];
+	const struct wfs_head *head; /* during a run */
+	const struct wfs_manifest *manifest;
+	struct wfs_runtime *runtime; /* NULL for genesis */
+	struct wfs_fold_input input;
+	struct wfs_buffer text; /* keys and states */
+	struct wfs_buffer scratch;
+	struct fold_array cells;   /* struct fold_cell */
+	struct fold_array changes; /* struct fold_change; those of one record are adjacent */
+	struct fold_array records; /* struct fold_record */
+	size_t applied_count;      /* changes written so far */
+	struct wfs_lua_result result;
+	uint64_t steps; /* in this run; part of the random seed */
+	struct wfs_lua_budget budget;
+	size_t value_count;       /* of JSON, in the derived events */
+	json_t *answer;           /* of an action that was done, owned */
+	struct wfs_error refusal; /* of an action that was not */
+};
+
+static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
+{
+	return &((struct fold_cell *)fold->cells.items)[i];
+}
+
+static inline struct fold_change *fold_change_at(const struct wfs_fold *fold, size_t i)
+{
+	return &((struct fold_change *)fold->changes.items)[i];
+}
+
+static inline struct fold_record *fold_record_at(const struct wfs_fold *fold, size_t i)
+{
+	return &((struct fold_record *)fold->records.items)[i];
+}
+
+static inline struct wfs_bytes fold_bytes(const struct wfs_fold *fold, struct fold_span span)
+{
+	return WFS_BYTES(span.size ? fold->text.data + span.offset : "", span.size);
+}
+
+/* --- fold-cells.c --- */
+
+/** fold_no_memory() - Return: -ENOMEM, with @error set. */
+int fold_no_memory(struct wfs_error *error);
+
+/** fold_array_add() - one more item, of zeros. Return: NULL when there is no memory. */
+void *fold_array_add(struct fold_array *array, size_t item_size);
+
+/** fold_add_text() - Return: 0, -EIO (runtime_error: the fold holds too much), -ENOMEM. */
+int fold_add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct fold_span *ret_span,
+	struct wfs_error *error);
+
+const struct wfs_reducer_definition *fold_reducer_of(
+	const struct wfs_fold *fold, const struct fold_cell *cell);
+
+/** fold_touch() - the cell's entry in this fold, read from the store at its first touch. */
+int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
+	struct wfs_error *error);
+
+/** fold_set() - record @record gives a cell this state; the bytes that it has change nothing. */
+int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_bytes bytes,
+	struct wfs_error *error);
+
+/** fold_delete() - record @record deletes a cell. */
+int fold_delete(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error);
+
+/**
+ * fold_touch_many() - the same as fold_touch for one of many cells
+ * @known: how many of the fold's cells it can be one of; the state of another one is not read
+ */
+int fold_touch_many(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t known,
+	size_t *ret_index, struct wfs_error *error);
+
+/** fold_hash_changes() - end a record: its changes are those from index @first on. */
+int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first);
+
+/** fold_apply_changes() - write those of record @record, visible at @height. */
+int fold_apply_changes(
+	struct wfs_fold *fold, struct wfs_head *head, size_t record, uint64_t height);

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What actions make of principals and grants. */
+#include "kernel/grants.h"
+
+#include <inttypes.h>
+
+#include "kernel/base/json.h"
+#include "kernel/blob-read.h"
+#include "kernel/fold-impl.h"
+#include "kernel/manifest/builtin.h"
+#include "kernel/manifest/grant.h"
+
+/* --- the form of an action --- */
+
+static int in_member(
+	const char *member, int r, const struct wfs_error *reason, struct wfs_error *error)
+{
+	return r == -ENOMEM
+		? wfs_error_from_errno(error, r, "check an action")
+		: wfs_error_set(error, reason->code, "'%s': %.400s", member, reason->message);
+}
+
+static int check_name(const json_t *action, const char *member, struct wfs_error *error)
+{
+	const char *text;
+	int r = wfs_json_get_string(action, member, &text, error);
+
+	if (r || wfs_grant_name_valid(text))
+		return r;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s, got '%.80s'",
+		member, WFS_GRANT_NAME_FORM, text);
+}
+
+static int check_grant(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	static const char *const names[] = {"action_type", "budget", "cap", "expires_at_ns", "from",
+		"name", "params", "to", NULL};
+	const char *member;
+	int r = wfs_json_only(action, names, error);
+
+	for (size_t i = 0; !r && (member = wfs_grant_member(i)); i++) {
+		struct wfs_error reason = {0};
+
+		r = wfs_grant_check_member(manifest, action, i, &reason);
+		if (r)
+			r = in_member(member, r, &reason, error);
+	}
+	return r || !json_object_get(action, "from") ? r : check_name(action, "from", error);
+}
+
+static int check_revoke(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	static const char *const names[] = {"action_type", "name", NULL};
+	int r = wfs_json_only(action, names, error);
+
+	(void)manifest;
+	return r ? r : check_name(action, "name", error);
+}
+
+static int check_principal(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	static const char *const names[] = {"action_type", "id", NULL};
+	int r = wfs_json_only(action, names, error);
+
+	(void)manifest;
+	return r ? r : check_name(action, "id", error);
+}
+
+/* --- reading --- */
+
+static const struct wfs_reducer_definition *reducer_named(
+	const struct wfs_fold *fold, const char *name)
+{
+	const struct wfs_reducer_definition *reducer =
+		wfs_manifest_reducer_find(fold->manifest, name);
+
+	wfs_require(reducer != NULL); /* no manifest is without it */
+	return reducer;
+}
+
+/* Is there a live cell of this key in the store? Return: 1, 0, or -errno. */
+static int is_live(
+	struct wfs_fold *fold, const char *reducer, const char *key, struct wfs_error *error)
+{
+	const size_t index = reducer_named(fold, reducer)->index;
+	struct wfs_cell cell;
+	uint64_t cell_id;
+	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[index].reducer_id,
+		wfs_bytes_text(key), &cell_id);
+
+	if (r == -ENOENT)
+		return 0;
+	if (!r)
+		r = wfs_cell_get(fold->head->txn, cell_id, &cell);
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "look a cell up");
+	return cell.live;
+}
+
+static uint64_t live_count(const struct wfs_fold *fold, const char *reducer)
+{
+	return fold->head->reducers[reducer_named(fold, reducer)->index].live_count;
+}
+
+static int no_such(const char *what, const char *name, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no %s '%s'", what, name);
+}
+
+/* A grant as it is now. @ret_grant: NULL when there is none, else caller owns it. */
+static int load_grant(struct wfs_fold *fold, const char *name, size_t *ret_index,
+	json_t **ret_grant, struct wfs_error *error)
+{
+	const size_t reducer = reducer_named(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	int r = fold_touch(fold, reducer, wfs_bytes_text(name), ret_index, error);
+
+	*ret_grant = NULL;
+	if (r || !fold_cell_at(fold, *ret_index)->live)
+		return wfs_trace(r);
+	const struct wfs_bytes state = fold_bytes(fold, fold_cell_at(fold, *ret_index)->state);
+	return wfs_trace(wfs_json_parse(state.data, state.size, ret_grant, error));
+}
+
+/* --- writing --- */
+
+static int set_document(
+	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error)
+{
+	wfs_buffer_reset(&fold->scratch);
+	wfs_json_write_document(document, &fold->scratch);
+	if (wfs_buffer_check(&fold->scratch))
+		return fold_no_memory(error);
+	return wfs_trace(fold_set(fold, 0, cell_index, wfs_buffer_bytes(&fold->scratch), error));
+}
+
+/* A cell that is not live yet. @known: see fold_touch_many */
+static int make(struct wfs_fold *fold, const char *reducer, const char *key, size_t known,
+	const json_t *document, struct wfs_error *error)
+{
+	size_t cell_index;
+	int r = fold_touch_many(fold, reducer_named(fold, reducer)->index, wfs_bytes_text(key),
+		known, &cell_index, error);
+
+	return wfs_trace(r ? r : set_document(fold, cell_index, document, error));
+}
+
+static int make_principal(
+	struct wfs_fold *fold, const char *id, size_t known, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *document =
+		json_pack("{s:s, s:s}", "created_by", fold->input.principal, "id", id);
+
+	if (!document)
+		return fold_no_memory(error);
+	return wfs_trace(make(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, known, document, error));
+}
+
+/* @from: an action, or a grant of the manifest */
+static int make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
+	struct wfs_error *error)
+{
+	static const char *const members[] = {
+		"budget", "cap", "expires_at_ns", "from", "params", "to"};
+	WFS_AUTO_JSON json_t *document =
+		json_pack("{s:s, s:s}", "granted_by", fold->input.principal, "name", name);
+
+	if (!document)
+		return fold_no_memory(error);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
+		json_t *value = json_object_get(from, members[i]);
+
+		if (value && json_object_set(document, members[i], value) < 0)
+			return fold_no_memory(error);
+	}
+	return wfs_trace(make(fold, WFS_BUILTIN_REDUCER_GRANT, name, known, document, error));
+}
+
+int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error)
+{
+	const json_t *principals = wfs_manifest_principals(fold->manifest);
+	const json_t *grants = wfs_manifest_grants(fold->manifest);
+	int r = 0;
+
+	for (size_t i = 0; !r && i < json_array_size(principals); i++)
+		r = make_principal(fold,
+			json_string_value(json_object_get(json_array_get(principals, i), "id")), 0,
+			error);
+	for (size_t i = 0; !r && i < json_array_size(grants); i++) {
+		const json_t *grant = json_array_get(grants, i);
+
+		r = make_grant(
+			fold, json_string_value(json_object_get(grant, "name")), 0, grant, error);
+	}
+	return wfs_trace(r);
+}
+
+/* --- action_type principal --- */
+
+static int fold_principal(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *id = json_string_value(json_object_get(action, "id"));
+	int r = is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, error);
+
+	if (r < 0)
+		return wfs_trace(r);
+	if (r)
+		return wfs_error_set(
+			error, WFS_E_ALREADY_EXISTS, "there is a principal '%s' already", id);
+	if (live_count(fold, WFS_BUILTIN_REDUCER_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
+		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+			"a world has at most %d principals", WFS_PRINCIPALS_MAX);
+	r = make_principal(fold, id, fold->cells.count, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = json_pack("{s:s}", "id", id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- action_type grant --- */
+
+/* The lowest number that makes a free name: `<to>.<cap type>.<n>`. */
+static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
+	struct wfs_error *error)
+{
+	const char *to = json_string_value(json_object_get(action, "to"));
+	const struct wfs_cap_definition *cap =
+		wfs_manifest_cap(fold->manifest, json_string_value(json_object_get(action, "cap")));
+	int r = 1;
+
+	for (uint64_t number = 1; r > 0; number++) {
+		wfs_buffer_reset(name);
+		wfs_buffer_printf(name, "%s.%s.%" PRIu64, to, cap->cap_type, number);
+		if (wfs_buffer_check(name))
+			return fold_no_memory(error);
+		if (!wfs_grant_name_valid(wfs_buffer_text(name)))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%.140s' is too long for a name: give one of at most %d bytes",
+				wfs_buffer_text(name), WFS_GRANT_NAME_MAX);
+		r = is_live(fold, WFS_BUILTIN_REDUCER_GRANT, wfs_buffer_text(name), error);
+	}
+	return wfs_trace(r);
+}
+
+static int choose_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
+	struct wfs_error *error)
+{
+	const char *given = json_string_value(json_object_get(action, "name"));
+
+	if (!given)
+		return wfs_trace(find_name(fold, action, name, error));
+	wfs_buffer_append_text(name, given);
+	if (wfs_buffer_check(name))
+		return fold_no_memory(error);
+	int r = is_live(fold, WFS_BUILTIN_REDUCER_GRANT, given, error);
+	if (r <= 0)
+		return wfs_trace(r);
+	return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "there is a grant '%s' already", given);
+}
+
+/* The grant that it is passed on from must be of the same capability, and not too far down. */
+static int check_from(struct wfs_fold *fold, const json_t *action, struct wfs_error *error)
+{
+	const json_t *cap = json_object_get(action, "cap");
+	const char *from = json_string_value(json_object_get(action, "from"));
+	WFS_AUTO_JSON json_t *grant = NULL;
+
+	for (size_t count = 1; from; count++) {
+		json_t *above;
+		size_t cell_index;
+		int r = load_grant(fold, from, &cell_index, &above, error);
+
+		if (r)
+			return wfs_trace(r);
+		if (!above)
+			return no_such("grant", from, error);
+		json_decref(grant); /* `from` was its */
+		grant = above;
+		if (!json_equal(json_object_get(grant, "cap"), cap))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%s' is a grant of %s, of which no %s can be passed on", from,
+				json_string_value(json_object_get(grant, "cap")),
+				json_string_value(cap));
+		if (count > WFS_GRANT_CHAIN_MAX)
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"a grant can be passed on %d times, not more", WFS_GRANT_CHAIN_MAX);
+		from = json_string_value(json_object_get(grant, "from"));
+	}
+	return 0;
+}
+
+static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_error *error)
+{
+	const char *to = json_string_value(json_object_get(action, "to"));
+	const json_t *expiry = json_object_get(action, "expires_at_ns");
+	int r = is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, to, error);
+
+	if (r < 0)
+		return wfs_trace(r);
+	if (!r)
+		return no_such("principal", to, error);
+	if (expiry && json_integer_value(expiry) <= fold->input.at_ns)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'expires_at_ns': %lld is not later than now, %" PRId64,
+			(long long)json_integer_value(expiry), fold->input.at_ns);
+	if (live_count(fold, WFS_BUILTIN_REDUCER_GRANT) >= WFS_GRANTS_MAX)
+		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d grants",
+			WFS_GRANTS_MAX);
+	return wfs_trace(check_from(fold, action, error));
+}
+
+static int fold_grant(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	int r = check_state(fold, action, error);
+
+	if (!r)
+		r = choose_name(fold, action, &name, error);
+	if (!r)
+		r = make_grant(fold, wfs_buffer_text(&name), fold->cells.count, action, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = json_pack("{s:s}", "name", wfs_buffer_text(&name));
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- action_type revoke --- */
+
+/* Notes in @passed_on, {from: [name]}, the grant in a cell, if it was passed on. */
+static int note_passed_on(struct wfs_fold *fold, const struct wfs_cell *cell, json_t *passed_on,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+	struct wfs_version version;
+	int r = wfs_version_get(fold->head->txn, cell->head_vid, &version);
+
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a grant");
+	wfs_buffer_reset(&fold->scratch);
+	r = wfs_version_read(fold->head->store, &version, &fold->scratch, error);
+	if (!r)
+		r = wfs_json_parse(fold->scratch.data, fold->scratch.size, &grant, error);
+	if (r)
+		return wfs_trace(r);
+	const char *from = json_string_value(json_object_get(grant, "from"));
+	if (!from)
+		return 0;
+	json_t *names = json_object_get(passed_on, from);
+	if (!names) {
+		names = json_array();
+		if (json_object_set_new(passed_on, from, names) < 0)
+			return fold_no_memory(error);
+	}
+	return json_array_append(names, json_object_get(grant, "name")) < 0 ? fold_no_memory(error)
+									    : 0;
+}
+
+static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_error *error)
+{
+	const size_t index = reducer_named(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
+	struct wfs_cell cell;
+	int r = wfs_cell_walk_init(
+		&walk, fold->head->txn, fold->head->reducers[index].reducer_id, 0);
+
+	while (!r) {
+		r = wfs_cell_walk_next(&walk, &cell);
+		if (r < 0)
+			break;
+		if (r == 0)
+			return 0;
+		r = cell.live ? note_passed_on(fold, &cell, passed_on, error) : 0;
+		if (r)
+			return wfs_trace(r);
+	}
+	return wfs_error_from_errno(error, r, "read the grants");
+}
+
+/* A grant and all that was passed on from it. @ret_count: how many they were */
+static int remove_all(struct wfs_fold *fold, const char *name, json_t *passed_on, size_t *ret_count,
+	struct wfs_error *error)
+{
+	const size_t reducer = reducer_named(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t known = fold->cells.count; /* those of a charge */
+	WFS_AUTO_JSON json_t *names = json_pack("[s]", name);
+
+	if (!names)
+		return fold_no_memory(error);
+	/* The list grows while it is walked. */
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *removed = json_string_value(json_array_get(names, i));
+		json_t *children = json_object_get(passed_on, removed);
+		size_t cell_index;
+		int r = fold_touch_many(
+			fold, reducer, wfs_bytes_text(removed), known, &cell_index, error);
+
+		if (!r)
+			r = fold_delete(fold, 0, cell_index, error);
+		if (r)
+			return wfs_trace(r);
+		if (children && json_array_extend(names, children) < 0)
+			return fold_no_memory(error);
+	}
+	*ret_count = json_array_size(names);
+	return 0;
+}
+
+static int fold_revoke(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *name = json_string_value(json_object_get(action, "name"));
+	WFS_AUTO_JSON json_t *passed_on = json_object();
+	size_t count = 0;
+	int r = is_live(fold, WFS_BUILTIN_REDUCER_GRANT, name, error);
+
+	if (r == 0)
+		return no_such("grant", name, error);
+	if (!passed_on)
+		return fold_no_memory(error);
+	if (r > 0)
+		r = find_passed_on(fold, passed_on, error);
+	if (!r)
+		r = remove_all(fold, name, passed_on, &count, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = json_pack("{s:I}", "removed", (json_int_t)count);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- actions --- */
+
+static const struct action_type {
+	const char *name;
+	int (*check)(
+		const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
+		struct wfs_error *error);
+} action_types[] = {
+	{"grant", check_grant, fold_grant},
+	{"revoke", check_revoke, fold_revoke},
+	{"principal", check_principal, fold_principal},
+};
+
+static int find_type(
+	const json_t *action, const struct action_type **ret_type, struct wfs_error *error)
+{
+	const char *name;
+	int r = wfs_json_get_string(action, "action_type", &name, error);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(action_types); i++) {
+		if (strcmp(action_types[i].name, name) == 0) {
+			*ret_type = &action_types[i];
+			return 0;
+		}
+	}
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
+}
+
+int wfs_action_check(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	const struct action_type *type = NULL;
+	int r = find_type(action, &type, error);
+
+	return r ? r : type->check(manifest, action, error);
+}
+
+/* It was checked when it was sent, but maybe by another manifest. */
+int grants_fold_action(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const struct action_type *type = NULL;
+	int r = find_type(action, &type, error);
+
+	if (!r)
+		r = type->check(fold->manifest, action, error);
+	return wfs_trace(r ? r : type->fold(fold, action, ret_answer, error));
+}
+
+/* The answer's members stand in the result, which has them sorted; `ok` comes last but for names. */
+void wfs_action_write_body(struct wfs_buffer *buffer, const struct wfs_fold_input *input,
+	const json_t *answer, const char *error_code)
+{
+	WFS_AUTO_JSON json_t *result =
+		answer ? json_copy((json_t *)answer) : json_pack("{s:s}", "error_code", error_code);
+
+	if (!result || json_object_set_new(result, "ok", json_boolean(answer != NULL)) < 0) {
+		buffer->failed = true;
+		return;
+	}
+	wfs_buffer_append_text(buffer, "{\"action\":");
+	wfs_json_write(input->action, buffer);
+	wfs_buffer_append_byte(buffer, ',');
+	if (input->charge)
+		wfs_record_write_charge(buffer, input->charge);
+	wfs_buffer_append_text(buffer, "\"result\":");
+	wfs_json_write(result, buffer);
+	wfs_buffer_append_byte(buffer, '}');
+}
+
+/* --- budgets --- */
+
+static bool is_spent(const json_t *budget, const json_t *used, const char *what)
+{
+	const json_t *limit = json_object_get(budget, what);
+
+	return limit &&
+		json_integer_value(json_object_get(used, what)) >= json_integer_value(limit);
+}
+
+static int count_call(struct wfs_fold *fold, const char *name, size_t cell_index, json_t *grant,
+	struct wfs_error *error)
+{
+	const json_t *budget = json_object_get(grant, "budget");
+	json_t *used = json_object_get(grant, "used");
+	int r = 0;
+
+	if (!budget)
+		return 0;
+	if (is_spent(budget, used, "calls") || is_spent(budget, used, "tokens"))
+		return wfs_error_set(
+			error, WFS_E_QUOTA_EXCEEDED, "the budget of grant '%s' is spent", name);
+	if (!used) {
+		used = json_pack("{s:i, s:i}", "calls", 0, "tokens", 0);
+		r = json_object_set_new(grant, "used", used);
+	}
+	if (r < 0 ||
+		json_integer_set(json_object_get(used, "calls"),
+			json_integer_value(json_object_get(used, "calls")) + 1) < 0)
+		return fold_no_memory(error);
+	return wfs_trace(set_document(fold, cell_index, grant, error));
+}
+
+int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+
+	while (name) {
+		json_t *above;
+		size_t cell_index;
+		int r = load_grant(fold, name, &cell_index, &above, error);
+
+		if (r)
+			return wfs_trace(r);
+		if (!above)
+			return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+				"grant '%s', which covered this, is no more", name);
+		r = count_call(fold, name, cell_index, above, error);
+		json_decref(grant); /* `name` may be its */
+		grant = above;
+		if (r)
+			return wfs_trace(r);
+		name = json_string_value(json_object_get(grant, "from"));
+	}
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Principals and grants: cells of the built-in reducers sys.principal and sys.grant.
+ *
+ * They change by actions alone (and by genesis, for those that the manifest declares), and are
+ * folded like everything else: an action and the state before it say what it gives. Who may take an
+ * action, and whether a grant is inside of the one it is passed on from, is decided in caps/.
+ *
+ *   sys.principal, key id:   {created_by, id}
+ *   sys.grant, key name:     {budget?{calls?,tokens?}, cap, expires_at_ns?, from?, granted_by, name,
+ *                             params, to, used?{calls,tokens}}
+ *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?} -> {name}
+ *   {action_type "revoke", name} -> {removed}; with all that was passed on from it
+ *   {action_type "principal", id} -> {id}
+ * Source: spec 3, "Capabilities and policy".
+ * Thread: the one that folds; wfs_action_check: any.
+ */
+#pragma once
+
+#include "kernel/fold.h"
+
+enum { WFS_GRANT_CHAIN_MAX = 16 }; /* grants that one was passed on from, one after the other */
+
+/**
+ * wfs_action_check() - the form of an action, as far as the manifest tells
+ * Return: 0, -EINVAL, -ENOENT (not_found: the capability), -EFBIG, -ENOMEM.
+ */
+int wfs_action_check(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/**
+ * wfs_action_write_body() - the canonical body of an action record
+ * @answer: what it gave, or NULL: it was refused
+ * @error_code: for a refusal, the name of why
+ */
+void wfs_action_write_body(struct wfs_buffer *buffer, const struct wfs_fold_input *input,
+	const json_t *answer, const char *error_code);
+
+/* --- for kernel/fold.c: parts of record 0 of a fold --- */
+
+/** grants_fold_action() - @ret_answer: an object, caller owns it */
+int grants_fold_action(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/**
+ * grants_fold_charge() - count one call in @name and in all that it was passed on from
+ * Counted are grants that have a budget.
+ * Return: 0, -EDQUOT (quota_exceeded: one of them is spent), -EACCES (not_authorized: there is no
+ *         such grant any more), …
+ */
+int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error);
+
+/** grants_fold_declared() - cells for the principals and grants of the manifest. */
+int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);

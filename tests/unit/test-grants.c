@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Principals and grants: what actions make of them, budgets, and records of refusals. */
+#include "tests/unit/world-fixture.h"
+
+#include "kernel/grants.h"
+#include "kernel/manifest/grant.h"
+#include "kernel/replay.h"
+#include "kernel/snapshot.h"
+#include "kernel/verify.h"
+
+enum { GENESIS_HEIGHT = 2 };
+
+/* Sends an action. @ret_answer: caller owns it; NULL when it was not done */
+static int act_charged(struct world_fixture *fixture, const char *action, const char *charge,
+	uint64_t *ret_seq, json_t **ret_answer)
+{
+	WFS_AUTO_JSON json_t *json = json_of(action);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION,
+		.principal = "tester",
+		.action = json,
+		.charge = charge,
+	};
+	int r = wfs_world_call(fixture->world, &request);
+
+	fixture->error = request.error;
+	*ret_seq = request.seq;
+	*ret_answer = request.answer;
+	return r;
+}
+
+static int act(struct world_fixture *fixture, const char *action)
+{
+	json_t *answer;
+	uint64_t seq;
+	int r = act_charged(fixture, action, NULL, &seq, &answer);
+
+	json_decref(answer);
+	return r;
+}
+
+/* Does what must be done, and gives the answer with ' for ". */
+static void assert_done(struct world_fixture *fixture, const char *action, const char *expected)
+{
+	WFS_AUTO_JSON json_t *wanted = json_of(expected);
+	WFS_AUTO_JSON json_t *answer = NULL;
+	uint64_t seq;
+
+	if (act_charged(fixture, action, NULL, &seq, &answer))
+		fail_msg("%s: %s", action, fixture->error.message);
+	assert_int_equal(seq, height_of(fixture) - 1);
+	assert_true(json_equal(answer, wanted));
+}
+
+/* The body of a record with ' for " is @expected. */
+static void assert_body(struct world_fixture *fixture, uint64_t seq, enum wfs_record_kind kind,
+	const char *expected)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
+	WFS_AUTO_FREE char *wanted = json_text(expected);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_json_write(parsed.body_json, &text);
+	assert_string_equal(wfs_buffer_text(&text), wanted);
+	assert_int_equal(parsed.record.kind, kind);
+}
+
+/* A well-formed action that fails is recorded, and changes nothing. */
+static void assert_fails(
+	struct world_fixture *fixture, const char *action, enum wfs_error_code code)
+{
+	const uint64_t height = height_of(fixture);
+	json_t *answer;
+	uint64_t seq;
+	int r = act_charged(fixture, action, NULL, &seq, &answer);
+
+	print_message("%.70s: %s\n", action, fixture->error.message);
+	assert_int_equal(r, -wfs_error_info(code)->number);
+	assert_int_equal(fixture->error.code, code);
+	assert_null(answer);
+	assert_int_equal(seq, height);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
+	const json_t *result = json_object_get(parsed.body_json, "result");
+	assert_int_equal(parsed.record.kind, WFS_RECORD_ACTION);
+	assert_false(parsed.record.changed);
+	assert_true(json_is_false(json_object_get(result, "ok")));
+	assert_string_equal(json_string_value(json_object_get(result, "error_code")),
+		wfs_error_info(code)->name);
+}
+
+/* A malformed one is refused, and leaves nothing. */
+static void assert_malformed(
+	struct world_fixture *fixture, const char *action, enum wfs_error_code code)
+{
+	const uint64_t height = height_of(fixture);
+	json_t *answer;
+	uint64_t seq;
+	int r = act_charged(fixture, action, NULL, &seq, &answer);
+
+	print_message("%.70s: %s\n", action, fixture->error.message);
+	assert_int_equal(r, -wfs_error_info(code)->number);
+	assert_int_equal(fixture->error.code, code);
+	assert_null(answer);
+	assert_true(seq == UINT64_MAX);
+	assert_int_equal(height_of(fixture), height);
+}
+
+static uint64_t grant_count(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_reducer reducer;
+
+	assert_int_equal(wfs_view_reducer(&view, "sys.grant", 9, &reducer), 0);
+	return reducer.live_count;
+}
+
+/* Principals alice and bob. */
+static int setup(void **state)
+{
+	int r = world_fixture_setup(state);
+
+	if (!r)
+		r = act(*state, "{'action_type':'principal','id':'alice'}");
+	return r ? r : act(*state, "{'action_type':'principal','id':'bob'}");
+}
+
+#define GRANT(members) "{'action_type':'grant'," members "}"
+
+/* --- genesis --- */
+
+static void genesis_gives_the_declared_principals_and_grants_their_cells(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_RECORD struct wfs_record_parsed genesis = record_at(fixture, 0);
+
+	assert_true(genesis.record.changed);
+	assert_state_at(
+		fixture, 1, "sys.principal", "operator", "{'created_by':'kernel','id':'operator'}");
+	assert_state_at(fixture, 1, "sys.grant", "operator.query.1",
+		"{'cap':'sys/query@1','granted_by':'kernel','name':'operator.query.1','params':{},"
+		"'to':'operator'}");
+	assert_int_equal(grant_count(fixture), 6);
+	assert_int_equal(height_of(fixture), GENESIS_HEIGHT);
+}
+
+static void the_first_snapshot_is_of_the_cells_of_genesis(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_RECORD struct wfs_record_parsed snapshot = record_at(fixture, 1);
+	char text[WFS_HASH_TEXT_SIZE];
+	struct wfs_hash hash;
+
+	assert_int_equal(
+		wfs_snapshot_hash(fixture->world, 1, NULL, NULL, &hash, &fixture->error), 0);
+
+	wfs_hash_text(&hash, text);
+	assert_string_equal(
+		json_string_value(json_object_get(snapshot.body_json, "snapshot_hash")), text);
+}
+
+/* --- principals --- */
+
+static void a_principal_is_added_once(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "{'action_type':'principal','id':'carol'}", "{'id':'carol'}");
+
+	assert_state(fixture, "sys.principal", "carol", "{'created_by':'tester','id':'carol'}");
+	assert_body(fixture, height_of(fixture) - 1, WFS_RECORD_ACTION,
+		"{'action':{'action_type':'principal','id':'carol'},"
+		"'result':{'id':'carol','ok':true}}");
+	assert_fails(fixture, "{'action_type':'principal','id':'carol'}", WFS_E_ALREADY_EXISTS);
+}
+
+/* --- grants --- */
+
+static void a_grant_becomes_a_cell(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture,
+		GRANT("'cap':'sys/act@1','to':'alice','params':{'actions':['x']},'name':'writer',"
+		      "'expires_at_ns':1800000000000000000,'budget':{'calls':2}"),
+		"{'name':'writer'}");
+
+	assert_state(fixture, "sys.grant", "writer",
+		"{'budget':{'calls':2},'cap':'sys/act@1','expires_at_ns':1800000000000000000,"
+		"'granted_by':'tester','name':'writer','params':{'actions':['x']},'to':'alice'}");
+}
+
+static void a_grant_without_a_name_gets_the_lowest_that_is_free(void **state)
+{
+	struct world_fixture *fixture = *state;
+	static const char blob[] = GRANT("'cap':'sys/blob@1','to':'alice','params':{}");
+
+	assert_done(fixture, blob, "{'name':'alice.blob.1'}");
+	assert_done(fixture, blob, "{'name':'alice.blob.2'}");
+	assert_done(fixture, GRANT("'cap':'sys/query@1','to':'alice','params':{}"),
+		"{'name':'alice.query.1'}");
+	assert_done(fixture, "{'action_type':'revoke','name':'alice.blob.1'}", "{'removed':1}");
+	assert_done(fixture, blob, "{'name':'alice.blob.1'}");
+	assert_done(fixture, blob, "{'name':'alice.blob.3'}");
+}
+
+static void a_name_that_would_be_too_long_has_to_be_given(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char id[WFS_GRANT_NAME_MAX + 1];
+	char action[512];
+
+	memset(id, 'x', WFS_GRANT_NAME_MAX);
+	id[WFS_GRANT_NAME_MAX] = '\0';
+	snprintf(action, sizeof(action), "{'action_type':'principal','id':'%s'}", id);
+	assert_int_equal(act(fixture, action), 0);
+	snprintf(action, sizeof(action), GRANT("'cap':'sys/blob@1','params':{},'to':'%s'"), id);
+	assert_fails(fixture, action, WFS_E_INVALID_ARGUMENT);
+	snprintf(action, sizeof(action),
+		GRANT("'cap':'sys/blob@1','params':{},'name':'short','to':'%s'"), id);
+	assert_done(fixture, action, "{'name':'short'}");
+}
+
+static void grants_that_fail_are_recorded(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_fails(
+		fixture, GRANT("'cap':'sys/blob@1','to':'mallory','params':{}"), WFS_E_NOT_FOUND);
+	assert_fails(fixture,
+		GRANT("'cap':'sys/blob@1','to':'bob','params':{},'name':'operator.act.1'"),
+		WFS_E_ALREADY_EXISTS);
+	assert_fails(fixture,
+		GRANT("'cap':'sys/"
+		      "blob@1','to':'bob','params':{},'expires_at_ns':1600000000000000000"),
+		WFS_E_INVALID_ARGUMENT);
+	assert_fails(fixture, GRANT("'cap':'sys/blob@1','to':'bob','params':{},'from':'none'"),
+		WFS_E_NOT_FOUND);
+	assert_fails(fixture,
+		GRANT("'cap':'sys/blob@1','to':'bob','params':{},'from':'operator.act.1'"),
+		WFS_E_INVALID_ARGUMENT);
+	assert_fails(fixture, "{'action_type':'revoke','name':'none'}", WFS_E_NOT_FOUND);
+	assert_int_equal(grant_count(fixture), 6);
+}
+
+static void malformed_actions_leave_no_record(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_malformed(fixture, "{'name':'x'}", WFS_E_MISSING_ARGUMENT);
+	assert_malformed(fixture, "{'action_type':'fly'}", WFS_E_INVALID_ARGUMENT);
+	assert_malformed(fixture, "{'action_type':'revoke'}", WFS_E_MISSING_ARGUMENT);
+	assert_malformed(
+		fixture, "{'action_type':'revoke','name':'x','more':1}", WFS_E_INVALID_ARGUMENT);
+	assert_malformed(fixture, "{'action_type':'principal','id':'a b'}", WFS_E_INVALID_ARGUMENT);
+	assert_malformed(fixture, GRANT("'to':'bob','params':{}"), WFS_E_MISSING_ARGUMENT);
+	assert_malformed(
+		fixture, GRANT("'cap':'sys/fly@1','to':'bob','params':{}"), WFS_E_NOT_FOUND);
+	assert_malformed(fixture, GRANT("'cap':'sys/query@1','to':'bob','params':{'scope':1}"),
+		WFS_E_SCHEMA_VIOLATION);
+	assert_malformed(fixture,
+		GRANT("'cap':'sys/query@1','to':'bob','params':{},'budget':{'calls':1}"),
+		WFS_E_INVALID_ARGUMENT);
+	assert_malformed(fixture, GRANT("'cap':'sys/act@1','to':'bob','params':{},'from':'a b'"),
+		WFS_E_INVALID_ARGUMENT);
+	assert_malformed(fixture, GRANT("'cap':'sys/act@1','to':'bob','params':{},'used':{}"),
+		WFS_E_INVALID_ARGUMENT);
+}
+
+/* --- passing on --- */
+
+/* Grant g<@number> of @cap, passed on from the one before. */
+static int pass_on(struct world_fixture *fixture, int number)
+{
+	char action[256];
+	char from[64] = "";
+
+	if (number > 0)
+		snprintf(from, sizeof(from), ",'from':'g%d'", number - 1);
+	snprintf(action, sizeof(action),
+		GRANT("'cap':'sys/act@1','to':'%s','params':{},'name':'g%d'%s"),
+		number % 2 ? "alice" : "bob", number, from);
+	return act(fixture, action);
+}
+
+static void a_grant_is_passed_on_a_bounded_number_of_times(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	for (int i = 0; i <= WFS_GRANT_CHAIN_MAX; i++)
+		assert_int_equal(pass_on(fixture, i), 0);
+
+	assert_int_equal(pass_on(fixture, WFS_GRANT_CHAIN_MAX + 1), -EINVAL);
+	assert_non_null(strstr(fixture->error.message, "16 times"));
+}
+
+static void revoking_takes_back_all_that_was_passed_on(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pass_on(fixture, i), 0);
+	assert_int_equal(act(fixture,
+				 GRANT("'cap':'sys/act@1','to':'bob','params':{},'name':'side',"
+				       "'from':'g1'")),
+		0);
+	assert_done(fixture, "{'action_type':'revoke','name':'g1'}", "{'removed':4}");
+
+	assert_int_equal(grant_count(fixture), 7);
+	assert_state(fixture, "sys.grant", "g1", NULL);
+	assert_state(fixture, "sys.grant", "g3", NULL);
+	assert_state(fixture, "sys.grant", "side", NULL);
+	assert_state_at(fixture, height_of(fixture) - 1, "sys.grant", "g0",
+		"{'cap':'sys/act@1','granted_by':'tester','name':'g0','params':{},'to':'bob'}");
+}
+
+/* --- budgets --- */
+
+/* A grant 'paid' of @calls to bob, passed on to alice as 'part' of @part_calls. */
+static void grant_budgets(struct world_fixture *fixture, int calls, int part_calls)
+{
+	char action[256];
+
+	snprintf(action, sizeof(action),
+		GRANT("'cap':'sys/"
+		      "act@1','to':'bob','params':{},'name':'paid','budget':{'calls':%d}"),
+		calls);
+	assert_int_equal(act(fixture, action), 0);
+	snprintf(action, sizeof(action),
+		GRANT("'cap':'sys/act@1','to':'alice','params':{},'name':'part','from':'paid',"
+		      "'budget':{'calls':%d}"),
+		part_calls);
+	assert_int_equal(act(fixture, action), 0);
+}
+
+/* An event that grant @charge pays for. */
+static int pay(struct world_fixture *fixture, const char *charge, const char *value)
+{
+	WFS_AUTO_JSON json_t *json = json_of(value);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_EVENT,
+		.principal = "alice",
+		.schema = "test/Do@1",
+		.value = json,
+		.charge = charge,
+	};
+	int r = wfs_world_call(fixture->world, &request);
+
+	fixture->error = request.error;
+	return r;
+}
+
+static void assert_used(struct world_fixture *fixture, const char *grant, int calls)
+{
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.grant", grant);
+	WFS_AUTO_JSON json_t *json = NULL;
+
+	assert_int_equal(wfs_json_parse(text, strlen(text), &json, NULL), 0);
+	const json_t *used = json_object_get(json, "used");
+	assert_int_equal(json_integer_value(json_object_get(used, "calls")), calls);
+}
+
+static void a_call_is_counted_in_the_grant_and_those_above_it(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	grant_budgets(fixture, 5, 2);
+	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'set','n':1}"), 0);
+	assert_int_equal(pay(fixture, "paid", "{'key':'a','op':'set','n':2}"), 0);
+
+	assert_used(fixture, "part", 1);
+	assert_used(fixture, "paid", 2);
+	assert_state(fixture, "cell", "a", "{'n':2}");
+	assert_body(fixture, height_of(fixture) - 1, WFS_RECORD_EVENT,
+		"{'grant':'paid','schema':'test/Do@1','value':{'key':'a','n':2,'op':'set'}}");
+}
+
+static void a_spent_budget_refuses_and_records_nothing(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	grant_budgets(fixture, 2, 9);
+	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'set','n':1}"), 0);
+	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'set','n':2}"), 0);
+	const uint64_t height = height_of(fixture);
+
+	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'set','n':3}"), -EDQUOT);
+	assert_int_equal(fixture->error.code, WFS_E_QUOTA_EXCEEDED);
+	assert_non_null(strstr(fixture->error.message, "'paid'"));
+	assert_int_equal(height_of(fixture), height);
+	assert_state(fixture, "cell", "a", "{'n':2}");
+	assert_used(fixture, "part", 2);
+}
+
+static void a_budget_of_tokens_that_is_spent_refuses_too(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_int_equal(act(fixture,
+				 GRANT("'cap':'sys/act@1','to':'bob','params':{},'name':'none',"
+				       "'budget':{'tokens':0}")),
+		0);
+
+	assert_int_equal(pay(fixture, "none", "{'key':'a','op':'set'}"), -EDQUOT);
+}
+
+static void a_grant_without_a_budget_is_not_counted(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const uint64_t height = height_of(fixture);
+
+	assert_int_equal(pay(fixture, "operator.act.1", "{'key':'a','op':'set'}"), 0);
+
+	assert_int_equal(height_of(fixture), height + 1);
+	WFS_AUTO_FREE char *text =
+		state_at(fixture, WFS_HEIGHT_HEAD, "sys.grant", "operator.act.1");
+	assert_null(strstr(text, "used"));
+}
+
+static void a_call_that_fails_costs_nothing(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	grant_budgets(fixture, 5, 2);
+	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'fail'}"), -EIO);
+
+	assert_used(fixture, "part", 0);
+}
+
+static void a_grant_that_is_gone_pays_for_nothing(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const uint64_t height = height_of(fixture);
+
+	assert_int_equal(pay(fixture, "gone", "{'key':'a','op':'set'}"), -EACCES);
+
+	assert_int_equal(fixture->error.code, WFS_E_NOT_AUTHORIZED);
+	assert_int_equal(height_of(fixture), height);
+}
+
+static void an_action_that_fails_costs_a_call(void **state)
+{
+	struct world_fixture *fixture = *state;
+	json_t *answer;
+	uint64_t seq;
+
+	grant_budgets(fixture, 5, 2);
+	assert_int_equal(act_charged(fixture, "{'action_type':'revoke','name':'none'}", "part",
+				 &seq, &answer),
+		-ENOENT);
+
+	assert_used(fixture, "part", 1);
+	assert_body(fixture, seq, WFS_RECORD_ACTION,
+		"{'action':{'action_type':'revoke','name':'none'},'grant':'part',"
+		"'result':{'error_code':'not_found','ok':false}}");
+}
+
+static void a_grant_can_pay_for_its_own_end(void **state)
+{
+	struct world_fixture *fixture = *state;
+	json_t *answer;
+	uint64_t seq;
+
+	grant_budgets(fixture, 5, 2);
+	assert_int_equal(act_charged(fixture, "{'action_type':'revoke','name':'part'}", "part",
+				 &seq, &answer),
+		0);
+	json_decref(answer);
+
+	assert_state(fixture, "sys.grant", "part", NULL);
+	assert_used(fixture, "paid", 1);
+}
+
+static struct wfs_request snapshot_request(struct world_fixture *fixture)
+{
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_SNAPSHOT,
+		.principal = "bob",
+		.charge = "paid",
+		.snapshot_height = height_of(fixture),
+	};
+
+	assert_int_equal(wfs_snapshot_hash(fixture->world, request.snapshot_height, NULL, NULL,
+				 &request.snapshot_hash, &fixture->error),
+		0);
+	return request;
+}
+
+static int pay_for_blob(struct world_fixture *fixture, const char *text, uint64_t *ret_seq)
+{
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_BLOB, .principal = "alice", .charge = "paid"};
+
+	assert_int_equal(wfs_blob_writer_new(wfs_world_store(fixture->world), &writer), 0);
+	assert_int_equal(wfs_blob_writer_add(writer, text, strlen(text)), 0);
+	assert_int_equal(wfs_blob_writer_finish(writer, &request.blob), 0);
+	int r = wfs_world_call(fixture->world, &request);
+	*ret_seq = request.seq;
+	return r;
+}
+
+static void blobs_and_snapshots_are_counted_when_they_are_recorded(void **state)
+{
+	struct world_fixture *fixture = *state;
+	uint64_t seq;
+
+	grant_budgets(fixture, 9, 1);
+	assert_int_equal(pay_for_blob(fixture, "hello", &seq), 0);
+	assert_int_equal(seq, height_of(fixture) - 1);
+	assert_used(fixture, "paid", 1);
+	assert_int_equal(pay_for_blob(fixture, "hello", &seq), 0);
+	assert_true(seq == UINT64_MAX);
+	assert_used(fixture, "paid", 1);
+	struct wfs_request snapshot = snapshot_request(fixture);
+	assert_int_equal(wfs_world_call(fixture->world, &snapshot), 0);
+	assert_used(fixture, "paid", 2);
+}
+
+/* --- decisions --- */
+
+static void a_refusal_is_recorded_before_it_is_answered(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_DECISION,
+		.principal = "alice",
+		.decision = {.effect = "event.emit",
+			.grant = "part",
+			.policy = "my/own@1",
+			.rule_known = true,
+			.rule_index = 0},
+	};
+
+	wfs_error_set(&request.error, WFS_E_POLICY_DENIED, "denied by rule 0 of my/own@1");
+	assert_int_equal(wfs_world_call(fixture->world, &request), -EACCES);
+
+	assert_int_equal(request.error.code, WFS_E_POLICY_DENIED);
+	assert_string_equal(request.error.message, "denied by rule 0 of my/own@1");
+	assert_int_equal(request.seq, height_of(fixture) - 1);
+	assert_body(fixture, request.seq, WFS_RECORD_DECISION,
+		"{'code':'policy_denied','decision':'deny','effect':'event.emit','grant':'part',"
+		"'policy':'my/own@1','rule_index':0}");
+}
+
+static void a_decision_says_only_what_is_known(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_request request = {.kind = WFS_REQUEST_DECISION,
+		.principal = "alice",
+		.decision = {.effect = "world.gc"}};
+
+	wfs_error_set(&request.error, WFS_E_NOT_AUTHORIZED, "no grant of admin");
+	assert_int_equal(wfs_world_call(fixture->world, &request), -EACCES);
+
+	assert_body(fixture, request.seq, WFS_RECORD_DECISION,
+		"{'code':'not_authorized','decision':'deny','effect':'world.gc'}");
+}
+
+/* --- folding again --- */
+
+static void refuse_once(struct world_fixture *fixture)
+{
+	struct wfs_request request = {.kind = WFS_REQUEST_DECISION,
+		.principal = "alice",
+		.decision = {.effect = "world.gc"}};
+
+	wfs_error_set(&request.error, WFS_E_NOT_AUTHORIZED, "no grant of admin");
+	assert_int_equal(wfs_world_call(fixture->world, &request), -EACCES);
+}
+
+static void everything_comes_out_the_same_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	uint64_t seq;
+
+	grant_budgets(fixture, 5, 2);
+	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'emit','n':3}"), 0);
+	assert_int_equal(pay_for_blob(fixture, "hello", &seq), 0);
+	struct wfs_request snapshot = snapshot_request(fixture);
+	assert_int_equal(wfs_world_call(fixture->world, &snapshot), 0);
+	refuse_once(fixture);
+	assert_int_equal(act(fixture, "{'action_type':'revoke','name':'none'}"), -ENOENT);
+	assert_int_equal(act(fixture, "{'action_type':'revoke','name':'paid'}"), 0);
+
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&problems.lines), "");
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&problems.lines), "");
+}
+
+/* --- bounds --- */
+
+static void add_declared_grants(json_t *manifest, size_t count)
+{
+	json_t *grants = json_object_get(manifest, "grants");
+
+	while (json_array_size(grants) < count)
+		json_array_append_new(grants,
+			json_pack("{s:s, s:o, s:{}, s:s}", "cap", "sys/blob@1", "name",
+				json_sprintf("g%zu", json_array_size(grants)), "params", "to",
+				"operator"));
+}
+
+static void grants_of_a_world_are_bounded(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	add_declared_grants(fixture->loaded.manifest, WFS_GRANTS_MAX);
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_fails(fixture, GRANT("'cap':'sys/blob@1','to':'operator','params':{}"),
+		WFS_E_QUOTA_EXCEEDED);
+	assert_int_equal(act(fixture, "{'action_type':'revoke','name':'g65535'}"), 0);
+	assert_int_equal(act(fixture, GRANT("'cap':'sys/blob@1','to':'operator','params':{}")), 0);
+}
+
+static void principals_of_a_world_are_bounded(void **state)
+{
+	struct world_fixture *fixture = *state;
+	json_t *principals = json_object_get(fixture->loaded.manifest, "principals");
+
+	while (json_array_size(principals) < WFS_PRINCIPALS_MAX)
+		json_array_append_new(principals,
+			json_pack(
+				"{s:o}", "id", json_sprintf("p%zu", json_array_size(principals))));
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_fails(fixture, "{'action_type':'principal','id':'alice'}", WFS_E_QUOTA_EXCEEDED);
+}
+
+#define WITH_TWO(test) cmocka_unit_test_setup_teardown(test, setup, world_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(genesis_gives_the_declared_principals_and_grants_their_cells),
+		IN_WORLD(the_first_snapshot_is_of_the_cells_of_genesis),
+		IN_WORLD(a_principal_is_added_once),
+		WITH_TWO(a_grant_becomes_a_cell),
+		WITH_TWO(a_grant_without_a_name_gets_the_lowest_that_is_free),
+		WITH_TWO(a_name_that_would_be_too_long_has_to_be_given),
+		WITH_TWO(grants_that_fail_are_recorded),
+		WITH_TWO(malformed_actions_leave_no_record),
+		WITH_TWO(a_grant_is_passed_on_a_bounded_number_of_times),
+		WITH_TWO(revoking_takes_back_all_that_was_passed_on),
+		WITH_TWO(a_call_is_counted_in_the_grant_and_those_above_it),
+		WITH_TWO(a_spent_budget_refuses_and_records_nothing),
+		WITH_TWO(a_budget_of_tokens_that_is_spent_refuses_too),
+		WITH_TWO(a_grant_without_a_budget_is_not_counted),
+		WITH_TWO(a_call_that_fails_costs_nothing),
+		WITH_TWO(a_grant_that_is_gone_pays_for_nothing),
+		WITH_TWO(an_action_that_fails_costs_a_call),
+		WITH_TWO(a_grant_can_pay_for_its_own_end),
+		WITH_TWO(blobs_and_snapshots_are_counted_when_they_are_recorded),
+		WITH_TWO(a_refusal_is_recorded_before_it_is_answered),
+		WITH_TWO(a_decision_says_only_what_is_known),
+		WITH_TWO(everything_comes_out_the_same_again),
+		WITH_SOURCE(grants_of_a_world_are_bounded),
+		WITH_SOURCE(principals_of_a_world_are_bounded),
+	};
+
+	return cmocka_run_group_tests_name("grants", tests, NULL, NULL);
+}
