@@ -246,6 +246,42 @@ static void assert_sound(struct world_fixture *fixture)
 }
 
 /* Something of everything. */
+static void act(struct world_fixture *fixture, const char *action)
+{
+	WFS_AUTO_JSON json_t *json = json_of(action);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = "tester", .action = json};
+
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+	json_decref(request.answer);
+}
+
+/* A grant that is passed on, used and taken back, and a refusal. */
+static void live_with_grants(struct world_fixture *fixture)
+{
+	WFS_AUTO_JSON json_t *value = json_of("{'key':'paid','op':'set'}");
+	struct wfs_request event = {.kind = WFS_REQUEST_EVENT,
+		.principal = "alice",
+		.schema = "test/Do@1",
+		.value = value,
+		.charge = "some"};
+	struct wfs_request refusal = {.kind = WFS_REQUEST_DECISION,
+		.principal = "alice",
+		.decision = {.effect = "world.gc"}};
+
+	act(fixture, "{'action_type':'principal','id':'alice'}");
+	act(fixture,
+		"{'action_type':'grant','cap':'sys/act@1','to':'alice','params':{},"
+		"'name':'some','budget':{'calls':2}}");
+	act(fixture,
+		"{'action_type':'grant','cap':'sys/act@1','to':'alice','params':{},"
+		"'name':'part','from':'some'}");
+	assert_int_equal(wfs_world_call(fixture->world, &event), 0);
+	wfs_error_set(&refusal.error, WFS_E_NOT_AUTHORIZED, "no grant of admin");
+	assert_int_equal(wfs_world_call(fixture->world, &refusal), -EACCES);
+	act(fixture, "{'action_type':'revoke','name':'part'}");
+}
+
 static void live(struct world_fixture *fixture)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
@@ -265,6 +301,7 @@ static void live(struct world_fixture *fixture)
 	request.snapshot_height = height_of(fixture);
 	request.snapshot_hash = snapshot_of(fixture, request.snapshot_height);
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+	live_with_grants(fixture);
 	tell(fixture, "{'key':'a','op':'add','n':2}");
 }
 
@@ -366,6 +403,24 @@ static void a_height_inside_of_a_request_ends_with_a_snapshot_record(void **stat
 	world_fixture_close(fixture);
 	wfs_directory_remove(fixture->directory);
 	assert_true(restore(fixture).history);
+	assert_sound(fixture);
+}
+
+static void grants_come_with_the_cells_when_there_is_no_journal(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_with_grants(fixture);
+	copy_state(fixture);
+	assert_false(restore(fixture).history);
+
+	WFS_AUTO_RECORD struct wfs_record_parsed genesis = record_at(fixture, 0);
+	assert_false(genesis.record.changed);
+	assert_state_at(fixture, 1, "sys.grant", "operator.act.1", NULL);
+	assert_state(fixture, "sys.grant", "some",
+		"{'budget':{'calls':2},'cap':'sys/act@1','granted_by':'tester','name':'some',"
+		"'params':{},'to':'alice','used':{'calls':1,'tokens':0}}");
+	act(fixture, "{'action_type':'revoke','name':'operator.act.1'}");
 	assert_sound(fixture);
 }
 
@@ -864,6 +919,7 @@ int main(void)
 		IN_WORLD(a_restored_world_goes_on_as_the_first_one_would),
 		IN_WORLD(every_height_is_restored),
 		IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record),
+		IN_WORLD(grants_come_with_the_cells_when_there_is_no_journal),
 		IN_WORLD(a_new_world_is_restored),
 		IN_WORLD(the_files_of_all_records_may_be_there),
 		IN_WORLD(more_records_than_one_batch_are_restored),
