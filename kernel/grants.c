@@ -445,45 +445,43 @@ static const struct action_type {
 	{"principal", check_principal, fold_principal},
 };
 
-static int find_type(
-	const json_t *action, const struct action_type **ret_type, struct wfs_error *error)
+static const struct action_type *find_type(const char *name)
 {
-	const char *name;
-	int r = wfs_json_get_string(action, "action_type", &name, error);
-
-	if (r)
-		return r;
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(action_types); i++) {
-		if (strcmp(action_types[i].name, name) == 0) {
-			*ret_type = &action_types[i];
-			return 0;
-		}
-	}
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(action_types); i++)
+		if (strcmp(action_types[i].name, name) == 0)
+			return &action_types[i];
+	return NULL;
 }
 
 int wfs_action_check(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
-	const struct action_type *type = NULL;
-	int r = find_type(action, &type, error);
+	const struct action_type *type;
+	const char *name;
+	int r = wfs_json_get_string(action, "action_type", &name, error);
 
-	return r ? r : type->check(manifest, action, error);
+	if (r)
+		return r;
+	type = find_type(name);
+	return type
+		? type->check(manifest, action, error)
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
 }
 
 /* It was checked when it was sent, but maybe by another manifest. */
 int grants_fold_action(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
-	const struct action_type *type = NULL;
-	int r = find_type(action, &type, error);
+	const struct action_type *type;
+	int r = wfs_action_check(fold->manifest, action, error);
 
-	if (!r)
-		r = type->check(fold->manifest, action, error);
-	return wfs_trace(r ? r : type->fold(fold, action, ret_answer, error));
+	if (r)
+		return r;
+	type = find_type(json_string_value(json_object_get(action, "action_type")));
+	wfs_require(type != NULL);
+	return wfs_trace(type->fold(fold, action, ret_answer, error));
 }
 
-/* The answer's members stand in the result, which has them sorted; `ok` comes last but for names. */
 void wfs_action_write_body(struct wfs_buffer *buffer, const struct wfs_fold_input *input,
 	const json_t *answer, const char *error_code)
 {
