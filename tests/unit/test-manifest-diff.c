@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one manifest would change of another. */
+#include "tests/unit/manifest-helper.h"
+
+#include "kernel/manifest/manifest-diff.h"
+
+/* From the good manifest to @document. */
+static void assert_diff(json_t *document, const char *expected)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *from = manifest_good();
+	WFS_AUTO_MANIFEST struct wfs_manifest *to = manifest_of(document);
+	WFS_AUTO_FREE char *wanted = json_text(expected);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *diff = NULL;
+
+	assert_int_equal(wfs_manifest_diff(from, to, &diff), 0);
+	wfs_json_write(diff, &text);
+	assert_string_equal(wfs_buffer_text(&text), wanted);
+}
+
+static void the_same_manifest_changes_nothing(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = good_document();
+
+	assert_diff(document, "{'added':[],'changed':[],'removed':[]}");
+}
+
+static void members_of_the_manifest_are_named(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = edited("", "{'name':'other'}");
+
+	assert_diff(document, "{'added':[],'changed':[{'list':'','name':'name'}],'removed':[]}");
+}
+
+static void definitions_are_added_changed_and_removed(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = edited("schemas/0", "{'schema':{'type':'array'}}");
+
+	json_array_append_new(json_object_get(document, "schemas"),
+		json_of("{'$kind':'defschema','name':'dpkg/New@1','schema':true}"));
+	assert_int_equal(
+		json_array_remove(json_object_get(document, "effects"), WFS_EFFECT_BLOB_PUT), 0);
+
+	assert_diff(document,
+		"{'added':[{'list':'schemas','name':'dpkg/New@1'}],"
+		"'changed':[{'list':'schemas','name':'dpkg/Change@1'}],"
+		"'removed':[{'list':'effects','name':'blob.put'}]}");
+}
+
+static void rows_principals_and_grants_are_told_apart(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = edited("grants/0", "{'params':{}}");
+
+	json_array_append_new(json_object_get(document, "principals"), json_of("{'id':'bob'}"));
+	assert_int_equal(json_array_remove(json_object_get(document, "routing"), 1), 0);
+	json_object_set_new(value_at(document, "routing/1"), "key_field", json_string("other"));
+
+	assert_diff(document,
+		"{'added':[{'list':'principals','name':'bob'}],"
+		"'changed':[{'list':'routing','name':'dpkg/Change@1 -> package'},"
+		"{'list':'grants','name':'alice.query.1'}],"
+		"'removed':[{'list':'routing','name':'dpkg/Alert@2 -> total'}]}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_same_manifest_changes_nothing),
+		cmocka_unit_test(members_of_the_manifest_are_named),
+		cmocka_unit_test(definitions_are_added_changed_and_removed),
+		cmocka_unit_test(rows_principals_and_grants_are_told_apart),
+	};
+
+	return cmocka_run_group_tests_name("manifest-diff", tests, NULL, NULL);
+}
