@@ -60,7 +60,7 @@ static int blob_result(struct wfs_call *call)
 	call->result = json_pack("{s:I}", "size", (json_int_t)call->request.blob.size_bytes);
 	if (!call->result)
 		return -ENOMEM;
-	return wfs_verb_hash_set(call->result, "hash", &call->request.blob.hash);
+	return wfs_json_set_hash(call->result, "hash", &call->request.blob.hash);
 }
 
 static void blob_recorded(struct wfs_request *request)

@@ -41,7 +41,7 @@ int wfs_verb_blob_get(struct wfs_call *call)
 	if (r)
 		return r;
 	call->result = json_object();
-	return wfs_verb_base64_set(
+	return wfs_json_set_base64(
 		call->result, "data_b64", content.bytes.data, content.bytes.size);
 }
 
@@ -56,7 +56,7 @@ int wfs_verb_blob_stat(struct wfs_call *call)
 		return r;
 	call->result = json_pack("{s:I, s:I, s:I}", "height", (json_int_t)listing.height, "size",
 		(json_int_t)blob.size_bytes, "time_ns", (json_int_t)listing.time_ns);
-	return call->result ? wfs_verb_hash_set(call->result, "hash", &blob.hash) : -ENOMEM;
+	return call->result ? wfs_json_set_hash(call->result, "hash", &blob.hash) : -ENOMEM;
 }
 
 /* A put under way: a small value lives in its writer until the request has been answered. */
@@ -76,7 +76,7 @@ WFS_DEFINE_AUTO(put, struct put, put_free)
 static int put_result(struct wfs_call *call)
 {
 	call->result = json_object();
-	return wfs_verb_hash_set(call->result, "hash", &call->request.blob.hash);
+	return wfs_json_set_hash(call->result, "hash", &call->request.blob.hash);
 }
 
 static void put_answered(struct wfs_request *request)

@@ -47,7 +47,7 @@ int wfs_verb_snapshot(struct wfs_call *call)
 	call->result = json_pack("{s:I, s:[I]}", "height", (json_int_t)request->snapshot_height,
 		"seqs", (json_int_t)request->seq);
 	return call->result
-		? wfs_verb_hash_set(call->result, "snapshot_hash", &request->snapshot_hash)
+		? wfs_json_set_hash(call->result, "snapshot_hash", &request->snapshot_hash)
 		: -ENOMEM;
 }
 

@@ -24,32 +24,37 @@ enum {
 /* In the effect column: the session judges each part of the tree as it is read. */
 enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 
+/* In the members column, see below. */
+#define WFS_VERB_AS_EFFECT NULL
+
 /*
  * X(handler, name, effect, slow, members of the payload; `?` marks an optional one)
+ * WFS_VERB_AS_EFFECT: the verb takes what the effect takes and gives its receipt, both checked.
  * Slow: takes long enough to hold up others, wants a thread that may wait.
  */
-#define WFS_VERBS(X)                                                                             \
-	X(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false, "consistency?") \
-	X(query_state, "query-state", WFS_EFFECT_INTROSPECT_REDUCER_STATE, false,                \
-		"reducer key_b64? consistency?")                                                 \
-	X(list_cells, "list-cells", WFS_EFFECT_INTROSPECT_LIST_CELLS, false,                     \
-		"reducer consistency? cursor? limit?")                                           \
-	X(journal_head, "journal-head", WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, false, "")           \
-	X(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, "from limit?")     \
-	X(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, "hash_hex")                           \
-	X(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, "hash_hex")                        \
-	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, "data_b64")                           \
-	X(invoke, "invoke", WFS_EFFECT_ACTION_NOOP, false, "action")                             \
-	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, "schema value key?")           \
-	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, "")                             \
-	X(gc, "gc", WFS_EFFECT_WORLD_GC, true, "keep_heights? since? journal? cursor? limit?")   \
-	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, "dir as? allow_other? nest_ctl?")        \
-	X(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, "dir")                                 \
-	X(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, "")                             \
-	X(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, "")                           \
-	X(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, "")                            \
-	X(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, "path at? cursor? limit?")             \
-	X(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, "path at?")                            \
+#define WFS_VERBS(X)                                                                              \
+	X(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false,                  \
+		WFS_VERB_AS_EFFECT)                                                               \
+	X(query_state, "query-state", WFS_EFFECT_INTROSPECT_REDUCER_STATE, false,                 \
+		WFS_VERB_AS_EFFECT)                                                               \
+	X(list_cells, "list-cells", WFS_EFFECT_INTROSPECT_LIST_CELLS, false, WFS_VERB_AS_EFFECT)  \
+	X(journal_head, "journal-head", WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, false,                \
+		WFS_VERB_AS_EFFECT)                                                               \
+	X(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, WFS_VERB_AS_EFFECT) \
+	X(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, WFS_VERB_AS_EFFECT)                    \
+	X(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, "hash_hex")                         \
+	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, WFS_VERB_AS_EFFECT)                    \
+	X(invoke, "invoke", WFS_EFFECT_ACTION_NOOP, false, "action")                              \
+	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, WFS_VERB_AS_EFFECT)             \
+	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WFS_VERB_AS_EFFECT)              \
+	X(gc, "gc", WFS_EFFECT_WORLD_GC, true, WFS_VERB_AS_EFFECT)                                \
+	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WFS_VERB_AS_EFFECT)                       \
+	X(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, "dir")                                  \
+	X(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, WFS_VERB_AS_EFFECT)              \
+	X(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, "")                            \
+	X(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, WFS_VERB_AS_EFFECT)             \
+	X(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, "path at? cursor? limit?")              \
+	X(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, "path at?")                             \
 	X(fs_read, "fs-read", WFS_EFFECT_PER_READ, false, "path at? offset? limit?")
 
 /* What a handler returns when `done` of its request will finish the call. */
@@ -81,9 +86,6 @@ int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 
 /** wfs_verb_cursor_set() - put `next_cursor` into a result. Return: 0, or -ENOMEM. */
 int wfs_verb_cursor_set(json_t *result, uint64_t cursor);
-
-/** wfs_verb_base64_set() - put bytes into a result. Return: 0, or -ENOMEM. */
-int wfs_verb_base64_set(json_t *result, const char *name, const void *data, size_t size);
 
 /**
  * wfs_verb_view() - open the view that a text form of consistency asks for, and set call->meta

@@ -101,7 +101,7 @@ int wfs_verb_query_state(struct wfs_call *call)
 	r = wfs_session_content(
 		call->session, &view, &version, WFS_RANGE_ALL, &content, &call->error);
 	return r ? r
-		 : wfs_verb_base64_set(
+		 : wfs_json_set_base64(
 			   call->result, "state_b64", content.bytes.data, content.bytes.size);
 }
 
@@ -119,9 +119,9 @@ static int append_cell(
 		(json_int_t)entry->size_bytes);
 	r = cell ? 0 : -ENOMEM;
 	if (!r)
-		r = wfs_verb_base64_set(cell, "key_b64", entry->key.data, entry->key.size);
+		r = wfs_json_set_base64(cell, "key_b64", entry->key.data, entry->key.size);
 	if (!r)
-		r = wfs_verb_hash_set(cell, "state_hash", &version.hash);
+		r = wfs_json_set_hash(cell, "state_hash", &version.hash);
 	if (!r && json_array_append(cells, cell) < 0)
 		r = -ENOMEM;
 	return r;

@@ -71,26 +71,6 @@ int wfs_verb_cursor_set(json_t *result, uint64_t cursor)
 		: 0;
 }
 
-int wfs_verb_base64_set(json_t *result, const char *name, const void *data, size_t size)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	wfs_base64_append(&text, data, size);
-	if (wfs_buffer_check(&text) < 0 ||
-		json_object_set_new(
-			result, name, json_stringn_nocheck(wfs_buffer_text(&text), text.size)) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-int wfs_verb_hash_set(json_t *result, const char *name, const struct wfs_hash *hash)
-{
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(hash, text);
-	return json_object_set_new(result, name, json_string_nocheck(text)) < 0 ? -ENOMEM : 0;
-}
-
 int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view)
 {
 	struct wfs_consistency wanted = {.kind = WFS_CONSISTENCY_HEAD};

@@ -166,7 +166,7 @@ static int data_result(struct wfs_call *call, const struct place *place,
 
 	call->result = json_pack("{s:b, s:I}", "eof", (int)(end >= place->attr.size_bytes), "size",
 		(json_int_t)place->attr.size_bytes);
-	return wfs_verb_base64_set(call->result, "data_b64", data->bytes.data, data->bytes.size);
+	return wfs_json_set_base64(call->result, "data_b64", data->bytes.data, data->bytes.size);
 }
 
 int wfs_verb_fs_read(struct wfs_call *call)

@@ -15,7 +15,7 @@ struct verb {
 	int (*handler)(struct wfs_call *call);
 	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
 	bool slow;
-	const char *members;
+	const char *members; /* NULL: those of the effect, and it gives the effect's receipt */
 };
 
 static const struct verb verbs[] = {
@@ -57,55 +57,20 @@ static int refuse_verb(struct wfs_call *call, const char *name)
 		name, wfs_buffer_text(&names));
 }
 
-/* Takes the next word off `members`: `name` or `name?`. Return: its size, 0 at the end. */
-static size_t member_next(const char **members, const char **ret_name, bool *ret_optional)
-{
-	const char *const name = *members + strspn(*members, " ");
-	size_t size = strcspn(name, " ");
-
-	*members = name + size;
-	*ret_name = name;
-	*ret_optional = size > 0 && name[size - 1] == '?';
-	return *ret_optional ? size - 1 : size;
-}
-
-static bool member_known(const char *members, const char *key, size_t key_size)
-{
-	const char *name;
-	bool optional;
-
-	for (;;) {
-		const size_t size = member_next(&members, &name, &optional);
-
-		if (size == 0)
-			return false;
-		if (size == key_size && memcmp(name, key, size) == 0)
-			return true;
-	}
-}
-
+/* Unknown and missing members; of what the effect defines, the types as well. */
 static int check_payload(const struct verb *verb, struct wfs_call *call)
 {
-	const char *members = verb->members;
-	const char *name;
-	bool optional;
-	size_t size;
+	const enum wfs_effect effect = (enum wfs_effect)verb->effect;
+	struct wfs_params params;
+	int r = 0;
 
 	if (!json_is_object(call->payload))
 		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
 			"the payload of '%s' is not an object", verb->name);
-	for (void *at = json_object_iter(call->payload); at;
-		at = json_object_iter_next(call->payload, at))
-		if (!member_known(members, json_object_iter_key(at), json_object_iter_key_len(at)))
-			return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-				"unknown member '%.60s' (%s takes: %s)", json_object_iter_key(at),
-				verb->name, *members ? members : "none");
-	while ((size = member_next(&members, &name, &optional)) > 0)
-		if (!optional && !json_object_getn(call->payload, name, size))
-			return wfs_error_set(&call->error, WFS_E_MISSING_ARGUMENT,
-				"'%.*s' is missing (%s takes: %s)", (int)size, name, verb->name,
-				verb->members);
-	return 0;
+	r = wfs_json_members(call->payload, verb->name,
+		verb->members ? verb->members : wfs_effect_members(effect), &call->error);
+	return r || verb->members ? r
+				  : wfs_effect_decode(effect, call->payload, &params, &call->error);
 }
 
 static int run(struct wfs_call *call, const char *name)
@@ -119,6 +84,8 @@ static int run(struct wfs_call *call, const char *name)
 		call->payload = json_object();
 	if (!call->payload)
 		return -ENOMEM;
+	call->effect = (enum wfs_effect)verb->effect;
+	call->gives_receipt = !verb->members;
 	r = check_payload(verb, call);
 	if (!r && verb->effect != WFS_EFFECT_PER_READ)
 		r = wfs_session_judge(call->session, (enum wfs_effect)verb->effect, &call->error);
@@ -141,9 +108,9 @@ static json_t *meta_document(const struct wfs_meta *meta)
 	int r = document ? 0 : -ENOMEM;
 
 	if (!r)
-		r = wfs_verb_hash_set(document, "manifest_hash", &meta->manifest_hash);
+		r = wfs_json_set_hash(document, "manifest_hash", &meta->manifest_hash);
 	if (!r && meta->has_snapshot)
-		r = wfs_verb_hash_set(document, "snapshot_hash", &meta->snapshot_hash);
+		r = wfs_json_set_hash(document, "snapshot_hash", &meta->snapshot_hash);
 	return r ? NULL : WFS_STEAL(document);
 }
 
@@ -197,6 +164,8 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 
 	if (!r && call->meta && json_object_set(call->result, "meta", call->meta) < 0)
 		r = -ENOMEM;
+	if (!r && call->gives_receipt)
+		r = wfs_effect_check_receipt(call->effect, call->result, &call->error);
 	if (r) {
 		json_decref(WFS_STEAL(call->result));
 		if (call->error.code == WFS_OK)

@@ -39,6 +39,8 @@ struct wfs_call {
 	struct wfs_error error;
 	json_t *meta; /* {journal_height, snapshot_hash?, manifest_hash}; owned, may be NULL */
 
+	bool gives_receipt;         /* private: the result is the receipt of `effect` */
+	enum wfs_effect effect;     /* private */
 	struct wfs_request request; /* private to verbs that change something */
 };
 
@@ -64,6 +66,3 @@ bool wfs_verb_slow(const char *verb);
  * @r: 0, or -errno with or without call->error
  */
 void wfs_verb_finish(struct wfs_call *call, int r);
-
-/** wfs_verb_hash_set() - put the text of a hash into a result. Return: 0, or -ENOMEM. */
-int wfs_verb_hash_set(json_t *result, const char *name, const struct wfs_hash *hash);

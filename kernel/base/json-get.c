@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
 static const char *type_name(const json_t *json)
@@ -115,4 +116,74 @@ int wfs_json_only(const json_t *object, const char *const *names, struct wfs_err
 			return refuse_member(name, names, error);
 	}
 	return 0;
+}
+
+/* Takes the next word off `members`: `name` or `name?`. Return: its size, 0 at the end. */
+static size_t member_next(const char **members, const char **ret_name, bool *ret_optional)
+{
+	const char *const name = *members + strspn(*members, " ");
+	size_t size = strcspn(name, " ");
+
+	*members = name + size;
+	*ret_name = name;
+	*ret_optional = size > 0 && name[size - 1] == '?';
+	return *ret_optional ? size - 1 : size;
+}
+
+static bool member_known(const char *members, struct wfs_bytes key)
+{
+	const char *name;
+	bool optional;
+	size_t size;
+
+	while ((size = member_next(&members, &name, &optional)) > 0)
+		if (wfs_bytes_equal(WFS_BYTES(name, size), key))
+			return true;
+	return false;
+}
+
+int wfs_json_members(
+	const json_t *object, const char *what, const char *members, struct wfs_error *error)
+{
+	json_t *const iterated = (json_t *)object; /* jansson's iterators take no const */
+	const char *words = members;
+	const char *name;
+	bool optional;
+	size_t size;
+	int r = require_object(object, error);
+
+	if (r < 0)
+		return r;
+	for (void *at = json_object_iter(iterated); at; at = json_object_iter_next(iterated, at)) {
+		name = json_object_iter_key(at);
+		if (!member_known(members, WFS_BYTES(name, json_object_iter_key_len(at))))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"unknown member '%.60s' (%s takes: %s)", name, what,
+				*members ? members : "none");
+	}
+	while ((size = member_next(&words, &name, &optional)) > 0)
+		if (!optional && !json_object_getn(object, name, size))
+			return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
+				"'%.*s' is missing (%s takes: %s)", (int)size, name, what, members);
+	return 0;
+}
+
+int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_base64_append(&text, data, size);
+	if (wfs_buffer_check(&text) < 0 ||
+		json_object_set_new(
+			object, name, json_stringn_nocheck(wfs_buffer_text(&text), text.size)) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+int wfs_json_set_hash(json_t *object, const char *name, const struct wfs_hash *hash)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	return json_object_set_new(object, name, json_string_nocheck(text)) < 0 ? -ENOMEM : 0;
 }

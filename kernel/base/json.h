@@ -16,6 +16,7 @@
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
+#include "kernel/base/hash.h"
 
 enum {
 	WFS_JSON_DEPTH_MAX = 128,      /* nesting levels, arrays and objects together */
@@ -97,3 +98,18 @@ int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum
 
 /** wfs_json_only() - every member of @object is one of the NULL-ended @names. */
 int wfs_json_only(const json_t *object, const char *const *names, struct wfs_error *error);
+
+/**
+ * wfs_json_members() - every member of @object is one of @members, and none that must be is missing
+ * @what: what takes them, for messages
+ * @members: names with spaces between; `?` behind one that may be absent
+ * Return: 0, or -EINVAL (invalid_argument; missing_argument), naming the member.
+ */
+int wfs_json_members(
+	const json_t *object, const char *what, const char *members, struct wfs_error *error);
+
+/** wfs_json_set_base64() - a member with the base64 of bytes. Return: 0, or -ENOMEM. */
+int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size);
+
+/** wfs_json_set_hash() - a member with the text of a hash. Return: 0, or -ENOMEM. */
+int wfs_json_set_hash(json_t *object, const char *name, const struct wfs_hash *hash);

@@ -46,11 +46,7 @@ json_t *wfs_builtin_effects(void)
 	WFS_AUTO_JSON json_t *list = json_array();
 
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
-		json_t *effect = json_pack("{s:s, s:s, s:s}", "$kind", "defeffect", "name",
-			wfs_effect_kind((enum wfs_effect)i), "cap_type",
-			wfs_effect_cap_type((enum wfs_effect)i));
-
-		if (!effect || json_array_append_new(list, effect) < 0)
+		if (json_array_append_new(list, wfs_effect_definition((enum wfs_effect)i)) < 0)
 			return NULL;
 	}
 	return WFS_STEAL(list);

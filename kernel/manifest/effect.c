@@ -1,16 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of effect kinds. */
+/* The table of effects: definitions, and params read by them. */
 #include "kernel/manifest/effect.h"
 
-#include "kernel/base/error.h"
+#include <string.h>
+
+#include "kernel/base/json.h"
+#include "kernel/manifest/effect-impl.h"
+
+static const struct wfs_shape consistency_shape = {
+	.kind = WFS_SHAPE_TEXT,
+	.comment = "head | exact:<h> | at_least:<h>; when absent: head",
+};
+static const struct wfs_shape object_shape = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/Object@1"};
+static const struct wfs_shape value_shape = {.kind = WFS_SHAPE_VALUE, .ref = "sys/Value@1"};
+
+#define SHAPE_TEXT &wfs_shape_text
+#define SHAPE_CONSISTENCY &consistency_shape
+#define SHAPE_NAT &wfs_shape_nat
+#define SHAPE_BOOL &wfs_shape_bool
+#define SHAPE_VALUE &value_shape
+#define SHAPE_OBJECT &object_shape
+#define NEED_REQUIRED false
+#define NEED_OPTIONAL true
+#define MARK_REQUIRED ""
+#define MARK_OPTIONAL "?"
+
+#define PARAM_ROW(effect, type, name, need) \
+	{#name, SHAPE_##type, NEED_##need, offsetof(struct wfs_params, effect.name)},
+#define PARAM_ROWS(constant, member, kind_, cap_type, scope, params) \
+	static const struct wfs_shape_member member##_params[] = {params(PARAM_ROW, member){NULL}};
+WFS_EFFECTS(PARAM_ROWS)
 
 static const struct {
 	const char *kind;
 	const char *cap_type;
+	const char *origin_scope;
+	struct wfs_shape params;
+	const char *members; /* behind a space */
 } effects[] = {
-#define EFFECT_ROW(constant, kind, cap_type) {kind, cap_type},
+#define PARAM_WORD(effect, type, name, need) " " #name MARK_##need
+#define EFFECT_ROW(constant, member, kind_, cap_type, scope, params_)                          \
+	{(kind_), (cap_type), (scope), {.kind = WFS_SHAPE_RECORD, .members = member##_params}, \
+		"" params_(PARAM_WORD, member)},
 	WFS_EFFECTS(EFFECT_ROW)
 #undef EFFECT_ROW
+#undef PARAM_WORD
 };
 
 const char *wfs_effect_kind(enum wfs_effect effect)
@@ -23,4 +57,105 @@ const char *wfs_effect_cap_type(enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);
 	return effects[effect].cap_type;
+}
+
+enum wfs_effect wfs_effect_find(const char *kind)
+{
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++)
+		if (strcmp(effects[i].kind, kind) == 0)
+			return (enum wfs_effect)i;
+	return WFS_EFFECT_COUNT;
+}
+
+bool wfs_effect_of_reducers(enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return strcmp(effects[effect].origin_scope, "both") == 0;
+}
+
+const char *wfs_effect_members(enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return effects[effect].members + strspn(effects[effect].members, " ");
+}
+
+json_t *wfs_effect_definition(enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "$kind", "defeffect", "name",
+		effects[effect].kind, "params", wfs_shape_document(&effects[effect].params),
+		"receipt", wfs_shape_document(effect_receipt(effect)), "origin_scope",
+		effects[effect].origin_scope, "cap_type", effects[effect].cap_type);
+}
+
+json_t *wfs_effect_params_schema(enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return wfs_shape_schema(&effects[effect].params);
+}
+
+/* --- params and receipts --- */
+
+static int read_flag(
+	const json_t *params, const char *name, bool *ret_flag, struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(params, name);
+
+	if (value && !json_is_boolean(value))
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'%s': expected true or false", name);
+	*ret_flag = json_is_true(value);
+	return 0;
+}
+
+/* Puts one member where the decoded params have it. */
+static int decode_member(const json_t *params, const struct wfs_shape_member *member, char *base,
+	struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(params, member->name);
+	void *const place = base + member->offset;
+
+	switch (member->shape->kind) {
+	case WFS_SHAPE_TEXT:
+		*(const char **)place = NULL;
+		return value ? wfs_json_get_string(params, member->name, place, error) : 0;
+	case WFS_SHAPE_NAT:
+		*(int64_t *)place = -1;
+		return wfs_json_get_integer(params, member->name, 0, INT64_MAX, place, error);
+	case WFS_SHAPE_BOOL:
+		return read_flag(params, member->name, place, error);
+	default:
+		*(const json_t **)place = value;
+		if (member->shape->kind == WFS_SHAPE_OBJECT && value && !json_is_object(value))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%s': expected an object", member->name);
+		return 0;
+	}
+}
+
+int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,
+	struct wfs_error *error)
+{
+	struct wfs_params decoded = {.effect = effect};
+	int r = wfs_json_members(
+		params, wfs_effect_kind(effect), wfs_effect_members(effect), error);
+
+	for (const struct wfs_shape_member *member = effects[effect].params.members;
+		!r && member->name; member++)
+		r = decode_member(params, member, (char *)&decoded, error);
+	if (!r)
+		*ret_params = decoded;
+	return r;
+}
+
+int wfs_effect_check_receipt(enum wfs_effect effect, const json_t *receipt, struct wfs_error *error)
+{
+	struct wfs_error reason = {0};
+	int r = wfs_shape_check(effect_receipt(effect), receipt, &reason);
+
+	if (r == -EINVAL)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"the receipt of %s is not as defined: %.300s", wfs_effect_kind(effect),
+			reason.message);
+	return r ? wfs_error_from_errno(error, r, "check a receipt") : 0;
 }

@@ -142,6 +142,51 @@ static void json_only_refuses_what_is_no_object(void **state)
 	assert_int_equal(wfs_json_only(NULL, names, NULL), -EINVAL);
 }
 
+static void json_members_takes_those_of_a_list_of_words(void **state)
+{
+	WFS_AUTO_JSON json_t *json = json_pack("{s:i, s:i}", "must", 1, "may", 2);
+	WFS_AUTO_JSON json_t *empty = json_object();
+
+	(void)state;
+
+	assert_int_equal(wfs_json_members(json, "test", "may? must", NULL), 0);
+	assert_int_equal(wfs_json_members(empty, "test", "may?", NULL), 0);
+	assert_int_equal(wfs_json_members(empty, "test", "", NULL), 0);
+}
+
+static void json_members_names_what_is_unknown_or_missing(void **state)
+{
+	WFS_AUTO_JSON json_t *json = json_pack("{s:i}", "mus", 1);
+	WFS_AUTO_JSON json_t *empty = json_object();
+	struct wfs_error error = {0};
+
+	(void)state;
+
+	assert_int_equal(wfs_json_members(json, "test", "must may?", &error), -EINVAL);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	assert_string_equal(error.message, "unknown member 'mus' (test takes: must may?)");
+	assert_int_equal(wfs_json_members(json, "test", "", &error), -EINVAL);
+	assert_string_equal(error.message, "unknown member 'mus' (test takes: none)");
+	assert_int_equal(wfs_json_members(empty, "test", "may? must", &error), -EINVAL);
+	assert_int_equal(error.code, WFS_E_MISSING_ARGUMENT);
+	assert_string_equal(error.message, "'must' is missing (test takes: may? must)");
+	assert_int_equal(wfs_json_members(NULL, "test", "", &error), -EINVAL);
+}
+
+static void json_set_writes_bytes_and_hashes_as_text(void **state)
+{
+	WFS_AUTO_JSON json_t *json = json_object();
+	const struct wfs_hash zero = {.bytes = {0}};
+
+	(void)state;
+
+	assert_int_equal(wfs_json_set_base64(json, "data", "hello", 5), 0);
+	assert_int_equal(wfs_json_set_hash(json, "hash", &zero), 0);
+	assert_string_equal(json_string_value(json_object_get(json, "data")), "aGVsbG8=");
+	assert_memory_equal(json_string_value(json_object_get(json, "hash")), "sha256:000", 10);
+	assert_int_equal(wfs_json_set_base64(NULL, "data", "", 0), -ENOMEM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +198,9 @@ int main(void)
 		cmocka_unit_test(json_only_accepts_listed_members),
 		cmocka_unit_test(json_only_names_the_unknown_member),
 		cmocka_unit_test(json_only_refuses_what_is_no_object),
+		cmocka_unit_test(json_members_takes_those_of_a_list_of_words),
+		cmocka_unit_test(json_members_names_what_is_unknown_or_missing),
+		cmocka_unit_test(json_set_writes_bytes_and_hashes_as_text),
 	};
 
 	return cmocka_run_group_tests_name("json-get", tests, NULL, NULL);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each effect gives. Reads say where the world stood: `meta`. */
+#include "kernel/manifest/effect-impl.h"
+
+#define NEED(name, shape)             \
+	{                             \
+		name, shape, false, 0 \
+	}
+#define MAYBE(name, shape)           \
+	{                            \
+		name, shape, true, 0 \
+	}
+
+#define TEXT &wfs_shape_text
+#define NAT &wfs_shape_nat
+#define BOOL &wfs_shape_bool
+#define HASH &wfs_shape_hash
+
+static const struct wfs_shape manifest_ref = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/Manifest@1"};
+static const struct wfs_shape record_ref = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/Record@1"};
+static const struct wfs_shape mount_ref = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/Mount@1"};
+static const struct wfs_shape value_ref = {.kind = WFS_SHAPE_VALUE, .ref = "sys/Value@1"};
+
+static const struct wfs_shape nats = {.kind = WFS_SHAPE_LIST, .item = NAT};
+static const struct wfs_shape records = {.kind = WFS_SHAPE_LIST, .item = &record_ref};
+static const struct wfs_shape mounts = {.kind = WFS_SHAPE_LIST, .item = &mount_ref};
+
+#define META_MEMBERS \
+	NEED("journal_height", NAT), NEED("manifest_hash", HASH), MAYBE("snapshot_hash", HASH)
+
+static const struct wfs_shape_member meta_members[] = {
+	META_MEMBERS,
+	{NULL},
+};
+static const struct wfs_shape meta = {.kind = WFS_SHAPE_RECORD, .members = meta_members};
+
+static const struct wfs_shape_member cell_members[] = {
+	NEED("key_b64", TEXT),
+	NEED("last_active_height", NAT),
+	NEED("last_active_ns", NAT),
+	NEED("size", NAT),
+	NEED("state_hash", HASH),
+	{NULL},
+};
+static const struct wfs_shape cell = {.kind = WFS_SHAPE_RECORD, .members = cell_members};
+static const struct wfs_shape cells = {.kind = WFS_SHAPE_LIST, .item = &cell};
+
+static const struct wfs_shape_member queue_members[] = {
+	NEED("bytes", NAT),
+	NEED("count", NAT),
+	NEED("max", NAT),
+	{NULL},
+};
+static const struct wfs_shape queue = {.kind = WFS_SHAPE_RECORD, .members = queue_members};
+
+static const struct wfs_shape_member store_members[] = {
+	NEED("free_bytes", NAT),
+	NEED("map_size_bytes", NAT),
+	NEED("used_bytes", NAT),
+	{NULL},
+};
+static const struct wfs_shape store = {.kind = WFS_SHAPE_RECORD, .members = store_members};
+
+static const struct wfs_shape_member introspect_manifest[] = {
+	NEED("manifest", &manifest_ref),
+	META_MEMBERS,
+	NEED("meta", &meta),
+	{NULL},
+};
+
+static const struct wfs_shape_member introspect_reducer_state[] = {
+	MAYBE("state_b64", TEXT),
+	NEED("meta", &meta),
+	{NULL},
+};
+
+static const struct wfs_shape_member introspect_journal_head[] = {
+	META_MEMBERS,
+	NEED("meta", &meta),
+	{NULL},
+};
+
+static const struct wfs_shape_member introspect_list_cells[] = {
+	NEED("cells", &cells),
+	MAYBE("next_cursor", TEXT),
+	NEED("meta", &meta),
+	{NULL},
+};
+
+static const struct wfs_shape_member introspect_journal[] = {
+	NEED("records", &records),
+	MAYBE("next_from", NAT),
+	NEED("meta", &meta),
+	{NULL},
+};
+
+static const struct wfs_shape_member introspect_status[] = {
+	NEED("effects_in_flight", NAT),
+	NEED("first_height", NAT),
+	NEED("height", NAT),
+	MAYBE("keep", BOOL),
+	NEED("meta", &meta),
+	NEED("mounts", &mounts),
+	NEED("name", TEXT),
+	MAYBE("pid", NAT),
+	NEED("queue", &queue),
+	NEED("store", &store),
+	MAYBE("uptime_s", NAT),
+	NEED("version", TEXT),
+	NEED("world", TEXT),
+	{NULL},
+};
+
+static const struct wfs_shape_member blob_get[] = {
+	NEED("data_b64", TEXT),
+	NEED("meta", &meta),
+	{NULL},
+};
+
+static const struct wfs_shape_member blob_put[] = {
+	NEED("hash", HASH),
+	{NULL},
+};
+
+static const struct wfs_shape_member event_emit[] = {
+	NEED("seqs", &nats),
+	{NULL},
+};
+
+static const struct wfs_shape_member action_noop[] = {
+	NEED("action_type", TEXT),
+	NEED("data", &value_ref),
+	NEED("error", &value_ref),
+	NEED("height", NAT),
+	NEED("message", TEXT),
+	NEED("meta", &meta),
+	NEED("ok", BOOL),
+	{NULL},
+};
+
+static const struct wfs_shape_member world_snapshot[] = {
+	NEED("height", NAT),
+	NEED("seqs", &nats),
+	NEED("snapshot_hash", HASH),
+	{NULL},
+};
+
+static const struct wfs_shape_member world_gc[] = {
+	NEED("cells", NAT),
+	NEED("done", NAT),
+	NEED("file_bytes", NAT),
+	NEED("files", NAT),
+	NEED("files_held", BOOL),
+	NEED("first_height", NAT),
+	MAYBE("next_cursor", TEXT),
+	NEED("total", NAT),
+	NEED("version_bytes", NAT),
+	NEED("versions", NAT),
+	{NULL},
+};
+
+static const struct wfs_shape_member world_mount[] = {{NULL}};
+static const struct wfs_shape_member world_shutdown[] = {{NULL}};
+
+static const struct wfs_shape_member world_grant[] = {
+	NEED("name", TEXT),
+	{NULL},
+};
+
+static const struct wfs_shape_member world_revoke[] = {{NULL}};
+static const struct wfs_shape_member world_principal[] = {{NULL}};
+
+static const struct wfs_shape_member world_apply[] = {
+	NEED("manifest_hash", HASH),
+	{NULL},
+};
+
+static const struct wfs_shape receipts[] = {
+#define RECEIPT(constant, member, kind_, cap_type, scope, params) \
+	{.kind = WFS_SHAPE_RECORD, .members = (member)},
+	WFS_EFFECTS(RECEIPT)
+#undef RECEIPT
+};
+
+const struct wfs_shape *effect_receipt(enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return &receipts[effect];
+}
