@@ -214,6 +214,29 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_world_figu
 	return r;
 }
 
+struct session_introspector {
+	struct wfs_introspector introspector; /* first: open_for_session casts back */
+	const struct wfs_session *session;
+};
+
+static int open_for_session(const struct wfs_introspector *introspector, uint64_t height,
+	struct wfs_view *ret_view, struct wfs_error *error)
+{
+	const struct session_introspector *self = (const struct session_introspector *)introspector;
+
+	return wfs_session_view(self->session, height, ret_view, error);
+}
+
+int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
+	const json_t *params, json_t **ret_payload, struct wfs_error *error)
+{
+	const struct session_introspector self = {{.open = open_for_session}, session};
+	int r = wfs_session_judge(session, effect, error);
+
+	*ret_payload = NULL;
+	return r ? r : wfs_introspect(&self.introspector, effect, params, ret_payload, error);
+}
+
 /* --- changing --- */
 
 static enum wfs_effect effect_of(enum wfs_request_kind kind)

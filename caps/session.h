@@ -12,6 +12,7 @@
 
 #include "kernel/consistency.h"
 #include "kernel/gc.h"
+#include "kernel/introspect.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
@@ -90,6 +91,15 @@ int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view 
 	uint64_t offset, size_t size, struct wfs_buffer *buffer);
 int wfs_session_figures(const struct wfs_session *session, struct wfs_world_figures *ret_figures,
 	struct wfs_error *error);
+
+/**
+ * wfs_session_introspect() - ask the world about itself; see wfs_introspect
+ * @effect: one of those that wfs_introspects
+ * @ret_payload: the answer; of a failure {"code","message","meta"?}, or NULL. Caller owns it.
+ * Return: 0, -EACCES, or as wfs_introspect.
+ */
+int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
+	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
 /* --- changing --- */
 

@@ -18,7 +18,6 @@ enum {
 	WFS_VERB_READ_MAX = 1 << 20,    /* bytes of one fs-read, and its default */
 	WFS_VERB_BLOB_MAX = 11 << 20,   /* bytes of one blob-get; larger ones go through fs-read */
 	WFS_VERB_GC_MAX = 1 << 20,      /* versions that one page of gc looks at, about */
-	WFS_VERB_NAMES_MAX = 20,        /* reducers that an error message names */
 };
 
 /* In the effect column: the session judges each part of the tree as it is read. */

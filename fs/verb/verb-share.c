@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the handlers of verbs share: members of the payload, parts of the result, views. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "fs/verb/verb-impl.h"
-#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
 int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text)
@@ -27,16 +25,7 @@ int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag)
 
 int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer)
 {
-	const char *text = "";
-	struct wfs_error reason;
-	int r = wfs_verb_text(call, name, &text);
-
-	if (r)
-		return r;
-	r = wfs_base64_decode(text, strlen(text), buffer, &reason);
-	if (r == -EINVAL)
-		wfs_error_set(&call->error, reason.code, "'%s': %s", name, reason.message);
-	return r;
+	return wfs_json_get_base64(call->payload, name, buffer, &call->error);
 }
 
 int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit)
@@ -51,24 +40,12 @@ int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit)
 
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor)
 {
-	const char *text = "0";
-	int r = wfs_verb_text(call, "cursor", &text);
-
-	if (r)
-		return r;
-	const size_t digits = wfs_decimal_read(text, strlen(text), ret_cursor);
-	if (digits == 0 || text[digits])
-		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-			"'cursor': expected the next_cursor of an earlier answer, got '%.60s'",
-			text);
-	return 0;
+	return wfs_json_get_cursor(call->payload, ret_cursor, &call->error);
 }
 
 int wfs_verb_cursor_set(json_t *result, uint64_t cursor)
 {
-	return json_object_set_new(result, "next_cursor", json_sprintf("%" PRIu64, cursor)) < 0
-		? -ENOMEM
-		: 0;
+	return wfs_json_set_cursor(result, cursor);
 }
 
 int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view)

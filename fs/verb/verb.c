@@ -100,20 +100,6 @@ void wfs_call_start(struct wfs_call *call, const char *verb)
 		wfs_verb_finish(call, r);
 }
 
-/* Return: new reference, NULL without memory. */
-static json_t *meta_document(const struct wfs_meta *meta)
-{
-	WFS_AUTO_JSON json_t *document =
-		json_pack("{s:I}", "journal_height", (json_int_t)meta->journal_height);
-	int r = document ? 0 : -ENOMEM;
-
-	if (!r)
-		r = wfs_json_set_hash(document, "manifest_hash", &meta->manifest_hash);
-	if (!r && meta->has_snapshot)
-		r = wfs_json_set_hash(document, "snapshot_hash", &meta->snapshot_hash);
-	return r ? NULL : WFS_STEAL(document);
-}
-
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
 {
 	struct wfs_meta meta;
@@ -122,7 +108,7 @@ int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
 	if (r)
 		return wfs_error_from_errno(&call->error, r, "read where the world stands");
 	json_decref(call->meta);
-	call->meta = meta_document(&meta);
+	call->meta = wfs_meta_document(&meta);
 	return call->meta ? 0 : -ENOMEM;
 }
 
@@ -148,16 +134,6 @@ static void end_owner(struct wfs_host *host)
 	host->shutdown(host);
 }
 
-/* What a verb left without a text. Who writes files gives them one, so EIO comes from reading. */
-static void describe(struct wfs_call *call, int r)
-{
-	if (r == -EIO)
-		wfs_error_set(
-			&call->error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");
-	else
-		wfs_error_from_errno(&call->error, r, "the request failed");
-}
-
 void wfs_verb_finish(struct wfs_call *call, int r)
 {
 	struct wfs_host *const host = call->host;
@@ -168,8 +144,7 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 		r = wfs_effect_check_receipt(call->effect, call->result, &call->error);
 	if (r) {
 		json_decref(WFS_STEAL(call->result));
-		if (call->error.code == WFS_OK)
-			describe(call, r);
+		wfs_read_describe(&call->error, r);
 		if (!call->meta)
 			default_meta(call);
 	}

@@ -168,6 +168,47 @@ int wfs_json_members(
 	return 0;
 }
 
+int wfs_json_get_base64(
+	const json_t *object, const char *name, struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const char *text = "";
+	struct wfs_error reason;
+	int r = 0;
+
+	if (json_object_get(object, name))
+		r = wfs_json_get_string(object, name, &text, error);
+	if (r)
+		return r;
+	r = wfs_base64_decode(text, strlen(text), buffer, &reason);
+	if (r == -EINVAL)
+		wfs_error_set(error, reason.code, "'%s': %s", name, reason.message);
+	return r;
+}
+
+int wfs_json_get_cursor(const json_t *object, uint64_t *ret_cursor, struct wfs_error *error)
+{
+	const char *text = "0";
+	int r = 0;
+
+	if (json_object_get(object, "cursor"))
+		r = wfs_json_get_string(object, "cursor", &text, error);
+	if (r)
+		return r;
+	const size_t digits = wfs_decimal_read(text, strlen(text), ret_cursor);
+	if (digits == 0 || text[digits])
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'cursor': expected the next_cursor of an earlier answer, got '%.60s'",
+			text);
+	return 0;
+}
+
+int wfs_json_set_cursor(json_t *object, uint64_t cursor)
+{
+	return json_object_set_new(object, "next_cursor", json_sprintf("%" PRIu64, cursor)) < 0
+		? -ENOMEM
+		: 0;
+}
+
 int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

@@ -108,6 +108,16 @@ int wfs_json_only(const json_t *object, const char *const *names, struct wfs_err
 int wfs_json_members(
 	const json_t *object, const char *what, const char *members, struct wfs_error *error);
 
+/** wfs_json_get_base64() - decode an optional string member behind @buffer. */
+int wfs_json_get_base64(
+	const json_t *object, const char *name, struct wfs_buffer *buffer, struct wfs_error *error);
+
+/** wfs_json_get_cursor() - the member `cursor` as a listing gave it; 0 when it is absent. */
+int wfs_json_get_cursor(const json_t *object, uint64_t *ret_cursor, struct wfs_error *error);
+
+/** wfs_json_set_cursor() - the member `next_cursor`. Return: 0, or -ENOMEM. */
+int wfs_json_set_cursor(json_t *object, uint64_t cursor);
+
 /** wfs_json_set_base64() - a member with the base64 of bytes. Return: 0, or -ENOMEM. */
 int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size);
 

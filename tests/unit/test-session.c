@@ -195,6 +195,27 @@ static void freeing_no_session_is_allowed(void **state)
 	wfs_session_free(NULL);
 }
 
+static void a_session_introspects(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	WFS_AUTO_JSON json_t *params = json_object();
+	WFS_AUTO_JSON json_t *head = NULL;
+	WFS_AUTO_JSON json_t *failure = NULL;
+
+	assert_int_equal(wfs_session_introspect(session, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, params,
+				 &head, &fixture->error),
+		0);
+	assert_int_equal(wfs_session_introspect(session, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+				 params, &failure, &fixture->error),
+		-EINVAL);
+
+	assert_int_equal(
+		json_integer_value(json_object_get(head, "journal_height")), height_of(fixture));
+	assert_string_equal(
+		json_string_value(json_object_get(failure, "code")), "missing_argument");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +231,7 @@ int main(void)
 		IN_WORLD(a_failed_call_says_why),
 		IN_WORLD(figures_are_those_of_the_world),
 		cmocka_unit_test(freeing_no_session_is_allowed),
+		IN_WORLD(a_session_introspects),
 	};
 
 	return cmocka_run_group_tests_name("session", tests, NULL, NULL);

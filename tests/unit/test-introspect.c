@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The introspection adapter: its receipts, its errors, and what is out of sight. */
+#include "tests/unit/world-fixture.h"
+
+#include "kernel/base/encode.h"
+#include "kernel/introspect.h"
+
+/* Somebody who sees the manifest or not, and of `cell` the keys that begin with `a`. */
+struct eyes {
+	struct wfs_introspector introspector; /* first: open_view casts back */
+	struct world_fixture *fixture;
+	struct wfs_sight sight;
+	bool sees_manifest;
+};
+
+static int open_view(const struct wfs_introspector *introspector, uint64_t height,
+	struct wfs_view *ret_view, struct wfs_error *error)
+{
+	const struct eyes *eyes = (const struct eyes *)introspector;
+
+	return wfs_view_open(eyes->fixture->world, height, ret_view, error);
+}
+
+static bool sees_manifest(const struct wfs_sight *sight)
+{
+	return ((const struct eyes *)((const char *)sight - offsetof(struct eyes, sight)))
+		->sees_manifest;
+}
+
+static bool sees_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
+{
+	(void)sight;
+	return wfs_bytes_equal(name, wfs_bytes_text("cell"));
+}
+
+static bool sees_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
+{
+	return sees_reducer(sight, reducer) && key.size > 0 && *(const char *)key.data == 'a';
+}
+
+static struct eyes eyes_of(struct world_fixture *fixture)
+{
+	return (struct eyes){
+		.introspector = {.open = open_view},
+		.fixture = fixture,
+		.sight = {sees_manifest, sees_reducer, sees_cell},
+	};
+}
+
+/* What one question gave. */
+struct answer {
+	int r;
+	json_t *payload;
+	struct wfs_error error;
+};
+
+static void answer_release(struct answer *answer)
+{
+	json_decref(answer->payload);
+}
+#define AUTO_ANSWER WFS_CLEANUP(answer_release)
+
+static struct answer ask_with(const struct eyes *eyes, enum wfs_effect effect, const char *quoted)
+{
+	WFS_AUTO_FREE char *text = json_text(quoted);
+	WFS_AUTO_JSON json_t *params = NULL;
+	struct answer answer = {.r = 0};
+
+	assert_int_equal(wfs_json_parse(text, strlen(text), &params, NULL), 0);
+	answer.r =
+		wfs_introspect(&eyes->introspector, effect, params, &answer.payload, &answer.error);
+	if (answer.r)
+		print_message("%s\n", answer.error.message);
+	return answer;
+}
+
+static struct answer ask(struct world_fixture *fixture, enum wfs_effect effect, const char *quoted)
+{
+	const struct eyes eyes = eyes_of(fixture);
+
+	return ask_with(&eyes, effect, quoted);
+}
+
+/* The same with half-closed eyes. */
+static struct answer peep(struct world_fixture *fixture, enum wfs_effect effect, const char *quoted)
+{
+	struct eyes eyes = eyes_of(fixture);
+
+	eyes.introspector.sight = &eyes.sight;
+	return ask_with(&eyes, effect, quoted);
+}
+
+static int64_t height_in(const json_t *meta)
+{
+	assert_true(json_is_string(json_object_get(meta, "manifest_hash")));
+	return json_integer_value(json_object_get(meta, "journal_height"));
+}
+
+static void assert_state_is(const struct answer *answer, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	const char *const text = json_string_value(json_object_get(answer->payload, "state_b64"));
+
+	assert_int_equal(answer->r, 0);
+	assert_non_null(text);
+	assert_int_equal(wfs_base64_decode(text, strlen(text), &bytes, NULL), 0);
+	assert_string_equal(wfs_buffer_text(&bytes), expected);
+}
+
+static void assert_failed(const struct answer *answer, enum wfs_error_code code)
+{
+	const struct wfs_error_info *const info = wfs_error_info(code);
+
+	assert_int_equal(answer->r, -info->number);
+	assert_int_equal(answer->error.code, code);
+	assert_string_equal(
+		json_string_value(json_object_get(answer->payload, "code")), info->name);
+	assert_string_equal(json_string_value(json_object_get(answer->payload, "message")),
+		answer->error.message);
+}
+
+static void only_four_effects_introspect(void **state)
+{
+	(void)state;
+
+	assert_true(wfs_introspects(WFS_EFFECT_INTROSPECT_LIST_CELLS));
+	assert_false(wfs_introspects(WFS_EFFECT_INTROSPECT_STATUS));
+	assert_false(wfs_introspects(WFS_EFFECT_COUNT));
+}
+
+static void the_manifest_comes_with_where_it_stood(void **state)
+{
+	AUTO_ANSWER struct answer answer =
+		ask(*state, WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':' HEAD '}");
+
+	assert_int_equal(answer.r, 0);
+	assert_string_equal(json_string_value(json_object_get(
+				    json_object_get(answer.payload, "manifest"), "name")),
+		"fixture");
+	assert_int_equal(height_in(answer.payload), height_of(*state));
+	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(*state));
+}
+
+static void the_head_of_the_journal_is_meta_twice(void **state)
+{
+	AUTO_ANSWER struct answer answer = ask(*state, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, "{}");
+
+	assert_int_equal(answer.r, 0);
+	assert_int_equal(height_in(answer.payload), height_of(*state));
+	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(*state));
+}
+
+static void a_state_is_given_at_head_exactly_and_at_least(void **state)
+{
+	char params[100];
+	uint64_t height;
+
+	tell(*state, "{'key':'a','op':'set','n':5}");
+	height = height_of(*state);
+	tell(*state, "{'key':'a','op':'set','n':6}");
+	AUTO_ANSWER struct answer head = ask(
+		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'YQ=='}");
+	snprintf(params, sizeof(params),
+		"{'reducer':'cell','key_b64':'YQ==','consistency':'exact:%d'}", (int)height);
+	AUTO_ANSWER struct answer exact = ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, params);
+	snprintf(params, sizeof(params),
+		"{'reducer':'cell','key_b64':'YQ==','consistency':'at_least:%d'}", (int)height);
+	AUTO_ANSWER struct answer at_least =
+		ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, params);
+
+	assert_state_is(&head, "{\"n\":6}\n");
+	assert_state_is(&exact, "{\"n\":5}\n");
+	assert_state_is(&at_least, "{\"n\":6}\n");
+	assert_int_equal(height_in(json_object_get(exact.payload, "meta")), height);
+}
+
+static void a_key_that_is_not_there_has_no_state(void **state)
+{
+	AUTO_ANSWER struct answer answer = ask(
+		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'YQ=='}");
+
+	assert_int_equal(answer.r, 0);
+	assert_null(json_object_get(answer.payload, "state_b64"));
+	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(*state));
+}
+
+static void errors_say_what_is_wrong_and_where_the_world_stood(void **state)
+{
+	const uint64_t height = height_of(*state);
+	static const struct {
+		enum wfs_effect effect;
+		const char *params;
+		enum wfs_error_code code;
+	} cases[] = {
+		{WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':'newest'}",
+			WFS_E_INVALID_CONSISTENCY},
+		{WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':'exact:0'}",
+			WFS_E_HEIGHT_UNAVAILABLE},
+		{WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':'exact:99'}",
+			WFS_E_HEIGHT_UNAVAILABLE},
+		{WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':'at_least:99'}",
+			WFS_E_HEIGHT_UNAVAILABLE},
+		{WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':1}", WFS_E_INVALID_ARGUMENT},
+		{WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, "{'consistency':'head'}",
+			WFS_E_INVALID_ARGUMENT},
+		{WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{}", WFS_E_MISSING_ARGUMENT},
+		{WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'nope'}", WFS_E_REDUCER_MISSING},
+		{WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'YQ'}",
+			WFS_E_INVALID_ARGUMENT},
+		{WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}", WFS_E_REDUCER_MISSING},
+		{WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell','limit':1001}",
+			WFS_E_INVALID_ARGUMENT},
+		{WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell','cursor':'x'}",
+			WFS_E_INVALID_ARGUMENT},
+		{WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell','cursor':'5'}",
+			WFS_E_INVALID_ARGUMENT},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		AUTO_ANSWER struct answer answer = ask(*state, cases[i].effect, cases[i].params);
+
+		assert_failed(&answer, cases[i].code);
+		assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height);
+	}
+}
+
+static void an_unknown_reducer_is_told_those_there_are(void **state)
+{
+	AUTO_ANSWER struct answer open =
+		ask(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}");
+	AUTO_ANSWER struct answer half =
+		peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}");
+
+	assert_non_null(
+		strstr(open.error.message, "(there are: cell total deep sys.principal sys.grant)"));
+	assert_non_null(strstr(half.error.message, "(there are: cell)"));
+}
+
+static void cells_come_in_pages(void **state)
+{
+	char params[100];
+
+	tell(*state, "{'key':'a','op':'set'}");
+	tell(*state, "{'key':'b','op':'set'}");
+	AUTO_ANSWER struct answer first =
+		ask(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell','limit':1}");
+	assert_int_equal(first.r, 0);
+	snprintf(params, sizeof(params), "{'reducer':'cell','limit':1,'cursor':'%s'}",
+		json_string_value(json_object_get(first.payload, "next_cursor")));
+	AUTO_ANSWER struct answer second = ask(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, params);
+
+	const json_t *const cells = json_object_get(second.payload, "cells");
+	assert_int_equal(json_array_size(cells), 1);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(cells, 0), "key_b64")), "Yg==");
+	assert_null(json_object_get(second.payload, "next_cursor"));
+}
+
+static void what_is_out_of_sight_is_as_if_it_were_not_there(void **state)
+{
+	tell(*state, "{'key':'a','op':'set'}");
+	tell(*state, "{'key':'b','op':'set'}");
+	AUTO_ANSWER struct answer seen = peep(
+		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'YQ=='}");
+	AUTO_ANSWER struct answer unseen = peep(
+		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'Yg=='}");
+	AUTO_ANSWER struct answer reducer =
+		peep(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'total'}");
+	AUTO_ANSWER struct answer list =
+		peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell'}");
+	AUTO_ANSWER struct answer none = peep(*state, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
+
+	assert_state_is(&seen, "{\"n\":0}\n");
+	assert_int_equal(unseen.r, 0);
+	assert_null(json_object_get(unseen.payload, "state_b64"));
+	assert_failed(&reducer, WFS_E_REDUCER_MISSING);
+	assert_int_equal(json_array_size(json_object_get(list.payload, "cells")), 1);
+	assert_failed(&none, WFS_E_NOT_FOUND);
+}
+
+static void a_page_ends_when_many_cells_were_out_of_sight(void **state)
+{
+	char text[100];
+
+	for (int i = 0; i * 1000 < WFS_INTROSPECT_SCAN_MAX; i++) {
+		snprintf(text, sizeof(text), "{'key':'b%d','op':'emit','n':1000}", i);
+		tell(*state, text);
+	}
+	tell(*state, "{'key':'a','op':'set'}");
+	AUTO_ANSWER struct answer first =
+		peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell'}");
+	const char *const cursor = json_string_value(json_object_get(first.payload, "next_cursor"));
+	assert_non_null(cursor);
+	snprintf(text, sizeof(text), "{'reducer':'cell','cursor':'%s'}", cursor);
+	AUTO_ANSWER struct answer second = peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, text);
+
+	assert_int_equal(json_array_size(json_object_get(first.payload, "cells")), 0);
+	assert_int_equal(json_array_size(json_object_get(second.payload, "cells")), 1);
+	assert_null(json_object_get(second.payload, "next_cursor"));
+}
+
+static void a_manifest_in_sight_is_given(void **state)
+{
+	struct eyes eyes = eyes_of(*state);
+
+	eyes.introspector.sight = &eyes.sight;
+	eyes.sees_manifest = true;
+	AUTO_ANSWER struct answer answer = ask_with(&eyes, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
+
+	assert_int_equal(answer.r, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_four_effects_introspect),
+		IN_WORLD(the_manifest_comes_with_where_it_stood),
+		IN_WORLD(the_head_of_the_journal_is_meta_twice),
+		IN_WORLD(a_state_is_given_at_head_exactly_and_at_least),
+		IN_WORLD(a_key_that_is_not_there_has_no_state),
+		IN_WORLD(errors_say_what_is_wrong_and_where_the_world_stood),
+		IN_WORLD(an_unknown_reducer_is_told_those_there_are),
+		IN_WORLD(cells_come_in_pages),
+		IN_WORLD(what_is_out_of_sight_is_as_if_it_were_not_there),
+		IN_WORLD(a_page_ends_when_many_cells_were_out_of_sight),
+		IN_WORLD(a_manifest_in_sight_is_given),
+	};
+
+	return cmocka_run_group_tests_name("introspect", tests, NULL, NULL);
+}
