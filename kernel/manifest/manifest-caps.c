@@ -51,7 +51,7 @@ static int read_builtin(const struct manifest_reader *reader, const char *name, 
 	return 1;
 }
 
-static int read_effects(const struct manifest_reader *reader)
+int manifest_read_effects(const struct manifest_reader *reader)
 {
 	WFS_AUTO_JSON json_t *builtins = wfs_builtin_effects();
 	WFS_AUTO_JSON json_t *seen = json_object();
@@ -336,10 +336,8 @@ static int read_grants(const struct manifest_reader *reader)
 
 int manifest_read_caps(const struct manifest_reader *reader)
 {
-	int r = read_effects(reader);
+	int r = read_cap_definitions(reader);
 
-	if (r == 0)
-		r = read_cap_definitions(reader);
 	if (r == 0)
 		r = read_policies(reader);
 	if (r == 0)

@@ -84,17 +84,6 @@ const json_t *manifest_list(
 	return list;
 }
 
-void manifest_check_empty(
-	const struct manifest_reader *reader, struct wfs_place place, const json_t *list)
-{
-	if (!list)
-		return;
-	if (!json_is_array(list))
-		manifest_expected(reader, place, "array", list);
-	else if (json_array_size(list) > 0)
-		wfs_problems_add(reader->problems, NULL, place.text, "%s", NOT_ENABLED);
-}
-
 void manifest_check_text(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *wanted)
 {

@@ -15,9 +15,10 @@ struct manifest_schema {
 };
 
 struct manifest_reducer {
-	struct wfs_reducer_definition definition; /* first: wfs_manifest_emits casts back */
+	struct wfs_reducer_definition definition; /* first: manifest.c casts back */
 	const char **emits;                       /* sorted */
 	size_t emit_count;
+	bool asks[WFS_EFFECT_COUNT];
 };
 
 struct manifest_cap {
@@ -67,7 +68,10 @@ int manifest_read(struct manifest_reader *reader);
 
 /* --- manifest-caps.c --- */
 
-/** manifest_read_caps() - the same for effects, capabilities, policies, principals and grants. */
+/** manifest_read_effects() - the same for effects; before reducers, which name them. */
+int manifest_read_effects(const struct manifest_reader *reader);
+
+/** manifest_read_caps() - the same for capabilities, policies, principals and grants. */
 int manifest_read_caps(const struct manifest_reader *reader);
 
 /* --- manifest-check.c --- */
@@ -95,10 +99,6 @@ bool manifest_check_members(const struct manifest_reader *reader, struct wfs_pla
  */
 const json_t *manifest_list(
 	const struct manifest_reader *reader, const char *name, size_t max, size_t builtin_count);
-
-/** manifest_check_empty() - a list that a later version will read. */
-void manifest_check_empty(
-	const struct manifest_reader *reader, struct wfs_place place, const json_t *list);
 
 /** manifest_check_text() - is @value the string @wanted? */
 void manifest_check_text(const struct manifest_reader *reader, struct wfs_place place,

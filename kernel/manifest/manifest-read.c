@@ -120,6 +120,30 @@ static int read_emits(const struct manifest_reader *reader, const json_t *list, 
 	return 0;
 }
 
+static void read_asks(const struct manifest_reader *reader, const json_t *list, size_t index)
+{
+	bool *const asks = reader->manifest->reducers[index].asks;
+	struct wfs_place place = wfs_place_at("/reducers/%zu/effects", index);
+
+	if (list && !json_is_array(list))
+		manifest_expected(reader, place, "array", list);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *item = json_array_get(list, i);
+		struct wfs_place inner = wfs_place_at("%s/%zu", place.text, i);
+		const char *kind = manifest_text(item);
+		const enum wfs_effect effect = kind ? wfs_effect_find(kind) : WFS_EFFECT_COUNT;
+
+		if (effect == WFS_EFFECT_COUNT || !wfs_effect_of_reducers(effect) ||
+			!reader->manifest->effects[effect])
+			manifest_expected(reader, inner,
+				"an effect of this manifest that reducers may ask for", item);
+		else if (asks[effect])
+			manifest_expected(reader, inner, "each name once", item);
+		else
+			asks[effect] = true;
+	}
+}
+
 static void read_module(const struct manifest_reader *reader, const json_t *value, size_t index)
 {
 	struct wfs_place place = wfs_place_at("/reducers/%zu/module", index);
@@ -163,8 +187,7 @@ static int read_user_reducer(const struct manifest_reader *reader, const json_t 
 	} else if (keyed) {
 		manifest_expected(reader, wfs_place_at("%s/keyed", place.text), "boolean", keyed);
 	}
-	manifest_check_empty(
-		reader, wfs_place_at("%s/effects", place.text), json_object_get(item, "effects"));
+	read_asks(reader, json_object_get(item, "effects"), index);
 	return read_emits(reader, json_object_get(item, "emits"), index);
 }
 
@@ -388,6 +411,8 @@ int manifest_read(struct manifest_reader *reader)
 	read_version(reader, json_object_get(document, "world_version"));
 	read_world_name(reader, json_object_get(document, "name"));
 	r = read_schemas(reader);
+	if (r == 0)
+		r = manifest_read_effects(reader);
 	if (r == 0)
 		r = read_reducers(reader);
 	if (r == 0)

@@ -150,6 +150,11 @@ bool wfs_manifest_emits(const struct wfs_reducer_definition *reducer, const char
 			manifest_compare_text) != NULL;
 }
 
+bool wfs_manifest_asks(const struct wfs_reducer_definition *reducer, enum wfs_effect effect)
+{
+	return ((const struct manifest_reducer *)reducer)->asks[effect];
+}
+
 bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);

@@ -107,6 +107,9 @@ const struct wfs_reducer_definition *wfs_manifest_reducer_find(
 /** wfs_manifest_emits() - does this reducer declare that it emits events of @schema? */
 bool wfs_manifest_emits(const struct wfs_reducer_definition *reducer, const char *schema);
 
+/** wfs_manifest_asks() - does this reducer declare that it asks for @effect? */
+bool wfs_manifest_asks(const struct wfs_reducer_definition *reducer, enum wfs_effect effect);
+
 /** wfs_manifest_effect() - is it enabled in this world? */
 bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect effect);
 

@@ -22,6 +22,32 @@ static void a_manifest_has_the_effects_that_it_lists(void **state)
 	assert_true(wfs_manifest_effect(less, WFS_EFFECT_BLOB_GET));
 }
 
+static void a_reducer_asks_for_what_it_declares(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = good_document();
+	json_t *const asks = json_object_get(
+		json_array_get(json_object_get(document, "reducers"), 0), "effects");
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
+	struct wfs_manifest *refused = NULL;
+
+	json_array_append_new(asks, json_string("introspect.manifest"));
+	manifest = manifest_of(document);
+	assert_true(wfs_manifest_asks(
+		wfs_manifest_reducer(manifest, 0), WFS_EFFECT_INTROSPECT_MANIFEST));
+	assert_false(wfs_manifest_asks(
+		wfs_manifest_reducer(manifest, 0), WFS_EFFECT_INTROSPECT_LIST_CELLS));
+	assert_false(wfs_manifest_asks(
+		wfs_manifest_reducer(manifest, 1), WFS_EFFECT_INTROSPECT_MANIFEST));
+
+	WFS_AUTO_JSON json_t *less = json_deep_copy(document);
+	json_array_remove(json_object_get(less, "effects"), WFS_EFFECT_INTROSPECT_MANIFEST);
+	assert_int_equal(wfs_manifest_new(less, &problems, &refused), -EINVAL);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines),
+		"/reducers/0/effects/0: expected an effect of this manifest"));
+}
+
 static void a_manifest_has_the_capabilities_that_it_lists(void **state)
 {
 	(void)state;
@@ -385,6 +411,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_manifest_has_the_effects_that_it_lists),
+		cmocka_unit_test(a_reducer_asks_for_what_it_declares),
 		cmocka_unit_test(a_manifest_has_the_capabilities_that_it_lists),
 		cmocka_unit_test(params_of_capabilities_are_typed),
 		cmocka_unit_test(only_built_in_effects_and_capabilities_are_known),

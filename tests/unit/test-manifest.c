@@ -210,12 +210,21 @@ static void lists_must_be_lists(void **state)
 	assert_edit_refused("", "{'routing':[null]}", "/routing/0: expected object, got null\n");
 }
 
-static void effects_of_reducers_are_for_a_later_version(void **state)
+static void reducers_ask_for_effects_of_the_manifest_that_are_for_them(void **state)
 {
 	(void)state;
 
-	assert_edit_refused("reducers/0", "{'effects':['http']}",
-		"/reducers/0/effects: not enabled in this version\n");
+	assert_edit_refused("reducers/0", "{'effects':['http',5,'introspect.status']}",
+		"/reducers/0/effects/0: expected an effect of this manifest that reducers may ask "
+		"for, got string \"http\"\n"
+		"/reducers/0/effects/1: expected an effect of this manifest that reducers may ask "
+		"for, got integer 5\n"
+		"/reducers/0/effects/2: expected an effect of this manifest that reducers may ask "
+		"for, got string \"introspect.status\"\n");
+	assert_edit_refused("reducers/0",
+		"{'effects':['introspect.manifest','introspect.manifest']}",
+		"/reducers/0/effects/1: expected each name once, got string "
+		"\"introspect.manifest\"\n");
 }
 
 static void kinds_and_language_are_fixed(void **state)
@@ -536,7 +545,7 @@ int main(void)
 		cmocka_unit_test(world_version_is_one),
 		cmocka_unit_test(name_of_the_world_is_short_text),
 		cmocka_unit_test(lists_must_be_lists),
-		cmocka_unit_test(effects_of_reducers_are_for_a_later_version),
+		cmocka_unit_test(reducers_ask_for_effects_of_the_manifest_that_are_for_them),
 		cmocka_unit_test(kinds_and_language_are_fixed),
 		cmocka_unit_test(names_of_schemas_have_one_form),
 		cmocka_unit_test(names_of_reducers_have_one_form),
