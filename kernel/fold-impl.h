@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/fold*.c and kernel/grants.c: what a fold holds, and how cells are read and
- * changed in it.
+ * Private to kernel/fold*.c and kernel/grants.c: what a fold holds, how cells are read and
+ * changed in it, and how effects become records.
  */
 #pragma once
 
+#include "kernel/effects.h"
 #include "kernel/fold.h"
 
 /* A stretch of fold->text: offsets, because the text moves as it grows. */
@@ -37,12 +38,24 @@ struct fold_change {
 
 /* A record of the request: the first is the request's own. */
 struct fold_record {
-	json_t *derived;       /* {schema, value, key?}, owned; NULL for the first */
-	const char *schema;    /* borrowed from `derived` or the request */
+	enum wfs_record_kind kind;
+	json_t *derived;    /* {schema, value, key?}, owned; NULL for the first and for intents */
+	const char *schema; /* borrowed from `derived` or the request */
 	struct fold_span body; /* in text; of the first: in input.body, unless it is an action */
 	size_t cause;          /* index of the record that caused it */
+	size_t cell;           /* of an answer: index of the cell that asked */
+	size_t ask_count;      /* effects that folding it asked for */
 	bool changed;
 	struct wfs_hash changes;
+};
+
+/* An effect that a step asked for. */
+struct fold_ask {
+	enum wfs_effect effect;
+	json_t *params; /* owned; may be NULL */
+	size_t record;  /* whose folding asked */
+	size_t index;   /* of the effects that it asked for */
+	size_t cell;    /* that asked */
 };
 
 /* A growing array: `items` are owned. */
@@ -60,10 +73,14 @@ struct wfs_fold {
 	struct wfs_fold_input input;
 	struct wfs_buffer text; /* keys and states */
 	struct wfs_buffer scratch;
-	struct fold_array cells;   /* struct fold_cell */
-	struct fold_array changes; /* struct fold_change; those of one record are adjacent */
-	struct fold_array records; /* struct fold_record */
-	size_t applied_count;      /* changes written so far */
+	struct fold_array cells;       /* struct fold_cell */
+	struct fold_array changes;     /* struct fold_change; those of one record are adjacent */
+	struct fold_array records;     /* struct fold_record */
+	struct fold_array asks;        /* struct fold_ask */
+	size_t asks_done;              /* that have records */
+	size_t applied_count;          /* changes written so far */
+	struct wfs_answerer *answerer; /* borrowed; NULL: nobody answers */
+	bool unanswered;               /* the run ended at an intent whose answer nobody knows */
 	struct wfs_lua_result result;
 	uint64_t steps; /* in this run; part of the random seed */
 	struct wfs_lua_budget budget;
@@ -131,3 +148,23 @@ int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first);
 /** fold_apply_changes() - write those of record @record, visible at @height. */
 int fold_apply_changes(
 	struct wfs_fold *fold, struct wfs_head *head, size_t record, uint64_t height);
+
+/* --- fold.c --- */
+
+/**
+ * fold_add_record() - a record behind those that there are; its body is in `scratch`
+ * @derived: a reference is kept; may be NULL
+ * @ret_record: valid until the next one is added
+ */
+int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
+	struct fold_record **ret_record, struct wfs_error *error);
+
+/* --- fold-effects.c --- */
+
+/** fold_ask_all() - keep what the step of record @record in this cell asked for. */
+int fold_ask_all(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error);
+
+/** fold_answer_asks() - make the records of what was asked for and has none yet. */
+int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);
+
+void fold_asks_clear(struct wfs_fold *fold);

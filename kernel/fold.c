@@ -32,6 +32,7 @@ void wfs_fold_clear(struct wfs_fold *fold)
 {
 	for (size_t i = 0; i < fold->records.count; i++)
 		json_decref(fold_record_at(fold, i)->derived);
+	fold_asks_clear(fold);
 	fold->records.count = 0;
 	fold->cells.count = 0;
 	fold->changes.count = 0;
@@ -65,6 +66,7 @@ void wfs_fold_free(struct wfs_fold *fold)
 	free(fold->records.items);
 	free(fold->cells.items);
 	free(fold->changes.items);
+	free(fold->asks.items);
 	wfs_buffer_done(&fold->text);
 	wfs_buffer_done(&fold->scratch);
 	wfs_lua_result_done(&fold->result);
@@ -106,26 +108,12 @@ static int check_derived(const struct wfs_manifest *manifest,
 	return wfs_schema_check(wfs_manifest_schema(manifest, schema), value, error);
 }
 
-static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
-	size_t cause, json_t *event, struct wfs_error *error)
+int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
+	struct fold_record **ret_record, struct wfs_error *error)
 {
-	struct wfs_error reason = {0};
-
-	if (check_derived(fold->manifest, reducer, event, &reason))
-		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-			"reducer '%s' emitted an event that is refused: %.400s", reducer->name,
-			reason.message);
 	if (fold->records.count > WFS_DERIVED_COUNT_MAX)
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 			"the event caused more than %d others", WFS_DERIVED_COUNT_MAX);
-	struct fold_record *record = fold_array_add(&fold->records, sizeof(*record));
-	if (!record)
-		return fold_no_memory(error);
-	record->derived = json_incref(event);
-	record->schema = json_string_value(json_object_get(event, "schema"));
-	record->cause = cause;
-	wfs_buffer_reset(&fold->scratch);
-	wfs_fold_write_body(&fold->scratch, NULL, record->schema, json_object_get(event, "value"));
 	if (wfs_buffer_check(&fold->scratch))
 		return fold_no_memory(error);
 	fold->value_count += wfs_json_count(fold->scratch.data, fold->scratch.size);
@@ -133,8 +121,33 @@ static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definit
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 			"the events that the event causes have more than %d values of JSON",
 			WFS_JSON_VALUES_MAX);
+	struct fold_record *record = fold_array_add(&fold->records, sizeof(*record));
+	if (!record)
+		return fold_no_memory(error);
+	record->kind = WFS_RECORD_EVENT;
+	record->derived = json_incref(derived);
+	record->schema = json_string_value(json_object_get(derived, "schema"));
+	record->cause = cause;
+	*ret_record = record;
 	return wfs_trace(
 		fold_add_text(fold, wfs_buffer_bytes(&fold->scratch), &record->body, error));
+}
+
+static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
+	size_t cause, json_t *event, struct wfs_error *error)
+{
+	struct fold_record *record = NULL;
+	struct wfs_error reason = {0};
+
+	if (check_derived(fold->manifest, reducer, event, &reason))
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"reducer '%s' emitted an event that is refused: %.400s", reducer->name,
+			reason.message);
+	wfs_buffer_reset(&fold->scratch);
+	wfs_fold_write_body(&fold->scratch, NULL,
+		json_string_value(json_object_get(event, "schema")),
+		json_object_get(event, "value"));
+	return wfs_trace(fold_add_record(fold, cause, event, &record, error));
 }
 
 static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
@@ -150,11 +163,7 @@ static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_def
 		if (r)
 			return wfs_trace(r);
 	}
-	if (json_array_size(fold->result.effects) == 0)
-		return 0;
-	return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-		"reducer '%s' asked for an effect that its definition does not declare",
-		reducer->name);
+	return 0;
 }
 
 /* --- one record --- */
@@ -202,7 +211,8 @@ static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const j
 		: fold_set(fold, record, cell_index, wfs_buffer_bytes(&fold->result.state), error);
 	if (r)
 		return wfs_trace(r);
-	return queue_all_derived(fold, reducer, record, error);
+	r = queue_all_derived(fold, reducer, record, error);
+	return wfs_trace(r ? r : fold_ask_all(fold, record, cell_index, error));
 }
 
 static int key_for_route(struct wfs_fold *fold, const struct wfs_route *route, const json_t *value,
@@ -295,6 +305,19 @@ static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
 	}
 }
 
+/* The record behind the request's own that has this index. */
+static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *error)
+{
+	const struct fold_record *record = fold_record_at(fold, index);
+
+	if (record->kind == WFS_RECORD_EVENT)
+		return wfs_trace(fold_event(fold, index, error));
+	if (record->kind == WFS_RECORD_INTENT)
+		return 0; /* its answer is what changes something */
+	return wfs_trace(
+		step(fold, index, record->cell, json_object_get(record->derived, "value"), error));
+}
+
 static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
 {
 	const size_t first_change = fold->changes.count;
@@ -303,7 +326,7 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 	if (index == 0 && fold->input.charge)
 		r = grants_fold_charge(fold, fold->input.charge, error);
 	if (!r)
-		r = index == 0 ? fold_own(fold, error) : fold_event(fold, index, error);
+		r = index == 0 ? fold_own(fold, error) : fold_derived(fold, index, error);
 	if (r)
 		return wfs_trace(r);
 	return fold_hash_changes(fold, index, first_change) ? fold_no_memory(error) : 0;
@@ -318,11 +341,14 @@ static int run(struct wfs_fold *fold, const struct wfs_head *head,
 	struct fold_record *own = fold_array_add(&fold->records, sizeof(*own));
 	if (!own)
 		return fold_no_memory(error);
+	own->kind = input->kind;
 	own->schema = input->schema;
-	/* The list grows while it is walked: breadth first. */
+	/* The list grows while it is walked: breadth first. Effects come behind all events. */
 	for (size_t i = 0; i < fold->records.count; i++) {
 		int r = fold_record(fold, i, error);
 
+		if (!r && i + 1 == fold->records.count)
+			r = fold_answer_asks(fold, error);
 		if (r)
 			return wfs_trace(r);
 	}
@@ -367,7 +393,7 @@ static int apply_record(struct wfs_fold *fold, struct wfs_head *head, uint64_t b
 	const bool in_text = index > 0 || fold->input.kind == WFS_RECORD_ACTION;
 	struct wfs_record line = {
 		.at_ns = fold->input.at_ns,
-		.kind = index ? WFS_RECORD_EVENT : fold->input.kind,
+		.kind = record->kind,
 		.principal = fold->input.principal,
 		.derived = index > 0,
 		.cause = base + record->cause,

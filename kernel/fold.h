@@ -15,6 +15,7 @@
 #include "kernel/runtime.h"
 #include "kernel/world.h"
 
+struct wfs_answerer;
 struct wfs_fold;
 
 enum {
@@ -70,6 +71,15 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, const struct wfs_head *head,
  * Return: 0, or the -errno of the refusal that stands in the record.
  */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
+
+/**
+ * wfs_fold_set_answerer() - who answers what reducers ask for; see effects.h
+ * @answerer: kept; NULL (as at first): an effect that is asked for fails the request, not_enabled
+ */
+void wfs_fold_set_answerer(struct wfs_fold *fold, struct wfs_answerer *answerer);
+
+/** wfs_fold_unanswered() - did the last run end at an intent whose answer nobody knew? */
+bool wfs_fold_unanswered(const struct wfs_fold *fold);
 
 /** wfs_fold_clear() - drop what the last run gave, and memory beyond what most runs need. */
 void wfs_fold_clear(struct wfs_fold *fold);

@@ -147,6 +147,10 @@ void wfs_record_write_decision_body(
 		wfs_buffer_append_byte(buffer, ',');
 		write_text_member(buffer, "grant", decision->grant);
 	}
+	if (decision->intent_id) {
+		wfs_buffer_append_byte(buffer, ',');
+		write_text_member(buffer, "intent_id", decision->intent_id);
+	}
 	if (decision->policy) {
 		wfs_buffer_append_byte(buffer, ',');
 		write_text_member(buffer, "policy", decision->policy);

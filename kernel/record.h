@@ -66,10 +66,11 @@ void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
 
 /* Who refused something, and why. Plain value; pointers are borrowed. */
 struct wfs_decision {
-	const char *effect; /* kind of what was asked for */
-	const char *grant;  /* that would have covered it, or NULL */
-	const char *policy; /* that denied it, or NULL */
-	bool rule_known;    /* `rule_index` is the rule that did */
+	const char *effect;    /* kind of what was asked for */
+	const char *intent_id; /* a reducer asked for it, or NULL */
+	const char *grant;     /* that would have covered it, or NULL */
+	const char *policy;    /* that denied it, or NULL */
+	bool rule_known;       /* `rule_index` is the rule that did */
 	uint64_t rule_index;
 };
 

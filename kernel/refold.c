@@ -75,7 +75,6 @@ static int line_differs(
 
 static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_error *error)
 {
-	const struct wfs_refold_source *source = refold->source;
 	struct wfs_bytes ours;
 	struct wfs_bytes line;
 	uint64_t offset;
@@ -83,7 +82,7 @@ static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_erro
 
 	if (r)
 		return wfs_error_from_errno(error, r, "read the folded store");
-	r = source->line(source->context, seq, &line, error);
+	r = wfs_refold_line(refold, seq, &line, error);
 	if (r == -ENOENT)
 		return differs(refold, seq, "is missing: folding gives one more record");
 	if (r)
@@ -112,7 +111,7 @@ static int is_cut(struct wfs_refold *refold, struct wfs_error *error)
 	const struct wfs_refold_source *source = refold->source;
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 	struct wfs_bytes line;
-	int r = source->line(source->context, refold->head.height, &line, error);
+	int r = wfs_refold_line(refold, refold->head.height, &line, error);
 
 	if (r == -ENOENT) {
 		refold->cut = source->may_be_cut;
@@ -140,7 +139,13 @@ static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 		if (r)
 			return wfs_trace(r);
 	}
-	return 0;
+	if (refold->differs || !wfs_fold_unanswered(refold->fold))
+		return 0;
+	int r = is_cut(refold, error);
+	if (r)
+		return r > 0 ? 0 : wfs_trace(r);
+	return differs(refold, refold->head.height,
+		"is not the answer to what the record before it asks for");
 }
 
 /* Folds a record again. @input: its parts; time, principal and charge are set here */
@@ -391,11 +396,10 @@ static bool is_compared(enum wfs_record_kind kind)
 
 static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 {
-	const struct wfs_refold_source *source = refold->source;
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 	const uint64_t from = refold->head.height;
 	struct wfs_bytes line;
-	int r = source->line(source->context, from, &line, error);
+	int r = wfs_refold_line(refold, from, &line, error);
 
 	if (r)
 		return r == -ENOENT ? wfs_error_from_errno(error, r, "read the journal")
@@ -438,6 +442,7 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 
 	*refold = (struct wfs_refold){.source = source, .store = store, .problems = problems};
+	wfs_refold_answers_init(refold);
 	limits.instructions *= 2;
 	limits.memory_bytes *= 2;
 	int r = wfs_store_read(store, &txn);
@@ -448,6 +453,8 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 		r = wfs_runtime_new(source->manifest, &limits, &refold->runtime);
 	if (!r)
 		r = wfs_fold_new(source->genesis->entropy, &refold->fold);
+	if (!r)
+		wfs_fold_set_answerer(refold->fold, &refold->answerer);
 	return r ? wfs_error_from_errno(error, r, "prepare to fold the journal") : 0;
 }
 
@@ -457,4 +464,5 @@ void wfs_refold_done(struct wfs_refold *refold)
 	wfs_fold_free(refold->fold);
 	wfs_runtime_free(refold->runtime);
 	wfs_head_done(&refold->head);
+	wfs_refold_answers_done(refold);
 }

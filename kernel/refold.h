@@ -9,6 +9,7 @@
 
 #include "kernel/base/problems.h"
 #include "kernel/baseline.h"
+#include "kernel/effects.h"
 
 /* One cell of a baseline. Plain value; borrowed until the next one is asked for. */
 struct wfs_refold_cell {
@@ -44,8 +45,19 @@ struct wfs_refold_source {
 		struct wfs_error *error);
 };
 
+/* Lines that were read before their turn came. Plain value. */
+struct wfs_refold_ahead {
+	uint64_t first_seq;
+	size_t count;
+	size_t capacity;
+	void *lines; /* where each is in `text`; owned */
+	struct wfs_buffer text;
+};
+
 /* Plain value; init, batch …, done. */
 struct wfs_refold {
+	struct wfs_answerer answerer; /* first: refold-answer.c casts back */
+	struct wfs_refold_ahead ahead;
 	const struct wfs_refold_source *source;
 	struct wfs_store *store;
 	struct wfs_problems *problems;
@@ -78,3 +90,13 @@ int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how)
 
 void wfs_refold_done(struct wfs_refold *refold);
 #define WFS_AUTO_REFOLD WFS_CLEANUP(wfs_refold_done)
+
+/* --- for kernel/refold.c --- */
+
+/** wfs_refold_line() - as source->line, of what was read ahead as well. */
+int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,
+	struct wfs_error *error);
+
+/** wfs_refold_answers_init() - let the journal answer what reducers ask for. */
+void wfs_refold_answers_init(struct wfs_refold *refold);
+void wfs_refold_answers_done(struct wfs_refold *refold);

@@ -12,20 +12,13 @@ void wfs_content_done(struct wfs_content *content)
 	wfs_buffer_done(&content->read);
 }
 
-int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
-	struct wfs_error *error)
+/* Can the height be looked at? @head: the newest in this transaction */
+static int check_height(
+	struct wfs_txn *txn, uint64_t head, uint64_t height, struct wfs_error *error)
 {
-	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
-	uint64_t head;
 	uint64_t first = 1;
-	int r = wfs_store_read(wfs_world_store(world), &txn);
+	int r = height != WFS_HEIGHT_HEAD ? wfs_first_height_get(txn, &first) : 0;
 
-	if (r == -EAGAIN)
-		return wfs_error_set(error, WFS_E_OVERLOADED, "too many readers at once");
-	if (!r)
-		r = wfs_journal_height(txn, &head);
-	if (!r && height != WFS_HEIGHT_HEAD)
-		r = wfs_first_height_get(txn, &first);
 	if (r)
 		return wfs_error_from_errno(error, r, "read the journal's height");
 	if (height > head)
@@ -36,9 +29,41 @@ int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret
 		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
 			"height %llu was dropped, the first that is kept is %llu",
 			(unsigned long long)height, (unsigned long long)first);
+	return 0;
+}
+
+int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
+	struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	uint64_t head;
+	int r = wfs_store_read(wfs_world_store(world), &txn);
+
+	if (r == -EAGAIN)
+		return wfs_error_set(error, WFS_E_OVERLOADED, "too many readers at once");
+	if (!r)
+		r = wfs_journal_height(txn, &head);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the journal's height");
+	r = wfs_view_within(world, txn, head, height, ret_view, error);
+	if (r)
+		return r;
+	ret_view->txn_borrowed = false;
+	(void)WFS_STEAL(txn);
+	return 0;
+}
+
+int wfs_view_within(struct wfs_world *world, struct wfs_txn *txn, uint64_t head, uint64_t height,
+	struct wfs_view *ret_view, struct wfs_error *error)
+{
+	int r = check_height(txn, head, height, error);
+
+	if (r)
+		return r;
 	*ret_view = (struct wfs_view){
 		.world = world,
-		.txn = WFS_STEAL(txn),
+		.txn = txn,
+		.txn_borrowed = true,
 		.height = height == WFS_HEIGHT_HEAD ? head : height,
 		.head = height == WFS_HEIGHT_HEAD || height == head,
 	};
@@ -47,7 +72,8 @@ int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret
 
 void wfs_view_close(struct wfs_view *view)
 {
-	wfs_txn_end(view->txn);
+	if (!view->txn_borrowed)
+		wfs_txn_end(view->txn);
 	view->txn = NULL;
 }
 

@@ -24,8 +24,9 @@ struct wfs_world;
 struct wfs_view {
 	struct wfs_world *world;
 	struct wfs_txn *txn;
-	uint64_t height; /* the height served */
-	bool head;       /* no later record existed when the view was opened */
+	bool txn_borrowed; /* it goes on when the view is closed */
+	uint64_t height;   /* the height served */
+	bool head;         /* no later record existed when the view was opened */
 };
 
 /* Where a read stood: what every reply and error carries. Plain value. */
@@ -51,6 +52,14 @@ void wfs_content_done(struct wfs_content *content);
  */
 int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
+
+/**
+ * wfs_view_within() - the same within a transaction that goes on, for the thread that has it
+ * @head: the newest height in it
+ * Return: 0, -ENOENT (height_unavailable), -EIO.
+ */
+int wfs_view_within(struct wfs_world *world, struct wfs_txn *txn, uint64_t head, uint64_t height,
+	struct wfs_view *ret_view, struct wfs_error *error);
 void wfs_view_close(struct wfs_view *view);
 #define WFS_AUTO_VIEW WFS_CLEANUP(wfs_view_close)
 

@@ -263,6 +263,12 @@ int wfs_world_call(struct wfs_world *world, struct wfs_request *request)
 	return wfs_trace(request->result);
 }
 
+void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge)
+{
+	wfs_require(world->writer != NULL);
+	wfs_writer_judge(world->writer, judge);
+}
+
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer)
 {
 	wfs_require(world->writer != NULL);

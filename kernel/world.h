@@ -25,6 +25,7 @@
 #include "kernel/view.h"
 
 struct wfs_gc_step;
+struct wfs_judge;
 struct wfs_world;
 
 enum {
@@ -158,6 +159,14 @@ int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_call() - submit and wait for the answer; `done` and `context` are taken over. */
 int wfs_world_call(struct wfs_world *world, struct wfs_request *request);
+
+/**
+ * wfs_world_judge() - who says what reducers may have; see kernel/effects.h
+ * Without one everything that they ask for is refused. When it returns, the judge before is not
+ * being called any more.
+ * @judge: kept until the next call; may be NULL
+ */
+void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
 
 /* --- observing --- */
 

@@ -5,6 +5,7 @@
 #include "kernel/base/array.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
+#include "kernel/effects.h"
 #include "kernel/fold.h"
 #include "kernel/gc.h"
 #include "kernel/grants.h"
@@ -64,6 +65,7 @@ struct wfs_writer {
 	struct wfs_head head;
 	bool head_stale; /* only its height is right: a transaction failed after it was changed */
 	struct wfs_fold *fold;
+	struct wfs_world_answerer answerer;
 	struct wfs_runtime *runtime;
 	struct batch *current;
 	size_t alone_count; /* of the next requests, each has a transaction of its own */
@@ -703,6 +705,8 @@ static int load(struct wfs_writer *writer, struct wfs_error *error)
 	if (!r)
 		r = wfs_fold_new(writer->world->entropy, &writer->fold);
 	if (!r)
+		wfs_fold_set_answerer(writer->fold, &writer->answerer.answerer);
+	if (!r)
 		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &writer->runtime);
 	writer->height = writer->head.height;
 	return r ? wfs_error_from_errno(error, r, "read the head of the world") : 0;
@@ -714,6 +718,7 @@ static void writer_release(struct wfs_writer *writer)
 	wfs_fold_free(writer->fold);
 	wfs_head_done(&writer->head);
 	batch_free(writer->spare);
+	wfs_world_answerer_done(&writer->answerer);
 	pthread_mutex_destroy(&writer->lock);
 	pthread_mutex_destroy(&writer->observers_lock);
 	pthread_cond_destroy(&writer->queued);
@@ -730,6 +735,7 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	writer->world = world;
 	list_init(&writer->queue);
 	writer->batches_last = &writer->batches;
+	wfs_world_answerer_init(&writer->answerer, world);
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_mutex_init(&writer->observers_lock, NULL);
 	pthread_cond_init(&writer->queued, NULL);
@@ -800,4 +806,9 @@ void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret
 	ret_figures->requests_total = writer->requests_total;
 	ret_figures->requests_failed = writer->requests_failed;
 	ret_figures->batches_total = writer->batches_total;
+}
+
+void wfs_writer_judge(struct wfs_writer *writer, struct wfs_judge *judge)
+{
+	wfs_world_answerer_judge(&writer->answerer, judge);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replay: nothing to say of a good world, the first record that differs of any other. */
+#include "tests/unit/asking-fixture.h"
 #include "tests/unit/tamper.h"
 
 #include <dirent.h>
@@ -82,6 +83,65 @@ static void a_world_with_something_of_everything_replays(void **state)
 	live(*state);
 
 	assert_good(*state);
+}
+
+/* Asks for everything, is refused something, and goes on. */
+static void live_asking(struct world_fixture *fixture)
+{
+	struct asking_judge judge = asking_judge();
+
+	wfs_world_judge(fixture->world, &judge.judge);
+	assert_int_equal(ask_for(fixture, "a", asking_for_everything,
+				 ",'tell':true,'after':[{'effect':'introspect.manifest'}]"),
+		0);
+	judge.r = -EACCES;
+	judge.verdict.error.code = WFS_E_POLICY_DENIED;
+	judge.verdict.decision.policy = "test/strict@1";
+	judge.verdict.decision.rule_known = true;
+	judge.verdict.decision.rule_index = 0;
+	assert_int_equal(ask_for(fixture, "a", "[{'effect':'introspect.manifest'}]", ""), 0);
+	assert_int_equal(ask_for(fixture, "b", "[]", ""), 0);
+	wfs_world_judge(fixture->world, NULL);
+}
+
+static void a_world_that_asks_replays_without_a_judge(void **state)
+{
+	live_asking(*state);
+
+	assert_good(*state);
+}
+
+/* Record 3 is the first intent, 4 the receipt. */
+static void a_receipt_that_is_none_is_named(void **state)
+{
+	live_asking(*state);
+	tamper_number(*state, "journal", 4, "\"status\":\"ok\"", "\"status\":\"no\"");
+
+	assert_names(*state, 4);
+}
+
+static void a_receipt_for_an_unknown_intent_is_named(void **state)
+{
+	live_asking(*state);
+	tamper_number(*state, "journal", 4, "\"intent_id\":\"sha256:", "\"intent_id\":\"sha512:");
+
+	assert_names(*state, 4);
+}
+
+static void a_receipt_with_another_payload_is_named(void **state)
+{
+	live_asking(*state);
+	tamper_number(*state, "journal", 4, "\"journal_height\":2", "\"journal_height\":1");
+
+	assert_names(*state, 4);
+}
+
+static void an_intent_that_was_not_asked_for_is_named(void **state)
+{
+	live_asking(*state);
+	tamper_number(*state, "journal", 3, "\"head\"", "\"deaf\"");
+
+	assert_names(*state, 3);
 }
 
 static void more_records_than_one_batch_replay(void **state)
@@ -363,6 +423,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(a_new_world_replays),
 		IN_WORLD(a_world_with_something_of_everything_replays),
+		ASKING(a_world_that_asks_replays_without_a_judge),
+		ASKING(a_receipt_that_is_none_is_named),
+		ASKING(a_receipt_for_an_unknown_intent_is_named),
+		ASKING(a_receipt_with_another_payload_is_named),
+		ASKING(an_intent_that_was_not_asked_for_is_named),
 		IN_WORLD(more_records_than_one_batch_replay),
 		IN_WORLD(events_with_as_much_as_they_may_have_replay),
 		IN_WORLD(an_event_with_nearly_as_many_instructions_as_it_may_have_replays),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Restoring: the same world from a whole copy, nothing from any other. */
+#include "tests/unit/asking-fixture.h"
 #include "tests/unit/tamper.h"
 
 #include <dirent.h>
@@ -352,13 +353,12 @@ static void a_restored_world_goes_on_as_the_first_one_would(void **state)
 	assert_sound(fixture);
 }
 
-static void every_height_is_restored(void **state)
+/* Each height of the world by itself; @go_on: what the restored world does then. */
+static void restore_every_height(
+	struct world_fixture *fixture, void (*go_on)(struct world_fixture *fixture))
 {
-	struct world_fixture *fixture = *state;
 	char original[sizeof(fixture->directory)];
 	char copy[256];
-
-	live(fixture);
 	const uint64_t height = height_of(fixture);
 	snprintf(original, sizeof(original), "%s", fixture->directory);
 	copy_path(fixture, "", copy);
@@ -371,7 +371,7 @@ static void every_height_is_restored(void **state)
 		assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
 		assert_true(restored.height == at || restored.height == at + 1);
 		assert_sound(fixture);
-		tell(fixture, "{'key':'later','op':'set'}");
+		go_on(fixture);
 		assert_sound(fixture);
 		world_fixture_close(fixture);
 		wfs_directory_remove(fixture->directory);
@@ -379,6 +379,45 @@ static void every_height_is_restored(void **state)
 		snprintf(fixture->directory, sizeof(fixture->directory), "%s", original);
 		assert_int_equal(world_fixture_open(fixture), 0);
 	}
+}
+
+static void set_later(struct world_fixture *fixture)
+{
+	tell(fixture, "{'key':'later','op':'set'}");
+}
+
+static void every_height_is_restored(void **state)
+{
+	live(*state);
+
+	restore_every_height(*state, set_later);
+}
+
+/* Nobody judges here, so it is refused. */
+static void ask_later(struct world_fixture *fixture)
+{
+	assert_int_equal(
+		ask_for(fixture, "later", "[{'effect':'introspect.journal_head'}]", ""), 0);
+}
+
+/* Also between an intent and its answer. What was read once is not read again: there is no judge. */
+static void every_height_of_a_world_that_asks_is_restored(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct asking_judge judge = asking_judge();
+
+	wfs_world_judge(fixture->world, &judge.judge);
+	assert_int_equal(ask_for(fixture, "a", asking_for_everything, ",'tell':true"), 0);
+	judge.r = -EACCES;
+	judge.verdict.error.code = WFS_E_POLICY_DENIED;
+	assert_int_equal(ask_for(fixture, "b",
+				 "[{'effect':'introspect.manifest'},"
+				 "{'effect':'introspect.journal_head'}]",
+				 ",'after':[{'effect':'introspect.manifest'}]"),
+		0);
+
+	restore_every_height(fixture, ask_later);
+	world_fixture_close(fixture);
 }
 
 /* Records 3 to 17 are one request. */
@@ -918,6 +957,7 @@ int main(void)
 		IN_WORLD(a_copy_is_the_same_world),
 		IN_WORLD(a_restored_world_goes_on_as_the_first_one_would),
 		IN_WORLD(every_height_is_restored),
+		ASKING(every_height_of_a_world_that_asks_is_restored),
 		IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record),
 		IN_WORLD(grants_come_with_the_cells_when_there_is_no_journal),
 		IN_WORLD(a_new_world_is_restored),
