@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/tool/: the tasks that the rows of the table are. */
+#pragma once
+
+#include "fs/tool/tool.h"
+
+/* fs/tool/tool-list.c: fs_ls */
+int wfs_tool_list_start(struct wfs_task *task);
+int wfs_tool_list_answered(struct wfs_task *task, const json_t *result);
+
+/* fs/tool/tool-read.c: the others */
+int wfs_tool_manifest_start(struct wfs_task *task);
+int wfs_tool_manifest_answered(struct wfs_task *task, const json_t *result);
+int wfs_tool_reducer_start(struct wfs_task *task);
+int wfs_tool_reducer_answered(struct wfs_task *task, const json_t *result);
+int wfs_tool_stat_start(struct wfs_task *task);
+int wfs_tool_read_start(struct wfs_task *task);
+int wfs_tool_read_answered(struct wfs_task *task, const json_t *result);
+int wfs_tool_invoke_start(struct wfs_task *task);
+/* What the verb gives, and meta. */
+int wfs_tool_plain_answered(struct wfs_task *task, const json_t *result);

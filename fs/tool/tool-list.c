@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fs_ls: names below a directory, level by level, so that of a tree that is too large the upper
+ * levels are there.
+ *
+ * The notes are the directories that were found; task->index is the one being listed. What is
+ * below at/ is the whole tree again, once a height, so it is listed only for a path in it.
+ */
+#include <string.h>
+
+#include "fs/tool/tool-impl.h"
+#include "kernel/base/json.h"
+
+static json_t *entries_of(const struct wfs_task *task)
+{
+	return json_object_get(task->result, "entries");
+}
+
+static int ask_next(struct wfs_task *task)
+{
+	const json_t *const directory = json_array_get(task->notes, task->index);
+	const char *const path = json_string_value(json_object_get(directory, "path"));
+	const bool deep = wfs_task_integer(task, "depth", 1) > 1;
+	size_t room = WFS_TOOL_NAMES_MAX - json_array_size(entries_of(task));
+
+	if (deep && room > WFS_TOOL_NAMES_DEEP_MAX)
+		room = WFS_TOOL_NAMES_DEEP_MAX;
+	json_t *const payload = wfs_task_path(task, path);
+	if (json_object_set_new(payload, "limit", json_integer((json_int_t)room)) < 0) {
+		json_decref(payload);
+		return -ENOMEM;
+	}
+	return wfs_task_ask(task, "fs-list", payload);
+}
+
+int wfs_tool_list_start(struct wfs_task *task)
+{
+	const char *const path = wfs_task_text(task, "path");
+
+	task->notes = json_pack("[{s:s, s:i}]", "path", path, "level", 1);
+	task->result = json_pack("{s:s, s:[], s:b}", "path", path, "entries", "more", 0);
+	return task->notes && task->result ? ask_next(task) : -ENOMEM;
+}
+
+/* Without the `/` that the directory may begin and end with: the path from the root. */
+static json_t *path_below(const char *directory, const char *name)
+{
+	size_t size;
+
+	directory += strspn(directory, "/");
+	size = strlen(directory);
+	while (size > 0 && directory[size - 1] == '/')
+		size--;
+	return json_sprintf("%.*s%s%s", (int)size, directory, size > 0 ? "/" : "", name);
+}
+
+/* @entry: of the directory @parent of the notes */
+static int add(struct wfs_task *task, const json_t *parent, const json_t *entry)
+{
+	const char *const directory = json_string_value(json_object_get(parent, "path"));
+	const json_int_t level = json_integer_value(json_object_get(parent, "level"));
+	const char *const type = json_string_value(json_object_get(entry, "type"));
+	WFS_AUTO_JSON json_t *path =
+		path_below(directory, json_string_value(json_object_get(entry, "name")));
+	const char *const text = json_string_value(path);
+
+	if (!text || !type ||
+		json_array_append_new(entries_of(task),
+			json_pack("{s:O, s:O, s:O}", "path", path, "size",
+				json_object_get(entry, "size"), "type",
+				json_object_get(entry, "type"))) < 0)
+		return -ENOMEM;
+	if (strcmp(type, "directory") != 0 || level >= wfs_task_integer(task, "depth", 1) ||
+		strcmp(text, "at") == 0)
+		return 0;
+	return json_array_append_new(task->notes,
+		       json_pack("{s:O, s:I, s:I}", "path", path, "level", level + 1, "entry",
+			       (json_int_t)json_array_size(entries_of(task)) - 1)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+/* Not all names of the directory @index of the notes are told. */
+static int note_more(struct wfs_task *task, size_t index)
+{
+	const json_t *const place = json_object_get(json_array_get(task->notes, index), "entry");
+	json_t *const entry = json_array_get(
+		entries_of(task), place ? (size_t)json_integer_value(place) : SIZE_MAX);
+
+	if (entry && json_object_set_new(entry, "more", json_true()) < 0)
+		return -ENOMEM;
+	return json_object_set_new(task->result, "more", json_true());
+}
+
+static int finish(struct wfs_task *task)
+{
+	int r = 0;
+
+	for (; !r && task->index < json_array_size(task->notes); task->index++)
+		r = note_more(task, task->index);
+	if (!r)
+		r = json_object_set(task->result, "meta", task->meta);
+	return r ? -ENOMEM : 0;
+}
+
+int wfs_tool_list_answered(struct wfs_task *task, const json_t *result)
+{
+	const json_t *entry;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach(json_object_get(result, "entries"), i, entry)
+	{
+		r = add(task, json_array_get(task->notes, task->index), entry);
+		if (r)
+			return r;
+	}
+	if (json_object_get(result, "next_cursor"))
+		r = note_more(task, task->index);
+	task->index++;
+	if (r)
+		return -ENOMEM;
+	if (task->index == json_array_size(task->notes) ||
+		json_array_size(entries_of(task)) >= WFS_TOOL_NAMES_MAX)
+		return finish(task);
+	return ask_next(task);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of tools, and what is made from it: definitions, and the check of arguments. */
+#include "fs/tool/tool.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "fs/tool/tool-impl.h"
+#include "kernel/base/json.h"
+
+#define PATH_ARGUMENT(what)                                                                \
+	{                                                                                  \
+		.name = "path", .type = WFS_TOOL_TEXT, .required = true,                   \
+		.description = what " such as 'reducers/<name>/<key>', from the root of "  \
+				    "the tree. '/' is the root. Below 'at/<height>/' is "  \
+				    "the tree as it was after that many journal records.", \
+	}
+
+/* A row here is all that another tool takes, once its verb is enabled. */
+const struct wfs_tool wfs_tools[] = {
+	{
+		.name = "fs_read_manifest",
+		.signature = "fs_read_manifest()",
+		.summary = "the manifest",
+		.description = "Read the manifest: which event schemas, reducers and routes "
+			       "the world is made of.",
+		.task = {.start = wfs_tool_manifest_start, .answered = wfs_tool_manifest_answered},
+	},
+	{
+		.name = "fs_read_reducer",
+		.signature = "fs_read_reducer(name, key?)",
+		.summary = "the state under a key of a reducer",
+		.description = "Read the current state that a reducer keeps under a key. "
+			       "'found' is false when it has nothing under that key.",
+		.arguments =
+			{
+				{
+					.name = "name",
+					.required = true,
+					.description = "Name of the reducer; fs_ls of "
+						       "'reducers' lists them.",
+				},
+				{
+					.name = "key",
+					.description = "The key, as it is and not as a file "
+						       "name; fs_ls of 'reducers/<name>' "
+						       "lists them as file names. Leave it "
+						       "out for a reducer without keys.",
+				},
+			},
+		.task = {.start = wfs_tool_reducer_start, .answered = wfs_tool_reducer_answered},
+	},
+	{
+		.name = "fs_ls",
+		.signature = "fs_ls(path, depth?)",
+		.summary = "what is below a directory",
+		.description = "List what is below a directory of the world's tree: path, "
+			       "type and size, at most 1000, the upper levels first. 'more' "
+			       "is true where there is more than was listed.",
+		.arguments =
+			{
+				PATH_ARGUMENT("Path of a directory,"),
+				{
+					.name = "depth",
+					.type = WFS_TOOL_INTEGER,
+					.minimum = 1,
+					.maximum = WFS_TOOL_DEPTH_MAX,
+					.description = "How many levels to list, 1 if left out; "
+						       "from 2 on at most 100 names of each "
+						       "directory.",
+				},
+			},
+		.task = {.start = wfs_tool_list_start, .answered = wfs_tool_list_answered},
+	},
+	{
+		.name = "fs_stat",
+		.signature = "fs_stat(path)",
+		.summary = "type, size, time and hashes of a path",
+		.description = "Tell type, size, time of change and hashes of a path in the "
+			       "world's tree.",
+		.arguments = {PATH_ARGUMENT("Path of a file or directory,")},
+		.task = {.start = wfs_tool_stat_start, .answered = wfs_tool_plain_answered},
+	},
+	{
+		.name = "fs_read",
+		.signature = "fs_read(path, offset?, limit?)",
+		.summary = "bytes of a file",
+		.description = "Read a file of the world's tree: 'text' if it is UTF-8, else "
+			       "'data_b64'. 'next_offset' is where to go on when 'eof' is "
+			       "false.",
+		.arguments =
+			{
+				PATH_ARGUMENT("Path of a file,"),
+				{
+					.name = "offset",
+					.type = WFS_TOOL_INTEGER,
+					.maximum = INT64_MAX,
+					.description = "First byte to read, 0 if left out.",
+				},
+				{
+					.name = "limit",
+					.type = WFS_TOOL_INTEGER,
+					.minimum = 1,
+					.maximum = WFS_TOOL_READ_MAX,
+					.description = "At most so many bytes, 65536 if left "
+						       "out.",
+				},
+			},
+		.task = {.start = wfs_tool_read_start, .answered = wfs_tool_read_answered},
+	},
+	{
+		.name = "invoke",
+		.signature = "invoke(action)",
+		.summary = "perform an action",
+		.description = "Perform an action in the world.",
+		.arguments =
+			{
+				{
+					.name = "action",
+					.type = WFS_TOOL_OBJECT,
+					.required = true,
+					.members = "{\"additionalProperties\":false,\"properties\":"
+						   "{\"action_type\":{\"enum\":[\"noop\"],"
+						   "\"type\":\"string\"},\"reasoning\":{\"type\":"
+						   "[\"string\",\"null\"]}},\"required\":"
+						   "[\"action_type\",\"reasoning\"]}",
+					.description = "What to do and why; 'noop' does nothing.",
+				},
+			},
+		.task = {.changes = true,
+			.start = wfs_tool_invoke_start,
+			.answered = wfs_tool_plain_answered},
+	},
+};
+
+const size_t wfs_tool_count = WFS_ARRAY_COUNT(wfs_tools);
+
+const struct wfs_tool *wfs_tool_find(const char *name)
+{
+	for (size_t i = 0; i < wfs_tool_count; i++)
+		if (strcmp(wfs_tools[i].name, name) == 0)
+			return &wfs_tools[i];
+	return NULL;
+}
+
+/* --- definitions --- */
+
+static const char *const type_names[] = {
+	[WFS_TOOL_TEXT] = "string",
+	[WFS_TOOL_INTEGER] = "integer",
+	[WFS_TOOL_OBJECT] = "object",
+};
+
+/* Return: new reference, NULL without memory. */
+static json_t *argument_schema(const struct wfs_tool_argument *argument, bool nullable)
+{
+	WFS_AUTO_JSON json_t *schema = argument->members ? NULL : json_object();
+	const char *const type = type_names[argument->type];
+	int r = 0;
+
+	if (argument->members &&
+		wfs_json_parse(argument->members, strlen(argument->members), &schema, NULL) < 0)
+		return NULL;
+	r |= json_object_set_new(schema, "description", json_string(argument->description));
+	r |= json_object_set_new(
+		schema, "type", nullable ? json_pack("[s, s]", type, "null") : json_string(type));
+	if (argument->type == WFS_TOOL_INTEGER) {
+		r |= json_object_set_new(schema, "minimum", json_integer(argument->minimum));
+		r |= json_object_set_new(schema, "maximum", json_integer(argument->maximum));
+	}
+	return r ? NULL : WFS_STEAL(schema);
+}
+
+json_t *wfs_tool_schema(const struct wfs_tool *tool, bool strict)
+{
+	WFS_AUTO_JSON json_t *properties = json_object();
+	WFS_AUTO_JSON json_t *required = json_array();
+	int r = 0;
+
+	for (const struct wfs_tool_argument *argument = tool->arguments; argument->name;
+		argument++) {
+		r |= json_object_set_new(properties, argument->name,
+			argument_schema(argument, strict && !argument->required));
+		if (strict || argument->required)
+			r |= json_array_append_new(required, json_string(argument->name));
+	}
+	return r ? NULL
+		 : json_pack("{s:b, s:O, s:O, s:s}", "additionalProperties", 0, "properties",
+			   properties, "required", required, "type", "object");
+}
+
+json_t *wfs_tool_definitions(void)
+{
+	WFS_AUTO_JSON json_t *all = json_array();
+	int r = 0;
+
+	for (size_t i = 0; i < wfs_tool_count; i++)
+		r |= json_array_append_new(all,
+			json_pack("{s:{s:s, s:s, s:o, s:b}, s:s}", "function", "description",
+				wfs_tools[i].description, "name", wfs_tools[i].name, "parameters",
+				wfs_tool_schema(&wfs_tools[i], true), "strict", 1, "type",
+				"function"));
+	return r ? NULL : WFS_STEAL(all);
+}
+
+/* --- the check --- */
+
+static int check_argument(
+	const struct wfs_tool_argument *argument, const json_t *arguments, struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(arguments, argument->name);
+	const char *text;
+	int64_t number;
+
+	if (!argument->required && (!value || json_is_null(value)))
+		return 0;
+	switch (argument->type) {
+	case WFS_TOOL_INTEGER:
+		return wfs_json_get_integer(arguments, argument->name, argument->minimum,
+			argument->maximum, &number, error);
+	case WFS_TOOL_TEXT:
+		if (json_string_length(value) > WFS_TOOL_TEXT_MAX)
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%s': expected at most %d bytes, got %zu", argument->name,
+				(int)WFS_TOOL_TEXT_MAX, json_string_length(value));
+		return wfs_json_get_string(arguments, argument->name, &text, error);
+	case WFS_TOOL_OBJECT:
+		break;
+	}
+	if (!value)
+		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
+			"'%s' is missing, expected an object", argument->name);
+	return json_is_object(value) ? 0
+				     : wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+					       "'%s': expected an object", argument->name);
+}
+
+int wfs_tool_check(const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *nothing = arguments ? NULL : json_object();
+	const json_t *const given = arguments ? arguments : nothing;
+	const char *names[WFS_TOOL_ARGUMENTS_MAX + 1] = {NULL};
+	int r;
+
+	for (size_t i = 0; tool->arguments[i].name; i++)
+		names[i] = tool->arguments[i].name;
+	r = wfs_json_only(given, names, error);
+	for (const struct wfs_tool_argument *argument = tool->arguments; !r && argument->name;
+		argument++)
+		r = check_argument(argument, given, error);
+	return r;
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of tools: definitions, arguments, and what each makes of answers; no world is needed. */
+#include "tests/unit/json-helper.h"
+
+#include <string.h>
+
+#include "fs/tool/tool.h"
+#include "kernel/base/encode.h"
+
+/* --- definitions --- */
+
+static const json_t *definition_of(const json_t *definitions, const char *name)
+{
+	const json_t *definition;
+	size_t i;
+
+	json_array_foreach(definitions, i, definition)
+	{
+		const json_t *const function = json_object_get(definition, "function");
+
+		if (strcmp(json_string_value(json_object_get(function, "name")), name) == 0)
+			return function;
+	}
+	fail_msg("no tool '%s'", name);
+	return NULL;
+}
+
+static void assert_json(const json_t *json, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_FREE char *wanted = json_text(expected);
+
+	assert_non_null(json);
+	wfs_json_write(json, &text);
+	assert_string_equal(wfs_buffer_text(&text), wanted);
+}
+
+static void definitions_are_an_array_of_strict_functions(void **state)
+{
+	WFS_AUTO_JSON json_t *definitions = wfs_tool_definitions();
+	const json_t *definition;
+	size_t i;
+	(void)state;
+
+	assert_int_equal(json_array_size(definitions), wfs_tool_count);
+	json_array_foreach(definitions, i, definition)
+	{
+		const json_t *const function = json_object_get(definition, "function");
+		const json_t *const schema = json_object_get(function, "parameters");
+
+		print_message("%s\n", wfs_tools[i].name);
+		assert_json(json_object_get(definition, "type"), "'function'");
+		assert_true(json_is_true(json_object_get(function, "strict")));
+		assert_true(json_string_length(json_object_get(function, "description")) > 0);
+		assert_json(json_object_get(schema, "type"), "'object'");
+		assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+		/* What strict interfaces ask for. */
+		assert_int_equal(json_array_size(json_object_get(schema, "required")),
+			json_object_size(json_object_get(schema, "properties")));
+	}
+}
+
+static void an_optional_argument_is_required_and_may_be_null_when_strict(void **state)
+{
+	WFS_AUTO_JSON json_t *definitions = wfs_tool_definitions();
+	const json_t *const schema =
+		json_object_get(definition_of(definitions, "fs_ls"), "parameters");
+	const json_t *const properties = json_object_get(schema, "properties");
+	(void)state;
+
+	assert_json(json_object_get(schema, "required"), "['path','depth']");
+	assert_json(json_object_get(json_object_get(properties, "path"), "type"), "'string'");
+	assert_json(json_object_get(json_object_get(properties, "depth"), "type"),
+		"['integer','null']");
+	assert_json(json_object_get(json_object_get(properties, "depth"), "maximum"), "8");
+}
+
+static void it_may_be_left_out_otherwise(void **state)
+{
+	WFS_AUTO_JSON json_t *schema = wfs_tool_schema(wfs_tool_find("fs_read"), false);
+	const json_t *const properties = json_object_get(schema, "properties");
+	(void)state;
+
+	assert_json(json_object_get(schema, "required"), "['path']");
+	assert_json(json_object_get(json_object_get(properties, "limit"), "type"), "'integer'");
+	assert_json(json_object_get(json_object_get(properties, "limit"), "maximum"), "1048576");
+}
+
+static void what_is_not_enabled_is_not_listed(void **state)
+{
+	(void)state;
+
+	assert_null(wfs_tool_find("query"));
+	assert_null(wfs_tool_find("step"));
+	assert_non_null(wfs_tool_find("invoke"));
+}
+
+/* --- arguments --- */
+
+static int check(const char *tool, const char *arguments, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *json = arguments ? json_of(arguments) : NULL;
+
+	*error = (struct wfs_error){.code = WFS_OK};
+	return wfs_tool_check(wfs_tool_find(tool), json, error);
+}
+
+static void assert_fits(const char *tool, const char *arguments)
+{
+	struct wfs_error error;
+
+	if (check(tool, arguments, &error) != 0)
+		fail_msg("%s %s: %s", tool, arguments, error.message);
+}
+
+static void assert_refused(
+	const char *tool, const char *arguments, const char *code, const char *says)
+{
+	struct wfs_error error;
+
+	assert_int_equal(check(tool, arguments, &error), -EINVAL);
+	assert_string_equal(wfs_error_info(error.code)->name, code);
+	if (!strstr(error.message, says))
+		fail_msg("'%s' does not say '%s'", error.message, says);
+}
+
+static void arguments_that_fit_are_taken(void **state)
+{
+	(void)state;
+
+	assert_fits("fs_read_manifest", NULL);
+	assert_fits("fs_read_manifest", "{}");
+	assert_fits("fs_read_reducer", "{'name':'cell'}");
+	assert_fits("fs_read_reducer", "{'name':'cell','key':null}");
+	assert_fits("fs_ls", "{'path':'/','depth':8}");
+	assert_fits("fs_read", "{'path':'README','offset':0,'limit':1048576}");
+	assert_fits("invoke", "{'action':{'action_type':'noop'}}");
+}
+
+static void a_missing_argument_is_named(void **state)
+{
+	(void)state;
+
+	assert_refused("fs_stat", "{}", "missing_argument", "'path'");
+	assert_refused("fs_stat", NULL, "missing_argument", "'path'");
+	assert_refused("invoke", "{}", "missing_argument", "'action'");
+}
+
+static void an_unknown_argument_is_named(void **state)
+{
+	(void)state;
+
+	assert_refused("fs_read_manifest", "{'x':1}", "invalid_argument", "'x', expected none");
+	assert_refused("fs_stat", "{'path':'/','at':5}", "invalid_argument", "only: path");
+}
+
+static void an_argument_of_the_wrong_type_is_named(void **state)
+{
+	(void)state;
+
+	assert_refused("fs_stat", "[]", "invalid_argument", "expected an object");
+	assert_refused("fs_stat", "{'path':7}", "invalid_argument", "'path': expected a string");
+	assert_refused("fs_stat", "{'path':null}", "invalid_argument", "'path': expected a string");
+	assert_refused("fs_stat", "{'path':'a\\u0000b'}", "invalid_argument", "NUL");
+	assert_refused("fs_ls", "{'path':'/','depth':'2'}", "invalid_argument", "'depth'");
+	assert_refused("fs_ls", "{'path':'/','depth':1.5}", "invalid_argument", "'depth'");
+	assert_refused("invoke", "{'action':'noop'}", "invalid_argument", "'action'");
+	assert_refused("invoke", "{'action':null}", "invalid_argument", "'action'");
+}
+
+static void a_number_out_of_bounds_is_refused_with_them(void **state)
+{
+	(void)state;
+
+	assert_refused("fs_ls", "{'path':'/','depth':0}", "invalid_argument", "from 1 to 8");
+	assert_refused("fs_ls", "{'path':'/','depth':9}", "invalid_argument", "from 1 to 8");
+	assert_refused("fs_read", "{'path':'/','limit':1048577}", "invalid_argument", "1048576");
+	assert_refused("fs_read", "{'path':'/','offset':-1}", "invalid_argument", "from 0");
+}
+
+static void a_text_that_is_too_long_is_refused(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	(void)state;
+
+	wfs_buffer_append_text(&text, "{'path':'");
+	for (int i = 0; i <= WFS_TOOL_TEXT_MAX; i++)
+		wfs_buffer_append_byte(&text, 'x');
+	wfs_buffer_append_text(&text, "'}");
+	assert_refused("fs_stat", wfs_buffer_text(&text), "invalid_argument", "at most 65536");
+}
+
+/* --- tasks --- */
+
+static void begin(struct wfs_task *task, const char *tool, const char *arguments)
+{
+	wfs_task_init(task, &wfs_tool_find(tool)->task, arguments ? json_of(arguments) : NULL);
+}
+
+/* The task asks @verb with @payload next; it is answered @result, at @height. */
+static void give(struct wfs_task *task, const char *verb, const char *payload, const char *result,
+	int height)
+{
+	WFS_AUTO_ANSWER struct wfs_answer answer = {
+		.result = json_of(result), .meta = json_pack("{s:i}", "journal_height", height)};
+	WFS_AUTO_JSON json_t *asked = NULL;
+	const char *name = NULL;
+
+	assert_true(wfs_task_next(task, &name, &asked));
+	assert_string_equal(name, verb);
+	assert_json(asked, payload);
+	wfs_task_answer(task, &answer);
+}
+
+static void assert_result(struct wfs_task *task, const char *result)
+{
+	WFS_AUTO_JSON json_t *asked = NULL;
+	const char *name = NULL;
+
+	assert_false(wfs_task_next(task, &name, &asked));
+	if (task->status)
+		fail_msg("%s", task->error.message);
+	assert_json(task->result, result);
+}
+
+static void a_manifest_comes_with_meta(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_read_manifest", NULL);
+	give(&task, "manifest-read", "{}", "{'journal_height':7,'manifest':{'name':'x'}}", 7);
+
+	assert_result(&task, "{'manifest':{'name':'x'},'meta':{'journal_height':7}}");
+}
+
+static void a_state_is_a_value(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_read_reducer", "{'name':'cell','key':'b/c'}");
+	give(&task, "query-state", "{'key_b64':'Yi9j','reducer':'cell'}",
+		"{'state_b64':'eyJuIjozfQo='}", 7);
+
+	assert_result(&task, "{'found':true,'meta':{'journal_height':7},'state':{'n':3}}");
+}
+
+static void a_state_that_is_not_there_is_told(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_read_reducer", "{'name':'cell','key':null}");
+	give(&task, "query-state", "{'key_b64':'','reducer':'cell'}", "{}", 7);
+
+	assert_result(&task, "{'found':false,'meta':{'journal_height':7},'state':null}");
+}
+
+/* Reads all of @arguments' file, whose part is @data_b64. */
+static void read_part(struct wfs_task *task, const char *arguments, const char *payload,
+	const char *data_b64, bool eof)
+{
+	WFS_AUTO_JSON json_t *result =
+		json_pack("{s:s, s:b, s:i}", "data_b64", data_b64, "eof", (int)eof, "size", 100);
+	WFS_AUTO_FREE char *text = json_dumps(result, 0);
+
+	begin(task, "fs_read", arguments);
+	give(task, "fs-read", payload, text, 7);
+}
+
+static void text_is_read_as_text(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	read_part(&task, "{'path':'README'}", "{'limit':65536,'offset':0,'path':'README'}", "YWJj",
+		true);
+
+	assert_result(&task,
+		"{'bytes':3,'eof':true,'meta':{'journal_height':7},'offset':0,'path':'README',"
+		"'size':100,'text':'abc'}");
+	assert_string_equal(wfs_buffer_text(&task.bytes), "abc");
+}
+
+static void a_part_of_text_ends_with_a_whole_character(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	/* a, b, and the first byte of é */
+	read_part(&task, "{'path':'f','offset':5,'limit':3}", "{'limit':3,'offset':5,'path':'f'}",
+		"YWLD", false);
+
+	assert_result(&task,
+		"{'bytes':2,'eof':false,'meta':{'journal_height':7},'next_offset':7,'offset':5,"
+		"'path':'f','size':100,'text':'ab'}");
+}
+
+static void bytes_that_are_no_text_come_in_base64(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	read_part(&task, "{'path':'f'}", "{'limit':65536,'offset':0,'path':'f'}", "YWLD", true);
+
+	assert_result(&task,
+		"{'bytes':3,'data_b64':'YWLD','eof':true,'meta':{'journal_height':7},'offset':0,"
+		"'path':'f','size':100}");
+	assert_int_equal(task.bytes.size, 0);
+}
+
+/* It would not get on otherwise. */
+static void half_a_character_alone_comes_in_base64(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	read_part(&task, "{'path':'f','limit':1}", "{'limit':1,'offset':0,'path':'f'}",
+		"ww==", false);
+
+	assert_result(&task,
+		"{'bytes':1,'data_b64':'ww==','eof':false,'meta':{'journal_height':7},"
+		"'next_offset':1,'offset':0,'path':'f','size':100}");
+}
+
+static void an_empty_file_is_empty_text(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	read_part(&task, "{'path':'f'}", "{'limit':65536,'offset':0,'path':'f'}", "", true);
+
+	assert_result(&task,
+		"{'bytes':0,'eof':true,'meta':{'journal_height':7},'offset':0,'path':'f',"
+		"'size':100,'text':''}");
+}
+
+#define ENTRY(name, type) "{'name':'" name "','size':1,'type':'" type "'}"
+
+static void a_listing_goes_down_level_by_level_at_one_height(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'/','depth':2}");
+	give(&task, "fs-list", "{'limit':100,'path':'/'}",
+		"{'entries':[" ENTRY("a", "directory") "," ENTRY("at", "directory") "," ENTRY(
+			"b", "file") "]}",
+		7);
+	give(&task, "fs-list", "{'at':'exact:7','limit':100,'path':'a'}",
+		"{'entries':[" ENTRY("c", "directory") "]}", 7);
+
+	/* Neither at/, which is all of it again, nor the third level. */
+	assert_result(&task,
+		"{'entries':[{'path':'a','size':1,'type':'directory'},"
+		"{'path':'at','size':1,'type':'directory'},{'path':'b','size':1,'type':'file'},"
+		"{'path':'a/c','size':1,'type':'directory'}],'meta':{'journal_height':7},"
+		"'more':false,'path':'/'}");
+}
+
+static void a_directory_with_more_names_says_so(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'at/5/','depth':2}");
+	give(&task, "fs-list", "{'limit':100,'path':'at/5/'}",
+		"{'entries':[" ENTRY("a", "directory") "]}", 7);
+	/* A path below at/ names its height itself. */
+	give(&task, "fs-list", "{'limit':100,'path':'at/5/a'}",
+		"{'entries':[" ENTRY("c", "file") "],'next_cursor':'9'}", 7);
+
+	assert_result(&task,
+		"{'entries':[{'more':true,'path':'at/5/a','size':1,'type':'directory'},"
+		"{'path':'at/5/a/c','size':1,'type':'file'}],'meta':{'journal_height':7},"
+		"'more':true,'path':'at/5/'}");
+}
+
+static void a_listing_of_one_level_may_have_a_thousand_names(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'a'}");
+	give(&task, "fs-list", "{'limit':1000,'path':'a'}",
+		"{'entries':[" ENTRY("c", "directory") "],'next_cursor':'9'}", 7);
+
+	assert_result(&task,
+		"{'entries':[{'path':'a/c','size':1,'type':'directory'}],"
+		"'meta':{'journal_height':7},'more':true,'path':'a'}");
+}
+
+/* @count directories, d0 and on. Caller frees. */
+static char *many_entries(int count)
+{
+	struct wfs_buffer text = {0};
+
+	for (int i = 0; i < count; i++)
+		wfs_buffer_printf(&text, "%s{'name':'d%d','size':0,'type':'directory'}",
+			i > 0 ? "," : "{'entries':[", i);
+	wfs_buffer_append_text(&text, "]}");
+	(void)wfs_buffer_text(&text);
+	return text.data;
+}
+
+static void a_listing_ends_with_a_thousand_names(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	WFS_AUTO_FREE char *entries = many_entries(100);
+	char payload[80];
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'/','depth':8}");
+	give(&task, "fs-list", "{'limit':100,'path':'/'}", entries, 7);
+	for (int i = 0; i < 9; i++) {
+		snprintf(payload, sizeof(payload), "{'at':'exact:7','limit':100,'path':'d%d'}", i);
+		give(&task, "fs-list", payload, entries, 7);
+	}
+	assert_false(wfs_task_next(&task, &(const char *){NULL}, &(json_t *){NULL}));
+
+	const json_t *const found = json_object_get(task.result, "entries");
+	assert_int_equal(json_array_size(found), WFS_TOOL_NAMES_MAX);
+	assert_true(json_is_true(json_object_get(task.result, "more")));
+	/* d8 was listed, d9 was not. */
+	assert_null(json_object_get(json_array_get(found, 8), "more"));
+	assert_true(json_is_true(json_object_get(json_array_get(found, 9), "more")));
+}
+
+static void a_refusal_ends_a_task_and_keeps_its_meta(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	WFS_AUTO_JSON json_t *payload = NULL;
+	struct wfs_answer refused = {.status = -ENOENT,
+		.meta = json_of("{'journal_height':9}"),
+		.error = {.code = WFS_E_NOT_FOUND, .message = "no 'x' in the tree"}};
+	const char *verb;
+	(void)state;
+
+	begin(&task, "fs_stat", "{'path':'x'}");
+	assert_true(wfs_task_next(&task, &verb, &payload));
+	wfs_task_answer(&task, &refused);
+	wfs_answer_done(&refused);
+
+	assert_false(wfs_task_next(&task, &verb, &payload));
+	assert_int_equal(task.status, -ENOENT);
+	assert_int_equal(task.error.code, WFS_E_NOT_FOUND);
+	assert_json(task.meta, "{'journal_height':9}");
+	assert_null(task.result);
+}
+
+static void an_answer_that_does_not_decode_is_an_error(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	read_part(&task, "{'path':'f'}", "{'limit':65536,'offset':0,'path':'f'}", "*", true);
+
+	assert_false(wfs_task_next(&task, &(const char *){NULL}, &(json_t *){NULL}));
+	assert_int_equal(task.status, -EINVAL);
+	assert_null(task.result);
+}
+
+static void invoke_hands_the_action_on(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "invoke", "{'action':{'action_type':'noop','reasoning':'why not'}}");
+	assert_true(task.kind->changes);
+	give(&task, "invoke", "{'action':{'action_type':'noop','reasoning':'why not'}}",
+		"{'ok':true}", 7);
+
+	assert_result(&task, "{'meta':{'journal_height':7},'ok':true}");
+}
+
+static void a_task_that_never_began_is_released(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_stat", "{'path':'x'}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(definitions_are_an_array_of_strict_functions),
+		cmocka_unit_test(an_optional_argument_is_required_and_may_be_null_when_strict),
+		cmocka_unit_test(it_may_be_left_out_otherwise),
+		cmocka_unit_test(what_is_not_enabled_is_not_listed),
+		cmocka_unit_test(arguments_that_fit_are_taken),
+		cmocka_unit_test(a_missing_argument_is_named),
+		cmocka_unit_test(an_unknown_argument_is_named),
+		cmocka_unit_test(an_argument_of_the_wrong_type_is_named),
+		cmocka_unit_test(a_number_out_of_bounds_is_refused_with_them),
+		cmocka_unit_test(a_text_that_is_too_long_is_refused),
+		cmocka_unit_test(a_manifest_comes_with_meta),
+		cmocka_unit_test(a_state_is_a_value),
+		cmocka_unit_test(a_state_that_is_not_there_is_told),
+		cmocka_unit_test(text_is_read_as_text),
+		cmocka_unit_test(a_part_of_text_ends_with_a_whole_character),
+		cmocka_unit_test(bytes_that_are_no_text_come_in_base64),
+		cmocka_unit_test(half_a_character_alone_comes_in_base64),
+		cmocka_unit_test(an_empty_file_is_empty_text),
+		cmocka_unit_test(a_listing_goes_down_level_by_level_at_one_height),
+		cmocka_unit_test(a_directory_with_more_names_says_so),
+		cmocka_unit_test(a_listing_of_one_level_may_have_a_thousand_names),
+		cmocka_unit_test(a_listing_ends_with_a_thousand_names),
+		cmocka_unit_test(a_refusal_ends_a_task_and_keeps_its_meta),
+		cmocka_unit_test(an_answer_that_does_not_decode_is_an_error),
+		cmocka_unit_test(invoke_hands_the_action_on),
+		cmocka_unit_test(a_task_that_never_began_is_released),
+	};
+
+	return cmocka_run_group_tests_name("tool", tests, NULL, NULL);
+}
