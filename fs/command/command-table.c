@@ -13,6 +13,7 @@ const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT] = {
 #define GROUP_READ "Read"
 #define GROUP_FILES "Files, without a mount"
 #define GROUP_ACT "Act"
+#define GROUP_PROGRAMS "For programs"
 
 const struct wfs_command wfs_commands[] = {
 	{
@@ -323,6 +324,25 @@ const struct wfs_command wfs_commands[] = {
 			"refused ones are listed with their number, the others stand, and "
 			"the exit status is then 1.\n\n"
 			"  worldfs event dpkg/Change@1 @events.jsonl --lines\n",
+	},
+	{
+		.name = "mcp",
+		.group = GROUP_PROGRAMS,
+		.arguments = "",
+		.run = wfs_run_mcp,
+		.summary = "serve the world to a model's client, on standard input and output",
+		.help = "Speaks the Model Context Protocol, one message a line: its tools are "
+			"those that 'tools' lists, its resources the files of the tree. It "
+			"ends with its input, and acts as the principal that --as names.\n",
+	},
+	{
+		.name = "tools",
+		.group = GROUP_PROGRAMS,
+		.arguments = "",
+		.run = wfs_run_tools,
+		.summary = "the functions that a model can be given",
+		.help = "With --json it prints their function-calling definitions, a bare "
+			"array. It needs no world.\n",
 	},
 };
 

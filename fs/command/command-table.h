@@ -51,3 +51,7 @@ int wfs_run_fs_grep(struct wfs_run *run);
 
 /* fs/command/command-event.c */
 int wfs_run_event(struct wfs_run *run);
+
+/* fs/command/command-mcp.c */
+int wfs_run_tools(struct wfs_run *run);
+int wfs_run_mcp(struct wfs_run *run);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/mcp/: the server, its calls, and what its methods share. */
+#pragma once
+
+#include "fs/client/access.h"
+#include "fs/mcp/mcp.h"
+#include "fs/mcp/rpc.h"
+#include "fs/tool/tool.h"
+
+/* A request whose answer needs the world. */
+struct wfs_mcp_call {
+	struct wfs_mcp_call *next;
+	json_t *id; /* owned */
+	struct wfs_task task;
+	/* Writes the answer, whether the task went well or not. */
+	void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call);
+	const char *verb; /* to be posted */
+	json_t *payload;  /* of it; owned */
+	bool cancelled;   /* its answer is not wanted any more */
+};
+
+struct wfs_mcp_queue {
+	struct wfs_mcp_call *first;
+	struct wfs_mcp_call *last;
+};
+
+struct wfs_mcp {
+	const char *directory;
+	const char *as;
+	bool initialized; /* `initialize` was answered */
+	struct wfs_buffer output;
+	struct wfs_access *access;    /* NULL while no verb is under way */
+	bool access_changes;          /* it was opened for changes */
+	struct wfs_mcp_queue waiting; /* with a verb to be posted, in order */
+	struct wfs_mcp_queue asked;   /* whose verb was posted, in order: so come the answers */
+	size_t count;                 /* in both */
+};
+
+/* --- fs/mcp/mcp-call.c --- */
+
+/** wfs_mcp_call_begin() - have a task done for a request; takes @arguments. */
+void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_task_kind *kind,
+	json_t *arguments, void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call));
+
+/** wfs_mcp_call_find() - the call under way with this id, or NULL. */
+struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
+
+/** wfs_mcp_calls_free() - forget all of them, and the way to the world. */
+void wfs_mcp_calls_free(struct wfs_mcp *mcp);
+
+/** wfs_mcp_error_document() - {"error":{category,code,message,retriable},"meta"?} of a task that failed;
+ *  new reference, NULL without memory. */
+json_t *wfs_mcp_error_document(const struct wfs_task *task);
+
+/* --- fs/mcp/mcp-tool.c, fs/mcp/mcp-resource.c: methods --- */
+
+void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
+void wfs_mcp_tools_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
+void wfs_mcp_resources_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
+void wfs_mcp_resources_templates(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
+void wfs_mcp_resources_read(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
+
+/** wfs_mcp_refuse_cursor() - for a list of one page: a cursor cannot be one of ours. Return: refused? */
+bool wfs_mcp_refuse_cursor(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Methods about tools. Source: MCP 2025-06-18, "Tools". */
+#include <string.h>
+
+#include "fs/mcp/mcp-impl.h"
+#include "kernel/base/json.h"
+
+/* Return: new reference, NULL without memory. */
+static json_t *tool_document(const struct wfs_tool *tool)
+{
+	return json_pack("{s:{s:b, s:b}, s:s, s:o, s:s}", "annotations", "openWorldHint", 0,
+		"readOnlyHint", (int)!tool->task.changes, "description", tool->description,
+		"inputSchema", wfs_tool_schema(tool, false), "name", tool->name);
+}
+
+void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
+{
+	WFS_AUTO_JSON json_t *tools = json_array();
+	int r = 0;
+
+	if (wfs_mcp_refuse_cursor(mcp, message))
+		return;
+	for (size_t i = 0; i < wfs_tool_count; i++)
+		r |= json_array_append_new(tools, tool_document(&wfs_tools[i]));
+	wfs_rpc_result(&mcp->output, message->id, r ? NULL : json_pack("{s:O}", "tools", tools));
+}
+
+static int add_text(json_t *content, const char *text, size_t size)
+{
+	return json_array_append_new(
+		content, json_pack("{s:s%, s:s}", "text", text, size, "type", "text"));
+}
+
+static int add_document(json_t *content, const json_t *document)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_json_write(document, &text);
+	return wfs_buffer_check(&text) < 0 ? -ENOMEM : add_text(content, text.data, text.size);
+}
+
+/*
+ * The structured content, and the same as text for clients that know no other. The text of a file
+ * stands by itself there, as it is, and then the rest.
+ */
+static void finish_tool(struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
+{
+	const struct wfs_task *const task = &call->task;
+	WFS_AUTO_JSON json_t *content = json_array();
+	WFS_AUTO_JSON json_t *structured =
+		task->status ? wfs_mcp_error_document(task) : json_incref(task->result);
+	WFS_AUTO_JSON json_t *rest = json_copy(structured);
+	int r = 0;
+
+	if (!task->status && json_object_del(rest, "text") == 0)
+		r = add_text(content, task->bytes.data ? task->bytes.data : "", task->bytes.size);
+	r |= add_document(content, rest);
+	wfs_rpc_result(&mcp->output, call->id,
+		r ? NULL
+		  : json_pack("{s:O, s:b, s:O}", "content", content, "isError",
+			    (int)(task->status != 0), "structuredContent", structured));
+}
+
+void wfs_mcp_tools_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
+{
+	const char *const name = json_string_value(json_object_get(message->params, "name"));
+	json_t *const arguments = json_object_get(message->params, "arguments");
+	const struct wfs_tool *const tool = name ? wfs_tool_find(name) : NULL;
+	struct wfs_error error;
+
+	if (!tool)
+		wfs_rpc_error(&mcp->output, message->id, WFS_RPC_INVALID_PARAMS, NULL,
+			"Unknown tool: %.60s", name ? name : "'name' is missing");
+	else if (wfs_tool_check(tool, arguments, &error) < 0)
+		wfs_rpc_error(&mcp->output, message->id, WFS_RPC_INVALID_PARAMS,
+			json_pack("{s:s}", "code", wfs_error_info(error.code)->name), "%s: %s",
+			tool->name, error.message);
+	else
+		wfs_mcp_call_begin(
+			mcp, message->id, &tool->task, json_incref(arguments), finish_tool);
+}

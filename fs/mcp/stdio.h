@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stdio transport of the Model Context Protocol: one message a line, both ways. */
+#pragma once
+
+#include "fs/mcp/mcp.h"
+#include "kernel/base/error.h"
+
+/**
+ * wfs_mcp_serve() - serve the client at these descriptors until it ends its input
+ *
+ * Calls that are under way then are done and answered first. Blank lines are nothing; a line that is
+ * too long is refused, and the next one is read.
+ * Whoever calls it ignores SIGPIPE.
+ * Return: 0, -EPIPE (the client reads no more), or another -errno with @error.
+ */
+int wfs_mcp_serve(struct wfs_mcp *mcp, int input_fd, int output_fd, struct wfs_error *error);

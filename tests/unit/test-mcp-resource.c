@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of the tree as resources of the Model Context Protocol. */
+#include "tests/unit/mcp-helper.h"
+
+/* --- resources --- */
+
+static void the_files_of_the_root_and_the_reducers_are_resources(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, REQUEST("1", "resources/list"));
+
+	const json_t *const result = json_object_get(answer_of(&talk), "result");
+	assert_int_equal(json_array_size(json_object_get(result, "resources")), 5);
+	assert_part(result, "resources.0.uri", "'worldfs:///README'");
+	assert_part(result, "resources.0.mimeType", "'text/plain'");
+	assert_part(result, "resources.1.uri", "'worldfs:///manifest'");
+	assert_part(result, "resources.1.mimeType", "'application/json'");
+	assert_part(result, "resources.2.uri", "'worldfs:///reducers/cell'");
+	assert_part(result, "resources.2.mimeType", "'inode/directory'");
+	assert_null(json_object_get(result, "nextCursor"));
+}
+
+static void templates_have_any_path_at_any_height(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, REQUEST("1", "resources/templates/list"));
+
+	assert_answer(&talk, "result.resourceTemplates.0.uriTemplate", "'worldfs:///{+path}'");
+	assert_answer(&talk, "result.resourceTemplates.1.uriTemplate",
+		"'worldfs:///at/{height}/{+path}'");
+}
+
+static void a_file_is_read_as_a_resource(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, READ("1", "worldfs:///reducers/cell/b%2Fc"));
+	assert_answer(&talk, "result.contents",
+		"[{'mimeType':'application/json','text':'{\\'n\\':2}\\n',"
+		"'uri':'worldfs:///reducers/cell/b%2Fc'}]");
+	ask(&talk, READ("2", "worldfs:///at/3/reducers/cell/a"));
+	assert_answer(&talk, "result.contents.0.text", "'{\\'n\\':1}\\n'");
+	assert_answer(&talk, "result.contents.0.mimeType", "'application/json'");
+	ask(&talk, READ("3", "worldfs:///README"));
+	assert_answer(&talk, "result.contents.0.mimeType", "'text/plain'");
+}
+
+static void a_directory_is_read_as_its_names(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, READ("1", "worldfs:///reducers/cell"));
+	assert_answer(&talk, "result.contents",
+		"[{'mimeType':'inode/directory','text':'a\\nb%2Fc\\n',"
+		"'uri':'worldfs:///reducers/cell'}]");
+	ask(&talk, READ("2", "worldfs:///reducers/"));
+	assert_answer(&talk, "result.contents.0.text", "'cell/\\ntotal/\\ndeep/\\n'");
+}
+
+static void bytes_are_read_as_a_blob(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct wfs_hash hash;
+	char text[WFS_HASH_TEXT_SIZE];
+	char request[300];
+
+	assert_int_equal(put_blob(fixture, "\xff\x00", 2, &hash), 0);
+	world_fixture_close(fixture);
+	wfs_hash_text(&hash, text);
+	AUTO_TALK struct talk talk = talk_hello(fixture);
+
+	snprintf(request, sizeof(request), READ("1", "worldfs:///blob/%s"), strchr(text, ':') + 1);
+	ask(&talk, request);
+
+	assert_answer(&talk, "result.contents.0.blob", "'/wA='");
+	assert_answer(&talk, "result.contents.0.mimeType", "'application/octet-stream'");
+}
+
+static void a_resource_of_several_parts_is_whole(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	const size_t size = WFS_MCP_RESOURCE_MAX;
+	WFS_AUTO_FREE char *bytes = malloc(size + 1);
+	struct wfs_hash fits;
+	struct wfs_hash larger;
+	char text[WFS_HASH_TEXT_SIZE];
+	char request[300];
+
+	memset(bytes, 'x', size + 1);
+	assert_int_equal(put_blob(fixture, bytes, size, &fits), 0);
+	assert_int_equal(put_blob(fixture, bytes, size + 1, &larger), 0);
+	world_fixture_close(fixture);
+	AUTO_TALK struct talk talk = talk_hello(fixture);
+
+	wfs_hash_text(&fits, text);
+	snprintf(request, sizeof(request), READ("1", "worldfs:///blob/%s"), strchr(text, ':') + 1);
+	ask(&talk, request);
+	assert_int_equal(
+		json_string_length(json_object_get(
+			json_array_get(json_object_get(json_object_get(answer_of(&talk), "result"),
+					       "contents"),
+				0),
+			"text")),
+		size);
+	wfs_hash_text(&larger, text);
+	snprintf(request, sizeof(request), READ("2", "worldfs:///blob/%s"), strchr(text, ':') + 1);
+	ask(&talk, request);
+	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "more than the 4194304");
+}
+
+static void a_resource_that_is_not_there_is_not_found(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, READ("1", "worldfs:///reducers/cell/x"));
+	assert_error(&talk, "1", WFS_RPC_RESOURCE_NOT_FOUND, "reducers/cell/x");
+	assert_answer(&talk, "error.data.uri", "'worldfs:///reducers/cell/x'");
+	ask(&talk, READ("2", "worldfs:///at/99/README"));
+	assert_error(&talk, "2", WFS_RPC_RESOURCE_NOT_FOUND, "");
+	ask(&talk, READ("3", "file:///etc/passwd"));
+	assert_error(&talk, "3", WFS_RPC_RESOURCE_NOT_FOUND, "expected worldfs:///PATH");
+	ask(&talk, READ("4", "worldfs:///../../etc/passwd"));
+	assert_error(&talk, "4", WFS_RPC_RESOURCE_NOT_FOUND, "");
+	ask(&talk, REQUEST("5", "resources/read"));
+	assert_error(&talk, "5", WFS_RPC_INVALID_PARAMS, "");
+	ask(&talk, "{'id':6,'jsonrpc':'2.0','method':'resources/read','params':{'uri':7}}");
+	assert_error(&talk, "6", WFS_RPC_INVALID_PARAMS, "'uri'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(the_files_of_the_root_and_the_reducers_are_resources),
+		IN_WORLD(templates_have_any_path_at_any_height),
+		IN_WORLD(a_file_is_read_as_a_resource),
+		IN_WORLD(a_directory_is_read_as_its_names),
+		IN_WORLD(bytes_are_read_as_a_blob),
+		IN_WORLD(a_resource_of_several_parts_is_whole),
+		IN_WORLD(a_resource_that_is_not_there_is_not_found),
+	};
+
+	return cmocka_run_group_tests_name("mcp-resource", tests, forget_environment, NULL);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Model Context Protocol: messages in, lines out. A world nobody owns answers. */
+#include "tests/unit/mcp-helper.h"
+
+/* --- life --- */
+
+static void initialize_tells_what_there_is(void **state)
+{
+	AUTO_TALK struct talk talk = talk_begin(filled(state));
+
+	ask(&talk, HELLO);
+
+	assert_answer(&talk, "id", "0");
+	assert_answer(&talk, "result.protocolVersion", "'2025-06-18'");
+	assert_answer(&talk, "result.capabilities", "{'resources':{},'tools':{}}");
+	assert_answer(&talk, "result.serverInfo.name", "'worldfs'");
+}
+
+static void assert_spoken(struct world_fixture *fixture, const char *asked, const char *spoken)
+{
+	AUTO_TALK struct talk talk = talk_begin(fixture);
+	WFS_AUTO_JSON json_t *hello = json_pack("{s:s, s:i, s:s, s:{s:s}}", "jsonrpc", "2.0", "id",
+		1, "method", "initialize", "params", "protocolVersion", asked);
+	WFS_AUTO_FREE char *text = json_dumps(hello, 0);
+
+	say_raw(&talk, text);
+	collect(&talk);
+	assert_answer(&talk, "result.protocolVersion", spoken);
+}
+
+static void the_client_s_revision_is_spoken_if_it_is_known(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+
+	assert_spoken(fixture, "2025-03-26", "'2025-03-26'");
+	assert_spoken(fixture, "2024-11-05", "'2024-11-05'");
+	assert_spoken(fixture, "2025-06-18", "'2025-06-18'");
+	assert_spoken(fixture, "2099-01-01", "'2025-06-18'");
+	assert_spoken(fixture, "", "'2025-06-18'");
+}
+
+static void nothing_but_ping_comes_before_initialize(void **state)
+{
+	AUTO_TALK struct talk talk = talk_begin(filled(state));
+
+	ask(&talk, REQUEST("1", "tools/list"));
+	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
+	ask(&talk, REQUEST("2", "nonsense"));
+	assert_error(&talk, "2", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
+	ask(&talk, REQUEST("'p'", "ping"));
+	assert_answer(&talk, "id", "'p'");
+	assert_answer(&talk, "result", "{}");
+}
+
+static void initialize_comes_once_and_with_a_revision(void **state)
+{
+	AUTO_TALK struct talk talk = talk_begin(filled(state));
+
+	ask(&talk, REQUEST("1", "initialize"));
+	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "expected an object");
+	ask(&talk, "{'id':2,'jsonrpc':'2.0','method':'initialize','params':{}}");
+	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'protocolVersion'");
+	ask(&talk, HELLO);
+	assert_answer(&talk, "result.serverInfo.name", "'worldfs'");
+	ask(&talk, HELLO);
+	assert_error(&talk, "0", WFS_RPC_INVALID_REQUEST, "already");
+}
+
+/* --- messages --- */
+
+static void a_line_that_is_not_json_is_a_parse_error(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, "{'id':1,");
+	assert_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
+	ask(&talk, "\xff");
+	assert_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
+	ask(&talk, REQUEST("1", "ping"));
+	assert_answer(&talk, "result", "{}");
+}
+
+static void what_is_no_message_is_an_invalid_request(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, "7");
+	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "an object");
+	ask(&talk, "{}");
+	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
+	ask(&talk, "{'id':1,'jsonrpc':'1.0','method':'ping'}");
+	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
+	ask(&talk, "{'id':1,'jsonrpc':2.0,'method':'ping'}");
+	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
+	ask(&talk, "{'id':1,'jsonrpc':'2.0'}");
+	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
+	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':7}");
+	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
+}
+
+static void an_id_is_a_string_or_an_integer(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, REQUEST("null", "ping"));
+	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
+	ask(&talk, REQUEST("1.5", "ping"));
+	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
+	ask(&talk, REQUEST("[1]", "ping"));
+	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
+	ask(&talk, REQUEST("-9223372036854775808", "ping"));
+	assert_answer(&talk, "id", "-9223372036854775808");
+}
+
+static void a_batch_is_refused(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, "[" REQUEST("1", "ping") "]");
+	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
+	ask(&talk, "[]");
+	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
+}
+
+static void an_unknown_method_is_not_found(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, REQUEST("1", "prompts/list"));
+	assert_error(&talk, "1", WFS_RPC_METHOD_NOT_FOUND, "'prompts/list'");
+	ask(&talk, REQUEST("2", "logging/setLevel"));
+	assert_error(&talk, "2", WFS_RPC_METHOD_NOT_FOUND, "'logging/setLevel'");
+	/* A notification is no request. */
+	ask(&talk, REQUEST("3", "notifications/cancelled"));
+	assert_error(&talk, "3", WFS_RPC_METHOD_NOT_FOUND, "notifications/cancelled");
+}
+
+static void params_are_an_object(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':'ping','params':[1]}");
+	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'params'");
+	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled','params':[1]}");
+	assert_int_equal(json_array_size(talk.said), 0);
+}
+
+static void notifications_and_responses_are_not_answered(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, "{'jsonrpc':'2.0','method':'tools/list'}");
+	assert_int_equal(json_array_size(talk.said), 0);
+	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/unheard/of'}");
+	assert_int_equal(json_array_size(talk.said), 0);
+	ask(&talk, "{'id':1,'jsonrpc':'2.0','result':{}}");
+	assert_int_equal(json_array_size(talk.said), 0);
+	ask(&talk, "{'id':1,'jsonrpc':'2.0','error':{'code':1,'message':'x'}}");
+	assert_int_equal(json_array_size(talk.said), 0);
+}
+
+/* --- tools --- */
+
+static void tools_are_listed_with_their_schemas(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, REQUEST("1", "tools/list"));
+
+	const json_t *const tools =
+		json_object_get(json_object_get(answer_of(&talk), "result"), "tools");
+	assert_int_equal(json_array_size(tools), wfs_tool_count);
+	assert_part(tools, "4.name", "'fs_read'");
+	assert_part(tools, "4.inputSchema.required", "['path']");
+	assert_part(tools, "4.inputSchema.additionalProperties", "false");
+	assert_part(tools, "4.annotations", "{'openWorldHint':false,'readOnlyHint':true}");
+	assert_part(tools, "5.annotations", "{'openWorldHint':false,'readOnlyHint':false}");
+}
+
+static void a_cursor_that_was_not_given_is_refused(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':'tools/list','params':{'cursor':'x'}}");
+	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'cursor'");
+	ask(&talk,
+		"{'id':2,'jsonrpc':'2.0','method':'resources/templates/list','params':"
+		"{'cursor':'x'}}");
+	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'cursor'");
+	ask(&talk, "{'id':3,'jsonrpc':'2.0','method':'resources/list','params':{'cursor':'x'}}");
+	assert_error(&talk, "3", WFS_RPC_INVALID_PARAMS, "'cursor'");
+	ask(&talk, "{'id':4,'jsonrpc':'2.0','method':'resources/list','params':{'cursor':7}}");
+	assert_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "'cursor'");
+}
+
+static void a_call_gives_text_and_structure_with_meta(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, CALL("'c'", "fs_read_reducer", "{'name':'cell','key':'b/c'}"));
+
+	assert_answer(&talk, "id", "'c'");
+	assert_answer(&talk, "result.isError", "false");
+	assert_answer(&talk, "result.structuredContent.state", "{'n':2}");
+	assert_answer(&talk, "result.structuredContent.meta.journal_height", "5");
+	assert_answer(&talk, "result.content.0.type", "'text'");
+	/* The same for clients without structure. */
+	WFS_AUTO_JSON json_t *text = NULL;
+	const json_t *const result = json_object_get(answer_of(&talk), "result");
+	const char *const content = json_string_value(
+		json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
+	assert_int_equal(wfs_json_parse(content, strlen(content), &text, NULL), 0);
+	assert_true(json_equal(text, json_object_get(result, "structuredContent")));
+}
+
+static void the_text_of_a_file_stands_by_itself(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, CALL("1", "fs_read", "{'path':'reducers/cell/a'}"));
+
+	assert_answer(&talk, "result.content.0.text", "'{\\'n\\':3}\\n'");
+	assert_answer(&talk, "result.structuredContent.text", "'{\\'n\\':3}\\n'");
+	assert_answer(&talk, "result.structuredContent.eof", "true");
+	assert_int_equal(json_array_size(json_object_get(
+				 json_object_get(answer_of(&talk), "result"), "content")),
+		2);
+}
+
+static void every_tool_works(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, CALL("1", "fs_read_manifest", "{}"));
+	assert_answer(&talk, "result.structuredContent.manifest.name", "'fixture'");
+	ask(&talk, CALL("1", "fs_ls", "{'path':'reducers','depth':2}"));
+	assert_answer(&talk, "result.structuredContent.entries.3.path", "'reducers/cell/a'");
+	ask(&talk, CALL("1", "fs_stat", "{'path':'reducers/cell/a'}"));
+	assert_answer(&talk, "result.structuredContent.size", "8");
+	ask(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop','reasoning':null}}"));
+	assert_answer(&talk, "result.structuredContent.ok", "true");
+}
+
+static void a_call_that_fails_is_an_error_of_the_tool(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, CALL("1", "fs_read", "{'path':'nowhere'}"));
+
+	assert_answer(&talk, "result.isError", "true");
+	assert_answer(&talk, "result.structuredContent.error.code", "'not_found'");
+	assert_answer(&talk, "result.structuredContent.meta.journal_height", "5");
+	ask(&talk, CALL("2", "fs_read_reducer", "{'name':'nobody'}"));
+	assert_answer(&talk, "result.structuredContent.error.code", "'reducer_missing'");
+	ask(&talk, CALL("3", "fs_ls", "{'path':'at/99'}"));
+	assert_answer(&talk, "result.isError", "true");
+}
+
+static void a_call_that_is_wrong_is_an_error_of_the_protocol(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, CALL("1", "fs_write", "{}"));
+	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "Unknown tool: fs_write");
+	ask(&talk, REQUEST("2", "tools/call"));
+	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'name' is missing");
+	ask(&talk, CALL("3", "fs_read", "{'path':7}"));
+	assert_error(&talk, "3", WFS_RPC_INVALID_PARAMS, "fs_read: 'path': expected a string");
+	assert_answer(&talk, "error.data.code", "'invalid_argument'");
+	ask(&talk, CALL("4", "fs_read", "[]"));
+	assert_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "expected an object");
+}
+
+/* --- several at once --- */
+
+static void calls_are_answered_by_id(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	unsigned int seen = 0;
+	json_t *answer;
+	size_t i;
+
+	say(&talk, CALL("1", "fs_ls", "{'path':'/','depth':3}"));
+	say(&talk, CALL("2", "invoke", "{'action':{'action_type':'noop'}}"));
+	say(&talk, CALL("3", "fs_stat", "{'path':'README'}"));
+	say(&talk, REQUEST("4", "ping"));
+	let_it_work(&talk);
+	collect(&talk);
+
+	assert_int_equal(json_array_size(talk.said), 4);
+	json_array_foreach(talk.said, i, answer) seen |= 1U
+		<< json_integer_value(json_object_get(answer, "id"));
+	assert_int_equal(seen, 0x1e);
+	/* It waits for nothing but the client. */
+	assert_part(talk.said, "0.id", "4");
+}
+
+static void an_id_that_is_under_way_is_refused(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	say(&talk, CALL("1", "fs_stat", "{'path':'README'}"));
+	say(&talk, REQUEST("1", "ping"));
+	collect(&talk);
+	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "under way");
+	let_it_work(&talk);
+	collect(&talk);
+	assert_answer(&talk, "result.isError", "false");
+}
+
+static void a_cancelled_call_is_not_answered(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	say(&talk, CALL("'x'", "fs_ls", "{'path':'/','depth':3}"));
+	say(&talk, CALL("'y'", "fs_stat", "{'path':'README'}"));
+	ask(&talk,
+		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':"
+		"{'requestId':'x','reason':'changed my mind'}}");
+
+	assert_answer(&talk, "id", "'y'");
+}
+
+static void cancelling_what_is_not_under_way_is_nothing(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':9}}");
+	assert_int_equal(json_array_size(talk.said), 0);
+	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled'}");
+	assert_int_equal(json_array_size(talk.said), 0);
+}
+
+static void it_is_full_with_64_calls(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	char call[200];
+
+	for (int i = 0; i < WFS_MCP_CALLS_MAX; i++) {
+		assert_false(wfs_mcp_is_full(talk.mcp));
+		snprintf(call, sizeof(call), CALL("%d", "fs_stat", "{'path':'README'}"), i + 1);
+		say(&talk, call);
+	}
+	assert_true(wfs_mcp_is_full(talk.mcp));
+	let_it_work(&talk);
+	assert_false(wfs_mcp_is_full(talk.mcp));
+	collect(&talk);
+	assert_int_equal(json_array_size(talk.said), WFS_MCP_CALLS_MAX);
+}
+
+/* Others may change it between two calls. */
+static void the_world_is_open_only_while_a_call_is_under_way(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_TALK struct talk talk = talk_hello(fixture);
+
+	ask(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop'}}"));
+	assert_int_equal(world_fixture_open(fixture), 0);
+	tell(fixture, "{'key':'a','op':'set','n':9}");
+	world_fixture_close(fixture);
+	ask(&talk, CALL("2", "fs_read_reducer", "{'name':'cell','key':'a'}"));
+
+	assert_answer(&talk, "result.structuredContent.state", "{'n':9}");
+}
+
+static void a_world_that_went_away_fails_the_call(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_TALK struct talk talk = talk_hello(fixture);
+
+	wfs_directory_remove(fixture->directory);
+	ask(&talk, CALL("1", "fs_stat", "{'path':'README'}"));
+
+	assert_answer(&talk, "result.isError", "true");
+}
+
+static void calls_under_way_are_released(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	say(&talk, CALL("1", "fs_ls", "{'path':'/','depth':8}"));
+	say(&talk, CALL("2", "invoke", "{'action':{'action_type':'noop'}}"));
+	wfs_mcp_free(NULL);
+}
+
+/* --- input that nobody thought of --- */
+
+/* One byte of a good message after the other is another one: each answer is a message, and what
+ * comes after it is answered. */
+static void changed_messages_are_survived(void **state)
+{
+	static const char *const messages[] = {HELLO, REQUEST("1", "tools/list"),
+		CALL("1", "fs_ls", "{'path':'/','depth':2}"), READ("1", "worldfs:///at/3/README"),
+		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':1}}"};
+	static const char others[] = "\"{}[]:,0-.ex\\ \x00\x7f\xc3\xff";
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	unsigned int answers = 0;
+
+	for (size_t m = 0; m < WFS_ARRAY_COUNT(messages); m++) {
+		WFS_AUTO_FREE char *text = json_text(messages[m]);
+		const size_t size = strlen(text);
+
+		for (size_t at = 0; at < size; at++) {
+			const char before = text[at];
+
+			text[at] = others[(at * 7 + m) % (sizeof(others) - 1)];
+			wfs_mcp_take(talk.mcp, WFS_BYTES(text, size));
+			text[at] = before;
+			wfs_mcp_take(talk.mcp, WFS_BYTES(text, at)); /* cut off there */
+			let_it_work(&talk);
+			collect(&talk);
+			answers += (unsigned int)json_array_size(talk.said);
+		}
+	}
+	assert_true(answers > 100);
+	ask(&talk, REQUEST("'still there'", "ping"));
+	assert_answer(&talk, "id", "'still there'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(initialize_tells_what_there_is),
+		IN_WORLD(the_client_s_revision_is_spoken_if_it_is_known),
+		IN_WORLD(nothing_but_ping_comes_before_initialize),
+		IN_WORLD(initialize_comes_once_and_with_a_revision),
+		IN_WORLD(a_line_that_is_not_json_is_a_parse_error),
+		IN_WORLD(what_is_no_message_is_an_invalid_request),
+		IN_WORLD(an_id_is_a_string_or_an_integer),
+		IN_WORLD(a_batch_is_refused),
+		IN_WORLD(an_unknown_method_is_not_found),
+		IN_WORLD(params_are_an_object),
+		IN_WORLD(notifications_and_responses_are_not_answered),
+		IN_WORLD(tools_are_listed_with_their_schemas),
+		IN_WORLD(a_cursor_that_was_not_given_is_refused),
+		IN_WORLD(a_call_gives_text_and_structure_with_meta),
+		IN_WORLD(the_text_of_a_file_stands_by_itself),
+		IN_WORLD(every_tool_works),
+		IN_WORLD(a_call_that_fails_is_an_error_of_the_tool),
+		IN_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol),
+		IN_WORLD(calls_are_answered_by_id),
+		IN_WORLD(an_id_that_is_under_way_is_refused),
+		IN_WORLD(a_cancelled_call_is_not_answered),
+		IN_WORLD(cancelling_what_is_not_under_way_is_nothing),
+		IN_WORLD(it_is_full_with_64_calls),
+		IN_WORLD(the_world_is_open_only_while_a_call_is_under_way),
+		IN_WORLD(a_world_that_went_away_fails_the_call),
+		IN_WORLD(calls_under_way_are_released),
+		IN_WORLD(changed_messages_are_survived),
+	};
+
+	return cmocka_run_group_tests_name("mcp", tests, forget_environment, NULL);
+}
