@@ -2,6 +2,10 @@
 /* The Model Context Protocol: messages in, lines out. A world nobody owns answers. */
 #include "tests/unit/mcp-helper.h"
 
+#include <sys/socket.h>
+
+#include "fs/server/socket.h"
+
 /* --- life --- */
 
 static void initialize_tells_what_there_is(void **state)
@@ -331,6 +335,67 @@ static void cancelling_what_is_not_under_way_is_nothing(void **state)
 	assert_int_equal(json_array_size(talk.said), 0);
 }
 
+/* An owner whose answers the test writes. The call of @talk is under way with it. */
+struct slow_owner {
+	int listener;
+	int connection;
+};
+
+static struct slow_owner owner_begin(const struct world_fixture *fixture, struct talk *talk)
+{
+	struct slow_owner owner = {.listener = wfs_socket_listen(fixture->directory, NULL)};
+	char request[4096];
+
+	assert_int_equal(listen(owner.listener, 1), 0);
+	say(talk, CALL("'slow'", "fs_stat", "{'path':'README'}"));
+	assert_false(wfs_mcp_advance(talk->mcp));
+	owner.connection = accept(owner.listener, NULL, NULL);
+	assert_true(recv(owner.connection, request, sizeof(request), 0) > 0);
+	return owner;
+}
+
+static void owner_end(const struct slow_owner *owner)
+{
+	close(owner->connection);
+	close(owner->listener);
+}
+
+static void a_call_that_is_cancelled_while_the_owner_works_is_not_answered(void **state)
+{
+	static const char answer[] = "{\"id\":\"1\",\"ok\":true,\"result\":{}}\n";
+	struct world_fixture *const fixture = filled(state);
+	AUTO_TALK struct talk talk = talk_hello(fixture);
+	const struct slow_owner owner = owner_begin(fixture, &talk);
+
+	say(&talk,
+		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':"
+		"{'requestId':'slow'}}");
+	assert_true(wfs_mcp_is_busy(talk.mcp)); /* the answer is still to come */
+	assert_true(send(owner.connection, answer, strlen(answer), 0) > 0);
+	let_it_work(&talk);
+	collect(&talk);
+
+	assert_int_equal(json_array_size(talk.said), 0);
+	owner_end(&owner);
+}
+
+static void an_owner_that_ends_fails_what_it_was_asked(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_TALK struct talk talk = talk_hello(fixture);
+	const struct slow_owner owner = owner_begin(fixture, &talk);
+
+	owner_end(&owner);
+	let_it_work(&talk);
+	collect(&talk);
+
+	assert_answer(&talk, "result.structuredContent.error.code", "'cancelled'");
+	assert_answer(&talk, "result.structuredContent.error.retriable", "true");
+	/* And the next one is done without it. */
+	ask(&talk, CALL("2", "fs_stat", "{'path':'README'}"));
+	assert_answer(&talk, "result.isError", "false");
+}
+
 static void it_is_full_with_64_calls(void **state)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(state));
@@ -442,6 +507,8 @@ int main(void)
 		IN_WORLD(an_id_that_is_under_way_is_refused),
 		IN_WORLD(a_cancelled_call_is_not_answered),
 		IN_WORLD(cancelling_what_is_not_under_way_is_nothing),
+		IN_WORLD(a_call_that_is_cancelled_while_the_owner_works_is_not_answered),
+		IN_WORLD(an_owner_that_ends_fails_what_it_was_asked),
 		IN_WORLD(it_is_full_with_64_calls),
 		IN_WORLD(the_world_is_open_only_while_a_call_is_under_way),
 		IN_WORLD(a_world_that_went_away_fails_the_call),
