@@ -71,6 +71,15 @@ extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 #define WFS_OPTIONS_GLOBAL \
 	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
 
+/* --- fs/command/command.c --- */
+
+/** wfs_option_named() - is this the option's name, the long one or the letter? */
+bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size);
+
+/** wfs_option_find() - an option of that name, or NULL. Options of one name take values or do not,
+ *  whatever command they are for. */
+const struct wfs_option_row *wfs_option_find(const char *name, size_t size);
+
 struct wfs_run;
 
 /* One row of the commands. Static lifetime. */
@@ -90,6 +99,11 @@ struct wfs_command {
 };
 extern const struct wfs_command wfs_commands[];
 extern const size_t wfs_command_count;
+
+/** wfs_command_find() - the command that a line begins with, or NULL.
+ *  @ret_words: how many words name it; as it was when none does */
+const struct wfs_command *wfs_command_find(
+	const char *const *words, size_t word_count, size_t *ret_words);
 
 /* One run of a command. */
 struct wfs_run {
@@ -177,3 +191,8 @@ void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 void wfs_help_overview(FILE *file);
 void wfs_help_group(FILE *file, const char *word);
 void wfs_help_command(FILE *file, const struct wfs_command *command);
+
+/* --- fs/command/command-complete.c --- */
+
+/** wfs_complete() - `__complete WORD…`: what could stand where the last WORD is; always done. */
+int wfs_complete(int count, char *const *words, FILE *out, FILE *err);

@@ -24,7 +24,7 @@ struct line {
 	size_t word_count;
 };
 
-static bool row_named(const struct wfs_option_row *row, const char *name, size_t size)
+bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size)
 {
 	if (size == 1)
 		return row->letter == name[0];
@@ -32,10 +32,10 @@ static bool row_named(const struct wfs_option_row *row, const char *name, size_t
 }
 
 /* Options of one name take values or do not, whatever command they are for. */
-static const struct wfs_option_row *row_find(const char *name, size_t size)
+const struct wfs_option_row *wfs_option_find(const char *name, size_t size)
 {
 	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
-		if (row_named(&wfs_option_rows[i], name, size))
+		if (wfs_option_named(&wfs_option_rows[i], name, size))
 			return &wfs_option_rows[i];
 	return NULL;
 }
@@ -50,7 +50,8 @@ static int parse_option(
 	const size_t size = is_long ? strcspn(name, "=") : 1;
 	const char *inside =
 		is_long ? (name[size] ? name + size + 1 : NULL) : (name[1] ? name + 1 : NULL);
-	const struct wfs_option_row *const row = is_long && size == 1 ? NULL : row_find(name, size);
+	const struct wfs_option_row *const row =
+		is_long && size == 1 ? NULL : wfs_option_find(name, size);
 
 	if (!row)
 		return wfs_run_misuse(run, "unknown option '%.60s'", argument);
@@ -101,7 +102,7 @@ static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct l
 static bool is_given(const struct line *line, enum wfs_option option)
 {
 	for (size_t i = 0; i < line->given_count; i++)
-		if (row_named(&wfs_option_rows[option], line->given[i].name,
+		if (wfs_option_named(&wfs_option_rows[option], line->given[i].name,
 			    line->given[i].name_size))
 			return true;
 	return false;
@@ -127,21 +128,20 @@ static bool is_group_word(const char *word)
 	return false;
 }
 
-/* @ret_words: how many words of the line name it */
-static const struct wfs_command *command_find(const struct line *line, size_t *ret_words)
+const struct wfs_command *wfs_command_find(
+	const char *const *words, size_t word_count, size_t *ret_words)
 {
 	for (size_t i = 0; i < wfs_command_count; i++) {
 		const struct wfs_command *const command = &wfs_commands[i];
 		const size_t first = group_word_size(command);
 
-		if (first == 0 && line->word_count > 0 &&
-			strcmp(command->name, line->words[0]) == 0) {
+		if (first == 0 && word_count > 0 && strcmp(command->name, words[0]) == 0) {
 			*ret_words = 1;
 			return command;
 		}
-		if (first > 0 && line->word_count > 1 && strlen(line->words[0]) == first &&
-			memcmp(command->name, line->words[0], first) == 0 &&
-			strcmp(command->name + first + 1, line->words[1]) == 0) {
+		if (first > 0 && word_count > 1 && strlen(words[0]) == first &&
+			memcmp(command->name, words[0], first) == 0 &&
+			strcmp(command->name + first + 1, words[1]) == 0) {
 			*ret_words = 2;
 			return command;
 		}
@@ -160,7 +160,7 @@ static int set_options(struct wfs_run *run, const struct line *line)
 
 		for (size_t i = 0; i < WFS_OPTION_COUNT && !found; i++) {
 			found = (allowed & UINT64_C(1) << i) &&
-				row_named(&wfs_option_rows[i], name, size);
+				wfs_option_named(&wfs_option_rows[i], name, size);
 			if (found)
 				run->options[i] = line->given[given].value;
 		}
@@ -281,7 +281,7 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 
 	if (parse_line(run, argc, argv, &line) < 0)
 		return misuse_status(run);
-	run->command = command_find(&line, &words);
+	run->command = wfs_command_find(line.words, line.word_count, &words);
 	if (is_given(&line, WFS_OPTION_HELP))
 		return print_help(run, &line);
 	if (is_given(&line, WFS_OPTION_VERSION) && !run->command) {
@@ -298,7 +298,12 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err)
 {
 	struct wfs_run run = {.out = out, .err = err};
-	int status = run_line(&run, argc, argv);
+	int status;
+
+	if (argc > 1 && strcmp(argv[1], "__complete") == 0)
+		status = wfs_complete(argc - 2, argv + 2, out, err);
+	else
+		status = run_line(&run, argc, argv);
 
 	if (fflush(out) != 0 || ferror(out)) {
 		wfs_run_notice(&run, "worldfs: cannot write to standard output");

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What shells are told could stand next on a command line. */
+#include "tests/unit/command-helper.h"
+
+static struct printed complete_in(const char *const *words)
+{
+	char *all[WORDS_MAX] = {(char *)"worldfs", (char *)"__complete"};
+	int count = 2;
+
+	for (; *words; words++)
+		all[count++] = (char *)*words;
+	return run_words(count, all);
+}
+
+#define COMPLETE(...) complete_in((const char *const[]){__VA_ARGS__, NULL})
+
+/* Without the meanings. */
+static void assert_offers(const struct printed *printed, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer found = {0};
+	const char *line = printed->out;
+
+	assert_int_equal(printed->status, WFS_EXIT_DONE);
+	assert_string_equal(printed->err, "");
+	for (; *line; line += strcspn(line, "\n") + 1) {
+		wfs_buffer_append(&found, line, strcspn(line, "\t\n"));
+		wfs_buffer_append_byte(&found, ' ');
+	}
+	assert_string_equal(wfs_buffer_text(&found), expected);
+}
+
+static void commands_come_with_what_they_do(void **state)
+{
+	AUTO_PRINTED struct printed all = COMPLETE("");
+	AUTO_PRINTED struct printed some = COMPLETE("um");
+	(void)state;
+
+	assert_string_equal(some.out, "umount\ttake the mount at MNT down\n");
+	assert_says(all.out, "init\t");
+	assert_says(all.out, "\nblob\t");
+	assert_null(strstr(all.out, "__complete"));
+	/* A word that several commands begin with is told once. */
+	assert_null(strstr(strstr(all.out, "\nfs\t") + 1, "\nfs\t"));
+}
+
+static void second_words_come_after_the_first(void **state)
+{
+	AUTO_PRINTED struct printed blob = COMPLETE("blob", "");
+	AUTO_PRINTED struct printed fs = COMPLETE("fs", "s");
+	AUTO_PRINTED struct printed none = COMPLETE("nonsense", "");
+	AUTO_PRINTED struct printed wrong = COMPLETE("fs", "nonsense", "");
+	(void)state;
+
+	assert_offers(&blob, "get put stat ");
+	assert_offers(&fs, "stat ");
+	assert_offers(&none, "");
+	assert_offers(&wrong, "");
+}
+
+static void options_are_those_of_the_command_and_of_all(void **state)
+{
+	AUTO_PRINTED struct printed none = COMPLETE("-");
+	AUTO_PRINTED struct printed cat = COMPLETE("fs", "cat", "--");
+	AUTO_PRINTED struct printed ended = COMPLETE("fs", "--", "--");
+	(void)state;
+
+	assert_offers(&none, "--world --as --json --help --version ");
+	assert_offers(&cat, "--world --as --json --help --at ");
+	assert_offers(&ended, "");
+}
+
+static void shells_complete_directories_and_files(void **state)
+{
+	AUTO_PRINTED struct printed mount = COMPLETE("mount", "");
+	AUTO_PRINTED struct printed world = COMPLETE("-w", "");
+	AUTO_PRINTED struct printed inside = COMPLETE("init", "--from=");
+	AUTO_PRINTED struct printed put = COMPLETE("blob", "put", "x");
+	AUTO_PRINTED struct printed number = COMPLETE("journal", "--from", "");
+	(void)state;
+
+	assert_string_equal(mount.out, ":directories\n");
+	assert_string_equal(world.out, ":directories\n");
+	assert_string_equal(inside.out, ":directories\n");
+	assert_string_equal(put.out, ":files\n");
+	assert_string_equal(number.out, "");
+}
+
+static void reducers_keys_and_schemas_come_from_the_world(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	const char *const world = fixture->directory;
+	AUTO_PRINTED struct printed reducers = COMPLETE("-w", world, "state", "");
+	AUTO_PRINTED struct printed keys = COMPLETE("-w", world, "state", "cell", "");
+	AUTO_PRINTED struct printed more = COMPLETE("-w", world, "state", "cell", "a", "");
+	AUTO_PRINTED struct printed schemas = COMPLETE("-w", world, "event", "test/D");
+
+	assert_offers(&reducers, "cell total deep ");
+	assert_offers(&keys, "a b/c ");
+	assert_offers(&more, "");
+	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");
+}
+
+static void paths_come_from_the_tree(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	WFS_AUTO_FREE char *option = NULL;
+
+	assert_true(asprintf(&option, "--world=%s", fixture->directory) > 0);
+	AUTO_PRINTED struct printed root = COMPLETE(option, "fs", "ls", "r");
+	AUTO_PRINTED struct printed cells = COMPLETE(option, "fs", "cat", "reducers/cell/");
+	AUTO_PRINTED struct printed earlier =
+		COMPLETE(option, "fs", "cat", "-l", "/at/3/reducers/cell/");
+	AUTO_PRINTED struct printed grep = COMPLETE(option, "fs", "grep", "x", "READ");
+	AUTO_PRINTED struct printed nowhere = COMPLETE(option, "fs", "ls", "nowhere/x");
+
+	assert_offers(&root, "reducers/ ");
+	assert_offers(&cells, "reducers/cell/a reducers/cell/b%2Fc ");
+	assert_offers(&earlier, "/at/3/reducers/cell/a ");
+	assert_offers(&grep, "README ");
+	assert_offers(&nowhere, "");
+}
+
+static void without_a_world_there_is_nothing_and_no_message(void **state)
+{
+	AUTO_PRINTED struct printed state_of = COMPLETE("-w", "/nonexistent", "state", "");
+	AUTO_PRINTED struct printed empty = complete_in((const char *const[]){NULL});
+	AUTO_PRINTED struct printed odd = COMPLETE("--nonsense", "-", "\xff", "--=", "");
+	(void)state;
+
+	assert_offers(&state_of, "");
+	assert_says(empty.out, "init\t");
+	assert_offers(&odd, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commands_come_with_what_they_do),
+		cmocka_unit_test(second_words_come_after_the_first),
+		cmocka_unit_test(options_are_those_of_the_command_and_of_all),
+		cmocka_unit_test(shells_complete_directories_and_files),
+		IN_WORLD(reducers_keys_and_schemas_come_from_the_world),
+		IN_WORLD(paths_come_from_the_tree),
+		cmocka_unit_test(without_a_world_there_is_nothing_and_no_message),
+	};
+
+	return cmocka_run_group_tests_name("command-complete", tests, forget_environment, NULL);
+}
