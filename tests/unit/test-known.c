@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Linux may have cached: counts, several names of an inode, walks, growth, bounds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/data/known.h"
+
+enum {
+	PARENT = 10,
+	OTHER_PARENT = 20,
+	INO = 100,
+	MANY = 20000, /* more than the table begins with */
+};
+
+static int failing = -1; /* the allocation that fails, from 0; -1: none */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+/* NOLINTEND(readability-identifier-naming) */
+
+static bool fails(void)
+{
+	return failing >= 0 && failing-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+static int setup(void **state)
+{
+	failing = -1;
+	return wfs_known_new(WFS_KNOWN_MAX, (struct wfs_known **)state);
+}
+
+static int teardown(void **state)
+{
+	failing = -1;
+	wfs_known_free(*state);
+	return 0;
+}
+
+static void add(struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name)
+{
+	assert_int_equal(wfs_known_add(known, parent, ino, name), 0);
+}
+
+static void assert_figures(struct wfs_known *known, size_t inodes_count, size_t names_count)
+{
+	const struct wfs_known_figures figures = wfs_known_figures(known);
+
+	assert_int_equal(figures.inodes_count, inodes_count);
+	assert_int_equal(figures.names_count, names_count);
+}
+
+static size_t count_inodes(struct wfs_known *known)
+{
+	struct wfs_known_walk walk;
+	size_t count = 0;
+	uint64_t ino;
+
+	wfs_known_walk_init(&walk, known);
+	while (wfs_known_next(&walk, &ino))
+		count++;
+	return count;
+}
+
+/* Takes all names; is this one among them? */
+static bool takes(struct wfs_known *known, uint64_t parent, const char *name, size_t *ret_count)
+{
+	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
+	struct wfs_known_name taken;
+	bool found = false;
+	size_t count = 0;
+
+	wfs_known_walk_init(&walk, known);
+	for (; wfs_known_take_name(&walk, &taken); count++)
+		found = found ||
+			(taken.parent == parent && taken.size == strlen(name) &&
+				memcmp(taken.text, name, taken.size) == 0);
+	*ret_count = count;
+	return found;
+}
+
+static void an_inode_goes_when_it_was_forgotten_as_often_as_it_was_handed_out(void **state)
+{
+	add(*state, PARENT, INO, "a");
+	add(*state, PARENT, INO, "a");
+	add(*state, PARENT, INO, "a");
+
+	wfs_known_forget(*state, INO, 2);
+	assert_figures(*state, 1, 1);
+
+	wfs_known_forget(*state, INO, 1);
+	assert_figures(*state, 0, 0);
+}
+
+static void what_is_not_known_can_be_forgotten(void **state)
+{
+	add(*state, PARENT, INO, "a");
+
+	wfs_known_forget(*state, INO + 1, 1);
+	wfs_known_forget(*state, INO, 5);
+	wfs_known_forget(*state, INO, 1);
+
+	assert_figures(*state, 0, 0);
+}
+
+static void an_inode_has_a_name_in_each_directory_once(void **state)
+{
+	size_t count;
+
+	for (int i = 0; i < 3; i++) {
+		add(*state, PARENT, INO, "a");
+		add(*state, OTHER_PARENT, INO, "a");
+		add(*state, OTHER_PARENT + 1, INO, "a");
+	}
+
+	assert_figures(*state, 1, 3);
+	assert_true(takes(*state, OTHER_PARENT, "a", &count));
+	assert_int_equal(count, 3);
+}
+
+static void an_inode_can_have_two_names_in_a_directory(void **state)
+{
+	size_t count;
+
+	add(*state, PARENT, INO, "a");
+	add(*state, PARENT, INO, "b");
+	add(*state, PARENT, INO, "b");
+
+	assert_true(takes(*state, PARENT, "b", &count));
+	assert_int_equal(count, 2);
+}
+
+static void all_names_go_with_their_inode(void **state)
+{
+	size_t count;
+
+	for (uint64_t i = 0; i < MANY; i++)
+		add(*state, PARENT + i, INO, "a");
+	add(*state, PARENT, INO + 1, "b");
+
+	wfs_known_forget(*state, INO, MANY);
+
+	assert_figures(*state, 1, 1);
+	assert_true(takes(*state, PARENT, "b", &count));
+	assert_int_equal(count, 1);
+}
+
+static void names_are_taken_once_and_inodes_stay(void **state)
+{
+	size_t count;
+
+	add(*state, PARENT, INO, "a");
+	add(*state, OTHER_PARENT, INO, "a");
+	assert_true(takes(*state, PARENT, "a", &count));
+
+	assert_false(takes(*state, PARENT, "a", &count));
+	assert_int_equal(count, 0);
+	assert_figures(*state, 1, 1);
+	wfs_known_forget(*state, INO, 2);
+	assert_figures(*state, 0, 0);
+}
+
+static void a_name_that_was_taken_is_noted_again(void **state)
+{
+	size_t count;
+
+	add(*state, PARENT, INO, "a");
+	takes(*state, PARENT, "a", &count);
+
+	add(*state, OTHER_PARENT, INO, "a");
+	add(*state, PARENT, INO, "longer");
+
+	assert_true(takes(*state, PARENT, "longer", &count));
+	assert_int_equal(count, 2);
+	assert_figures(*state, 1, 1);
+}
+
+static void the_longest_name_is_kept_whole(void **state)
+{
+	char name[WFS_NAME_MAX + 1];
+	size_t count;
+
+	memset(name, 'n', WFS_NAME_MAX);
+	name[WFS_NAME_MAX] = '\0';
+	add(*state, PARENT, INO, name);
+
+	assert_true(takes(*state, PARENT, name, &count));
+}
+
+static void many_are_found_after_the_table_has_grown(void **state)
+{
+	char name[16];
+	size_t count;
+
+	for (uint64_t i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "%d", (int)i);
+		add(*state, PARENT, INO + i, name);
+	}
+
+	assert_figures(*state, MANY, MANY);
+	assert_int_equal(count_inodes(*state), MANY);
+	assert_true(takes(*state, PARENT, "19999", &count));
+	assert_int_equal(count, MANY);
+	for (uint64_t i = 0; i < MANY; i++)
+		wfs_known_forget(*state, INO + i, 1);
+	assert_figures(*state, 0, 0);
+}
+
+/* Who looks up and is told to look up again must not keep a walk going for ever. */
+static void what_is_added_during_a_walk_is_not_part_of_it(void **state)
+{
+	struct wfs_known_walk walk;
+	size_t count = 0;
+	uint64_t ino;
+
+	add(*state, PARENT, INO, "a");
+	wfs_known_walk_init(&walk, *state);
+	while (wfs_known_next(&walk, &ino)) {
+		assert_true(++count <= 1);
+		for (uint64_t i = 1; i < MANY; i++)
+			add(*state, PARENT, INO + i, "b");
+	}
+
+	assert_int_equal(count, 1);
+	assert_int_equal(count_inodes(*state), MANY);
+}
+
+static void a_walk_comes_by_each_inode_once_while_the_table_grows(void **state)
+{
+	struct wfs_known_walk walk;
+	size_t count = 0;
+	uint64_t ino;
+
+	for (uint64_t i = 0; i < 1000; i++)
+		add(*state, PARENT, INO + i, "a");
+	wfs_known_walk_init(&walk, *state);
+	for (; wfs_known_next(&walk, &ino); count++)
+		for (uint64_t i = 0; i < MANY / 1000; i++)
+			add(*state, PARENT, INO + 1000 + count * (MANY / 1000) + i, "b");
+
+	assert_int_equal(count, 1000);
+}
+
+static void names_that_a_walk_took_and_did_not_give_are_freed(void **state)
+{
+	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
+	struct wfs_known_name name;
+
+	for (uint64_t i = 0; i < 10; i++)
+		add(*state, PARENT + i, INO, "a");
+	wfs_known_walk_init(&walk, *state);
+
+	assert_true(wfs_known_take_name(&walk, &name));
+	wfs_known_forget(*state, INO, 10);
+	assert_figures(*state, 0, 0);
+}
+
+static void more_than_the_bound_is_refused(void **state)
+{
+	WFS_AUTO_KNOWN struct wfs_known *known = NULL;
+
+	(void)state;
+	assert_int_equal(wfs_known_new(2, &known), 0);
+	wfs_known_add(known, PARENT, INO, "a");
+	wfs_known_add(known, OTHER_PARENT, INO, "a");
+
+	assert_int_equal(wfs_known_add(known, PARENT, INO + 1, "b"), -ENFILE);
+	assert_int_equal(wfs_known_add(known, PARENT + 1, INO, "a"), -ENFILE);
+
+	assert_true(wfs_known_add(known, PARENT, INO, "a") >= 0); /* it is there */
+	wfs_known_forget(known, INO, 3);
+	assert_true(wfs_known_add(known, PARENT, INO + 1, "b") >= 0);
+}
+
+static void before_the_bound_it_is_said_that_there_is_little_room(void **state)
+{
+	WFS_AUTO_KNOWN struct wfs_known *known = NULL;
+	uint64_t i = 0;
+
+	(void)state;
+	assert_int_equal(wfs_known_new(80, &known), 0);
+	for (; i < 70; i++)
+		add(known, PARENT, INO + i, "a");
+
+	for (; i < 80; i++)
+		assert_int_equal(wfs_known_add(known, PARENT, INO + i, "a"), 1);
+
+	assert_int_equal(wfs_known_add(known, PARENT, INO + i, "a"), -ENFILE);
+}
+
+static void the_bound_is_what_the_user_says(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t names_max;
+	} cases[] = {
+		{"64", 64},
+		{"4194304", WFS_KNOWN_MAX},
+		{"63", WFS_KNOWN_MAX},
+		{"4194305", WFS_KNOWN_MAX},
+		{"100k", WFS_KNOWN_MAX},
+		{"-1", WFS_KNOWN_MAX},
+		{"", WFS_KNOWN_MAX},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		print_message("'%s'\n", cases[i].text);
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+		setenv("WORLDFS_CACHED_NAMES", cases[i].text, 1);
+		assert_int_equal(wfs_known_limit(), cases[i].names_max);
+	}
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+	unsetenv("WORLDFS_CACHED_NAMES");
+	assert_int_equal(wfs_known_limit(), WFS_KNOWN_MAX);
+}
+
+static void without_memory_nothing_is_noted(void **state)
+{
+	add(*state, PARENT, INO, "a");
+
+	failing = 0;
+	assert_int_equal(wfs_known_add(*state, PARENT, INO + 1, "b"), -ENOMEM);
+	failing = 0;
+	assert_int_equal(wfs_known_add(*state, OTHER_PARENT, INO, "a"), -ENOMEM);
+
+	assert_figures(*state, 1, 1);
+	wfs_known_forget(*state, INO, 1);
+	assert_figures(*state, 0, 0);
+}
+
+static void a_table_that_cannot_grow_goes_on(void **state)
+{
+	for (uint64_t i = 0; i < MANY; i++) {
+		failing = 1; /* the table; the entry comes first */
+		add(*state, PARENT, INO + i, "a");
+	}
+	failing = -1;
+
+	assert_int_equal(count_inodes(*state), MANY);
+}
+
+static void a_table_without_memory_is_not_made(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct wfs_known *known = NULL;
+
+		print_message("allocation %d\n", i);
+		failing = i;
+		assert_int_equal(wfs_known_new(1, &known), -ENOMEM);
+		assert_null(known);
+	}
+	wfs_known_free(NULL);
+}
+
+#define KNOWN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		KNOWN(an_inode_goes_when_it_was_forgotten_as_often_as_it_was_handed_out),
+		KNOWN(what_is_not_known_can_be_forgotten),
+		KNOWN(an_inode_has_a_name_in_each_directory_once),
+		KNOWN(an_inode_can_have_two_names_in_a_directory),
+		KNOWN(all_names_go_with_their_inode),
+		KNOWN(names_are_taken_once_and_inodes_stay),
+		KNOWN(a_name_that_was_taken_is_noted_again),
+		KNOWN(the_longest_name_is_kept_whole),
+		KNOWN(many_are_found_after_the_table_has_grown),
+		KNOWN(what_is_added_during_a_walk_is_not_part_of_it),
+		KNOWN(a_walk_comes_by_each_inode_once_while_the_table_grows),
+		KNOWN(names_that_a_walk_took_and_did_not_give_are_freed),
+		KNOWN(more_than_the_bound_is_refused),
+		KNOWN(before_the_bound_it_is_said_that_there_is_little_room),
+		cmocka_unit_test(the_bound_is_what_the_user_says),
+		KNOWN(without_memory_nothing_is_noted),
+		KNOWN(a_table_that_cannot_grow_goes_on),
+		KNOWN(a_table_without_memory_is_not_made),
+	};
+
+	return cmocka_run_group_tests_name("known", tests, NULL, NULL);
+}
