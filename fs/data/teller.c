@@ -35,6 +35,9 @@ struct wfs_teller {
 	unsigned int users;        /* who may still touch this */
 	int (*job)(void *context); /* NULL: none */
 	void *context;
+	int (*posted)(void *context); /* NULL: none */
+	void *posted_context;
+	bool unasked;   /* the job was posted: nobody takes note */
 	int result;     /* of the job, when `done` */
 	bool done;      /* the job, and its caller has not taken note */
 	bool calling;   /* Linux is being told something: the caller's memory is not used */
@@ -90,6 +93,15 @@ static int start_thread(
 
 static void end_connection(struct wfs_teller *teller);
 
+/* What was posted becomes the job. The lock is held. */
+static void take_posted(struct wfs_teller *teller)
+{
+	teller->job = teller->posted;
+	teller->context = teller->posted_context;
+	teller->unasked = teller->posted != NULL;
+	teller->posted = NULL;
+}
+
 static void *teller_main(void *argument)
 {
 	struct wfs_teller *teller = argument;
@@ -97,6 +109,8 @@ static void *teller_main(void *argument)
 	pthread_setname_np(pthread_self(), "wfs-teller");
 	pthread_mutex_lock(&teller->lock);
 	while (!teller->given_up) {
+		if (!teller->job && !teller->over)
+			take_posted(teller);
 		if (!teller->job || teller->done) {
 			if (teller->over)
 				break;
@@ -109,7 +123,10 @@ static void *teller_main(void *argument)
 		int r = job(context);
 		pthread_mutex_lock(&teller->lock);
 		teller->result = r;
-		teller->done = true;
+		teller->done = !teller->unasked;
+		if (teller->unasked)
+			teller->job = NULL;
+		teller->unasked = false;
 		pthread_cond_broadcast(&teller->changed);
 	}
 	const bool ends = teller->by_thread;
@@ -165,16 +182,21 @@ static int send_message(struct wfs_teller *teller, const struct message *message
 	}
 }
 
+/* Waits before another of the TRIES for want of memory. */
+static void pause_before(int nth_try)
+{
+	const struct timespec pause = {.tv_nsec = (long)NANOSECONDS_MS << (nth_try - 1)};
+
+	nanosleep(&pause, NULL);
+}
+
 static int tell(struct wfs_teller *teller, const struct message *message)
 {
-	struct timespec pause = {.tv_nsec = NANOSECONDS_MS};
 	int r = -ENOMEM;
 
 	for (int i = 0; i < TRIES && r == -ENOMEM; i++) {
 		if (i > 0)
-			nanosleep(&pause, NULL);
-		if (i > 1)
-			pause.tv_nsec *= 2;
+			pause_before(i);
 		if (!begin_call(teller))
 			return -ECANCELED;
 		r = send_message(teller, message);
@@ -199,6 +221,19 @@ int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset)
 	const struct message message = {.kind = INODE, .ino = ino, .offset = offset};
 
 	return tell(teller, &message);
+}
+
+int wfs_teller_inode_here(struct wfs_teller *teller, uint64_t ino, uint64_t offset)
+{
+	const struct message message = {.kind = INODE, .ino = ino, .offset = offset};
+	int r = -ENOMEM;
+
+	for (int i = 0; i < TRIES && r == -ENOMEM; i++) {
+		if (i > 0)
+			pause_before(i);
+		r = send_message(teller, &message);
+	}
+	return r == -ENODEV ? -ENOENT : r;
 }
 
 int wfs_teller_store(
@@ -380,6 +415,17 @@ int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *c
 	return r;
 }
 
+void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void *context)
+{
+	WFS_GUARD(&teller->lock);
+
+	if (teller->posted || teller->given_up || teller->stopping)
+		return;
+	teller->posted = job;
+	teller->posted_context = context;
+	pthread_cond_broadcast(&teller->changed);
+}
+
 void wfs_teller_end(struct wfs_teller *teller, const char *why)
 {
 	begin_ending(teller, why);
@@ -424,9 +470,11 @@ void wfs_teller_free(struct wfs_teller *teller)
 	if (!teller)
 		return;
 	pthread_mutex_lock(&teller->lock);
-	const bool given_up = teller->given_up;
 	teller->over = true;
+	teller->stopping = true;
 	pthread_cond_broadcast(&teller->changed);
+	(void)wait_for_job(teller, false); /* one that was posted */
+	const bool given_up = teller->given_up;
 	if (teller->ending) /* the process may end soon */
 		wait_until(teller, &teller->forgotten);
 	pthread_mutex_unlock(&teller->lock);

@@ -43,6 +43,10 @@ int wfs_teller_new(struct wfs_fuse *fuse, unsigned int limit_ms, struct wfs_tell
  */
 int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
+/** wfs_teller_post() - have the thread do @job, for which nobody waits, when there is no other; unless
+ *  one is posted, or it has been given up or stopped. Its result does not matter. */
+void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void *context);
+
 /** wfs_teller_end() - abort the connection: it does not know what is true. @why: for the log. */
 void wfs_teller_end(struct wfs_teller *teller, const char *why);
 
@@ -58,6 +62,9 @@ void wfs_teller_free(struct wfs_teller *teller);
  *  Return: 0, -ENOENT (it was not known), -ECANCELED, or why it could not be told. */
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);
 
+/* For @offset below: attributes only. */
+#define WFS_TELLER_ATTRIBUTES UINT64_MAX
+
 /** wfs_teller_inode() - attributes, and pages or the listing, from @offset. Return: as above. */
 int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
@@ -65,6 +72,10 @@ int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
  *  Return: as above. */
 int wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
+
+/** wfs_teller_inode_here() - wfs_teller_inode() of no job, on this thread, also when the teller was
+ *  given up; not of a listing's pages, for nobody sees to it that it returns. */
+int wfs_teller_inode_here(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
 /* --- whole jobs --- */
 

@@ -306,6 +306,77 @@ static void one_that_is_stopped_is_not_waited_for_long_and_not_ended(void **stat
 	sem_post(&fixture->go_on);
 }
 
+static int post_done(void *context)
+{
+	(void)context;
+	sem_post(&fixture->hanging);
+	return -EXDEV;
+}
+
+static void what_is_posted_is_done_and_nobody_waits(void **state)
+{
+	pthread_t thread = pthread_self();
+
+	(void)state;
+	wfs_teller_post(fixture->teller, post_done, NULL);
+
+	sem_wait(&fixture->hanging);
+	assert_int_equal(wfs_teller_run(fixture->teller, note_thread, &thread), -EXDEV);
+	assert_int_equal(atomic_load(&fixture->aborts), 0);
+}
+
+static void who_waits_for_what_was_posted_gives_up_as_well(void **state)
+{
+	(void)state;
+	make_teller(SHORT_MS);
+	atomic_store(&fixture->hangs, true);
+	wfs_teller_post(fixture->teller, one_entry, NULL);
+	sem_wait(&fixture->hanging);
+
+	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ECANCELED);
+
+	assert_int_equal(atomic_load(&fixture->aborts), 1);
+	sem_post(&fixture->go_on);
+}
+
+/* The limit is an hour here. */
+static void what_was_posted_and_hangs_is_left_behind(void **state)
+{
+	(void)state;
+	atomic_store(&fixture->hangs, true);
+	wfs_teller_post(fixture->teller, one_entry, NULL);
+	sem_wait(&fixture->hanging);
+
+	wfs_teller_free(WFS_STEAL(fixture->teller));
+
+	assert_int_equal(atomic_load(&fixture->calls), 0);
+	sem_post(&fixture->go_on);
+}
+
+static void nothing_is_posted_to_one_that_is_stopped(void **state)
+{
+	(void)state;
+	wfs_teller_stop(fixture->teller);
+
+	wfs_teller_post(fixture->teller, one_entry, NULL);
+
+	wfs_teller_free(WFS_STEAL(fixture->teller));
+	assert_int_equal(atomic_load(&fixture->calls), 0);
+}
+
+/* No page of a file may stay because the teller is no more. */
+static void an_inode_is_told_without_the_thread(void **state)
+{
+	(void)state;
+	make_teller(SHORT_MS);
+	atomic_store(&fixture->hangs, true);
+	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ECANCELED);
+
+	assert_int_equal(wfs_teller_inode_here(fixture->teller, 7, 0), 0);
+
+	sem_post(&fixture->go_on);
+}
+
 static void the_limit_is_what_the_user_says(void **state)
 {
 	static const struct {
@@ -349,6 +420,11 @@ int main(void)
 		TELLER(many_that_take_their_time_are_no_hang),
 		TELLER(a_stopped_teller_begins_nothing),
 		TELLER(one_that_is_stopped_is_not_waited_for_long_and_not_ended),
+		TELLER(what_is_posted_is_done_and_nobody_waits),
+		TELLER(who_waits_for_what_was_posted_gives_up_as_well),
+		TELLER(what_was_posted_and_hangs_is_left_behind),
+		TELLER(nothing_is_posted_to_one_that_is_stopped),
+		TELLER(an_inode_is_told_without_the_thread),
 		cmocka_unit_test(the_limit_is_what_the_user_says),
 	};
 
