@@ -96,23 +96,24 @@ static places_t advance(
 	return skip_any_names(pattern, next);
 }
 
-static enum wfs_sight sight(const struct pattern *pattern, struct wfs_path path, bool symbolic)
+static enum wfs_coverage coverage(
+	const struct pattern *pattern, struct wfs_path path, bool symbolic)
 {
 	places_t places = begin(pattern);
 
 	for (size_t i = 0; i < path.count && places && !is_covered(pattern, places); i++)
 		places = advance(pattern, places, path.names[i], symbolic);
 	if (is_covered(pattern, places))
-		return WFS_SIGHT_WHOLE;
-	return places ? WFS_SIGHT_ABOVE : WFS_SIGHT_NONE;
+		return WFS_COVERAGE_WHOLE;
+	return places ? WFS_COVERAGE_BELOW : WFS_COVERAGE_NONE;
 }
 
-enum wfs_sight wfs_scope_sight(const struct wfs_scope *scope, struct wfs_path path)
+enum wfs_coverage wfs_scope_coverage(const struct wfs_scope *scope, struct wfs_path path)
 {
-	enum wfs_sight best = scope->count > 0 ? WFS_SIGHT_NONE : WFS_SIGHT_WHOLE;
+	enum wfs_coverage best = scope->count > 0 ? WFS_COVERAGE_NONE : WFS_COVERAGE_WHOLE;
 
-	for (size_t i = 0; i < scope->count && best < WFS_SIGHT_WHOLE; i++) {
-		const enum wfs_sight here = sight(&scope->patterns[i], path, false);
+	for (size_t i = 0; i < scope->count && best < WFS_COVERAGE_WHOLE; i++) {
+		const enum wfs_coverage here = coverage(&scope->patterns[i], path, false);
 
 		if (here > best)
 			best = here;
@@ -125,7 +126,7 @@ static bool pattern_inside(const struct pattern *inner, const struct wfs_scope *
 	const struct wfs_path path = {inner->names, inner->count};
 
 	for (size_t i = 0; i < outer->count; i++)
-		if (sight(&outer->patterns[i], path, true) == WFS_SIGHT_WHOLE)
+		if (coverage(&outer->patterns[i], path, true) == WFS_COVERAGE_WHOLE)
 			return true;
 	return outer->count == 0;
 }

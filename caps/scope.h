@@ -23,10 +23,10 @@ enum {
 };
 
 /* How much of a path is seen; they are ordered. */
-enum wfs_sight {
-	WFS_SIGHT_NONE,  /* it is as if it were not there */
-	WFS_SIGHT_ABOVE, /* a directory in which something may be seen */
-	WFS_SIGHT_WHOLE, /* it and everything below it */
+enum wfs_coverage {
+	WFS_COVERAGE_NONE,  /* it is as if it were not there */
+	WFS_COVERAGE_BELOW, /* a directory in which something may be seen */
+	WFS_COVERAGE_WHOLE, /* it and everything below it */
 };
 
 /* A path as its names, from the root down. Plain value; the names are borrowed. */
@@ -47,8 +47,8 @@ void wfs_scope_free(struct wfs_scope *scope);
 WFS_DEFINE_AUTO(scope, struct wfs_scope, wfs_scope_free)
 #define WFS_AUTO_SCOPE WFS_CLEANUP(wfs_auto_scope)
 
-/** wfs_scope_sight() - how much of @path is seen */
-enum wfs_sight wfs_scope_sight(const struct wfs_scope *scope, struct wfs_path path);
+/** wfs_scope_coverage() - how much of @path is seen */
+enum wfs_coverage wfs_scope_coverage(const struct wfs_scope *scope, struct wfs_path path);
 
 /**
  * wfs_scope_inside() - does @outer cover everything that @inner covers?

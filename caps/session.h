@@ -3,13 +3,17 @@
  * The one door: a session is a principal at work in a world.
  *
  * Mounts, control files, socket and command line hold a session and call nothing below it. Every
- * call names the effect kind it is (kernel/manifest/effect.h), is judged once, and is forwarded to
- * one entry of the kernel. What a principal may not see is answered as if it were not there (-ENOENT).
+ * call names the effect kind it is (kernel/manifest/effect.h), is judged by the rights that the
+ * principal has at that moment, and is forwarded to one entry of the kernel. What a principal may
+ * not see is answered as if it were not there (-ENOENT); what it may not do at all is -EACCES. What
+ * is refused of what would change something is recorded; refused reads are counted.
  * Source: design §2; spec 3.
- * Thread: any; a session is immutable.
+ * Thread: any.
  */
 #pragma once
 
+#include "caps/authority.h"
+#include "caps/sight.h"
 #include "kernel/consistency.h"
 #include "kernel/gc.h"
 #include "kernel/introspect.h"
@@ -20,36 +24,80 @@
 struct wfs_session;
 
 /**
- * wfs_session_new() - act as @principal in @world
- * @world: kept; must outlive the session
- * Return: 0, -ENOENT (not_found: no such principal), -ENOMEM.
+ * wfs_session_new() - act as @principal
+ * @authority: kept; must outlive the session
+ * Return: 0, -ENOENT (not_found: no such principal), -EIO, -ENOMEM.
  */
-int wfs_session_new(struct wfs_world *world, const char *principal,
+int wfs_session_new(struct wfs_authority *authority, const char *principal,
 	struct wfs_session **ret_session, struct wfs_error *error);
 void wfs_session_free(struct wfs_session *session);
 WFS_DEFINE_AUTO(session, struct wfs_session, wfs_session_free)
 #define WFS_AUTO_SESSION WFS_CLEANUP(wfs_auto_session)
 
 const char *wfs_session_principal(const struct wfs_session *session);
+struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
 /** wfs_session_world() - for life-cycle calls (observe, directory, id); not for reading. */
 struct wfs_world *wfs_session_world(const struct wfs_session *session);
 
 /**
- * wfs_session_judge() - may this session do @effect?
- * Return: 0, or -EACCES (not_authorized, policy_denied, expired).
+ * wfs_session_judge() - may this session do @effect, at least to something?
+ * A refusal is counted.
+ * Return: 0, or -EACCES (not_authorized, policy_denied, expired), -EOPNOTSUPP (not_enabled: this
+ *         world does not have the effect).
  */
 int wfs_session_judge(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_error *error);
 
+/** wfs_session_may() - the same as a question that is not counted. */
+bool wfs_session_may(const struct wfs_session *session, enum wfs_effect effect);
+
+/* --- rights that change --- */
+
+/** wfs_session_watch() - be told when what the session may see has changed. Return: 0, -EAGAIN. */
+int wfs_session_watch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
+
+/** wfs_session_unwatch() - when it returns, the watcher is not being told any more. */
+void wfs_session_unwatch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
+
+/* A request under way, from before its first judgement until it is answered. Plain value. */
+struct wfs_session_pin {
+	const struct wfs_session *session; /* NULL: nothing to be unpinned */
+	unsigned int generation;
+};
+void wfs_session_pin(const struct wfs_session *session, struct wfs_session_pin *ret_pin);
+void wfs_session_unpin(struct wfs_session_pin *pin);
+#define WFS_AUTO_SESSION_PIN WFS_CLEANUP(wfs_session_unpin)
+
+/**
+ * wfs_session_settle() - wait until all requests that were pinned before are unpinned
+ * After a change of rights nobody is then answering by the old ones. Requests that are pinned
+ * meanwhile are not held up. Thread: one at a time.
+ */
+void wfs_session_settle(const struct wfs_session *session);
+
 /* --- reading; see kernel/view.h for what each gives and when it is -ENOENT --- */
 
+/** wfs_session_view() - everybody may look; what is seen is judged by what follows. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
 int wfs_session_manifest(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_version *ret_version);
+/**
+ * wfs_session_sees() - may a path of the tree be seen?
+ * @effect: by which it is read
+ * @path: without `at/<height>`; of a blob the scope does not matter
+ * @least: WFS_COVERAGE_BELOW for a directory, WFS_COVERAGE_WHOLE for a file
+ * Return: 0, -ENOENT (it is not in the scope), -EACCES (nothing that this effect reads is; counted).
+ */
+int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
+	struct wfs_path path, enum wfs_coverage least);
+
+/** wfs_session_sees_all() - is there nothing in the tree, blobs left aside, that it may not see? */
+bool wfs_session_sees_all(const struct wfs_session *session);
+
 int wfs_session_reducer(const struct wfs_session *session, struct wfs_view *view, const char *name,
 	size_t name_size, struct wfs_reducer *ret_reducer);
 int wfs_session_reducer_by_id(const struct wfs_session *session, struct wfs_view *view,
@@ -58,11 +106,22 @@ int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view 
 	uint32_t after, struct wfs_bytes *ret_name, struct wfs_reducer *ret_reducer);
 int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	struct wfs_bytes key, struct wfs_version *ret_version);
+
+/* The cells of a reducer that are seen, in order of creation. Init, next …, done. */
+struct wfs_session_walk {
+	struct wfs_entry_walk entries;
+	struct caps_sight sight;
+	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
+	uint64_t looked_at;       /* entries, also those that are not seen */
+};
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
-	uint64_t after_id, struct wfs_entry_walk *ret_walk);
-int wfs_session_next_key(const struct wfs_session *session, struct wfs_view *view,
-	uint32_t reducer_id, const struct wfs_bytes *after, struct wfs_bytes *ret_key,
-	struct wfs_version *ret_version);
+	uint64_t after_id, struct wfs_session_walk *ret_walk);
+/** wfs_session_walk_next() - Return: 1 and an entry, 0 at the end, or -errno. */
+int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry);
+void wfs_session_walk_done(struct wfs_session_walk *walk);
+#define WFS_AUTO_SESSION_WALK WFS_CLEANUP(wfs_session_walk_done)
+
+/** wfs_session_version() - by number; -EACCES when it may not be seen (any more). */
 int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_version *ret_version);
 int wfs_session_version_name(const struct wfs_session *session, struct wfs_view *view,
@@ -89,7 +148,13 @@ int wfs_session_journal_size(
 	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes);
 int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
 	uint64_t offset, size_t size, struct wfs_buffer *buffer);
-int wfs_session_figures(const struct wfs_session *session, struct wfs_world_figures *ret_figures,
+
+/* Figures for `status` and `metrics`: plain value. */
+struct wfs_session_figures {
+	struct wfs_world_figures world;
+	uint64_t refused_total; /* reads that were refused; the rest is in the journal */
+};
+int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,
 	struct wfs_error *error);
 
 /**
@@ -103,15 +168,48 @@ int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect ef
 
 /* --- changing --- */
 
-/**
- * wfs_session_submit() - judge a request by its kind, then wfs_world_submit
- * request->principal is set to the session's. On failure request->error says why and `done` is
- * not called.
+/*
+ * Each sets request->principal to the session's. What is refused is recorded as a decision, and
+ * then answered with the refusal: `done` is called as for any other answer. On failure
+ * request->error says why, and `done` is not called.
  */
+
+/** wfs_session_submit() - judge a request by its kind, then wfs_world_submit. */
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
 
 /** wfs_session_call() - the same, waiting for the answer. */
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
+
+enum { WFS_SESSION_REFUSED = 1 };
+
+/**
+ * wfs_session_admit() - judge what becomes no request of the kernel's (mount, shutdown)
+ * @request: of no kind yet, its `done` set
+ * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
+ */
+int wfs_session_admit(
+	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
+
+/*
+ * The objects that these are given become the requests' actions. They stay the caller's, and must
+ * live until `done` is called; request->answer then is {name}, {removed} or {id}.
+ */
+
+/**
+ * wfs_session_grant() - grant, or pass on a part of what the session's principal holds
+ * @grant: {cap, to, params?, name?, expires_at_ns?, budget?}
+ */
+int wfs_session_grant(
+	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
+
+/** wfs_session_revoke() - take the grant {name} back, and all that was passed on from it: for who
+ *  may grant, and who passed it on. */
+int wfs_session_revoke(
+	const struct wfs_session *session, json_t *revocation, struct wfs_request *request);
+
+/** wfs_session_add_principal() - make the principal {id}, who holds nothing. */
+int wfs_session_add_principal(
+	const struct wfs_session *session, json_t *principal, struct wfs_request *request);
 
 /** wfs_session_blob_writer() - begin to receive a blob that WFS_REQUEST_BLOB will name. */
 int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_writer **ret_writer,

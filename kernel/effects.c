@@ -263,11 +263,11 @@ static int introspect(struct wfs_world_answerer *self, const struct wfs_head *he
 	return r;
 }
 
-static int refuse(const struct wfs_intent *intent, const struct wfs_verdict *verdict,
+static int refuse(const struct wfs_intent *intent, const struct wfs_judgement *judgement,
 	struct wfs_outcome *outcome)
 {
-	const struct wfs_error_info *const code = wfs_error_info(verdict->error.code);
-	struct wfs_decision decision = verdict->decision;
+	const struct wfs_error_info *const code = wfs_error_info(judgement->error.code);
+	struct wfs_decision decision = judgement->decision;
 	char id[WFS_HASH_TEXT_SIZE];
 	int r = refusal_init(outcome, intent, code);
 
@@ -279,12 +279,12 @@ static int refuse(const struct wfs_intent *intent, const struct wfs_verdict *ver
 }
 
 static int judge(struct wfs_world_answerer *self, const struct wfs_intent *intent,
-	struct wfs_verdict *verdict)
+	struct wfs_judgement *judgement)
 {
 	if (self->judge)
-		return self->judge->judge(self->judge, intent, verdict);
+		return self->judge->judge(self->judge, intent, judgement);
 	return wfs_error_set(
-		&verdict->error, WFS_E_NOT_AUTHORIZED, "nobody judges what reducers ask for");
+		&judgement->error, WFS_E_NOT_AUTHORIZED, "nobody judges what reducers ask for");
 }
 
 static int answer_of_world(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
@@ -292,19 +292,19 @@ static int answer_of_world(struct wfs_answerer *answerer, const struct wfs_head 
 {
 	struct wfs_world_answerer *self = (struct wfs_world_answerer *)answerer;
 	WFS_AUTO_OUTCOME struct wfs_outcome outcome = {0};
-	struct wfs_verdict verdict = {.sight = NULL};
+	struct wfs_judgement judgement = {.sight = NULL};
 	WFS_GUARD(&self->lock);
-	int r = judge(self, intent, &verdict);
+	int r = judge(self, intent, &judgement);
 
 	(void)seq;
 	if (!r)
-		r = introspect(self, head, intent, verdict.sight, &outcome, error);
+		r = introspect(self, head, intent, judgement.sight, &outcome, error);
 	else if (r == -EACCES)
-		r = refuse(intent, &verdict, &outcome);
+		r = refuse(intent, &judgement, &outcome);
 	else
-		*error = verdict.error;
+		*error = judgement.error;
 	if (self->judge && self->judge->release)
-		self->judge->release(self->judge, &verdict);
+		self->judge->release(self->judge, &judgement);
 	if (r)
 		return wfs_trace(r);
 	*ret_outcome = outcome;

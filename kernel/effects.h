@@ -56,7 +56,7 @@ struct wfs_answerer {
 };
 
 /* What a judge says. Plain value; its pointers are the judge's until `release`. */
-struct wfs_verdict {
+struct wfs_judgement {
 	const struct wfs_sight *sight; /* allowed: what may be seen; NULL: everything */
 	struct wfs_error error;        /* refused: why */
 	struct wfs_decision decision;  /* refused: by what; its effect and intent are known */
@@ -65,11 +65,11 @@ struct wfs_verdict {
 
 /* Says what reducers may have on behalf of whom. Callback table. Thread: the kernel's. */
 struct wfs_judge {
-	/* Return: 0, or -EACCES with @ret_verdict->error. */
+	/* Return: 0, or -EACCES with @ret_judgement->error. */
 	int (*judge)(struct wfs_judge *judge, const struct wfs_intent *intent,
-		struct wfs_verdict *ret_verdict);
-	/* The verdict is not needed any more; may be NULL. */
-	void (*release)(struct wfs_judge *judge, struct wfs_verdict *verdict);
+		struct wfs_judgement *ret_judgement);
+	/* The judgement is not needed any more; may be NULL. */
+	void (*release)(struct wfs_judge *judge, struct wfs_judgement *judgement);
 };
 
 /** wfs_intent_read() - the effect and params of an item of `effects`. @reducer: which asks.

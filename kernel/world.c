@@ -12,6 +12,11 @@
 #include "kernel/world-impl.h"
 #include "kernel/writer.h"
 
+bool wfs_world_read_only(const struct wfs_world *world)
+{
+	return world->options.read_only;
+}
+
 struct wfs_store *wfs_world_store(struct wfs_world *world)
 {
 	return world->store;

@@ -18,6 +18,7 @@
 
 #include "kernel/base/error.h"
 #include "kernel/base/problems.h"
+#include "kernel/manifest/grant.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source.h"
 #include "kernel/record.h"
@@ -78,6 +79,9 @@ int wfs_world_owner(const char *directory, pid_t *ret_pid);
 
 const char *wfs_world_directory(const struct wfs_world *world);
 
+/** wfs_world_read_only() - was it opened for reading only? */
+bool wfs_world_read_only(const struct wfs_world *world);
+
 /** wfs_world_store() - for the layer above to receive blobs into. */
 struct wfs_store *wfs_world_store(struct wfs_world *world);
 
@@ -130,8 +134,8 @@ struct wfs_request {
 	const json_t *action;          /* action: from wfs_json_parse */
 	struct wfs_decision decision;  /* decision */
 	struct wfs_gc_step *gc;        /* gc; filled in */
-	const char *
-		charge; /* all that are recorded but a decision: grant whose budget pays, or NULL */
+	/* All that are recorded but a decision: the grant whose budget pays; "": none. */
+	char charge[WFS_GRANT_NAME_MAX + 1];
 
 	/* Set when `done` is called. */
 	int result; /* 0 or -errno; `error` says more */
@@ -197,6 +201,7 @@ struct wfs_observer {
 	struct wfs_observer *next; /* private; lock: the world's */
 };
 
+/** wfs_world_observe() - who began to observe first is told of each commit first. */
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer);
 /** wfs_world_unobserve() - when it returns, the observer is not being called any more. */
 void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer);

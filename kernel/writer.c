@@ -98,6 +98,11 @@ static void list_put_before(struct request_list *list, struct request_list *fron
 
 /* --- checking a request, on the sender's thread --- */
 
+static const char *charge_of(const struct wfs_request *request)
+{
+	return *request->charge ? request->charge : NULL;
+}
+
 static int check_event(struct wfs_world *world, struct wfs_request *request)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
@@ -109,7 +114,7 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 	int r = wfs_schema_check(schema, request->value, &request->error);
 	if (r)
 		return wfs_trace(r);
-	wfs_fold_write_body(&request->body, request->charge, request->schema, request->value);
+	wfs_fold_write_body(&request->body, charge_of(request), request->schema, request->value);
 	request->checked_by = WFS_STEAL(manifest);
 	const size_t values = wfs_json_count(request->body.data, request->body.size);
 	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
@@ -142,11 +147,11 @@ static int check_request(struct wfs_world *world, struct wfs_request *request)
 		r = check_event(world, request);
 		break;
 	case WFS_REQUEST_BLOB:
-		wfs_record_write_blob_body(&request->body, request->charge, &request->blob.hash,
+		wfs_record_write_blob_body(&request->body, charge_of(request), &request->blob.hash,
 			request->blob.size_bytes);
 		break;
 	case WFS_REQUEST_SNAPSHOT:
-		wfs_snapshot_body(&request->body, request->charge, request->snapshot_height,
+		wfs_snapshot_body(&request->body, charge_of(request), request->snapshot_height,
 			&request->snapshot_hash);
 		break;
 	case WFS_REQUEST_ACTION:
@@ -291,7 +296,7 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		.value = request->value,
 		.key = request->key,
 		.action = request->action,
-		.charge = request->charge,
+		.charge = charge_of(request),
 		.body = wfs_buffer_bytes(&request->body),
 		.principal = request->principal,
 		.at_ns = now_ns(writer),
@@ -780,8 +785,12 @@ void wfs_writer_observe(struct wfs_writer *writer, struct wfs_observer *observer
 {
 	WFS_GUARD(&writer->observers_lock);
 
-	observer->next = writer->observers;
-	writer->observers = observer;
+	struct wfs_observer **last = &writer->observers;
+
+	while (*last)
+		last = &(*last)->next;
+	observer->next = NULL;
+	*last = observer;
 }
 
 void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observer)

@@ -15,6 +15,7 @@ struct local_call {
 
 struct wfs_local {
 	struct wfs_world *world;
+	struct wfs_authority *authority;
 	struct wfs_session *session;
 	int ready_fd; /* eventfd: written when `wake_count` comes down to 0 */
 	/* Only the user's thread. */
@@ -42,8 +43,10 @@ int wfs_local_new(const char *directory, const char *as, const struct wfs_world_
 		return wfs_error_from_errno(error, -errno, "open the world");
 	r = wfs_world_open(directory, options, &local->world, error);
 	if (!r)
+		r = wfs_authority_new(local->world, &local->authority, error);
+	if (!r)
 		r = wfs_session_new(
-			local->world, as ? as : WFS_PRINCIPAL_OPERATOR, &local->session, error);
+			local->authority, as ? as : WFS_PRINCIPAL_OPERATOR, &local->session, error);
 	if (r)
 		return r;
 	*ret_local = WFS_STEAL(local);
@@ -59,20 +62,6 @@ static void free_calls(struct local_call *call)
 		free(call);
 		call = next;
 	}
-}
-
-void wfs_local_free(struct wfs_local *local)
-{
-	if (!local)
-		return;
-	wfs_world_close(local->world); /* ends every call that is under way */
-	free_calls(local->first);
-	free_calls(local->idle);
-	wfs_session_free(local->session);
-	if (local->ready_fd >= 0)
-		close(local->ready_fd);
-	pthread_mutex_destroy(&local->lock);
-	free(local);
 }
 
 static void call_done(struct wfs_call *call)
@@ -175,4 +164,28 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 	call->next = local->idle;
 	local->idle = call;
 	return 1;
+}
+
+/* Waits for the answers that nobody took. */
+static void drain(struct wfs_local *local)
+{
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+
+	while (wfs_local_take(local, true, &answer) > 0)
+		wfs_answer_done(&answer);
+}
+
+void wfs_local_free(struct wfs_local *local)
+{
+	if (!local)
+		return;
+	drain(local);
+	free_calls(local->idle);
+	wfs_session_free(local->session);
+	wfs_authority_free(local->authority);
+	wfs_world_close(local->world);
+	if (local->ready_fd >= 0)
+		close(local->ready_fd);
+	pthread_mutex_destroy(&local->lock);
+	free(local);
 }

@@ -47,6 +47,11 @@ enum { WFS_ARGUMENTS_MAX = 4 }; /* that any command takes */
 	X(KEY, "key", 0, "K", "the event's own key")                                               \
 	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep the newest N heights")                       \
 	X(SINCE, "since", 0, "H", "keep height H and those above")                                 \
+	X(GRANT_NAME, "name", 0, "NAME", "name of the grant; else PRINCIPAL.TYPE.N")               \
+	X(EXPIRES, "expires", 0, "TIME",                                                           \
+		"when it ends: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                      \
+	X(CALLS, "calls", 0, "N", "good for N calls that are recorded")                            \
+	X(TOKENS, "tokens", 0, "N", "good for N tokens of a model")                                \
 	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
 
 enum wfs_option {

@@ -216,7 +216,7 @@ static void find_behind(const char *path, struct behind *behind)
 		return;
 	behind->directory = strdup(wfs_run_text(status, "world"));
 	behind->ends = !json_is_true(json_object_get(status, "keep")) &&
-		json_array_size(json_object_get(status, "mounts")) <= 1;
+		wfs_run_integer(status, "mount_count") <= 1;
 }
 
 static int take_down(struct wfs_run *run, const char *path, const struct behind *behind)

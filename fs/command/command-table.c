@@ -326,6 +326,49 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs event dpkg/Change@1 @events.jsonl --lines\n",
 	},
 	{
+		.name = "grant",
+		.group = GROUP_ACT,
+		.arguments = "PRINCIPAL CAP [JSON]",
+		.argument_min = 2,
+		.argument_max = 3,
+		.options = WFS_OPTION_BIT(GRANT_NAME) | WFS_OPTION_BIT(EXPIRES) |
+			WFS_OPTION_BIT(CALLS) | WFS_OPTION_BIT(TOKENS),
+		.changes = true,
+		.run = wfs_run_grant,
+		.summary = "let a principal do something",
+		.help = "CAP is query, blob, act, drive, llm or admin, or a full name as "
+			"sys/query@1. JSON are its params: for query {\"scope\": [PATTERN, ...]}, "
+			"patterns over paths of the tree, for act {\"actions\": [...], "
+			"\"artifacts\": [PATTERN, ...]}; without them it covers all. Whoever is no "
+			"administrator passes on a part of what it holds itself. Prints the "
+			"grant's name.\n\n"
+			"  worldfs grant alice query '{\"scope\":[\"reducers/package/lib*\"]}'\n",
+	},
+	{
+		.name = "revoke",
+		.group = GROUP_ACT,
+		.arguments = "GRANT",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_revoke,
+		.summary = "take a grant back",
+		.help = "And all that was passed on from it. When it returns, nothing of what "
+			"only that grant showed can be read any more, not even through a file "
+			"that is open.\n",
+	},
+	{
+		.name = "principal add",
+		.group = GROUP_ACT,
+		.arguments = "ID",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_principal_add,
+		.summary = "make a principal, who may do nothing yet",
+		.help = "ID has letters, digits and ._#@:-, at most 128.\n",
+	},
+	{
 		.name = "mcp",
 		.group = GROUP_PROGRAMS,
 		.arguments = "",

@@ -49,6 +49,11 @@ int wfs_run_fs_tree(struct wfs_run *run);
 /* fs/command/command-grep.c */
 int wfs_run_fs_grep(struct wfs_run *run);
 
+/* fs/command/command-grant.c */
+int wfs_run_grant(struct wfs_run *run);
+int wfs_run_revoke(struct wfs_run *run);
+int wfs_run_principal_add(struct wfs_run *run);
+
 /* fs/command/command-event.c */
 int wfs_run_event(struct wfs_run *run);
 

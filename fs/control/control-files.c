@@ -49,6 +49,31 @@ const struct wfs_control_file wfs_control_files[] = {
 			 "shows. The write returns when it is done. Example:\n"
 			 "  echo '{\"keep_heights\":1000}' > gc && cat last\n",
 	},
+	{
+		.name = "grant",
+		.verb = "grant",
+		.kind = WFS_CONTROL_JSON,
+		.usage = "Write {to, cap, params?, name?, expires_at_ns?, budget?}, then read "
+			 "{name} from\n"
+			 "the same descriptor. Example:\n"
+			 "  echo '{\"to\":\"alice\",\"cap\":\"sys/query@1\",\"params\":"
+			 "{\"scope\":[\"reducers/*\"]}}' > grant && cat last\n",
+	},
+	{
+		.name = "revoke",
+		.verb = "revoke",
+		.kind = WFS_CONTROL_JSON,
+		.usage = "Write {name}: the grant is taken back, and all that was passed on from "
+			 "it. Example:\n"
+			 "  echo '{\"name\":\"alice.query.1\"}' > revoke || cat last\n",
+	},
+	{
+		.name = "principal",
+		.verb = "principal",
+		.kind = WFS_CONTROL_JSON,
+		.usage = "Write {id}: makes a principal, who may do nothing yet. Example:\n"
+			 "  echo '{\"id\":\"alice\"}' > principal || cat last\n",
+	},
 	{.name = "last", .kind = WFS_CONTROL_LAST},
 	{.name = "status", .verb = "status", .kind = WFS_CONTROL_DOCUMENT},
 	{.name = "metrics", .verb = "metrics", .kind = WFS_CONTROL_TEXT},

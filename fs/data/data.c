@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <sys/statvfs.h>
 
+#include "fs/data/known.h"
 #include "fs/data/listahead.h"
 #include "fs/data/notify.h"
 #include "fs/data/readahead.h"
+#include "fs/data/revoke.h"
 #include "fs/mount/fuse.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/log.h"
@@ -29,16 +31,35 @@ struct wfs_data {
 	char *directory; /* of the mount */
 	struct wfs_fuse *fuse;
 	struct wfs_teller *teller;
+	struct wfs_known *known;
 	struct wfs_notify notify;
+	struct wfs_revoke revoke;
 	struct wfs_readahead *readahead;
 	struct wfs_listahead *listahead;
 	uid_t uid; /* owner of every file: who mounted */
 	gid_t gid;
+	atomic_bool closed; /* what Linux has cached is being dropped for good */
 };
 
 static struct wfs_data *data_of(fuse_req_t request)
 {
 	return fuse_req_userdata(request);
+}
+
+/*
+ * To be called before anything is judged, by each request that answers with what may be seen; from
+ * then until @ret_pin ends, nobody believes that the rights of before are over. Return: false when
+ * the request was answered: ENOTCONN.
+ */
+static bool begin(fuse_req_t request, struct wfs_session_pin *ret_pin)
+{
+	const struct wfs_data *data = data_of(request);
+
+	wfs_session_pin(data->tree.session, ret_pin);
+	if (!atomic_load(&data->closed))
+		return true;
+	fs_reply_result(request, -ENOTCONN);
+	return false;
 }
 
 /* Answers a request that failed. */
@@ -83,12 +104,27 @@ static struct fuse_entry_param entry_of(const struct wfs_data *data, const struc
 	return entry;
 }
 
+/* Before an inode is handed out. Return: 0, -ENOMEM, -ENFILE. */
+static int remember(struct wfs_data *data, uint64_t parent, uint64_t ino, const char *name)
+{
+	int r = wfs_known_add(data->known, parent, ino, name);
+
+	if (r == 1 || r == -ENFILE)
+		wfs_revoke_make_room(&data->revoke);
+	return r < 0 ? r : 0;
+}
+
 static void reply_entry(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
+	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
 	struct wfs_attr attr = {0};
-	int r = wfs_tree_lookup(&data->tree, parent, name, &attr);
 
+	if (!begin(request, &pin))
+		return;
+	int r = wfs_tree_lookup(&data->tree, parent, name, &attr);
+	if (!r)
+		r = remember(data, parent, attr.ino, name);
 	if (r && (r != -ENOENT || attr.uncached)) {
 		refuse(request, parent, r);
 		return;
@@ -106,49 +142,57 @@ static void reply_entry(fuse_req_t request, fuse_ino_t parent, const char *name)
 	fuse_reply_entry(request, &entry);
 }
 
+/* From now on commits are pushed into the log's pages. Before the view is opened, so that no commit
+ * falls between. */
+static void log_is_seen(struct wfs_data *data)
+{
+	atomic_store(&data->notify.log_seen, true);
+}
+
 static void reply_log_entry(fuse_req_t request)
 {
 	reply_entry(request, wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0), LOG_NAME);
 }
 
-/* Replies: entry, negative entry, ENOENT, ENAMETOOLONG, EIO. */
+/* Replies: entry, negative entry, ENOENT, EACCES, ENAMETOOLONG, EIO, ENOMEM, ENFILE (Linux knows too
+ * much; it is asked to forget). */
 static void do_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
 	struct wfs_data *data = data_of(request);
 
 	if (parent == wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0) &&
 		strcmp(name, LOG_NAME) == 0) {
-		/* From now on commits are pushed into its pages. Before the view is opened, so that
-		 * no commit falls between. */
-		atomic_store(&data->notify.log_seen, true);
+		log_is_seen(data);
 		if (wfs_notify_defer(&data->notify, request, reply_log_entry))
 			return;
 	}
 	reply_entry(request, parent, name);
 }
 
-/* No inode is remembered, so there is nothing to forget. Replies: none. */
+/* Replies: none. */
 static void do_forget(fuse_req_t request, fuse_ino_t ino, uint64_t count)
 {
-	(void)ino;
-	(void)count;
+	wfs_known_forget(data_of(request)->known, ino, count);
 	fuse_reply_none(request);
 }
 
 static void do_forget_multi(fuse_req_t request, size_t count, struct fuse_forget_data *forgets)
 {
-	(void)count;
-	(void)forgets;
+	for (size_t i = 0; i < count; i++)
+		wfs_known_forget(data_of(request)->known, forgets[i].ino, forgets[i].nlookup);
 	fuse_reply_none(request);
 }
 
 static void reply_attr(fuse_req_t request, fuse_ino_t ino)
 {
+	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
 	struct wfs_attr attr;
 	struct stat st;
-	int r = wfs_tree_attr(&data->tree, ino, &attr);
 
+	if (!begin(request, &pin))
+		return;
+	int r = wfs_tree_attr(&data->tree, ino, &attr);
 	if (r) {
 		refuse(request, ino, r);
 		return;
@@ -162,23 +206,28 @@ static void reply_log_attr(fuse_req_t request)
 	reply_attr(request, wfs_notify_log_ino());
 }
 
-/* Replies: attr, ENOENT, EIO. */
+/* Replies: attr, ENOENT, EACCES, EIO. */
 static void do_getattr(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *file)
 {
 	struct wfs_data *data = data_of(request);
 
 	(void)file;
+	if (ino == wfs_notify_log_ino())
+		log_is_seen(data);
 	if (ino != wfs_notify_log_ino() ||
 		!wfs_notify_defer(&data->notify, request, reply_log_attr))
 		reply_attr(request, ino);
 }
 
-/* Replies: readlink, EINVAL, ENOENT. */
+/* Replies: readlink, EINVAL, ENOENT, EACCES. */
 static void do_readlink(fuse_req_t request, fuse_ino_t ino)
 {
+	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
-	int r = wfs_tree_link(&data_of(request)->tree, ino, &target);
 
+	if (!begin(request, &pin))
+		return;
+	int r = wfs_tree_link(&data_of(request)->tree, ino, &target);
 	if (r)
 		fs_reply_result(request, r);
 	else
@@ -193,15 +242,20 @@ static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *f
 	fs_reply_result(request, -ENOSYS);
 }
 
-/* Replies: data, EIO, ENOENT. */
+/* Replies: data, EIO, ENOENT, EACCES. */
 static void do_read(
 	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
 {
+	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
 	WFS_AUTO_TREE_DATA struct wfs_tree_data found = {0};
-	int r = wfs_tree_read(&data->tree, ino, (uint64_t)offset, size, &found);
 
 	(void)file;
+	if (!begin(request, &pin))
+		return;
+	if (ino == wfs_notify_log_ino())
+		log_is_seen(data);
+	int r = wfs_tree_read(&data->tree, ino, (uint64_t)offset, size, &found);
 	if (r) {
 		refuse(request, ino, r);
 		return;
@@ -216,7 +270,8 @@ static void do_read(
 /* One reply to readdir or readdirplus as it fills. */
 struct listing {
 	fuse_req_t request;
-	const struct wfs_data *data;
+	struct wfs_data *data;
+	uint64_t ino; /* of the directory */
 	char *buffer;
 	size_t size;
 	size_t used;
@@ -224,24 +279,42 @@ struct listing {
 	bool plain;       /* but they are left out */
 	bool ahead;       /* asked for by the child that lists ahead */
 	bool window_full; /* which is to list no further */
+	bool handed_out;  /* some inode is known as handed out by this reply */
 	bool full;
 };
+
+/* Is there room for one more name? */
+static bool listing_fits(struct listing *listing, const char *name)
+{
+	const size_t size = listing->plus
+		? fuse_add_direntry_plus(listing->request, NULL, 0, name, NULL, 0)
+		: fuse_add_direntry(listing->request, NULL, 0, name, NULL, 0);
+
+	listing->full = size > listing->size - listing->used;
+	return !listing->full;
+}
 
 static void listing_add(
 	struct listing *listing, const char *name, struct fuse_entry_param *entry, uint64_t next)
 {
 	char *at = listing->buffer + listing->used;
-	size_t left = listing->size - listing->used;
-	size_t size;
+	const size_t left = listing->size - listing->used;
 
+	if (!listing_fits(listing, name))
+		return;
+	/* What cannot be remembered is listed without its attributes. */
+	if (listing->plus && entry->ino != 0) {
+		if (remember(listing->data, listing->ino, entry->ino, name))
+			entry->ino = 0;
+		else
+			listing->handed_out = true;
+	}
 	if (listing->plus)
-		size = fuse_add_direntry_plus(listing->request, at, left, name, entry, (off_t)next);
+		listing->used += fuse_add_direntry_plus(
+			listing->request, at, left, name, entry, (off_t)next);
 	else
-		size = fuse_add_direntry(
+		listing->used += fuse_add_direntry(
 			listing->request, at, left, name, &entry->attr, (off_t)next);
-	listing->full = size > left;
-	if (!listing->full)
-		listing->used += size;
 }
 
 static bool listing_entry(void *context, const struct wfs_tree_entry *tree_entry)
@@ -273,16 +346,23 @@ static void listing_dots(struct listing *listing, uint64_t ino, off_t offset)
 	}
 }
 
-/* Replies: buf, ENOTDIR, ENOENT, EIO, ENOMEM; EAGAIN to the child that lists ahead. */
+/* Replies: buf, ENOTDIR, ENOENT, EACCES, EIO, ENOMEM; EAGAIN to the child that lists ahead. */
 static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
+	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
 	WFS_AUTO_FREE char *buffer = malloc(size);
-	struct listing listing = {
-		.request = request, .data = data, .buffer = buffer, .size = size, .plus = plus};
+	struct listing listing = {.request = request,
+		.data = data,
+		.ino = ino,
+		.buffer = buffer,
+		.size = size,
+		.plus = plus};
 	uint64_t count = 0;
 	int r = buffer ? 0 : -ENOMEM;
 
+	if (!begin(request, &pin))
+		return;
 	listing.ahead = wfs_listahead_asks(data->listahead, fuse_req_ctx(request)->pid);
 	if (!r && !listing.ahead)
 		r = wfs_tree_count(&data->tree, ino, &count);
@@ -303,7 +383,8 @@ static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, 
 	/* An empty reply is an end, and the kernel would cache the listing as if it were whole. */
 	if (!r && listing.window_full && listing.used == 0)
 		r = -EAGAIN;
-	if (r)
+	/* Whoever goes on with what he was handed out is told then. */
+	if (r && !listing.handed_out)
 		refuse(request, ino, r);
 	else
 		fuse_reply_buf(request, buffer, listing.used);
@@ -346,12 +427,15 @@ static bool xattr_visit(void *context, const char *name, struct wfs_bytes value)
 	return true;
 }
 
-/* Replies: xattr (size 0 asks for the size), buf, ENODATA, ERANGE, ENOENT, EIO. */
+/* Replies: xattr (size 0 asks for the size), buf, ENODATA, ERANGE, ENOENT, EACCES, EIO. */
 static void reply_xattr(
 	fuse_req_t request, fuse_ino_t ino, struct xattr_search *search, size_t size)
 {
-	int r = wfs_tree_xattrs(&data_of(request)->tree, ino, xattr_visit, search);
+	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 
+	if (!begin(request, &pin))
+		return;
+	int r = wfs_tree_xattrs(&data_of(request)->tree, ino, xattr_visit, search);
 	if (!r)
 		r = wfs_buffer_check(&search->bytes);
 	if (!r && search->name && !search->found)
@@ -388,7 +472,7 @@ static void do_listxattr(fuse_req_t request, fuse_ino_t ino, size_t size)
 static void do_statfs(fuse_req_t request, fuse_ino_t ino)
 {
 	const struct wfs_session *session = data_of(request)->tree.session;
-	struct wfs_world_figures figures;
+	struct wfs_session_figures figures;
 	struct statvfs disk = {0};
 	int r = wfs_session_figures(session, &figures, NULL);
 
@@ -400,10 +484,10 @@ static void do_statfs(fuse_req_t request, fuse_ino_t ino)
 		return;
 	}
 	uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
-	uint64_t map_room = figures.store.map_size_bytes - figures.store.used_bytes;
+	uint64_t map_room = figures.world.store.map_size_bytes - figures.world.store.used_bytes;
 	const uint64_t growth = room < map_room ? room : map_room;
-	const uint64_t free_blocks = (figures.store.free_bytes + growth) / BLOCK_SIZE;
-	const uint64_t taken = figures.store.used_bytes - figures.store.free_bytes;
+	const uint64_t free_blocks = (figures.world.store.free_bytes + growth) / BLOCK_SIZE;
+	const uint64_t taken = figures.world.store.used_bytes - figures.world.store.free_bytes;
 	const struct statvfs answer = {
 		.f_bsize = BLOCK_SIZE,
 		.f_frsize = BLOCK_SIZE,
@@ -558,13 +642,18 @@ int wfs_data_new(
 	if (r)
 		return wfs_trace(r);
 	struct fuse_session *session = wfs_fuse_session(data->fuse);
-	r = wfs_teller_new(data->fuse, wfs_teller_limit_ms(), &data->teller);
+	r = wfs_known_new(wfs_known_limit(), &data->known);
+	if (!r)
+		r = wfs_teller_new(data->fuse, wfs_teller_limit_ms(), &data->teller);
 	if (!r)
 		r = wfs_readahead_new(&data->tree, session, &data->readahead);
 	if (!r)
 		r = wfs_listahead_new(&data->tree, data->teller, data->directory, &data->listahead);
 	if (!r)
 		r = wfs_notify_init(&data->notify, &data->tree, data->teller);
+	if (!r)
+		r = wfs_revoke_init(
+			&data->revoke, &data->tree, data->teller, data->known, &data->notify);
 	if (r)
 		return wfs_error_from_errno(error, r, "serve '%s'", options->directory);
 	r = wfs_fuse_start(data->fuse, error);
@@ -584,6 +673,15 @@ void wfs_data_resume(struct wfs_data *data)
 	wfs_listahead_resume(data->listahead);
 }
 
+/* Of a mount that is gone nobody can take anything back, so whoever has files open in it is left
+ * with nothing. While workers serve, for whom Linux may wait. */
+static void close_for_good(struct wfs_data *data)
+{
+	atomic_store(&data->closed, true);
+	wfs_session_settle(data->tree.session);
+	wfs_revoke_contents(data->teller, data->known);
+}
+
 void wfs_data_free(struct wfs_data *data)
 {
 	if (!data)
@@ -591,15 +689,19 @@ void wfs_data_free(struct wfs_data *data)
 	/* While workers serve, so that a notification or a child that waits for one of them can end;
 	 * what they use goes after them. */
 	wfs_notify_stop(&data->notify);
+	wfs_revoke_stop(&data->revoke);
 	if (data->readahead)
 		wfs_readahead_stop(data->readahead);
 	if (data->listahead)
 		wfs_listahead_stop(data->listahead);
+	if (data->teller)
+		close_for_good(data);
 	wfs_teller_free(data->teller);
 	wfs_fuse_free(data->fuse);
 	wfs_notify_done(&data->notify);
 	wfs_readahead_free(data->readahead);
 	wfs_listahead_free(data->listahead);
+	wfs_known_free(data->known);
 	free(data->directory);
 	free(data);
 }

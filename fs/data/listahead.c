@@ -190,7 +190,7 @@ static void scan_failed(struct wfs_listahead *listahead, uint64_t directory, int
 
 	if (scan)
 		scan->done = true;
-	if (r != -ENOENT) /* the directory is gone */
+	if (r != -ENOENT && r != -EACCES) /* the directory is gone, or not seen any more */
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING,
 			"cannot list ahead, scans go on more slowly: %s", strerrordesc_np(-r));
 }

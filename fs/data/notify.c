@@ -218,6 +218,21 @@ static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
 	return r;
 }
 
+/* The principal of this mount may not see it: nothing of it is cached, or what is will be dropped. */
+static bool not_seen(int r)
+{
+	return r == -EACCES || r == -ENOENT;
+}
+
+/* Drops the last page, stores what is new. */
+static int push_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
+{
+	int r = known(
+		wfs_teller_inode(notify->teller, wfs_notify_log_ino(), start - start % PAGE_SIZE));
+
+	return r ? r : store_log(notify, start, end);
+}
+
 /* Everything that the commit appended. The header tells why in this order. */
 static int grow_log(struct wfs_notify *notify)
 {
@@ -226,7 +241,7 @@ static int grow_log(struct wfs_notify *notify)
 	int r = log_end(notify, &end);
 
 	if (r)
-		return r;
+		return not_seen(r) ? 0 : r;
 	if (!atomic_load(&notify->log_seen)) {
 		atomic_store(&notify->log_size_bytes, end);
 		/* Who has looked it up since may have been told the size before. */
@@ -234,15 +249,24 @@ static int grow_log(struct wfs_notify *notify)
 			return 0;
 	}
 	begin_growing(notify);
-	r = known(
-		wfs_teller_inode(notify->teller, wfs_notify_log_ino(), start - start % PAGE_SIZE));
-	if (!r)
-		r = store_log(notify, start, end);
-	if (r) /* whoever runs this ends the growing */
+	r = push_log(notify, start, end);
+	if (r && !not_seen(r)) /* whoever runs this ends the growing */
 		return r;
-	atomic_store(&notify->log_size_bytes, end);
+	if (!r)
+		atomic_store(&notify->log_size_bytes, end);
 	end_growing(notify);
 	return 0;
+}
+
+int wfs_notify_log_anew(struct wfs_notify *notify)
+{
+	uint64_t end;
+	int r = log_end(notify, &end);
+
+	if (r)
+		return not_seen(r) ? 0 : r;
+	atomic_store(&notify->log_size_bytes, end);
+	return known(wfs_teller_inode(notify->teller, wfs_notify_log_ino(), 0));
 }
 
 static int inval_journal(struct wfs_notify *notify)
@@ -285,7 +309,7 @@ static int next_reducer(struct wfs_notify *notify, uint32_t *reducer_id)
 			notify->tree->session, &view, *reducer_id, &name, &reducer);
 	if (!r)
 		*reducer_id = reducer.reducer_id;
-	return r;
+	return r == -EACCES ? -ENOENT : r; /* of what may not be seen nothing is cached */
 }
 
 /* Cached listings of a height that somebody may sit in. */
@@ -375,7 +399,7 @@ static int set_log_size(struct wfs_notify *notify)
 	if (!r)
 		r = wfs_session_journal_size(notify->tree->session, &view, &size_bytes);
 	if (r)
-		return wfs_trace(r);
+		return not_seen(r) ? 0 : wfs_trace(r);
 	uint_fast64_t told = atomic_load(&notify->log_size_bytes);
 	while (told < size_bytes &&
 		!atomic_compare_exchange_weak(&notify->log_size_bytes, &told, size_bytes))

@@ -16,6 +16,8 @@
  * - When a reply tells another size, the kernel wipes what the page has behind it, possibly after
  *   the next lines are there. So the size moves only by storing: an attribute reply tells what has
  *   been stored, and while lines are being stored it is deferred until they are.
+ *
+ * Nothing is pushed to a mount whose principal may not see the log.
  * Source: design §4; fuse_notify_store() and fuse_change_attributes() in Linux fs/fuse.
  */
 #pragma once
@@ -31,7 +33,7 @@ struct wfs_notify {
 	struct wfs_observer observer;
 	const struct wfs_tree *tree;
 	struct wfs_teller *teller; /* NULL: it does not observe */
-	atomic_bool log_seen; /* somebody looked log.jsonl up: its pages and size may be cached */
+	atomic_bool log_seen; /* somebody asked for log.jsonl: its pages and size may be cached */
 	atomic_uint_fast64_t log_size_bytes; /* stored so far; set by the teller */
 	struct wfs_buffer name;              /* scratch; teller only */
 	pthread_mutex_t lock;
@@ -46,6 +48,14 @@ int wfs_notify_init(
 /** wfs_notify_stop() - observe no more, and stop the teller; requests may still come. */
 void wfs_notify_stop(struct wfs_notify *notify);
 void wfs_notify_done(struct wfs_notify *notify);
+
+/**
+ * wfs_notify_log_anew() - a job, or part of one: what the mount may see has changed
+ * The log's size is what it is now; lines that were not pushed, because they were not to be seen,
+ * are read when somebody asks for them.
+ * Return: as of jobs (teller.h).
+ */
+int wfs_notify_log_anew(struct wfs_notify *notify);
 
 /** wfs_notify_log_ino() - the inode of the log that grows. */
 uint64_t wfs_notify_log_ino(void);

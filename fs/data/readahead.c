@@ -88,8 +88,12 @@ static void push_window(struct wfs_readahead *readahead)
 	struct scan *scan = &readahead->scan;
 
 	while (scan->pushed < scan->target && !atomic_load(&readahead->pending)) {
+		/* What is stored here is judged here, too: see fs/data/revoke.h. */
+		WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 		WFS_AUTO_TREE_DATA struct wfs_tree_data none = {0};
 		struct push push = {.readahead = readahead, .left = CHUNK, .data = none};
+
+		wfs_session_pin(readahead->tree->session, &pin);
 		int r = wfs_session_view(
 			readahead->tree->session, WFS_HEIGHT_HEAD, &push.data.view, NULL);
 

@@ -43,6 +43,7 @@ struct mount {
 
 struct wfs_mounts {
 	struct wfs_world *world;
+	struct wfs_authority *authority; /* of the world */
 	struct wfs_guardian *guardian;
 	struct wfs_host *host;
 	void (*reaped)(void *context);
@@ -310,7 +311,7 @@ int wfs_mounts_add(
 	mount->mounts = mounts;
 	mount->nest_ctl = options->nest_ctl;
 	mount->directory = WFS_STEAL(path);
-	r = wfs_session_new(mounts->world, options->principal, &mount->session, error);
+	r = wfs_session_new(mounts->authority, options->principal, &mount->session, error);
 	if (r == 0)
 		r = mounts_prepare(mounts, mount->directory, error);
 	if (r == 0)
@@ -446,14 +447,16 @@ static void *reaper_run(void *argument)
 
 /* --- life --- */
 
-int wfs_mounts_new(struct wfs_world *world, struct wfs_guardian *guardian, struct wfs_host *host,
-	void (*reaped)(void *context), void *context, struct wfs_mounts **ret_mounts)
+int wfs_mounts_new(struct wfs_authority *authority, struct wfs_guardian *guardian,
+	struct wfs_host *host, void (*reaped)(void *context), void *context,
+	struct wfs_mounts **ret_mounts)
 {
 	struct wfs_mounts *mounts = calloc(1, sizeof(*mounts));
 
 	if (!mounts)
 		return -ENOMEM;
-	mounts->world = world;
+	mounts->world = wfs_authority_world(authority);
+	mounts->authority = authority;
 	mounts->guardian = guardian;
 	mounts->host = host;
 	mounts->reaped = reaped;

@@ -21,14 +21,15 @@ struct wfs_mount_options {
 
 /**
  * wfs_mounts_new() - no mount yet
- * @world: must outlive the mounts
+ * @authority: of the world; must outlive the mounts
  * @guardian: is told of every mount; must outlive them
  * @host: given to the control connections' verbs
  * @reaped: called, on a thread of its own, after a mount was taken down from outside (umount); may be
  *          NULL
  */
-int wfs_mounts_new(struct wfs_world *world, struct wfs_guardian *guardian, struct wfs_host *host,
-	void (*reaped)(void *context), void *context, struct wfs_mounts **ret_mounts);
+int wfs_mounts_new(struct wfs_authority *authority, struct wfs_guardian *guardian,
+	struct wfs_host *host, void (*reaped)(void *context), void *context,
+	struct wfs_mounts **ret_mounts);
 
 /** wfs_mounts_free() - take down all of them; accepts NULL. */
 void wfs_mounts_free(struct wfs_mounts *mounts);

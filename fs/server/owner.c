@@ -16,6 +16,7 @@ struct owner {
 	int64_t started_ns;
 	struct wfs_guardian *guardian;
 	struct wfs_world *world;
+	struct wfs_authority *authority;
 	struct wfs_session *session;
 	struct wfs_server *server;
 	struct wfs_mounts *mounts;
@@ -68,7 +69,11 @@ static void host_status(struct wfs_host *host, json_t *status)
 	struct owner *const owner = owner_of(host);
 	const int64_t uptime_ns = wfs_clock_monotonic_ns() - owner->started_ns;
 
-	wfs_mounts_status(owner->mounts, json_object_get(status, "mounts"));
+	json_t *const mounts = json_object_get(status, "mounts");
+
+	wfs_mounts_status(owner->mounts, mounts);
+	json_object_set_new(
+		status, "mount_count", json_integer((json_int_t)json_array_size(mounts)));
 	json_object_set_new(status, "pid", json_integer(getpid()));
 	json_object_set_new(status, "keep", json_boolean(owner->keep));
 	json_object_set_new(status, "uptime_s", json_integer(uptime_ns / SECOND_NS));
@@ -87,6 +92,7 @@ static void owner_done(struct owner *owner)
 	wfs_mounts_free(owner->mounts);
 	wfs_server_free(owner->server);
 	wfs_session_free(owner->session);
+	wfs_authority_free(owner->authority);
 	wfs_world_close(owner->world);
 	wfs_guardian_free(owner->guardian);
 }
@@ -100,12 +106,15 @@ static int come_up(
 	if (!r)
 		r = wfs_world_open(options->directory, &world_options, &owner->world, error);
 	if (!r)
-		r = wfs_session_new(owner->world, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
+		r = wfs_authority_new(owner->world, &owner->authority, error);
+	if (!r)
+		r = wfs_session_new(
+			owner->authority, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
 	if (!r)
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
-		r = wfs_mounts_new(owner->world, owner->guardian, &owner->host, on_reaped, owner,
-			&owner->mounts);
+		r = wfs_mounts_new(owner->authority, owner->guardian, &owner->host, on_reaped,
+			owner, &owner->mounts);
 	if (!r && options->mount)
 		r = wfs_mounts_add(owner->mounts, options->mount, error);
 	return r;

@@ -24,6 +24,7 @@ static void connection_free(struct wfs_server_connection *connection)
 		at = &(*at)->next;
 	*at = connection->next;
 	server->connection_count--;
+	wfs_session_free(connection->session);
 	wfs_buffer_done(&connection->input);
 	free(connection);
 	wfs_server_maybe_end(server);
@@ -329,16 +330,25 @@ void wfs_server_end_connections(struct wfs_server *server, bool now)
 	}
 }
 
-/* The other end must be our own user, or root, whatever the socket's mode says. */
-static bool peer_is_operator(struct wfs_server_connection *connection)
+/* The principal that the other end is by its user, whatever the socket's mode says.
+ * Return: 0, or -EACCES and so on. */
+static int begin_session(struct wfs_server_connection *connection, struct wfs_error *error)
 {
+	const struct wfs_server *const server = connection->server;
+	const char *principal = NULL;
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 	uv_os_fd_t fd;
 
-	return uv_fileno((uv_handle_t *)&connection->pipe, &fd) == 0 &&
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-		(peer.uid == 0 || peer.uid == geteuid());
+	if (uv_fileno((uv_handle_t *)&connection->pipe, &fd) == 0 &&
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
+		principal = wfs_peers_principal(server->peers, peer.uid);
+	if (!principal)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"the socket serves the user who owns the world, root, and those whom "
+			"'uids' in its host.json names");
+	return wfs_session_new(
+		wfs_session_authority(server->session), principal, &connection->session, error);
 }
 
 static void on_turned_away(uv_handle_t *handle)
@@ -373,6 +383,7 @@ static void turn_away(struct wfs_server *server)
 void wfs_server_accept(struct wfs_server *server)
 {
 	struct wfs_server_connection *const connection = calloc(1, sizeof(*connection));
+	struct wfs_error error = {.code = WFS_OK};
 
 	if (!connection || uv_pipe_init(&server->loop, &connection->pipe, 0) < 0) {
 		free(connection);
@@ -386,9 +397,8 @@ void wfs_server_accept(struct wfs_server *server)
 	server->connection_count++;
 	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->pipe) < 0)
 		connection_close(connection);
-	else if (!peer_is_operator(connection))
-		refuse(connection, WFS_E_NOT_AUTHORIZED,
-			"the socket serves only the user who owns the world, and root");
+	else if (begin_session(connection, &error))
+		refuse(connection, error.code, error.message);
 	else if (server->connection_count > WFS_SERVER_CONNECTIONS_MAX)
 		refuse(connection, WFS_E_OVERLOADED, "256 connections are open already");
 	wfs_server_pump(connection);

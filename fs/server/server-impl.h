@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include "fs/control/control-work.h"
+#include "fs/server/peer.h"
 #include "fs/server/server.h"
 
 struct wfs_server_connection;
@@ -36,6 +37,7 @@ struct wfs_server_connection {
 	struct wfs_server_connection *next; /* of the server */
 	struct wfs_server_connection *next_touched;
 	uv_pipe_t pipe;
+	struct wfs_session *session;      /* of the peer; owned, NULL: it was refused */
 	struct wfs_buffer input;          /* bytes read */
 	size_t begun_bytes;               /* of the input: lines that were begun */
 	size_t scanned_bytes;             /* of the input: known to hold no further line end */
@@ -56,6 +58,7 @@ struct wfs_server_connection {
 struct wfs_server {
 	const struct wfs_session *session;
 	struct wfs_host *host;
+	struct wfs_peers *peers;
 	char *socket_path;
 	/* For verbs that take long. libuv's own pool aborts when threads cannot be had. */
 	struct wfs_work *work;

@@ -71,7 +71,7 @@ static struct wfs_server_request *request_new(struct wfs_server_connection *conn
 		return NULL;
 	request->connection = connection;
 	request->id = "";
-	request->call.session = server->session;
+	request->call.session = connection->session ? connection->session : server->session;
 	request->call.host = server->host;
 	request->call.done = call_done;
 	request->call.context = request;
@@ -98,16 +98,20 @@ void wfs_server_request_free(struct wfs_server_request *request)
 /* `as` makes the operator somebody else for one request. */
 static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 {
-	const struct wfs_session *const operator= request->call.session;
+	const struct wfs_session *const own = request->call.session;
 	const char *principal;
 	int r;
 
 	if (!json_object_get(request->envelope, "as"))
 		return 0;
 	r = wfs_json_get_string(request->envelope, "as", &principal, error);
-	if (r || strcmp(principal, wfs_session_principal(operator)) == 0)
+	if (r || strcmp(principal, wfs_session_principal(own)) == 0)
 		return r;
-	r = wfs_session_new(wfs_session_world(operator), principal, &request->session, error);
+	if (strcmp(wfs_session_principal(own), WFS_PRINCIPAL_OPERATOR) != 0)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'as': only the operator may act as somebody else, not '%s'",
+			wfs_session_principal(own));
+	r = wfs_session_new(wfs_session_authority(own), principal, &request->session, error);
 	if (!r)
 		request->call.session = request->session;
 	return r;

@@ -161,7 +161,10 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 		server->socket_path = NULL;
 		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
 	}
-	fd = wfs_socket_listen(directory, error);
+	r = wfs_peers_new(directory, &server->peers, error);
+	if (r)
+		return r;
+	fd = wfs_socket_listen(directory, wfs_peers_any(server->peers), error);
 	if (fd < 0)
 		return fd;
 	r = add_handles(server, &fd);
@@ -217,6 +220,7 @@ void wfs_server_free(struct wfs_server *server)
 	if (server->socket_path)
 		unlink(server->socket_path);
 	free(server->socket_path);
+	wfs_peers_free(server->peers);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
 }

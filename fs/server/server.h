@@ -4,7 +4,8 @@
  *
  * Answers come in the order of the requests of their connection; connections do not wait for each
  * other. Whoever sends faster than the world answers, or does not read the answers, is not read
- * from any more until that has changed. Only the owner's user and root are let in.
+ * from any more until that has changed. Each connection is a session of the principal that its user
+ * is (fs/server/peer.h).
  * Source: spec 3, "Control socket".
  */
 #pragma once
@@ -24,7 +25,7 @@ struct wfs_server;
 
 /**
  * wfs_server_new() - listen; the caller owns the world (a socket left behind is replaced)
- * @session: of the operator; must outlive the server
+ * @session: of the operator; must outlive the server. Others are made for other peers.
  * @host: given to verbs; must outlive the server
  * Return: 0, -errno (error says what could not be done).
  */

@@ -27,7 +27,7 @@ static int directory_open(const char *directory)
 	return fd < 0 ? -errno : fd;
 }
 
-int wfs_socket_listen(const char *directory, struct wfs_error *error)
+int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error)
 {
 	WFS_AUTO_FD int directory_fd = directory_open(directory);
 	WFS_AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -40,7 +40,7 @@ int wfs_socket_listen(const char *directory, struct wfs_error *error)
 		return wfs_error_from_errno(error, -errno, "remove the old control socket");
 	address = address_of(directory_fd);
 	/* Linux gives the name the mode that the socket has when it is bound. */
-	if (fd < 0 || fchmod(fd, 0600) < 0 ||
+	if (fd < 0 || fchmod(fd, for_others ? 0666 : 0600) < 0 ||
 		bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		r = -errno;
 	if (r)

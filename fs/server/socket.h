@@ -5,16 +5,19 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "kernel/base/error.h"
 
 #define WFS_SOCKET_NAME "control.sock"
 
 /**
- * wfs_socket_listen() - a bound socket of mode 0600, not listening yet
+ * wfs_socket_listen() - a bound socket, not listening yet
+ * @for_others: let other users connect; else its mode is 0600
  * The caller owns the world, so a socket that is there was left behind and is replaced.
  * Return: a descriptor (caller closes), or -errno.
  */
-int wfs_socket_listen(const char *directory, struct wfs_error *error);
+int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
 
 /**
  * wfs_socket_connect() - to whoever owns the world in @directory

@@ -4,19 +4,20 @@
 
 #include "fs/tree/tree.h"
 
-/* X(name, node kind, directory kind, only at the head) */
-#define WFS_ROOT_NAMES(X)                                                    \
-	X("README", WFS_NODE_README, WFS_DIRECTORY_ROOT, false)              \
-	X("manifest", WFS_NODE_VERSION, WFS_DIRECTORY_ROOT, false)           \
-	X("reducers", WFS_NODE_DIRECTORY, WFS_DIRECTORY_REDUCERS, false)     \
-	X("artifacts", WFS_NODE_DIRECTORY, WFS_DIRECTORY_ARTIFACTS, false)   \
-	X("principals", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PRINCIPALS, false) \
-	X("plans", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PLANS, false)           \
-	X("turns", WFS_NODE_DIRECTORY, WFS_DIRECTORY_TURNS, false)           \
-	X("blob", WFS_NODE_DIRECTORY, WFS_DIRECTORY_BLOB, false)             \
-	X("journal", WFS_NODE_DIRECTORY, WFS_DIRECTORY_JOURNAL, false)       \
-	X("at", WFS_NODE_DIRECTORY, WFS_DIRECTORY_AT, true)                  \
-	X("ctl", WFS_NODE_CTL_LINK, WFS_DIRECTORY_ROOT, true)
+/* X(name, node kind, directory kind, only at the head, effect by which it is read) */
+#define WFS_ROOT_NAMES(X)                                                                         \
+	X("README", WFS_NODE_README, WFS_DIRECTORY_ROOT, false, INTROSPECT_JOURNAL_HEAD)          \
+	X("manifest", WFS_NODE_VERSION, WFS_DIRECTORY_ROOT, false, INTROSPECT_MANIFEST)           \
+	X("reducers", WFS_NODE_DIRECTORY, WFS_DIRECTORY_REDUCERS, false, INTROSPECT_LIST_CELLS)   \
+	X("artifacts", WFS_NODE_DIRECTORY, WFS_DIRECTORY_ARTIFACTS, false, INTROSPECT_LIST_CELLS) \
+	X("principals", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PRINCIPALS, false,                      \
+		INTROSPECT_LIST_CELLS)                                                            \
+	X("plans", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PLANS, false, INTROSPECT_LIST_CELLS)         \
+	X("turns", WFS_NODE_DIRECTORY, WFS_DIRECTORY_TURNS, false, INTROSPECT_LIST_CELLS)         \
+	X("blob", WFS_NODE_DIRECTORY, WFS_DIRECTORY_BLOB, false, BLOB_GET)                        \
+	X("journal", WFS_NODE_DIRECTORY, WFS_DIRECTORY_JOURNAL, false, INTROSPECT_JOURNAL)        \
+	X("at", WFS_NODE_DIRECTORY, WFS_DIRECTORY_AT, true, INTROSPECT_JOURNAL_HEAD)              \
+	X("ctl", WFS_NODE_CTL_LINK, WFS_DIRECTORY_ROOT, true, INTROSPECT_STATUS)
 
 /* One fixed name of the root. */
 struct wfs_root_name {
@@ -24,6 +25,7 @@ struct wfs_root_name {
 	enum wfs_node_kind kind;
 	enum wfs_directory_kind directory;
 	bool head_only;
+	enum wfs_effect effect; /* by which it is read */
 };
 extern const struct wfs_root_name wfs_root_names[];
 extern const size_t wfs_root_name_count;
@@ -31,6 +33,10 @@ extern const size_t wfs_root_name_count;
 /** wfs_tree_view() - the view that a node is read in. Return: 0, -ENOENT (no such height), … */
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
+
+/** wfs_tree_sees() - may the session see a node that is judged by its name alone? Others are judged
+ *  where they are read. Return: 0, -ENOENT (out of its scope), -EACCES. */
+int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node);
 
 /** wfs_tree_node_attr() - stat of a node, in a view of it. */
 int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,

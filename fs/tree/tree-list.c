@@ -29,7 +29,7 @@ static int list_root(const struct sink *sink, uint64_t cookie)
 		int r = wfs_tree_root_attr(
 			sink->tree, sink->view, sink->node, &wfs_root_names[i], &attr);
 
-		if (r == -ENOENT)
+		if (r == -ENOENT || r == -EACCES)
 			continue;
 		if (r)
 			return r;
@@ -71,13 +71,13 @@ static int list_reducers(const struct sink *sink, uint64_t cookie)
 
 static int list_cells(const struct sink *sink, uint64_t cookie)
 {
-	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct wfs_entry entry;
 	int r = wfs_session_cells(
 		sink->tree->session, sink->view, sink->node->reducer_id, cookie, &walk);
 
-	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
 		const struct wfs_attr attr =
 			wfs_tree_version_attr(entry.vid, entry.size_bytes, entry.time_ns);
 
@@ -186,7 +186,9 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 		return -ENOENT;
 	if (node.kind != WFS_NODE_DIRECTORY)
 		return -ENOTDIR;
-	int r = wfs_tree_view(tree, &node, &view);
+	int r = wfs_tree_sees(tree, &node);
+	if (!r)
+		r = wfs_tree_view(tree, &node, &view);
 	if (r)
 		return r;
 	const struct sink sink = {tree, &view, &node, each, context};

@@ -74,11 +74,11 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 	size_t size, struct wfs_tree_data *data)
 {
 	struct wfs_bytes line;
-	int r;
+	int r = node->kind == WFS_NODE_DIRECTORY ? -EISDIR : wfs_tree_sees(tree, node);
 
+	if (r)
+		return r;
 	switch (node->kind) {
-	case WFS_NODE_DIRECTORY:
-		return -EISDIR;
 	case WFS_NODE_VERSION:
 		return read_version(tree, node->number, offset, size, data);
 	case WFS_NODE_BLOB:
@@ -216,7 +216,9 @@ int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 
 	if (!wfs_ino_decode(ino, &node))
 		return -ENOENT;
-	int r = wfs_tree_view(tree, &node, &view);
+	int r = wfs_tree_sees(tree, &node);
+	if (!r)
+		r = wfs_tree_view(tree, &node, &view);
 	if (r)
 		return r;
 	switch (node.kind) {

@@ -9,7 +9,8 @@
 #include "kernel/base/encode.h"
 
 const struct wfs_root_name wfs_root_names[] = {
-#define ROOT_ROW(name, kind, directory, head_only) {name, kind, directory, head_only},
+#define ROOT_ROW(name, kind, directory, head_only, effect) \
+	{name, kind, directory, head_only, WFS_EFFECT_##effect},
 	WFS_ROOT_NAMES(ROOT_ROW)
 #undef ROOT_ROW
 };
@@ -130,6 +131,72 @@ static int directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	return wfs_session_record_time(tree->session, view, 0, ret_mtime_ns);
 }
 
+/* --- what the session may see --- */
+
+/* Everything is below a height, so that is seen by whoever may see anything. */
+static int sees_heights(const struct wfs_tree *tree)
+{
+	if (wfs_session_may(tree->session, WFS_EFFECT_BLOB_GET))
+		return 0;
+	return wfs_session_judge(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, NULL);
+}
+
+static int sees_root_name(const struct wfs_tree *tree, const struct wfs_root_name *name)
+{
+	const struct wfs_bytes names = wfs_bytes_text(name->name);
+
+	if (name->kind == WFS_NODE_CTL_LINK)
+		return 0; /* whoever may do nothing is told so there */
+	if (name->directory == WFS_DIRECTORY_AT)
+		return sees_heights(tree);
+	return wfs_session_sees(tree->session, name->effect, (struct wfs_path){&names, 1},
+		name->kind == WFS_NODE_DIRECTORY ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE);
+}
+
+static int sees_directory(const struct wfs_tree *tree, const struct wfs_node *node)
+{
+	if (node->directory == WFS_DIRECTORY_ROOT || node->directory == WFS_DIRECTORY_REDUCER)
+		return 0; /* a reducer is looked up by what is seen of it */
+	for (size_t i = 0; i < wfs_root_name_count; i++)
+		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
+			wfs_root_names[i].directory == node->directory)
+			return sees_root_name(tree, &wfs_root_names[i]);
+	return 0; /* the directory below the control files */
+}
+
+/* Of files in /journal other than records. */
+static int sees_journal_file(const struct wfs_tree *tree, const struct wfs_node *node)
+{
+	const struct wfs_bytes names[] = {wfs_bytes_text("journal"),
+		wfs_bytes_text(node->kind == WFS_NODE_LOG ? "log.jsonl" : "head")};
+
+	return wfs_session_sees(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL,
+		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE);
+}
+
+int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node)
+{
+	static const struct wfs_root_name readme_name = {
+		.name = "README",
+		.kind = WFS_NODE_README,
+		.effect = WFS_EFFECT_INTROSPECT_JOURNAL_HEAD,
+	};
+
+	switch (node->kind) {
+	case WFS_NODE_DIRECTORY:
+		return sees_directory(tree, node);
+	case WFS_NODE_README:
+		return sees_root_name(tree, &readme_name);
+	case WFS_NODE_HEAD:
+	case WFS_NODE_LOG:
+		return sees_journal_file(tree, node);
+	case WFS_NODE_AT_LINK:
+		return sees_heights(tree);
+	default: /* is judged where it is read */
+		return 0;
+	}
+}
+
 static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
@@ -216,8 +283,10 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_blob_listing listing;
 	struct wfs_blob blob;
 	int64_t genesis_ns;
-	int r;
+	int r = wfs_tree_sees(tree, node);
 
+	if (r)
+		return r;
 	switch (node->kind) {
 	case WFS_NODE_DIRECTORY:
 		return directory_attr(tree, view, node, ret_attr);
@@ -416,13 +485,17 @@ int wfs_tree_lookup(
 		return -ENOTDIR;
 	if (strlen(name) > WFS_NAME_MAX)
 		return -ENAMETOOLONG;
-	int r = wfs_tree_view(tree, &node, &view);
+	int r = wfs_tree_sees(tree, &node);
+	if (!r)
+		r = wfs_tree_view(tree, &node, &view);
 	if (!r)
 		r = lookup_in(tree, &view, &node, name, ret_attr);
 	if (r == -ENOENT)
 		*ret_attr = (struct wfs_attr){
-			/* Of these, new names appear without their own notification. */
-			.uncached = node.directory == WFS_DIRECTORY_JOURNAL ||
+			/* Of these, new names appear without their own notification; and a
+			 * grant makes names appear that were there before. */
+			.uncached = !wfs_session_sees_all(tree->session) ||
+				node.directory == WFS_DIRECTORY_JOURNAL ||
 				node.directory == WFS_DIRECTORY_AT ||
 				node.directory == WFS_DIRECTORY_BLOB,
 		};

@@ -74,12 +74,26 @@ int wfs_verb_shutdown(struct wfs_call *call)
 	return empty_result(call);
 }
 
+/* Where others have mounted the world is nobody's business but an administrator's. */
+static void hide_mounts(struct wfs_call *call)
+{
+	json_t *const mounts = json_object_get(call->result, "mounts");
+	const char *const principal = wfs_session_principal(call->session);
+
+	for (size_t i = json_array_size(mounts); i-- > 0;) {
+		const json_t *const mount = json_array_get(mounts, i);
+
+		if (strcmp(json_string_value(json_object_get(mount, "principal")), principal) != 0)
+			json_array_remove(mounts, i);
+	}
+}
+
 int wfs_verb_status(struct wfs_call *call)
 {
 	struct wfs_world *const world = wfs_session_world(call->session);
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_world_figures figures;
+	struct wfs_session_figures figures;
 	int r = wfs_session_figures(call->session, &figures, &call->error);
 
 	if (!r)
@@ -89,18 +103,20 @@ int wfs_verb_status(struct wfs_call *call)
 	manifest = wfs_world_manifest(world);
 	call->result = json_pack(
 		"{s:i, s:I, s:I, s:[], s:s, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I}, s:s, s:s}",
-		"effects_in_flight", 0, "first_height", (json_int_t)figures.first_height, "height",
-		(json_int_t)view.height, "mounts", "name", wfs_manifest_name(manifest), "queue",
-		"bytes", (json_int_t)figures.queue_bytes, "count", (json_int_t)figures.queue_count,
-		"max", (int)WFS_QUEUE_COUNT_MAX, "store", "free_bytes",
-		(json_int_t)figures.store.free_bytes, "map_size_bytes",
-		(json_int_t)figures.store.map_size_bytes, "used_bytes",
-		(json_int_t)figures.store.used_bytes, "version", WFS_VERSION, "world",
+		"effects_in_flight", 0, "first_height", (json_int_t)figures.world.first_height,
+		"height", (json_int_t)view.height, "mounts", "name", wfs_manifest_name(manifest),
+		"queue", "bytes", (json_int_t)figures.world.queue_bytes, "count",
+		(json_int_t)figures.world.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX, "store",
+		"free_bytes", (json_int_t)figures.world.store.free_bytes, "map_size_bytes",
+		(json_int_t)figures.world.store.map_size_bytes, "used_bytes",
+		(json_int_t)figures.world.store.used_bytes, "version", WFS_VERSION, "world",
 		wfs_world_directory(world));
 	if (!call->result)
 		return -ENOMEM;
 	if (call->host && call->host->status)
 		call->host->status(call->host, call->result);
+	if (!wfs_session_may(call->session, WFS_EFFECT_WORLD_MOUNT))
+		hide_mounts(call);
 	return 0;
 }
 
@@ -109,33 +125,36 @@ static const struct {
 	const char *name;
 	const char *type;
 	const char *help;
-	size_t offset; /* of a uint64_t in struct wfs_world_figures */
+	size_t offset; /* of a uint64_t in struct wfs_session_figures */
 } metrics[] = {
-#define METRIC(name_, type_, help_, member_)                                           \
-	{                                                                              \
-		(name_), (type_), (help_), offsetof(struct wfs_world_figures, member_) \
+#define METRIC(name_, type_, help_, member_)                                             \
+	{                                                                                \
+		(name_), (type_), (help_), offsetof(struct wfs_session_figures, member_) \
 	}
-	METRIC("worldfs_height", "gauge", "Records in the journal.", height),
-	METRIC("worldfs_first_height", "gauge", "First height that is kept.", first_height),
-	METRIC("worldfs_queue_requests", "gauge", "Requests not answered yet.", queue_count),
-	METRIC("worldfs_queue_bytes", "gauge", "Bytes of their bodies.", queue_bytes),
+	METRIC("worldfs_height", "gauge", "Records in the journal.", world.height),
+	METRIC("worldfs_first_height", "gauge", "First height that is kept.", world.first_height),
+	METRIC("worldfs_queue_requests", "gauge", "Requests not answered yet.", world.queue_count),
+	METRIC("worldfs_queue_bytes", "gauge", "Bytes of their bodies.", world.queue_bytes),
 	METRIC("worldfs_requests_total", "counter", "Requests that reached the kernel.",
-		requests_total),
+		world.requests_total),
 	METRIC("worldfs_requests_failed_total", "counter", "Those that were refused.",
-		requests_failed),
-	METRIC("worldfs_batches_total", "counter", "Commits.", batches_total),
-	METRIC("worldfs_store_used_bytes", "gauge", "Bytes in use in data.mdb.", store.used_bytes),
+		world.requests_failed),
+	METRIC("worldfs_reads_refused_total", "counter", "Reads that no grant or policy allows.",
+		refused_total),
+	METRIC("worldfs_batches_total", "counter", "Commits.", world.batches_total),
+	METRIC("worldfs_store_used_bytes", "gauge", "Bytes in use in data.mdb.",
+		world.store.used_bytes),
 	METRIC("worldfs_store_free_bytes", "gauge", "Of these, bytes that are used again.",
-		store.free_bytes),
+		world.store.free_bytes),
 	METRIC("worldfs_store_map_bytes", "gauge", "Bytes that data.mdb can grow to.",
-		store.map_size_bytes),
+		world.store.map_size_bytes),
 #undef METRIC
 };
 
 int wfs_verb_metrics(struct wfs_call *call)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	struct wfs_world_figures figures;
+	struct wfs_session_figures figures;
 	int r = wfs_session_figures(call->session, &figures, &call->error);
 
 	if (r)

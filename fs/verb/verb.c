@@ -26,7 +26,7 @@ static const struct verb verbs[] = {
 };
 
 /* Known to the protocol, but nothing in this build serves them. */
-static const char *const later_verbs[] = {"apply", "chat", "grant", "query", "revoke", "step"};
+static const char *const later_verbs[] = {"apply", "chat", "query", "step"};
 
 static const struct verb *verb_find(const char *name)
 {
@@ -50,7 +50,7 @@ static int refuse_verb(struct wfs_call *call, const char *name)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(later_verbs); i++)
 		if (strcmp(later_verbs[i], name) == 0)
 			return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
-				"'%s' is not enabled: this world has no agents or grants", name);
+				"'%s' is not enabled: this world has no agents", name);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++)
 		wfs_buffer_printf(&names, " %s", verbs[i].name);
 	return wfs_error_set(&call->error, WFS_E_UNKNOWN_METHOD, "no verb '%.60s' (there are:%s)",
@@ -73,6 +73,34 @@ static int check_payload(const struct verb *verb, struct wfs_call *call)
 				  : wfs_effect_decode(effect, call->payload, &params, &call->error);
 }
 
+/* The refusal was recorded. */
+static void refusal_recorded(struct wfs_request *request)
+{
+	struct wfs_call *const call = request->context;
+
+	call->error = request->error;
+	wfs_verb_finish(call, request->result);
+}
+
+/* Return: 0, WFS_VERB_PENDING (refused, and that is being recorded), or -errno. */
+static int judge(struct wfs_call *call, enum wfs_effect effect)
+{
+	struct wfs_request *const request = &call->request;
+
+	if (effect == WFS_EFFECT_WORLD_GRANT || effect == WFS_EFFECT_WORLD_REVOKE)
+		return 0; /* by more than the effect: who passes a grant on is no administrator */
+	if (!wfs_effect_acts(effect))
+		return wfs_session_judge(call->session, effect, &call->error);
+	request->done = refusal_recorded;
+	request->context = call;
+	int r = wfs_session_admit(call->session, effect, request);
+	if (r == WFS_SESSION_REFUSED)
+		return WFS_VERB_PENDING;
+	call->error = request->error;
+	*request = (struct wfs_request){.seq = 0};
+	return r;
+}
+
 static int run(struct wfs_call *call, const char *name)
 {
 	const struct verb *const verb = verb_find(name);
@@ -87,8 +115,8 @@ static int run(struct wfs_call *call, const char *name)
 	call->effect = (enum wfs_effect)verb->effect;
 	call->gives_receipt = !verb->members;
 	r = check_payload(verb, call);
-	if (!r && verb->effect != WFS_EFFECT_PER_READ)
-		r = wfs_session_judge(call->session, (enum wfs_effect)verb->effect, &call->error);
+	if (!r && verb->effect < WFS_EFFECT_COUNT)
+		r = judge(call, (enum wfs_effect)verb->effect);
 	return r ? r : verb->handler(call);
 }
 
@@ -152,6 +180,8 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve what is damaged: %s",
 			call->error.message);
+	if (r == -EACCES && host)
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_INFO, "refused: %s", call->error.message);
 	call->status = r;
 	call->done(call);
 	if (r == -ENOTRECOVERABLE && host)

@@ -100,6 +100,7 @@ static const struct wfs_shape_member introspect_status[] = {
 	NEED("height", NAT),
 	MAYBE("keep", BOOL),
 	NEED("meta", &meta),
+	MAYBE("mount_count", NAT),
 	NEED("mounts", &mounts),
 	NEED("name", TEXT),
 	MAYBE("pid", NAT),
@@ -167,8 +168,15 @@ static const struct wfs_shape_member world_grant[] = {
 	{NULL},
 };
 
-static const struct wfs_shape_member world_revoke[] = {{NULL}};
-static const struct wfs_shape_member world_principal[] = {{NULL}};
+static const struct wfs_shape_member world_revoke[] = {
+	NEED("removed", NAT),
+	{NULL},
+};
+
+static const struct wfs_shape_member world_principal[] = {
+	NEED("id", TEXT),
+	{NULL},
+};
 
 static const struct wfs_shape_member world_apply[] = {
 	NEED("manifest_hash", HASH),

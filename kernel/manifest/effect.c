@@ -59,6 +59,11 @@ const char *wfs_effect_cap_type(enum wfs_effect effect)
 	return effects[effect].cap_type;
 }
 
+bool wfs_effect_acts(enum wfs_effect effect)
+{
+	return effect != WFS_EFFECT_BLOB_GET && strcmp(wfs_effect_cap_type(effect), "query") != 0;
+}
+
 enum wfs_effect wfs_effect_find(const char *kind)
 {
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++)

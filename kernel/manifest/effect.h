@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernel/manifest/shape.h"
@@ -53,11 +54,10 @@
 #define WFS_PARAMS_GRANT(P, effect)             \
 	P(effect, TEXT, cap, REQUIRED)          \
 	P(effect, TEXT, to, REQUIRED)           \
-	P(effect, OBJECT, params, REQUIRED)     \
+	P(effect, OBJECT, params, OPTIONAL)     \
 	P(effect, TEXT, name, OPTIONAL)         \
 	P(effect, NAT, expires_at_ns, OPTIONAL) \
-	P(effect, OBJECT, budget, OPTIONAL)     \
-	P(effect, TEXT, from, OPTIONAL)
+	P(effect, OBJECT, budget, OPTIONAL)
 #define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED)
 #define WFS_PARAMS_PRINCIPAL(P, effect) P(effect, TEXT, id, REQUIRED)
 #define WFS_PARAMS_APPLY(P, effect) P(effect, OBJECT, manifest, REQUIRED)
@@ -127,6 +127,9 @@ struct wfs_params {
 
 /** wfs_effect_kind() - e.g. "introspect.manifest". */
 const char *wfs_effect_kind(enum wfs_effect effect);
+
+/** wfs_effect_acts() - does it do something, so that its refusal is recorded? Others only read. */
+bool wfs_effect_acts(enum wfs_effect effect);
 
 /** wfs_effect_cap_type() - e.g. "query". */
 const char *wfs_effect_cap_type(enum wfs_effect effect);

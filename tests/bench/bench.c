@@ -93,14 +93,61 @@ struct bench_world bench_world_open(const char *directory)
 	struct wfs_error error = {0};
 
 	bench_check(wfs_world_open(directory, &options, &world.world, &error), "open", &error);
-	bench_check(wfs_session_new(world.world, WFS_PRINCIPAL_OPERATOR, &world.session, &error),
+	bench_check(wfs_authority_new(world.world, &world.authority, &error), "grants", &error);
+	bench_check(
+		wfs_session_new(world.authority, WFS_PRINCIPAL_OPERATOR, &world.session, &error),
 		"session", &error);
 	return world;
+}
+
+void bench_world_act_as(struct bench_world *world, const char *id)
+{
+	struct wfs_error error = {0};
+
+	wfs_session_free(WFS_STEAL(world->session));
+	bench_check(
+		wfs_session_new(world->authority, id, &world->session, &error), "session", &error);
+}
+
+static void answered(struct wfs_request *request)
+{
+	sem_post(request->context);
+}
+
+/* Waits for a change that was begun with @r; takes what it was made of. */
+static void wait_for_change(struct wfs_request *request, int r, json_t *action, const char *what)
+{
+	if (!r) {
+		while (sem_wait(request->context) != 0)
+			;
+		r = request->result;
+	}
+	bench_check(r, what, &request->error);
+	sem_destroy(request->context);
+	json_decref(request->answer);
+	json_decref(action);
+}
+
+void bench_world_let(const struct bench_world *world, const char *id, const char *scope)
+{
+	json_t *principal = json_pack("{s:s}", "id", id);
+	json_t *grant = json_pack(
+		"{s:s, s:s, s:{s:[s]}}", "to", id, "cap", "sys/query@1", "params", "scope", scope);
+	sem_t done;
+	struct wfs_request add = {.done = answered, .context = &done};
+	struct wfs_request give = {.done = answered, .context = &done};
+
+	sem_init(&done, 0, 0);
+	wait_for_change(&add, wfs_session_add_principal(world->session, principal, &add), principal,
+		"add a principal");
+	sem_init(&done, 0, 0);
+	wait_for_change(&give, wfs_session_grant(world->session, grant, &give), grant, "grant");
 }
 
 void bench_world_close(struct bench_world *world)
 {
 	wfs_session_free(world->session);
+	wfs_authority_free(world->authority);
 	wfs_world_close(world->world);
 }
 

@@ -18,6 +18,7 @@ unsigned long bench_rss_anon_kib(void);
 /* A world and the operator's session in it. */
 struct bench_world {
 	struct wfs_world *world;
+	struct wfs_authority *authority;
 	struct wfs_session *session;
 };
 
@@ -28,6 +29,12 @@ void bench_fill_apart(void (*fill)(const char *source_directory, const char *dir
 	const char *source_directory, const char *directory);
 
 struct bench_world bench_world_open(const char *directory);
+
+/** bench_world_act_as() - go on as the principal @id. */
+void bench_world_act_as(struct bench_world *world, const char *id);
+
+/** bench_world_let() - make the principal @id, who may read what @scope covers and nothing else. */
+void bench_world_let(const struct bench_world *world, const char *id, const char *scope);
 
 /** bench_world_close() - answers everything first. */
 void bench_world_close(struct bench_world *world);

@@ -129,21 +129,25 @@ static void read_world(const char *directory, bool verify)
 	const struct wfs_world_options options = {.read_only = true};
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_WORLD struct wfs_world *world = NULL;
+	WFS_AUTO_AUTHORITY struct wfs_authority *authority = NULL;
 	WFS_AUTO_SESSION struct wfs_session *session = NULL;
 	struct wfs_error error = {0};
 	uint64_t height = 0;
 
 	found->refused = true;
-	if (wfs_world_open(directory, &options, &world, &error) ||
-		wfs_session_new(world, WFS_PRINCIPAL_OPERATOR, &session, &error))
+	if (wfs_world_open(directory, &options, &world, &error))
 		return;
-	found->refused = false;
 	if (verify) {
+		found->refused = false;
 		int r = wfs_verify(world, &problems, NULL, NULL, &error);
 
 		found->problems = problems.count + (r != 0);
 		return;
 	}
+	if (wfs_authority_new(world, &authority, &error) ||
+		wfs_session_new(authority, WFS_PRINCIPAL_OPERATOR, &session, &error))
+		return;
+	found->refused = false;
 	const struct wfs_tree tree = {.session = session};
 	read_directory(&tree, wfs_tree_directory_ino(WFS_DIRECTORY_ROOT, 0));
 	struct wfs_view view = {0};

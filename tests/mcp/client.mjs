@@ -36,11 +36,11 @@ const calls = {
 		(found) => assert.deepEqual([found.found, found.state], [true, { n: 5 }]),
 	],
 	fs_ls: [
-		{ path: "reducers", depth: 2 },
+		{ path: "reducers/counter", depth: 2 },
 		(found) =>
 			assert.deepEqual(
 				found.entries.map((entry) => entry.path),
-				["reducers/counter", "reducers/counter/a%2Fb"],
+				["reducers/counter/a%2Fb"],
 			),
 	],
 	fs_stat: [
@@ -92,7 +92,9 @@ ok("a request is given up");
 const { resources } = await client.listResources();
 assert.deepEqual(
 	resources.map((resource) => resource.uri),
-	["worldfs:///README", "worldfs:///manifest", "worldfs:///reducers/counter"],
+	["README", "manifest", "reducers/counter", "reducers/sys.principal", "reducers/sys.grant"].map(
+		(path) => "worldfs:///" + path,
+	),
 );
 for (const { uri } of resources) {
 	const { contents } = await client.readResource({ uri });

@@ -12,18 +12,18 @@
 
 enum { ASKING_HEIGHT = 2 }; /* of a new one */
 
-/* Allows everything, or refuses as `verdict` says. */
+/* Allows everything, or refuses as `judgement` says. */
 struct asking_judge {
 	struct wfs_judge judge; /* first: its functions cast back */
 	int r;
-	struct wfs_verdict verdict;
+	struct wfs_judgement judgement;
 	int asked;
 	int released;
 	char last[256]; /* principal, reducer, key and effect that were asked for last */
 };
 
-static inline int asking_judge_judge(
-	struct wfs_judge *judge, const struct wfs_intent *intent, struct wfs_verdict *ret_verdict)
+static inline int asking_judge_judge(struct wfs_judge *judge, const struct wfs_intent *intent,
+	struct wfs_judgement *ret_judgement)
 {
 	struct asking_judge *self = (struct asking_judge *)judge;
 
@@ -31,13 +31,13 @@ static inline int asking_judge_judge(
 	snprintf(self->last, sizeof(self->last), "%s %s %.*s %s", intent->principal,
 		intent->reducer, (int)intent->key.size, (const char *)intent->key.data,
 		wfs_effect_kind(intent->effect));
-	*ret_verdict = self->verdict;
+	*ret_judgement = self->judgement;
 	return self->r;
 }
 
-static inline void asking_judge_release(struct wfs_judge *judge, struct wfs_verdict *verdict)
+static inline void asking_judge_release(struct wfs_judge *judge, struct wfs_judgement *judgement)
 {
-	(void)verdict;
+	(void)judgement;
 	((struct asking_judge *)judge)->released++;
 }
 

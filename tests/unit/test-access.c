@@ -27,7 +27,7 @@ static int setup(void **state)
 
 static void ending_begin(const struct world_fixture *fixture, bool accepts, struct ending *ending)
 {
-	ending->listener = wfs_socket_listen(fixture->directory, NULL);
+	ending->listener = wfs_socket_listen(fixture->directory, false, NULL);
 	assert_int_equal(listen(ending->listener, 1), 0);
 	assert_int_equal(wfs_access_new(fixture->directory, NULL, true, &ending->access, NULL), 0);
 	assert_true(wfs_access_has_owner(ending->access));

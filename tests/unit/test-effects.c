@@ -197,11 +197,11 @@ static void a_refusal_is_a_decision_and_is_told(void **state)
 	struct asking_judge judge = asking_judge();
 
 	judge.r = -EACCES;
-	judge.verdict.error.code = WFS_E_POLICY_DENIED;
-	judge.verdict.decision.grant = "tester.query.1";
-	judge.verdict.decision.policy = "test/strict@1";
-	judge.verdict.decision.rule_known = true;
-	judge.verdict.decision.rule_index = 3;
+	judge.judgement.error.code = WFS_E_POLICY_DENIED;
+	judge.judgement.decision.grant = "tester.query.1";
+	judge.judgement.decision.policy = "test/strict@1";
+	judge.judgement.decision.rule_known = true;
+	judge.judgement.decision.rule_index = 3;
 	wfs_world_judge(fixture->world, &judge.judge);
 	assert_int_equal(ask_for(fixture, "a", "[{'effect':'introspect.journal_head'}]", ""), 0);
 	WFS_AUTO_RECORD struct wfs_record_parsed decision = record_at(fixture, 4);
@@ -239,7 +239,7 @@ static void a_judge_that_fails_fails_the_request(void **state)
 	struct asking_judge judge = asking_judge();
 
 	judge.r = -EIO;
-	judge.verdict.error.code = WFS_E_INTERNAL_ERROR;
+	judge.judgement.error.code = WFS_E_INTERNAL_ERROR;
 	wfs_world_judge(fixture->world, &judge.judge);
 	assert_event_refused(fixture, "test/Ask@1",
 		"{'key':'a','effects':[{'effect':'introspect.journal_head'}]}", NULL, -EIO,
@@ -266,7 +266,7 @@ static void what_is_out_of_sight_is_not_told(void **state)
 	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
-	judge.verdict.sight = &sight;
+	judge.judgement.sight = &sight;
 	wfs_world_judge(fixture->world, &judge.judge);
 	assert_int_equal(ask_for(fixture, "a",
 				 "[{'effect':'introspect.manifest'},"

@@ -19,10 +19,10 @@ static int act_charged(struct world_fixture *fixture, const char *action, const 
 		.kind = WFS_REQUEST_ACTION,
 		.principal = "tester",
 		.action = json,
-		.charge = charge,
 	};
-	int r = wfs_world_call(fixture->world, &request);
 
+	snprintf(request.charge, sizeof(request.charge), "%s", charge ? charge : "");
+	int r = wfs_world_call(fixture->world, &request);
 	fixture->error = request.error;
 	*ret_seq = request.seq;
 	*ret_answer = request.answer;
@@ -341,10 +341,10 @@ static int pay(struct world_fixture *fixture, const char *charge, const char *va
 		.principal = "alice",
 		.schema = "test/Do@1",
 		.value = json,
-		.charge = charge,
 	};
-	int r = wfs_world_call(fixture->world, &request);
 
+	snprintf(request.charge, sizeof(request.charge), "%s", charge);
+	int r = wfs_world_call(fixture->world, &request);
 	fixture->error = request.error;
 	return r;
 }

@@ -18,6 +18,7 @@ struct fixture {
 	int failure;
 	bool asks; /* somebody asks for the log's attributes while it grows */
 	bool asked;
+	int unseen;          /* the log may not be seen: why; 0: it may */
 	unsigned int unread; /* times that there is no memory to read the log */
 	unsigned int ended;
 	unsigned int answered;
@@ -34,6 +35,10 @@ int __wrap_wfs_teller_entry(
 int __wrap_wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 int __wrap_wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
+int __wrap_wfs_session_journal_size(
+	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes);
+int __real_wfs_session_journal_size(
+	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes);
 int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
 	uint64_t offset, size_t size, struct wfs_buffer *buffer);
 int __real_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
@@ -103,10 +108,19 @@ int __wrap_wfs_teller_store(
 int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
 	uint64_t offset, size_t size, struct wfs_buffer *buffer)
 {
+	if (fixture->unseen)
+		return fixture->unseen;
 	if (fixture->unread == 0)
 		return __real_wfs_session_journal_read(session, view, offset, size, buffer);
 	fixture->unread--;
 	return -ENOMEM;
+}
+
+int __wrap_wfs_session_journal_size(
+	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes)
+{
+	return fixture->unseen ? fixture->unseen
+			       : __real_wfs_session_journal_size(session, view, ret_size_bytes);
 }
 
 static int setup_notify(void **state)
@@ -255,6 +269,55 @@ static void a_mount_whose_log_cannot_be_read_is_ended(void **state)
 	assert_int_equal(fixture->ended, 1);
 }
 
+static void a_log_that_may_not_be_seen_is_not_stored(void **state)
+{
+	const int reasons[] = {-EACCES, -ENOENT};
+
+	(void)state;
+	atomic_store(&fixture->notify.log_seen, true);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(reasons); i++) {
+		print_message("%s\n", strerrorname_np(-reasons[i]));
+		fixture->unseen = reasons[i];
+		fixture->told[0] = '\0';
+
+		tell(fixture->shown->world, "{'key':'a','op':'set'}");
+
+		assert_null(strstr(fixture->told, "log"));
+		assert_int_equal(fixture->ended, 0);
+		assert_false(wfs_notify_defer(&fixture->notify, NULL, answer));
+	}
+}
+
+static void a_log_that_may_be_seen_again_begins_where_the_journal_ends(void **state)
+{
+	(void)state;
+	atomic_store(&fixture->notify.log_seen, true);
+	fixture->unseen = -EACCES;
+	tell(fixture->shown->world, "{'key':'a','op':'set'}");
+	assert_int_equal(wfs_notify_log_anew(&fixture->notify), 0);
+	fixture->unseen = 0;
+	fixture->told[0] = '\0';
+
+	assert_int_equal(wfs_notify_log_anew(&fixture->notify), 0);
+
+	assert_string_equal(fixture->told, " inode:log");
+	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
+}
+
+static void a_mount_is_made_for_one_who_may_not_see_the_log(void **state)
+{
+	struct wfs_notify other;
+
+	(void)state;
+	fixture->unseen = -EACCES;
+
+	assert_int_equal(
+		wfs_notify_init(&other, &fixture->shown->tree, (struct wfs_teller *)fixture), 0);
+
+	wfs_notify_stop(&other);
+	wfs_notify_done(&other);
+}
+
 #define NOTIFY(test) cmocka_unit_test_setup_teardown(test, setup_notify, teardown_notify)
 
 int main(void)
@@ -269,6 +332,9 @@ int main(void)
 		NOTIFY(who_waits_for_the_log_to_grow_is_answered),
 		NOTIFY(who_waits_for_the_log_is_answered_when_it_cannot_grow),
 		NOTIFY(lines_without_memory_are_read_again),
+		NOTIFY(a_log_that_may_not_be_seen_is_not_stored),
+		NOTIFY(a_log_that_may_be_seen_again_begins_where_the_journal_ends),
+		NOTIFY(a_mount_is_made_for_one_who_may_not_see_the_log),
 		NOTIFY(a_mount_whose_log_cannot_be_read_is_ended),
 	};
 

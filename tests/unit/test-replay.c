@@ -95,10 +95,10 @@ static void live_asking(struct world_fixture *fixture)
 				 ",'tell':true,'after':[{'effect':'introspect.manifest'}]"),
 		0);
 	judge.r = -EACCES;
-	judge.verdict.error.code = WFS_E_POLICY_DENIED;
-	judge.verdict.decision.policy = "test/strict@1";
-	judge.verdict.decision.rule_known = true;
-	judge.verdict.decision.rule_index = 0;
+	judge.judgement.error.code = WFS_E_POLICY_DENIED;
+	judge.judgement.decision.policy = "test/strict@1";
+	judge.judgement.decision.rule_known = true;
+	judge.judgement.decision.rule_index = 0;
 	assert_int_equal(ask_for(fixture, "a", "[{'effect':'introspect.manifest'}]", ""), 0);
 	assert_int_equal(ask_for(fixture, "b", "[]", ""), 0);
 	wfs_world_judge(fixture->world, NULL);

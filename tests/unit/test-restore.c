@@ -409,7 +409,7 @@ static void every_height_of_a_world_that_asks_is_restored(void **state)
 	wfs_world_judge(fixture->world, &judge.judge);
 	assert_int_equal(ask_for(fixture, "a", asking_for_everything, ",'tell':true"), 0);
 	judge.r = -EACCES;
-	judge.verdict.error.code = WFS_E_POLICY_DENIED;
+	judge.judgement.error.code = WFS_E_POLICY_DENIED;
 	assert_int_equal(ask_for(fixture, "b",
 				 "[{'effect':'introspect.manifest'},"
 				 "{'effect':'introspect.journal_head'}]",

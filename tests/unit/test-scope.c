@@ -16,7 +16,7 @@ static struct wfs_scope *scope_of(const char *text)
 	return scope;
 }
 
-static enum wfs_sight sight_of(const struct wfs_scope *scope, const char *text)
+static enum wfs_coverage sight_of(const struct wfs_scope *scope, const char *text)
 {
 	struct wfs_bytes names[WFS_SCOPE_NAMES_MAX];
 	struct wfs_path path = {.names = names};
@@ -27,48 +27,48 @@ static enum wfs_sight sight_of(const struct wfs_scope *scope, const char *text)
 		names[path.count++] = WFS_BYTES(text, size);
 		text += size + (text[size] == '/');
 	}
-	return wfs_scope_sight(scope, path);
+	return wfs_scope_coverage(scope, path);
 }
 
 /* Each row: a scope, a path, what is seen. */
 static const struct {
 	const char *scope;
 	const char *path;
-	enum wfs_sight sight;
+	enum wfs_coverage sight;
 } sights[] = {
-	{"[]", "", WFS_SIGHT_WHOLE},
-	{"''", "anything/at/all", WFS_SIGHT_WHOLE},
-	{"'reducers/package/lib*'", "", WFS_SIGHT_ABOVE},
-	{"'reducers/package/lib*'", "reducers", WFS_SIGHT_ABOVE},
-	{"'reducers/package/lib*'", "reducers/package", WFS_SIGHT_ABOVE},
-	{"'reducers/package/lib*'", "reducers/package/libc6", WFS_SIGHT_WHOLE},
-	{"'reducers/package/lib*'", "reducers/package/lib", WFS_SIGHT_WHOLE},
-	{"'reducers/package/lib*'", "reducers/package/bash", WFS_SIGHT_NONE},
-	{"'reducers/package/lib*'", "reducers/other", WFS_SIGHT_NONE},
-	{"'reducers/package/lib*'", "manifest", WFS_SIGHT_NONE},
-	{"'reducers'", "reducers/package/bash", WFS_SIGHT_WHOLE},
-	{"'reducers'", "reducer", WFS_SIGHT_NONE},
-	{"'reducers/*'", "reducers", WFS_SIGHT_ABOVE},
-	{"'reducers/*'", "reducers/a/b", WFS_SIGHT_WHOLE},
-	{"'reducers/*/b'", "reducers/a", WFS_SIGHT_ABOVE},
-	{"'reducers/*/b'", "reducers/a/b", WFS_SIGHT_WHOLE},
-	{"'reducers/*/b'", "reducers/a/c", WFS_SIGHT_NONE},
-	{"'artifacts/alice_*/**'", "artifacts/alice_x", WFS_SIGHT_WHOLE},
-	{"'artifacts/alice_*/**'", "artifacts/bob", WFS_SIGHT_NONE},
-	{"'**'", "", WFS_SIGHT_WHOLE},
-	{"'**/x'", "x", WFS_SIGHT_WHOLE},
-	{"'**/x'", "a/b", WFS_SIGHT_ABOVE},
-	{"'**/x'", "a/b/x/c", WFS_SIGHT_WHOLE},
-	{"'a/**/z'", "a", WFS_SIGHT_ABOVE},
-	{"'a/**/z'", "a/z", WFS_SIGHT_WHOLE},
-	{"'a/**/z'", "a/b/c/z", WFS_SIGHT_WHOLE},
-	{"'a/**/z'", "b", WFS_SIGHT_NONE},
-	{"'a/x*y*z'", "a/xyyz", WFS_SIGHT_WHOLE},
-	{"'a/x*y*z'", "a/xyzy", WFS_SIGHT_NONE},
-	{"['a/b', 'c']", "c/d", WFS_SIGHT_WHOLE},
-	{"['a/b', 'c']", "a", WFS_SIGHT_ABOVE},
-	{"['a/b', 'c']", "d", WFS_SIGHT_NONE},
-	{"['a/b', 'a']", "a", WFS_SIGHT_WHOLE},
+	{"[]", "", WFS_COVERAGE_WHOLE},
+	{"''", "anything/at/all", WFS_COVERAGE_WHOLE},
+	{"'reducers/package/lib*'", "", WFS_COVERAGE_BELOW},
+	{"'reducers/package/lib*'", "reducers", WFS_COVERAGE_BELOW},
+	{"'reducers/package/lib*'", "reducers/package", WFS_COVERAGE_BELOW},
+	{"'reducers/package/lib*'", "reducers/package/libc6", WFS_COVERAGE_WHOLE},
+	{"'reducers/package/lib*'", "reducers/package/lib", WFS_COVERAGE_WHOLE},
+	{"'reducers/package/lib*'", "reducers/package/bash", WFS_COVERAGE_NONE},
+	{"'reducers/package/lib*'", "reducers/other", WFS_COVERAGE_NONE},
+	{"'reducers/package/lib*'", "manifest", WFS_COVERAGE_NONE},
+	{"'reducers'", "reducers/package/bash", WFS_COVERAGE_WHOLE},
+	{"'reducers'", "reducer", WFS_COVERAGE_NONE},
+	{"'reducers/*'", "reducers", WFS_COVERAGE_BELOW},
+	{"'reducers/*'", "reducers/a/b", WFS_COVERAGE_WHOLE},
+	{"'reducers/*/b'", "reducers/a", WFS_COVERAGE_BELOW},
+	{"'reducers/*/b'", "reducers/a/b", WFS_COVERAGE_WHOLE},
+	{"'reducers/*/b'", "reducers/a/c", WFS_COVERAGE_NONE},
+	{"'artifacts/alice_*/**'", "artifacts/alice_x", WFS_COVERAGE_WHOLE},
+	{"'artifacts/alice_*/**'", "artifacts/bob", WFS_COVERAGE_NONE},
+	{"'**'", "", WFS_COVERAGE_WHOLE},
+	{"'**/x'", "x", WFS_COVERAGE_WHOLE},
+	{"'**/x'", "a/b", WFS_COVERAGE_BELOW},
+	{"'**/x'", "a/b/x/c", WFS_COVERAGE_WHOLE},
+	{"'a/**/z'", "a", WFS_COVERAGE_BELOW},
+	{"'a/**/z'", "a/z", WFS_COVERAGE_WHOLE},
+	{"'a/**/z'", "a/b/c/z", WFS_COVERAGE_WHOLE},
+	{"'a/**/z'", "b", WFS_COVERAGE_NONE},
+	{"'a/x*y*z'", "a/xyyz", WFS_COVERAGE_WHOLE},
+	{"'a/x*y*z'", "a/xyzy", WFS_COVERAGE_NONE},
+	{"['a/b', 'c']", "c/d", WFS_COVERAGE_WHOLE},
+	{"['a/b', 'c']", "a", WFS_COVERAGE_BELOW},
+	{"['a/b', 'c']", "d", WFS_COVERAGE_NONE},
+	{"['a/b', 'a']", "a", WFS_COVERAGE_WHOLE},
 };
 
 static void patterns_cover_what_they_name_and_what_is_below(void **state)

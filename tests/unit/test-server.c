@@ -38,11 +38,14 @@ struct served {
 static void *serve(void *context)
 {
 	struct served *const served = context;
+	WFS_AUTO_AUTHORITY struct wfs_authority *authority = NULL;
 	WFS_AUTO_SESSION struct wfs_session *session = NULL;
 	WFS_AUTO_SERVER struct wfs_server *server = NULL;
 	struct wfs_error error = {0};
-	int r = wfs_session_new(served->world->world, "operator", &session, &error);
+	int r = wfs_authority_new(served->world->world, &authority, &error);
 
+	if (!r)
+		r = wfs_session_new(authority, WFS_PRINCIPAL_OPERATOR, &session, &error);
 	if (!r)
 		r = wfs_server_new(session, &served->host, &server, &error);
 	if (r)
@@ -599,7 +602,7 @@ static void socket_left_behind_is_replaced(void **state)
 {
 	struct world_fixture *const fixture = *state;
 	struct served served = {.world = fixture};
-	int left = wfs_socket_listen(fixture->directory, NULL);
+	int left = wfs_socket_listen(fixture->directory, false, NULL);
 
 	assert_true(left >= 0);
 	close(left);
@@ -628,7 +631,7 @@ static void socket_in_a_directory_with_a_long_path_works(void **state)
 	memset(path + size, 'd', 200);
 	path[size + 200] = '\0';
 	assert_int_equal(mkdir(path, 0700), 0);
-	WFS_AUTO_FD int listener = wfs_socket_listen(path, NULL);
+	WFS_AUTO_FD int listener = wfs_socket_listen(path, false, NULL);
 	assert_true(listener >= 0);
 	assert_int_equal(listen(listener, 1), 0);
 	WFS_AUTO_FD int client = wfs_socket_connect(path);

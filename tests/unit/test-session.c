@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions: who may begin one, what it is judged by, and that it forwards. */
-#include "tests/unit/world-fixture.h"
-
-#include "caps/session.h"
-
-enum { GENESIS_HEIGHT = 2 };
-
-static struct wfs_session *begin(struct world_fixture *fixture)
-{
-	struct wfs_session *session;
-
-	assert_int_equal(
-		wfs_session_new(fixture->world, WFS_PRINCIPAL_OPERATOR, &session, &fixture->error),
-		0);
-	return session;
-}
+#include "tests/unit/session-fixture.h"
 
 static void every_effect_has_a_kind_and_a_capability(void **state)
 {
@@ -33,8 +19,9 @@ static void every_effect_has_a_kind_and_a_capability(void **state)
 
 static void a_session_is_a_principal_in_a_world(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct world_fixture *fixture = work->world;
+	struct wfs_session *session = work->operator;
 
 	assert_string_equal(wfs_session_principal(session), "operator");
 	assert_ptr_equal(wfs_session_world(session), fixture->world);
@@ -42,20 +29,21 @@ static void a_session_is_a_principal_in_a_world(void **state)
 
 static void an_unknown_principal_is_refused(void **state)
 {
-	struct world_fixture *fixture = *state;
+	struct at_work *work = *state;
 	struct wfs_session *session = NULL;
 
 	assert_int_equal(
-		wfs_session_new(fixture->world, "mallory", &session, &fixture->error), -ENOENT);
+		wfs_session_new(work->authority, "mallory", &session, &work->error), -ENOENT);
 
-	assert_int_equal(fixture->error.code, WFS_E_NOT_FOUND);
-	assert_non_null(strstr(fixture->error.message, "mallory"));
+	assert_int_equal(work->error.code, WFS_E_NOT_FOUND);
+	assert_non_null(strstr(work->error.message, "mallory"));
 	assert_null(session);
 }
 
 static void the_operator_may_do_everything(void **state)
 {
-	WFS_AUTO_SESSION struct wfs_session *session = begin(*state);
+	struct at_work *work = *state;
+	struct wfs_session *session = work->operator;
 
 	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++)
 		assert_int_equal(wfs_session_judge(session, (enum wfs_effect)effect, NULL), 0);
@@ -63,8 +51,9 @@ static void the_operator_may_do_everything(void **state)
 
 static void an_event_is_recorded_as_the_sessions_principal(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct world_fixture *fixture = work->world;
+	struct wfs_session *session = work->operator;
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
 		.principal = "somebody else",
@@ -73,14 +62,15 @@ static void an_event_is_recorded_as_the_sessions_principal(void **state)
 
 	assert_int_equal(wfs_session_call(session, &request), 0);
 
-	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, ALICE_HEIGHT);
 	assert_string_equal(parsed.record.principal, "operator");
 }
 
 static void reads_give_what_the_view_gives(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct world_fixture *fixture = work->world;
+	struct wfs_session *session = work->operator;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_reducer reducer;
@@ -93,7 +83,7 @@ static void reads_give_what_the_view_gives(void **state)
 	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, &fixture->error), 0);
 
 	assert_int_equal(wfs_session_meta(session, &view, &meta), 0);
-	assert_int_equal(meta.journal_height, GENESIS_HEIGHT + 1);
+	assert_int_equal(meta.journal_height, ALICE_HEIGHT + 1);
 	assert_int_equal(wfs_session_reducer(session, &view, "cell", 4, &reducer), 0);
 	assert_int_equal(wfs_session_reducer(session, &view, "none", 4, &reducer), -ENOENT);
 	assert_int_equal(
@@ -112,8 +102,9 @@ static void reads_give_what_the_view_gives(void **state)
 
 static void a_view_of_a_height_to_come_says_so(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct world_fixture *fixture = work->world;
+	struct wfs_session *session = work->operator;
 	struct wfs_view view;
 
 	assert_int_equal(wfs_session_view(session, 99, &view, &fixture->error), -ENOENT);
@@ -123,8 +114,9 @@ static void a_view_of_a_height_to_come_says_so(void **state)
 
 static void a_blob_is_received_and_put(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct world_fixture *fixture = work->world;
+	struct wfs_session *session = work->operator;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_request request = {.kind = WFS_REQUEST_BLOB};
@@ -145,8 +137,9 @@ static void a_blob_is_received_and_put(void **state)
 
 static void a_snapshot_is_computed_and_recorded(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct world_fixture *fixture = work->world;
+	struct wfs_session *session = work->operator;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_request request;
 	struct wfs_meta meta;
@@ -154,20 +147,20 @@ static void a_snapshot_is_computed_and_recorded(void **state)
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	assert_int_equal(wfs_session_snapshot(session, NULL, NULL, &request), 0);
 
-	assert_int_equal(request.seq, GENESIS_HEIGHT + 1);
-	assert_int_equal(request.snapshot_height, GENESIS_HEIGHT + 1);
+	assert_int_equal(request.seq, ALICE_HEIGHT + 1);
+	assert_int_equal(request.snapshot_height, ALICE_HEIGHT + 1);
 	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, NULL), 0);
 	assert_int_equal(wfs_session_meta(session, &view, &meta), 0);
 	assert_true(wfs_hash_equal(&meta.snapshot_hash, &request.snapshot_hash));
-	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 1);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, ALICE_HEIGHT + 1);
 	assert_int_equal(parsed.record.kind, WFS_RECORD_SNAPSHOT);
 	assert_string_equal(parsed.record.principal, "operator");
 }
 
 static void a_failed_call_says_why(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct wfs_session *session = work->operator;
 	WFS_AUTO_JSON json_t *value = json_object();
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_EVENT, .schema = "no/Such@1", .value = value};
@@ -179,13 +172,13 @@ static void a_failed_call_says_why(void **state)
 
 static void figures_are_those_of_the_world(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
-	struct wfs_world_figures figures;
+	struct at_work *work = *state;
+	struct wfs_session *session = work->operator;
+	struct wfs_session_figures figures;
 
 	assert_int_equal(wfs_session_figures(session, &figures, NULL), 0);
 
-	assert_int_equal(figures.height, GENESIS_HEIGHT);
+	assert_int_equal(figures.world.height, ALICE_HEIGHT);
 }
 
 static void freeing_no_session_is_allowed(void **state)
@@ -197,8 +190,9 @@ static void freeing_no_session_is_allowed(void **state)
 
 static void a_session_introspects(void **state)
 {
-	struct world_fixture *fixture = *state;
-	WFS_AUTO_SESSION struct wfs_session *session = begin(fixture);
+	struct at_work *work = *state;
+	struct world_fixture *fixture = work->world;
+	struct wfs_session *session = work->operator;
 	WFS_AUTO_JSON json_t *params = json_object();
 	WFS_AUTO_JSON json_t *head = NULL;
 	WFS_AUTO_JSON json_t *failure = NULL;
@@ -220,18 +214,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_effect_has_a_kind_and_a_capability),
-		IN_WORLD(a_session_is_a_principal_in_a_world),
-		IN_WORLD(an_unknown_principal_is_refused),
-		IN_WORLD(the_operator_may_do_everything),
-		IN_WORLD(an_event_is_recorded_as_the_sessions_principal),
-		IN_WORLD(reads_give_what_the_view_gives),
-		IN_WORLD(a_view_of_a_height_to_come_says_so),
-		IN_WORLD(a_blob_is_received_and_put),
-		IN_WORLD(a_snapshot_is_computed_and_recorded),
-		IN_WORLD(a_failed_call_says_why),
-		IN_WORLD(figures_are_those_of_the_world),
+		AT_WORK(a_session_is_a_principal_in_a_world),
+		AT_WORK(an_unknown_principal_is_refused),
+		AT_WORK(the_operator_may_do_everything),
+		AT_WORK(an_event_is_recorded_as_the_sessions_principal),
+		AT_WORK(reads_give_what_the_view_gives),
+		AT_WORK(a_view_of_a_height_to_come_says_so),
+		AT_WORK(a_blob_is_received_and_put),
+		AT_WORK(a_snapshot_is_computed_and_recorded),
+		AT_WORK(a_failed_call_says_why),
+		AT_WORK(figures_are_those_of_the_world),
 		cmocka_unit_test(freeing_no_session_is_allowed),
-		IN_WORLD(a_session_introspects),
+		AT_WORK(a_session_introspects),
 	};
 
 	return cmocka_run_group_tests_name("session", tests, NULL, NULL);

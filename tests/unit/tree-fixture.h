@@ -15,6 +15,7 @@ enum {
 
 struct shown {
 	struct world_fixture *world;
+	struct wfs_authority *authority;
 	struct wfs_session *session;
 	struct wfs_tree tree;
 };
@@ -25,7 +26,8 @@ static inline int setup(void **state)
 
 	*state = shown;
 	if (world_fixture_setup((void **)&shown->world) ||
-		wfs_session_new(shown->world->world, WFS_PRINCIPAL_OPERATOR, &shown->session, NULL))
+		wfs_authority_new(shown->world->world, &shown->authority, NULL) ||
+		wfs_session_new(shown->authority, WFS_PRINCIPAL_OPERATOR, &shown->session, NULL))
 		return -1;
 	shown->tree =
 		(struct wfs_tree){.session = shown->session, .ctl_target = "/run/somewhere/ctl"};
@@ -38,6 +40,7 @@ static inline int teardown(void **state)
 	void *world = shown->world;
 
 	wfs_session_free(shown->session);
+	wfs_authority_free(shown->authority);
 	free(shown);
 	return world_fixture_teardown(&world);
 }

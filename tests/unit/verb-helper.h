@@ -11,6 +11,7 @@
 
 /* What the last call gave, until the next one. */
 struct asked {
+	struct wfs_authority *authority;
 	struct wfs_session *session;
 	struct wfs_call call;
 	sem_t done;
@@ -27,6 +28,7 @@ static inline void asked_release(struct asked *asked)
 {
 	wfs_call_done(&asked->call);
 	wfs_session_free(asked->session);
+	wfs_authority_free(asked->authority);
 	sem_destroy(&asked->done);
 }
 #define AUTO_ASKED WFS_CLEANUP(asked_release)
@@ -39,7 +41,10 @@ static inline void ask_host(struct world_fixture *fixture, struct wfs_host *host
 
 	*asked = (struct asked){.call = {.done = asked_done, .context = asked, .host = host}};
 	sem_init(&asked->done, 0, 0);
-	assert_int_equal(wfs_session_new(fixture->world, "operator", &asked->session, NULL), 0);
+	assert_int_equal(wfs_authority_new(fixture->world, &asked->authority, NULL), 0);
+	assert_int_equal(
+		wfs_session_new(asked->authority, WFS_PRINCIPAL_OPERATOR, &asked->session, NULL),
+		0);
 	asked->call.session = asked->session;
 	if (text)
 		assert_int_equal(wfs_json_parse(text, strlen(text), &asked->call.payload, NULL), 0);

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Grants are kept as their documents. Who is at work has a holder, with the rights that follow from
+ * them; they are made anew when a commit touched one of its grants. What cannot be read is no grant:
+ * then nobody may do anything, until it can be read.
+ * Locks, in the order in which they are taken: `telling` while watchers are told, so that a change
+ * by a commit and one by time come one after the other; `lock` for the tables, for moments only.
+ */
+#include "caps/authority.h"
+
+#include <pthread.h>
+#include <search.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "caps/judge.h"
+#include "kernel/base/clock.h"
+#include "kernel/base/json.h"
+#include "kernel/manifest/builtin.h"
+
+/* Made when its principal first begins to work, and kept: there is one a principal at most. */
+struct wfs_holder {
+	const char *principal;   /* owned */
+	struct wfs_holder *next; /* made before */
+	/* Lock for the following: the authority's `lock`. */
+	size_t references;
+	struct wfs_rights *rights;
+	bool stale; /* `rights` is to be made anew */
+	/* Lock for the following: `telling`. */
+	bool told; /* that its rights have changed */
+	struct wfs_rights_watcher *watchers;
+};
+
+struct wfs_authority {
+	struct wfs_world *world;
+	struct wfs_observer observer;
+	bool observing;
+	struct caps_judge judge; /* when it observes */
+	atomic_uint_fast64_t refused_total;
+	pthread_mutex_t telling;
+	pthread_t timer;
+	bool timer_started; /* lock: telling */
+
+	pthread_mutex_t lock;
+	pthread_cond_t timer_wanted; /* a grant or `stopping` */
+	/* Lock for the following: lock. */
+	json_t *grants;      /* name: document */
+	uint32_t reducer_id; /* of sys.grant; 0: there is none */
+	uint64_t height;     /* that they were read at; 0: they could not be */
+	int64_t expired_ns;  /* watchers were told of what expired until then */
+	struct wfs_holder *holders;
+	void *holder_tree; /* the same by principal: tsearch(3) */
+	bool stopping;
+};
+
+/* --- reading grants --- */
+
+static int read_document(
+	struct wfs_view *view, const struct wfs_version *version, json_t **ret_document)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
+	int r = wfs_view_content(view, version, WFS_RANGE_ALL, &content, NULL);
+
+	return r ? r : wfs_json_parse(content.bytes.data, content.bytes.size, ret_document, NULL);
+}
+
+/* A grant as it is in @view. One that is not there, or is damaged, is taken off.
+ * Return: 0, or -ENOMEM. */
+static int read_grant(
+	struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes key, json_t *grants)
+{
+	WFS_AUTO_JSON json_t *document = NULL;
+	struct wfs_version version;
+	int r = wfs_view_cell(view, reducer_id, key, &version);
+
+	if (!r)
+		r = read_document(view, &version, &document);
+	if (!r && json_object_setn(grants, key.data, key.size, document) < 0)
+		r = -ENOMEM;
+	if (r)
+		(void)json_object_deln(grants, key.data, key.size);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int read_all(struct wfs_view *view, uint32_t *ret_reducer_id, json_t **ret_grants)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	WFS_AUTO_JSON json_t *grants = json_object();
+	struct wfs_reducer reducer = {.reducer_id = 0};
+	struct wfs_entry entry;
+	int r = grants ? 0 : -ENOMEM;
+
+	if (!r)
+		r = wfs_view_reducer(view, WFS_BUILTIN_REDUCER_GRANT,
+			strlen(WFS_BUILTIN_REDUCER_GRANT), &reducer);
+	if (!r)
+		r = wfs_entry_walk_init(&walk, view, reducer.reducer_id, 0);
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0)
+		r = read_grant(view, reducer.reducer_id, entry.key, grants);
+	if (r && r != -ENOENT) /* a world without the reducer has no grants */
+		return r;
+	*ret_reducer_id = reducer.reducer_id;
+	*ret_grants = WFS_STEAL(grants);
+	return 0;
+}
+
+/* Has everybody's rights made anew from all grants there are. Under the lock. */
+static void take_all(
+	struct wfs_authority *authority, uint32_t reducer_id, uint64_t height, json_t *grants)
+{
+	json_decref(authority->grants);
+	authority->grants = grants;
+	authority->reducer_id = reducer_id;
+	authority->height = height;
+	for (struct wfs_holder *holder = authority->holders; holder; holder = holder->next)
+		holder->stale = true;
+}
+
+static int reload(struct wfs_authority *authority, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	json_t *grants = NULL;
+	uint32_t reducer_id = 0;
+	int r = wfs_view_open(authority->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (r)
+		return r;
+	r = read_all(&view, &reducer_id, &grants);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the grants");
+	WFS_GUARD(&authority->lock);
+	take_all(authority, reducer_id, view.height, grants);
+	return 0;
+}
+
+void wfs_authority_seen(struct wfs_authority *authority, uint64_t height)
+{
+	pthread_mutex_lock(&authority->lock);
+	const bool old =
+		authority->height == 0 || (!authority->observing && height > authority->height);
+	pthread_mutex_unlock(&authority->lock);
+	if (old)
+		(void)reload(authority, NULL); /* else they stay as they are */
+}
+
+/* --- rights --- */
+
+/* Without memory there are none, and who asks next tries again. Under the lock. */
+static void refresh(struct wfs_authority *authority, struct wfs_holder *holder)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(authority->world);
+	struct wfs_rights *rights = NULL;
+
+	holder->stale =
+		wfs_rights_new(holder->principal, manifest, authority->grants, &rights) != 0;
+	wfs_rights_unref(holder->rights);
+	holder->rights = rights;
+}
+
+struct wfs_rights *wfs_authority_rights(struct wfs_authority *authority, struct wfs_holder *holder)
+{
+	WFS_GUARD(&authority->lock);
+
+	if (holder->stale)
+		refresh(authority, holder);
+	return holder->rights ? wfs_rights_ref(holder->rights) : NULL;
+}
+
+char *wfs_authority_granted_by(struct wfs_authority *authority, const char *grant)
+{
+	WFS_GUARD(&authority->lock);
+	const json_t *const document = json_object_get(authority->grants, grant);
+	const char *const by = json_string_value(json_object_get(document, "granted_by"));
+
+	return by ? strdup(by) : NULL;
+}
+
+/* --- telling --- */
+
+static int compare_holders(const void *a, const void *b)
+{
+	return strcmp(((const struct wfs_holder *)a)->principal,
+		((const struct wfs_holder *)b)->principal);
+}
+
+/* Return: NULL when the principal has never been at work. Under the lock. */
+static struct wfs_holder *find_holder(struct wfs_authority *authority, const char *principal)
+{
+	const struct wfs_holder wanted = {.principal = principal};
+	void *const found = tfind(&wanted, &authority->holder_tree, compare_holders);
+
+	return found ? *(struct wfs_holder **)found : NULL;
+}
+
+/* The rights of whoever the grant is for are to be made anew. Under the lock. */
+static void mark(struct wfs_authority *authority, const json_t *document)
+{
+	const char *const to = json_string_value(json_object_get(document, "to"));
+	struct wfs_holder *const holder = to ? find_holder(authority, to) : NULL;
+
+	if (holder)
+		holder->stale = true;
+}
+
+struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(authority->world);
+	struct wfs_rights *rights = NULL;
+	WFS_GUARD(&authority->lock);
+	struct wfs_holder *const holder = find_holder(authority, principal);
+
+	if (holder && !holder->stale)
+		return wfs_rights_ref(holder->rights);
+	return wfs_rights_new(principal, manifest, authority->grants, &rights) ? NULL : rights;
+}
+
+/* Under both locks. */
+static void renew(struct wfs_authority *authority)
+{
+	for (struct wfs_holder *holder = authority->holders; holder; holder = holder->next) {
+		if (!holder->stale || !holder->watchers)
+			continue;
+		WFS_AUTO_RIGHTS struct wfs_rights *before =
+			holder->rights ? wfs_rights_ref(holder->rights) : NULL;
+		refresh(authority, holder);
+		holder->told = !before || !holder->rights ||
+			!wfs_rights_see_the_same(before, holder->rights);
+	}
+	pthread_cond_signal(&authority->timer_wanted);
+}
+
+/* Under `telling`. Holders are only ever added in front. */
+static void tell(struct wfs_authority *authority)
+{
+	pthread_mutex_lock(&authority->lock);
+	struct wfs_holder *holder = authority->holders;
+	pthread_mutex_unlock(&authority->lock);
+	for (; holder; holder = holder->next) {
+		if (!holder->told)
+			continue;
+		holder->told = false;
+		for (struct wfs_rights_watcher *watcher = holder->watchers; watcher;
+			watcher = watcher->next)
+			watcher->changed(watcher);
+	}
+}
+
+/* --- what commits change --- */
+
+static int take_change(
+	struct wfs_authority *authority, struct wfs_view *view, const struct wfs_change *change)
+{
+	WFS_AUTO_JSON json_t *before = json_incref(
+		json_object_getn(authority->grants, change->key.data, change->key.size));
+	int r = read_grant(view, authority->reducer_id, change->key, authority->grants);
+
+	mark(authority, before);
+	mark(authority, json_object_getn(authority->grants, change->key.data, change->key.size));
+	return r;
+}
+
+static bool is_about_grants(const struct wfs_authority *authority, const struct wfs_commit *commit)
+{
+	for (size_t i = 0; i < commit->change_count; i++)
+		if (commit->changes[i].reducer_id == authority->reducer_id)
+			return true;
+	return false;
+}
+
+static int take_changes(struct wfs_authority *authority, const struct wfs_commit *commit)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(authority->world, WFS_HEIGHT_HEAD, &view, NULL);
+
+	for (size_t i = 0; !r && i < commit->change_count; i++)
+		if (commit->changes[i].reducer_id == authority->reducer_id)
+			r = take_change(authority, &view, &commit->changes[i]);
+	return r;
+}
+
+static void committed(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	struct wfs_authority *const authority =
+		(void *)((char *)observer - offsetof(struct wfs_authority, observer));
+	int r = 0;
+
+	/* `reducer_id` is changed on this thread only, once the world is observed. */
+	if (!commit->manifest_changed && !is_about_grants(authority, commit))
+		return;
+	WFS_GUARD(&authority->telling);
+	if (commit->manifest_changed)
+		r = reload(authority, NULL);
+	pthread_mutex_lock(&authority->lock);
+	if (!commit->manifest_changed)
+		r = take_changes(authority, commit);
+	if (r) /* better nobody than somebody who may not */
+		take_all(authority, authority->reducer_id, 0, json_object());
+	renew(authority);
+	pthread_mutex_unlock(&authority->lock);
+	tell(authority);
+}
+
+/* --- what time ends --- */
+
+/* When the next grant of somebody who is watched ends. Under the lock. */
+static int64_t next_expiry(struct wfs_authority *authority)
+{
+	int64_t next_ns = INT64_MAX;
+	const char *name;
+	json_t *document;
+
+	json_object_foreach(authority->grants, name, document)
+	{
+		const json_t *const expires = json_object_get(document, "expires_at_ns");
+		const int64_t at_ns = json_integer_value(expires);
+
+		if (expires && at_ns > authority->expired_ns && at_ns < next_ns)
+			next_ns = at_ns;
+	}
+	return next_ns;
+}
+
+/* Notes who is to be told of what expired until @now_ns. Under both locks. */
+static void note_expired(struct wfs_authority *authority, int64_t now_ns)
+{
+	const char *name;
+	json_t *document;
+
+	json_object_foreach(authority->grants, name, document)
+	{
+		const char *const to = json_string_value(json_object_get(document, "to"));
+		const int64_t at_ns =
+			json_integer_value(json_object_get(document, "expires_at_ns"));
+		struct wfs_holder *const holder = to ? find_holder(authority, to) : NULL;
+
+		if (holder && at_ns > authority->expired_ns && at_ns <= now_ns)
+			holder->told = true;
+	}
+	authority->expired_ns = now_ns;
+}
+
+/* Return: false when it is to end. */
+static bool wait_for_expiry(struct wfs_authority *authority)
+{
+	WFS_GUARD(&authority->lock);
+
+	while (!authority->stopping) {
+		const int64_t next_ns = next_expiry(authority);
+		const struct timespec until = {
+			.tv_sec = next_ns / 1000000000, .tv_nsec = next_ns % 1000000000};
+
+		if (next_ns <= wfs_clock_realtime_ns())
+			return true;
+		pthread_cond_clockwait(
+			&authority->timer_wanted, &authority->lock, CLOCK_REALTIME, &until);
+	}
+	return false;
+}
+
+static void *timer_main(void *argument)
+{
+	struct wfs_authority *const authority = argument;
+
+	pthread_setname_np(pthread_self(), "wfs-expiry");
+	while (wait_for_expiry(authority)) {
+		WFS_GUARD(&authority->telling);
+
+		pthread_mutex_lock(&authority->lock);
+		note_expired(authority, wfs_clock_realtime_ns());
+		pthread_mutex_unlock(&authority->lock);
+		tell(authority);
+	}
+	return NULL;
+}
+
+int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
+	struct wfs_rights_watcher *watcher)
+{
+	WFS_GUARD(&authority->telling);
+
+	if (!authority->timer_started) {
+		int r = pthread_create(&authority->timer, NULL, timer_main, authority);
+
+		if (r)
+			return -r;
+		authority->timer_started = true;
+	}
+	watcher->next = holder->watchers;
+	holder->watchers = watcher;
+	/* What it may see from now on is compared with this. */
+	WFS_GUARD(&authority->lock);
+	if (holder->stale)
+		refresh(authority, holder);
+	return 0;
+}
+
+void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
+	struct wfs_rights_watcher *watcher)
+{
+	WFS_GUARD(&authority->telling);
+
+	for (struct wfs_rights_watcher **at = &holder->watchers; *at; at = &(*at)->next) {
+		if (*at == watcher) {
+			*at = watcher->next;
+			break;
+		}
+	}
+}
+
+/* --- who is at work --- */
+
+static struct wfs_holder *add_holder(struct wfs_authority *authority, const char *principal)
+{
+	struct wfs_holder *const holder = calloc(1, sizeof(*holder));
+
+	if (holder)
+		holder->principal = strdup(principal);
+	if (!holder || !holder->principal ||
+		!tsearch(holder, &authority->holder_tree, compare_holders)) {
+		free(holder ? (char *)holder->principal : NULL);
+		free(holder);
+		return NULL;
+	}
+	holder->stale = true;
+	holder->next = authority->holders;
+	authority->holders = holder;
+	return holder;
+}
+
+static int check_principal(
+	struct wfs_authority *authority, const char *principal, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+	struct wfs_reducer reducer;
+	int r = wfs_view_open(authority->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (r)
+		return r;
+	wfs_authority_seen(authority, view.height);
+	r = wfs_view_reducer(&view, WFS_BUILTIN_REDUCER_PRINCIPAL,
+		strlen(WFS_BUILTIN_REDUCER_PRINCIPAL), &reducer);
+	if (!r)
+		r = wfs_view_cell(&view, reducer.reducer_id, wfs_bytes_text(principal), &version);
+	if (r == -ENOENT)
+		return wfs_error_set(
+			error, WFS_E_NOT_FOUND, "there is no principal '%.128s'", principal);
+	return r ? wfs_error_from_errno(error, r, "look for the principal '%s'", principal) : 0;
+}
+
+int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
+	struct wfs_holder **ret_holder, struct wfs_error *error)
+{
+	int r = check_principal(authority, principal, error);
+
+	if (r)
+		return r;
+	WFS_GUARD(&authority->lock);
+	struct wfs_holder *holder = find_holder(authority, principal);
+	if (!holder)
+		holder = add_holder(authority, principal);
+	if (!holder)
+		return wfs_error_from_errno(error, -ENOMEM, "begin a session");
+	holder->references++;
+	*ret_holder = holder;
+	return 0;
+}
+
+void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *holder)
+{
+	if (!holder)
+		return;
+	WFS_GUARD(&authority->lock);
+	if (--holder->references > 0)
+		return;
+	wfs_rights_unref(WFS_STEAL(holder->rights));
+	holder->stale = true;
+}
+
+const char *wfs_holder_principal(const struct wfs_holder *holder)
+{
+	return holder->principal;
+}
+
+void wfs_authority_refused(struct wfs_authority *authority)
+{
+	atomic_fetch_add_explicit(&authority->refused_total, 1, memory_order_relaxed);
+}
+
+uint64_t wfs_authority_refused_total(const struct wfs_authority *authority)
+{
+	return atomic_load_explicit(&authority->refused_total, memory_order_relaxed);
+}
+
+/* --- life --- */
+
+struct wfs_world *wfs_authority_world(const struct wfs_authority *authority)
+{
+	return authority->world;
+}
+
+int wfs_authority_new(
+	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error)
+{
+	WFS_AUTO_AUTHORITY struct wfs_authority *authority = calloc(1, sizeof(*authority));
+
+	if (!authority)
+		return wfs_error_from_errno(error, -ENOMEM, "read the grants");
+	authority->world = world;
+	authority->expired_ns = wfs_clock_realtime_ns();
+	authority->observer.committed = committed;
+	pthread_mutex_init(&authority->telling, NULL);
+	pthread_mutex_init(&authority->lock, NULL);
+	pthread_cond_init(&authority->timer_wanted, NULL);
+	int r = reload(authority, error);
+	if (r)
+		return r;
+	if (!wfs_world_read_only(world)) {
+		wfs_world_observe(world, &authority->observer);
+		authority->observing = true;
+		caps_judge_begin(&authority->judge, authority);
+		r = reload(authority, error); /* what was committed just before */
+		if (r)
+			return r;
+	}
+	*ret_authority = WFS_STEAL(authority);
+	return 0;
+}
+
+static void stop_timer(struct wfs_authority *authority)
+{
+	pthread_mutex_lock(&authority->lock);
+	authority->stopping = true;
+	pthread_cond_signal(&authority->timer_wanted);
+	pthread_mutex_unlock(&authority->lock);
+	if (authority->timer_started)
+		pthread_join(authority->timer, NULL);
+}
+
+static void free_holders(struct wfs_authority *authority)
+{
+	while (authority->holders) {
+		struct wfs_holder *const holder = authority->holders;
+
+		wfs_require(holder->references == 0 && !holder->watchers);
+		authority->holders = holder->next;
+		tdelete(holder, &authority->holder_tree, compare_holders);
+		free((char *)holder->principal);
+		free(holder);
+	}
+}
+
+void wfs_authority_free(struct wfs_authority *authority)
+{
+	if (!authority)
+		return;
+	caps_judge_end(&authority->judge);
+	if (authority->observing)
+		wfs_world_unobserve(authority->world, &authority->observer);
+	stop_timer(authority);
+	free_holders(authority);
+	json_decref(authority->grants);
+	pthread_cond_destroy(&authority->timer_wanted);
+	pthread_mutex_destroy(&authority->lock);
+	pthread_mutex_destroy(&authority->telling);
+	free(authority);
+}

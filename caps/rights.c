@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judging by grants and policy. */
+#include "caps/rights.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "kernel/base/json.h"
+
+#define CAP_TYPE_QUERY "query" /* the type of capability that shows the tree */
+
+/* One grant. The document is owned; texts are borrowed from it and from the manifest. */
+struct grant {
+	json_t *document;
+	const char *name;
+	const struct wfs_cap_definition *cap;
+	int64_t expires_at_ns;   /* INT64_MAX: never */
+	struct wfs_scope *scope; /* over paths; owned */
+	struct wfs_scope *owned; /* over artifacts, by their ids; owned */
+	const json_t *actions;   /* names of effects; NULL: all */
+	bool has_budget;
+	bool spent;
+};
+
+struct wfs_rights {
+	atomic_uint references;
+	char *principal;
+	struct wfs_manifest *manifest;
+	size_t grant_count;
+	struct grant *grants;
+	bool sees_all;
+};
+
+/* --- reading grants --- */
+
+static void grant_done(struct grant *grant)
+{
+	json_decref(grant->document);
+	wfs_scope_free(grant->scope);
+	wfs_scope_free(grant->owned);
+}
+
+/* Is there anything left of member @name of the budget? */
+static bool is_spent(const json_t *document, const char *name)
+{
+	const json_t *const limit = json_object_get(json_object_get(document, "budget"), name);
+	const json_t *const used = json_object_get(json_object_get(document, "used"), name);
+
+	return limit && json_integer_value(used) >= json_integer_value(limit);
+}
+
+/* Return: 1 and a grant, 0 when it grants nothing, or -ENOMEM. */
+static int grant_read(
+	const struct wfs_manifest *manifest, json_t *document, struct grant *ret_grant)
+{
+	const char *const cap = json_string_value(json_object_get(document, "cap"));
+	const json_t *const params = json_object_get(document, "params");
+	const json_t *const expires = json_object_get(document, "expires_at_ns");
+	struct grant grant = {
+		.name = json_string_value(json_object_get(document, "name")),
+		.cap = cap ? wfs_manifest_cap(manifest, cap) : NULL,
+		.expires_at_ns = INT64_MAX,
+		.actions = json_object_get(params, "actions"),
+		.has_budget = json_object_get(document, "budget") != NULL,
+	};
+
+	if (!grant.name || !grant.cap || (expires && !json_is_integer(expires)))
+		return 0;
+	if (expires)
+		grant.expires_at_ns = json_integer_value(expires);
+	grant.spent = is_spent(document, "calls") || is_spent(document, "tokens");
+	int r = wfs_scope_new(json_object_get(params, "scope"), &grant.scope, NULL);
+	if (!r)
+		r = wfs_scope_new(json_object_get(params, "artifacts"), &grant.owned, NULL);
+	if (r) {
+		grant_done(&grant);
+		return r == -EINVAL ? 0 : r;
+	}
+	grant.document = json_incref(document);
+	*ret_grant = grant;
+	return 1;
+}
+
+static int read_grants(struct wfs_rights *rights, json_t *grants)
+{
+	const char *name;
+	json_t *document;
+
+	json_object_foreach(grants, name, document)
+	{
+		const char *const to = json_string_value(json_object_get(document, "to"));
+		struct grant *room;
+		int r;
+
+		if (!to || strcmp(to, rights->principal) != 0)
+			continue;
+		room = reallocarray(rights->grants, rights->grant_count + 1, sizeof(*room));
+		if (!room)
+			return -ENOMEM;
+		rights->grants = room;
+		r = grant_read(rights->manifest, document, &rights->grants[rights->grant_count]);
+		if (r < 0)
+			return r;
+		rights->grant_count += (size_t)r;
+	}
+	return 0;
+}
+
+/* --- grants --- */
+
+static bool is_of_type(const struct grant *grant, const char *cap_type)
+{
+	return strcmp(grant->cap->cap_type, cap_type) == 0;
+}
+
+static bool is_live(const struct grant *grant, int64_t now_ns)
+{
+	return now_ns < grant->expires_at_ns;
+}
+
+/* `action.write_artifact` is named without what all actions have. */
+static bool names_action(const struct grant *grant, enum wfs_effect effect)
+{
+	const char *const kind = wfs_effect_kind(effect);
+	const size_t skipped = strncmp(kind, "action.", 7) == 0 ? 7 : 0;
+	const json_t *action;
+	size_t i;
+
+	if (!grant->actions)
+		return true;
+	json_array_foreach(grant->actions, i, action) if (json_is_string(action) &&
+		strcmp(json_string_value(action), kind + skipped) == 0) return true;
+	return false;
+}
+
+static bool owns_artifact(const struct grant *grant, const struct wfs_question *question)
+{
+	const struct wfs_bytes id =
+		question->artifact ? wfs_bytes_text(question->artifact) : WFS_BYTES(NULL, 0);
+
+	return question->of_any || !question->artifact ||
+		wfs_scope_coverage(grant->owned, (struct wfs_path){&id, 1}) == WFS_COVERAGE_WHOLE;
+}
+
+static bool covers(const struct grant *grant, const struct wfs_question *question)
+{
+	return is_of_type(grant, wfs_effect_cap_type(question->effect)) &&
+		names_action(grant, question->effect) && owns_artifact(grant, question);
+}
+
+/* One without a budget, else one of which something is left, else one that is used up. @ret_expired: one that covered it once. */
+static const struct grant *find_grant(const struct wfs_rights *rights,
+	const struct wfs_question *question, const struct grant **ret_expired)
+{
+	const struct grant *best = NULL;
+
+	*ret_expired = NULL;
+	for (size_t i = 0; i < rights->grant_count; i++) {
+		const struct grant *const grant = &rights->grants[i];
+
+		if (!covers(grant, question))
+			continue;
+		if (!is_live(grant, question->now_ns))
+			*ret_expired = grant;
+		else if (!grant->has_budget)
+			return grant;
+		else if (!best || (best->spent && !grant->spent))
+			best = grant;
+	}
+	return best;
+}
+
+/* --- policy --- */
+
+static bool fits(const char *pattern, const char *text)
+{
+	const size_t size = pattern ? strlen(pattern) : 0;
+
+	if (!pattern)
+		return true;
+	if (!text)
+		return false;
+	if (size > 0 && pattern[size - 1] == '*')
+		return strncmp(pattern, text, size - 1) == 0;
+	return strcmp(pattern, text) == 0;
+}
+
+static const char *origin_name(enum wfs_origin origin)
+{
+	static const char *const names[] = {
+#define ORIGIN_NAME(constant, name) name,
+		WFS_ORIGINS(ORIGIN_NAME)
+#undef ORIGIN_NAME
+	};
+
+	return names[origin];
+}
+
+static bool rule_fits(const struct wfs_rights *rights, const struct wfs_policy_rule *rule,
+	const struct wfs_question *question, const char *cap)
+{
+	if (!fits(rule->effect, wfs_effect_kind(question->effect)) || !fits(rule->cap, cap) ||
+		!fits(rule->principal, rights->principal) ||
+		!fits(rule->origin, origin_name(question->origin)))
+		return false;
+	if (question->of_any) /* what it denies to some, others may have */
+		return rule->allow || (!rule->reducer && !rule->artifact);
+	return fits(rule->reducer, question->reducer) && fits(rule->artifact, question->artifact);
+}
+
+static bool policy_allows(const struct wfs_rights *rights, const struct wfs_question *question,
+	const char *cap, struct wfs_verdict *verdict)
+{
+	size_t count;
+	const struct wfs_policy_rule *const rules =
+		wfs_manifest_policy(rights->manifest, &verdict->policy, &count);
+
+	verdict->rule_index = SIZE_MAX;
+	for (size_t i = 0; i < count; i++) {
+		if (!rule_fits(rights, &rules[i], question, cap))
+			continue;
+		verdict->rule_index = i;
+		return rules[i].allow;
+	}
+	return false;
+}
+
+/* --- seeing all --- */
+
+static bool holds_whole_tree(const struct wfs_rights *rights)
+{
+	const struct wfs_path root = {.count = 0};
+
+	for (size_t i = 0; i < rights->grant_count; i++)
+		if (is_of_type(&rights->grants[i], CAP_TYPE_QUERY) &&
+			rights->grants[i].expires_at_ns == INT64_MAX &&
+			wfs_scope_coverage(rights->grants[i].scope, root) == WFS_COVERAGE_WHOLE)
+			return true;
+	return false;
+}
+
+/* The first rules that could be about @effect must allow it, whatever it is about. */
+static bool policy_always_allows(const struct wfs_rights *rights, enum wfs_effect effect)
+{
+	const char *name;
+	size_t count;
+	const struct wfs_policy_rule *const rules =
+		wfs_manifest_policy(rights->manifest, &name, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!fits(rules[i].effect, wfs_effect_kind(effect)) ||
+			!fits(rules[i].principal, rights->principal))
+			continue;
+		if (!rules[i].allow)
+			return false;
+		if (!rules[i].cap && !rules[i].origin && !rules[i].reducer && !rules[i].artifact)
+			return true;
+	}
+	return false;
+}
+
+static bool policy_hides_nothing(const struct wfs_rights *rights)
+{
+	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++)
+		if (strcmp(wfs_effect_cap_type((enum wfs_effect)effect), CAP_TYPE_QUERY) == 0 &&
+			!policy_always_allows(rights, (enum wfs_effect)effect))
+			return false;
+	return true;
+}
+
+bool wfs_rights_see_all(const struct wfs_rights *rights)
+{
+	return rights->sees_all;
+}
+
+/* --- life --- */
+
+int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
+	struct wfs_rights **ret_rights)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = calloc(1, sizeof(*rights));
+
+	if (!rights)
+		return -ENOMEM;
+	atomic_init(&rights->references, 1);
+	rights->manifest = wfs_manifest_ref(manifest);
+	rights->principal = strdup(principal);
+	int r = rights->principal ? read_grants(rights, grants) : -ENOMEM;
+	if (r)
+		return r;
+	rights->sees_all = holds_whole_tree(rights) && policy_hides_nothing(rights);
+	*ret_rights = WFS_STEAL(rights);
+	return 0;
+}
+
+struct wfs_rights *wfs_rights_ref(struct wfs_rights *rights)
+{
+	atomic_fetch_add_explicit(&rights->references, 1, memory_order_relaxed);
+	return rights;
+}
+
+void wfs_rights_unref(struct wfs_rights *rights)
+{
+	if (!rights || atomic_fetch_sub_explicit(&rights->references, 1, memory_order_acq_rel) > 1)
+		return;
+	for (size_t i = 0; i < rights->grant_count; i++)
+		grant_done(&rights->grants[i]);
+	free(rights->grants);
+	wfs_manifest_unref(rights->manifest);
+	free(rights->principal);
+	free(rights);
+}
+
+/* --- judging --- */
+
+struct wfs_verdict wfs_rights_judge(
+	const struct wfs_rights *rights, const struct wfs_question *question)
+{
+	struct wfs_verdict verdict = {.code = WFS_E_NOT_AUTHORIZED};
+	const struct grant *expired;
+
+	if (!wfs_manifest_effect(rights->manifest, question->effect)) {
+		verdict.code = WFS_E_NOT_ENABLED;
+		return verdict;
+	}
+	const struct grant *const grant = find_grant(rights, question, &expired);
+
+	if (!grant && expired) {
+		verdict.code = WFS_E_EXPIRED;
+		verdict.grant = expired->name;
+	}
+	if (!grant)
+		return verdict;
+	verdict.grant = grant->name;
+	verdict.charged = grant->has_budget;
+	if (grant->spent)
+		verdict.code = WFS_E_QUOTA_EXCEEDED;
+	else if (policy_allows(rights, question, grant->cap->name, &verdict))
+		verdict.code = WFS_OK;
+	else
+		verdict.code = WFS_E_POLICY_DENIED;
+	return verdict;
+}
+
+static int explain_expiry(
+	const struct wfs_rights *rights, const struct wfs_verdict *verdict, struct wfs_error *error)
+{
+	int64_t expires_at_ns = 0;
+	char text[sizeof("2026-11-21T20:46:37Z")] = "";
+	struct tm tm;
+
+	for (size_t i = 0; i < rights->grant_count; i++)
+		if (strcmp(rights->grants[i].name, verdict->grant) == 0)
+			expires_at_ns = rights->grants[i].expires_at_ns;
+	const time_t seconds = expires_at_ns / 1000000000;
+	if (gmtime_r(&seconds, &tm))
+		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return wfs_error_set(error, WFS_E_EXPIRED, "the grant '%s' of '%s' expired at %s",
+		verdict->grant, rights->principal, text);
+}
+
+int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
+	const struct wfs_verdict *verdict, struct wfs_error *error)
+{
+	const char *const kind = wfs_effect_kind(question->effect);
+
+	switch (verdict->code) {
+	case WFS_OK:
+		return 0;
+	case WFS_E_EXPIRED:
+		return explain_expiry(rights, verdict, error);
+	case WFS_E_POLICY_DENIED:
+		if (verdict->rule_index == SIZE_MAX)
+			return wfs_error_set(error, WFS_E_POLICY_DENIED,
+				"no rule of the policy '%s' allows %s to '%s'", verdict->policy,
+				kind, rights->principal);
+		return wfs_error_set(error, WFS_E_POLICY_DENIED,
+			"rule %zu of the policy '%s' denies %s to '%s'", verdict->rule_index,
+			verdict->policy, kind, rights->principal);
+	case WFS_E_QUOTA_EXCEEDED:
+		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+			"the budget of the grant '%s' of '%s' is used up", verdict->grant,
+			rights->principal);
+	case WFS_E_NOT_ENABLED:
+		return wfs_error_set(
+			error, WFS_E_NOT_ENABLED, "the world's manifest does not have %s", kind);
+	default:
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' holds no grant of type '%s' that covers %s", rights->principal,
+			wfs_effect_cap_type(question->effect), kind);
+	}
+}
+
+struct wfs_decision wfs_verdict_decision(
+	const struct wfs_verdict *verdict, const struct wfs_question *question)
+{
+	return (struct wfs_decision){
+		.effect = wfs_effect_kind(question->effect),
+		.grant = verdict->grant,
+		.policy = verdict->policy,
+		.rule_known = verdict->policy && verdict->rule_index != SIZE_MAX,
+		.rule_index = verdict->rule_index,
+	};
+}
+
+enum wfs_coverage wfs_rights_coverage(
+	const struct wfs_rights *rights, struct wfs_path path, int64_t now_ns)
+{
+	enum wfs_coverage best = WFS_COVERAGE_NONE;
+
+	for (size_t i = 0; i < rights->grant_count && best < WFS_COVERAGE_WHOLE; i++) {
+		const struct grant *const grant = &rights->grants[i];
+
+		if (!is_of_type(grant, CAP_TYPE_QUERY) || !is_live(grant, now_ns))
+			continue;
+		const enum wfs_coverage here = wfs_scope_coverage(grant->scope, path);
+		if (here > best)
+			best = here;
+	}
+	return best;
+}
+
+/* --- comparing --- */
+
+/* Budgets and what is used of them show nothing. */
+static bool grants_equal(const struct grant *a, const struct grant *b)
+{
+	return a->cap == b->cap && a->expires_at_ns == b->expires_at_ns &&
+		json_equal(json_object_get(a->document, "params"),
+			json_object_get(b->document, "params")) &&
+		strcmp(a->name, b->name) == 0;
+}
+
+static bool has_equal(const struct wfs_rights *rights, const struct grant *wanted)
+{
+	for (size_t i = 0; i < rights->grant_count; i++)
+		if (grants_equal(&rights->grants[i], wanted))
+			return true;
+	return false;
+}
+
+bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b)
+{
+	if (a->manifest != b->manifest || a->grant_count != b->grant_count)
+		return false;
+	for (size_t i = 0; i < a->grant_count; i++)
+		if (!has_equal(b, &a->grants[i]))
+			return false;
+	return true;
+}
+
+/* --- passing on --- */
+
+static bool actions_inside(const json_t *inner, const json_t *outer)
+{
+	const json_t *action;
+	size_t i;
+
+	if (!outer)
+		return true;
+	json_array_foreach(inner, i, action)
+	{
+		const json_t *known;
+		bool found = false;
+		size_t j;
+
+		json_array_foreach(outer, j, known) found |= json_equal(action, known);
+		if (!found)
+			return false;
+	}
+	return inner != NULL;
+}
+
+/* What is to be passed on. */
+struct part {
+	const char *cap;
+	const json_t *actions;
+	int64_t expires_at_ns;
+	struct wfs_scope *scope;
+	struct wfs_scope *owned;
+};
+
+static void part_done(struct part *part)
+{
+	wfs_scope_free(part->scope);
+	wfs_scope_free(part->owned);
+}
+
+static int part_read(const json_t *grant, struct part *part, struct wfs_error *error)
+{
+	const char *const cap = json_string_value(json_object_get(grant, "cap"));
+	const json_t *const params = json_object_get(grant, "params");
+	const json_t *const expires = json_object_get(grant, "expires_at_ns");
+	int r = wfs_scope_new(json_object_get(params, "scope"), &part->scope, error);
+
+	part->cap = cap ? cap : "";
+	part->actions = json_object_get(params, "actions");
+	part->expires_at_ns = expires ? json_integer_value(expires) : INT64_MAX;
+	return r ? r : wfs_scope_new(json_object_get(params, "artifacts"), &part->owned, error);
+}
+
+static bool is_inside(const struct part *part, const struct grant *grant, int64_t now_ns)
+{
+	return strcmp(grant->cap->name, part->cap) == 0 && is_live(grant, now_ns) &&
+		part->expires_at_ns <= grant->expires_at_ns &&
+		wfs_scope_inside(part->scope, grant->scope) &&
+		wfs_scope_inside(part->owned, grant->owned) &&
+		actions_inside(part->actions, grant->actions);
+}
+
+int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
+	const json_t *grant, struct wfs_verdict *ret_verdict, const char **ret_from,
+	struct wfs_error *error)
+{
+	WFS_CLEANUP(part_done) struct part part = {.scope = NULL};
+	struct wfs_verdict verdict = {.code = WFS_E_NOT_AUTHORIZED};
+	int r = part_read(grant, &part, error);
+
+	for (size_t i = 0; !r && i < rights->grant_count; i++) {
+		if (!is_inside(&part, &rights->grants[i], question->now_ns))
+			continue;
+		verdict.grant = rights->grants[i].name;
+		if (policy_allows(rights, question, part.cap, &verdict)) {
+			*ret_from = verdict.grant;
+			return 0;
+		}
+		verdict.code = WFS_E_POLICY_DENIED;
+	}
+	if (r)
+		return r;
+	*ret_verdict = verdict;
+	if (verdict.code == WFS_E_POLICY_DENIED)
+		return wfs_rights_explain(rights, question, &verdict, error);
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"'%s' holds no grant of '%.128s' that covers all of what is to be passed on",
+		rights->principal, part.cap);
+}

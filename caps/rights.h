@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rights: what one principal may do, as its grants and the policy say at one moment.
+ *
+ * They are made anew when a grant or the policy changes, and never change themselves; only time
+ * goes on, so every question says when it is asked. A grant and the policy must both allow. What
+ * is no well-formed grant grants nothing.
+ * Source: spec 3, "Capabilities and policy".
+ * Thread: any.
+ */
+#pragma once
+
+#include "caps/scope.h"
+#include "kernel/manifest/effect.h"
+#include "kernel/manifest/manifest.h"
+#include "kernel/record.h"
+
+/* Who speaks for the principal; a policy's `origin`. X(constant, name) */
+#define WFS_ORIGINS(X)                                                  \
+	X(HOST, "host")       /* mount, control socket, command line */ \
+	X(REDUCER, "reducer") /* an effect that a reducer asked for */
+
+enum wfs_origin {
+#define WFS_ORIGIN_ENUM(constant, name) WFS_ORIGIN_##constant,
+	WFS_ORIGINS(WFS_ORIGIN_ENUM)
+#undef WFS_ORIGIN_ENUM
+};
+
+/* What is asked. Plain value; texts are borrowed. */
+struct wfs_question {
+	enum wfs_effect effect;
+	enum wfs_origin origin;
+	int64_t now_ns;
+	/* Could it be allowed for some reducer or artifact? Those below are not looked at. */
+	bool of_any;
+	const char *reducer;  /* that it is about; NULL: about none */
+	const char *artifact; /* the same */
+};
+
+/* The answer. Plain value; texts are borrowed from the rights, or static. */
+struct wfs_verdict {
+	enum wfs_error_code
+		code; /* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
+	const char *grant;  /* that covers it, or has expired; NULL: none */
+	bool charged;       /* the grant has a budget */
+	const char *policy; /* that denies; NULL: it was not asked */
+	size_t rule_index;  /* of it; SIZE_MAX: no rule matched */
+};
+
+struct wfs_rights;
+
+/**
+ * wfs_rights_new() - what @principal may do
+ * @manifest: kept (a reference); its policy is in force
+ * @grants: object of all grants of the world by name, documents of sys.grant; borrowed for the call
+ * Return: 0, or -ENOMEM.
+ */
+int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
+	struct wfs_rights **ret_rights);
+struct wfs_rights *wfs_rights_ref(struct wfs_rights *rights);
+void wfs_rights_unref(struct wfs_rights *rights);
+WFS_DEFINE_AUTO(rights, struct wfs_rights, wfs_rights_unref)
+#define WFS_AUTO_RIGHTS WFS_CLEANUP(wfs_auto_rights)
+
+/** wfs_rights_judge() - one question. */
+struct wfs_verdict wfs_rights_judge(
+	const struct wfs_rights *rights, const struct wfs_question *question);
+
+/** wfs_rights_explain() - say why. Return: 0, or the negative errno of the verdict's code. */
+int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
+	const struct wfs_verdict *verdict, struct wfs_error *error);
+
+/** wfs_verdict_decision() - what the record of a refusal tells; borrows from both. */
+struct wfs_decision wfs_verdict_decision(
+	const struct wfs_verdict *verdict, const struct wfs_question *question);
+
+/** wfs_rights_coverage() - how much of a path the live query grants cover, whatever the policy says. */
+enum wfs_coverage wfs_rights_coverage(
+	const struct wfs_rights *rights, struct wfs_path path, int64_t now_ns);
+
+/** wfs_rights_see_all() - is nothing in the tree, blobs left aside, hidden, now and for good? */
+bool wfs_rights_see_all(const struct wfs_rights *rights);
+
+/** wfs_rights_see_the_same() - do both show the same, as long as nothing expires? */
+bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
+
+/**
+ * wfs_rights_cover() - the grant of which a part is to be passed on
+ * @question: whose effect is to be allowed by the policy, for the new grant's capability
+ * @grant: {cap, params?, expires_at_ns?} of the new one
+ * @ret_verdict: on -EACCES, why
+ * @ret_from: its name, borrowed
+ * Return: 0, -EINVAL (the scope is malformed), -EACCES (not_authorized, policy_denied), -ENOMEM.
+ */
+int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
+	const json_t *grant, struct wfs_verdict *ret_verdict, const char **ret_from,
+	struct wfs_error *error);

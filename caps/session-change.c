@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What changes the world: judged, charged, and recorded when it is refused. */
+#include "caps/session-impl.h"
+
+#include "kernel/base/json.h"
+#include "kernel/snapshot.h"
+
+/* --- judging --- */
+
+static enum wfs_effect effect_of(const struct wfs_request *request)
+{
+	switch (request->kind) {
+	case WFS_REQUEST_EVENT:
+		return WFS_EFFECT_EVENT_EMIT;
+	case WFS_REQUEST_BLOB:
+		return WFS_EFFECT_BLOB_PUT;
+	case WFS_REQUEST_SNAPSHOT:
+		return WFS_EFFECT_WORLD_SNAPSHOT;
+	case WFS_REQUEST_GC:
+		return WFS_EFFECT_WORLD_GC;
+	default: /* is judged by whoever makes it */
+		break;
+	}
+	wfs_require(false && "a request that is not judged by its kind");
+	return WFS_EFFECT_COUNT;
+}
+
+/* The request's error says why it is refused. */
+static void become_decision(struct wfs_request *request, const struct wfs_question *question,
+	const struct wfs_verdict *verdict)
+{
+	request->kind = WFS_REQUEST_DECISION;
+	request->decision = wfs_verdict_decision(verdict, question);
+}
+
+/*
+ * Judges @effect for @request and, when it is allowed, does what @begin does with it. What is refused
+ * becomes the request that records the refusal, and is answered with it.
+ * Return: 0 (`done` will be called, or @begin has done it all), or -errno.
+ */
+static int admit(const struct wfs_session *session, enum wfs_effect effect,
+	struct wfs_request *request, int (*begin)(struct wfs_world *, struct wfs_request *),
+	int (*record)(struct wfs_world *, struct wfs_request *))
+{
+	struct wfs_world *const world = wfs_session_world(session);
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question = {.effect = effect};
+	int r = session_rights(session, &rights, &question);
+
+	request->principal = wfs_session_principal(session);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "judge a request");
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	if (verdict.code == WFS_OK) {
+		if (verdict.charged)
+			snprintf(request->charge, sizeof(request->charge), "%s", verdict.grant);
+		return begin(world, request);
+	}
+	(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
+	become_decision(request, &question, &verdict);
+	return record(world, request);
+}
+
+int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request)
+{
+	return admit(session, effect_of(request), request, wfs_world_submit, wfs_world_submit);
+}
+
+int wfs_session_call(const struct wfs_session *session, struct wfs_request *request)
+{
+	return admit(session, effect_of(request), request, wfs_world_call, wfs_world_call);
+}
+
+static int begin_nothing(struct wfs_world *world, struct wfs_request *request)
+{
+	(void)world;
+	(void)request;
+	return 0;
+}
+
+static int record_refusal(struct wfs_world *world, struct wfs_request *request)
+{
+	int r = wfs_world_submit(world, request);
+
+	return r ? r : WFS_SESSION_REFUSED;
+}
+
+int wfs_session_admit(
+	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request)
+{
+	return admit(session, effect, request, begin_nothing, record_refusal);
+}
+
+int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_writer **ret_writer,
+	struct wfs_error *error)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_PUT, error);
+
+	if (r)
+		return r;
+	r = wfs_blob_writer_new(wfs_world_store(wfs_session_world(session)), ret_writer);
+	return r ? wfs_error_from_errno(error, r, "receive a blob") : 0;
+}
+
+/* --- upkeep --- */
+
+int wfs_session_snapshot(const struct wfs_session *session,
+	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
+	struct wfs_request *ret_request)
+{
+	struct wfs_world *const world = wfs_session_world(session);
+	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT};
+	struct wfs_view view = {0};
+	int r = wfs_session_judge(session, WFS_EFFECT_WORLD_SNAPSHOT, &request.error);
+
+	if (!r)
+		r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, &request.error);
+	request.snapshot_height = view.height;
+	wfs_view_close(&view);
+	if (!r)
+		r = wfs_snapshot_hash(world, request.snapshot_height, progress, context,
+			&request.snapshot_hash, &request.error);
+	if (!r)
+		r = wfs_session_call(session, &request);
+	*ret_request = request;
+	return wfs_trace(r);
+}
+
+int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
+	struct wfs_error *error)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_WORLD_GC, error);
+
+	return r ? r
+		 : wfs_gc_advance(wfs_session_world(session), gc, wfs_session_principal(session),
+			   rows_max, error);
+}
+
+/* --- grants and principals --- */
+
+/* @action becomes the request's action; it is not one yet. */
+static int act(const struct wfs_session *session, const char *type, json_t *action,
+	struct wfs_request *request)
+{
+	request->kind = WFS_REQUEST_ACTION;
+	request->principal = wfs_session_principal(session);
+	request->action = action;
+	if (json_object_set_new(action, "action_type", json_string(type)) < 0)
+		return wfs_error_from_errno(&request->error, -ENOMEM, "make a request");
+	return wfs_world_submit(wfs_session_world(session), request);
+}
+
+/* Records the refusal that stands in the request's error. */
+static int refuse(const struct wfs_session *session, const struct wfs_question *question,
+	const struct wfs_verdict *verdict, struct wfs_request *request)
+{
+	request->principal = wfs_session_principal(session);
+	become_decision(request, question, verdict);
+	return wfs_world_submit(wfs_session_world(session), request);
+}
+
+int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct wfs_request *request)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question = {.effect = WFS_EFFECT_WORLD_GRANT};
+	const char *from = NULL;
+	int r = session_rights(session, &rights, &question);
+
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "grant");
+	struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	r = wfs_rights_explain(rights, &question, &verdict, &request->error);
+	if (verdict.code == WFS_E_NOT_AUTHORIZED)
+		r = wfs_rights_cover(rights, &question, grant, &verdict, &from, &request->error);
+	if (r && r != -EINVAL && r != -ENOMEM)
+		return refuse(session, &question, &verdict, request);
+	if (!r && !json_object_get(grant, "params") &&
+		json_object_set_new(grant, "params", json_object()) < 0)
+		r = -ENOMEM;
+	if (!r && from && json_object_set_new(grant, "from", json_string(from)) < 0)
+		r = -ENOMEM;
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(&request->error, r, "grant");
+	return r ? r : act(session, "grant", grant, request);
+}
+
+int wfs_session_revoke(
+	const struct wfs_session *session, json_t *revocation, struct wfs_request *request)
+{
+	const char *const name = json_string_value(json_object_get(revocation, "name"));
+	WFS_AUTO_FREE char *by = wfs_authority_granted_by(session->authority, name ? name : "");
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question = {.effect = WFS_EFFECT_WORLD_REVOKE};
+	int r = session_rights(session, &rights, &question);
+
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "revoke");
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	r = wfs_rights_explain(rights, &question, &verdict, &request->error);
+	if (r && (!by || strcmp(by, wfs_session_principal(session)) != 0))
+		return refuse(session, &question, &verdict, request);
+	return act(session, "revoke", revocation, request);
+}
+
+int wfs_session_add_principal(
+	const struct wfs_session *session, json_t *principal, struct wfs_request *request)
+{
+	int r = wfs_session_admit(session, WFS_EFFECT_WORLD_PRINCIPAL, request);
+
+	if (r)
+		return r == WFS_SESSION_REFUSED ? 0 : r;
+	return act(session, "principal", principal, request);
+}

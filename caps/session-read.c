@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a session may see: paths, reducers, cells, blobs, records. */
+#include <inttypes.h>
+
+#include "caps/session-impl.h"
+
+/* Names of paths in the tree. */
+#define NAME_JOURNAL WFS_BYTES("journal", 7)
+#define NAME_MANIFEST WFS_BYTES("manifest", 8)
+
+/* --- judging --- */
+
+static bool has_scope(enum wfs_effect effect)
+{
+	return strcmp(wfs_effect_cap_type(effect), "query") == 0;
+}
+
+int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
+	struct wfs_path path, enum wfs_coverage least)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question = {.effect = effect, .of_any = true};
+	int r = session_rights(session, &rights, &question);
+
+	if (r)
+		return r;
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	r = session_refused(session, rights, &question, &verdict, NULL);
+	if (r)
+		return r;
+	if (has_scope(effect) && wfs_rights_coverage(rights, path, question.now_ns) < least)
+		return -ENOENT;
+	return 0;
+}
+
+bool wfs_session_sees_all(const struct wfs_session *session)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question;
+
+	return session_rights(session, &rights, &question) == 0 && wfs_rights_see_all(rights);
+}
+
+/* The filter of this moment. Return: 0, or -ENOMEM. */
+static int look(const struct wfs_session *session, struct caps_sight *ret_sight)
+{
+	struct wfs_question question;
+	struct wfs_rights *rights;
+	int r = session_rights(session, &rights, &question);
+
+	if (!r)
+		caps_sight_init(ret_sight, rights, question.origin, question.now_ns);
+	return r;
+}
+
+/* Return: 0, -ENOENT, or -ENOMEM. */
+static int check_reducer(const struct wfs_session *session, struct wfs_bytes name)
+{
+	CAPS_AUTO_SIGHT struct caps_sight sight = {.rights = NULL};
+	int r = look(session, &sight);
+
+	return r ? r : caps_sight_reducer(&sight, name) ? 0 : -ENOENT;
+}
+
+/* Return: 0, -ENOENT, or -ENOMEM. */
+static int check_cell(
+	const struct wfs_session *session, struct wfs_bytes reducer, struct wfs_bytes key)
+{
+	CAPS_AUTO_SIGHT struct caps_sight sight = {.rights = NULL};
+	int r = look(session, &sight);
+
+	if (!r)
+		r = caps_sight_cell(&sight, reducer, key);
+	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
+}
+
+/* --- the view itself --- */
+
+int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
+	struct wfs_error *error)
+{
+	int r = wfs_view_open(wfs_session_world(session), height, ret_view, error);
+
+	if (!r && ret_view->head)
+		wfs_authority_seen(session->authority, ret_view->height);
+	return r;
+}
+
+int wfs_session_meta(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta)
+{
+	(void)session;
+	return wfs_view_meta(view, ret_meta);
+}
+
+int wfs_session_manifest(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_version *ret_version)
+{
+	const struct wfs_bytes name = NAME_MANIFEST;
+	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_MANIFEST,
+		(struct wfs_path){&name, 1}, WFS_COVERAGE_WHOLE);
+
+	return r ? r : wfs_view_manifest(view, ret_version);
+}
+
+/* --- reducers and cells --- */
+
+int wfs_session_reducer(const struct wfs_session *session, struct wfs_view *view, const char *name,
+	size_t name_size, struct wfs_reducer *ret_reducer)
+{
+	int r = check_reducer(session, WFS_BYTES(name, name_size));
+
+	return r ? r : wfs_view_reducer(view, name, name_size, ret_reducer);
+}
+
+int wfs_session_reducer_by_id(const struct wfs_session *session, struct wfs_view *view,
+	uint32_t reducer_id, struct wfs_reducer *ret_reducer)
+{
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	int r = wfs_view_reducer_next(view, reducer_id - 1, &name, &reducer);
+
+	if (r || reducer.reducer_id != reducer_id)
+		return r ? r : -ENOENT;
+	r = check_reducer(session, name);
+	if (!r)
+		*ret_reducer = reducer;
+	return r;
+}
+
+int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view *view,
+	uint32_t after, struct wfs_bytes *ret_name, struct wfs_reducer *ret_reducer)
+{
+	struct wfs_reducer reducer = {.reducer_id = after};
+	struct wfs_bytes name;
+	int r;
+
+	do {
+		r = wfs_view_reducer_next(view, reducer.reducer_id, &name, &reducer);
+		if (r)
+			return r;
+		r = check_reducer(session, name);
+	} while (r == -ENOENT);
+	if (r)
+		return r;
+	*ret_name = name;
+	*ret_reducer = reducer;
+	return 0;
+}
+
+/* Of the kernel's own values only the manifest is in the tree, and it is looked up otherwise. */
+static int name_of_reducer(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name)
+{
+	struct wfs_reducer reducer;
+	int r = reducer_id == WFS_REDUCER_ID_KERNEL
+		? -ENOENT
+		: wfs_view_reducer_next(view, reducer_id - 1, ret_name, &reducer);
+
+	return !r && reducer.reducer_id != reducer_id ? -ENOENT : r;
+}
+
+int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
+	struct wfs_bytes key, struct wfs_version *ret_version)
+{
+	struct wfs_bytes reducer;
+	int r = name_of_reducer(view, reducer_id, &reducer);
+
+	if (!r)
+		r = check_cell(session, reducer, key);
+	return r ? r : wfs_view_cell(view, reducer_id, key, ret_version);
+}
+
+int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
+	uint64_t after_id, struct wfs_session_walk *ret_walk)
+{
+	WFS_CLEANUP(wfs_session_walk_done) struct wfs_session_walk walk = {.looked_at = 0};
+	struct wfs_question question;
+	int r = look(session, &walk.sight);
+
+	if (!r)
+		r = name_of_reducer(view, reducer_id, &walk.reducer);
+	if (r)
+		return r;
+	const struct wfs_verdict verdict = caps_sight_listing(&walk.sight, walk.reducer, &question);
+	r = session_refused(session, walk.sight.rights, &question, &verdict, NULL);
+	if (!r)
+		r = wfs_entry_walk_init(&walk.entries, view, reducer_id, after_id);
+	if (r)
+		return r;
+	*ret_walk = walk;
+	walk = (struct wfs_session_walk){.looked_at = 0};
+	return 0;
+}
+
+int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry)
+{
+	int r;
+
+	while ((r = wfs_entry_walk_next(&walk->entries, ret_entry)) > 0) {
+		walk->looked_at++;
+		r = caps_sight_cell(&walk->sight, walk->reducer, ret_entry->key);
+		if (r)
+			return r;
+	}
+	return r;
+}
+
+void wfs_session_walk_done(struct wfs_session_walk *walk)
+{
+	wfs_entry_walk_done(&walk->entries);
+	caps_sight_done(&walk->sight);
+}
+
+/* Whoever has its number saw it once. */
+static int check_version(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
+{
+	const struct wfs_bytes manifest = NAME_MANIFEST;
+	struct wfs_bytes reducer;
+	struct wfs_bytes key;
+	int r;
+
+	if (wfs_cell_reducer(version->cell_id) == WFS_REDUCER_ID_KERNEL) {
+		r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_MANIFEST,
+			(struct wfs_path){&manifest, 1}, WFS_COVERAGE_WHOLE);
+	} else {
+		r = wfs_view_name(view, version, &reducer, &key);
+		if (!r)
+			r = check_cell(session, reducer, key);
+	}
+	return r == -ENOENT ? -EACCES : r;
+}
+
+int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
+	struct wfs_version *ret_version)
+{
+	struct wfs_version version;
+	int r = wfs_view_version(view, vid, &version);
+
+	if (!r && !wfs_session_sees_all(session))
+		r = check_version(session, view, &version);
+	if (!r)
+		*ret_version = version;
+	return r;
+}
+
+int wfs_session_version_name(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_version *version, struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key)
+{
+	(void)session; /* has the version already */
+	return wfs_view_name(view, version, ret_reducer, ret_key);
+}
+
+int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error)
+{
+	(void)session; /* has the version already */
+	return wfs_view_content(view, version, range, ret_content, error);
+}
+
+/* --- blobs --- */
+
+int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_hash *hash, struct wfs_blob *ret_blob,
+	struct wfs_blob_listing *ret_listing)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, NULL);
+
+	return r ? r : wfs_view_blob(view, hash, ret_blob, ret_listing);
+}
+
+int wfs_session_blob_listed(const struct wfs_session *session, struct wfs_view *view,
+	uint64_t listed_id, struct wfs_blob *ret_blob, struct wfs_blob_listing *ret_listing)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, NULL);
+
+	return r ? r : wfs_view_blob_listed(view, listed_id, ret_blob, ret_listing);
+}
+
+int wfs_session_blob_last(
+	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_listed_id)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, NULL);
+
+	return r ? r : wfs_view_blob_last(view, ret_listed_id);
+}
+
+int wfs_session_blob_content(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_blob *blob, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, error);
+
+	return r ? r : wfs_view_blob_content(view, blob, range, ret_content, error);
+}
+
+/* --- the journal --- */
+
+int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
+	struct wfs_bytes *ret_line)
+{
+	char name[sizeof("18446744073709551615.json")];
+	const int size = snprintf(name, sizeof(name), "%" PRIu64 ".json", seq);
+	const struct wfs_bytes names[] = {NAME_JOURNAL, WFS_BYTES(name, (size_t)size)};
+	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL,
+		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE);
+
+	return r ? r : wfs_view_record(view, seq, ret_line);
+}
+
+int wfs_session_record_time(
+	const struct wfs_session *session, struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)
+{
+	(void)session; /* a time of something else, for stat */
+	return wfs_view_record_time(view, seq, ret_at_ns);
+}
+
+int wfs_session_journal_size(
+	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes)
+{
+	(void)session; /* of a file that was looked up */
+	return wfs_view_journal_size(view, ret_size_bytes);
+}
+
+int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
+	uint64_t offset, size_t size, struct wfs_buffer *buffer)
+{
+	const struct wfs_bytes names[] = {NAME_JOURNAL, WFS_BYTES("log.jsonl", 9)};
+	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL,
+		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE);
+
+	return r == -ENOENT ? -EACCES : r ? r : wfs_view_journal_read(view, offset, size, buffer);
+}
+
+int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,
+	struct wfs_error *error)
+{
+	int r = wfs_session_judge(session, WFS_EFFECT_INTROSPECT_STATUS, error);
+
+	if (r)
+		return r;
+	wfs_world_figures(wfs_session_world(session), &ret_figures->world);
+	ret_figures->refused_total = wfs_authority_refused_total(session->authority);
+	return 0;
+}
+
+/* --- introspection --- */
+
+struct session_introspector {
+	struct wfs_introspector introspector; /* first: open_for_session casts back */
+	const struct wfs_session *session;
+};
+
+static int open_for_session(const struct wfs_introspector *introspector, uint64_t height,
+	struct wfs_view *ret_view, struct wfs_error *error)
+{
+	const struct session_introspector *self = (const struct session_introspector *)introspector;
+
+	return wfs_session_view(self->session, height, ret_view, error);
+}
+
+/* A reducer whose keys may be known need not be listed; one that is not seen is as if not there. */
+static int judge_listing(const struct wfs_session *session, const struct caps_sight *sight,
+	const json_t *params, struct wfs_error *error)
+{
+	const char *const name = json_string_value(json_object_get(params, "reducer"));
+	struct wfs_question question;
+
+	if (!name || !caps_sight_reducer(sight, wfs_bytes_text(name)))
+		return 0;
+	const struct wfs_verdict verdict =
+		caps_sight_listing(sight, wfs_bytes_text(name), &question);
+	return session_refused(session, sight->rights, &question, &verdict, error);
+}
+
+int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
+	const json_t *params, json_t **ret_payload, struct wfs_error *error)
+{
+	CAPS_AUTO_SIGHT struct caps_sight sight = {.rights = NULL};
+	int r = wfs_session_judge(session, effect, error);
+
+	*ret_payload = NULL;
+	if (!r && look(session, &sight))
+		r = wfs_error_from_errno(error, -ENOMEM, "judge a request");
+	if (!r && effect == WFS_EFFECT_INTROSPECT_LIST_CELLS)
+		r = judge_listing(session, &sight, params, error);
+	if (r)
+		return r;
+	const struct session_introspector self = {
+		{open_for_session, caps_sight_kernel(&sight)}, session};
+	return wfs_introspect(&self.introspector, effect, params, ret_payload, error);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rights as a filter of reducers and cells. */
+#include "caps/sight.h"
+
+#include "kernel/base/encode.h"
+
+/* A reducer's name as text, and the names of a path to one of its cells. */
+struct place {
+	char reducer[WFS_REDUCER_NAME_MAX + 1];
+	struct wfs_bytes names[3];
+};
+
+static void place_init(struct place *place, struct wfs_bytes reducer)
+{
+	const size_t size =
+		reducer.size < sizeof(place->reducer) ? reducer.size : sizeof(place->reducer) - 1;
+
+	memcpy(place->reducer, reducer.data, size);
+	place->reducer[size] = '\0';
+	place->names[0] = wfs_bytes_text("reducers");
+	place->names[1] = WFS_BYTES(place->reducer, size);
+}
+
+static struct wfs_question question_of(
+	const struct caps_sight *sight, enum wfs_effect effect, const char *reducer)
+{
+	return (struct wfs_question){.effect = effect,
+		.origin = sight->origin,
+		.now_ns = sight->now_ns,
+		.of_any = !reducer,
+		.reducer = reducer};
+}
+
+static bool allows(const struct caps_sight *sight, enum wfs_effect effect, const char *reducer)
+{
+	const struct wfs_question question = question_of(sight, effect, reducer);
+
+	return wfs_rights_judge(sight->rights, &question).code == WFS_OK;
+}
+
+static enum wfs_coverage coverage(
+	const struct caps_sight *sight, const struct place *place, size_t count)
+{
+	return wfs_rights_coverage(
+		sight->rights, (struct wfs_path){place->names, count}, sight->now_ns);
+}
+
+bool caps_sight_manifest(const struct caps_sight *sight)
+{
+	const struct wfs_bytes name = wfs_bytes_text("manifest");
+
+	return allows(sight, WFS_EFFECT_INTROSPECT_MANIFEST, NULL) &&
+		wfs_rights_coverage(sight->rights, (struct wfs_path){&name, 1}, sight->now_ns) ==
+		WFS_COVERAGE_WHOLE;
+}
+
+bool caps_sight_reducer(const struct caps_sight *sight, struct wfs_bytes name)
+{
+	struct place place;
+
+	if (wfs_rights_see_all(sight->rights))
+		return true;
+	place_init(&place, name);
+	return (allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE, place.reducer) ||
+		       allows(sight, WFS_EFFECT_INTROSPECT_LIST_CELLS, place.reducer)) &&
+		coverage(sight, &place, 2) > WFS_COVERAGE_NONE;
+}
+
+int caps_sight_cell(const struct caps_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct place place;
+
+	if (wfs_rights_see_all(sight->rights))
+		return 1;
+	place_init(&place, reducer);
+	place.names[2] = key; /* which most often is its file's name */
+	if (wfs_name_size(key.data, key.size) != key.size) {
+		wfs_name_append(&name, key.data, key.size);
+		if (wfs_buffer_check(&name))
+			return -ENOMEM;
+		place.names[2] = wfs_buffer_bytes(&name);
+	}
+	return coverage(sight, &place, 3) == WFS_COVERAGE_WHOLE &&
+		allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE, place.reducer);
+}
+
+struct wfs_verdict caps_sight_listing(
+	const struct caps_sight *sight, struct wfs_bytes reducer, struct wfs_question *ret_question)
+{
+	struct place place;
+
+	place_init(&place, reducer);
+	*ret_question = question_of(sight, WFS_EFFECT_INTROSPECT_LIST_CELLS, place.reducer);
+	const struct wfs_verdict verdict = wfs_rights_judge(sight->rights, ret_question);
+	ret_question->reducer = NULL; /* it ends here */
+	return verdict;
+}
+
+/* --- for the kernel --- */
+
+static bool sees_manifest(const struct wfs_sight *sight)
+{
+	return caps_sight_manifest((const struct caps_sight *)sight);
+}
+
+static bool sees_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
+{
+	return caps_sight_reducer((const struct caps_sight *)sight, name);
+}
+
+static bool sees_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
+{
+	return caps_sight_cell((const struct caps_sight *)sight, reducer, key) > 0;
+}
+
+void caps_sight_init(
+	struct caps_sight *sight, struct wfs_rights *rights, enum wfs_origin origin, int64_t now_ns)
+{
+	*sight = (struct caps_sight){
+		.sight = {sees_manifest, sees_reducer, sees_cell},
+		.rights = rights,
+		.origin = origin,
+		.now_ns = now_ns,
+	};
+}
+
+void caps_sight_done(struct caps_sight *sight)
+{
+	wfs_rights_unref(sight->rights);
+	sight->rights = NULL;
+}
+
+const struct wfs_sight *caps_sight_kernel(const struct caps_sight *sight)
+{
+	return wfs_rights_see_all(sight->rights) ? NULL : &sight->sight;
+}

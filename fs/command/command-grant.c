@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands about who may do what: grant, revoke, principal add. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "fs/command/command-table.h"
+#include "kernel/base/clock.h"
+#include "kernel/base/encode.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* --- when a grant ends --- */
+
+static int misuse_expiry(struct wfs_run *run, const char *text)
+{
+	return wfs_run_misuse(run,
+		"--expires: expected a time like +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z, got "
+		"'%.60s'",
+		text);
+}
+
+/* `+1h`. Return: 0, or -EINVAL. */
+static int read_duration(const char *text, int64_t *ret_ns)
+{
+	static const struct {
+		char unit;
+		int64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	uint64_t number;
+	const size_t digits = wfs_decimal_read(text, strlen(text), &number);
+
+	for (size_t i = 0; digits && i < WFS_ARRAY_COUNT(units); i++) {
+		const int64_t unit_ns = units[i].seconds * SECOND_NS;
+
+		if (text[digits] != units[i].unit || text[digits + 1])
+			continue;
+		if (number > (uint64_t)(INT64_MAX / unit_ns))
+			return -EINVAL;
+		*ret_ns = (int64_t)number * unit_ns;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* RFC 3339: `2027-01-31T12:00:00Z`, or with an offset as `+01:00`. Return: 0, or -EINVAL. */
+static int read_time(const char *text, int64_t *ret_ns)
+{
+	struct tm tm = {0};
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	int64_t seconds = rest ? timegm(&tm) : 0;
+	int hours = 0;
+	int minutes = 0;
+	int size = 0;
+
+	if (!rest)
+		return -EINVAL;
+	if (strcmp(rest, "Z") != 0) {
+		if ((*rest != '+' && *rest != '-') ||
+			sscanf(rest + 1, "%2d:%2d%n", &hours, &minutes, &size) != 2 || size != 5 ||
+			rest[6])
+			return -EINVAL;
+		seconds -= (*rest == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+	}
+	if (seconds <= 0 || seconds > INT64_MAX / SECOND_NS)
+		return -EINVAL;
+	*ret_ns = seconds * SECOND_NS;
+	return 0;
+}
+
+/* Return: new reference, NULL when it is not given or (misused) is no time. */
+static json_t *expiry(struct wfs_run *run)
+{
+	const char *const text = run->options[WFS_OPTION_EXPIRES];
+	const int64_t now_ns = wfs_clock_realtime_ns();
+	int64_t ns = 0;
+	int r;
+
+	if (!text)
+		return NULL;
+	r = *text == '+' ? read_duration(text + 1, &ns) : read_time(text, &ns);
+	if (!r && *text == '+')
+		r = ns > INT64_MAX - now_ns ? -EINVAL : 0;
+	if (r) {
+		(void)misuse_expiry(run, text);
+		return NULL;
+	}
+	return json_integer(*text == '+' ? now_ns + ns : ns);
+}
+
+/* --- the parts of a grant --- */
+
+static int add_limit(struct wfs_run *run, enum wfs_option option, json_t *budget)
+{
+	const char *const text = run->options[option];
+	uint64_t number;
+	int r = text ? wfs_run_number(run, "a budget", text, &number) : 0;
+
+	if (r || !text)
+		return r;
+	return json_object_set_new(
+		       budget, wfs_option_rows[option].name, json_integer((json_int_t)number)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+/* `query` is short for `sys/query@1`. Return: new reference, NULL without memory. */
+static json_t *cap_name(const char *text)
+{
+	return strchr(text, '/') ? json_string(text) : json_sprintf("sys/%s@1", text);
+}
+
+static int read_params(struct wfs_run *run, json_t **ret_params)
+{
+	if (run->argument_count < 3)
+		return 0;
+	return wfs_json_parse_bounded(
+		run->arguments[2], strlen(run->arguments[2]), ret_params, &run->error);
+}
+
+static int make_grant(struct wfs_run *run, json_t **ret_grant)
+{
+	WFS_AUTO_JSON json_t *budget = json_object();
+	WFS_AUTO_JSON json_t *params = NULL;
+	WFS_AUTO_JSON json_t *expires = expiry(run);
+	int r = run->misused ? -EINVAL : budget ? read_params(run, &params) : -ENOMEM;
+
+	if (!r)
+		r = add_limit(run, WFS_OPTION_CALLS, budget);
+	if (!r)
+		r = add_limit(run, WFS_OPTION_TOKENS, budget);
+	if (r)
+		return r;
+	*ret_grant = json_pack("{s:s, s:o, s:O*, s:s*, s:O*, s:O*}", "to", run->arguments[0], "cap",
+		cap_name(run->arguments[1]), "params", params, "name",
+		run->options[WFS_OPTION_GRANT_NAME], "expires_at_ns", expires, "budget",
+		json_object_size(budget) > 0 ? budget : NULL);
+	return *ret_grant ? 0 : -ENOMEM;
+}
+
+/* --- the commands --- */
+
+int wfs_run_grant(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	json_t *grant = NULL;
+	int r = make_grant(run, &grant);
+
+	if (!r)
+		r = wfs_run_call(run, "grant", grant, &result);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	fprintf(run->out, "%s\n", wfs_run_text(result, "name"));
+	return 0;
+}
+
+/* A change whose answer says nothing that is not known. */
+static int run_silent(struct wfs_run *run, const char *verb, json_t *payload, const char *done)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, verb, payload, &result);
+
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	wfs_run_notice(run, "%s %s", done, run->arguments[0]);
+	return 0;
+}
+
+int wfs_run_revoke(struct wfs_run *run)
+{
+	return run_silent(run, "revoke", json_pack("{s:s}", "name", run->arguments[0]), "revoked");
+}
+
+int wfs_run_principal_add(struct wfs_run *run)
+{
+	return run_silent(run, "principal", json_pack("{s:s}", "id", run->arguments[0]), "added");
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is dropped, in which order. See revoke.h. */
+#include "fs/data/revoke.h"
+
+#include <stddef.h>
+
+#include "kernel/base/log.h"
+
+#define CTL_NAME "ctl"
+
+enum {
+	ROOM = 1 << 16
+}; /* names dropped to make room: a tenth of a second, for which commits wait */
+
+/* Of what Linux has forgotten meanwhile nothing is cached. */
+static int told(int r)
+{
+	return r == -ENOENT ? 0 : r;
+}
+
+static bool is_directory(uint64_t ino)
+{
+	struct wfs_node node;
+
+	return wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_DIRECTORY;
+}
+
+/* A listing's pages may be locked by a reader, those of a file never for long. */
+static uint64_t contents_of(uint64_t ino)
+{
+	return is_directory(ino) ? WFS_TELLER_ATTRIBUTES : 0;
+}
+
+static int drop_contents(struct wfs_revoke *revoke)
+{
+	struct wfs_teller *const teller = revoke->teller;
+	struct wfs_known_walk walk;
+	uint64_t ino;
+	int r = told(wfs_teller_inode(teller, FUSE_ROOT_ID, WFS_TELLER_ATTRIBUTES));
+
+	if (r)
+		return r;
+	wfs_known_walk_init(&walk, revoke->known);
+	while (!r && wfs_known_next(&walk, &ino))
+		r = told(wfs_teller_inode(teller, ino, contents_of(ino)));
+	return r;
+}
+
+void wfs_revoke_contents(struct wfs_teller *teller, struct wfs_known *known)
+{
+	struct wfs_known_walk walk;
+	uint64_t ino;
+	int r = 0;
+
+	wfs_known_walk_init(&walk, known);
+	while (!r && wfs_known_next(&walk, &ino))
+		r = told(wfs_teller_inode_here(teller, ino, contents_of(ino)));
+	if (r)
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
+			"cannot drop what is cached, open files may still show it: %s",
+			strerrordesc_np(-r));
+}
+
+/* What is mounted on a name that is dropped goes with it: d_invalidate() in Linux fs/dcache.c. */
+static bool is_mount_point(const struct wfs_tree *tree, const struct wfs_known_name *name)
+{
+	return tree->ctl_directory && name->parent == FUSE_ROOT_ID &&
+		name->size == strlen(CTL_NAME) && memcmp(name->text, CTL_NAME, name->size) == 0;
+}
+
+/* Drops up to @count. */
+static int drop_names(struct wfs_revoke *revoke, size_t count)
+{
+	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
+	struct wfs_known_name name;
+	int r = 0;
+
+	wfs_known_walk_init(&walk, revoke->known);
+	while (!r && count-- > 0 && wfs_known_take_name(&walk, &name))
+		if (!is_mount_point(revoke->tree, &name))
+			r = told(wfs_teller_entry(
+				revoke->teller, name.parent, name.text, name.size));
+	return r;
+}
+
+/* Of a directory whose names were all listed without attributes none is known: any name waits for
+ * the listings in flight. */
+static int drop_listing(struct wfs_teller *teller, uint64_t directory)
+{
+	int r = told(wfs_teller_entry(teller, directory, "_", 1));
+
+	return r ? r : told(wfs_teller_inode(teller, directory, 0));
+}
+
+static int drop_listings(struct wfs_revoke *revoke)
+{
+	struct wfs_teller *const teller = revoke->teller;
+	struct wfs_known_walk walk;
+	uint64_t ino;
+	int r = drop_listing(teller, FUSE_ROOT_ID);
+
+	if (r)
+		return r;
+	wfs_known_walk_init(&walk, revoke->known);
+	while (!r && wfs_known_next(&walk, &ino)) {
+		if (is_directory(ino))
+			r = drop_listing(teller, ino);
+		else
+			r = told(wfs_teller_inode(teller, ino, WFS_TELLER_ATTRIBUTES));
+	}
+	return r;
+}
+
+/* On the teller's thread. With -ECANCELED the connection may be gone. */
+static int take_back(void *context)
+{
+	struct wfs_revoke *const revoke = context;
+	int r = drop_contents(revoke);
+
+	if (!r)
+		r = wfs_notify_log_anew(revoke->notify);
+	if (!r)
+		r = drop_names(revoke, SIZE_MAX);
+	return r ? r : drop_listings(revoke);
+}
+
+/* The same thread. Linux forgets an inode when nobody uses it and it has lost its last name. */
+static int make_room(void *context)
+{
+	return drop_names(context, ROOM);
+}
+
+void wfs_revoke_make_room(struct wfs_revoke *revoke)
+{
+	wfs_teller_post(revoke->teller, make_room, revoke);
+}
+
+static void changed(struct wfs_rights_watcher *watcher)
+{
+	struct wfs_revoke *const revoke =
+		(void *)((char *)watcher - offsetof(struct wfs_revoke, watcher));
+
+	wfs_session_settle(revoke->tree->session);
+	int r = wfs_teller_run(revoke->teller, take_back, revoke);
+	if (!r)
+		return;
+	if (r != -ECANCELED)
+		wfs_teller_end(revoke->teller, strerrordesc_np(-r));
+	/* Whoever has files open in a mount that is ended would still see what is cached of them. */
+	wfs_revoke_contents(revoke->teller, revoke->known);
+}
+
+int wfs_revoke_init(struct wfs_revoke *revoke, const struct wfs_tree *tree,
+	struct wfs_teller *teller, struct wfs_known *known, struct wfs_notify *notify)
+{
+	*revoke = (struct wfs_revoke){.watcher.changed = changed,
+		.tree = tree,
+		.teller = teller,
+		.known = known,
+		.notify = notify};
+	int r = wfs_session_watch(tree->session, &revoke->watcher);
+	revoke->watching = r == 0;
+	return wfs_trace(r);
+}
+
+void wfs_revoke_stop(struct wfs_revoke *revoke)
+{
+	if (!revoke->watching)
+		return;
+	wfs_session_unwatch(revoke->tree->session, &revoke->watcher);
+	revoke->watching = false;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which principal a user is: what host.json says, and what is wrong with it. */
+#include "tests/unit/world-fixture.h"
+
+#include "fs/server/peer.h"
+
+struct placed {
+	char directory[64];
+};
+
+static int setup(void **state)
+{
+	struct placed *const placed = calloc(1, sizeof(*placed));
+
+	*state = placed;
+	snprintf(placed->directory, sizeof(placed->directory), "/tmp/wfs-peer-XXXXXX");
+	return mkdtemp(placed->directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct placed *const placed = *state;
+
+	wfs_directory_remove(placed->directory);
+	free(placed);
+	return 0;
+}
+
+#define PLACED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+static void users_are_the_principals_that_host_json_names(void **state)
+{
+	const struct placed *const placed = *state;
+	struct wfs_peers *peers = NULL;
+
+	put_file(placed->directory, "host.json",
+		"{\"uids\":{\"54321\":\"alice\",\"0\":\"bob\"},\"models\":{}}");
+
+	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
+	assert_true(wfs_peers_any(peers));
+	assert_string_equal(wfs_peers_principal(peers, 54321), "alice");
+	assert_string_equal(wfs_peers_principal(peers, 0), "operator");
+	assert_string_equal(wfs_peers_principal(peers, geteuid()), "operator");
+	assert_null(wfs_peers_principal(peers, 54322));
+	wfs_peers_free(peers);
+}
+
+static void without_host_json_there_is_the_operator(void **state)
+{
+	const struct placed *const placed = *state;
+	struct wfs_peers *peers = NULL;
+
+	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
+	assert_false(wfs_peers_any(peers));
+	assert_string_equal(wfs_peers_principal(peers, geteuid()), "operator");
+	assert_null(wfs_peers_principal(peers, 54321));
+	wfs_peers_free(peers);
+}
+
+static const struct {
+	const char *text;
+	enum wfs_error_code code;
+	const char *says;
+} refusals[] = {
+	{"{", WFS_E_INVALID_JSON, "host.json: "},
+	{"{\"uids\":[]}", WFS_E_INVALID_ARGUMENT, "/uids: expected an object"},
+	{"{\"uids\":{\"alice\":\"alice\"}}", WFS_E_INVALID_ARGUMENT, "a user's number"},
+	{"{\"uids\":{\"007\":\"alice\"}}", WFS_E_INVALID_ARGUMENT, "a user's number"},
+	{"{\"uids\":{\"4294967296\":\"alice\"}}", WFS_E_INVALID_ARGUMENT, "a user's number"},
+	{"{\"uids\":{\"7\":7}}", WFS_E_INVALID_ARGUMENT, "/uids/7: expected the id"},
+};
+
+static void what_is_wrong_in_host_json_is_told(void **state)
+{
+	const struct placed *const placed = *state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(refusals); i++) {
+		struct wfs_error error = {.code = WFS_OK};
+		struct wfs_peers *peers = NULL;
+
+		print_message("%s\n", refusals[i].text);
+		put_file(placed->directory, "host.json", refusals[i].text);
+		assert_int_equal(wfs_peers_new(placed->directory, &peers, &error), -EINVAL);
+		assert_int_equal(error.code, refusals[i].code);
+		assert_non_null(strstr(error.message, refusals[i].says));
+		assert_null(peers);
+	}
+}
+
+static void a_large_host_json_is_refused(void **state)
+{
+	const struct placed *const placed = *state;
+	WFS_AUTO_FREE char *text = malloc(WFS_PEERS_FILE_MAX + 2);
+	struct wfs_error error = {.code = WFS_OK};
+	struct wfs_peers *peers = NULL;
+
+	assert_non_null(text);
+	memset(text, ' ', WFS_PEERS_FILE_MAX + 1);
+	text[WFS_PEERS_FILE_MAX + 1] = '\0';
+	put_file(placed->directory, "host.json", text);
+
+	assert_int_equal(wfs_peers_new(placed->directory, &peers, &error), -EFBIG);
+	assert_int_equal(error.code, WFS_E_TOO_LARGE);
+	wfs_peers_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLACED(users_are_the_principals_that_host_json_names),
+		PLACED(without_host_json_there_is_the_operator),
+		PLACED(what_is_wrong_in_host_json_is_told),
+		PLACED(a_large_host_json_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
+}

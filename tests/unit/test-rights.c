@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rights: what grants and the policy allow together, and what they say when they do not. */
+#include "tests/unit/json-helper.h"
+
+#include "caps/rights.h"
+#include "kernel/manifest/source.h"
+
+enum { NOW = 1000 };
+
+/* A manifest with the built-in definitions. @rules: of the policy in force, NULL: the default one. */
+static struct wfs_manifest *manifest_with(const char *rules)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SOURCE struct wfs_source source = {0};
+	struct wfs_manifest *manifest = NULL;
+
+	assert_int_equal(wfs_source_empty("test", &source, NULL), 0);
+	if (rules) {
+		json_t *policy = json_pack("{s:s, s:s, s:o}", "$kind", "defpolicy", "name",
+			"test/Policy@1", "rules", json_of(rules));
+
+		json_array_append_new(json_object_get(source.manifest, "policies"), policy);
+		json_object_set_new(source.manifest, "policy", json_string("test/Policy@1"));
+	}
+	if (wfs_manifest_new(source.manifest, &problems, &manifest))
+		fail_msg("%s", wfs_buffer_text(&problems.lines));
+	return manifest;
+}
+
+/* Rights of alice. @grants: object of grants by name, without the members that are always alike. */
+static struct wfs_rights *rights_of(const char *grants_text, const char *rules)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(rules);
+	WFS_AUTO_JSON json_t *grants = json_of(grants_text);
+	struct wfs_rights *rights = NULL;
+	const char *name;
+	json_t *grant;
+
+	json_object_foreach(grants, name, grant)
+	{
+		if (!json_object_get(grant, "to"))
+			json_object_set_new(grant, "to", json_string("alice"));
+		json_object_set_new(grant, "name", json_string(name));
+	}
+	assert_int_equal(wfs_rights_new("alice", manifest, grants, &rights), 0);
+	return rights;
+}
+
+static struct wfs_verdict judge(const struct wfs_rights *rights, enum wfs_effect effect)
+{
+	const struct wfs_question question = {.effect = effect, .now_ns = NOW, .of_any = true};
+
+	return wfs_rights_judge(rights, &question);
+}
+
+static enum wfs_error_code code_of(const struct wfs_rights *rights, enum wfs_effect effect)
+{
+	return judge(rights, effect).code;
+}
+
+static void who_holds_nothing_may_do_nothing(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights =
+		rights_of("{'g':{'cap':'sys/admin@1','params':{},'to':'bob'}}", NULL);
+
+	(void)state;
+	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++)
+		assert_int_equal(code_of(rights, (enum wfs_effect)effect), WFS_E_NOT_AUTHORIZED);
+	assert_false(wfs_rights_see_all(rights));
+}
+
+static void a_grant_covers_the_effects_of_its_type(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights =
+		rights_of("{'g':{'cap':'sys/query@1','params':{}}}", NULL);
+
+	(void)state;
+	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_OK);
+	assert_int_equal(code_of(rights, WFS_EFFECT_BLOB_GET), WFS_E_NOT_AUTHORIZED);
+	assert_int_equal(code_of(rights, WFS_EFFECT_EVENT_EMIT), WFS_E_NOT_AUTHORIZED);
+	assert_true(wfs_rights_see_all(rights));
+}
+
+static void a_grant_ends_at_its_time(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights =
+		rights_of("{'g':{'cap':'sys/query@1','params':{},'expires_at_ns':1500}}", NULL);
+	struct wfs_question question = {
+		.effect = WFS_EFFECT_INTROSPECT_MANIFEST, .now_ns = 1499, .of_any = true};
+	const struct wfs_path root = {.count = 0};
+	struct wfs_error error;
+
+	(void)state;
+	assert_int_equal(wfs_rights_judge(rights, &question).code, WFS_OK);
+	assert_int_equal(wfs_rights_coverage(rights, root, 1499), WFS_COVERAGE_WHOLE);
+	assert_false(wfs_rights_see_all(rights));
+
+	question.now_ns = 1500;
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	assert_int_equal(verdict.code, WFS_E_EXPIRED);
+	assert_string_equal(verdict.grant, "g");
+	assert_int_equal(wfs_rights_coverage(rights, root, 1500), WFS_COVERAGE_NONE);
+	assert_int_equal(wfs_rights_explain(rights, &question, &verdict, &error), -EACCES);
+	assert_non_null(strstr(error.message, "'g' of 'alice' expired at 1970-01-01T00:00:00Z"));
+}
+
+static void grants_add_up(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights =
+		rights_of("{'a':{'cap':'sys/query@1','params':{'scope':['reducers/a']}},"
+			  "'b':{'cap':'sys/query@1','params':{'scope':'reducers/b/x*'}}}",
+			NULL);
+	struct wfs_bytes names[] = {
+		wfs_bytes_text("reducers"), wfs_bytes_text("a"), wfs_bytes_text("xy")};
+
+	(void)state;
+	assert_int_equal(
+		wfs_rights_coverage(rights, (struct wfs_path){names, 2}, NOW), WFS_COVERAGE_WHOLE);
+	names[1] = wfs_bytes_text("b");
+	assert_int_equal(
+		wfs_rights_coverage(rights, (struct wfs_path){names, 2}, NOW), WFS_COVERAGE_BELOW);
+	assert_int_equal(
+		wfs_rights_coverage(rights, (struct wfs_path){names, 3}, NOW), WFS_COVERAGE_WHOLE);
+	names[1] = wfs_bytes_text("c");
+	assert_int_equal(
+		wfs_rights_coverage(rights, (struct wfs_path){names, 2}, NOW), WFS_COVERAGE_NONE);
+}
+
+static void what_is_no_grant_grants_nothing(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights =
+		rights_of("{'a':{'cap':'sys/query@1','params':{'scope':['a//b']}},"
+			  "'b':{'cap':'sys/none@1','params':{}},"
+			  "'c':{'params':{}},"
+			  "'d':{'cap':'sys/query@1','params':{},'expires_at_ns':'never'}}",
+			NULL);
+
+	(void)state;
+	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_E_NOT_AUTHORIZED);
+}
+
+static void named_actions_only_are_covered(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights =
+		rights_of("{'g':{'cap':'sys/act@1','params':{'actions':['noop']}}}", NULL);
+	WFS_AUTO_RIGHTS struct wfs_rights *events =
+		rights_of("{'g':{'cap':'sys/act@1','params':{'actions':['event.emit']}}}", NULL);
+
+	(void)state;
+	assert_int_equal(code_of(rights, WFS_EFFECT_ACTION_NOOP), WFS_OK);
+	assert_int_equal(code_of(rights, WFS_EFFECT_EVENT_EMIT), WFS_E_NOT_AUTHORIZED);
+	assert_int_equal(code_of(events, WFS_EFFECT_ACTION_NOOP), WFS_E_NOT_AUTHORIZED);
+	assert_int_equal(code_of(events, WFS_EFFECT_EVENT_EMIT), WFS_OK);
+}
+
+static void a_budget_is_charged_until_it_is_used_up(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *some =
+		rights_of("{'a':{'cap':'sys/act@1','params':{},'budget':{'calls':2},"
+			  "'used':{'calls':1,'tokens':0}}}",
+			NULL);
+	WFS_AUTO_RIGHTS struct wfs_rights *none =
+		rights_of("{'a':{'cap':'sys/act@1','params':{},'budget':{'calls':2},"
+			  "'used':{'calls':2,'tokens':0}}}",
+			NULL);
+	WFS_AUTO_RIGHTS struct wfs_rights *other =
+		rights_of("{'a':{'cap':'sys/act@1','params':{},'budget':{'calls':2},"
+			  "'used':{'calls':2,'tokens':0}},'b':{'cap':'sys/act@1','params':{}}}",
+			NULL);
+
+	(void)state;
+	assert_true(judge(some, WFS_EFFECT_EVENT_EMIT).charged);
+	assert_int_equal(code_of(some, WFS_EFFECT_EVENT_EMIT), WFS_OK);
+	assert_int_equal(code_of(none, WFS_EFFECT_EVENT_EMIT), WFS_E_QUOTA_EXCEEDED);
+	assert_int_equal(code_of(other, WFS_EFFECT_EVENT_EMIT), WFS_OK);
+	assert_string_equal(judge(other, WFS_EFFECT_EVENT_EMIT).grant, "b");
+	assert_false(judge(other, WFS_EFFECT_EVENT_EMIT).charged);
+}
+
+#define ALL_QUERIES "{'g':{'cap':'sys/query@1','params':{}}}"
+
+static void the_first_rule_that_fits_decides(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(ALL_QUERIES,
+		"[{'when':{'effect':'introspect.manifest','principal':'bob'},'decision':'deny'},"
+		"{'when':{'effect':'introspect.list*'},'decision':'deny'},"
+		"{'when':{'effect':'introspect.*'},'decision':'allow'}]");
+	const struct wfs_question question = {
+		.effect = WFS_EFFECT_INTROSPECT_LIST_CELLS, .now_ns = NOW, .of_any = true};
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	struct wfs_error error;
+
+	(void)state;
+	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_OK);
+	assert_int_equal(verdict.code, WFS_E_POLICY_DENIED);
+	assert_int_equal(verdict.rule_index, 1);
+	assert_int_equal(wfs_rights_explain(rights, &question, &verdict, &error), -EACCES);
+	assert_string_equal(error.message,
+		"rule 1 of the policy 'test/Policy@1' denies introspect.list_cells to 'alice'");
+	assert_false(wfs_rights_see_all(rights));
+}
+
+static void what_no_rule_fits_is_denied(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights =
+		rights_of(ALL_QUERIES, "[{'when':{'principal':'bob'},'decision':'allow'}]");
+	const struct wfs_question question = {
+		.effect = WFS_EFFECT_INTROSPECT_MANIFEST, .now_ns = NOW};
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	struct wfs_error error;
+
+	(void)state;
+	assert_int_equal(verdict.code, WFS_E_POLICY_DENIED);
+	assert_true(verdict.rule_index == SIZE_MAX);
+	assert_int_equal(wfs_rights_explain(rights, &question, &verdict, &error), -EACCES);
+	assert_non_null(strstr(error.message, "no rule of the policy 'test/Policy@1' allows"));
+}
+
+static void a_rule_about_a_reducer_is_about_that_one(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(ALL_QUERIES,
+		"[{'when':{'reducer':'secret*'},'decision':'deny'},{'when':{},'decision':'allow'}"
+		"]");
+	struct wfs_question question = {
+		.effect = WFS_EFFECT_INTROSPECT_REDUCER_STATE, .now_ns = NOW, .reducer = "secrets"};
+
+	(void)state;
+	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_REDUCER_STATE), WFS_OK);
+	assert_int_equal(wfs_rights_judge(rights, &question).code, WFS_E_POLICY_DENIED);
+	question.reducer = "public";
+	assert_int_equal(wfs_rights_judge(rights, &question).code, WFS_OK);
+	assert_false(wfs_rights_see_all(rights));
+}
+
+static void only_what_shows_something_makes_rights_differ(void **state)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(NULL);
+	static const char *const texts[] = {
+		"{'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'}}",
+		"{'g':{'cap':'sys/"
+		"query@1','name':'g','params':{},'to':'alice','used':{'calls':1}}}",
+		"{'g':{'cap':'sys/query@1','name':'g','params':{'scope':['a']},'to':'alice'}}",
+		"{}",
+	};
+	struct wfs_rights *rights[WFS_ARRAY_COUNT(texts)];
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++) {
+		WFS_AUTO_JSON json_t *grants = json_of(texts[i]);
+
+		assert_int_equal(wfs_rights_new("alice", manifest, grants, &rights[i]), 0);
+	}
+	assert_true(wfs_rights_see_the_same(rights[0], rights[1]));
+	assert_false(wfs_rights_see_the_same(rights[0], rights[2]));
+	assert_false(wfs_rights_see_the_same(rights[0], rights[3]));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++)
+		wfs_rights_unref(rights[i]);
+}
+
+/* Each row: what is to be passed on by who holds `held`, and whether it can be. */
+static const struct {
+	const char *part;
+	int result;
+} parts[] = {
+	{"{'cap':'sys/query@1','params':{'scope':['reducers/a/x']},'expires_at_ns':1500}", 0},
+	{"{'cap':'sys/query@1','params':{'scope':['reducers/a']},'expires_at_ns':2000}", 0},
+	{"{'cap':'sys/query@1','params':{'scope':['reducers/a']}}", -EACCES},
+	{"{'cap':'sys/query@1','params':{'scope':['reducers/a']},'expires_at_ns':2001}", -EACCES},
+	{"{'cap':'sys/query@1','params':{'scope':['reducers/*']},'expires_at_ns':1500}", -EACCES},
+	{"{'cap':'sys/query@1','params':{},'expires_at_ns':1500}", -EACCES},
+	{"{'cap':'sys/query@1','expires_at_ns':1500}", -EACCES},
+	{"{'cap':'sys/query@1','params':{'scope':['a//b']},'expires_at_ns':1500}", -EINVAL},
+	{"{'cap':'sys/blob@1','params':{}}", -EACCES},
+	{"{'cap':'sys/act@1','params':{'actions':['noop']}}", 0},
+	{"{'cap':'sys/act@1','params':{'actions':['noop','transfer']}}", -EACCES},
+	{"{'cap':'sys/act@1','params':{}}", -EACCES},
+};
+
+static void a_part_of_what_is_held_can_be_passed_on(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(
+		"{'q':{'cap':'sys/query@1','params':{'scope':['reducers/a']},'expires_at_ns':2000},"
+		"'b':{'cap':'sys/blob@1','params':{},'expires_at_ns':999},"
+		"'a':{'cap':'sys/act@1','params':{'actions':['noop','event.emit']}}}",
+		NULL);
+	const struct wfs_question question = {.effect = WFS_EFFECT_WORLD_GRANT, .now_ns = NOW};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(parts); i++) {
+		WFS_AUTO_JSON json_t *part = json_of(parts[i].part);
+		struct wfs_verdict verdict = {.code = WFS_OK};
+		struct wfs_error error = {.code = WFS_OK};
+		const char *from = NULL;
+
+		print_message("%s\n", parts[i].part);
+		assert_int_equal(wfs_rights_cover(rights, &question, part, &verdict, &from, &error),
+			parts[i].result);
+		assert_int_equal(from != NULL, parts[i].result == 0);
+		if (parts[i].result == -EACCES)
+			assert_int_equal(verdict.code, WFS_E_NOT_AUTHORIZED);
+	}
+}
+
+static void the_policy_is_asked_before_something_is_passed_on(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(ALL_QUERIES,
+		"[{'when':{'effect':'world.grant'},'decision':'deny'},{'when':{},'decision':'allow'"
+		"}]");
+	const struct wfs_question question = {.effect = WFS_EFFECT_WORLD_GRANT, .now_ns = NOW};
+	WFS_AUTO_JSON json_t *part = json_of("{'cap':'sys/query@1','params':{'scope':['a']}}");
+	struct wfs_verdict verdict;
+	struct wfs_error error;
+	const char *from = NULL;
+
+	(void)state;
+	assert_int_equal(
+		wfs_rights_cover(rights, &question, part, &verdict, &from, &error), -EACCES);
+	assert_int_equal(verdict.code, WFS_E_POLICY_DENIED);
+	assert_int_equal(verdict.rule_index, 0);
+	assert_null(from);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_holds_nothing_may_do_nothing),
+		cmocka_unit_test(a_grant_covers_the_effects_of_its_type),
+		cmocka_unit_test(a_grant_ends_at_its_time),
+		cmocka_unit_test(grants_add_up),
+		cmocka_unit_test(what_is_no_grant_grants_nothing),
+		cmocka_unit_test(named_actions_only_are_covered),
+		cmocka_unit_test(a_budget_is_charged_until_it_is_used_up),
+		cmocka_unit_test(the_first_rule_that_fits_decides),
+		cmocka_unit_test(what_no_rule_fits_is_denied),
+		cmocka_unit_test(a_rule_about_a_reducer_is_about_that_one),
+		cmocka_unit_test(only_what_shows_something_makes_rights_differ),
+		cmocka_unit_test(a_part_of_what_is_held_can_be_passed_on),
+		cmocka_unit_test(the_policy_is_asked_before_something_is_passed_on),
+	};
+
+	return cmocka_run_group_tests_name("rights", tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a session shows and does depends on its grants, whichever way it is asked. */
+#include "tests/unit/session-fixture.h"
+
+#include "kernel/base/encode.h"
+
+static struct wfs_view look(struct at_work *work, const struct wfs_session *session)
+{
+	struct wfs_view view;
+
+	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, &work->error), 0);
+	return view;
+}
+
+static uint32_t reducer_id(struct at_work *work, const char *name)
+{
+	WFS_AUTO_VIEW struct wfs_view view = look(work, work->operator);
+	struct wfs_reducer reducer;
+
+	assert_int_equal(
+		wfs_session_reducer(work->operator, & view, name, strlen(name), &reducer), 0);
+	return reducer.reducer_id;
+}
+
+/* The keys that a session lists, each with a space behind it; caller frees. */
+static char *keys_of(struct at_work *work, const struct wfs_session *session, const char *reducer)
+{
+	WFS_AUTO_VIEW struct wfs_view view = look(work, session);
+	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {.looked_at = 0};
+	WFS_AUTO_BUFFER struct wfs_buffer keys = {0};
+	struct wfs_entry entry;
+	int r = wfs_session_cells(session, &view, reducer_id(work, reducer), 0, &walk);
+
+	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
+		wfs_buffer_append(&keys, entry.key.data, entry.key.size);
+		wfs_buffer_append_byte(&keys, ' ');
+		r = 0;
+	}
+	if (r)
+		wfs_buffer_printf(&keys, "%s", strerrorname_np(-r));
+	return strdup(wfs_buffer_text(&keys));
+}
+
+static void assert_keys(struct at_work *work, const char *reducer, const char *expected)
+{
+	WFS_AUTO_FREE char *keys = keys_of(work, work->alice, reducer);
+
+	assert_string_equal(keys, expected);
+}
+
+static int cell(
+	struct at_work *work, const char *reducer, const char *key, struct wfs_version *ret_version)
+{
+	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
+
+	return wfs_session_cell(
+		work->alice, &view, reducer_id(work, reducer), wfs_bytes_text(key), ret_version);
+}
+
+static void fill(struct at_work *work)
+{
+	tell(work->world, "{'key':'lib1','op':'set','n':1}");
+	tell(work->world, "{'key':'lib/2','op':'set','n':2}");
+	tell(work->world, "{'key':'bash','op':'set','n':3}");
+	assert_int_equal(send_event(work->world, "test/Total@1", "{'op':'set','n':4}"), 0);
+}
+
+static void who_holds_nothing_sees_nothing(void **state)
+{
+	struct at_work *const work = *state;
+	struct wfs_session_figures figures;
+	struct wfs_version version;
+	struct wfs_reducer reducer;
+	struct wfs_bytes line;
+	uint64_t last;
+
+	fill(work);
+	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
+
+	assert_int_equal(wfs_session_manifest(work->alice, &view, &version), -EACCES);
+	assert_int_equal(wfs_session_reducer(work->alice, &view, "cell", 4, &reducer), -ENOENT);
+	assert_int_equal(cell(work, "cell", "bash", &version), -ENOENT);
+	assert_keys(work, "cell", "EACCES");
+	assert_int_equal(wfs_session_record(work->alice, &view, 0, &line), -EACCES);
+	assert_int_equal(wfs_session_blob_last(work->alice, &view, &last), -EACCES);
+	assert_int_equal(wfs_session_figures(work->alice, &figures, &work->error), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_NOT_AUTHORIZED);
+}
+
+static void a_scope_shows_what_it_covers(void **state)
+{
+	struct at_work *const work = *state;
+	struct wfs_version version;
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+
+	fill(work);
+	let(work, "{'to':'alice','cap':'sys/query@1','params':{'scope':['reducers/cell/lib*']}}");
+	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
+
+	assert_keys(work, "cell", "lib1 lib/2 ");
+	assert_int_equal(cell(work, "cell", "lib1", &version), 0);
+	assert_int_equal(cell(work, "cell", "lib/2", &version), 0);
+	assert_int_equal(cell(work, "cell", "bash", &version), -ENOENT);
+	assert_int_equal(cell(work, "total", "", &version), -ENOENT);
+	assert_int_equal(wfs_session_reducer(work->alice, &view, "total", 5, &reducer), -ENOENT);
+	assert_int_equal(wfs_session_reducer_next(work->alice, &view, 0, &name, &reducer), 0);
+	assert_true(wfs_bytes_equal(name, wfs_bytes_text("cell")));
+	assert_int_equal(
+		wfs_session_reducer_next(work->alice, &view, reducer.reducer_id, &name, &reducer),
+		-ENOENT);
+	assert_int_equal(wfs_session_manifest(work->alice, &view, &version), -ENOENT);
+}
+
+static void whoever_saw_a_version_is_refused_when_it_may_no_more(void **state)
+{
+	struct at_work *const work = *state;
+	struct wfs_version version;
+	struct wfs_version again;
+
+	fill(work);
+	let(work, "{'to':'alice','cap':'sys/query@1','name':'g'}");
+	assert_int_equal(cell(work, "cell", "bash", &version), 0);
+	assert_int_equal(take_back(work, work->operator, "g"), 0);
+
+	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
+	assert_int_equal(wfs_session_version(work->alice, &view, version.vid, &again), -EACCES);
+}
+
+static json_t *introspect(struct at_work *work, enum wfs_effect effect, const char *params_text)
+{
+	WFS_AUTO_JSON json_t *params = json_of(params_text);
+	json_t *payload = NULL;
+
+	work->error = (struct wfs_error){.code = WFS_OK};
+	(void)wfs_session_introspect(work->alice, effect, params, &payload, &work->error);
+	return payload;
+}
+
+static void introspection_is_filtered_alike(void **state)
+{
+	struct at_work *const work = *state;
+
+	fill(work);
+	let(work, "{'to':'alice','cap':'sys/query@1','params':{'scope':['reducers/cell/lib*']}}");
+	WFS_AUTO_JSON json_t *cells =
+		introspect(work, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell'}");
+	assert_int_equal(json_array_size(json_object_get(cells, "cells")), 2);
+	WFS_AUTO_JSON json_t *hidden =
+		introspect(work, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'total'}");
+	assert_int_equal(work->error.code, WFS_E_REDUCER_MISSING);
+	WFS_AUTO_JSON json_t *manifest = introspect(work, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
+	assert_int_equal(work->error.code, WFS_E_NOT_FOUND);
+	WFS_AUTO_JSON json_t *state_of = introspect(work, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+		"{'reducer':'cell','key_b64':'YmFzaA=='}");
+	assert_int_equal(work->error.code, WFS_OK);
+	assert_null(json_object_get(state_of, "state_b64"));
+}
+
+/* --- changing --- */
+
+static int emit(struct at_work *work, const struct wfs_session *session)
+{
+	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set'}");
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_EVENT, .schema = "test/Do@1", .value = value};
+	int r = wfs_session_call(session, &request);
+
+	work->error = request.error;
+	return r;
+}
+
+static void a_refused_change_is_recorded(void **state)
+{
+	struct at_work *const work = *state;
+
+	assert_int_equal(emit(work, work->alice), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_NOT_AUTHORIZED);
+	assert_non_null(strstr(work->error.message, "'alice' holds no grant of type 'act'"));
+
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(work->world, ALICE_HEIGHT);
+	assert_int_equal(parsed.record.kind, WFS_RECORD_DECISION);
+	assert_string_equal(parsed.record.principal, "alice");
+	assert_string_equal(
+		json_string_value(json_object_get(parsed.body_json, "effect")), "event.emit");
+	assert_string_equal(
+		json_string_value(json_object_get(parsed.body_json, "code")), "not_authorized");
+}
+
+static void a_budget_ends(void **state)
+{
+	struct at_work *const work = *state;
+
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g','budget':{'calls':2}}");
+	assert_int_equal(emit(work, work->alice), 0);
+	assert_int_equal(emit(work, work->alice), 0);
+	assert_int_equal(emit(work, work->alice), -EDQUOT);
+	assert_int_equal(work->error.code, WFS_E_QUOTA_EXCEEDED);
+}
+
+static void a_part_is_passed_on_and_ends_with_the_whole(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_SESSION struct wfs_session *bob = NULL;
+
+	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
+	assert_int_equal(wfs_session_new(work->authority, "bob", &bob, &work->error), 0);
+	assert_int_equal(give(work, work->alice, "{'to':'bob','cap':'sys/query@1'}"), -EACCES);
+	let(work, "{'to':'alice','cap':'sys/query@1','name':'a','params':{'scope':['reducers']}}");
+
+	assert_int_equal(give(work, work->alice, "{'to':'bob','cap':'sys/query@1'}"), -EACCES);
+	assert_int_equal(give(work, work->alice,
+				 "{'to':'bob','cap':'sys/query@1','name':'b',"
+				 "'params':{'scope':['reducers/cell']}}"),
+		0);
+	assert_true(wfs_session_may(bob, WFS_EFFECT_INTROSPECT_LIST_CELLS));
+	assert_int_equal(take_back(work, work->operator, "a"), 0);
+	assert_false(wfs_session_may(bob, WFS_EFFECT_INTROSPECT_LIST_CELLS));
+}
+
+static void who_passed_a_grant_on_may_take_it_back(void **state)
+{
+	struct at_work *const work = *state;
+
+	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
+	let(work, "{'to':'alice','cap':'sys/query@1','name':'a'}");
+	assert_int_equal(give(work, work->alice, "{'to':'bob','cap':'sys/query@1','name':'b'}"), 0);
+
+	assert_int_equal(take_back(work, work->alice, "a"), -EACCES);
+	assert_int_equal(take_back(work, work->alice, "b"), 0);
+	assert_int_equal(take_back(work, work->alice, "b"), -EACCES);
+	assert_int_equal(take_back(work, work->operator, "b"), -ENOENT);
+}
+
+static void only_an_administrator_adds_principals(void **state)
+{
+	struct at_work *const work = *state;
+
+	assert_int_equal(add_principal(work, work->alice, "bob"), -EACCES);
+	assert_int_equal(add_principal(work, work->operator, "alice"), -EEXIST);
+	assert_int_equal(add_principal(work, work->operator, "no good"), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		AT_WORK(who_holds_nothing_sees_nothing),
+		AT_WORK(a_scope_shows_what_it_covers),
+		AT_WORK(whoever_saw_a_version_is_refused_when_it_may_no_more),
+		AT_WORK(introspection_is_filtered_alike),
+		AT_WORK(a_refused_change_is_recorded),
+		AT_WORK(a_budget_ends),
+		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
+		AT_WORK(who_passed_a_grant_on_may_take_it_back),
+		AT_WORK(only_an_administrator_adds_principals),
+	};
+
+	return cmocka_run_group_tests_name("session-rights", tests, NULL, NULL);
+}
