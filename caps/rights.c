@@ -197,16 +197,28 @@ static const char *origin_name(enum wfs_origin origin)
 	return names[origin];
 }
 
+/* A rule about some is not one about the others, and none about what is about nothing. */
+static bool may_be_about_a_reducer(enum wfs_effect effect)
+{
+	return effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
+		effect == WFS_EFFECT_INTROSPECT_LIST_CELLS;
+}
+
+/* Could it fit for some reducer? What it denies to some, others may have. */
+static bool reducer_fits(const struct wfs_policy_rule *rule, const struct wfs_question *question)
+{
+	if (rule->reducer && question->of_any && may_be_about_a_reducer(question->effect))
+		return rule->allow;
+	return fits(rule->reducer, question->reducer);
+}
+
 static bool rule_fits(const struct wfs_rights *rights, const struct wfs_policy_rule *rule,
 	const struct wfs_question *question, const char *cap)
 {
-	if (!fits(rule->effect, wfs_effect_kind(question->effect)) || !fits(rule->cap, cap) ||
-		!fits(rule->principal, rights->principal) ||
-		!fits(rule->origin, origin_name(question->origin)))
-		return false;
-	if (question->of_any) /* what it denies to some, others may have */
-		return rule->allow || (!rule->reducer && !rule->artifact);
-	return fits(rule->reducer, question->reducer) && fits(rule->artifact, question->artifact);
+	return fits(rule->effect, wfs_effect_kind(question->effect)) && fits(rule->cap, cap) &&
+		fits(rule->principal, rights->principal) &&
+		fits(rule->origin, origin_name(question->origin)) && reducer_fits(rule, question) &&
+		fits(rule->artifact, question->artifact);
 }
 
 static bool policy_allows(const struct wfs_rights *rights, const struct wfs_question *question,

@@ -200,6 +200,25 @@ static void the_first_rule_that_fits_decides(void **state)
 	assert_false(wfs_rights_see_all(rights));
 }
 
+static void a_rule_about_a_reducer_is_about_no_other_effect(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *some =
+		rights_of(ALL_QUERIES, "[{'when':{'reducer':'lib*'},'decision':'allow'}]");
+	WFS_AUTO_RIGHTS struct wfs_rights *others = rights_of(ALL_QUERIES,
+		"[{'when':{'reducer':'lib*'},'decision':'deny'},{'when':{},'decision':'allow'}]");
+	WFS_AUTO_RIGHTS struct wfs_rights *artifacts =
+		rights_of(ALL_QUERIES, "[{'when':{'artifact':'*'},'decision':'allow'}]");
+
+	(void)state;
+	assert_int_equal(code_of(some, WFS_EFFECT_INTROSPECT_LIST_CELLS), WFS_OK);
+	assert_int_equal(code_of(some, WFS_EFFECT_INTROSPECT_REDUCER_STATE), WFS_OK);
+	assert_int_equal(code_of(some, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_E_POLICY_DENIED);
+	assert_int_equal(code_of(some, WFS_EFFECT_INTROSPECT_JOURNAL), WFS_E_POLICY_DENIED);
+	assert_int_equal(code_of(others, WFS_EFFECT_INTROSPECT_LIST_CELLS), WFS_OK);
+	assert_int_equal(code_of(others, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_OK);
+	assert_int_equal(code_of(artifacts, WFS_EFFECT_INTROSPECT_LIST_CELLS), WFS_E_POLICY_DENIED);
+}
+
 static void what_no_rule_fits_is_denied(void **state)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
@@ -331,6 +350,7 @@ int main(void)
 		cmocka_unit_test(named_actions_only_are_covered),
 		cmocka_unit_test(a_budget_is_charged_until_it_is_used_up),
 		cmocka_unit_test(the_first_rule_that_fits_decides),
+		cmocka_unit_test(a_rule_about_a_reducer_is_about_no_other_effect),
 		cmocka_unit_test(what_no_rule_fits_is_denied),
 		cmocka_unit_test(a_rule_about_a_reducer_is_about_that_one),
 		cmocka_unit_test(only_what_shows_something_makes_rights_differ),
