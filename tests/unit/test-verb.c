@@ -195,6 +195,21 @@ static void invoke_of_anything_else_is_refused_by_name(void **state)
 		WFS_E_INVALID_ARGUMENT, "x");
 }
 
+static void making_and_revoking_tell_what_was_done(void **state)
+{
+	AUTO_ASKED struct asked made;
+	AUTO_ASKED struct asked given;
+	AUTO_ASKED struct asked revoked;
+
+	ask(*state, "principal", "{'id':'bob'}", &made);
+	ask(*state, "grant", "{'to':'bob','cap':'sys/act@1'}", &given);
+	ask(*state, "revoke", "{'name':'bob.act.1'}", &revoked);
+
+	assert_string_equal(text_of(&made, "id"), "bob");
+	assert_string_equal(text_of(&given, "name"), "bob.act.1");
+	assert_int_equal(integer_of(&revoked, "removed"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +229,7 @@ int main(void)
 		IN_WORLD(gc_refuses_what_it_does_not_understand),
 		IN_WORLD(invoke_of_noop_gives_a_result_and_no_record),
 		IN_WORLD(invoke_of_anything_else_is_refused_by_name),
+		IN_WORLD(making_and_revoking_tell_what_was_done),
 	};
 
 	return cmocka_run_group_tests_name("verb", tests, NULL, NULL);
