@@ -166,6 +166,18 @@ struct journal_reader {
 	json_t *all;   /* for --json, else NULL */
 };
 
+/* The first record behind a page. Those that were passed over as not to be seen count as well. */
+static uint64_t next_seq(const struct journal_reader *reader, const json_t *page)
+{
+	const json_t *const next = json_object_get(page, "next_from");
+	const uint64_t height =
+		(uint64_t)wfs_run_integer(json_object_get(page, "meta"), "journal_height");
+
+	if (next)
+		return (uint64_t)json_integer_value(next);
+	return height > reader->next_seq ? height : reader->next_seq;
+}
+
 /* One page. Return: 1 when there is more behind it, 0 at the end, or -errno. */
 static int read_page(struct journal_reader *reader)
 {
@@ -187,9 +199,9 @@ static int read_page(struct journal_reader *reader)
 			r = json_array_append(reader->all, (json_t *)record) < 0 ? -ENOMEM : 0;
 		if (r)
 			return r;
-		reader->next_seq++;
 		reader->left--;
 	}
+	reader->next_seq = next_seq(reader, result);
 	return json_object_get(result, "next_from") && reader->left > 0;
 }
 

@@ -37,6 +37,7 @@ int wfs_verb_list_cells(struct wfs_call *call)
 	return introspect(call);
 }
 
+/* One that is not seen is passed over. */
 static int append_record(
 	struct wfs_call *call, struct wfs_view *view, json_t *records, uint64_t seq, size_t *size)
 {
@@ -44,6 +45,8 @@ static int append_record(
 	struct wfs_bytes line;
 	int r = wfs_session_record(call->session, view, seq, &line);
 
+	if (r == -ENOENT)
+		return 0;
 	if (!r)
 		r = wfs_json_parse(line.data, line.size, &record, &call->error);
 	if (!r && json_array_append(records, record) < 0)
@@ -74,7 +77,7 @@ int wfs_verb_journal_read(struct wfs_call *call)
 	if (!call->result)
 		return -ENOMEM;
 	for (; seq < view.height && json_array_size(records) < limit; seq++) {
-		if (size >= WFS_VERB_JOURNAL_MAX)
+		if (size >= WFS_VERB_JOURNAL_MAX || seq - (uint64_t)from == WFS_VERB_SCAN_MAX)
 			break;
 		r = append_record(call, &view, records, seq, &size);
 		if (r)

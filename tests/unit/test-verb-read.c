@@ -245,6 +245,22 @@ static void journal_read_gives_records_and_where_to_go_on(void **state)
 	assert_null(result_of(&behind, "next_from"));
 }
 
+static void journal_read_passes_over_what_is_out_of_scope(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	const json_t *records;
+
+	make_alice(
+		*state, "'cap':'sys/query@1','params':{'scope':['journal/1.json','journal/3*']}");
+	ask_as(*state, "alice", "journal-read", "{'from':0}", &asked);
+
+	records = result_of(&asked, "records");
+	assert_int_equal(json_array_size(records), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(records, 0), "seq")), 1);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(records, 1), "seq")), 3);
+	assert_null(result_of(&asked, "next_from"));
+}
+
 static void journal_read_refuses_a_negative_beginning(void **state)
 {
 	assert_refused(*state, "journal-read", "{'from':-1}", WFS_E_INVALID_ARGUMENT, "'from'");
@@ -317,6 +333,7 @@ int main(void)
 		IN_WORLD(list_cells_refuses_limits_and_cursors_out_of_bounds),
 		IN_WORLD(journal_head_gives_meta_twice),
 		IN_WORLD(journal_read_gives_records_and_where_to_go_on),
+		IN_WORLD(journal_read_passes_over_what_is_out_of_scope),
 		IN_WORLD(journal_read_refuses_a_negative_beginning),
 		IN_WORLD(blob_that_was_put_can_be_got_and_looked_at),
 		IN_WORLD(blob_put_refuses_what_is_not_base64_and_changes_nothing),

@@ -34,17 +34,15 @@ static inline void asked_release(struct asked *asked)
 #define AUTO_ASKED WFS_CLEANUP(asked_release)
 
 /* Calls @verb and waits. @payload: JSON with ' for ", or NULL. */
-static inline void ask_host(struct world_fixture *fixture, struct wfs_host *host, const char *verb,
-	const char *payload, struct asked *asked)
+static inline void ask_for(struct world_fixture *fixture, struct wfs_host *host,
+	const char *principal, const char *verb, const char *payload, struct asked *asked)
 {
 	WFS_AUTO_FREE char *text = payload ? json_text(payload) : NULL;
 
 	*asked = (struct asked){.call = {.done = asked_done, .context = asked, .host = host}};
 	sem_init(&asked->done, 0, 0);
 	assert_int_equal(wfs_authority_new(fixture->world, &asked->authority, NULL), 0);
-	assert_int_equal(
-		wfs_session_new(asked->authority, WFS_PRINCIPAL_OPERATOR, &asked->session, NULL),
-		0);
+	assert_int_equal(wfs_session_new(asked->authority, principal, &asked->session, NULL), 0);
 	asked->call.session = asked->session;
 	if (text)
 		assert_int_equal(wfs_json_parse(text, strlen(text), &asked->call.payload, NULL), 0);
@@ -53,12 +51,37 @@ static inline void ask_host(struct world_fixture *fixture, struct wfs_host *host
 		;
 }
 
+static inline void ask_host(struct world_fixture *fixture, struct wfs_host *host, const char *verb,
+	const char *payload, struct asked *asked)
+{
+	ask_for(fixture, host, WFS_PRINCIPAL_OPERATOR, verb, payload, asked);
+}
+
+static inline void ask_as(struct world_fixture *fixture, const char *principal, const char *verb,
+	const char *payload, struct asked *asked)
+{
+	ask_for(fixture, NULL, principal, verb, payload, asked);
+}
+
 static inline void ask(
 	struct world_fixture *fixture, const char *verb, const char *payload, struct asked *asked)
 {
 	ask_host(fixture, NULL, verb, payload, asked);
 	if (asked->call.status)
 		print_message("%s: %s\n", verb, asked->call.error.message);
+}
+
+/* Makes alice, who then holds one grant. @grant: without `to`. */
+static inline void make_alice(struct world_fixture *fixture, const char *grant)
+{
+	AUTO_ASKED struct asked made;
+	AUTO_ASKED struct asked given;
+	WFS_AUTO_BUFFER struct wfs_buffer payload = {0};
+
+	ask(fixture, "principal", "{'id':'alice'}", &made);
+	wfs_buffer_printf(&payload, "{'to':'alice',%s}", grant);
+	ask(fixture, "grant", wfs_buffer_text(&payload), &given);
+	assert_int_equal(given.call.status, 0);
 }
 
 static inline void assert_refused(struct world_fixture *fixture, const char *verb,
