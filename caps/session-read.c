@@ -16,7 +16,7 @@ static bool has_scope(enum wfs_effect effect)
 }
 
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
-	struct wfs_path path, enum wfs_coverage least)
+	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
 	struct wfs_question question = {.effect = effect, .of_any = true};
@@ -25,7 +25,7 @@ int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	if (r)
 		return r;
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
-	r = session_refused(session, rights, &question, &verdict, NULL);
+	r = session_refused(session, rights, &question, &verdict, error);
 	if (r)
 		return r;
 	if (has_scope(effect) && wfs_rights_coverage(rights, path, question.now_ns) < least)
@@ -98,7 +98,7 @@ int wfs_session_manifest(
 {
 	const struct wfs_bytes name = NAME_MANIFEST;
 	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_MANIFEST,
-		(struct wfs_path){&name, 1}, WFS_COVERAGE_WHOLE);
+		(struct wfs_path){&name, 1}, WFS_COVERAGE_WHOLE, NULL);
 
 	return r ? r : wfs_view_manifest(view, ret_version);
 }
@@ -171,7 +171,7 @@ int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, u
 }
 
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
-	uint64_t after_id, struct wfs_session_walk *ret_walk)
+	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error)
 {
 	WFS_CLEANUP(wfs_session_walk_done) struct wfs_session_walk walk = {.looked_at = 0};
 	struct wfs_question question;
@@ -182,7 +182,7 @@ int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, 
 	if (r)
 		return r;
 	const struct wfs_verdict verdict = caps_sight_listing(&walk.sight, walk.reducer, &question);
-	r = session_refused(session, walk.sight.rights, &question, &verdict, NULL);
+	r = session_refused(session, walk.sight.rights, &question, &verdict, error);
 	if (!r)
 		r = wfs_entry_walk_init(&walk.entries, view, reducer_id, after_id);
 	if (r)
@@ -222,7 +222,7 @@ static int check_version(
 
 	if (wfs_cell_reducer(version->cell_id) == WFS_REDUCER_ID_KERNEL) {
 		r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_MANIFEST,
-			(struct wfs_path){&manifest, 1}, WFS_COVERAGE_WHOLE);
+			(struct wfs_path){&manifest, 1}, WFS_COVERAGE_WHOLE, NULL);
 	} else {
 		r = wfs_view_name(view, version, &reducer, &key);
 		if (!r)
@@ -304,7 +304,7 @@ int wfs_session_record(const struct wfs_session *session, struct wfs_view *view,
 	const int size = snprintf(name, sizeof(name), "%" PRIu64 ".json", seq);
 	const struct wfs_bytes names[] = {NAME_JOURNAL, WFS_BYTES(name, (size_t)size)};
 	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL,
-		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE);
+		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE, NULL);
 
 	return r ? r : wfs_view_record(view, seq, ret_line);
 }
@@ -328,7 +328,7 @@ int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view 
 {
 	const struct wfs_bytes names[] = {NAME_JOURNAL, WFS_BYTES("log.jsonl", 9)};
 	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL,
-		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE);
+		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE, NULL);
 
 	return r == -ENOENT ? -EACCES : r ? r : wfs_view_journal_read(view, offset, size, buffer);
 }

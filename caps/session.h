@@ -90,10 +90,11 @@ int wfs_session_manifest(
  * @effect: by which it is read
  * @path: without `at/<height>`; of a blob the scope does not matter
  * @least: WFS_COVERAGE_BELOW for a directory, WFS_COVERAGE_WHOLE for a file
+ * @error: filled on -EACCES; may be NULL
  * Return: 0, -ENOENT (it is not in the scope), -EACCES (nothing that this effect reads is; counted).
  */
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
-	struct wfs_path path, enum wfs_coverage least);
+	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
 
 /** wfs_session_sees_all() - is there nothing in the tree, blobs left aside, that it may not see? */
 bool wfs_session_sees_all(const struct wfs_session *session);
@@ -114,8 +115,9 @@ struct wfs_session_walk {
 	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
 	uint64_t looked_at;       /* entries, also those that are not seen */
 };
+/** wfs_session_cells() - @error: filled when listing is refused; may be NULL. */
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
-	uint64_t after_id, struct wfs_session_walk *ret_walk);
+	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error);
 /** wfs_session_walk_next() - Return: 1 and an entry, 0 at the end, or -errno. */
 int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry);
 void wfs_session_walk_done(struct wfs_session_walk *walk);

@@ -74,8 +74,8 @@ static int list_cells(const struct sink *sink, uint64_t cookie)
 	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct wfs_entry entry;
-	int r = wfs_session_cells(
-		sink->tree->session, sink->view, sink->node->reducer_id, cookie, &walk);
+	int r = wfs_session_cells(sink->tree->session, sink->view, sink->node->reducer_id, cookie,
+		&walk, sink->tree->refusal);
 
 	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
 		const struct wfs_attr attr =

@@ -138,7 +138,7 @@ static int sees_heights(const struct wfs_tree *tree)
 {
 	if (wfs_session_may(tree->session, WFS_EFFECT_BLOB_GET))
 		return 0;
-	return wfs_session_judge(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, NULL);
+	return wfs_session_judge(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, tree->refusal);
 }
 
 static int sees_root_name(const struct wfs_tree *tree, const struct wfs_root_name *name)
@@ -150,7 +150,8 @@ static int sees_root_name(const struct wfs_tree *tree, const struct wfs_root_nam
 	if (name->directory == WFS_DIRECTORY_AT)
 		return sees_heights(tree);
 	return wfs_session_sees(tree->session, name->effect, (struct wfs_path){&names, 1},
-		name->kind == WFS_NODE_DIRECTORY ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE);
+		name->kind == WFS_NODE_DIRECTORY ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE,
+		tree->refusal);
 }
 
 static int sees_directory(const struct wfs_tree *tree, const struct wfs_node *node)
@@ -171,7 +172,7 @@ static int sees_journal_file(const struct wfs_tree *tree, const struct wfs_node 
 		wfs_bytes_text(node->kind == WFS_NODE_LOG ? "log.jsonl" : "head")};
 
 	return wfs_session_sees(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL,
-		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE);
+		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE, tree->refusal);
 }
 
 int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node)
@@ -340,8 +341,10 @@ int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	if (name->kind == WFS_NODE_DIRECTORY)
 		node.number = parent->number;
 	if (name->kind == WFS_NODE_VERSION) {
-		int r = wfs_session_manifest(tree->session, view, &manifest);
+		int r = sees_root_name(tree, name);
 
+		if (!r)
+			r = wfs_session_manifest(tree->session, view, &manifest);
 		if (!r)
 			*ret_attr = wfs_tree_version_attr(
 				manifest.vid, manifest.size_bytes, manifest.time_ns);

@@ -23,6 +23,8 @@ struct wfs_tree {
 	const struct wfs_session *session;
 	const char *ctl_target; /* target of the symlink /ctl; NULL: there is none */
 	bool ctl_directory;     /* /ctl is an empty directory instead (a nested mount point) */
+	struct wfs_error
+		*refusal; /* says why it is -EACCES, and else nothing of use; may be NULL */
 	/* Size of the head's log.jsonl that may be told (notify.h); NULL: what the journal has. */
 	const atomic_uint_fast64_t *log_size_bytes;
 };

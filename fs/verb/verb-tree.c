@@ -38,14 +38,17 @@ static int tree_error(struct wfs_call *call, int r, const char *path)
 	case -EIO:
 		return wfs_error_set(&call->error, WFS_E_HASH_MISMATCH,
 			"'%.300s': what is stored does not have its hash", path);
-	default:
+	case -EACCES: /* the tree has said why */
+		return r;
+	default: /* what it said was about something else */
+		call->error = (struct wfs_error){.code = WFS_OK};
 		return r;
 	}
 }
 
 static int place_asked_for(struct wfs_call *call, struct place *ret_place)
 {
-	struct place place = {.tree = {.session = call->session}};
+	struct place place = {.tree = {.session = call->session, .refusal = &call->error}};
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	const char *at = NULL;
 	uint64_t height;

@@ -29,7 +29,7 @@ static char *keys_of(struct at_work *work, const struct wfs_session *session, co
 	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {.looked_at = 0};
 	WFS_AUTO_BUFFER struct wfs_buffer keys = {0};
 	struct wfs_entry entry;
-	int r = wfs_session_cells(session, &view, reducer_id(work, reducer), 0, &walk);
+	int r = wfs_session_cells(session, &view, reducer_id(work, reducer), 0, &walk, NULL);
 
 	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
 		wfs_buffer_append(&keys, entry.key.data, entry.key.size);

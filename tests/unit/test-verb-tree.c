@@ -136,6 +136,31 @@ static void fs_verbs_refuse_limits_out_of_bounds(void **state)
 		"offset");
 }
 
+static void assert_says(struct world_fixture *fixture, const char *verb, const char *path,
+	enum wfs_error_code code, const char *says)
+{
+	AUTO_ASKED struct asked asked;
+	char payload[100];
+
+	snprintf(payload, sizeof(payload), "{'path':'%s'}", path);
+	ask_as(fixture, "alice", verb, payload, &asked);
+	assert_string_equal(
+		wfs_error_info(asked.call.error.code)->name, wfs_error_info(code)->name);
+	if (!strstr(asked.call.error.message, says))
+		fail_msg("'%s' does not say '%s'", asked.call.error.message, says);
+}
+
+static void a_refusal_says_why(void **state)
+{
+	make_alice(*state, "'cap':'sys/query@1','expires_at_ns':1");
+
+	assert_says(*state, "fs-stat", "manifest", WFS_E_EXPIRED, "'alice.query.1'");
+	assert_says(*state, "fs-list", "reducers", WFS_E_EXPIRED, "1970-01-01T00:00:00Z");
+	assert_says(*state, "fs-read", "at/1/README", WFS_E_EXPIRED, "'alice.query.1'");
+	assert_says(*state, "fs-stat", "blob", WFS_E_NOT_AUTHORIZED, "blob.get");
+	assert_says(*state, "fs-stat", "nowhere", WFS_E_NOT_FOUND, "'nowhere'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +172,7 @@ int main(void)
 		IN_WORLD(fs_read_gives_a_large_blob_from_its_file),
 		IN_WORLD(fs_verbs_refuse_paths_that_are_not_there_or_of_another_type),
 		IN_WORLD(fs_verbs_refuse_limits_out_of_bounds),
+		IN_WORLD(a_refusal_says_why),
 	};
 
 	return cmocka_run_group_tests_name("verb-tree", tests, NULL, NULL);
