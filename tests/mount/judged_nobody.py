@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who holds no grant, for test-judged: an empty tree, and a refusal for everything that can be asked.
+
+The tables below name a request for every verb, control file and command that the sources have; one
+that is new and not in them is a failure.
+"""
+import errno
+import json
+import os
+import re
+import subprocess
+import sys
+
+import judged_doors
+from judged_model import ROOT
+
+BLOB = "0" * 64
+EVENT = {"schema": "test/Add@1", "value": {"key": "a", "by": 1}}
+GRANT = {"to": "nobody", "cap": "sys/query@1"}
+
+VERBS = {
+    "manifest-read": {}, "query-state": {"reducer": "counter"}, "list-cells": {"reducer": "counter"},
+    "journal-head": {}, "journal-read": {"from": 0}, "blob-get": {"hash_hex": BLOB}, "blob-stat": {"hash_hex": BLOB},
+    "put-blob": {"data_b64": "YQ=="}, "invoke": {"action": {"action_type": "noop"}}, "send-event": EVENT,
+    "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "snapshot": {},
+    "gc": {"keep_heights": 1}, "mount": {"dir": "/mnt"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
+    "shutdown": {}, "fs-list": {"path": "reducers"}, "fs-stat": {"path": "README"}, "fs-read": {"path": "manifest"},
+    "apply": {"manifest": {}},
+}
+# Of the effects of these a refusal is recorded.
+RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
+            "revoke": "world.revoke", "principal": "world.principal", "snapshot": "world.snapshot", "gc": "world.gc",
+            "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown"}
+
+FILES = {
+    "invoke": {"action_type": "noop"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
+    "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "apply": {"manifest": {}},
+    "last": None,  # what was answered here before: refusals
+    "status": "", "metrics": "",  # can only be read
+}
+
+COMMANDS = {
+    "status": [], "snapshot": [], "gc": ["--keep-heights", "1"], "diff": ["1", "2"], "manifest": [],
+    "state": ["counter", "a"], "cells": ["counter"], "head": [], "journal": [], "blob get": [BLOB],
+    "blob put": ["/dev/null"], "blob stat": [BLOB], "fs ls": ["reducers"], "fs cat": ["README"],
+    "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
+    "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"], "revoke": ["operator.act.1"],
+    "principal add": ["friend"],
+}
+# These do not ask the world as a principal: they make or prove one by its files, or serve it.
+OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "mcp", "tools"}
+
+
+def fail(what):
+    print(f"not ok - {what}")
+    sys.exit(1)
+
+
+def names_in(source_root, path, pattern):
+    with open(os.path.join(source_root, path), encoding="utf-8") as file:
+        names = re.findall(pattern, file.read())
+    if not names:
+        fail(f"no names are found in {path}")
+    return names
+
+
+def known(what, names, table):
+    if set(names) - set(table):
+        fail(f"{what} that judged_nobody.py does not know: {sorted(set(names) - set(table))}")
+
+
+def tree_is_empty(mount):
+    names = os.listdir(mount)
+    if names != ["ctl"]:
+        fail(f"expected nothing but ctl in the tree, got {names}")
+    for name in set(ROOT) - {"ctl"}:
+        try:
+            os.lstat(os.path.join(mount, name))
+        except OSError as error:
+            if error.errno == errno.EACCES:
+                continue
+            fail(f"{name}: expected EACCES, got {error}")
+        fail(f"{name} can be looked up")
+    print("ok - the tree is empty but for ctl, and its names are refused")
+
+
+def verbs_are_refused(socket, source_root):
+    names = names_in(source_root, "fs/verb/verb-impl.h", r'X\(\w+, "([a-z-]+)"')
+    known("verbs", names, VERBS)
+    for name in names:
+        before = socket.must("journal-head")["journal_height"]
+        answer = socket.call("nobody", name, VERBS[name])
+        if answer["ok"] or answer["error"]["code"] != "not_authorized":
+            fail(f"{name}: expected not_authorized, got {answer}")
+        records = socket.must("journal-read", **{"from": before})["records"]
+        told = [(record["kind"], record["principal"], record["body"]["effect"]) for record in records]
+        if told != ([("decision", "nobody", RECORDED[name])] if name in RECORDED else []):
+            fail(f"{name}: the journal says {told}")
+    answer = socket.call("nobody", "fs-list", {"path": "/"})
+    if answer["result"]["entries"]:
+        fail(f"the root lists {answer}")
+    print(f"ok - {len(names)} verbs are refused; {len(RECORDED)} of the refusals are recorded")
+
+
+def write_is_refused(path, text):
+    """By the write or by the close, and what is then read says why."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.write(descriptor, text.encode())
+        answer = os.read(descriptor, 1 << 16)
+        if not answer:
+            fail(f"{path}: the write was taken and nothing was answered")
+    except PermissionError:
+        answer = os.read(descriptor, 1 << 16)
+    finally:
+        try:
+            os.close(descriptor)
+        except PermissionError:
+            pass
+    document = json.loads(answer)
+    if document.get("ok", True) or document["error"]["code"] != "not_authorized":
+        fail(f"{path}: expected not_authorized, got {document}")
+
+
+def files_are_refused(mount):
+    ctl = os.path.join(mount, "ctl")
+    names = os.listdir(ctl)
+    known("control files", names, FILES)
+    for name in names:
+        content = FILES[name]
+        path = os.path.join(ctl, name)
+        if content == "":
+            try:
+                with open(path, "rb") as file:
+                    fail(f"{path} can be read: {file.read()}")
+            except PermissionError:
+                pass
+        elif content is not None:
+            write_is_refused(path, content if isinstance(content, str) else json.dumps(content) + "\n")
+    print(f"ok - {len(names)} control files are refused")
+
+
+def commands_are_refused(worldfs, world, source_root):
+    names = set(names_in(source_root, "fs/command/command-table.c", r'\.name = "([a-z ]+)"')) - OF_THE_HOST
+    known("commands", names, COMMANDS)
+    for name in sorted(names):
+        done = subprocess.run([worldfs, "-w", world, "--as", "nobody", "--json", *name.split(), *COMMANDS[name]],
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        try:
+            code = json.loads(done.stdout)["error"]["code"]
+        except (ValueError, KeyError):
+            code = done.stdout
+        if done.returncode != 1 or code != "not_authorized":
+            fail(f"worldfs {name}: expected not_authorized and exit 1, got {code}, {done.returncode}, {done.stderr}")
+    print(f"ok - {len(names)} commands are refused")
+
+
+def tools_are_refused(worldfs, world):
+    tools = judged_doors.Tools(worldfs, world)
+    asked = {"fs_read_manifest": {}, "fs_read_reducer": {"name": "counter"}, "fs_ls": {"path": "reducers"},
+             "fs_stat": {"path": "README"}, "fs_read": {"path": "manifest"},
+             "invoke": {"action": {"action_type": "noop", "reasoning": None}}}
+    names = [tool["name"] for tool in tools.request("nobody", "tools/list")["tools"]]
+    known("tools", names, asked)
+    for tool in names:
+        answer = tools.call("nobody", tool, **asked[tool])
+        if answer.get("error", {}).get("code") != "not_authorized":
+            fail(f"{tool}: expected not_authorized, got {answer}")
+    if tools.call("nobody", "fs_ls", path="/")["entries"]:
+        fail("fs_ls of the root lists something")
+    tools.close()
+    print(f"ok - {len(names)} tools for models are refused")
+
+
+def main():
+    worldfs, world, mount, source_root = sys.argv[1:]
+    socket = judged_doors.Socket(world)
+    tree_is_empty(mount)
+    verbs_are_refused(socket, source_root)
+    files_are_refused(mount)
+    commands_are_refused(worldfs, world, source_root)
+    tools_are_refused(worldfs, world)
+    socket.close()
+
+
+main()
