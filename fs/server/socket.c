@@ -39,9 +39,10 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
 	if (unlinkat(directory_fd, WFS_SOCKET_NAME, 0) < 0 && errno != ENOENT)
 		return wfs_error_from_errno(error, -errno, "remove the old control socket");
 	address = address_of(directory_fd);
-	/* Linux gives the name the mode that the socket has when it is bound. */
-	if (fd < 0 || fchmod(fd, for_others ? 0666 : 0600) < 0 ||
-		bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+	/* Linux gives the name the mode that the socket has when it is bound, less the umask. */
+	if (fd < 0 || fchmod(fd, 0600) < 0 ||
+		bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+		(for_others && fchmodat(directory_fd, WFS_SOCKET_NAME, 0666, 0) < 0))
 		r = -errno;
 	if (r)
 		return wfs_error_from_errno(

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of the control socket for test-control-socket: WORLD MOUNT OTHER-MOUNT."""
+import base64
+import hashlib
+import json
+import os
+import socket
+import sys
+import threading
+
+world, tree, other = sys.argv[1:]
+path = os.path.join(world, "control.sock")
+
+
+def ok(what, good, seen=None):
+    if not good:
+        sys.exit(f"not ok - {what}: {seen}")
+    print(f"ok - {what}")
+
+
+class Client:
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(path)
+        self.input = self.socket.makefile("rb")
+        self.count = 0
+
+    def say(self, line):
+        self.socket.sendall(line)
+
+    def hear(self):
+        line = self.input.readline()
+        return json.loads(line) if line else None
+
+    def call(self, cmd, payload=None, **envelope):
+        self.count += 1
+        request = {"v": 1, "id": str(self.count), "cmd": cmd, **envelope}
+        if payload is not None:
+            request["payload"] = payload
+        self.say(json.dumps(request).encode() + b"\n")
+        answer = self.hear()
+        if answer is None or answer["id"] != request["id"]:
+            sys.exit(f"not ok - {cmd} is answered by its id: {answer}")
+        return answer
+
+    def done(self, cmd, payload=None, **envelope):
+        answer = self.call(cmd, payload, **envelope)
+        if not answer["ok"]:
+            sys.exit(f"not ok - {cmd} succeeds: {answer}")
+        asked.add(cmd)
+        return answer["result"]
+
+    def refused(self, code, cmd, payload=None, **envelope):
+        answer = self.call(cmd, payload, **envelope)
+        error = answer.get("error", {})
+        ok(f"{cmd} is refused with {code}", not answer["ok"] and error.get("code") == code
+           and set(error) >= {"category", "message", "retriable"}
+           and "journal_height" in answer["meta"], answer)
+
+
+def b64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def read(*names):
+    with open(os.path.join(tree, *names), "rb") as file:
+        return file.read()
+
+
+def hash_of(content):
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+asked = set()
+client = Client()
+
+# --- every verb ---
+head = client.done("journal-head")
+for i in range(20):
+    seqs = client.done("send-event", {"schema": "test/Add@1", "value": {"key": f"k{i % 3}", "by": i}})["seqs"]
+    ok_seq = seqs == [head["journal_height"] + i]
+    if not ok_seq:
+        sys.exit(f"not ok - events get the next numbers: {seqs}")
+digest = client.done("put-blob", {"data_b64": b64("a blob")})["hash"]
+ok("a blob is put under its hash", digest == hash_of(b"a blob"), digest)
+blob = client.done("blob-get", {"hash_hex": digest})
+ok("and got", base64.b64decode(blob["data_b64"]) == b"a blob", blob)
+ok("its size is told", client.done("blob-stat", {"hash_hex": digest})["size"] == 6)
+ok("noop is invoked", client.done("invoke", {"action": {"action_type": "noop"}})["ok"])
+client.done("principal", {"id": "bob"})
+name = client.done("grant", {"to": "bob", "cap": "sys/blob@1"})["name"]
+ok("a grant has a name", name == "bob.blob.1", name)
+ok("bob may read blobs", client.done("blob-get", {"hash_hex": digest}, **{"as": "bob"}) is not None)
+ok("a grant is taken back", client.done("revoke", {"name": name})["removed"] == 1)
+client.refused("not_authorized", "blob-get", {"hash_hex": digest}, **{"as": "bob"})
+client.done("mount", {"dir": other, "as": "alice"})
+ok("a mount is made", os.listdir(os.path.join(other, "reducers")) == ["counter"], os.listdir(other))
+ok("and seen in status", client.done("status")["mount_count"] == 2)
+client.done("umount", {"dir": other})
+ok("metrics are text", "worldfs_reads_refused_total" in client.done("metrics")["text"])
+snapshot = client.done("snapshot")
+page = client.done("journal-read", {"from": snapshot["seqs"][0]})
+ok("the journal has the snapshot", page["records"][0]["body"]["snapshot_hash"] == snapshot["snapshot_hash"], page)
+
+# --- every height, against the mount ---
+height = client.done("journal-head")["journal_height"]
+for h in range(1, height + 1):
+    at = f"exact:{h}"
+    manifest = client.done("manifest-read", {"consistency": at})
+    same = manifest["meta"]["journal_height"] == h and manifest["manifest_hash"] == hash_of(read("at", str(h), "manifest"))
+    cells = client.done("list-cells", {"reducer": "counter", "consistency": at})["cells"]
+    keys = {base64.b64decode(cell["key_b64"]).decode() for cell in cells}
+    same &= keys == set(os.listdir(os.path.join(tree, "at", str(h), "reducers", "counter")))
+    for key in keys:
+        state = client.done("query-state", {"reducer": "counter", "key_b64": b64(key), "consistency": at})
+        same &= base64.b64decode(state["state_b64"]) == read("at", str(h), "reducers", "counter", key)
+    entries = client.done("fs-list", {"path": "reducers/counter", "at": at})["entries"]
+    same &= {entry["name"] for entry in entries} == keys
+    if not same:
+        sys.exit(f"not ok - height {h} is as in the mount")
+print(f"ok - {height} heights are as in the mount")
+state = client.done("fs-read", {"path": "reducers/counter/k1"})
+ok("a file has the mount's bytes", base64.b64decode(state["data_b64"]) == read("reducers", "counter", "k1"))
+ok("and its size", client.done("fs-stat", {"path": "reducers/counter/k1"})["size"] == state["size"])
+client.refused("height_unavailable", "query-state", {"reducer": "counter", "consistency": f"exact:{height + 100}"})
+client.refused("height_unavailable", "list-cells", {"reducer": "counter", "consistency": f"at_least:{height + 100}"})
+client.done("gc", {"keep_heights": 5})
+client.refused("height_unavailable", "manifest-read", {"consistency": "exact:1"})
+
+# --- what is wrong ---
+client.refused("invalid_consistency", "manifest-read", {"consistency": "exact"})
+client.refused("reducer_missing", "query-state", {"reducer": "none"})
+client.refused("invalid_argument", "query-state", {"reducer": "counter", "key_b64": "Zm9"})
+client.refused("invalid_argument", "put-blob", {"data_b64": "Zm9v\n"})
+client.refused("missing_argument", "query-state", {})
+client.refused("invalid_argument", "journal-head", {"x": 1})
+client.refused("not_found", "blob-get", {"hash_hex": "0" * 64})
+client.refused("not_found", "revoke", {"name": "none"})
+client.refused("not_found", "grant", {"to": "nobody", "cap": "sys/query@1"})
+client.refused("schema_violation", "grant", {"to": "bob", "cap": "sys/query@1", "params": {"scope": 7}})
+client.refused("already_exists", "principal", {"id": "bob"})
+client.refused("not_found", "journal-head", **{"as": "nobody"})
+client.refused("unknown_method", "dance")
+client.refused("invalid_request", "journal-head", v=2)
+client.say(b"no json\n")
+answer = client.hear()
+ok("what is no JSON has no id", answer["id"] == "" and answer["error"]["code"] == "invalid_json", answer)
+ok("and the connection goes on", client.call("journal-head")["ok"])
+large = Client()
+try:
+    large.say(b'{"v":1,"id":"x","cmd":"' + b"a" * (17 << 20))
+except BrokenPipeError:
+    pass  # it is not read to the end
+answer = large.hear()
+ok("a line of more than 16 MiB is too large", answer["error"]["code"] == "too_large", answer)
+try:
+    ok("and the connection ends", large.hear() is None)
+except ConnectionResetError:
+    ok("and the connection ends", True)
+
+# --- who is whom: only root can be somebody else ---
+def as_user(uid, act):
+    """What a process of another user says; the child's exit status is whether it is right."""
+    child = os.fork()
+    if child == 0:
+        os.setgid(uid)
+        os.setuid(uid)
+        os._exit(0 if act() else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+if os.geteuid() == 0:
+    def alice():
+        mine = Client()
+        return (mine.call("list-cells", {"reducer": "counter"})["ok"]
+                and mine.call("send-event", {"schema": "test/Add@1", "value": {"key": "x", "by": 1}})
+                ["error"]["code"] == "not_authorized"
+                and mine.call("journal-head", **{"as": "operator"})["error"]["code"] == "not_authorized")
+
+    ok("another user is who host.json says", as_user(65534, alice))
+    ok("one whom it does not name is nobody",
+       as_user(65532, lambda: Client().hear()["error"]["code"] == "not_authorized"))
+    ok("nor is one whose principal is not there",
+       as_user(65533, lambda: Client().hear()["error"]["code"] == "not_found"))
+    print("# as root: other users were tried")
+
+# --- many at once, and one that never reads ---
+deaf = Client()
+for i in range(2000):
+    try:
+        deaf.socket.settimeout(0.2)
+        deaf.say(json.dumps({"v": 1, "id": str(i), "cmd": "manifest-read"}).encode() + b"\n")
+    except TimeoutError:
+        break
+wrong = []
+
+
+def work(number):
+    mine = Client()
+    for i in range(20):
+        key = f"c{number}"
+        if not mine.call("send-event", {"schema": "test/Add@1", "value": {"key": key, "by": 1}})["ok"]:
+            wrong.append((number, i))
+        state = mine.call("query-state", {"reducer": "counter", "key_b64": b64(key)})
+        if json.loads(base64.b64decode(state["result"]["state_b64"]))["n"] != i + 1:
+            wrong.append((number, i, state))
+
+
+threads = [threading.Thread(target=work, args=(n,)) for n in range(64)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+ok("64 connections at once, beside one that never reads", not wrong, wrong[:3])
+
+# --- the end ---
+verbs = set(client.call("dance")["error"]["message"].split("there are:")[1].rstrip(")").split())
+client.done("shutdown")
+ok(f"all of the {len(verbs)} verbs were asked", verbs == asked, verbs ^ asked)
