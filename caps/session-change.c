@@ -91,11 +91,30 @@ int wfs_session_admit(
 	return admit(session, effect, request, begin_nothing, record_refusal);
 }
 
+static void forget(struct wfs_request *request)
+{
+	free(request);
+}
+
+/* Has a refusal recorded that was answered already; without memory it is only answered. */
+static void record_behind(const struct wfs_session *session, enum wfs_effect effect)
+{
+	struct wfs_request *const request = calloc(1, sizeof(*request));
+
+	if (!request)
+		return;
+	request->done = forget;
+	if (wfs_session_admit(session, effect, request) != WFS_SESSION_REFUSED)
+		free(request);
+}
+
 int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_writer **ret_writer,
 	struct wfs_error *error)
 {
 	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_PUT, error);
 
+	if (r && r != -ENOMEM) /* who streams it in must not wait here */
+		record_behind(session, WFS_EFFECT_BLOB_PUT);
 	if (r)
 		return r;
 	r = wfs_blob_writer_new(wfs_world_store(wfs_session_world(session)), ret_writer);

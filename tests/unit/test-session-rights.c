@@ -187,6 +187,21 @@ static void a_refused_change_is_recorded(void **state)
 		json_string_value(json_object_get(parsed.body_json, "code")), "not_authorized");
 }
 
+static void a_refused_blob_is_recorded_behind_the_answer(void **state)
+{
+	struct at_work *const work = *state;
+	struct wfs_blob_writer *writer = NULL;
+
+	assert_int_equal(wfs_session_blob_writer(work->alice, &writer, &work->error), -EACCES);
+	assert_null(writer);
+	assert_int_equal(emit(work, work->operator), 0); /* the queue is in order */
+
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(work->world, ALICE_HEIGHT);
+	assert_int_equal(parsed.record.kind, WFS_RECORD_DECISION);
+	assert_string_equal(
+		json_string_value(json_object_get(parsed.body_json, "effect")), "blob.put");
+}
+
 static void a_budget_ends(void **state)
 {
 	struct at_work *const work = *state;
@@ -249,6 +264,7 @@ int main(void)
 		AT_WORK(whoever_saw_a_version_is_refused_when_it_may_no_more),
 		AT_WORK(introspection_is_filtered_alike),
 		AT_WORK(a_refused_change_is_recorded),
+		AT_WORK(a_refused_blob_is_recorded_behind_the_answer),
 		AT_WORK(a_budget_ends),
 		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
 		AT_WORK(who_passed_a_grant_on_may_take_it_back),
