@@ -38,6 +38,7 @@ struct wfs_authority {
 	bool observing;
 	struct caps_judge judge; /* when it observes */
 	atomic_uint_fast64_t refused_total;
+	atomic_bool unread; /* grants could not be read: they are to be read again */
 	pthread_mutex_t telling;
 	pthread_t timer;
 	bool timer_started; /* lock: telling */
@@ -47,7 +48,7 @@ struct wfs_authority {
 	/* Lock for the following: lock. */
 	json_t *grants;      /* name: document */
 	uint32_t reducer_id; /* of sys.grant; 0: there is none */
-	uint64_t height;     /* that they were read at; 0: they could not be */
+	uint64_t height;     /* that they were read at */
 	int64_t expired_ns;  /* watchers were told of what expired until then */
 	struct wfs_holder *holders;
 	void *holder_tree; /* the same by principal: tsearch(3) */
@@ -131,14 +132,18 @@ static int reload(struct wfs_authority *authority, struct wfs_error *error)
 		return wfs_error_from_errno(error, r, "read the grants");
 	WFS_GUARD(&authority->lock);
 	take_all(authority, reducer_id, view.height, grants);
+	atomic_store(&authority->unread, false);
 	return 0;
 }
 
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height)
 {
+	bool old = atomic_load(&authority->unread);
+
+	if (!old && authority->observing)
+		return;
 	pthread_mutex_lock(&authority->lock);
-	const bool old =
-		authority->height == 0 || (!authority->observing && height > authority->height);
+	old |= !authority->observing && height > authority->height;
 	pthread_mutex_unlock(&authority->lock);
 	if (old)
 		(void)reload(authority, NULL); /* else they stay as they are */
@@ -285,8 +290,10 @@ static void committed(struct wfs_observer *observer, const struct wfs_commit *co
 		(void *)((char *)observer - offsetof(struct wfs_authority, observer));
 	int r = 0;
 
-	/* `reducer_id` is changed on this thread only, once the world is observed. */
-	if (!commit->manifest_changed && !is_about_grants(authority, commit))
+	pthread_mutex_lock(&authority->lock);
+	const bool concerned = commit->manifest_changed || is_about_grants(authority, commit);
+	pthread_mutex_unlock(&authority->lock);
+	if (!concerned)
 		return;
 	WFS_GUARD(&authority->telling);
 	if (commit->manifest_changed)
@@ -294,8 +301,10 @@ static void committed(struct wfs_observer *observer, const struct wfs_commit *co
 	pthread_mutex_lock(&authority->lock);
 	if (!commit->manifest_changed)
 		r = take_changes(authority, commit);
-	if (r) /* better nobody than somebody who may not */
-		take_all(authority, authority->reducer_id, 0, json_object());
+	if (r) { /* better nobody than somebody who may not */
+		take_all(authority, authority->reducer_id, authority->height, json_object());
+		atomic_store(&authority->unread, true);
+	}
 	renew(authority);
 	pthread_mutex_unlock(&authority->lock);
 	tell(authority);
@@ -303,7 +312,7 @@ static void committed(struct wfs_observer *observer, const struct wfs_commit *co
 
 /* --- what time ends --- */
 
-/* When the next grant of somebody who is watched ends. Under the lock. */
+/* When the next grant ends. Under the lock. */
 static int64_t next_expiry(struct wfs_authority *authority)
 {
 	int64_t next_ns = INT64_MAX;
