@@ -36,7 +36,7 @@ struct wfs_authority {
 	struct wfs_world *world;
 	struct wfs_observer observer;
 	bool observing;
-	struct caps_judge judge; /* when it observes */
+	struct wfs_authority_judge judge; /* when it observes */
 	atomic_uint_fast64_t refused_total;
 	atomic_bool unread; /* grants could not be read: they are to be read again */
 	pthread_mutex_t telling;
@@ -528,7 +528,7 @@ int wfs_authority_new(
 	if (!wfs_world_read_only(world)) {
 		wfs_world_observe(world, &authority->observer);
 		authority->observing = true;
-		caps_judge_begin(&authority->judge, authority);
+		wfs_authority_judge_init(&authority->judge, authority);
 		r = reload(authority, error); /* what was committed just before */
 		if (r)
 			return r;
@@ -564,7 +564,7 @@ void wfs_authority_free(struct wfs_authority *authority)
 {
 	if (!authority)
 		return;
-	caps_judge_end(&authority->judge);
+	wfs_authority_judge_done(&authority->judge);
 	if (authority->observing)
 		wfs_world_unobserve(authority->world, &authority->observer);
 	stop_timer(authority);

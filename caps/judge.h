@@ -9,14 +9,14 @@
 #include "caps/authority.h"
 #include "kernel/effects.h"
 
-/* Plain value; begin, end. */
-struct caps_judge {
+/* Plain value; init, done. */
+struct wfs_authority_judge {
 	struct wfs_judge judge; /* first: callbacks cast back */
 	struct wfs_authority *authority;
 };
 
-/** caps_judge_begin() - have @authority's world judged by it. @judge: kept until the end. */
-void caps_judge_begin(struct caps_judge *judge, struct wfs_authority *authority);
+/** wfs_authority_judge_init() - have @authority's world judged by it. @self: kept until `done`. */
+void wfs_authority_judge_init(struct wfs_authority_judge *self, struct wfs_authority *authority);
 
-/** caps_judge_end() - when it returns, nobody is being judged any more. */
-void caps_judge_end(struct caps_judge *judge);
+/** wfs_authority_judge_done() - when it returns, nobody is being judged any more. */
+void wfs_authority_judge_done(struct wfs_authority_judge *self);

@@ -42,35 +42,35 @@ bool wfs_session_sees_all(const struct wfs_session *session)
 }
 
 /* The filter of this moment. Return: 0, or -ENOMEM. */
-static int look(const struct wfs_session *session, struct caps_sight *ret_sight)
+static int look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 {
 	struct wfs_question question;
 	struct wfs_rights *rights;
 	int r = session_rights(session, &rights, &question);
 
 	if (!r)
-		caps_sight_init(ret_sight, rights, question.origin, question.now_ns);
+		wfs_sight_init(ret_sight, rights, question.origin, question.now_ns);
 	return r;
 }
 
 /* Return: 0, -ENOENT, or -ENOMEM. */
 static int check_reducer(const struct wfs_session *session, struct wfs_bytes name)
 {
-	CAPS_AUTO_SIGHT struct caps_sight sight = {.rights = NULL};
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
 	int r = look(session, &sight);
 
-	return r ? r : caps_sight_reducer(&sight, name) ? 0 : -ENOENT;
+	return r ? r : wfs_sight_reducer(&sight, name) ? 0 : -ENOENT;
 }
 
 /* Return: 0, -ENOENT, or -ENOMEM. */
 static int check_cell(
 	const struct wfs_session *session, struct wfs_bytes reducer, struct wfs_bytes key)
 {
-	CAPS_AUTO_SIGHT struct caps_sight sight = {.rights = NULL};
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
 	int r = look(session, &sight);
 
 	if (!r)
-		r = caps_sight_cell(&sight, reducer, key);
+		r = wfs_sight_cell(&sight, reducer, key);
 	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
 
@@ -181,7 +181,7 @@ int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, 
 		r = name_of_reducer(view, reducer_id, &walk.reducer);
 	if (r)
 		return r;
-	const struct wfs_verdict verdict = caps_sight_listing(&walk.sight, walk.reducer, &question);
+	const struct wfs_verdict verdict = wfs_sight_listing(&walk.sight, walk.reducer, &question);
 	r = session_refused(session, walk.sight.rights, &question, &verdict, error);
 	if (!r)
 		r = wfs_entry_walk_init(&walk.entries, view, reducer_id, after_id);
@@ -198,7 +198,7 @@ int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_e
 
 	while ((r = wfs_entry_walk_next(&walk->entries, ret_entry)) > 0) {
 		walk->looked_at++;
-		r = caps_sight_cell(&walk->sight, walk->reducer, ret_entry->key);
+		r = wfs_sight_cell(&walk->sight, walk->reducer, ret_entry->key);
 		if (r)
 			return r;
 	}
@@ -208,7 +208,7 @@ int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_e
 void wfs_session_walk_done(struct wfs_session_walk *walk)
 {
 	wfs_entry_walk_done(&walk->entries);
-	caps_sight_done(&walk->sight);
+	wfs_sight_done(&walk->sight);
 }
 
 /* Whoever has its number saw it once. */
@@ -361,23 +361,23 @@ static int open_for_session(const struct wfs_introspector *introspector, uint64_
 }
 
 /* A reducer whose keys may be known need not be listed; one that is not seen is as if not there. */
-static int judge_listing(const struct wfs_session *session, const struct caps_sight *sight,
+static int judge_listing(const struct wfs_session *session, const struct wfs_sight *sight,
 	const json_t *params, struct wfs_error *error)
 {
 	const char *const name = json_string_value(json_object_get(params, "reducer"));
 	struct wfs_question question;
 
-	if (!name || !caps_sight_reducer(sight, wfs_bytes_text(name)))
+	if (!name || !wfs_sight_reducer(sight, wfs_bytes_text(name)))
 		return 0;
 	const struct wfs_verdict verdict =
-		caps_sight_listing(sight, wfs_bytes_text(name), &question);
+		wfs_sight_listing(sight, wfs_bytes_text(name), &question);
 	return session_refused(session, sight->rights, &question, &verdict, error);
 }
 
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error)
 {
-	CAPS_AUTO_SIGHT struct caps_sight sight = {.rights = NULL};
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
 	int r = wfs_session_judge(session, effect, error);
 
 	*ret_payload = NULL;
@@ -388,6 +388,6 @@ int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect ef
 	if (r)
 		return r;
 	const struct session_introspector self = {
-		{open_for_session, caps_sight_kernel(&sight)}, session};
+		{open_for_session, wfs_sight_filter(&sight)}, session};
 	return wfs_introspect(&self.introspector, effect, params, ret_payload, error);
 }

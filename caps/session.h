@@ -111,7 +111,7 @@ int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, u
 /* The cells of a reducer that are seen, in order of creation. Init, next …, done. */
 struct wfs_session_walk {
 	struct wfs_entry_walk entries;
-	struct caps_sight sight;
+	struct wfs_sight sight;
 	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
 	uint64_t looked_at;       /* entries, also those that are not seen */
 };

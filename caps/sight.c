@@ -22,7 +22,7 @@ static void place_init(struct place *place, struct wfs_bytes reducer)
 }
 
 static struct wfs_question question_of(
-	const struct caps_sight *sight, enum wfs_effect effect, const char *reducer)
+	const struct wfs_sight *sight, enum wfs_effect effect, const char *reducer)
 {
 	return (struct wfs_question){.effect = effect,
 		.origin = sight->origin,
@@ -31,7 +31,7 @@ static struct wfs_question question_of(
 		.reducer = reducer};
 }
 
-static bool allows(const struct caps_sight *sight, enum wfs_effect effect, const char *reducer)
+static bool allows(const struct wfs_sight *sight, enum wfs_effect effect, const char *reducer)
 {
 	const struct wfs_question question = question_of(sight, effect, reducer);
 
@@ -39,22 +39,13 @@ static bool allows(const struct caps_sight *sight, enum wfs_effect effect, const
 }
 
 static enum wfs_coverage coverage(
-	const struct caps_sight *sight, const struct place *place, size_t count)
+	const struct wfs_sight *sight, const struct place *place, size_t count)
 {
 	return wfs_rights_coverage(
 		sight->rights, (struct wfs_path){place->names, count}, sight->now_ns);
 }
 
-bool caps_sight_manifest(const struct caps_sight *sight)
-{
-	const struct wfs_bytes name = wfs_bytes_text("manifest");
-
-	return allows(sight, WFS_EFFECT_INTROSPECT_MANIFEST, NULL) &&
-		wfs_rights_coverage(sight->rights, (struct wfs_path){&name, 1}, sight->now_ns) ==
-		WFS_COVERAGE_WHOLE;
-}
-
-bool caps_sight_reducer(const struct caps_sight *sight, struct wfs_bytes name)
+bool wfs_sight_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
 {
 	struct place place;
 
@@ -66,7 +57,7 @@ bool caps_sight_reducer(const struct caps_sight *sight, struct wfs_bytes name)
 		coverage(sight, &place, 2) > WFS_COVERAGE_NONE;
 }
 
-int caps_sight_cell(const struct caps_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
+int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct place place;
@@ -85,8 +76,8 @@ int caps_sight_cell(const struct caps_sight *sight, struct wfs_bytes reducer, st
 		allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE, place.reducer);
 }
 
-struct wfs_verdict caps_sight_listing(
-	const struct caps_sight *sight, struct wfs_bytes reducer, struct wfs_question *ret_question)
+struct wfs_verdict wfs_sight_listing(
+	const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_question *ret_question)
 {
 	struct place place;
 
@@ -99,39 +90,45 @@ struct wfs_verdict caps_sight_listing(
 
 /* --- for the kernel --- */
 
-static bool sees_manifest(const struct wfs_sight *sight)
+static bool sees_manifest(const struct wfs_introspect_filter *filter)
 {
-	return caps_sight_manifest((const struct caps_sight *)sight);
+	const struct wfs_sight *const sight = (const struct wfs_sight *)filter;
+	const struct wfs_bytes name = wfs_bytes_text("manifest");
+
+	return allows(sight, WFS_EFFECT_INTROSPECT_MANIFEST, NULL) &&
+		wfs_rights_coverage(sight->rights, (struct wfs_path){&name, 1}, sight->now_ns) ==
+		WFS_COVERAGE_WHOLE;
 }
 
-static bool sees_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
+static bool sees_reducer(const struct wfs_introspect_filter *filter, struct wfs_bytes name)
 {
-	return caps_sight_reducer((const struct caps_sight *)sight, name);
+	return wfs_sight_reducer((const struct wfs_sight *)filter, name);
 }
 
-static bool sees_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
+static bool sees_cell(
+	const struct wfs_introspect_filter *filter, struct wfs_bytes reducer, struct wfs_bytes key)
 {
-	return caps_sight_cell((const struct caps_sight *)sight, reducer, key) > 0;
+	return wfs_sight_cell((const struct wfs_sight *)filter, reducer, key) > 0;
 }
 
-void caps_sight_init(
-	struct caps_sight *sight, struct wfs_rights *rights, enum wfs_origin origin, int64_t now_ns)
+void wfs_sight_init(
+	struct wfs_sight *sight, struct wfs_rights *rights, enum wfs_origin origin, int64_t now_ns)
 {
-	*sight = (struct caps_sight){
-		.sight = {sees_manifest, sees_reducer, sees_cell},
+	*sight = (struct wfs_sight){
+		.filter = {sees_manifest, sees_reducer, sees_cell},
 		.rights = rights,
 		.origin = origin,
 		.now_ns = now_ns,
 	};
 }
 
-void caps_sight_done(struct caps_sight *sight)
+void wfs_sight_done(struct wfs_sight *sight)
 {
 	wfs_rights_unref(sight->rights);
 	sight->rights = NULL;
 }
 
-const struct wfs_sight *caps_sight_kernel(const struct caps_sight *sight)
+const struct wfs_introspect_filter *wfs_sight_filter(const struct wfs_sight *sight)
 {
-	return wfs_rights_see_all(sight->rights) ? NULL : &sight->sight;
+	return wfs_rights_see_all(sight->rights) ? NULL : &sight->filter;
 }

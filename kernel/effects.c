@@ -233,10 +233,10 @@ static int bound_payload(json_t **payload)
 }
 
 static int introspect(struct wfs_world_answerer *self, const struct wfs_head *head,
-	const struct wfs_intent *intent, const struct wfs_sight *sight, struct wfs_outcome *outcome,
-	struct wfs_error *error)
+	const struct wfs_intent *intent, const struct wfs_introspect_filter *filter,
+	struct wfs_outcome *outcome, struct wfs_error *error)
 {
-	const struct within within = {{open_within, sight}, self->world, head};
+	const struct within within = {{open_within, filter}, self->world, head};
 	WFS_AUTO_JSON json_t *none = intent->params ? NULL : json_object();
 	WFS_AUTO_JSON json_t *payload = NULL;
 	struct wfs_error reason = {0};
@@ -292,13 +292,13 @@ static int answer_of_world(struct wfs_answerer *answerer, const struct wfs_head 
 {
 	struct wfs_world_answerer *self = (struct wfs_world_answerer *)answerer;
 	WFS_AUTO_OUTCOME struct wfs_outcome outcome = {0};
-	struct wfs_judgement judgement = {.sight = NULL};
+	struct wfs_judgement judgement = {.filter = NULL};
 	WFS_GUARD(&self->lock);
 	int r = judge(self, intent, &judgement);
 
 	(void)seq;
 	if (!r)
-		r = introspect(self, head, intent, judgement.sight, &outcome, error);
+		r = introspect(self, head, intent, judgement.filter, &outcome, error);
 	else if (r == -EACCES)
 		r = refuse(intent, &judgement, &outcome);
 	else

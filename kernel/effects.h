@@ -57,10 +57,11 @@ struct wfs_answerer {
 
 /* What a judge says. Plain value; its pointers are the judge's until `release`. */
 struct wfs_judgement {
-	const struct wfs_sight *sight; /* allowed: what may be seen; NULL: everything */
-	struct wfs_error error;        /* refused: why */
-	struct wfs_decision decision;  /* refused: by what; its effect and intent are known */
-	void *context;                 /* the judge's own */
+	const struct wfs_introspect_filter
+		*filter;              /* allowed: what may be seen; NULL: everything */
+	struct wfs_error error;       /* refused: why */
+	struct wfs_decision decision; /* refused: by what; its effect and intent are known */
+	void *context;                /* the judge's own */
 };
 
 /* Says what reducers may have on behalf of whom. Callback table. Thread: the kernel's. */

@@ -80,16 +80,16 @@ static int open_view(struct asked *asked, const char *consistency)
 
 static bool sees_reducer(const struct asked *asked, struct wfs_bytes name)
 {
-	const struct wfs_sight *const sight = asked->introspector->sight;
+	const struct wfs_introspect_filter *const filter = asked->introspector->filter;
 
-	return !sight || sight->reducer(sight, name);
+	return !filter || filter->reducer(filter, name);
 }
 
 static bool sees_cell(const struct asked *asked, const char *reducer, struct wfs_bytes key)
 {
-	const struct wfs_sight *const sight = asked->introspector->sight;
+	const struct wfs_introspect_filter *const filter = asked->introspector->filter;
 
-	return !sight || sight->cell(sight, wfs_bytes_text(reducer), key);
+	return !filter || filter->cell(filter, wfs_bytes_text(reducer), key);
 }
 
 /* reducer_missing, with the names that would have been right. */
@@ -127,13 +127,13 @@ static int find_reducer(struct asked *asked, const char *name, struct wfs_reduce
 
 static int manifest(struct asked *asked)
 {
-	const struct wfs_sight *const sight = asked->introspector->sight;
+	const struct wfs_introspect_filter *const filter = asked->introspector->filter;
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	WFS_AUTO_JSON json_t *document = NULL;
 	struct wfs_version version;
 	int r = open_view(asked, asked->params.introspect_manifest.consistency);
 
-	if (!r && sight && !sight->manifest(sight))
+	if (!r && filter && !filter->manifest(filter))
 		r = wfs_error_set(asked->error, WFS_E_NOT_FOUND, "no 'manifest'");
 	if (!r)
 		r = wfs_view_manifest(&asked->view, &version);

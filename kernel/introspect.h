@@ -22,11 +22,12 @@ enum {
 };
 
 /* What somebody may see; the rest is as if it were not there. Callback table. */
-struct wfs_sight {
-	bool (*manifest)(const struct wfs_sight *sight);
+struct wfs_introspect_filter {
+	bool (*manifest)(const struct wfs_introspect_filter *filter);
 	/* Also one of which only some cells are seen. */
-	bool (*reducer)(const struct wfs_sight *sight, struct wfs_bytes name);
-	bool (*cell)(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key);
+	bool (*reducer)(const struct wfs_introspect_filter *filter, struct wfs_bytes name);
+	bool (*cell)(const struct wfs_introspect_filter *filter, struct wfs_bytes reducer,
+		struct wfs_bytes key);
 };
 
 /* Who asks. Callback table. */
@@ -34,7 +35,7 @@ struct wfs_introspector {
 	/* As wfs_view_open. */
 	int (*open)(const struct wfs_introspector *introspector, uint64_t height,
 		struct wfs_view *ret_view, struct wfs_error *error);
-	const struct wfs_sight *sight; /* NULL: everything */
+	const struct wfs_introspect_filter *filter; /* NULL: everything */
 };
 
 /** wfs_introspects() - is @effect one of the four? */

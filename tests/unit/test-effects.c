@@ -247,26 +247,26 @@ static void a_judge_that_fails_fails_the_request(void **state)
 	world_fixture_close(fixture);
 }
 
-static bool sees_nothing(const struct wfs_sight *sight)
+static bool sees_nothing(const struct wfs_introspect_filter *filter)
 {
-	(void)sight;
+	(void)filter;
 	return false;
 }
 
-static bool sees_no_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
+static bool sees_no_reducer(const struct wfs_introspect_filter *filter, struct wfs_bytes name)
 {
-	(void)sight;
+	(void)filter;
 	(void)name;
 	return false;
 }
 
 static void what_is_out_of_sight_is_not_told(void **state)
 {
-	const struct wfs_sight sight = {sees_nothing, sees_no_reducer, NULL};
+	const struct wfs_introspect_filter filter = {sees_nothing, sees_no_reducer, NULL};
 	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
-	judge.judgement.sight = &sight;
+	judge.judgement.filter = &filter;
 	wfs_world_judge(fixture->world, &judge.judge);
 	assert_int_equal(ask_for(fixture, "a",
 				 "[{'effect':'introspect.manifest'},"

@@ -9,7 +9,7 @@
 struct eyes {
 	struct wfs_introspector introspector; /* first: open_view casts back */
 	struct world_fixture *fixture;
-	struct wfs_sight sight;
+	struct wfs_introspect_filter filter;
 	bool sees_manifest;
 };
 
@@ -21,21 +21,22 @@ static int open_view(const struct wfs_introspector *introspector, uint64_t heigh
 	return wfs_view_open(eyes->fixture->world, height, ret_view, error);
 }
 
-static bool sees_manifest(const struct wfs_sight *sight)
+static bool sees_manifest(const struct wfs_introspect_filter *filter)
 {
-	return ((const struct eyes *)((const char *)sight - offsetof(struct eyes, sight)))
+	return ((const struct eyes *)((const char *)filter - offsetof(struct eyes, filter)))
 		->sees_manifest;
 }
 
-static bool sees_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
+static bool sees_reducer(const struct wfs_introspect_filter *filter, struct wfs_bytes name)
 {
-	(void)sight;
+	(void)filter;
 	return wfs_bytes_equal(name, wfs_bytes_text("cell"));
 }
 
-static bool sees_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
+static bool sees_cell(
+	const struct wfs_introspect_filter *filter, struct wfs_bytes reducer, struct wfs_bytes key)
 {
-	return sees_reducer(sight, reducer) && key.size > 0 && *(const char *)key.data == 'a';
+	return sees_reducer(filter, reducer) && key.size > 0 && *(const char *)key.data == 'a';
 }
 
 static struct eyes eyes_of(struct world_fixture *fixture)
@@ -43,7 +44,7 @@ static struct eyes eyes_of(struct world_fixture *fixture)
 	return (struct eyes){
 		.introspector = {.open = open_view},
 		.fixture = fixture,
-		.sight = {sees_manifest, sees_reducer, sees_cell},
+		.filter = {sees_manifest, sees_reducer, sees_cell},
 	};
 }
 
@@ -86,7 +87,7 @@ static struct answer peep(struct world_fixture *fixture, enum wfs_effect effect,
 {
 	struct eyes eyes = eyes_of(fixture);
 
-	eyes.introspector.sight = &eyes.sight;
+	eyes.introspector.filter = &eyes.filter;
 	return ask_with(&eyes, effect, quoted);
 }
 
@@ -303,7 +304,7 @@ static void a_manifest_in_sight_is_given(void **state)
 {
 	struct eyes eyes = eyes_of(*state);
 
-	eyes.introspector.sight = &eyes.sight;
+	eyes.introspector.filter = &eyes.filter;
 	eyes.sees_manifest = true;
 	AUTO_ANSWER struct answer answer = ask_with(&eyes, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
 
