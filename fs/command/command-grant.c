@@ -9,16 +9,9 @@
 #include "kernel/base/encode.h"
 
 #define SECOND_NS INT64_C(1000000000)
+#define DAY_S 86400
 
 /* --- when a grant ends --- */
-
-static int misuse_expiry(struct wfs_run *run, const char *text)
-{
-	return wfs_run_misuse(run,
-		"--expires: expected a time like +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z, got "
-		"'%.60s'",
-		text);
-}
 
 /* `+1h`. Return: 0, or -EINVAL. */
 static int read_duration(const char *text, int64_t *ret_ns)
@@ -26,7 +19,7 @@ static int read_duration(const char *text, int64_t *ret_ns)
 	static const struct {
 		char unit;
 		int64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', DAY_S}};
 	uint64_t number;
 	const size_t digits = wfs_decimal_read(text, strlen(text), &number);
 
@@ -47,45 +40,41 @@ static int read_duration(const char *text, int64_t *ret_ns)
 static int read_time(const char *text, int64_t *ret_ns)
 {
 	struct tm tm = {0};
-	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	int64_t seconds = rest ? timegm(&tm) : 0;
-	int hours = 0;
-	int minutes = 0;
-	int size = 0;
+	const char *const zone = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	const char *end = NULL;
 
-	if (!rest)
+	/* strptime(3) takes further forms of an offset. */
+	if (zone && (strcmp(zone, "Z") == 0 || (strlen(zone) == 6 && zone[3] == ':')))
+		end = strptime(zone, "%z", &tm);
+	if (!end || *end)
 		return -EINVAL;
-	if (strcmp(rest, "Z") != 0) {
-		if ((*rest != '+' && *rest != '-') ||
-			sscanf(rest + 1, "%2d:%2d%n", &hours, &minutes, &size) != 2 || size != 5 ||
-			rest[6])
-			return -EINVAL;
-		seconds -= (*rest == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
-	}
-	if (seconds <= 0 || seconds > INT64_MAX / SECOND_NS)
+	const int64_t offset = tm.tm_gmtoff; /* which timegm(3) does not look at, and sets */
+	const int64_t seconds = timegm(&tm) - offset;
+	if (offset <= -DAY_S || offset >= DAY_S || seconds <= 0 || seconds > INT64_MAX / SECOND_NS)
 		return -EINVAL;
 	*ret_ns = seconds * SECOND_NS;
 	return 0;
 }
 
-/* Return: new reference, NULL when it is not given or (misused) is no time. */
+/* Return: new reference; NULL when it is not given, is no time (misused), or without memory. */
 static json_t *expiry(struct wfs_run *run)
 {
 	const char *const text = run->options[WFS_OPTION_EXPIRES];
-	const int64_t now_ns = wfs_clock_realtime_ns();
+	const bool from_now = text && *text == '+';
+	const int64_t now_ns = from_now ? wfs_clock_realtime_ns() : 0;
 	int64_t ns = 0;
 	int r;
 
 	if (!text)
 		return NULL;
-	r = *text == '+' ? read_duration(text + 1, &ns) : read_time(text, &ns);
-	if (!r && *text == '+')
-		r = ns > INT64_MAX - now_ns ? -EINVAL : 0;
-	if (r) {
-		(void)misuse_expiry(run, text);
-		return NULL;
-	}
-	return json_integer(*text == '+' ? now_ns + ns : ns);
+	r = from_now ? read_duration(text + 1, &ns) : read_time(text, &ns);
+	if (!r && ns <= INT64_MAX - now_ns)
+		return json_integer(now_ns + ns);
+	(void)wfs_run_misuse(run,
+		"--expires: expected a time like +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z, got "
+		"'%.60s'",
+		text);
+	return NULL;
 }
 
 /* --- the parts of a grant --- */
@@ -123,8 +112,10 @@ static int make_grant(struct wfs_run *run, json_t **ret_grant)
 	WFS_AUTO_JSON json_t *budget = json_object();
 	WFS_AUTO_JSON json_t *params = NULL;
 	WFS_AUTO_JSON json_t *expires = expiry(run);
-	int r = run->misused ? -EINVAL : budget ? read_params(run, &params) : -ENOMEM;
+	int r = run->misused ? -EINVAL : read_params(run, &params);
 
+	if (!r && (!budget || (run->options[WFS_OPTION_EXPIRES] && !expires)))
+		r = -ENOMEM;
 	if (!r)
 		r = add_limit(run, WFS_OPTION_CALLS, budget);
 	if (!r)

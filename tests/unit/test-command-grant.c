@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands about who may do what: grants, what is taken back, when they end. */
+#include "tests/unit/command-helper.h"
+
+static struct world_fixture *with_alice(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice");
+
+	assert_done(&added, "");
+	assert_says(added.err, "added alice");
+	return fixture;
+}
+
+static void a_grant_is_named_and_shows_what_it_covers(void **state)
+{
+	struct world_fixture *const fixture = with_alice(state);
+	AUTO_PRINTED struct printed grant =
+		RUN_IN(fixture, "grant", "alice", "query", "{\"scope\":[\"reducers/cell/a\"]}");
+	AUTO_PRINTED struct printed list =
+		RUN_IN(fixture, "--as", "alice", "fs", "ls", "reducers/cell");
+	AUTO_PRINTED struct printed other =
+		RUN_IN(fixture, "--as", "alice", "fs", "cat", "reducers/cell/b%2Fc");
+
+	assert_done(&grant, "alice.query.1\n");
+	assert_done(&list, "a\n");
+	assert_failed(&other, "worldfs: not_found: ");
+}
+
+static void what_is_revoked_is_refused(void **state)
+{
+	struct world_fixture *const fixture = with_alice(state);
+	AUTO_PRINTED struct printed grant =
+		RUN_IN(fixture, "grant", "alice", "query", "--name", "look");
+	AUTO_PRINTED struct printed revoke = RUN_IN(fixture, "revoke", "look");
+	AUTO_PRINTED struct printed read = RUN_IN(fixture, "--as", "alice", "manifest");
+	AUTO_PRINTED struct printed again = RUN_IN(fixture, "revoke", "look");
+
+	assert_done(&grant, "look\n");
+	assert_done(&revoke, "");
+	assert_says(revoke.err, "revoked look");
+	assert_failed(&read, "worldfs: not_authorized: ");
+	assert_failed(&again, "worldfs: not_found: ");
+}
+
+static void a_budget_is_kept_in_the_grant(void **state)
+{
+	struct world_fixture *const fixture = with_alice(state);
+	AUTO_PRINTED struct printed grant = RUN_IN(fixture, "grant", "alice", "sys/act@1",
+		"--calls", "3", "--expires", "2100-01-31T12:00:00Z");
+	AUTO_PRINTED struct printed state_now =
+		RUN_IN(fixture, "state", "sys.grant", "alice.act.1");
+	AUTO_PRINTED struct printed wrong =
+		RUN_IN(fixture, "grant", "alice", "act", "--calls", "many");
+
+	assert_done(&grant, "alice.act.1\n");
+	assert_done(&state_now,
+		"{\"budget\":{\"calls\":3},\"cap\":\"sys/act@1\","
+		"\"expires_at_ns\":4105080000000000000,\"granted_by\":\"operator\","
+		"\"name\":\"alice.act.1\",\"params\":{},\"to\":\"alice\"}\n");
+	assert_misuse(&wrong, "many", "grant --help");
+}
+
+static void expiry_is_a_duration_or_a_time(void **state)
+{
+	static const char *const good[] = {"+1s", "+10m", "+1h", "+7d", "2100-01-31T12:00:00Z",
+		"2100-01-31T12:00:00+01:00", "2100-01-31T12:00:00-05:30"};
+	static const char *const bad[] = {"", "+", "1h", "+1", "+1w", "+1h30m", "+-1h",
+		"+99999999999999d", "2100-01-31", "2100-01-31T12:00:00", "2100-01-31T12:00:00z",
+		"2100-01-31T12:00:00+0100", "2100-01-31T12:00:00+01:00 ",
+		"2100-01-31T12:00:00+99:00", "2100-02-31T25:00:00Z", "9999-01-01T00:00:00Z",
+		"1960-01-01T00:00:00Z"};
+	struct world_fixture *const fixture = with_alice(state);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(good); i++) {
+		print_message("'%s'\n", good[i]);
+		AUTO_PRINTED struct printed printed =
+			RUN_IN(fixture, "grant", "alice", "query", "--expires", good[i]);
+		assert_int_equal(printed.status, WFS_EXIT_DONE);
+	}
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(bad); i++) {
+		print_message("'%s'\n", bad[i]);
+		AUTO_PRINTED struct printed printed =
+			RUN_IN(fixture, "grant", "alice", "query", "--expires", bad[i]);
+		assert_misuse(&printed, "--expires: expected a time", "grant --help");
+	}
+}
+
+static void an_offset_is_taken_off(void **state)
+{
+	struct world_fixture *const fixture = with_alice(state);
+	AUTO_PRINTED struct printed grant = RUN_IN(
+		fixture, "grant", "alice", "query", "--expires", "2100-01-31T12:00:00+01:00");
+	AUTO_PRINTED struct printed state_now =
+		RUN_IN(fixture, "state", "sys.grant", "alice.query.1");
+
+	assert_done(&grant, "alice.query.1\n");
+	assert_says(state_now.out, "\"expires_at_ns\":4105076400000000000,");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(a_grant_is_named_and_shows_what_it_covers),
+		IN_WORLD(what_is_revoked_is_refused),
+		IN_WORLD(a_budget_is_kept_in_the_grant),
+		IN_WORLD(expiry_is_a_duration_or_a_time),
+		IN_WORLD(an_offset_is_taken_off),
+	};
+
+	return cmocka_run_group_tests_name("command-grant", tests, forget_environment, NULL);
+}
