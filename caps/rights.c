@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "kernel/base/json.h"
+#include "kernel/grants.h"
 
 #define CAP_TYPE_QUERY "query" /* the type of capability that shows the tree */
 
@@ -19,8 +20,8 @@ struct grant {
 	struct wfs_scope *scope; /* over paths; owned */
 	struct wfs_scope *owned; /* over artifacts, by their ids; owned */
 	const json_t *actions;   /* names of effects; NULL: all */
-	bool has_budget;
-	bool spent;
+	bool has_budget;         /* it, or one that it was passed on from */
+	bool spent;              /* the same */
 };
 
 struct wfs_rights {
@@ -41,6 +42,35 @@ static void grant_done(struct grant *grant)
 	wfs_scope_free(grant->owned);
 }
 
+static bool actions_inside(const json_t *inner, const json_t *outer)
+{
+	const json_t *action;
+	size_t i;
+
+	if (!outer)
+		return true;
+	json_array_foreach(inner, i, action)
+	{
+		const json_t *known;
+		bool found = false;
+		size_t j;
+
+		json_array_foreach(outer, j, known) found |= json_equal(action, known);
+		if (!found)
+			return false;
+	}
+	return inner != NULL;
+}
+
+/* Is @part no more than @whole? Budgets are another matter: both are charged. */
+static bool is_inside(const struct grant *part, const struct grant *whole)
+{
+	return part->cap == whole->cap && part->expires_at_ns <= whole->expires_at_ns &&
+		wfs_scope_inside(part->scope, whole->scope) &&
+		wfs_scope_inside(part->owned, whole->owned) &&
+		actions_inside(part->actions, whole->actions);
+}
+
 /* Is there anything left of member @name of the budget? */
 static bool is_spent(const json_t *document, const char *name)
 {
@@ -50,29 +80,32 @@ static bool is_spent(const json_t *document, const char *name)
 	return limit && json_integer_value(used) >= json_integer_value(limit);
 }
 
-/* Return: 1 and a grant, 0 when it grants nothing, or -ENOMEM. */
+/* What @params cover. Return: 0, -EINVAL, or -ENOMEM; the caller ends the grant in any case. */
+static int read_params(const json_t *params, struct grant *grant, struct wfs_error *error)
+{
+	int r = wfs_scope_new(json_object_get(params, "scope"), &grant->scope, error);
+
+	grant->actions = json_object_get(params, "actions");
+	return r ? r : wfs_scope_new(json_object_get(params, "artifacts"), &grant->owned, error);
+}
+
+/* One by itself. Return: 1 and a grant, 0 when it grants nothing, or -ENOMEM. */
 static int grant_read(
 	const struct wfs_manifest *manifest, json_t *document, struct grant *ret_grant)
 {
 	const char *const cap = json_string_value(json_object_get(document, "cap"));
-	const json_t *const params = json_object_get(document, "params");
 	const json_t *const expires = json_object_get(document, "expires_at_ns");
 	struct grant grant = {
 		.name = json_string_value(json_object_get(document, "name")),
 		.cap = cap ? wfs_manifest_cap(manifest, cap) : NULL,
-		.expires_at_ns = INT64_MAX,
-		.actions = json_object_get(params, "actions"),
+		.expires_at_ns = expires ? json_integer_value(expires) : INT64_MAX,
 		.has_budget = json_object_get(document, "budget") != NULL,
+		.spent = is_spent(document, "calls") || is_spent(document, "tokens"),
 	};
 
 	if (!grant.name || !grant.cap || (expires && !json_is_integer(expires)))
 		return 0;
-	if (expires)
-		grant.expires_at_ns = json_integer_value(expires);
-	grant.spent = is_spent(document, "calls") || is_spent(document, "tokens");
-	int r = wfs_scope_new(json_object_get(params, "scope"), &grant.scope, NULL);
-	if (!r)
-		r = wfs_scope_new(json_object_get(params, "artifacts"), &grant.owned, NULL);
+	int r = read_params(json_object_get(document, "params"), &grant, NULL);
 	if (r) {
 		grant_done(&grant);
 		return r == -EINVAL ? 0 : r;
@@ -80,6 +113,36 @@ static int grant_read(
 	grant.document = json_incref(document);
 	*ret_grant = grant;
 	return 1;
+}
+
+/*
+ * What was passed on shares the budgets of all that it comes from, and is never more than they are:
+ * a grant can have been taken back, and a lesser one given its name, after it was judged by the first.
+ * Return: 1, 0 when it grants nothing, or -ENOMEM.
+ */
+static int follow(const struct wfs_manifest *manifest, json_t *grants, struct grant *grant)
+{
+	WFS_CLEANUP(grant_done) struct grant below = {.document = NULL};
+	const json_t *from = json_object_get(grant->document, "from");
+	int r = 1;
+
+	for (int i = 0; r > 0 && from; i++) {
+		struct grant above = {.document = NULL};
+
+		r = i < WFS_GRANT_CHAIN_MAX
+			? grant_read(manifest, json_object_get(grants, json_string_value(from)),
+				  &above)
+			: 0;
+		if (r <= 0)
+			break;
+		r = is_inside(below.document ? &below : grant, &above);
+		grant->has_budget |= above.has_budget;
+		grant->spent |= above.spent;
+		from = json_object_get(above.document, "from");
+		grant_done(&below);
+		below = above;
+	}
+	return r;
 }
 
 static int read_grants(struct wfs_rights *rights, json_t *grants)
@@ -99,7 +162,13 @@ static int read_grants(struct wfs_rights *rights, json_t *grants)
 		if (!room)
 			return -ENOMEM;
 		rights->grants = room;
-		r = grant_read(rights->manifest, document, &rights->grants[rights->grant_count]);
+		room += rights->grant_count;
+		r = grant_read(rights->manifest, document, room);
+		if (r > 0) {
+			r = follow(rights->manifest, grants, room);
+			if (r <= 0)
+				grant_done(room);
+		}
 		if (r < 0)
 			return r;
 		rights->grant_count += (size_t)r;
@@ -464,76 +533,26 @@ bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights
 
 /* --- passing on --- */
 
-static bool actions_inside(const json_t *inner, const json_t *outer)
-{
-	const json_t *action;
-	size_t i;
-
-	if (!outer)
-		return true;
-	json_array_foreach(inner, i, action)
-	{
-		const json_t *known;
-		bool found = false;
-		size_t j;
-
-		json_array_foreach(outer, j, known) found |= json_equal(action, known);
-		if (!found)
-			return false;
-	}
-	return inner != NULL;
-}
-
-/* What is to be passed on. */
-struct part {
-	const char *cap;
-	const json_t *actions;
-	int64_t expires_at_ns;
-	struct wfs_scope *scope;
-	struct wfs_scope *owned;
-};
-
-static void part_done(struct part *part)
-{
-	wfs_scope_free(part->scope);
-	wfs_scope_free(part->owned);
-}
-
-static int part_read(const json_t *grant, struct part *part, struct wfs_error *error)
-{
-	const char *const cap = json_string_value(json_object_get(grant, "cap"));
-	const json_t *const params = json_object_get(grant, "params");
-	const json_t *const expires = json_object_get(grant, "expires_at_ns");
-	int r = wfs_scope_new(json_object_get(params, "scope"), &part->scope, error);
-
-	part->cap = cap ? cap : "";
-	part->actions = json_object_get(params, "actions");
-	part->expires_at_ns = expires ? json_integer_value(expires) : INT64_MAX;
-	return r ? r : wfs_scope_new(json_object_get(params, "artifacts"), &part->owned, error);
-}
-
-static bool is_inside(const struct part *part, const struct grant *grant, int64_t now_ns)
-{
-	return strcmp(grant->cap->name, part->cap) == 0 && is_live(grant, now_ns) &&
-		part->expires_at_ns <= grant->expires_at_ns &&
-		wfs_scope_inside(part->scope, grant->scope) &&
-		wfs_scope_inside(part->owned, grant->owned) &&
-		actions_inside(part->actions, grant->actions);
-}
-
 int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
 	const json_t *grant, struct wfs_verdict *ret_verdict, const char **ret_from,
 	struct wfs_error *error)
 {
-	WFS_CLEANUP(part_done) struct part part = {.scope = NULL};
+	const char *const cap = json_string_value(json_object_get(grant, "cap"));
+	const json_t *const expires = json_object_get(grant, "expires_at_ns");
+	WFS_CLEANUP(grant_done)
+	struct grant part = {
+		.cap = cap ? wfs_manifest_cap(rights->manifest, cap) : NULL,
+		.expires_at_ns = expires ? json_integer_value(expires) : INT64_MAX,
+	};
 	struct wfs_verdict verdict = {.code = WFS_E_NOT_AUTHORIZED};
-	int r = part_read(grant, &part, error);
+	int r = read_params(json_object_get(grant, "params"), &part, error);
 
 	for (size_t i = 0; !r && i < rights->grant_count; i++) {
-		if (!is_inside(&part, &rights->grants[i], question->now_ns))
+		if (!is_live(&rights->grants[i], question->now_ns) ||
+			!is_inside(&part, &rights->grants[i]))
 			continue;
 		verdict.grant = rights->grants[i].name;
-		if (policy_allows(rights, question, part.cap, &verdict)) {
+		if (policy_allows(rights, question, part.cap->name, &verdict)) {
 			*ret_from = verdict.grant;
 			return 0;
 		}
@@ -546,5 +565,5 @@ int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question 
 		return wfs_rights_explain(rights, question, &verdict, error);
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		"'%s' holds no grant of '%.128s' that covers all of what is to be passed on",
-		rights->principal, part.cap);
+		rights->principal, cap ? cap : "");
 }

@@ -42,7 +42,7 @@ struct wfs_verdict {
 	enum wfs_error_code
 		code; /* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
 	const char *grant;  /* that covers it, or has expired; NULL: none */
-	bool charged;       /* the grant has a budget */
+	bool charged;       /* the grant, or one that it was passed on from, has a budget */
 	const char *policy; /* that denies; NULL: it was not asked */
 	size_t rule_index;  /* of it; SIZE_MAX: no rule matched */
 };

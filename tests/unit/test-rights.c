@@ -339,6 +339,49 @@ static void the_policy_is_asked_before_something_is_passed_on(void **state)
 	assert_null(from);
 }
 
+static void what_was_passed_on_shares_budgets(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *some =
+		rights_of("{'a':{'cap':'sys/act@1','params':{},'budget':{'calls':2}},"
+			  "'b':{'cap':'sys/act@1','params':{},'from':'a'},"
+			  "'c':{'cap':'sys/act@1','params':{},'from':'b'}}",
+			NULL);
+	WFS_AUTO_RIGHTS struct wfs_rights *none =
+		rights_of("{'a':{'cap':'sys/act@1','params':{},'budget':{'calls':2},"
+			  "'used':{'calls':2,'tokens':0},'to':'bob'},"
+			  "'b':{'cap':'sys/act@1','params':{},'from':'a','to':'bob'},"
+			  "'c':{'cap':'sys/act@1','params':{},'from':'b'}}",
+			NULL);
+
+	(void)state;
+	assert_true(judge(some, WFS_EFFECT_EVENT_EMIT).charged);
+	assert_int_equal(code_of(none, WFS_EFFECT_EVENT_EMIT), WFS_E_QUOTA_EXCEEDED);
+	assert_string_equal(judge(none, WFS_EFFECT_EVENT_EMIT).grant, "c");
+}
+
+/* A name can be given again, to a grant of which what was passed on is no part. */
+static void what_was_passed_on_is_never_more(void **state)
+{
+	static const char *const above[] = {"'params':{'scope':['reducers/a']}",
+		"'params':{},'expires_at_ns':1500", "'params':{},'from':'gone'",
+		"'params':{},'from':'b'"};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(above); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer grants = {0};
+
+		wfs_buffer_printf(&grants,
+			"{'a':{'cap':'sys/query@1',%s,'to':'bob'},"
+			"'b':{'cap':'sys/query@1','params':{},'from':'a','to':'carol'},"
+			"'c':{'cap':'sys/query@1','params':{'scope':['reducers/a']},'from':'b'}}",
+			above[i]);
+		WFS_AUTO_RIGHTS struct wfs_rights *rights =
+			rights_of(wfs_buffer_text(&grants), NULL);
+		assert_int_equal(
+			code_of(rights, WFS_EFFECT_INTROSPECT_REDUCER_STATE), WFS_E_NOT_AUTHORIZED);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +399,8 @@ int main(void)
 		cmocka_unit_test(only_what_shows_something_makes_rights_differ),
 		cmocka_unit_test(a_part_of_what_is_held_can_be_passed_on),
 		cmocka_unit_test(the_policy_is_asked_before_something_is_passed_on),
+		cmocka_unit_test(what_was_passed_on_shares_budgets),
+		cmocka_unit_test(what_was_passed_on_is_never_more),
 	};
 
 	return cmocka_run_group_tests_name("rights", tests, NULL, NULL);

@@ -213,6 +213,18 @@ static void a_budget_ends(void **state)
 	assert_int_equal(work->error.code, WFS_E_QUOTA_EXCEEDED);
 }
 
+static void a_budget_ends_for_what_was_passed_on(void **state)
+{
+	struct at_work *const work = *state;
+
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g','budget':{'calls':2}}");
+	assert_int_equal(give(work, work->alice, "{'to':'alice','cap':'sys/act@1'}"), 0);
+	assert_int_equal(emit(work, work->alice), 0);
+	assert_int_equal(emit(work, work->alice), 0);
+	assert_int_equal(emit(work, work->alice), -EDQUOT);
+	assert_int_equal(work->error.code, WFS_E_QUOTA_EXCEEDED);
+}
+
 static void a_part_is_passed_on_and_ends_with_the_whole(void **state)
 {
 	struct at_work *const work = *state;
@@ -266,6 +278,7 @@ int main(void)
 		AT_WORK(a_refused_change_is_recorded),
 		AT_WORK(a_refused_blob_is_recorded_behind_the_answer),
 		AT_WORK(a_budget_ends),
+		AT_WORK(a_budget_ends_for_what_was_passed_on),
 		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
 		AT_WORK(who_passed_a_grant_on_may_take_it_back),
 		AT_WORK(only_an_administrator_adds_principals),
