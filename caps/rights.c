@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "kernel/base/array.h"
 #include "kernel/base/json.h"
 #include "kernel/grants.h"
 
@@ -147,6 +148,7 @@ static int follow(const struct wfs_manifest *manifest, json_t *grants, struct gr
 
 static int read_grants(struct wfs_rights *rights, json_t *grants)
 {
+	size_t capacity = 0;
 	const char *name;
 	json_t *document;
 
@@ -158,7 +160,8 @@ static int read_grants(struct wfs_rights *rights, json_t *grants)
 
 		if (!to || strcmp(to, rights->principal) != 0)
 			continue;
-		room = reallocarray(rights->grants, rights->grant_count + 1, sizeof(*room));
+		room = wfs_array_reserve(
+			rights->grants, rights->grant_count, &capacity, sizeof(*room));
 		if (!room)
 			return -ENOMEM;
 		rights->grants = room;
@@ -513,20 +516,12 @@ static bool grants_equal(const struct grant *a, const struct grant *b)
 		strcmp(a->name, b->name) == 0;
 }
 
-static bool has_equal(const struct wfs_rights *rights, const struct grant *wanted)
-{
-	for (size_t i = 0; i < rights->grant_count; i++)
-		if (grants_equal(&rights->grants[i], wanted))
-			return true;
-	return false;
-}
-
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b)
 {
 	if (a->manifest != b->manifest || a->grant_count != b->grant_count)
 		return false;
 	for (size_t i = 0; i < a->grant_count; i++)
-		if (!has_equal(b, &a->grants[i]))
+		if (!grants_equal(&a->grants[i], &b->grants[i]))
 			return false;
 	return true;
 }

@@ -81,7 +81,8 @@ enum wfs_coverage wfs_rights_coverage(
 /** wfs_rights_see_all() - is nothing in the tree, blobs left aside, hidden, now and for good? */
 bool wfs_rights_see_all(const struct wfs_rights *rights);
 
-/** wfs_rights_see_the_same() - do both show the same, as long as nothing expires? */
+/** wfs_rights_see_the_same() - do both show the same, as long as nothing expires?
+ *  No when the same grants come in another order, so that very many are compared in a moment. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
 /**

@@ -3,6 +3,7 @@
 #include "tests/unit/json-helper.h"
 
 #include "caps/rights.h"
+#include "kernel/base/clock.h"
 #include "kernel/manifest/source.h"
 
 enum { NOW = 1000 };
@@ -382,6 +383,30 @@ static void what_was_passed_on_is_never_more(void **state)
 	}
 }
 
+/* Whoever may pass something on can make as many as a world has. */
+static void very_many_grants_are_compared_in_a_moment(void **state)
+{
+	enum { MANY = 50000 };
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(NULL);
+	WFS_AUTO_JSON json_t *grants = json_object();
+	WFS_AUTO_RIGHTS struct wfs_rights *before = NULL;
+	WFS_AUTO_RIGHTS struct wfs_rights *after = NULL;
+	char name[sizeof("g50000")];
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "g%d", i);
+		json_object_set_new(grants, name,
+			json_pack("{s:s, s:s, s:{}, s:s}", "cap", "sys/act@1", "name", name,
+				"params", "to", "alice"));
+	}
+	assert_int_equal(wfs_rights_new("alice", manifest, grants, &before), 0);
+	assert_int_equal(wfs_rights_new("alice", manifest, grants, &after), 0);
+	const int64_t begin_ns = wfs_clock_monotonic_ns();
+	assert_true(wfs_rights_see_the_same(before, after));
+	assert_in_range(wfs_clock_monotonic_ns() - begin_ns, 0, INT64_C(2000000000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +426,7 @@ int main(void)
 		cmocka_unit_test(the_policy_is_asked_before_something_is_passed_on),
 		cmocka_unit_test(what_was_passed_on_shares_budgets),
 		cmocka_unit_test(what_was_passed_on_is_never_more),
+		cmocka_unit_test(very_many_grants_are_compared_in_a_moment),
 	};
 
 	return cmocka_run_group_tests_name("rights", tests, NULL, NULL);
