@@ -172,13 +172,13 @@ struct wfs_rights *wfs_authority_rights(struct wfs_authority *authority, struct 
 	return holder->rights ? wfs_rights_ref(holder->rights) : NULL;
 }
 
-char *wfs_authority_granted_by(struct wfs_authority *authority, const char *grant)
+char *wfs_authority_passed_on_by(struct wfs_authority *authority, const char *grant)
 {
 	WFS_GUARD(&authority->lock);
 	const json_t *const document = json_object_get(authority->grants, grant);
 	const char *const by = json_string_value(json_object_get(document, "granted_by"));
 
-	return by ? strdup(by) : NULL;
+	return by && json_object_get(document, "from") ? strdup(by) : NULL;
 }
 
 /* --- telling --- */

@@ -65,8 +65,9 @@ int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *hold
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/** wfs_authority_grant() - who passed a grant on. Return: its `granted_by`, caller frees; NULL. */
-char *wfs_authority_granted_by(struct wfs_authority *authority, const char *grant);
+/** wfs_authority_passed_on_by() - who passed a grant on. Return: a principal, caller frees; NULL: there
+ *  is no such grant, or an administrator made it. */
+char *wfs_authority_passed_on_by(struct wfs_authority *authority, const char *grant);
 
 /** wfs_authority_refused() - count a refused read. */
 void wfs_authority_refused(struct wfs_authority *authority);

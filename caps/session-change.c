@@ -207,7 +207,7 @@ int wfs_session_revoke(
 	const struct wfs_session *session, json_t *revocation, struct wfs_request *request)
 {
 	const char *const name = json_string_value(json_object_get(revocation, "name"));
-	WFS_AUTO_FREE char *by = wfs_authority_granted_by(session->authority, name ? name : "");
+	WFS_AUTO_FREE char *by = wfs_authority_passed_on_by(session->authority, name ? name : "");
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
 	struct wfs_question question = {.effect = WFS_EFFECT_WORLD_REVOKE};
 	int r = session_rights(session, &rights, &question);

@@ -259,6 +259,18 @@ static void who_passed_a_grant_on_may_take_it_back(void **state)
 	assert_int_equal(take_back(work, work->operator, "b"), -ENOENT);
 }
 
+static void who_is_no_administrator_any_more_takes_nothing_back(void **state)
+{
+	struct at_work *const work = *state;
+
+	let(work, "{'to':'alice','cap':'sys/admin@1','name':'a'}");
+	assert_int_equal(
+		give(work, work->alice, "{'to':'operator','cap':'sys/query@1','name':'g'}"), 0);
+	assert_int_equal(take_back(work, work->operator, "a"), 0);
+	assert_int_equal(take_back(work, work->alice, "g"), -EACCES);
+	assert_int_equal(take_back(work, work->operator, "g"), 0);
+}
+
 static void only_an_administrator_adds_principals(void **state)
 {
 	struct at_work *const work = *state;
@@ -281,6 +293,7 @@ int main(void)
 		AT_WORK(a_budget_ends_for_what_was_passed_on),
 		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
 		AT_WORK(who_passed_a_grant_on_may_take_it_back),
+		AT_WORK(who_is_no_administrator_any_more_takes_nothing_back),
 		AT_WORK(only_an_administrator_adds_principals),
 	};
 
