@@ -526,7 +526,14 @@ bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights
 	return true;
 }
 
-/* --- passing on --- */
+/* --- what is to be granted --- */
+
+int wfs_rights_check_params(const json_t *params, struct wfs_error *error)
+{
+	WFS_CLEANUP(grant_done) struct grant grant = {.document = NULL};
+
+	return read_params(params, &grant, error);
+}
 
 int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
 	const json_t *grant, struct wfs_verdict *ret_verdict, const char **ret_from,

@@ -85,6 +85,9 @@ bool wfs_rights_see_all(const struct wfs_rights *rights);
  *  No when the same grants come in another order, so that very many are compared in a moment. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
+/** wfs_rights_check_params() - can they grant anything? Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
+int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
+
 /**
  * wfs_rights_cover() - the grant of which a part is to be passed on
  * @question: whose effect is to be allowed by the policy, for the new grant's capability

@@ -191,6 +191,8 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 	r = wfs_rights_explain(rights, &question, &verdict, &request->error);
 	if (verdict.code == WFS_E_NOT_AUTHORIZED)
 		r = wfs_rights_cover(rights, &question, grant, &verdict, &from, &request->error);
+	if (!r)
+		r = wfs_rights_check_params(json_object_get(grant, "params"), &request->error);
 	if (r && r != -EINVAL && r != -ENOMEM)
 		return refuse(session, &question, &verdict, request);
 	if (!r && !json_object_get(grant, "params") &&

@@ -271,6 +271,22 @@ static void who_is_no_administrator_any_more_takes_nothing_back(void **state)
 	assert_int_equal(take_back(work, work->operator, "g"), 0);
 }
 
+static void what_would_grant_nothing_is_refused(void **state)
+{
+	static const char *const params[] = {"{'scope':['/reducers']}", "{'scope':'reducers/'}",
+		"{'scope':['reducers','at/3/reducers']}", "{'scope':['reducers/**x']}"};
+	struct at_work *const work = *state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(params); i++) {
+		char grant[100];
+
+		snprintf(grant, sizeof(grant), "{'to':'alice','cap':'sys/query@1','params':%s}",
+			params[i]);
+		assert_int_equal(give(work, work->operator, grant), -EINVAL);
+		assert_non_null(strstr(work->error.message, "the pattern '"));
+	}
+}
+
 static void only_an_administrator_adds_principals(void **state)
 {
 	struct at_work *const work = *state;
@@ -294,6 +310,7 @@ int main(void)
 		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
 		AT_WORK(who_passed_a_grant_on_may_take_it_back),
 		AT_WORK(who_is_no_administrator_any_more_takes_nothing_back),
+		AT_WORK(what_would_grant_nothing_is_refused),
 		AT_WORK(only_an_administrator_adds_principals),
 	};
 
