@@ -31,6 +31,17 @@ static int empty_result(struct wfs_call *call)
 	return call->result ? 0 : -ENOMEM;
 }
 
+/* A mount as somebody else does all that he may. */
+static int check_act_as(struct wfs_call *call, const char *principal)
+{
+	const char *const own = wfs_session_principal(call->session);
+
+	if (strcmp(own, principal) == 0 || strcmp(own, WFS_PRINCIPAL_OPERATOR) == 0)
+		return 0;
+	return wfs_error_set(&call->error, WFS_E_NOT_AUTHORIZED,
+		"'as': only the operator may mount as somebody else, not '%s'", own);
+}
+
 int wfs_verb_mount(struct wfs_call *call)
 {
 	const char *principal = wfs_session_principal(call->session);
@@ -42,6 +53,8 @@ int wfs_verb_mount(struct wfs_call *call)
 		r = directory_asked_for(call, &directory);
 	if (!r)
 		r = wfs_verb_text(call, "as", &principal);
+	if (!r)
+		r = check_act_as(call, principal);
 	if (!r)
 		r = wfs_verb_flag(call, "allow_other", &flag);
 	if (!r)

@@ -39,6 +39,8 @@ static void host_status(struct wfs_host *host, json_t *status)
 {
 	(void)host;
 	json_object_set_new(status, "pid", json_integer(7));
+	json_object_set_new(status, "mounts",
+		json_pack("[{s:s}, {s:s}]", "principal", "operator", "principal", "alice"));
 }
 
 #define HOST                                                                    \
@@ -59,6 +61,22 @@ static void mount_and_umount_are_passed_to_the_host(void **state)
 	assert_int_equal(umount.call.status, 0);
 	assert_string_equal(host.mounted, "/m operator 1");
 	assert_string_equal(host.unmounted, "/m");
+}
+
+static void only_the_operator_mounts_as_somebody_else(void **state)
+{
+	AUTO_ASKED struct asked operators;
+	AUTO_ASKED struct asked own;
+	struct host host = HOST;
+
+	make_alice(*state, "'cap':'sys/admin@1'");
+	ask_for(*state, &host.host, "alice", "mount", "{'dir':'/m','as':'operator'}", &operators);
+	assert_int_equal(operators.call.status, -EACCES);
+	assert_int_equal(operators.call.error.code, WFS_E_NOT_AUTHORIZED);
+	assert_string_equal(host.mounted, "");
+	ask_for(*state, &host.host, "alice", "mount", "{'dir':'/m','as':'alice'}", &own);
+	assert_int_equal(own.call.status, 0);
+	assert_string_equal(host.mounted, "/m alice 0");
 }
 
 static void mount_that_the_host_refuses_says_why(void **state)
@@ -123,6 +141,16 @@ static void status_has_figures_and_what_the_host_adds(void **state)
 		json_integer_value(json_object_get(result_of(&asked, "store"), "used_bytes")) > 0);
 }
 
+static void who_may_not_mount_is_told_of_own_mounts_only(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	struct host host = HOST;
+
+	make_alice(*state, "'cap':'sys/query@1'");
+	ask_for(*state, &host.host, "alice", "status", NULL, &asked);
+	assert_int_equal(json_array_size(result_of(&asked, "mounts")), 1);
+}
+
 static void metrics_are_prometheus_text(void **state)
 {
 	AUTO_ASKED struct asked asked;
@@ -139,11 +167,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(mount_and_umount_are_passed_to_the_host),
+		IN_WORLD(only_the_operator_mounts_as_somebody_else),
 		IN_WORLD(mount_that_the_host_refuses_says_why),
 		IN_WORLD(mount_refuses_relative_paths_and_options_that_are_not_boolean),
 		IN_WORLD(verbs_of_the_host_are_not_enabled_without_one),
 		IN_WORLD(shutdown_is_passed_to_the_host),
 		IN_WORLD(status_has_figures_and_what_the_host_adds),
+		IN_WORLD(who_may_not_mount_is_told_of_own_mounts_only),
 		IN_WORLD(metrics_are_prometheus_text),
 	};
 
