@@ -170,8 +170,7 @@ struct journal_reader {
 static uint64_t next_seq(const struct journal_reader *reader, const json_t *page)
 {
 	const json_t *const next = json_object_get(page, "next_from");
-	const uint64_t height =
-		(uint64_t)wfs_run_integer(json_object_get(page, "meta"), "journal_height");
+	const uint64_t height = (uint64_t)wfs_run_integer(reader->run->meta, "journal_height");
 
 	if (next)
 		return (uint64_t)json_integer_value(next);
