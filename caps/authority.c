@@ -48,7 +48,7 @@ struct wfs_authority {
 	/* Lock for the following: lock. */
 	json_t *grants;      /* name: document */
 	uint32_t reducer_id; /* of sys.grant; 0: there is none */
-	uint64_t height;     /* that they were read at */
+	uint64_t height;     /* that they are of, or later */
 	int64_t expired_ns;  /* watchers were told of what expired until then */
 	struct wfs_holder *holders;
 	void *holder_tree; /* the same by principal: tsearch(3) */
@@ -106,14 +106,12 @@ static int read_all(struct wfs_view *view, uint32_t *ret_reducer_id, json_t **re
 	return 0;
 }
 
-/* Has everybody's rights made anew from all grants there are. Under the lock. */
-static void take_all(
-	struct wfs_authority *authority, uint32_t reducer_id, uint64_t height, json_t *grants)
+/* Has everybody's rights made anew from these grants, which it takes. Under the lock. */
+static void take_all(struct wfs_authority *authority, uint32_t reducer_id, json_t *grants)
 {
 	json_decref(authority->grants);
 	authority->grants = grants;
 	authority->reducer_id = reducer_id;
-	authority->height = height;
 	for (struct wfs_holder *holder = authority->holders; holder; holder = holder->next)
 		holder->stale = true;
 }
@@ -121,7 +119,7 @@ static void take_all(
 static int reload(struct wfs_authority *authority, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	json_t *grants = NULL;
+	WFS_AUTO_JSON json_t *grants = NULL;
 	uint32_t reducer_id = 0;
 	int r = wfs_view_open(authority->world, WFS_HEIGHT_HEAD, &view, error);
 
@@ -131,21 +129,26 @@ static int reload(struct wfs_authority *authority, struct wfs_error *error)
 	if (r)
 		return wfs_error_from_errno(error, r, "read the grants");
 	WFS_GUARD(&authority->lock);
-	take_all(authority, reducer_id, view.height, grants);
+	if (view.height < authority->height)
+		return 0; /* a later commit is known already, and may have revoked one of these */
+	take_all(authority, reducer_id, WFS_STEAL(grants));
+	authority->height = view.height;
 	atomic_store(&authority->unread, false);
 	return 0;
 }
 
+/* Of a world that is not observed: has it grown? */
+static bool is_behind(struct wfs_authority *authority, uint64_t height)
+{
+	WFS_GUARD(&authority->lock);
+
+	return height > authority->height;
+}
+
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height)
 {
-	bool old = atomic_load(&authority->unread);
-
-	if (!old && authority->observing)
-		return;
-	pthread_mutex_lock(&authority->lock);
-	old |= !authority->observing && height > authority->height;
-	pthread_mutex_unlock(&authority->lock);
-	if (old)
+	if (atomic_load(&authority->unread) ||
+		(!authority->observing && is_behind(authority, height)))
 		(void)reload(authority, NULL); /* else they stay as they are */
 }
 
@@ -235,12 +238,18 @@ static void renew(struct wfs_authority *authority)
 	pthread_cond_signal(&authority->timer_wanted);
 }
 
+static struct wfs_holder *first_holder(struct wfs_authority *authority)
+{
+	WFS_GUARD(&authority->lock);
+
+	return authority->holders;
+}
+
 /* Under `telling`. Holders are only ever added in front. */
 static void tell(struct wfs_authority *authority)
 {
-	pthread_mutex_lock(&authority->lock);
-	struct wfs_holder *holder = authority->holders;
-	pthread_mutex_unlock(&authority->lock);
+	struct wfs_holder *holder = first_holder(authority);
+
 	for (; holder; holder = holder->next) {
 		if (!holder->told)
 			continue;
@@ -265,8 +274,10 @@ static int take_change(
 	return r;
 }
 
-static bool is_about_grants(const struct wfs_authority *authority, const struct wfs_commit *commit)
+static bool is_about_grants(struct wfs_authority *authority, const struct wfs_commit *commit)
 {
+	WFS_GUARD(&authority->lock);
+
 	for (size_t i = 0; i < commit->change_count; i++)
 		if (commit->changes[i].reducer_id == authority->reducer_id)
 			return true;
@@ -284,36 +295,39 @@ static int take_changes(struct wfs_authority *authority, const struct wfs_commit
 	return r;
 }
 
+/* Under `telling`. */
+static void take_commit(struct wfs_authority *authority, const struct wfs_commit *commit)
+{
+	int r = commit->manifest_changed ? reload(authority, NULL) : 0;
+	WFS_GUARD(&authority->lock);
+
+	if (!commit->manifest_changed)
+		r = take_changes(authority, commit);
+	if (r) { /* better nobody than somebody who may not */
+		take_all(authority, authority->reducer_id, json_object());
+		atomic_store(&authority->unread, true);
+	}
+	if (authority->height < commit->to_height)
+		authority->height = commit->to_height;
+	renew(authority);
+}
+
 static void committed(struct wfs_observer *observer, const struct wfs_commit *commit)
 {
 	struct wfs_authority *const authority =
 		(void *)((char *)observer - offsetof(struct wfs_authority, observer));
-	int r = 0;
 
-	pthread_mutex_lock(&authority->lock);
-	const bool concerned = commit->manifest_changed || is_about_grants(authority, commit);
-	pthread_mutex_unlock(&authority->lock);
-	if (!concerned)
+	if (!commit->manifest_changed && !is_about_grants(authority, commit))
 		return;
 	WFS_GUARD(&authority->telling);
-	if (commit->manifest_changed)
-		r = reload(authority, NULL);
-	pthread_mutex_lock(&authority->lock);
-	if (!commit->manifest_changed)
-		r = take_changes(authority, commit);
-	if (r) { /* better nobody than somebody who may not */
-		take_all(authority, authority->reducer_id, authority->height, json_object());
-		atomic_store(&authority->unread, true);
-	}
-	renew(authority);
-	pthread_mutex_unlock(&authority->lock);
+	take_commit(authority, commit);
 	tell(authority);
 }
 
 /* --- what time ends --- */
 
-/* When the next grant ends. Under the lock. */
-static int64_t next_expiry(struct wfs_authority *authority)
+/* When the next grant ends, INT64_MAX: never. Under the lock. */
+static int64_t next_expiry(const struct wfs_authority *authority)
 {
 	int64_t next_ns = INT64_MAX;
 	const char *name;
@@ -330,11 +344,13 @@ static int64_t next_expiry(struct wfs_authority *authority)
 	return next_ns;
 }
 
-/* Notes who is to be told of what expired until @now_ns. Under both locks. */
-static void note_expired(struct wfs_authority *authority, int64_t now_ns)
+/* Notes who is to be told of what expired until now. Under `telling`. */
+static void note_expired(struct wfs_authority *authority)
 {
+	const int64_t now_ns = wfs_clock_realtime_ns();
 	const char *name;
 	json_t *document;
+	WFS_GUARD(&authority->lock);
 
 	json_object_foreach(authority->grants, name, document)
 	{
@@ -375,9 +391,7 @@ static void *timer_main(void *argument)
 	while (wait_for_expiry(authority)) {
 		WFS_GUARD(&authority->telling);
 
-		pthread_mutex_lock(&authority->lock);
-		note_expired(authority, wfs_clock_realtime_ns());
-		pthread_mutex_unlock(&authority->lock);
+		note_expired(authority);
 		tell(authority);
 	}
 	return NULL;

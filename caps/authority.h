@@ -40,7 +40,8 @@ WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 
 struct wfs_world *wfs_authority_world(const struct wfs_authority *authority);
 
-/** wfs_authority_hold() - a principal begins to work. Return: 0, -ENOENT (not_found), -ENOMEM. */
+/** wfs_authority_hold() - a principal begins to work.
+ *  Return: 0, -ENOENT (not_found), -EIO, -ENOMEM. */
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	struct wfs_holder **ret_holder, struct wfs_error *error);
 void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *holder);
@@ -57,7 +58,8 @@ struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, cons
 /** wfs_authority_seen() - the world had @height; see above, of a world for reading only. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
-/** wfs_authority_watch() - Return: 0, -EAGAIN (no thread to be had for what time ends). */
+/** wfs_authority_watch() - have @watcher told of changes from now on.
+ *  Return: 0, -EAGAIN (no thread to be had for what time ends). */
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 

@@ -221,7 +221,8 @@ static bool covers(const struct grant *grant, const struct wfs_question *questio
 		names_action(grant, question->effect) && owns_artifact(grant, question);
 }
 
-/* One without a budget, else one of which something is left, else one that is used up. @ret_expired: one that covered it once. */
+/* One without a budget, else one of which something is left, else one that is used up.
+ * @ret_expired: one that covered it once */
 static const struct grant *find_grant(const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct grant **ret_expired)
 {

@@ -39,8 +39,8 @@ struct wfs_question {
 
 /* The answer. Plain value; texts are borrowed from the rights, or static. */
 struct wfs_verdict {
-	enum wfs_error_code
-		code; /* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
+	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
+	enum wfs_error_code code;
 	const char *grant;  /* that covers it, or has expired; NULL: none */
 	bool charged;       /* the grant, or one that it was passed on from, has a budget */
 	const char *policy; /* that denies; NULL: it was not asked */
