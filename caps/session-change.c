@@ -25,6 +25,13 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 	return WFS_EFFECT_COUNT;
 }
 
+/* The kernel counts the call when it is recorded. */
+static void charge(struct wfs_request *request, const struct wfs_verdict *verdict)
+{
+	if (verdict->charged)
+		snprintf(request->charge, sizeof(request->charge), "%s", verdict->grant);
+}
+
 /* The request's error says why it is refused. */
 static void become_decision(struct wfs_request *request, const struct wfs_question *question,
 	const struct wfs_verdict *verdict)
@@ -52,8 +59,7 @@ static int admit(const struct wfs_session *session, enum wfs_effect effect,
 		return wfs_error_from_errno(&request->error, r, "judge a request");
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	if (verdict.code == WFS_OK) {
-		if (verdict.charged)
-			snprintf(request->charge, sizeof(request->charge), "%s", verdict.grant);
+		charge(request, &verdict);
 		return begin(world, request);
 	}
 	(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
@@ -202,7 +208,11 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 		r = -ENOMEM;
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(&request->error, r, "grant");
-	return r ? r : act(session, "grant", grant, request);
+	if (r)
+		return r;
+	if (!from)
+		charge(request, &verdict);
+	return act(session, "grant", grant, request);
 }
 
 int wfs_session_revoke(
@@ -220,6 +230,8 @@ int wfs_session_revoke(
 	r = wfs_rights_explain(rights, &question, &verdict, &request->error);
 	if (r && (!by || strcmp(by, wfs_session_principal(session)) != 0))
 		return refuse(session, &question, &verdict, request);
+	if (!r)
+		charge(request, &verdict);
 	return act(session, "revoke", revocation, request);
 }
 

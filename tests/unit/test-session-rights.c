@@ -213,6 +213,18 @@ static void a_budget_ends(void **state)
 	assert_int_equal(work->error.code, WFS_E_QUOTA_EXCEEDED);
 }
 
+static void granting_and_taking_back_are_charged(void **state)
+{
+	struct at_work *const work = *state;
+
+	let(work, "{'to':'alice','cap':'sys/admin@1','name':'a','budget':{'calls':2}}");
+	assert_int_equal(
+		give(work, work->alice, "{'to':'operator','cap':'sys/llm@1','name':'g'}"), 0);
+	assert_int_equal(take_back(work, work->alice, "g"), 0);
+	assert_int_equal(give(work, work->alice, "{'to':'operator','cap':'sys/llm@1'}"), -EDQUOT);
+	assert_int_equal(take_back(work, work->alice, "operator.llm.1"), -EDQUOT);
+}
+
 static void a_budget_ends_for_what_was_passed_on(void **state)
 {
 	struct at_work *const work = *state;
@@ -306,6 +318,7 @@ int main(void)
 		AT_WORK(a_refused_change_is_recorded),
 		AT_WORK(a_refused_blob_is_recorded_behind_the_answer),
 		AT_WORK(a_budget_ends),
+		AT_WORK(granting_and_taking_back_are_charged),
 		AT_WORK(a_budget_ends_for_what_was_passed_on),
 		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
 		AT_WORK(who_passed_a_grant_on_may_take_it_back),
