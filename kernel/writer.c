@@ -1,83 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queue, kernel thread, publisher thread. */
-#include "kernel/writer.h"
-
-#include "kernel/base/array.h"
-#include "kernel/base/clock.h"
-#include "kernel/base/json.h"
-#include "kernel/effects.h"
-#include "kernel/fold.h"
-#include "kernel/gc.h"
-#include "kernel/grants.h"
-#include "kernel/snapshot.h"
-#include "kernel/world-impl.h"
+#include "kernel/writer-impl.h"
 
 enum {
 	BATCH_COUNT_MAX = 1024,     /* requests of one commit */
 	BATCH_BYTES_MAX = 16 << 20, /* bytes of their bodies; see WFS_FOLD_BATCH_BYTES_MAX, too */
 };
 
-/* Requests in order, first in, first out. */
-struct request_list {
-	struct wfs_request *first;
-	struct wfs_request **last;
-};
-
-/* One commit on its way to the publisher. */
-struct batch {
-	struct batch *next;
-	struct request_list requests;
-	struct wfs_commit commit;
-	bool rows_changed; /* without a record */
-	size_t fold_bytes; /* that its events gave */
-	uint64_t fold_work;
-	struct wfs_change *changes;
-	size_t change_capacity;
-	struct wfs_buffer keys; /* what the changes' keys point into, once it is complete */
-};
-
-struct wfs_writer {
-	struct wfs_world *world;
-	pthread_t kernel_thread;
-	pthread_t publisher_thread;
-
-	pthread_mutex_t lock;
-	pthread_cond_t queued;   /* a request, `stopping`, or `spare` */
-	pthread_cond_t finished; /* a batch, or `kernel_done` */
-	/* lock: lock */
-	struct request_list queue;
-	struct batch *batches;
-	struct batch **batches_last;
-	struct batch *spare; /* for when there is no memory for another one */
-	bool stopping;
-	bool kernel_done;
-	size_t open_count; /* requests not answered */
-	size_t open_bytes;
-	uint64_t requests_total;
-	uint64_t requests_failed;
-	uint64_t batches_total;
-	uint64_t height;
-
-	pthread_mutex_t observers_lock; /* held while observers are called */
-	struct wfs_observer *observers; /* lock: observers_lock */
-
-	/* Kernel thread only. */
-	struct wfs_head head;
-	bool head_stale; /* only its height is right: a transaction failed after it was changed */
-	struct wfs_fold *fold;
-	struct wfs_world_answerer answerer;
-	struct wfs_runtime *runtime;
-	struct batch *current;
-	size_t alone_count; /* of the next requests, each has a transaction of its own */
-};
-
-static void list_init(struct request_list *list)
+static void list_init(struct writer_list *list)
 {
 	list->first = NULL;
 	list->last = &list->first;
 }
 
-static void list_add(struct request_list *list, struct wfs_request *request)
+static void list_add(struct writer_list *list, struct wfs_request *request)
 {
 	request->next = NULL;
 	*list->last = request;
@@ -85,7 +21,7 @@ static void list_add(struct request_list *list, struct wfs_request *request)
 }
 
 /* Moves all of @front before what is in @list. */
-static void list_put_before(struct request_list *list, struct request_list *front)
+static void list_put_before(struct writer_list *list, struct writer_list *front)
 {
 	if (!front->first)
 		return;
@@ -96,84 +32,7 @@ static void list_put_before(struct request_list *list, struct request_list *fron
 	list_init(front);
 }
 
-/* --- checking a request, on the sender's thread --- */
-
-static const char *charge_of(const struct wfs_request *request)
-{
-	return *request->charge ? request->charge : NULL;
-}
-
-static int check_event(struct wfs_world *world, struct wfs_request *request)
-{
-	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
-	const struct wfs_schema *schema = wfs_manifest_schema(manifest, request->schema);
-
-	if (!schema)
-		return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
-			"the manifest has no schema '%s'", request->schema);
-	int r = wfs_schema_check(schema, request->value, &request->error);
-	if (r)
-		return wfs_trace(r);
-	wfs_fold_write_body(&request->body, charge_of(request), request->schema, request->value);
-	request->checked_by = WFS_STEAL(manifest);
-	const size_t values = wfs_json_count(request->body.data, request->body.size);
-	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
-	return wfs_json_check_count(values, &request->error);
-}
-
-static int check_action(struct wfs_world *world, struct wfs_request *request)
-{
-	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
-	int r = wfs_action_check(manifest, request->action, &request->error);
-
-	if (!r) /* for its size; folding finds the record's body */
-		wfs_json_write(request->action, &request->body);
-	return wfs_trace(r);
-}
-
-static void check_decision(struct wfs_request *request)
-{
-	wfs_require(request->error.code != WFS_OK);
-	wfs_record_write_decision_body(
-		&request->body, &request->decision, wfs_error_info(request->error.code)->name);
-}
-
-static int check_request(struct wfs_world *world, struct wfs_request *request)
-{
-	int r = 0;
-
-	switch (request->kind) {
-	case WFS_REQUEST_EVENT:
-		r = check_event(world, request);
-		break;
-	case WFS_REQUEST_BLOB:
-		wfs_record_write_blob_body(&request->body, charge_of(request), &request->blob.hash,
-			request->blob.size_bytes);
-		break;
-	case WFS_REQUEST_SNAPSHOT:
-		wfs_snapshot_body(&request->body, charge_of(request), request->snapshot_height,
-			&request->snapshot_hash);
-		break;
-	case WFS_REQUEST_ACTION:
-		r = check_action(world, request);
-		break;
-	case WFS_REQUEST_DECISION:
-		check_decision(request);
-		break;
-	case WFS_REQUEST_GC:
-		break;
-	}
-	if (r)
-		return r;
-	r = wfs_buffer_check(&request->body);
-	if (r)
-		return wfs_error_from_errno(&request->error, r, "queue a request");
-	if (request->body.size > WFS_REQUEST_SIZE_MAX)
-		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
-			"the request has %zu bytes, at most %d are taken", request->body.size,
-			WFS_REQUEST_SIZE_MAX);
-	return 0;
-}
+/* --- taking a request --- */
 
 static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 {
@@ -208,7 +67,7 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 	request->result = 0;
 	request->answer = NULL;
 	request->queued_bytes = 0;
-	int r = check_request(writer->world, request);
+	int r = writer_check(writer->world, request);
 
 	if (!r) {
 		request->queued_bytes += request->body.size + sizeof(*request);
@@ -219,176 +78,18 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 	return wfs_trace(r);
 }
 
-/* --- the kernel thread: one request --- */
-
-static int64_t now_ns(const struct wfs_writer *writer)
-{
-	const struct wfs_world_options *options = &writer->world->options;
-	int64_t now = options->clock_ns ? options->clock_ns(options->clock_context)
-					: wfs_clock_realtime_ns();
-
-	return now > writer->head.at_ns ? now : writer->head.at_ns;
-}
-
-static void add_change(void *context, const struct wfs_change *change)
-{
-	struct batch *batch = context;
-	struct wfs_commit *commit = &batch->commit;
-
-	struct wfs_change *const changes = wfs_array_reserve(
-		batch->changes, commit->change_count, &batch->change_capacity, sizeof(*changes));
-
-	if (!changes) {
-		batch->keys.failed = true;
-		return;
-	}
-	batch->changes = changes;
-	struct wfs_change *added = &batch->changes[commit->change_count++];
-	*added = *change;
-	/* An offset for now: the buffer may move while it grows. */
-	added->key.data = (const void *)(uintptr_t)batch->keys.size;
-	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
-}
-
-/* --- requests that are folded --- */
-
-/* What comes before and behind the record in its transaction. Return: 0, 1 when there is nothing to
- * record, or -errno. */
-static int before_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
-{
-	if (request->kind != WFS_REQUEST_BLOB)
-		return 0;
-	return wfs_trace(
-		wfs_head_list_blob(&writer->head, &request->blob, writer->head.height + 1, at_ns));
-}
-
-static int after_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
-{
-	if (request->kind != WFS_REQUEST_SNAPSHOT)
-		return 0;
-	return wfs_trace(wfs_head_set_snapshot(&writer->head, &request->snapshot_hash, at_ns));
-}
-
-static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
-{
-	int r = before_record(writer, request, at_ns);
-
-	if (r)
-		return wfs_trace(r < 0 ? r : 0);
-	request->seq = writer->head.height;
-	r = wfs_fold_apply(writer->fold, &writer->head);
-	if (!r)
-		r = after_record(writer, request, at_ns);
-	if (r)
-		return wfs_trace(r);
-	wfs_fold_changes(writer->fold, add_change, writer->current);
-	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
-	writer->current->commit.blobs_listed |= request->kind == WFS_REQUEST_BLOB;
-	return 0;
-}
-
-static int run_request(struct wfs_writer *writer, struct wfs_request *request,
-	enum wfs_record_kind kind, bool *ret_fatal)
-{
-	struct wfs_fold_input input = {
-		.kind = kind,
-		.schema = request->schema,
-		.value = request->value,
-		.key = request->key,
-		.action = request->action,
-		.charge = charge_of(request),
-		.body = wfs_buffer_bytes(&request->body),
-		.principal = request->principal,
-		.at_ns = now_ns(writer),
-	};
-	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
-
-	if (r)
-		return wfs_trace(r);
-	r = apply(writer, request, input.at_ns);
-	*ret_fatal = r != 0;
-	if (r || kind != WFS_RECORD_ACTION)
-		return wfs_trace(r);
-	return wfs_trace(wfs_fold_outcome(writer->fold, &request->answer, &request->error));
-}
-
-static int fold_request(struct wfs_writer *writer, struct wfs_request *request,
-	enum wfs_record_kind kind, bool *ret_fatal)
-{
-	int r = run_request(writer, request, kind, ret_fatal);
-
-	writer->current->fold_work += wfs_fold_work(writer->fold);
-	wfs_fold_clear(writer->fold);
-	return r;
-}
-
-/* --- other requests --- */
-
-/* The refusal is the answer; what fails here is another one. */
-static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
-{
-	struct wfs_record record = {
-		.at_ns = now_ns(writer),
-		.kind = WFS_RECORD_DECISION,
-		.principal = request->principal,
-		.body = wfs_buffer_bytes(&request->body),
-	};
-	int r = wfs_head_append(&writer->head, &record);
-
-	*ret_fatal = r != 0;
-	if (r)
-		return wfs_trace(r);
-	request->seq = record.seq;
-	return -wfs_error_info(request->error.code)->number;
-}
-
-static int collect(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
-{
-	struct wfs_commit *commit = &writer->current->commit;
-	struct wfs_gc_step *step = request->gc;
-	int r = wfs_gc_step_run(step, &writer->head, ret_fatal, &request->error);
-
-	if (step->dropped_to > step->dropped_from) {
-		if (commit->dropped_to == 0)
-			commit->dropped_from = step->dropped_from;
-		commit->dropped_to = step->dropped_to;
-	}
-	writer->current->rows_changed |= step->rows_changed;
-	return wfs_trace(r);
-}
-
-/* Return: 0 or -errno of this request; @ret_fatal: the transaction cannot go on. */
-static int process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
-{
-	switch (request->kind) {
-	case WFS_REQUEST_EVENT:
-		return fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal);
-	case WFS_REQUEST_BLOB:
-		return fold_request(writer, request, WFS_RECORD_BLOB, ret_fatal);
-	case WFS_REQUEST_SNAPSHOT:
-		return fold_request(writer, request, WFS_RECORD_SNAPSHOT, ret_fatal);
-	case WFS_REQUEST_ACTION:
-		return fold_request(writer, request, WFS_RECORD_ACTION, ret_fatal);
-	case WFS_REQUEST_DECISION:
-		return put_decision(writer, request, ret_fatal);
-	case WFS_REQUEST_GC:
-		return collect(writer, request, ret_fatal);
-	}
-	return 0;
-}
-
 /* --- the kernel thread: one batch --- */
 
-static struct batch *batch_new(void)
+static struct writer_batch *batch_new(void)
 {
-	struct batch *batch = calloc(1, sizeof(*batch));
+	struct writer_batch *batch = calloc(1, sizeof(*batch));
 
 	if (batch)
 		list_init(&batch->requests);
 	return batch;
 }
 
-static void batch_free(struct batch *batch)
+static void batch_free(struct writer_batch *batch)
 {
 	if (!batch)
 		return;
@@ -398,9 +99,9 @@ static void batch_free(struct batch *batch)
 }
 
 /* A new one, or else the spare one, which the publisher gives back when it has answered it. */
-static struct batch *batch_get(struct wfs_writer *writer)
+static struct writer_batch *batch_get(struct wfs_writer *writer)
 {
-	struct batch *batch = batch_new();
+	struct writer_batch *batch = batch_new();
 
 	if (batch)
 		return batch;
@@ -410,7 +111,7 @@ static struct batch *batch_get(struct wfs_writer *writer)
 	return WFS_STEAL(writer->spare);
 }
 
-static void batch_give_back(struct wfs_writer *writer, struct batch *batch)
+static void batch_give_back(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	WFS_GUARD(&writer->lock);
 
@@ -420,14 +121,14 @@ static void batch_give_back(struct wfs_writer *writer, struct batch *batch)
 	}
 	free(batch->changes);
 	wfs_buffer_done(&batch->keys);
-	*batch = (struct batch){.next = NULL};
+	*batch = (struct writer_batch){.next = NULL};
 	list_init(&batch->requests);
 	writer->spare = batch;
 	pthread_cond_signal(&writer->queued);
 }
 
 /* Waits for requests. Return: false when there are none and none will come. */
-static bool take_requests(struct wfs_writer *writer, struct batch *batch)
+static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	WFS_GUARD(&writer->lock);
 	const size_t count_max = writer->alone_count ? 1 : BATCH_COUNT_MAX;
@@ -458,9 +159,10 @@ static bool take_requests(struct wfs_writer *writer, struct batch *batch)
 }
 
 /* What is behind @last waits for the next batch. */
-static void end_batch(struct wfs_writer *writer, struct batch *batch, struct wfs_request *last)
+static void end_batch(
+	struct wfs_writer *writer, struct writer_batch *batch, struct wfs_request *last)
 {
-	struct request_list rest = {.first = last->next, .last = batch->requests.last};
+	struct writer_list rest = {.first = last->next, .last = batch->requests.last};
 	WFS_GUARD(&writer->lock);
 
 	last->next = NULL;
@@ -468,13 +170,13 @@ static void end_batch(struct wfs_writer *writer, struct batch *batch, struct wfs
 	list_put_before(&writer->queue, &rest);
 }
 
-static int fold_all(struct wfs_writer *writer, struct batch *batch)
+static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
 		bool fatal = false;
 
-		request->result = process(writer, request, &fatal);
+		request->result = writer_process(writer, request, &fatal);
 		if (fatal)
 			return request->result;
 		request->height = writer->head.height;
@@ -495,7 +197,7 @@ static int refresh_head(struct wfs_writer *writer)
 	return wfs_trace(r);
 }
 
-static int fill(struct wfs_writer *writer, struct batch *batch)
+static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	int r = fold_all(writer, batch);
 
@@ -506,7 +208,7 @@ static int fill(struct wfs_writer *writer, struct batch *batch)
 }
 
 /* @ret_filling: it failed for what is in the batch, before it was committed. */
-static int commit(struct wfs_writer *writer, struct batch *batch, bool *ret_filling)
+static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *ret_filling)
 {
 	struct wfs_txn *txn;
 
@@ -530,7 +232,7 @@ static int commit(struct wfs_writer *writer, struct batch *batch, bool *ret_fill
 
 /* Nothing of the batch was stored. What is known of the head is read again by the next one, because
  * now there may be no memory for it. */
-static void forget_batch(struct wfs_writer *writer, struct batch *batch)
+static void forget_batch(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	writer->head_stale = true;
 	writer->head.height = batch->commit.from_height;
@@ -545,7 +247,7 @@ static void forget_answer(struct wfs_request *request)
 
 /* One of several requests failed all of them: each is done again, in a transaction of its own, so
  * that only that one fails. */
-static void split_batch(struct wfs_writer *writer, struct batch *batch)
+static void split_batch(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	forget_batch(writer, batch);
 	for (struct wfs_request *request = batch->requests.first; request;
@@ -561,7 +263,7 @@ static void split_batch(struct wfs_writer *writer, struct batch *batch)
 }
 
 /* Everyone is told. */
-static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failure)
+static void fail_batch(struct wfs_writer *writer, struct writer_batch *batch, int failure)
 {
 	forget_batch(writer, batch);
 	for (struct wfs_request *request = batch->requests.first; request;
@@ -576,7 +278,7 @@ static void fail_batch(struct wfs_writer *writer, struct batch *batch, int failu
 		.from_height = writer->head.height, .to_height = writer->head.height};
 }
 
-static void seal(struct batch *batch)
+static void seal(struct writer_batch *batch)
 {
 	for (size_t i = 0; i < batch->commit.change_count; i++) {
 		struct wfs_change *change = &batch->changes[i];
@@ -587,7 +289,7 @@ static void seal(struct batch *batch)
 	batch->commit.changes = batch->changes;
 }
 
-static void hand_over(struct wfs_writer *writer, struct batch *batch)
+static void hand_over(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	WFS_GUARD(&writer->lock);
 
@@ -604,7 +306,7 @@ static void *kernel_main(void *argument)
 
 	pthread_setname_np(pthread_self(), "wfs-kernel");
 	for (;;) {
-		struct batch *batch = batch_get(writer);
+		struct writer_batch *batch = batch_get(writer);
 
 		if (!take_requests(writer, batch)) {
 			batch_give_back(writer, batch);
@@ -631,13 +333,13 @@ static void *kernel_main(void *argument)
 
 /* --- the publisher thread --- */
 
-static struct batch *take_batch(struct wfs_writer *writer)
+static struct writer_batch *take_batch(struct wfs_writer *writer)
 {
 	WFS_GUARD(&writer->lock);
 
 	while (!writer->batches && !writer->kernel_done)
 		pthread_cond_wait(&writer->finished, &writer->lock);
-	struct batch *batch = writer->batches;
+	struct writer_batch *batch = writer->batches;
 	if (batch) {
 		writer->batches = batch->next;
 		if (!writer->batches)
@@ -654,7 +356,7 @@ static void notify(struct wfs_writer *writer, const struct wfs_commit *done)
 		observer->committed(observer, done);
 }
 
-static void answer(struct wfs_writer *writer, struct batch *batch)
+static void answer(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	size_t count = 0;
 	size_t bytes = 0;
@@ -684,7 +386,7 @@ static void answer(struct wfs_writer *writer, struct batch *batch)
 static void *publisher_main(void *argument)
 {
 	struct wfs_writer *writer = argument;
-	struct batch *batch;
+	struct writer_batch *batch;
 
 	pthread_setname_np(pthread_self(), "wfs-publisher");
 	while ((batch = take_batch(writer))) {
