@@ -18,6 +18,8 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 		return WFS_EFFECT_WORLD_SNAPSHOT;
 	case WFS_REQUEST_GC:
 		return WFS_EFFECT_WORLD_GC;
+	case WFS_REQUEST_MANIFEST:
+		return WFS_EFFECT_WORLD_APPLY;
 	default: /* is judged by whoever makes it */
 		break;
 	}
@@ -243,4 +245,21 @@ int wfs_session_add_principal(
 	if (r)
 		return r == WFS_SESSION_REFUSED ? 0 : r;
 	return act(session, "principal", principal, request);
+}
+
+int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
+	struct wfs_request *request)
+{
+	const char *const base = params->world_apply.base_manifest_hash;
+	int r = base ? wfs_hash_parse(base, strlen(base), &request->base, &request->error) : 0;
+
+	if (r)
+		return r;
+	wfs_require(params->effect == WFS_EFFECT_WORLD_APPLY);
+	request->kind = WFS_REQUEST_MANIFEST;
+	request->document = (json_t *)params->world_apply.manifest;
+	request->based = base != NULL;
+	request->reason = params->world_apply.reason;
+	request->dry_run = params->world_apply.dry_run;
+	return wfs_session_submit(session, request);
 }

@@ -213,6 +213,14 @@ int wfs_session_revoke(
 int wfs_session_add_principal(
 	const struct wfs_session *session, json_t *principal, struct wfs_request *request);
 
+/**
+ * wfs_session_apply() - bring a manifest into force, or tell what that would change
+ * @params: of WFS_EFFECT_WORLD_APPLY; kept until the answer
+ * Return: as wfs_session_submit.
+ */
+int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
+	struct wfs_request *request);
+
 /** wfs_session_blob_writer() - begin to receive a blob that WFS_REQUEST_BLOB will name. */
 int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_writer **ret_writer,
 	struct wfs_error *error);

@@ -300,6 +300,8 @@ static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
 		return wfs_trace(fold_action(fold, error));
 	case WFS_RECORD_GENESIS:
 		return fold->manifest ? wfs_trace(grants_fold_declared(fold, error)) : 0;
+	case WFS_RECORD_MANIFEST:
+		return wfs_trace(grants_fold_manifest(fold, fold->input.manifest, error));
 	default:
 		return 0; /* a blob or a snapshot changes no cell */
 	}

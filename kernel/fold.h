@@ -32,11 +32,12 @@ WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
 
 /* What is folded: a request's own record. Plain value; borrowed until wfs_fold_apply. */
 struct wfs_fold_input {
-	enum wfs_record_kind kind; /* event, action, blob or snapshot */
-	const char *schema;        /* event: known to the manifest, and `value` fits it */
-	const json_t *value;       /* event */
-	const json_t *key;         /* event: the sender's own, or NULL */
-	const json_t *action;      /* action; see kernel/grants.h */
+	enum wfs_record_kind kind;           /* event, action, blob, snapshot or manifest */
+	const char *schema;                  /* event: known to the manifest, and `value` fits it */
+	const json_t *value;                 /* event */
+	const json_t *key;                   /* event: the sender's own, or NULL */
+	const json_t *action;                /* action; see kernel/grants.h */
+	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
 	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
 	const char *principal;

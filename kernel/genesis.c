@@ -65,16 +65,8 @@ int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 int wfs_genesis_module(
 	struct wfs_head *head, const struct wfs_genesis *genesis, struct wfs_bytes module)
 {
-	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
-	struct wfs_blob blob;
-	int r = wfs_blob_writer_new(head->store, &writer);
+	int r = wfs_head_list_bytes(head, module, 1, genesis->at_ns);
 
-	if (!r)
-		r = wfs_blob_writer_add(writer, module.data, module.size);
-	if (!r)
-		r = wfs_blob_writer_finish(writer, &blob);
-	if (!r)
-		r = wfs_head_list_blob(head, &blob, 1, genesis->at_ns);
 	return wfs_trace(r < 0 ? r : 0); /* two reducers may share a module */
 }
 

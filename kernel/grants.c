@@ -7,6 +7,7 @@
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
 #include "kernel/fold-impl.h"
+#include "kernel/grants-impl.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/grant.h"
 
@@ -71,8 +72,7 @@ static int check_principal(
 
 /* --- reading --- */
 
-static const struct wfs_reducer_definition *reducer_named(
-	const struct wfs_fold *fold, const char *name)
+const struct wfs_reducer_definition *grants_reducer(const struct wfs_fold *fold, const char *name)
 {
 	const struct wfs_reducer_definition *reducer =
 		wfs_manifest_reducer_find(fold->manifest, name);
@@ -81,11 +81,10 @@ static const struct wfs_reducer_definition *reducer_named(
 	return reducer;
 }
 
-/* Is there a live cell of this key in the store? Return: 1, 0, or -errno. */
-static int is_live(
+int grants_is_live(
 	struct wfs_fold *fold, const char *reducer, const char *key, struct wfs_error *error)
 {
-	const size_t index = reducer_named(fold, reducer)->index;
+	const size_t index = grants_reducer(fold, reducer)->index;
 	struct wfs_cell cell;
 	uint64_t cell_id;
 	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[index].reducer_id,
@@ -100,9 +99,9 @@ static int is_live(
 	return cell.live;
 }
 
-static uint64_t live_count(const struct wfs_fold *fold, const char *reducer)
+uint64_t grants_live_count(const struct wfs_fold *fold, const char *reducer)
 {
-	return fold->head->reducers[reducer_named(fold, reducer)->index].live_count;
+	return fold->head->reducers[grants_reducer(fold, reducer)->index].live_count;
 }
 
 static int no_such(const char *what, const char *name, struct wfs_error *error)
@@ -114,7 +113,7 @@ static int no_such(const char *what, const char *name, struct wfs_error *error)
 static int load_grant(struct wfs_fold *fold, const char *name, size_t *ret_index,
 	json_t **ret_grant, struct wfs_error *error)
 {
-	const size_t reducer = reducer_named(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t reducer = grants_reducer(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
 	int r = fold_touch(fold, reducer, wfs_bytes_text(name), ret_index, error);
 
 	*ret_grant = NULL;
@@ -141,13 +140,13 @@ static int make(struct wfs_fold *fold, const char *reducer, const char *key, siz
 	const json_t *document, struct wfs_error *error)
 {
 	size_t cell_index;
-	int r = fold_touch_many(fold, reducer_named(fold, reducer)->index, wfs_bytes_text(key),
+	int r = fold_touch_many(fold, grants_reducer(fold, reducer)->index, wfs_bytes_text(key),
 		known, &cell_index, error);
 
 	return wfs_trace(r ? r : set_document(fold, cell_index, document, error));
 }
 
-static int make_principal(
+int grants_make_principal(
 	struct wfs_fold *fold, const char *id, size_t known, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document =
@@ -158,8 +157,7 @@ static int make_principal(
 	return wfs_trace(make(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, known, document, error));
 }
 
-/* @from: an action, or a grant of the manifest */
-static int make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
+int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
 	struct wfs_error *error)
 {
 	static const char *const members[] = {
@@ -178,42 +176,23 @@ static int make_grant(struct wfs_fold *fold, const char *name, size_t known, con
 	return wfs_trace(make(fold, WFS_BUILTIN_REDUCER_GRANT, name, known, document, error));
 }
 
-int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error)
-{
-	const json_t *principals = wfs_manifest_principals(fold->manifest);
-	const json_t *grants = wfs_manifest_grants(fold->manifest);
-	int r = 0;
-
-	for (size_t i = 0; !r && i < json_array_size(principals); i++)
-		r = make_principal(fold,
-			json_string_value(json_object_get(json_array_get(principals, i), "id")), 0,
-			error);
-	for (size_t i = 0; !r && i < json_array_size(grants); i++) {
-		const json_t *grant = json_array_get(grants, i);
-
-		r = make_grant(
-			fold, json_string_value(json_object_get(grant, "name")), 0, grant, error);
-	}
-	return wfs_trace(r);
-}
-
 /* --- action_type principal --- */
 
 static int fold_principal(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	const char *id = json_string_value(json_object_get(action, "id"));
-	int r = is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, error);
+	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, error);
 
 	if (r < 0)
 		return wfs_trace(r);
 	if (r)
 		return wfs_error_set(
 			error, WFS_E_ALREADY_EXISTS, "there is a principal '%s' already", id);
-	if (live_count(fold, WFS_BUILTIN_REDUCER_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
+	if (grants_live_count(fold, WFS_BUILTIN_REDUCER_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"a world has at most %d principals", WFS_PRINCIPALS_MAX);
-	r = make_principal(fold, id, fold->cells.count, error);
+	r = grants_make_principal(fold, id, fold->cells.count, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:s}", "id", id);
@@ -240,7 +219,7 @@ static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buf
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'%.140s' is too long for a name: give one of at most %d bytes",
 				wfs_buffer_text(name), WFS_GRANT_NAME_MAX);
-		r = is_live(fold, WFS_BUILTIN_REDUCER_GRANT, wfs_buffer_text(name), error);
+		r = grants_is_live(fold, WFS_BUILTIN_REDUCER_GRANT, wfs_buffer_text(name), error);
 	}
 	return wfs_trace(r);
 }
@@ -255,7 +234,7 @@ static int choose_name(struct wfs_fold *fold, const json_t *action, struct wfs_b
 	wfs_buffer_append_text(name, given);
 	if (wfs_buffer_check(name))
 		return fold_no_memory(error);
-	int r = is_live(fold, WFS_BUILTIN_REDUCER_GRANT, given, error);
+	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_GRANT, given, error);
 	if (r <= 0)
 		return wfs_trace(r);
 	return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "there is a grant '%s' already", given);
@@ -296,7 +275,7 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 {
 	const char *to = json_string_value(json_object_get(action, "to"));
 	const json_t *expiry = json_object_get(action, "expires_at_ns");
-	int r = is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, to, error);
+	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, to, error);
 
 	if (r < 0)
 		return wfs_trace(r);
@@ -306,7 +285,7 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'expires_at_ns': %lld is not later than now, %" PRId64,
 			(long long)json_integer_value(expiry), fold->input.at_ns);
-	if (live_count(fold, WFS_BUILTIN_REDUCER_GRANT) >= WFS_GRANTS_MAX)
+	if (grants_live_count(fold, WFS_BUILTIN_REDUCER_GRANT) >= WFS_GRANTS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d grants",
 			WFS_GRANTS_MAX);
 	return wfs_trace(check_from(fold, action, error));
@@ -321,7 +300,8 @@ static int fold_grant(
 	if (!r)
 		r = choose_name(fold, action, &name, error);
 	if (!r)
-		r = make_grant(fold, wfs_buffer_text(&name), fold->cells.count, action, error);
+		r = grants_make_grant(
+			fold, wfs_buffer_text(&name), fold->cells.count, action, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:s}", "name", wfs_buffer_text(&name));
@@ -361,7 +341,7 @@ static int note_passed_on(struct wfs_fold *fold, const struct wfs_cell *cell, js
 
 static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_error *error)
 {
-	const size_t index = reducer_named(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t index = grants_reducer(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
 	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
 	struct wfs_cell cell;
 	int r = wfs_cell_walk_init(
@@ -380,51 +360,49 @@ static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_e
 	return wfs_error_from_errno(error, r, "read the grants");
 }
 
-/* A grant and all that was passed on from it. @ret_count: how many they were */
-static int remove_all(struct wfs_fold *fold, const char *name, json_t *passed_on, size_t *ret_count,
-	struct wfs_error *error)
+int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error)
 {
-	const size_t reducer = reducer_named(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t reducer = grants_reducer(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
 	const size_t known = fold->cells.count; /* those of a charge */
-	WFS_AUTO_JSON json_t *names = json_pack("[s]", name);
+	WFS_AUTO_JSON json_t *passed_on = json_object();
+	WFS_AUTO_JSON json_t *removed = json_object();
+	int r = passed_on && removed ? find_passed_on(fold, passed_on, error)
+				     : fold_no_memory(error);
 
-	if (!names)
-		return fold_no_memory(error);
-	/* The list grows while it is walked. */
-	for (size_t i = 0; i < json_array_size(names); i++) {
-		const char *removed = json_string_value(json_array_get(names, i));
-		json_t *children = json_object_get(passed_on, removed);
+	/* The list grows while it is walked, and may name one twice. */
+	for (size_t i = 0; !r && i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		json_t *children = json_object_get(passed_on, name);
 		size_t cell_index;
-		int r = fold_touch_many(
-			fold, reducer, wfs_bytes_text(removed), known, &cell_index, error);
 
+		if (json_object_get(removed, name))
+			continue;
+		r = fold_touch_many(fold, reducer, wfs_bytes_text(name), known, &cell_index, error);
 		if (!r)
 			r = fold_delete(fold, 0, cell_index, error);
-		if (r)
-			return wfs_trace(r);
-		if (children && json_array_extend(names, children) < 0)
-			return fold_no_memory(error);
+		if (!r &&
+			(json_object_set_new(removed, name, json_true()) < 0 ||
+				(children && json_array_extend(names, children) < 0)))
+			r = fold_no_memory(error);
 	}
-	*ret_count = json_array_size(names);
-	return 0;
+	*ret_count = json_object_size(removed);
+	return wfs_trace(r);
 }
 
 static int fold_revoke(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	const char *name = json_string_value(json_object_get(action, "name"));
-	WFS_AUTO_JSON json_t *passed_on = json_object();
+	WFS_AUTO_JSON json_t *names = json_pack("[s]", name);
 	size_t count = 0;
-	int r = is_live(fold, WFS_BUILTIN_REDUCER_GRANT, name, error);
+	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_GRANT, name, error);
 
 	if (r == 0)
 		return no_such("grant", name, error);
-	if (!passed_on)
+	if (!names)
 		return fold_no_memory(error);
 	if (r > 0)
-		r = find_passed_on(fold, passed_on, error);
-	if (!r)
-		r = remove_all(fold, name, passed_on, &count, error);
+		r = grants_remove(fold, names, &count, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:I}", "removed", (json_int_t)count);

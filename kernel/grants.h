@@ -52,3 +52,12 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
 
 /** grants_fold_declared() - cells for the principals and grants of the manifest. */
 int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);
+
+/**
+ * grants_fold_manifest() - the same when @to comes into force behind that of the fold
+ * What it declares anew is granted, what it declares no more is revoked with all that was passed on
+ * from it, what it declares otherwise is replaced, and what it declares as before stays as it is.
+ * Return: 0, -EEXIST (already_exists: a grant of that name, which no manifest declares), …
+ */
+int grants_fold_manifest(
+	struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);

@@ -93,8 +93,8 @@ int wfs_head_append(struct wfs_head *head, struct wfs_record *record)
 	return 0;
 }
 
-int wfs_head_add_reducer(
-	struct wfs_head *head, const struct wfs_reducer_definition *reducer, int64_t at_ns)
+static int add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
+	uint64_t height, int64_t at_ns)
 {
 	struct wfs_bytes name;
 	struct wfs_reducer last;
@@ -107,10 +107,51 @@ int wfs_head_add_reducer(
 	head->reducers[reducer->index] = (struct wfs_reducer){
 		.reducer_id = id,
 		.keyed = reducer->keyed,
-		.created_height = head->height + 1,
+		.created_height = height,
 		.names_ns = at_ns,
 	};
 	return wfs_reducer_put(head->txn, reducer->name, &head->reducers[reducer->index]);
+}
+
+int wfs_head_add_reducer(
+	struct wfs_head *head, const struct wfs_reducer_definition *reducer, int64_t at_ns)
+{
+	return add_reducer(head, reducer, head->height + 1, at_ns);
+}
+
+static int flush_reducers(struct wfs_head *head, const struct wfs_manifest *manifest)
+{
+	for (size_t i = 0; i < head->reducer_count; i++) {
+		if (!head->reducer_dirty[i])
+			continue;
+		int r = wfs_reducer_put(
+			head->txn, wfs_manifest_reducer(manifest, i)->name, &head->reducers[i]);
+		if (r)
+			return wfs_trace(r);
+		head->reducer_dirty[i] = false;
+	}
+	return 0;
+}
+
+int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from,
+	const struct wfs_manifest *to, int64_t at_ns)
+{
+	int r = flush_reducers(head, from);
+
+	if (!r)
+		r = load_reducers(head, to);
+	for (size_t i = 0; !r && i < head->reducer_count; i++) {
+		const struct wfs_reducer_definition *reducer = wfs_manifest_reducer(to, i);
+		struct wfs_reducer *row = &head->reducers[i];
+
+		if (!row->reducer_id) {
+			r = add_reducer(head, reducer, head->height, at_ns);
+		} else if (row->keyed != reducer->keyed) {
+			row->keyed = reducer->keyed;
+			head->reducer_dirty[i] = true;
+		}
+	}
+	return wfs_trace(r);
 }
 
 /* Large values become files first; small ones stay in their row. */
@@ -278,17 +319,25 @@ int wfs_head_list_blob(
 	return 0;
 }
 
+int wfs_head_list_bytes(
+	struct wfs_head *head, struct wfs_bytes bytes, uint64_t height, int64_t at_ns)
+{
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	struct wfs_blob blob;
+	int r = wfs_blob_writer_new(head->store, &writer);
+
+	if (!r)
+		r = wfs_blob_writer_add(writer, bytes.data, bytes.size);
+	if (!r)
+		r = wfs_blob_writer_finish(writer, &blob);
+	return wfs_trace(r ? r : wfs_head_list_blob(head, &blob, height, at_ns));
+}
+
 int wfs_head_flush(struct wfs_head *head, const struct wfs_manifest *manifest)
 {
-	for (size_t i = 0; i < head->reducer_count; i++) {
-		if (!head->reducer_dirty[i])
-			continue;
-		int r = wfs_reducer_put(
-			head->txn, wfs_manifest_reducer(manifest, i)->name, &head->reducers[i]);
-		if (r)
-			return wfs_trace(r);
-		head->reducer_dirty[i] = false;
-	}
-	return wfs_trace(wfs_meta_put(
-		head->txn, WFS_META_HEAD_HASH, WFS_BYTES(head->prev.bytes, WFS_HASH_SIZE)));
+	int r = flush_reducers(head, manifest);
+
+	return wfs_trace(r ? r
+			   : wfs_meta_put(head->txn, WFS_META_HEAD_HASH,
+				     WFS_BYTES(head->prev.bytes, WFS_HASH_SIZE)));
 }

@@ -46,6 +46,14 @@ int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
 int wfs_head_add_reducer(
 	struct wfs_head *head, const struct wfs_reducer_definition *reducer, int64_t at_ns);
 
+/**
+ * wfs_head_set_manifest() - go over to the reducers of another manifest
+ * Those that are new get rows, visible from the height on that is now.
+ * @from: what `reducers` are of; those of them that are kept have no live cells, or are keyed as before
+ */
+int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from,
+	const struct wfs_manifest *to, int64_t at_ns);
+
 /* What a cell becomes. Plain value; `bytes` are borrowed. */
 struct wfs_state {
 	bool live;
@@ -78,6 +86,10 @@ int wfs_head_append_snapshot(struct wfs_head *head, const char *principal, int64
  */
 int wfs_head_list_blob(
 	struct wfs_head *head, const struct wfs_blob *blob, uint64_t height, int64_t at_ns);
+
+/** wfs_head_list_bytes() - the same for a blob that is in memory. Return: as above. */
+int wfs_head_list_bytes(
+	struct wfs_head *head, struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
 /* Name in the meta table: hash of the last line, raw. */
 #define WFS_META_HEAD_HASH "head_hash"

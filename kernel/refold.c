@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/apply.h"
 #include "kernel/base/json.h"
 
 enum {
@@ -12,6 +13,11 @@ enum {
 	CELLS_COUNT_MAX = 4096,     /* cells of a baseline between two commits */
 	CELLS_BYTES_MAX = 16 << 20, /* bytes of them */
 };
+
+const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold)
+{
+	return wfs_runtime_manifest(refold->runtime);
+}
 
 static int differs(struct wfs_refold *refold, uint64_t seq, const char *how)
 {
@@ -48,7 +54,7 @@ static void drop(struct wfs_refold *refold)
 
 static int commit(struct wfs_refold *refold, struct wfs_error *error)
 {
-	int r = wfs_head_flush(&refold->head, refold->source->manifest);
+	int r = wfs_head_flush(&refold->head, wfs_refold_manifest(refold));
 
 	if (!r)
 		r = wfs_txn_commit(WFS_STEAL(refold->head.txn));
@@ -175,7 +181,7 @@ static int fold_event(
 	const char *schema = json_string_value(json_object_get(parsed->body_json, "schema"));
 	const json_t *value = json_object_get(parsed->body_json, "value");
 
-	if (!schema || !value || !wfs_manifest_schema(refold->source->manifest, schema))
+	if (!schema || !value || !wfs_manifest_schema(wfs_refold_manifest(refold), schema))
 		return differs(refold, parsed->record.seq, "is no event of a known schema");
 	wfs_fold_write_body(&body, charge, schema, value);
 	if (wfs_buffer_check(&body))
@@ -277,6 +283,97 @@ static int fold_snapshot(
 		wfs_head_set_snapshot(&refold->head, &hash, parsed->record.at_ns), error);
 }
 
+/* Steps read modules from the store, where a blob that was put may be but a row. */
+static int store_module(
+	struct wfs_refold *refold, const struct wfs_hash *hash, struct wfs_error *error)
+{
+	const struct wfs_refold_source *source = refold->source;
+	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer module = {0};
+	struct wfs_blob row;
+	struct wfs_blob blob;
+	int r = wfs_blob_get(refold->head.txn, hash, &row);
+
+	if (r == -ENOENT || (!r && !row.listed_id))
+		return differs(refold, refold->head.height,
+			"brings a module that is no blob of the world");
+	if (!r)
+		r = source->module(source->context, refold->head.txn, hash, &module, error);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_blob_writer_new(refold->store, &writer);
+	if (!r)
+		r = wfs_blob_writer_add(writer, module.data, module.size);
+	if (!r)
+		r = wfs_blob_writer_finish(writer, &blob);
+	blob.listed_id = row.listed_id;
+	return write_failed(r ? r : wfs_blob_put(refold->head.txn, &blob), error);
+}
+
+static int store_modules(
+	struct wfs_refold *refold, const struct wfs_manifest *to, struct wfs_error *error)
+{
+	const struct wfs_manifest *const from = wfs_refold_manifest(refold);
+	int r = 0;
+
+	for (size_t i = 0; !r && !refold->differs && i < wfs_manifest_reducer_count(to); i++) {
+		const struct wfs_reducer_definition *reducer = wfs_manifest_reducer(to, i);
+
+		if (!reducer->builtin && !wfs_apply_has_module(from, &reducer->module))
+			r = store_module(refold, &reducer->module, error);
+	}
+	return wfs_trace(r);
+}
+
+/* Folds the record as the writer did. @to: the manifest that it brings */
+static int fold_manifest_to(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
+	struct wfs_manifest *to, struct wfs_error *error)
+{
+	const struct wfs_manifest *const from = wfs_refold_manifest(refold);
+	const json_t *const body = parsed->body_json;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *diff = NULL;
+	struct wfs_error failure = {0};
+	struct wfs_runtime *runtime = NULL;
+
+	if (wfs_apply_check(&refold->head, from, to, &diff, &failure))
+		return differs(refold, parsed->record.seq, failure.message);
+	wfs_apply_write_body(&text, json_string_value(json_object_get(body, "grant")),
+		wfs_manifest_hash(from), wfs_manifest_hash(to),
+		json_string_value(json_object_get(body, "reason")));
+	if (wfs_buffer_check(&text))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
+	struct wfs_fold_input input = {.manifest = to, .body = wfs_buffer_bytes(&text)};
+	int r = fold_again(refold, parsed, &input, error);
+	if (r || refold->differs)
+		return wfs_trace(r);
+	r = wfs_apply_write(&refold->head, from, to, parsed->record.at_ns);
+	if (!r)
+		r = wfs_runtime_new(to, wfs_runtime_limits(refold->runtime), &runtime);
+	if (r)
+		return write_failed(r, error);
+	wfs_runtime_free(refold->runtime);
+	refold->runtime = runtime;
+	return 0;
+}
+
+static int fold_manifest(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const struct wfs_refold_source *source = refold->source;
+	WFS_AUTO_MANIFEST struct wfs_manifest *to = NULL;
+	struct wfs_hash hash;
+
+	if (hash_member(parsed->body_json, "manifest_hash", &hash))
+		return differs(refold, parsed->record.seq, "names no manifest");
+	int r = source->manifest_of(source->context, refold->head.txn, &hash, &to, error);
+	if (r == -ENOENT)
+		return differs(refold, parsed->record.seq, "names a manifest that is not there");
+	if (!r)
+		r = store_modules(refold, to, error);
+	return wfs_trace(r || refold->differs ? r : fold_manifest_to(refold, parsed, to, error));
+}
+
 /* A refusal changes nothing, so there is nothing to compute. */
 static int fold_decision(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
@@ -304,7 +401,7 @@ static int put_cell(struct wfs_refold *refold, const struct wfs_refold_cell *cel
 	snprintf(name, sizeof(name), "%.*s", (int)cell->reducer.size,
 		(const char *)cell->reducer.data);
 	const struct wfs_reducer_definition *reducer =
-		wfs_manifest_reducer_find(refold->source->manifest, name);
+		wfs_manifest_reducer_find(wfs_refold_manifest(refold), name);
 	if (!reducer)
 		return -EIO;
 	return wfs_trace(
@@ -375,6 +472,8 @@ static int fold_record(
 		return fold_action(refold, parsed, error);
 	case WFS_RECORD_BLOB:
 		return fold_blob(refold, parsed, error);
+	case WFS_RECORD_MANIFEST:
+		return fold_manifest(refold, parsed, error);
 	case WFS_RECORD_DECISION:
 		return fold_decision(refold, parsed, error);
 	case WFS_RECORD_SNAPSHOT:
@@ -389,7 +488,7 @@ static int fold_record(
 static bool is_compared(enum wfs_record_kind kind)
 {
 	return kind == WFS_RECORD_EVENT || kind == WFS_RECORD_ACTION || kind == WFS_RECORD_BLOB ||
-		kind == WFS_RECORD_SNAPSHOT;
+		kind == WFS_RECORD_SNAPSHOT || kind == WFS_RECORD_MANIFEST;
 }
 
 /* --- the run --- */

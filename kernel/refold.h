@@ -20,8 +20,8 @@ struct wfs_refold_cell {
 
 /* What is folded, and where that is found which is in no record. */
 struct wfs_refold_source {
-	const char *name; /* of the journal, for problems */
-	struct wfs_manifest *manifest;
+	const char *name;                  /* of the journal, for problems */
+	struct wfs_manifest *manifest;     /* that of genesis */
 	const struct wfs_genesis *genesis; /* of the world; its time and whether it
 					    * gives cells are those of the record */
 	uint64_t height;                   /* number of records */
@@ -35,6 +35,10 @@ struct wfs_refold_source {
 	/* Append the bytes of a Lua module. */
 	int (*module)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
+	/* A manifest that a record brings into force; caller unrefs.
+	 * Return: 0, -ENOENT (it is not there), or another -errno with @error. */
+	int (*manifest_of)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
+		struct wfs_manifest **ret_manifest, struct wfs_error *error);
 	/* The row of a blob that a record puts, of which hash and size are set.
 	 * Return: 0, or -errno with @error. */
 	int (*blob)(
@@ -61,10 +65,10 @@ struct wfs_refold {
 	const struct wfs_refold_source *source;
 	struct wfs_store *store;
 	struct wfs_problems *problems;
-	bool differs;        /* a record was not as it should be */
-	bool cut;            /* it ended inside of a request */
-	size_t folded_bytes; /* by the events of this batch */
-	struct wfs_runtime *runtime;
+	bool differs;                /* a record was not as it should be */
+	bool cut;                    /* it ended inside of a request */
+	size_t folded_bytes;         /* by the events of this batch */
+	struct wfs_runtime *runtime; /* of the manifest in force */
 	struct wfs_fold *fold;
 	struct wfs_head head;
 };
@@ -87,6 +91,9 @@ int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
 /** wfs_refold_differs() - note that record @seq is not as it should be. Return: 0. */
 int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how);
+
+/** wfs_refold_manifest() - the one in force where it is; borrowed until the next batch. */
+const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold);
 
 void wfs_refold_done(struct wfs_refold *refold);
 #define WFS_AUTO_REFOLD WFS_CLEANUP(wfs_refold_done)

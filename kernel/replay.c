@@ -2,6 +2,7 @@
 /* Folding a world's journal into a scratch store. */
 #include "kernel/replay.h"
 
+#include "kernel/apply.h"
 #include "kernel/base/scratch.h"
 #include "kernel/blob-read.h"
 #include "kernel/refold.h"
@@ -16,7 +17,8 @@ struct replay {
 		view; /* of the world, at the height of the start; renewed with every batch */
 	struct wfs_refold_source source;
 	struct wfs_refold refold;
-	struct wfs_manifest *manifest;
+	struct wfs_manifest *newest;
+	struct wfs_manifest *manifest; /* of genesis */
 	struct wfs_genesis genesis;
 	struct wfs_scratch place;
 	struct wfs_store *scratch;
@@ -53,6 +55,20 @@ static int give_module(void *context, struct wfs_txn *txn, const struct wfs_hash
 
 	(void)txn;
 	return wfs_blob_read(replay->world->store, replay->view.txn, hash, buffer, error);
+}
+
+/* The newest one, or one that was in force before and is a blob since. */
+static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
+	struct wfs_manifest **ret_manifest, struct wfs_error *error)
+{
+	struct replay *replay = context;
+
+	(void)txn;
+	if (!wfs_hash_equal(hash, wfs_manifest_hash(replay->newest)))
+		return wfs_trace(wfs_apply_load(
+			replay->world->store, replay->view.txn, hash, ret_manifest, error));
+	*ret_manifest = wfs_manifest_ref(replay->newest);
+	return 0;
 }
 
 /* Only the row matters here; `verify` looks at the bytes. */
@@ -245,13 +261,41 @@ static int make_scratch(struct replay *replay, struct wfs_error *error)
 	return wfs_trace(wfs_store_open(replay->place.path, &options, &replay->scratch, error));
 }
 
+/* The manifest that record 0 names. */
+static int find_manifest(struct replay *replay, struct wfs_error *error)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_genesis genesis;
+	struct wfs_hash hash;
+	struct wfs_bytes line;
+	int r = wfs_view_record(&replay->view, 0, &line);
+
+	if (!r)
+		r = wfs_record_parse(line, &parsed, NULL);
+	if (!r)
+		r = wfs_genesis_parse(&parsed, &genesis, &hash);
+	/* Folding tells what is wrong with it. */
+	if (r == -EINVAL || r == -EIO || r == -ENOENT)
+		hash = *wfs_manifest_hash(replay->newest);
+	else if (r)
+		return wfs_error_from_errno(error, r, "read the journal");
+	r = give_manifest(replay, replay->view.txn, &hash, &replay->manifest, error);
+	if (r != -ENOENT)
+		return wfs_trace(r);
+	replay->manifest = wfs_manifest_ref(replay->newest);
+	return 0;
+}
+
 static int prepare(struct replay *replay, struct wfs_problems *problems, struct wfs_error *error)
 {
 	int r = wfs_view_open(replay->world, WFS_HEIGHT_HEAD, &replay->view, error);
 
 	if (r)
 		return wfs_trace(r);
-	replay->manifest = wfs_world_manifest(replay->world);
+	replay->newest = wfs_world_manifest(replay->world);
+	r = find_manifest(replay, error);
+	if (r)
+		return wfs_trace(r);
 	memcpy(replay->genesis.world_id, replay->world->id, sizeof(replay->genesis.world_id));
 	memcpy(replay->genesis.entropy, replay->world->entropy, sizeof(replay->genesis.entropy));
 	replay->source = (struct wfs_refold_source){
@@ -262,6 +306,7 @@ static int prepare(struct replay *replay, struct wfs_problems *problems, struct 
 		.context = replay,
 		.line = give_line,
 		.module = give_module,
+		.manifest_of = give_manifest,
 		.blob = give_blob,
 		.cell = give_cell,
 	};
@@ -278,6 +323,7 @@ static void replay_done(struct replay *replay)
 	wfs_view_close(&replay->view);
 	wfs_refold_done(&replay->refold);
 	wfs_manifest_unref(replay->manifest);
+	wfs_manifest_unref(replay->newest);
 	wfs_store_close(replay->scratch);
 	wfs_buffer_done(&replay->state);
 	wfs_scratch_done(&replay->place);

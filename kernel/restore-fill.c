@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the copy into the store: blobs, then the records of its journal or a baseline of its cells.
- * Nobody sees the store before it is whole, so it is written in transactions of a bounded size.
+ * From the copy into the store: blobs, then a baseline of its cells, unless restore-fold.c folds its
+ * journal. Nobody sees the store before it is whole, so it is written in transactions of a bounded
+ * size.
  */
 #include <fcntl.h>
 
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
-#include "kernel/refold.h"
 #include "kernel/restore-impl.h"
 #include "kernel/snapshot.h"
 
@@ -17,30 +17,21 @@ enum {
 	BATCH_BYTES_MAX = 16 << 20, /* bytes of them */
 };
 
-/* A transaction that is committed and begun again now and then. */
-struct batch {
-	struct restore *restore;
-	struct wfs_txn *txn;
-	struct wfs_head *head; /* to be flushed before a commit; NULL: there is none */
-	size_t count;
-	size_t bytes;
-};
-
-static int write_failed(struct restore *restore, int r)
+int restore_write_failed(struct restore *restore, int r)
 {
 	return r ? wfs_error_from_errno(restore->error, r, "write the new world") : 0;
 }
 
-static int batch_begin(struct batch *batch)
+int restore_batch_begin(struct restore_batch *batch)
 {
 	int r = wfs_store_write(batch->restore->store, &batch->txn);
 
 	if (batch->head)
 		batch->head->txn = batch->txn;
-	return write_failed(batch->restore, r);
+	return restore_write_failed(batch->restore, r);
 }
 
-static int batch_commit(struct batch *batch)
+int restore_batch_commit(struct restore_batch *batch)
 {
 	int r = batch->head ? wfs_head_flush(batch->head, batch->restore->manifest) : 0;
 
@@ -48,20 +39,19 @@ static int batch_commit(struct batch *batch)
 		r = wfs_txn_commit(WFS_STEAL(batch->txn));
 	batch->count = 0;
 	batch->bytes = 0;
-	return write_failed(batch->restore, r);
+	return restore_write_failed(batch->restore, r);
 }
 
-/* Another row of @size bytes was written. */
-static int batch_step(struct batch *batch, size_t size)
+int restore_batch_step(struct restore_batch *batch, size_t size)
 {
 	batch->bytes += size;
 	if (++batch->count < BATCH_COUNT_MAX && batch->bytes < BATCH_BYTES_MAX)
 		return 0;
-	int r = batch_commit(batch);
-	return r ? r : batch_begin(batch);
+	int r = restore_batch_commit(batch);
+	return r ? r : restore_batch_begin(batch);
 }
 
-static void batch_done(struct batch *batch)
+void restore_batch_done(struct restore_batch *batch)
 {
 	wfs_txn_end(batch->txn);
 	batch->txn = NULL;
@@ -74,7 +64,8 @@ static int add_piece(void *context, const void *data, size_t size)
 	return wfs_blob_writer_add(context, data, size);
 }
 
-static int put_blob(struct batch *batch, int fd, const char *path, const struct wfs_hash *hash)
+static int put_blob(
+	struct restore_batch *batch, int fd, const char *path, const struct wfs_hash *hash)
 {
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	struct restore *const restore = batch->restore;
@@ -82,17 +73,17 @@ static int put_blob(struct batch *batch, int fd, const char *path, const struct 
 	int r = wfs_blob_writer_new(restore->store, &writer);
 
 	if (r)
-		return write_failed(restore, r);
+		return restore_write_failed(restore, r);
 	r = restore_pieces(restore, fd, path, add_piece, writer);
 	if (r <= 0)
 		return r;
 	r = wfs_blob_writer_finish(writer, &blob);
 	if (r)
-		return write_failed(restore, r);
+		return restore_write_failed(restore, r);
 	if (!wfs_hash_equal(&blob.hash, hash))
 		return restore_hash_noted(restore, path, "its name", hash, &blob.hash);
 	r = wfs_blob_put(batch->txn, &blob);
-	return r ? write_failed(restore, r) : batch_step(batch, blob.bytes.size);
+	return r ? restore_write_failed(restore, r) : restore_batch_step(batch, blob.bytes.size);
 }
 
 static int take_blob(struct restore *restore, void *context, int directory, const char *name)
@@ -111,21 +102,20 @@ static int take_blob(struct restore *restore, void *context, int directory, cons
 
 int restore_blobs(struct restore *restore)
 {
-	WFS_CLEANUP(batch_done) struct batch batch = {.restore = restore};
+	WFS_CLEANUP(restore_batch_done) struct restore_batch batch = {.restore = restore};
 	WFS_AUTO_FD int directory = -1;
 	int r = restore_directory(restore, restore->tree_fd, "blob", "blob", &directory);
 
 	if (r <= 0)
 		return wfs_trace(r);
 	restore_progress(restore, "blobs", 0, 0);
-	r = batch_begin(&batch);
+	r = restore_batch_begin(&batch);
 	if (!r)
 		r = restore_list(restore, directory, "blob/", take_blob, &batch);
-	return wfs_trace(r ? r : batch_commit(&batch));
+	return wfs_trace(r ? r : restore_batch_commit(&batch));
 }
 
-/* A blob that is not in the store: unless its file was refused already, it has none. */
-static void note_no_blob(struct restore *restore, const struct wfs_hash *hash, const char *whose)
+void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const char *whose)
 {
 	char hex[WFS_HASH_HEX_SIZE + 1];
 
@@ -146,16 +136,14 @@ static bool is_known_module(const struct wfs_manifest *manifest, size_t index)
 	return false;
 }
 
-/* Return: 1 when all modules are there, 0 when not, or -errno. */
-static int check_modules(struct restore *restore)
+int restore_modules(struct restore *restore, const struct wfs_manifest *manifest)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	int all = 1;
 	int r = wfs_store_read(restore->store, &txn);
 
-	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(restore->manifest); i++) {
-		const struct wfs_reducer_definition *reducer =
-			wfs_manifest_reducer(restore->manifest, i);
+	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(manifest); i++) {
+		const struct wfs_reducer_definition *reducer = wfs_manifest_reducer(manifest, i);
 		struct wfs_blob blob;
 
 		if (reducer->builtin)
@@ -163,8 +151,8 @@ static int check_modules(struct restore *restore)
 		r = wfs_blob_get(txn, &reducer->module, &blob);
 		if (r != -ENOENT)
 			continue;
-		if (!is_known_module(restore->manifest, i))
-			note_no_blob(restore, &reducer->module,
+		if (!is_known_module(manifest, i))
+			restore_no_blob(restore, &reducer->module,
 				restore_path("the module of reducer '%s'", reducer->name).text);
 		all = 0;
 		r = 0;
@@ -172,170 +160,25 @@ static int check_modules(struct restore *restore)
 	return r ? wfs_error_from_errno(restore->error, r, "look for the modules") : all;
 }
 
-/* --- with the journal --- */
-
-struct folding {
-	struct restore *restore;
-	struct restore_lines lines;
-	struct wfs_buffer blob; /* bytes of the last one */
-};
-
-static int give_line(
-	void *context, uint64_t seq, struct wfs_bytes *ret_line, struct wfs_error *error)
-{
-	struct folding *folding = context;
-
-	(void)error; /* it is restore->error */
-	if (seq == folding->lines.count) {
-		int r = restore_lines_next(&folding->lines);
-
-		if (r <= 0)
-			return r ? r : -ENOENT;
-	}
-	wfs_require(seq + 1 == folding->lines.count);
-	*ret_line = wfs_buffer_bytes(&folding->lines.line);
-	return 0;
-}
-
-static int give_module(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
-	struct wfs_buffer *buffer, struct wfs_error *error)
-{
-	struct folding *folding = context;
-
-	return wfs_blob_read(folding->restore->store, txn, hash, buffer, error);
-}
-
-/* The row that restore_blobs wrote. A blob that is missing does not keep the rest from being
- * compared. */
-static int give_blob(
-	void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error)
-{
-	struct folding *folding = context;
-	const uint64_t size_bytes = blob->size_bytes;
-	char hex[WFS_HASH_HEX_SIZE + 1];
-	struct wfs_blob found;
-	int r = wfs_blob_get(txn, &blob->hash, &found);
-
-	if (r == -ENOENT) {
-		note_no_blob(folding->restore, &blob->hash, "the journal names it");
-		blob->in_file = true;
-		return 0;
-	}
-	if (r)
-		return wfs_error_from_errno(error, r, "look a blob up");
-	*blob = found;
-	/* The bytes are in the row that is about to be written anew. */
-	wfs_buffer_reset(&folding->blob);
-	wfs_buffer_append(&folding->blob, found.bytes.data, found.bytes.size);
-	if (wfs_buffer_check(&folding->blob))
-		return wfs_error_from_errno(error, -ENOMEM, "look a blob up");
-	blob->bytes = wfs_buffer_bytes(&folding->blob);
-	if (found.size_bytes == size_bytes)
-		return 0;
-	wfs_hash_hex(&blob->hash, hex);
-	return restore_noted(folding->restore, restore_path("blob/%s", hex).text,
-		"expected %llu bytes (the journal), got %llu", (unsigned long long)size_bytes,
-		(unsigned long long)found.size_bytes);
-}
-
-static int put_meta(struct restore *restore, const struct wfs_genesis *genesis)
+int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis)
 {
 	struct wfs_txn *txn;
 	int r = wfs_store_write(restore->store, &txn);
 
 	if (r)
-		return write_failed(restore, r);
+		return restore_write_failed(restore, r);
 	r = wfs_genesis_meta(genesis, txn);
 	if (r)
 		wfs_txn_end(txn);
 	else
 		r = wfs_txn_commit(txn);
-	return write_failed(restore, r);
+	return restore_write_failed(restore, r);
 }
 
-/* The tree is of a height inside of a request: the snapshot record says that it ends there. */
-static int record_cut(struct restore *restore, struct wfs_head *head)
-{
-	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	WFS_CLEANUP(batch_done) struct batch batch = {.restore = restore, .head = head};
-	int r = batch_begin(&batch);
-
-	if (r)
-		return wfs_trace(r);
-	/* The transaction's own view: without a world it is not renewed. */
-	struct wfs_view view = {.txn = batch.txn, .height = head->height};
-	struct wfs_hash hash;
-	r = wfs_snapshot_document_init(&document, wfs_manifest_hash(restore->manifest));
-	if (!r)
-		r = wfs_snapshot_document_walk(&document, &view, &hash, restore->error);
-	if (r)
-		return write_failed(restore, r);
-	wfs_snapshot_body(&body, NULL, head->height, &hash);
-	r = wfs_buffer_check(&body);
-	if (!r)
-		r = wfs_head_append_snapshot(
-			head, "kernel", head->at_ns, wfs_buffer_bytes(&body), &hash);
-	return r ? write_failed(restore, r) : batch_commit(&batch);
-}
-
-static int fold_all(struct restore *restore, const struct wfs_refold_source *source)
-{
-	WFS_AUTO_REFOLD struct wfs_refold refold = {.store = NULL};
-	int r = wfs_refold_init(&refold, restore->store, source, restore->problems, restore->error);
-
-	while (!r && !refold.differs && refold.head.height < source->height) {
-		r = wfs_refold_batch(&refold, restore->error);
-		restore_progress(restore, "records", refold.head.height, source->height);
-		if (!r)
-			r = restore_stopped(restore);
-	}
-	if (!r && refold.cut)
-		r = record_cut(restore, &refold.head);
-	refold.head.txn = NULL;
-	restore->filled = !r && !refold.differs;
-	return wfs_trace(r);
-}
-
-static void folding_done(struct folding *folding)
-{
-	restore_lines_done(&folding->lines);
-	wfs_buffer_done(&folding->blob);
-}
-
-int restore_fold(struct restore *restore)
-{
-	WFS_CLEANUP(folding_done)
-	struct folding folding = {.restore = restore, .lines = {.directory = -1, .log = -1}};
-	const struct wfs_refold_source source = {
-		.name = restore->journal.log ? "journal/log.jsonl" : "journal",
-		.manifest = restore->manifest,
-		.genesis = &restore->journal.genesis,
-		.height = restore->journal.height,
-		.may_be_cut = true,
-		.context = &folding,
-		.line = give_line,
-		.module = give_module,
-		.blob = give_blob,
-	};
-	int r = check_modules(restore);
-
-	if (r > 0)
-		r = restore_lines_init(&folding.lines, restore);
-	if (r <= 0)
-		return wfs_trace(r);
-	r = fold_all(restore, &source);
-	if (!r)
-		r = put_meta(restore, &restore->journal.genesis);
-	snprintf(restore->restored.world_id, sizeof(restore->restored.world_id), "%s",
-		restore->journal.genesis.world_id);
-	return wfs_trace(r);
-}
-
-/* --- without it --- */
+/* --- without a journal --- */
 
 struct baseline {
-	struct batch batch;
+	struct restore_batch batch;
 	struct wfs_head head;
 	struct wfs_genesis genesis;
 	const struct wfs_reducer_definition *reducer; /* whose directory is being read */
@@ -418,9 +261,9 @@ static int take_cell(struct restore *restore, void *context, int directory, cons
 	if (r == -EEXIST)
 		return restore_noted(restore, path.text, "was listed twice: the copy is changing");
 	if (r)
-		return write_failed(restore, r);
+		return restore_write_failed(restore, r);
 	restore_progress(restore, "cells", ++baseline->cells, 0);
-	return batch_step(&baseline->batch, baseline->state.size);
+	return restore_batch_step(&baseline->batch, baseline->state.size);
 }
 
 static int take_reducer(struct restore *restore, void *context, int directory, const char *name)
@@ -455,7 +298,7 @@ static int write_genesis(struct restore *restore, struct baseline *baseline)
 	if (!r)
 		r = wfs_genesis_write(&baseline->head, &baseline->genesis, restore->manifest);
 	if (r)
-		return write_failed(restore, r);
+		return restore_write_failed(restore, r);
 	for (size_t i = 0; i < wfs_manifest_reducer_count(restore->manifest); i++) {
 		const struct wfs_reducer_definition *reducer =
 			wfs_manifest_reducer(restore->manifest, i);
@@ -470,7 +313,7 @@ static int write_genesis(struct restore *restore, struct baseline *baseline)
 		r = wfs_genesis_module(
 			&baseline->head, &baseline->genesis, wfs_buffer_bytes(&module));
 		if (r)
-			return write_failed(restore, r);
+			return restore_write_failed(restore, r);
 	}
 	return 0;
 }
@@ -515,12 +358,13 @@ static int record_blobs(struct restore *restore, struct baseline *baseline)
 			return r;
 		r = record_blob(baseline, &blob);
 		if (r)
-			return write_failed(restore, r);
-		r = batch_step(&baseline->batch, blob.in_file ? 0 : (size_t)blob.size_bytes);
+			return restore_write_failed(restore, r);
+		r = restore_batch_step(
+			&baseline->batch, blob.in_file ? 0 : (size_t)blob.size_bytes);
 		if (r)
 			return r;
 	}
-	return r == -ENOENT ? 0 : write_failed(restore, r);
+	return r == -ENOENT ? 0 : restore_write_failed(restore, r);
 }
 
 static int write_baseline(struct restore *restore, struct baseline *baseline)
@@ -531,14 +375,14 @@ static int write_baseline(struct restore *restore, struct baseline *baseline)
 	if (restore_has_journal(restore))
 		snprintf(from.from_world_id, sizeof(from.from_world_id), "%s",
 			restore->journal.genesis.world_id);
-	return write_failed(restore,
+	return restore_write_failed(restore,
 		wfs_baseline_append(
 			&baseline->head, &from, "kernel", baseline->genesis.at_ns, &snapshot_hash));
 }
 
 static void baseline_done(struct baseline *baseline)
 {
-	batch_done(&baseline->batch);
+	restore_batch_done(&baseline->batch);
 	wfs_head_done(&baseline->head);
 	wfs_buffer_done(&baseline->key);
 	wfs_buffer_done(&baseline->state);
@@ -547,7 +391,7 @@ static void baseline_done(struct baseline *baseline)
 int restore_baseline(struct restore *restore)
 {
 	WFS_CLEANUP(baseline_done) struct baseline baseline = {.batch = {.restore = restore}};
-	int r = check_modules(restore);
+	int r = restore_modules(restore, restore->manifest);
 
 	if (r <= 0)
 		return wfs_trace(r);
@@ -557,7 +401,7 @@ int restore_baseline(struct restore *restore)
 		return wfs_error_from_errno(restore->error, r, "draw random bytes");
 	baseline.genesis.cells = false;
 	baseline.batch.head = &baseline.head;
-	r = batch_begin(&baseline.batch);
+	r = restore_batch_begin(&baseline.batch);
 	if (!r)
 		r = write_genesis(restore, &baseline);
 	if (!r)
@@ -569,9 +413,9 @@ int restore_baseline(struct restore *restore)
 	if (!r)
 		r = record_blobs(restore, &baseline);
 	if (!r)
-		r = batch_commit(&baseline.batch);
+		r = restore_batch_commit(&baseline.batch);
 	if (!r)
-		r = put_meta(restore, &baseline.genesis);
+		r = restore_put_meta(restore, &baseline.genesis);
 	snprintf(restore->restored.world_id, sizeof(restore->restored.world_id), "%s",
 		baseline.genesis.world_id);
 	restore->filled = r == 0;

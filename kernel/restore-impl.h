@@ -25,9 +25,10 @@ struct restore_journal {
 	bool baseline;         /* it begins with one */
 	bool broken; /* its lines are not what they were, so that folding makes no sense */
 	struct wfs_genesis genesis;
-	struct wfs_meta meta;        /* what its head document must say */
-	uint64_t snapshot_height;    /* of the newest snapshot, 0: there is none */
-	uint64_t last_change_height; /* newest height that changed a cell */
+	struct wfs_hash genesis_manifest; /* hash of the first manifest */
+	struct wfs_meta meta;             /* what its head document must say */
+	uint64_t snapshot_height;         /* of the newest snapshot, 0: there is none */
+	uint64_t last_change_height;      /* newest height that changed a cell */
 };
 
 /* One run. */
@@ -147,11 +148,41 @@ static inline bool restore_has_journal(const struct restore *restore)
 /** restore_blobs() - store all blobs, not listed yet. */
 int restore_blobs(struct restore *restore);
 
-/** restore_fold() - the store of a copy with a journal. */
-int restore_fold(struct restore *restore);
+/* A transaction that is committed and begun again now and then. */
+struct restore_batch {
+	struct restore *restore;
+	struct wfs_txn *txn;
+	struct wfs_head *head; /* to be flushed before a commit; NULL: there is none */
+	size_t count;
+	size_t bytes;
+};
+
+int restore_batch_begin(struct restore_batch *batch);
+int restore_batch_commit(struct restore_batch *batch);
+/** restore_batch_step() - another row of @size bytes was written. */
+int restore_batch_step(struct restore_batch *batch, size_t size);
+void restore_batch_done(struct restore_batch *batch);
+
+/** restore_write_failed() - Return: @r, with the error set unless it is 0. */
+int restore_write_failed(struct restore *restore, int r);
+
+/** restore_no_blob() - note one that is not in the store, unless its file was refused already.
+ *  @whose: who names it */
+void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const char *whose);
+
+/** restore_modules() - Return: 1 when all of them are there, 0 when not, or -errno. */
+int restore_modules(struct restore *restore, const struct wfs_manifest *manifest);
+
+/** restore_put_meta() - what every opening of the world reads. */
+int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis);
 
 /** restore_baseline() - the store of a copy without one. */
 int restore_baseline(struct restore *restore);
+
+/* --- kernel/restore-fold.c --- */
+
+/** restore_fold() - the store of a copy with a journal. */
+int restore_fold(struct restore *restore);
 
 /* --- kernel/restore-check.c --- */
 

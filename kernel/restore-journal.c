@@ -272,14 +272,28 @@ static void take_snapshot(struct restore_journal *journal, const struct wfs_reco
 		: (uint64_t)json_integer_value(height);
 }
 
+/* The newest one is the copy's. */
+static void take_manifest(struct restore_journal *journal, const struct wfs_record_parsed *parsed)
+{
+	const json_t *text = json_object_get(parsed->body_json, "manifest_hash");
+
+	if (json_is_string(text)) /* folding tells of one that is no hash */
+		(void)wfs_hash_parse(json_string_value(text), json_string_length(text),
+			&journal->meta.manifest_hash, NULL);
+}
+
 static void take_record(
 	struct restore *restore, const struct chain *chain, const struct wfs_record_parsed *parsed)
 {
 	struct restore_journal *const journal = &restore->journal;
 	const uint64_t seq = parsed->record.seq;
 
-	if (seq == 0 && wfs_genesis_parse(parsed, &journal->genesis, &journal->meta.manifest_hash))
+	if (seq == 0 && wfs_genesis_parse(parsed, &journal->genesis, &journal->genesis_manifest))
 		note_line(restore, chain, seq, "is no genesis record");
+	if (seq == 0)
+		journal->meta.manifest_hash = journal->genesis_manifest;
+	if (parsed->record.kind == WFS_RECORD_MANIFEST)
+		take_manifest(journal, parsed);
 	if (parsed->record.kind == WFS_RECORD_BASELINE)
 		journal->baseline = true;
 	if (parsed->record.kind == WFS_RECORD_BASELINE ||
@@ -405,7 +419,7 @@ static void check_manifest(struct restore *restore)
 		wfs_hash_equal(wfs_manifest_hash(restore->manifest), &journal->meta.manifest_hash))
 		return;
 	journal->broken = true;
-	restore_hash_noted(restore, "manifest", "the genesis record", &journal->meta.manifest_hash,
+	restore_hash_noted(restore, "manifest", "the journal", &journal->meta.manifest_hash,
 		wfs_manifest_hash(restore->manifest));
 }
 

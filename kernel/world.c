@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "kernel/base/json.h"
+#include "kernel/apply.h"
 #include "kernel/blob-read.h"
 #include "kernel/head.h"
 #include "kernel/lock.h"
@@ -117,9 +117,7 @@ static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 
 static int read_manifest(struct wfs_world *world, struct wfs_txn *txn, struct wfs_error *error)
 {
-	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	WFS_AUTO_JSON json_t *document = NULL;
 	struct wfs_version version;
 	struct wfs_cell cell;
 	int r = wfs_cell_get(
@@ -130,16 +128,7 @@ static int read_manifest(struct wfs_world *world, struct wfs_txn *txn, struct wf
 	if (r)
 		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "find the manifest");
 	r = wfs_version_read(world->store, &version, &text, error);
-	if (!r)
-		r = wfs_json_parse(text.data, text.size, &document, error);
-	if (r)
-		return wfs_trace(r);
-	r = wfs_manifest_new(document, &problems, &world->manifest);
-	if (r == -EINVAL)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"this program does not know the world's manifest: %.400s",
-			wfs_buffer_text(&problems.lines));
-	return r ? wfs_error_from_errno(error, r, "read the manifest") : 0;
+	return wfs_trace(r ? r : wfs_apply_parse(wfs_buffer_bytes(&text), &world->manifest, error));
 }
 
 static int read_world(struct wfs_world *world, struct wfs_error *error)

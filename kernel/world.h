@@ -33,6 +33,7 @@ enum {
 	WFS_QUEUE_COUNT_MAX = 16384,     /* requests not answered yet */
 	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies and parsed values */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
+	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
 	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record (spec 1) */
 	WFS_FOLD_STEPS_MAX = 10,       /* instructions of all steps of one event, in those of one */
 	WFS_FOLD_BYTES_MAX = 64 << 20, /* bytes of the states that one event reads and gives, and of
@@ -111,6 +112,7 @@ enum wfs_request_kind {
 	WFS_REQUEST_BLOB,     /* needs blob, and its writer until the answer; gives seq */
 	WFS_REQUEST_SNAPSHOT, /* needs snapshot_height and hash; gives seq */
 	WFS_REQUEST_ACTION,   /* needs action; gives seq and answer; see grants.h */
+	WFS_REQUEST_MANIFEST, /* needs document; gives answer and, unless dry_run, seq; see apply.h */
 	WFS_REQUEST_DECISION, /* needs decision, and `error`: the refusal, which it gives with seq */
 	WFS_REQUEST_GC,       /* needs gc, and records nothing; see gc.h */
 };
@@ -132,6 +134,11 @@ struct wfs_request {
 	uint64_t snapshot_height;      /* snapshot */
 	struct wfs_hash snapshot_hash; /* snapshot */
 	const json_t *action;          /* action: from wfs_json_parse */
+	json_t *document;              /* manifest: from wfs_json_parse; nobody changes it */
+	bool based;                    /* manifest: only on `base` … */
+	struct wfs_hash base;          /* … the hash of the one before */
+	const char *reason;            /* manifest: why, or NULL */
+	bool dry_run;                  /* manifest: everything but the change itself */
 	struct wfs_decision decision;  /* decision */
 	struct wfs_gc_step *gc;        /* gc; filled in */
 	/* All that are recorded but a decision: the grant whose budget pays; "": none. */
@@ -140,13 +147,14 @@ struct wfs_request {
 	/* Set when `done` is called. */
 	int result; /* 0 or -errno; `error` says more */
 	struct wfs_error error;
-	json_t *answer;  /* action that was done: what it gives; the submitter owns it */
+	json_t *answer;  /* action or manifest: what it gives when it was done; submitter's */
 	uint64_t seq;    /* of the request's own record; UINT64_MAX when nothing was recorded */
 	uint64_t height; /* first height that shows everything it caused */
 
 	/* Private to the kernel. */
 	struct wfs_request *next;
-	struct wfs_manifest *checked_by; /* manifest that the value was checked against */
+	struct wfs_manifest *checked_by; /* event: manifest that the value was checked against */
+	struct wfs_manifest *manifest;   /* manifest: compiled */
 	struct wfs_buffer body;
 	size_t queued_bytes;
 };
@@ -157,7 +165,7 @@ struct wfs_request {
  * What can be judged from the request alone (unknown schema, schema violation) is judged here, on
  * the caller's thread.
  * Return: 0 (done will be called), or -errno with request->error set (done will not be called):
- *         -ENOENT (not_found: schema), -EINVAL, -EFBIG, -EAGAIN (overloaded), -EROFS.
+ *         -ENOENT (not_found: schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded), -EROFS.
  */
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 

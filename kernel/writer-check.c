@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checking a request, on the sender's thread. */
+#include "kernel/apply.h"
 #include "kernel/base/json.h"
 #include "kernel/grants.h"
 #include "kernel/snapshot.h"
 #include "kernel/writer-impl.h"
 
-static int check_event(struct wfs_world *world, struct wfs_request *request)
+int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request)
 {
-	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
 	const struct wfs_schema *schema = wfs_manifest_schema(manifest, request->schema);
 
 	if (!schema)
 		return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
 			"the manifest has no schema '%s'", request->schema);
-	int r = wfs_schema_check(schema, request->value, &request->error);
+	return wfs_trace(wfs_schema_check(schema, request->value, &request->error));
+}
+
+static int check_event(struct wfs_world *world, struct wfs_request *request)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
+	int r = writer_check_event(manifest, request);
+
 	if (r)
 		return wfs_trace(r);
 	wfs_fold_write_body(
@@ -32,6 +39,34 @@ static int check_action(struct wfs_world *world, struct wfs_request *request)
 	if (!r) /* for its size; folding finds the record's body */
 		wfs_json_write(request->action, &request->body);
 	return wfs_trace(r);
+}
+
+/* Its body is written when it is known which one it comes behind. */
+static int check_manifest(struct wfs_world *world, struct wfs_request *request)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *from = wfs_world_manifest(world);
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	int r = wfs_manifest_new(request->document, &problems, &request->manifest);
+
+	if (r == -EINVAL)
+		return wfs_error_set(&request->error, WFS_E_INVALID_ARGUMENT,
+			"the manifest has %zu problem%s: %.400s", problems.count,
+			problems.count == 1 ? "" : "s", wfs_buffer_text(&problems.lines));
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "check a manifest");
+	const struct wfs_bytes document = wfs_manifest_document(request->manifest);
+	request->queued_bytes =
+		wfs_json_count(document.data, document.size) * WFS_JSON_VALUE_BYTES + document.size;
+	if (document.size > WFS_REQUEST_SIZE_MAX)
+		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
+			"the manifest has %zu bytes, at most %d are taken", document.size,
+			WFS_REQUEST_SIZE_MAX);
+	if (request->reason && strlen(request->reason) > WFS_REASON_MAX)
+		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
+			"the reason has %zu bytes, at most %d are taken", strlen(request->reason),
+			WFS_REASON_MAX);
+	return wfs_trace(wfs_apply_check_modules(
+		world->store, from, request->manifest, request->dry_run, &request->error));
 }
 
 static void check_decision(struct wfs_request *request)
@@ -59,6 +94,9 @@ int writer_check(struct wfs_world *world, struct wfs_request *request)
 		break;
 	case WFS_REQUEST_ACTION:
 		r = check_action(world, request);
+		break;
+	case WFS_REQUEST_MANIFEST:
+		r = check_manifest(world, request);
 		break;
 	case WFS_REQUEST_DECISION:
 		check_decision(request);

@@ -62,6 +62,7 @@ struct wfs_writer {
 	struct wfs_fold *fold;
 	struct wfs_world_answerer answerer;
 	struct wfs_runtime *runtime;
+	struct wfs_runtime *runtime_before; /* of the manifest before, until it is committed */
 	struct writer_batch *current;
 	size_t alone_count; /* of the next requests, each has a transaction of its own */
 };
@@ -74,6 +75,9 @@ static inline const char *writer_charge(const struct wfs_request *request)
 
 /** writer_check() - write the request's body; what can be judged from it alone is judged here. */
 int writer_check(struct wfs_world *world, struct wfs_request *request);
+
+/** writer_check_event() - the part of it that depends on a manifest. Thread: any. */
+int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request);
 
 /**
  * writer_process() - do a request, in the transaction of the current batch

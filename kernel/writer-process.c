@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request, on the kernel thread. */
+#include "kernel/apply.h"
 #include "kernel/base/array.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/json.h"
 #include "kernel/gc.h"
 #include "kernel/writer-impl.h"
 
@@ -46,11 +48,29 @@ static int before_record(struct wfs_writer *writer, struct wfs_request *request,
 		wfs_head_list_blob(&writer->head, &request->blob, writer->head.height + 1, at_ns));
 }
 
+/* The manifest is in force from now on; until it is committed there is a way back. */
+static int enter_manifest(struct wfs_writer *writer, struct wfs_manifest *to, int64_t at_ns)
+{
+	struct wfs_runtime *runtime = NULL;
+	int r = wfs_apply_write(&writer->head, wfs_runtime_manifest(writer->runtime), to, at_ns);
+
+	if (!r)
+		r = wfs_runtime_new(to, wfs_runtime_limits(writer->runtime), &runtime);
+	if (r)
+		return wfs_trace(r);
+	writer->runtime_before = writer->runtime;
+	writer->runtime = runtime;
+	return 0;
+}
+
 static int after_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
 {
-	if (request->kind != WFS_REQUEST_SNAPSHOT)
-		return 0;
-	return wfs_trace(wfs_head_set_snapshot(&writer->head, &request->snapshot_hash, at_ns));
+	if (request->kind == WFS_REQUEST_SNAPSHOT)
+		return wfs_trace(
+			wfs_head_set_snapshot(&writer->head, &request->snapshot_hash, at_ns));
+	if (request->kind == WFS_REQUEST_MANIFEST)
+		return wfs_trace(enter_manifest(writer, request->manifest, at_ns));
+	return 0;
 }
 
 static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
@@ -61,14 +81,14 @@ static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t
 		return wfs_trace(r < 0 ? r : 0);
 	request->seq = writer->head.height;
 	r = wfs_fold_apply(writer->fold, &writer->head);
-	if (!r)
-		r = after_record(writer, request, at_ns);
 	if (r)
 		return wfs_trace(r);
 	wfs_fold_changes(writer->fold, add_change, writer->current);
 	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
-	writer->current->commit.blobs_listed |= request->kind == WFS_REQUEST_BLOB;
-	return 0;
+	writer->current->commit.blobs_listed |=
+		request->kind == WFS_REQUEST_BLOB || request->kind == WFS_REQUEST_MANIFEST;
+	writer->current->commit.manifest_changed |= request->kind == WFS_REQUEST_MANIFEST;
+	return wfs_trace(after_record(writer, request, at_ns));
 }
 
 static int run_request(struct wfs_writer *writer, struct wfs_request *request,
@@ -80,6 +100,7 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		.value = request->value,
 		.key = request->key,
 		.action = request->action,
+		.manifest = request->manifest,
 		.charge = writer_charge(request),
 		.body = wfs_buffer_bytes(&request->body),
 		.principal = request->principal,
@@ -87,7 +108,7 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 	};
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
-	if (r)
+	if (r || request->dry_run)
 		return wfs_trace(r);
 	r = apply(writer, request, input.at_ns);
 	*ret_fatal = r != 0;
@@ -104,6 +125,68 @@ static int fold_request(struct wfs_writer *writer, struct wfs_request *request,
 	writer->current->fold_work += wfs_fold_work(writer->fold);
 	wfs_fold_clear(writer->fold);
 	return r;
+}
+
+/* The manifest that it was checked against may not be in force any more. */
+static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	const struct wfs_manifest *manifest = wfs_runtime_manifest(writer->runtime);
+	int r = 0;
+
+	if (request->checked_by != manifest)
+		r = writer_check_event(manifest, request);
+	return wfs_trace(r ? r : fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal));
+}
+
+/* --- a manifest --- */
+
+static int check_base(const struct wfs_manifest *from, struct wfs_request *request)
+{
+	const struct wfs_hash *hash = wfs_manifest_hash(from);
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	if (request->based && !wfs_hash_equal(hash, &request->base))
+		return wfs_error_set(&request->error, WFS_E_CONFLICT,
+			"the manifest in force is another one than base_manifest_hash: %s", text);
+	if (wfs_hash_equal(hash, wfs_manifest_hash(request->manifest)))
+		return wfs_error_set(&request->error, WFS_E_NO_CHANGE,
+			"the manifest is the one that is in force: %s", text);
+	return 0;
+}
+
+static int set_answer(const struct wfs_manifest *from, struct wfs_request *request, json_t *diff)
+{
+	const bool set = json_object_set_new(diff, "dry_run", json_boolean(request->dry_run)) == 0;
+
+	return set && wfs_json_set_hash(diff, "base_manifest_hash", wfs_manifest_hash(from)) == 0
+		? wfs_json_set_hash(diff, "manifest_hash", wfs_manifest_hash(request->manifest))
+		: -ENOMEM;
+}
+
+/* Everything that a dry run leaves out is behind the fold. */
+static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	const struct wfs_manifest *from = wfs_runtime_manifest(writer->runtime);
+	WFS_AUTO_JSON json_t *diff = NULL;
+	int r = check_base(from, request);
+
+	if (!r)
+		r = wfs_apply_check(&writer->head, from, request->manifest, &diff, &request->error);
+	if (r)
+		return wfs_trace(r);
+	wfs_buffer_reset(&request->body);
+	wfs_apply_write_body(&request->body, writer_charge(request), wfs_manifest_hash(from),
+		wfs_manifest_hash(request->manifest), request->reason);
+	r = wfs_buffer_check(&request->body);
+	if (!r)
+		r = set_answer(from, request, diff);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "apply a manifest");
+	r = fold_request(writer, request, WFS_RECORD_MANIFEST, ret_fatal);
+	if (!r)
+		request->answer = WFS_STEAL(diff);
+	return wfs_trace(r);
 }
 
 /* --- other requests --- */
@@ -145,7 +228,9 @@ int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool 
 {
 	switch (request->kind) {
 	case WFS_REQUEST_EVENT:
-		return fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal);
+		return fold_event(writer, request, ret_fatal);
+	case WFS_REQUEST_MANIFEST:
+		return fold_manifest(writer, request, ret_fatal);
 	case WFS_REQUEST_BLOB:
 		return fold_request(writer, request, WFS_RECORD_BLOB, ret_fatal);
 	case WFS_REQUEST_SNAPSHOT:

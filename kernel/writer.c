@@ -58,7 +58,9 @@ static void request_release(struct wfs_request *request)
 {
 	wfs_buffer_done(&request->body);
 	wfs_manifest_unref(request->checked_by);
+	wfs_manifest_unref(request->manifest);
 	request->checked_by = NULL;
+	request->manifest = NULL;
 }
 
 int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
@@ -66,6 +68,7 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 	request->seq = UINT64_MAX;
 	request->result = 0;
 	request->answer = NULL;
+	request->manifest = NULL;
 	request->queued_bytes = 0;
 	int r = writer_check(writer->world, request);
 
@@ -139,8 +142,10 @@ static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 		pthread_cond_wait(&writer->queued, &writer->lock);
 	while (writer->queue.first && count < count_max && bytes < BATCH_BYTES_MAX) {
 		struct wfs_request *request = writer->queue.first;
-		/* A step of a collection cannot be done twice, so it shares no transaction. */
-		bool alone = request->kind == WFS_REQUEST_GC;
+		/* A step of a collection cannot be done twice, so it shares no transaction. The
+		 * manifest changes between two of them. */
+		bool alone =
+			request->kind == WFS_REQUEST_GC || request->kind == WFS_REQUEST_MANIFEST;
 
 		if (alone && count > 0)
 			break;
@@ -207,6 +212,21 @@ static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 	return wfs_trace(r);
 }
 
+/* The manifest that the batch brought is in force, or it never was. */
+static void settle_manifest(struct wfs_writer *writer, bool committed)
+{
+	struct wfs_runtime *const before = WFS_STEAL(writer->runtime_before);
+
+	if (!before)
+		return;
+	wfs_runtime_free(committed ? before : writer->runtime);
+	if (committed)
+		wfs_world_manifest_set(
+			writer->world, wfs_manifest_ref(wfs_runtime_manifest(writer->runtime)));
+	else
+		writer->runtime = before;
+}
+
 /* @ret_filling: it failed for what is in the batch, before it was committed. */
 static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *ret_filling)
 {
@@ -223,11 +243,12 @@ static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *r
 		*ret_filling = r != 0;
 	}
 	bool changed = batch->commit.to_height > batch->commit.from_height || batch->rows_changed;
-	if (r || !changed) {
+	if (r || !changed)
 		wfs_txn_end(txn);
-		return wfs_trace(r);
-	}
-	return wfs_trace(wfs_txn_commit(txn));
+	else
+		r = wfs_txn_commit(txn);
+	settle_manifest(writer, r == 0);
+	return wfs_trace(r);
 }
 
 /* Nothing of the batch was stored. What is known of the head is read again by the next one, because

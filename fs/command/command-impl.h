@@ -52,6 +52,8 @@ enum { WFS_ARGUMENTS_MAX = 4 }; /* that any command takes */
 		"when it ends: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                      \
 	X(CALLS, "calls", 0, "N", "good for N calls that are recorded")                            \
 	X(TOKENS, "tokens", 0, "N", "good for N tokens of a model")                                \
+	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, print what would change")                  \
+	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
 	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
 
 enum wfs_option {

@@ -369,6 +369,22 @@ const struct wfs_command wfs_commands[] = {
 		.help = "ID has letters, digits and ._#@:-, at most 128.\n",
 	},
 	{
+		.name = "apply",
+		.group = GROUP_ACT,
+		.arguments = "SRC",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(DRY_RUN) | WFS_OPTION_BIT(BASE),
+		.changes = true,
+		.run = wfs_run_apply,
+		.summary = "change what the world is made of",
+		.help = "SRC is a directory with world.json and the files it names, as for 'init "
+			"--from'. Prints a line for each definition that is added (A), changed (M) "
+			"or removed (D). Grants that world.json declares no more are revoked. A "
+			"reducer that has cells cannot be removed.\n\n"
+			"  worldfs apply ./source --dry-run\n",
+	},
+	{
 		.name = "mcp",
 		.group = GROUP_PROGRAMS,
 		.arguments = "",

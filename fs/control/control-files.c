@@ -74,6 +74,16 @@ const struct wfs_control_file wfs_control_files[] = {
 		.usage = "Write {id}: makes a principal, who may do nothing yet. Example:\n"
 			 "  echo '{\"id\":\"alice\"}' > principal || cat last\n",
 	},
+	{
+		.name = "apply",
+		.verb = "apply",
+		.kind = WFS_CONTROL_JSON,
+		.usage =
+			"Write {manifest, base_manifest_hash?, reason?, dry_run?}; modules are put "
+			"before,\n"
+			"as blobs. Then read {added, changed, removed, …} from the same "
+			"descriptor.\n",
+	},
 	{.name = "last", .kind = WFS_CONTROL_LAST},
 	{.name = "status", .verb = "status", .kind = WFS_CONTROL_DOCUMENT},
 	{.name = "metrics", .verb = "metrics", .kind = WFS_CONTROL_TEXT},

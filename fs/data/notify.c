@@ -279,6 +279,32 @@ static int inval_journal(struct wfs_notify *notify)
 	return r ? r : inval_listing(notify, journal);
 }
 
+/* --- a manifest --- */
+
+/* Names of reducers that were looked for before there were any. */
+static int inval_reducer_names(struct wfs_notify *notify)
+{
+	const uint64_t reducers = wfs_tree_directory_ino(WFS_DIRECTORY_REDUCERS, 0);
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest =
+		wfs_world_manifest(wfs_session_world(notify->tree->session));
+	int r = 0;
+
+	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(manifest); i++) {
+		const char *name = wfs_manifest_reducer(manifest, i)->name;
+
+		r = inval_name(notify, reducers, name, strlen(name));
+	}
+	return r ? r : inval_listing(notify, reducers);
+}
+
+static int inval_manifest(struct wfs_notify *notify)
+{
+	int r = inval_name(notify, wfs_tree_directory_ino(WFS_DIRECTORY_ROOT, 0), "manifest",
+		strlen("manifest"));
+
+	return r ? r : inval_reducer_names(notify);
+}
+
 /* --- dropped heights --- */
 
 static int inval_view_directory(struct wfs_notify *notify, uint64_t height,
@@ -365,6 +391,8 @@ static int tell(void *context)
 	if (r || commit->to_height == commit->from_height)
 		return r;
 	r = inval_reducers(notify, commit);
+	if (!r && commit->manifest_changed)
+		r = inval_manifest(notify);
 	if (!r && commit->blobs_listed) {
 		const uint64_t blobs = wfs_tree_directory_ino(WFS_DIRECTORY_BLOB, 0);
 

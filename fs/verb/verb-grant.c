@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs about who may do what: grants and principals. Source: spec 3, "Capabilities and policy". */
+/* Verbs about what a world is made of and who may do what: apply, grants, principals. Source: spec 3,
+ * "Capabilities and policy". */
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 
@@ -49,4 +50,12 @@ int wfs_verb_principal(struct wfs_call *call)
 {
 	return pending(
 		call, wfs_session_add_principal(call->session, call->payload, request_of(call)));
+}
+
+int wfs_verb_apply(struct wfs_call *call)
+{
+	struct wfs_params params;
+	int r = wfs_effect_decode(WFS_EFFECT_WORLD_APPLY, call->payload, &params, &call->error);
+
+	return r ? r : pending(call, wfs_session_apply(call->session, &params, request_of(call)));
 }

@@ -49,6 +49,7 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 	X(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, WFS_VERB_AS_EFFECT)                      \
 	X(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, WFS_VERB_AS_EFFECT)                   \
 	X(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, WFS_VERB_AS_EFFECT)          \
+	X(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WFS_VERB_AS_EFFECT)                       \
 	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WFS_VERB_AS_EFFECT)              \
 	X(gc, "gc", WFS_EFFECT_WORLD_GC, true, WFS_VERB_AS_EFFECT)                                \
 	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WFS_VERB_AS_EFFECT)                       \

@@ -178,8 +178,22 @@ static const struct wfs_shape_member world_principal[] = {
 	{NULL},
 };
 
+static const struct wfs_shape_member definition_members[] = {
+	NEED("list", TEXT),
+	NEED("name", TEXT),
+	{NULL},
+};
+static const struct wfs_shape definition = {
+	.kind = WFS_SHAPE_RECORD, .members = definition_members};
+static const struct wfs_shape definitions = {.kind = WFS_SHAPE_LIST, .item = &definition};
+
 static const struct wfs_shape_member world_apply[] = {
+	NEED("added", &definitions),
+	NEED("base_manifest_hash", HASH),
+	NEED("changed", &definitions),
+	NEED("dry_run", BOOL),
 	NEED("manifest_hash", HASH),
+	NEED("removed", &definitions),
 	{NULL},
 };
 

@@ -60,7 +60,11 @@
 	P(effect, OBJECT, budget, OPTIONAL)
 #define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED)
 #define WFS_PARAMS_PRINCIPAL(P, effect) P(effect, TEXT, id, REQUIRED)
-#define WFS_PARAMS_APPLY(P, effect) P(effect, OBJECT, manifest, REQUIRED)
+#define WFS_PARAMS_APPLY(P, effect)                   \
+	P(effect, OBJECT, manifest, REQUIRED)         \
+	P(effect, TEXT, base_manifest_hash, OPTIONAL) \
+	P(effect, TEXT, reason, OPTIONAL)             \
+	P(effect, BOOL, dry_run, OPTIONAL)
 
 /*
  * X(constant, member of struct wfs_params, effect kind, type of the capability that covers it,

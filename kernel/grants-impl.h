@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to kernel/grants*.c: cells of principals and grants, made and removed by record 0 of a
+ * fold. */
+#pragma once
+
+#include "kernel/fold-impl.h"
+
+/** grants_reducer() - the built-in reducer of that name. */
+const struct wfs_reducer_definition *grants_reducer(const struct wfs_fold *fold, const char *name);
+
+/** grants_is_live() - is there a live cell of this key in the store? Return: 1, 0, or -errno. */
+int grants_is_live(
+	struct wfs_fold *fold, const char *reducer, const char *key, struct wfs_error *error);
+
+/** grants_live_count() - of the store's cells. */
+uint64_t grants_live_count(const struct wfs_fold *fold, const char *reducer);
+
+/** grants_make_principal() - its cell, which is not live yet. @known: see fold_touch_many */
+int grants_make_principal(
+	struct wfs_fold *fold, const char *id, size_t known, struct wfs_error *error);
+
+/** grants_make_grant() - the same. @from: an action, or a grant of a manifest */
+int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
+	struct wfs_error *error);
+
+/**
+ * grants_remove() - remove grants and all that was passed on from them
+ * @names: an array; grows by what was passed on
+ * @ret_count: how many they were
+ */
+int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error);

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies of a world's tree, as they come from a mount, and worlds that are restored from them.
+ */
+#pragma once
+
+#include "tests/unit/world-fixture.h"
+
+#include <dirent.h>
+
+#include "kernel/base/encode.h"
+#include "kernel/blob-read.h"
+#include "kernel/replay.h"
+#include "kernel/restore.h"
+#include "kernel/snapshot.h"
+#include "kernel/verify.h"
+
+static inline void copy_path(
+	const struct world_fixture *fixture, const char *name, char ret_path[static 256])
+{
+	snprintf(ret_path, 256, "%s/copy%s%.180s", fixture->root, *name ? "/" : "", name);
+}
+
+static inline void put_copy(
+	const struct world_fixture *fixture, const char *name, struct wfs_bytes bytes)
+{
+	WFS_AUTO_FD int fd = -1;
+	char path[256];
+
+	copy_path(fixture, name, path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes.data, bytes.size), bytes.size);
+}
+
+static inline void make_copy_directory(const struct world_fixture *fixture, const char *name)
+{
+	char path[256];
+
+	copy_path(fixture, name, path);
+	assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static inline void remove_copy(const struct world_fixture *fixture, const char *name)
+{
+	char path[256];
+
+	copy_path(fixture, name, path);
+	assert_int_equal(unlink(path), 0);
+}
+
+static inline int copy_cell(void *context, struct wfs_bytes reducer, struct wfs_bytes key,
+	const struct wfs_version *version, struct wfs_error *error)
+{
+	struct world_fixture *fixture = context;
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_printf(&name, "reducers/%.*s/", (int)reducer.size, (const char *)reducer.data);
+	wfs_name_append(&name, key.data, key.size);
+	assert_int_equal(
+		wfs_version_read(wfs_world_store(fixture->world), version, &text, error), 0);
+	put_copy(fixture, wfs_buffer_text(&name), wfs_buffer_bytes(&text));
+	return 0;
+}
+
+static inline void copy_cells(struct world_fixture *fixture, struct wfs_view *view)
+{
+	const struct wfs_snapshot_walker walker = {.cell = copy_cell, .context = fixture};
+	struct wfs_reducer reducer;
+	struct wfs_bytes name;
+	char path[128];
+
+	make_copy_directory(fixture, "reducers");
+	for (uint32_t id = 0; wfs_view_reducer_next(view, id, &name, &reducer) == 0;
+		id = reducer.reducer_id) {
+		snprintf(path, sizeof(path), "reducers/%.*s", (int)name.size,
+			(const char *)name.data);
+		make_copy_directory(fixture, path);
+	}
+	assert_int_equal(wfs_snapshot_walk(view, &walker, &fixture->error), 0);
+}
+
+static inline void copy_blobs(struct world_fixture *fixture, struct wfs_view *view)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	uint64_t last;
+
+	make_copy_directory(fixture, "blob");
+	assert_int_equal(wfs_view_blob_last(view, &last), 0);
+	for (uint64_t id = 1; id <= last; id++) {
+		WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+		char name[sizeof("blob/") + WFS_HASH_HEX_SIZE] = "blob/";
+
+		if (wfs_view_blob_listed(view, id, &blob, &listing))
+			continue;
+		wfs_hash_hex(&blob.hash, name + 5);
+		assert_int_equal(wfs_blob_read(wfs_world_store(fixture->world), view->txn,
+					 &blob.hash, &bytes, NULL),
+			0);
+		put_copy(fixture, name, wfs_buffer_bytes(&bytes));
+	}
+}
+
+static inline void copy_record(struct world_fixture *fixture, struct wfs_view *view, uint64_t seq)
+{
+	struct wfs_bytes line;
+	char name[64];
+
+	assert_int_equal(wfs_view_record(view, seq, &line), 0);
+	snprintf(name, sizeof(name), "journal/%llu.json", (unsigned long long)seq);
+	put_copy(fixture, name, line);
+}
+
+/* As small as it can be: the log, and what proves its last record. */
+static inline void copy_journal(struct world_fixture *fixture, struct wfs_view *view)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer head = {0};
+	struct wfs_meta meta;
+	uint64_t size;
+
+	make_copy_directory(fixture, "journal");
+	assert_int_equal(wfs_view_journal_size(view, &size), 0);
+	assert_int_equal(wfs_view_journal_read(view, 0, size, &log), 0);
+	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+	assert_int_equal(wfs_view_meta(view, &meta), 0);
+	wfs_meta_write(&meta, &head);
+	put_copy(fixture, "journal/head", wfs_buffer_bytes(&head));
+	copy_record(fixture, view, view->height - 1);
+}
+
+/* The files of all records, too. */
+static inline void copy_records(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+
+	for (uint64_t seq = 0; seq < view.height; seq++)
+		copy_record(fixture, &view, seq);
+}
+
+/* The tree of a height. */
+static inline void copy_at(struct world_fixture *fixture, uint64_t height)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, height);
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
+	struct wfs_version manifest;
+
+	make_copy_directory(fixture, "");
+	assert_int_equal(wfs_view_manifest(&view, &manifest), 0);
+	assert_int_equal(wfs_view_content(&view, &manifest, WFS_RANGE_ALL, &content, NULL), 0);
+	put_copy(fixture, "manifest", content.bytes);
+	copy_cells(fixture, &view);
+	copy_blobs(fixture, &view);
+	copy_journal(fixture, &view);
+}
+
+static inline void copy_state(struct world_fixture *fixture)
+{
+	char name[64];
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "journal/log.jsonl");
+	snprintf(name, sizeof(name), "journal/%llu.json",
+		(unsigned long long)height_of(fixture) - 1);
+	remove_copy(fixture, name);
+}
+
+/* --- restoring --- */
+
+static inline int restore_with(struct world_fixture *fixture,
+	const struct wfs_restore_options *options, struct wfs_problems *problems,
+	struct wfs_restored *restored)
+{
+	char tree[256];
+
+	copy_path(fixture, "", tree);
+	world_fixture_close(fixture);
+	snprintf(fixture->directory, sizeof(fixture->directory), "%s/restored", fixture->root);
+	fixture->error = (struct wfs_error){0};
+	return wfs_restore(tree, fixture->directory, options, problems, restored, &fixture->error);
+}
+
+/* The world that is restored is the fixture's from now on. */
+static inline struct wfs_restored restore(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	const struct wfs_restore_options options = {.progress = NULL};
+	struct wfs_restored restored = {.height = 0};
+	int r = restore_with(fixture, &options, &problems, &restored);
+
+	if (r)
+		print_error("%s%s\n", wfs_buffer_text(&problems.lines), fixture->error.message);
+	assert_int_equal(r, 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	return restored;
+}
+
+static inline size_t count_names(const char *directory)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(listing);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while ((entry = readdir(listing)))
+		count += entry->d_name[0] != '.';
+	closedir(listing);
+	return count;
+}
+
+/* Refused with a line that begins like this, and nothing is made. */
+static inline void assert_refused(struct world_fixture *fixture, const char *start)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	const struct wfs_restore_options options = {.progress = NULL};
+	const size_t names = count_names(fixture->root);
+	struct wfs_restored restored;
+	int r = restore_with(fixture, &options, &problems, &restored);
+	const char *lines = wfs_buffer_text(&problems.lines);
+	const char *found = strstr(lines, start);
+
+	print_message("%s", lines);
+	assert_int_equal(r, -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(found);
+	assert_true(found == lines || found[-1] == '\n');
+	assert_int_equal(count_names(fixture->root), names);
+}
+
+static inline struct wfs_hash snapshot_of(struct world_fixture *fixture, uint64_t height)
+{
+	struct wfs_hash hash;
+
+	assert_int_equal(
+		wfs_snapshot_hash(fixture->world, height, NULL, NULL, &hash, &fixture->error), 0);
+	return hash;
+}
+
+/* Verify and replay have nothing to say. */
+static inline void assert_sound(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	if (problems.count)
+		print_error("%s", wfs_buffer_text(&problems.lines));
+	assert_int_equal(problems.count, 0);
+}

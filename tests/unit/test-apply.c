@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A manifest behind another: what comes, what goes, what is refused, and that it is folded again. */
+#include "tests/unit/apply-fixture.h"
+
+#include <pthread.h>
+
+#include "kernel/gc.h"
+#include "kernel/replay.h"
+#include "kernel/verify.h"
+
+static struct wfs_hash hash_now(struct world_fixture *fixture)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
+
+	return *wfs_manifest_hash(manifest);
+}
+
+static bool is_granted(struct world_fixture *fixture, uint64_t height, const char *name)
+{
+	WFS_AUTO_FREE char *state = state_at(fixture, height, "sys.grant", name);
+
+	return state != NULL;
+}
+
+/* Verify and replay have nothing to say. */
+static void assert_sound(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	if (problems.count)
+		fail_msg("%s", wfs_buffer_text(&problems.lines));
+}
+
+/* Refused, and nothing was changed, whether it was to be or not. */
+static void assert_not_applied(struct world_fixture *fixture, json_t *document,
+	enum wfs_error_code code, const char *mentioned)
+{
+	const uint64_t height = height_of(fixture);
+	const struct wfs_hash hash = hash_now(fixture);
+
+	for (int dry_run = 0; dry_run < 2; dry_run++) {
+		int r = apply_as(fixture, document, NULL, dry_run != 0, NULL);
+
+		print_message("%s\n", fixture->error.message);
+		assert_int_equal(r, -wfs_error_info(code)->number);
+		assert_int_equal(fixture->error.code, code);
+		assert_non_null(strstr(fixture->error.message, mentioned));
+	}
+	const struct wfs_hash after = hash_now(fixture);
+	assert_true(wfs_hash_equal(&hash, &after));
+	assert_int_equal(height_of(fixture), height);
+}
+
+static void it_is_in_force_from_its_record_on(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *document = manifest_of_alice(fixture);
+	const struct wfs_hash before = hash_now(fixture);
+	const uint64_t height = height_of(fixture);
+	struct wfs_blob_listing listing;
+	struct wfs_reducer reducer;
+	struct wfs_blob blob;
+	char text[WFS_HASH_TEXT_SIZE];
+
+	assert_applied(fixture, document);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, height);
+	assert_int_equal(parsed.record.kind, WFS_RECORD_MANIFEST);
+	assert_true(parsed.record.changed);
+	wfs_hash_text(&before, text);
+	assert_string_equal(
+		json_string_value(json_object_get(parsed.body_json, "base_manifest_hash")), text);
+	assert_string_equal(
+		json_string_value(json_object_get(parsed.body_json, "reason")), "a test");
+	const struct wfs_hash after = hash_now(fixture);
+	wfs_hash_text(&after, text);
+	assert_string_equal(
+		json_string_value(json_object_get(parsed.body_json, "manifest_hash")), text);
+
+	WFS_AUTO_VIEW struct wfs_view old = view_at(fixture, height);
+	WFS_AUTO_VIEW struct wfs_view new = view_at(fixture, height + 1);
+	struct wfs_version version;
+	assert_int_equal(wfs_view_manifest(&old, &version), 0);
+	assert_true(wfs_hash_equal(&version.hash, &before));
+	assert_int_equal(wfs_view_manifest(&new, &version), 0);
+	assert_true(wfs_hash_equal(&version.hash, &after));
+	assert_int_equal(wfs_view_reducer(&old, "extra", 5, &reducer), -ENOENT);
+	assert_int_equal(wfs_view_reducer(&new, "extra", 5, &reducer), 0);
+	assert_int_equal(wfs_view_blob(&old, &before, &blob, &listing), -ENOENT);
+	assert_int_equal(wfs_view_blob(&new, &before, &blob, &listing), 0);
+	assert_false(is_granted(fixture, height, "alice.query.1"));
+	assert_state_at(fixture, height + 1, "sys.grant", "alice.query.1",
+		"{'cap':'sys/query@1','granted_by':'tester','name':'alice.query.1','params':{},"
+		"'to':'alice'}");
+	assert_state_at(fixture, height + 1, "sys.principal", "alice",
+		"{'created_by':'tester','id':'alice'}");
+
+	assert_int_equal(send_event(fixture, "test/Extra@1", "{'key':'x','op':'set','n':2}"), 0);
+	assert_state(fixture, "extra", "x", "{'n':2}");
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_state(fixture, "cell", "a", "{'n':1}");
+	assert_sound(fixture);
+}
+
+static void it_is_in_force_when_the_world_is_opened_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_with_manifests(fixture, act_for_manifests);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(send_event(fixture, "test/Extra@1", "{'key':'x'}"), 0);
+	assert_state(fixture, "extra", "x", NULL);
+	assert_sound(fixture);
+}
+
+static void what_it_is_based_on_must_be_in_force(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const struct wfs_hash first = hash_now(fixture);
+	WFS_AUTO_JSON json_t *same = manifest_now(fixture);
+	WFS_AUTO_JSON json_t *alice = manifest_of_alice(fixture);
+
+	assert_not_applied(fixture, same, WFS_E_NO_CHANGE, "in force");
+	assert_int_equal(apply_as(fixture, alice, &first, false, NULL), 0);
+	WFS_AUTO_JSON json_t *bob = manifest_of_bob(fixture);
+	const uint64_t height = height_of(fixture);
+	assert_int_equal(apply_as(fixture, bob, &first, false, NULL), -ESTALE);
+	assert_int_equal(fixture->error.code, WFS_E_CONFLICT);
+	assert_int_equal(height_of(fixture), height);
+	const struct wfs_hash second = hash_now(fixture);
+	assert_int_equal(apply_as(fixture, bob, &second, false, NULL), 0);
+	assert_applied(fixture, same); /* back to the first, which is a blob already */
+	assert_sound(fixture);
+}
+
+static void a_dry_run_tells_and_changes_nothing(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *document = manifest_of_alice(fixture);
+	const uint64_t height = height_of(fixture);
+	const struct wfs_hash before = hash_now(fixture);
+	WFS_AUTO_JSON json_t *dry = NULL;
+	WFS_AUTO_JSON json_t *real = NULL;
+
+	assert_int_equal(apply_as(fixture, document, NULL, true, &dry), 0);
+	const struct wfs_hash after = hash_now(fixture);
+	assert_true(wfs_hash_equal(&before, &after));
+	assert_int_equal(height_of(fixture), height);
+	assert_int_equal(send_event(fixture, "test/Extra@1", "{'key':'x'}"), -ENOENT);
+	assert_int_equal(apply_as(fixture, document, NULL, false, &real), 0);
+	WFS_AUTO_JSON json_t *added = json_of("[{'list':'schemas','name':'test/Extra@1'},"
+					      "{'list':'reducers','name':'extra'},"
+					      "{'list':'routing','name':'test/Extra@1 -> extra'},"
+					      "{'list':'principals','name':'alice'},"
+					      "{'list':'grants','name':'alice.query.1'}]");
+	assert_true(json_equal(json_object_get(dry, "added"), added));
+	assert_true(json_is_true(json_object_get(dry, "dry_run")));
+	json_object_set(dry, "dry_run", json_object_get(real, "dry_run"));
+	assert_true(json_equal(dry, real));
+}
+
+static void grants_go_with_what_was_passed_on_from_them(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live_with_manifests(fixture, act_for_manifests);
+	const uint64_t height = height_of(fixture) - 2; /* before bob */
+	assert_true(is_granted(fixture, height, "alice.query.1"));
+	assert_true(is_granted(fixture, height, "carol.query.1"));
+	assert_false(is_granted(fixture, height, "bob.blob.1"));
+	assert_false(is_granted(fixture, height + 1, "alice.query.1"));
+	assert_false(is_granted(fixture, height + 1, "carol.query.1"));
+	assert_true(is_granted(fixture, height + 1, "bob.blob.1"));
+	assert_true(is_granted(fixture, height + 1, "operator.admin.1"));
+	assert_sound(fixture);
+}
+
+static void a_grant_that_is_declared_otherwise_is_replaced(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *first = manifest_of_alice(fixture);
+
+	declare(first, "grants",
+		"{'name':'alice.act.1','cap':'sys/act@1','to':'alice','params':{},"
+		"'budget':{'calls':5}}");
+	assert_applied(fixture, first);
+	act_for_manifests(fixture, "{'action_type':'principal','id':'carol'}");
+	act_for_manifests(fixture,
+		"{'action_type':'grant','cap':'sys/query@1','to':'carol','params':{},"
+		"'from':'alice.query.1'}");
+	WFS_AUTO_JSON json_t *second = manifest_now(fixture);
+	undeclare(second, "grants", "name", "alice.query.1");
+	declare(second, "grants",
+		"{'name':'alice.query.1','cap':'sys/query@1','to':'alice',"
+		"'params':{'scope':'manifest'}}");
+	assert_applied(fixture, second);
+	assert_state(fixture, "sys.grant", "alice.query.1",
+		"{'cap':'sys/query@1','granted_by':'tester','name':'alice.query.1',"
+		"'params':{'scope':'manifest'},'to':'alice'}");
+	assert_false(is_granted(fixture, WFS_HEIGHT_HEAD, "carol.query.1"));
+	assert_true(is_granted(fixture, WFS_HEIGHT_HEAD, "alice.act.1"));
+	/* What is declared as before stays as it is, also when it was revoked. */
+	act_for_manifests(fixture, "{'action_type':'revoke','name':'alice.act.1'}");
+	WFS_AUTO_JSON json_t *third = manifest_now(fixture);
+	declare(third, "principals", "{'id':'dave'}");
+	assert_applied(fixture, third);
+	assert_false(is_granted(fixture, WFS_HEIGHT_HEAD, "alice.act.1"));
+	assert_sound(fixture);
+}
+
+static void a_name_that_somebody_has_is_not_taken(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *document = manifest_of_alice(fixture);
+
+	act_for_manifests(fixture, "{'action_type':'principal','id':'alice'}");
+	act_for_manifests(
+		fixture, "{'action_type':'grant','cap':'sys/query@1','to':'alice','params':{}}");
+	assert_not_applied(fixture, document, WFS_E_ALREADY_EXISTS, "alice.query.1");
+	act_for_manifests(fixture, "{'action_type':'revoke','name':'alice.query.1'}");
+	assert_applied(fixture, document);
+	assert_sound(fixture);
+}
+
+static void reducers_with_cells_stay(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *removed = manifest_now(fixture);
+	WFS_AUTO_JSON json_t *keyed = manifest_now(fixture);
+
+	undeclare(removed, "routing", "reducer", "total");
+	undeclare(removed, "reducers", "name", "total");
+	json_object_set_new(
+		json_array_get(json_object_get(keyed, "reducers"), 1), "keyed", json_true());
+	undeclare(keyed, "routing", "reducer", "total");
+	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'set','n':1}"), 0);
+	assert_not_applied(fixture, removed, WFS_E_INVALID_ARGUMENT, "'total' has 1 cell,");
+	assert_not_applied(fixture, keyed, WFS_E_INVALID_ARGUMENT, "'total' has 1 cell,");
+	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'delete'}"), 0);
+	assert_applied(fixture, removed);
+	assert_applied(fixture, keyed); /* which comes again, under its old number */
+	assert_sound(fixture);
+}
+
+static void built_in_definitions_stay(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *cap = manifest_now(fixture);
+	WFS_AUTO_JSON json_t *effect = manifest_now(fixture);
+
+	undeclare(cap, "caps", "name", "sys/llm@1");
+	undeclare(cap, "grants", "cap", "sys/llm@1");
+	assert_not_applied(fixture, cap, WFS_E_INVALID_ARGUMENT, "sys/llm@1");
+	undeclare(effect, "effects", "name", "world.gc");
+	assert_not_applied(fixture, effect, WFS_E_INVALID_ARGUMENT, "world.gc");
+}
+
+static void set_module(json_t *document, const struct wfs_hash *hash)
+{
+	assert_int_equal(wfs_json_set_hash(json_array_get(json_object_get(document, "reducers"), 0),
+				 "module", hash),
+		0);
+}
+
+static void modules_are_blobs_that_compile(void **state)
+{
+	static const char good[] = "function step(state) return {new = true} end\n";
+	static const char bad[] = "function step(state";
+	struct world_fixture *fixture = *state;
+	struct wfs_hash hash = wfs_hash_of(good, strlen(good));
+	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
+
+	set_module(document, &hash);
+	assert_int_equal(apply_as(fixture, document, NULL, true, NULL), 0);
+	assert_int_equal(apply_as(fixture, document, NULL, false, NULL), -ENOENT);
+	assert_non_null(strstr(fixture->error.message, "'cell' is no blob"));
+	assert_int_equal(put_blob(fixture, bad, strlen(bad), &hash), 0);
+	set_module(document, &hash);
+	assert_not_applied(fixture, document, WFS_E_SYNTAX_ERROR, "cell.lua");
+	assert_int_equal(put_blob(fixture, good, strlen(good), &hash), 0);
+	set_module(document, &hash);
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_applied(fixture, document);
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_state(fixture, "cell", "a", "{'new':true}");
+	assert_sound(fixture);
+}
+
+static void all_problems_are_told(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
+
+	json_object_set_new(document, "policy", json_string("no/Such@1"));
+	declare(document, "principals", "{'id':'#'}");
+	assert_not_applied(fixture, document, WFS_E_INVALID_ARGUMENT, "2 problems");
+	assert_non_null(strstr(fixture->error.message, "/policy"));
+	assert_non_null(strstr(fixture->error.message, "/principals/0/id"));
+}
+
+/* --- what was checked by the manifest before --- */
+
+static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int64_t held_clock(void *context)
+{
+	WFS_GUARD(&clock_lock);
+
+	return world_fixture_clock(context);
+}
+
+static void answered(struct wfs_request *request)
+{
+	atomic_fetch_add((atomic_int *)request->context, 1);
+}
+
+static void an_event_that_waited_is_checked_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+	atomic_int done = 0;
+
+	fixture->options.clock_ns = held_clock;
+	assert_int_equal(world_fixture_open(fixture), 0);
+	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
+	WFS_AUTO_JSON json_t *value = json_of("{'op':'set','n':1}");
+	undeclare(document, "routing", "event", "test/Total@1");
+	undeclare(document, "schemas", "name", "test/Total@1");
+	struct wfs_request requests[] = {
+		{.kind = WFS_REQUEST_EVENT, .schema = "test/Total@1", .value = value},
+		{.kind = WFS_REQUEST_MANIFEST, .document = document},
+		{.kind = WFS_REQUEST_EVENT, .schema = "test/Total@1", .value = value},
+	};
+	pthread_mutex_lock(&clock_lock);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(requests); i++) {
+		requests[i].principal = "tester";
+		requests[i].done = answered;
+		requests[i].context = &done;
+		assert_int_equal(wfs_world_submit(fixture->world, &requests[i]), 0);
+	}
+	pthread_mutex_unlock(&clock_lock);
+	world_fixture_close(fixture); /* answers them all */
+	assert_int_equal(atomic_load(&done), 3);
+	json_decref(requests[1].answer);
+	assert_int_equal(requests[0].result, 0);
+	assert_int_equal(requests[1].result, 0);
+	assert_int_equal(requests[2].result, -ENOENT);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_sound(fixture);
+}
+
+/* --- failures and upkeep --- */
+
+static void without_room_it_never_was(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const struct wfs_hash before = hash_now(fixture);
+
+	fixture->options.map_size_bytes = 1 << 20;
+	assert_int_equal(world_fixture_open(fixture), 0);
+	WFS_AUTO_JSON json_t *document = manifest_of_alice(fixture);
+	for (int i = 0; i < 5000; i++) {
+		char grant[128];
+
+		snprintf(grant, sizeof(grant),
+			"{'name':'many.%d','cap':'sys/query@1','to':'alice','params':{}}", i);
+		json_array_append_new(json_object_get(document, "grants"), json_of(grant));
+	}
+	assert_int_equal(apply_as(fixture, document, NULL, true, NULL), 0);
+	assert_int_equal(apply_as(fixture, document, NULL, false, NULL), -ENOSPC);
+	const struct wfs_hash after = hash_now(fixture);
+	assert_true(wfs_hash_equal(&before, &after));
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_int_equal(send_event(fixture, "test/Extra@1", "{'key':'x'}"), -ENOENT);
+	WFS_AUTO_JSON json_t *small = manifest_of_alice(fixture);
+	assert_applied(fixture, small);
+	assert_sound(fixture);
+}
+
+static void dropping_heights_keeps_what_the_journal_names(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_gc gc = {0};
+
+	live_with_manifests(fixture, act_for_manifests);
+	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+	assert_true(gc.figures.version_count > 0);
+	assert_sound(fixture);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_sound(fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(it_is_in_force_from_its_record_on),
+		IN_WORLD(it_is_in_force_when_the_world_is_opened_again),
+		IN_WORLD(what_it_is_based_on_must_be_in_force),
+		IN_WORLD(a_dry_run_tells_and_changes_nothing),
+		IN_WORLD(grants_go_with_what_was_passed_on_from_them),
+		IN_WORLD(a_grant_that_is_declared_otherwise_is_replaced),
+		IN_WORLD(a_name_that_somebody_has_is_not_taken),
+		IN_WORLD(reducers_with_cells_stay),
+		IN_WORLD(built_in_definitions_stay),
+		IN_WORLD(modules_are_blobs_that_compile),
+		IN_WORLD(all_problems_are_told),
+		IN_WORLD(an_event_that_waited_is_checked_again),
+		IN_WORLD(without_room_it_never_was),
+		IN_WORLD(dropping_heights_keeps_what_the_journal_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
