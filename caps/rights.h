@@ -74,7 +74,8 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 struct wfs_decision wfs_verdict_decision(
 	const struct wfs_verdict *verdict, const struct wfs_question *question);
 
-/** wfs_rights_coverage() - how much of a path the live query grants cover, whatever the policy says. */
+/** wfs_rights_coverage() - how much of a path the live query grants cover, whatever the policy
+ *  says. */
 enum wfs_coverage wfs_rights_coverage(
 	const struct wfs_rights *rights, struct wfs_path path, int64_t now_ns);
 
@@ -85,7 +86,8 @@ bool wfs_rights_see_all(const struct wfs_rights *rights);
  *  No when the same grants come in another order, so that very many are compared in a moment. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
-/** wfs_rights_check_params() - can they grant anything? Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
+/** wfs_rights_check_params() - can they grant anything?
+ *  Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
 
 /**

@@ -53,7 +53,8 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
-/** wfs_record_write_charge() - append the member that names the grant whose budget paid, and a comma. */
+/** wfs_record_write_charge() - append the member, with a comma behind it, that names the grant whose budget
+ *  paid. */
 void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge);
 
 /** wfs_record_open_body() - begin a body whose other members come behind `grant`. @charge: may be

@@ -39,8 +39,8 @@ int wfs_revoke_init(struct wfs_revoke *revoke, const struct wfs_tree *tree,
 /** wfs_revoke_stop() - watch no more; the teller is stopped, requests may still come. */
 void wfs_revoke_stop(struct wfs_revoke *revoke);
 
-/** wfs_revoke_make_room() - there is more in @known than there should be: have Linux forget some of what
- *  nobody uses, soon. Thread: any. */
+/** wfs_revoke_make_room() - there is more in @known than there should be: have Linux forget some of
+ *  what nobody uses, soon. Thread: any. */
 void wfs_revoke_make_room(struct wfs_revoke *revoke);
 
 /** wfs_revoke_contents() - drop pages, mappings and attributes, on this thread; workers must serve. */

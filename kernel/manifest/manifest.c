@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a manifest, and look-ups in it. A manifest object exists only for a document without a problem, so what it hands out needs no
- * second check. Look-ups are by hash (an index from name to place) and never search.
+ * The life of a manifest, and look-ups in it. A manifest object exists only for a document without
+ * a problem, so what it hands out needs no second check. Look-ups are by hash (an index from name
+ * to place) and never search.
  */
 #include "kernel/manifest/manifest.h"
 
