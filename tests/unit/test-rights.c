@@ -257,8 +257,7 @@ static void only_what_shows_something_makes_rights_differ(void **state)
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(NULL);
 	static const char *const texts[] = {
 		"{'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'}}",
-		"{'g':{'cap':'sys/"
-		"query@1','name':'g','params':{},'to':'alice','used':{'calls':1}}}",
+		"{'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice','used':{}}}",
 		"{'g':{'cap':'sys/query@1','name':'g','params':{'scope':['a']},'to':'alice'}}",
 		"{}",
 	};

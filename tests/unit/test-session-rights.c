@@ -149,8 +149,10 @@ static void introspection_is_filtered_alike(void **state)
 	WFS_AUTO_JSON json_t *hidden =
 		introspect(work, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'total'}");
 	assert_int_equal(work->error.code, WFS_E_REDUCER_MISSING);
+	assert_null(json_object_get(hidden, "cells"));
 	WFS_AUTO_JSON json_t *manifest = introspect(work, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
 	assert_int_equal(work->error.code, WFS_E_NOT_FOUND);
+	assert_null(json_object_get(manifest, "manifest"));
 	WFS_AUTO_JSON json_t *state_of = introspect(work, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
 		"{'reducer':'cell','key_b64':'YmFzaA=='}");
 	assert_int_equal(work->error.code, WFS_OK);
