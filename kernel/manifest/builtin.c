@@ -7,18 +7,25 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/effect.h"
 
-/* One pattern or name, and a list of them; both are bounded so that judging a call is. */
-#define PATTERN "{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024}"
-#define PATTERNS "{\"type\":\"array\",\"items\":" PATTERN ",\"maxItems\":256}"
+/* A name or pattern, and a list of them; both are bounded so that judging a call is. */
+#define NAME "{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024}"
+/* One over paths or ids, as caps/scope.h reads them: names between slashes, `**` alone. */
+#define GLOB "(\\\\*\\\\*|([^/*]|\\\\*(?!\\\\*))+)"
+#define PATTERN                                                                                   \
+	"{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^(?!at(/|$))" GLOB "(/" GLOB ")*$" \
+											    "\"}"
+#define LIST(item) "{\"type\":\"array\",\"items\":" item ",\"maxItems\":256}"
 #define PARAMS(properties) \
 	"{\"type\":\"object\",\"properties\":{" properties "},\"additionalProperties\":false}"
 #define CAP(type, properties)                                                    \
 	"{\"$kind\":\"defcap\",\"name\":\"sys/" type "@1\",\"cap_type\":\"" type \
 	"\",\"schema\":" PARAMS(properties) "}"
 
-static const char caps[] = "[" CAP(
-	"query", "\"scope\":{\"anyOf\":[" PATTERN "," PATTERNS "]}") "," CAP("blob",
-	"") "," CAP("act", "\"actions\":" PATTERNS ",\"artifacts\":" PATTERNS) "," CAP("drive",
+/* The empty text is a scope, too: everything. */
+#define SCOPE "{\"anyOf\":[{\"const\":\"\"}," PATTERN "," LIST(PATTERN) "]}"
+
+static const char caps[] = "[" CAP("query", "\"scope\":" SCOPE) "," CAP("blob", "") "," CAP(
+	"act", "\"actions\":" LIST(NAME) ",\"artifacts\":" LIST(PATTERN)) "," CAP("drive",
 	"") "," CAP("llm", "") "," CAP("admin", "") "]";
 
 /* A grant alone decides. */

@@ -99,6 +99,13 @@ ok("a mount is made", os.listdir(os.path.join(other, "reducers")) == ["counter"]
 ok("and seen in status", client.done("status")["mount_count"] == 2)
 client.done("umount", {"dir": other})
 ok("metrics are text", "worldfs_reads_refused_total" in client.done("metrics")["text"])
+manifest = client.done("manifest-read")
+changed = manifest["manifest"] | {"name": "renamed"}
+base = {"manifest": changed, "base_manifest_hash": manifest["manifest_hash"]}
+client.done("apply", base | {"dry_run": True})
+client.done("apply", base)
+ok("another manifest is in force", json.loads(read("manifest"))["name"] == "renamed")
+client.refused("conflict", "apply", base | {"manifest": manifest["manifest"]})
 snapshot = client.done("snapshot")
 page = client.done("journal-read", {"from": snapshot["seqs"][0]})
 ok("the journal has the snapshot", page["records"][0]["body"]["snapshot_hash"] == snapshot["snapshot_hash"], page)

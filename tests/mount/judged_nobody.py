@@ -30,7 +30,8 @@ VERBS = {
 # Of the effects of these a refusal is recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
             "revoke": "world.revoke", "principal": "world.principal", "snapshot": "world.snapshot", "gc": "world.gc",
-            "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown"}
+            "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
+            "apply": "world.apply"}
 
 FILES = {
     "invoke": {"action_type": "noop"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
@@ -45,7 +46,7 @@ COMMANDS = {
     "blob put": ["/dev/null"], "blob stat": [BLOB], "fs ls": ["reducers"], "fs cat": ["README"],
     "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
     "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"], "revoke": ["operator.act.1"],
-    "principal add": ["friend"],
+    "principal add": ["friend"], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These do not ask the world as a principal: they make or prove one by its files, or serve it.
 OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "mcp", "tools"}

@@ -82,7 +82,12 @@ static void params_of_capabilities_are_typed(void **state)
 	assert_params("sys/query@1", "{}", 0);
 	assert_params("sys/query@1", "{'scope':'reducers/package/*'}", 0);
 	assert_params("sys/query@1", "{'scope':['manifest','journal']}", 0);
-	assert_params("sys/query@1", "{'scope':''}", -EINVAL);
+	assert_params("sys/query@1", "{'scope':''}", 0);
+	assert_params("sys/query@1", "{'scope':['']}", -EINVAL);
+	assert_params("sys/query@1", "{'scope':['a//b']}", -EINVAL);
+	assert_params("sys/query@1", "{'scope':['at/3/x']}", -EINVAL);
+	assert_params("sys/query@1", "{'scope':['a/b**']}", -EINVAL);
+	assert_params("sys/query@1", "{'scope':['a/**/*b*','**','attic']}", 0);
 	assert_params("sys/query@1", "{'scope':[1]}", -EINVAL);
 	assert_params("sys/query@1", "{'scopes':[]}", -EINVAL);
 	assert_params("sys/query@1", "[]", -EINVAL);
@@ -359,7 +364,7 @@ static void wrong_grants_are_refused(void **state)
 		"/grants/0/to: expected the id of a principal of this manifest, got string "
 		"\"bob\"\n");
 	assert_edit_refused("grants/0", "{'params':{'scope':5}}",
-		"/grants/0/params: at /scope: expected a value that fits one of 2 schemas (anyOf), "
+		"/grants/0/params: at /scope: expected a value that fits one of 3 schemas (anyOf), "
 		"got integer 5\n");
 	assert_edit_refused("grants/0", "{'expires_at_ns':-1}",
 		"/grants/0/expires_at_ns: expected a time in nanoseconds since 1970, an integer, "
