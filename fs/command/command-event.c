@@ -18,7 +18,6 @@
 enum {
 	UNDER_WAY_MAX = 4096,           /* lines sent and not answered */
 	UNDER_WAY_BYTES_MAX = 32 << 20, /* their bytes */
-	VALUE_MAX = 16 << 20,           /* bytes of one value in a file */
 	LOOK_MS = 1000,                 /* a signal just before it waits is seen after that */
 };
 
@@ -33,18 +32,10 @@ static json_t *event_payload(const struct wfs_run *run, json_t *value)
 
 static int send_one(struct wfs_run *run)
 {
-	const char *const given = run->arguments[1];
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *result = NULL;
 	json_t *value;
-	int r = 0;
+	int r = wfs_run_value(run, run->arguments[1], &value);
 
-	if (given[0] == '@')
-		r = wfs_input_read(given + 1, VALUE_MAX, &text, &run->error);
-	else
-		wfs_buffer_append_text(&text, given);
-	if (!r)
-		r = wfs_json_parse_bounded(text.data, text.size, &value, &run->error);
 	if (!r)
 		r = wfs_run_call(run, "send-event", event_payload(run, value), &result);
 	if (r)

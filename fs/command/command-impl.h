@@ -176,6 +176,10 @@ int wfs_run_consistency(struct wfs_run *run, char **ret_text);
 /** wfs_run_at() - from --at; NULL: head. Caller frees. */
 int wfs_run_at(struct wfs_run *run, char **ret_text);
 
+/** wfs_run_value() - the JSON of an argument: as it stands there, or of @FILE (@-: standard input).
+ *  @ret_value: caller owns it. Return: 0, -EINVAL, -EFBIG, or why the file cannot be read. */
+int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
+
 /** wfs_run_text() - a string member of an answer, "" when it is not there. */
 const char *wfs_run_text(const json_t *result, const char *name);
 

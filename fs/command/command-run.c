@@ -8,8 +8,11 @@
 
 #include "caps/session.h"
 #include "fs/command/command-impl.h"
+#include "fs/command/input.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+
+enum { VALUE_MAX = 16 << 20 }; /* bytes of one value in a file */
 
 int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
 {
@@ -231,6 +234,18 @@ int wfs_run_at(struct wfs_run *run, char **ret_text)
 			at);
 	*ret_text = strdup(at);
 	return *ret_text ? 0 : -ENOMEM;
+}
+
+int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	int r = 0;
+
+	if (given[0] == '@')
+		r = wfs_input_read(given + 1, VALUE_MAX, &text, &run->error);
+	else
+		wfs_buffer_append_text(&text, given);
+	return r ? r : wfs_json_parse_bounded(text.data, text.size, ret_value, &run->error);
 }
 
 const char *wfs_run_text(const json_t *result, const char *name)

@@ -326,6 +326,19 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs event dpkg/Change@1 @events.jsonl --lines\n",
 	},
 	{
+		.name = "invoke",
+		.group = GROUP_ACT,
+		.arguments = "JSON|@FILE|@-",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_invoke,
+		.summary = "perform an action",
+		.help = "The action is an object that stands on the command line, in a file, or "
+			"comes from standard input. Prints its result.\n\n"
+			"  worldfs invoke '{\"action_type\":\"noop\"}'\n",
+	},
+	{
 		.name = "grant",
 		.group = GROUP_ACT,
 		.arguments = "PRINCIPAL CAP [JSON]",

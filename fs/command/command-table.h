@@ -52,6 +52,9 @@ int wfs_run_fs_grep(struct wfs_run *run);
 /* fs/command/command-apply.c */
 int wfs_run_apply(struct wfs_run *run);
 
+/* fs/command/command-invoke.c */
+int wfs_run_invoke(struct wfs_run *run);
+
 /* fs/command/command-grant.c */
 int wfs_run_grant(struct wfs_run *run);
 int wfs_run_revoke(struct wfs_run *run);

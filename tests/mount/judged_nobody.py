@@ -45,7 +45,8 @@ COMMANDS = {
     "state": ["counter", "a"], "cells": ["counter"], "head": [], "journal": [], "blob get": [BLOB],
     "blob put": ["/dev/null"], "blob stat": [BLOB], "fs ls": ["reducers"], "fs cat": ["README"],
     "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
-    "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"], "revoke": ["operator.act.1"],
+    "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"],
+    "invoke": ['{"action_type":"noop"}'], "revoke": ["operator.act.1"],
     "principal add": ["friend"], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These do not ask the world as a principal: they make or prove one by its files, or serve it.

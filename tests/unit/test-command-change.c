@@ -174,9 +174,26 @@ static void verify_and_replay_of_a_good_world_find_nothing(void **state)
 	assert_done(&replay, "{\"data\":{\"count\":0,\"problems\":[]}}\n");
 }
 
+static void an_action_is_performed(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed done = RUN_IN(fixture, "invoke", "{\"action_type\":\"noop\"}");
+	AUTO_PRINTED struct printed refused =
+		RUN_IN(fixture, "invoke", "{\"action_type\":\"dance\"}");
+	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "invoke", "{");
+
+	assert_int_equal(done.status, WFS_EXIT_DONE);
+	assert_says(done.out, "\"ok\":true");
+	assert_int_equal(refused.status, WFS_EXIT_FAILED);
+	assert_says(refused.err, "unknown action_type 'dance'");
+	assert_int_equal(bad.status, WFS_EXIT_FAILED);
+	assert_says(bad.err, "invalid_json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_WORLD(an_action_is_performed),
 		IN_WORLD(blob_that_was_put_comes_back),
 		IN_WORLD(event_sends_a_value_from_the_line_or_a_file),
 		IN_WORLD(event_that_is_refused_says_why),
