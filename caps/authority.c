@@ -472,15 +472,31 @@ static int check_principal(
 	return r ? wfs_error_from_errno(error, r, "look for the principal '%s'", principal) : 0;
 }
 
+/* Return: NULL when the principal has never been at work. */
+static struct wfs_holder *hold_again(struct wfs_authority *authority, const char *principal)
+{
+	WFS_GUARD(&authority->lock);
+	struct wfs_holder *const holder = find_holder(authority, principal);
+
+	if (holder)
+		holder->references++;
+	return holder;
+}
+
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	struct wfs_holder **ret_holder, struct wfs_error *error)
 {
+	/* Principals stay, so whoever was at work needs no look into a store that may have failed. */
+	struct wfs_holder *holder = hold_again(authority, principal);
+	if (holder) {
+		*ret_holder = holder;
+		return 0;
+	}
 	int r = check_principal(authority, principal, error);
-
 	if (r)
 		return r;
 	WFS_GUARD(&authority->lock);
-	struct wfs_holder *holder = find_holder(authority, principal);
+	holder = find_holder(authority, principal); /* somebody may have come before */
 	if (!holder)
 		holder = add_holder(authority, principal);
 	if (!holder)
