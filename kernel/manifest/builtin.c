@@ -13,7 +13,7 @@
 #define GLOB "(\\\\*\\\\*|([^/*]|\\\\*(?!\\\\*))+)"
 #define PATTERN                                                                                   \
 	"{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^(?!at(/|$))" GLOB "(/" GLOB ")*$" \
-											    "\"}"
+	"\"}"
 #define LIST(item) "{\"type\":\"array\",\"items\":" item ",\"maxItems\":256}"
 #define PARAMS(properties) \
 	"{\"type\":\"object\",\"properties\":{" properties "},\"additionalProperties\":false}"
