@@ -267,10 +267,13 @@ int main(int argc, char **argv)
 		ours[OPEN_AT][run] = open_some(at);
 		theirs[OPEN_AT][run] = open_some(head);
 		child = mount_anew(world_directory, argv[2], READER, child, false);
+		/* In the same order as above: what a daemon still does behind the first tar counts. */
 		ours[JUDGED_COLD][run] = run_tar(head);
 		theirs[JUDGED_COLD][run] = ours[TAR_COLD][run];
+		(void)run_tar(tmpfs);
 		ours[JUDGED_TAR][run] = run_tar(head);
 		theirs[JUDGED_TAR][run] = ours[TAR_WARM][run];
+		(void)run_tar(tmpfs);
 		ours[JUDGED_OPEN][run] = open_some(head);
 		theirs[JUDGED_OPEN][run] = ours[OPEN_WARM][run];
 	}
