@@ -8,6 +8,9 @@
  * no deeper than WFS_JSON_DEPTH_MAX, has seen the value.
  */
 #include <assert.h>
+#include <setjmp.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,35 +141,82 @@ static int normalise(json_t *json, const struct place *place, int depth, json_t 
 	}
 }
 
+/* --- scanning --- */
+
 /*
- * jansson's scanner goes on without the bytes of a token that it had no memory for, and gives a
- * syntax error or another value. So its allocator remembers.
+ * jansson's scanner goes on when it has no memory for a byte of a token: it ends the process by an
+ * assertion, gives another value, or writes behind a string whose closing quote it lost. So its
+ * allocator leaves it at once, and what the scan had allocated is freed.
  */
-static _Thread_local bool out_of_memory;
+struct block {                  /* in front of all that jansson allocates */
+	struct block *previous; /* in the ring of its scan, followed only while that lasts */
+	struct block *next;
+};
+static_assert(sizeof(struct block) % alignof(max_align_t) == 0, "what is behind it is aligned");
+
+static _Thread_local struct {
+	struct block *blocks; /* NULL: there is none; else the ring of what it holds, with a head */
+	jmp_buf out_of_memory;
+} scan;
 
 static void *allocate(size_t size)
 {
-	void *const data = malloc(size);
+	struct block *const block =
+		size <= SIZE_MAX - sizeof(*block) ? malloc(sizeof(*block) + size) : NULL;
 
-	if (!data)
-		out_of_memory = true;
-	return data;
+	if (!block && scan.blocks)
+		longjmp(scan.out_of_memory, 1);
+	if (!block)
+		return NULL;
+	if (scan.blocks) {
+		*block = (struct block){.previous = scan.blocks, .next = scan.blocks->next};
+		block->next->previous = block;
+		scan.blocks->next = block;
+	}
+	return block + 1;
+}
+
+static void release(void *data)
+{
+	struct block *const block = data ? (struct block *)data - 1 : NULL;
+
+	if (block && scan.blocks) {
+		block->previous->next = block->next;
+		block->next->previous = block->previous;
+	}
+	free(block);
 }
 
 __attribute__((constructor)) static void set_allocator(void)
 {
-	json_set_alloc_funcs(allocate, free);
+	json_set_alloc_funcs(allocate, release);
+}
+
+/* Return: 0, -EINVAL with @found, -ENOMEM. */
+static int scan_text(const char *text, size_t size, json_t **ret_json, json_error_t *found)
+{
+	static _Thread_local struct block ring; /* no local variable: those are lost by a jump */
+	const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+
+	ring = (struct block){.previous = &ring, .next = &ring};
+	scan.blocks = &ring;
+	if (setjmp(scan.out_of_memory) == 0) {
+		*ret_json = json_loadb(size > 0 ? text : "", size, flags, found);
+		scan.blocks = NULL;
+		return *ret_json ? 0 : -EINVAL;
+	}
+	while (ring.next != &ring)
+		release(ring.next + 1);
+	scan.blocks = NULL;
+	return -ENOMEM;
 }
 
 static int syntax_error(const json_error_t *found, struct wfs_error *error)
 {
-	const enum json_error_code code = json_error_code(found);
+	const bool deep = json_error_code(found) == json_error_stack_overflow;
 
-	/* jansson sets no text when the allocation of a value fails. */
-	if (out_of_memory || code == json_error_out_of_memory || found->text[0] == '\0')
-		return wfs_error_from_errno(error, -ENOMEM, "parse JSON");
 	return wfs_error_set(error, WFS_E_INVALID_JSON, "line %d column %d: %s", found->line,
-		found->column, code == json_error_stack_overflow ? DEPTH_REASON : found->text);
+		found->column, deep ? DEPTH_REASON : found->text);
 }
 
 /*
@@ -196,10 +246,10 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 
 	if (nul)
 		return refuse_nul(text, (size_t)(nul - text), error);
-	out_of_memory = false;
-	json = json_loadb(size > 0 ? text : "", size,
-		JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &found);
-	if (!json || out_of_memory)
+	r = scan_text(text, size, &json, &found);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(error, r, "parse JSON");
+	if (r < 0)
 		return syntax_error(&found, error);
 
 	r = normalise(json, &document, 0, &instead, error);

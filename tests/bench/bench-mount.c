@@ -15,7 +15,6 @@
 #include "fs/data/data.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
-#include "kernel/base/json.h"
 
 enum {
 	FILES = 100000,
@@ -46,11 +45,7 @@ static char *event_line(size_t i)
 	name_of(i, name);
 	memset(pad, 'a' + (int)(i % 26), pad_size);
 	pad[pad_size] = '\0';
-	json_t *value = json_pack("{s:s,s:i,s:s}", "key", name, "by", 1, "pad", pad);
-	char *line = json_dumps(value, JSON_COMPACT);
-
-	json_decref(value);
-	return line;
+	return bench_event(name, pad);
 }
 
 static void fill_world(const char *source_directory, const char *directory)

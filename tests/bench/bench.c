@@ -199,6 +199,17 @@ void bench_send(const struct bench_world *world, char *const *lines, size_t line
 	bench_check(atomic_load(&flight.failed) ? -EIO : 0, "events failed", NULL);
 }
 
+char *bench_event(const char *key, const char *pad)
+{
+	char *line = NULL;
+
+	bench_check(asprintf(&line, "{\"key\":\"%s\",\"by\":1,\"pad\":\"%s\"}", key, pad) < 0
+			? -ENOMEM
+			: 0,
+		"event", NULL);
+	return line;
+}
+
 char **bench_events(size_t count, size_t keys)
 {
 	char **lines = calloc(count, sizeof(*lines));
@@ -209,10 +220,7 @@ char **bench_events(size_t count, size_t keys)
 	pad[PAD_SIZE] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		snprintf(key, sizeof(key), "key-%zu", i % keys);
-		json_t *value = json_pack("{s:s,s:i,s:s}", "key", key, "by", 1, "pad", pad);
-
-		lines[i] = json_dumps(value, JSON_COMPACT);
-		json_decref(value);
+		lines[i] = bench_event(key, pad);
 	}
 	return lines;
 }

@@ -47,6 +47,9 @@ void bench_world_close(struct bench_world *world);
 void bench_send(const struct bench_world *world, char *const *lines, size_t line_count,
 	size_t count, size_t batch);
 
+/** bench_event() - the payload that adds 1 to the cell @key; caller frees. */
+char *bench_event(const char *key, const char *pad);
+
 /** bench_events() - @count payloads of about 200 bytes, for @keys keys in turn. */
 char **bench_events(size_t count, size_t keys);
 void bench_events_free(char **lines, size_t count);

@@ -3,7 +3,6 @@
 import errno
 import mmap
 import os
-import re
 import sys
 
 KINDS = {  # kind: what it fails with
@@ -19,10 +18,6 @@ KINDS = {  # kind: what it fails with
     "alloc": [errno.ENOMEM],
 }
 PATIENCE_S = 20
-
-# jansson's scanner takes a token for damaged that it had no memory for (load.c, lex_unget_unsave);
-# glibc says the latter when it has no memory for the text of the assertion.
-JANSSON = re.compile("lex_unget_unsave|^Unexpected error", re.MULTILINE)
 
 
 class Counter:

@@ -25,9 +25,10 @@ static void assert_spoken(struct world_fixture *fixture, const char *asked, cons
 	AUTO_TALK struct talk talk = talk_begin(fixture);
 	WFS_AUTO_JSON json_t *hello = json_pack("{s:s, s:i, s:s, s:{s:s}}", "jsonrpc", "2.0", "id",
 		1, "method", "initialize", "params", "protocolVersion", asked);
-	WFS_AUTO_FREE char *text = json_dumps(hello, 0);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	say_raw(&talk, text);
+	wfs_json_write(hello, &text);
+	say_raw(&talk, wfs_buffer_text(&text));
 	collect(&talk);
 	assert_answer(&talk, "result.protocolVersion", spoken);
 }

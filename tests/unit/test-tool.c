@@ -263,10 +263,11 @@ static void read_part(struct wfs_task *task, const char *arguments, const char *
 {
 	WFS_AUTO_JSON json_t *result =
 		json_pack("{s:s, s:b, s:i}", "data_b64", data_b64, "eof", (int)eof, "size", 100);
-	WFS_AUTO_FREE char *text = json_dumps(result, 0);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
 	begin(task, "fs_read", arguments);
-	give(task, "fs-read", payload, text, 7);
+	wfs_json_write(result, &text);
+	give(task, "fs-read", payload, wfs_buffer_text(&text), 7);
 }
 
 static void text_is_read_as_text(void **state)
