@@ -3,7 +3,8 @@
  * How close is the mount to the page cache? The same 100,000 files of 500 bytes in a world and in
  * tmpfs, the same operations on both in the same run, medians of RUNS. "Cold" is a mount made anew,
  * so that the kernel knows nothing of it.
- * Usage: bench-mount WORLD-SOURCE EMPTY-DIRECTORY TMPFS-DIRECTORY
+ * Then the whole mount beside a restricted one of the same owner, turn and turn about.
+ * Usage: bench-mount WORLD-SOURCE EMPTY-DIRECTORY EMPTY-DIRECTORY TMPFS-DIRECTORY
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ enum {
 	FILE_SIZE = 500,
 	OPENS = 20000, /* files opened by name, in random order */
 	RUNS = 5,
+	MAX_TURNS = 9,
 	SEED = 1,
 	BATCH = 1000,
 };
@@ -92,32 +94,50 @@ static void on_term(int signal_number)
 	stopped = 1;
 }
 
-static void serve(
-	const char *world_directory, const char *mount, const char *principal, int ready, bool last)
+/* What is measured, and what it is measured against. */
+struct places {
+	const char *world;
+	const char *whole;      /* mount of the operator */
+	const char *restricted; /* mount of READER; NULL: none */
+	bool report;            /* print the daemon's memory when it ends */
+};
+
+static struct wfs_data *mount_for(struct wfs_session *session, const char *directory)
 {
 	struct wfs_data *data = NULL;
 	struct wfs_error error = {0};
-	sigset_t nothing;
+	const struct wfs_data_options options = {
+		.directory = directory, .world_name = "bench", .tree = {.session = session}};
+
+	bench_check(wfs_data_new(&options, &data, &error), "mount", &error);
+	return data;
+}
+
+static void serve(const struct places *places, int ready)
+{
+	struct wfs_session *reader = NULL;
+	struct wfs_data *restricted = NULL;
+	struct wfs_error error = {0};
 
 	bench_check(signal(SIGTERM, on_term) == SIG_ERR ? -errno : 0, "signal", NULL);
-	struct bench_world world = bench_world_open(world_directory);
-	bench_world_act_as(&world, principal);
-	const struct wfs_data_options data_options = {
-		.directory = mount, .world_name = "bench", .tree = {.session = world.session}};
-	bench_check(wfs_data_new(&data_options, &data, &error), "mount", &error);
+	struct bench_world world = bench_world_open(places->world);
+	bench_check(wfs_session_new(world.authority, READER, &reader, &error), "session", &error);
+	struct wfs_data *const whole = mount_for(world.session, places->whole);
+	if (places->restricted)
+		restricted = mount_for(reader, places->restricted);
 	bench_check(write(ready, "1", 1) == 1 ? 0 : -EIO, "pipe", NULL);
-	sigemptyset(&nothing);
 	while (!stopped)
 		usleep(10000);
-	if (last)
+	if (places->report)
 		fprintf(stderr, "daemon memory beyond the map: %lu kB\n", bench_rss_anon_kib());
-	wfs_data_free(data);
+	wfs_data_free(restricted);
+	wfs_data_free(whole);
+	wfs_session_free(reader);
 	bench_world_close(&world);
 	_exit(0);
 }
 
-static pid_t mount_anew(
-	const char *world_directory, const char *mount, const char *principal, pid_t old, bool last)
+static pid_t mount_anew(const struct places *places, pid_t old)
 {
 	int ready[2];
 	char byte;
@@ -129,7 +149,7 @@ static pid_t mount_anew(
 	bench_check(pipe(ready), "pipe", NULL);
 	pid_t child = fork();
 	if (child == 0)
-		serve(world_directory, mount, principal, ready[1], last);
+		serve(places, ready[1]);
 	close(ready[1]);
 	bench_check(read(ready[0], &byte, 1) == 1 ? 0 : -EIO, "the mounting process ended", NULL);
 	close(ready[0]);
@@ -199,16 +219,6 @@ static double run_tar(const char *directory)
 	return bench_seconds_since(start);
 }
 
-static void print_row(
-	const char *what, double *ours, double *theirs, double scale, const char *unit, double goal)
-{
-	double a = bench_median(ours, RUNS);
-	double b = bench_median(theirs, RUNS);
-
-	printf("%-34s %9.2f %-3s %9.2f %-3s %6.2f   <= %.2f %s\n", what, a * scale, unit, b * scale,
-		unit, a / b, goal, a / b <= goal ? "" : "MISSED");
-}
-
 enum row {
 	OPEN_WARM,
 	STAT_WARM,
@@ -216,77 +226,124 @@ enum row {
 	TAR_COLD,
 	OPEN_AT,
 	LIST_COLD,
-	JUDGED_OPEN,
-	JUDGED_TAR,
-	JUDGED_COLD,
+	RESTRICTED_OPEN,
+	RESTRICTED_STAT,
+	RESTRICTED_TAR,
+	RESTRICTED_COLD,
 	ROW_COUNT
 };
 
+static double ours[ROW_COUNT][RUNS];
+static double theirs[ROW_COUNT][RUNS];
+
+static void measure_against_tmpfs(const char *head, const char *at, const char *tmpfs, size_t run)
+{
+	ours[TAR_COLD][run] = run_tar(head);
+	theirs[TAR_COLD][run] = run_tar(tmpfs);
+	ours[TAR_WARM][run] = run_tar(head);
+	theirs[TAR_WARM][run] = run_tar(tmpfs);
+	ours[OPEN_WARM][run] = open_some(head);
+	theirs[OPEN_WARM][run] = open_some(tmpfs);
+	ours[STAT_WARM][run] = stat_some(head);
+	theirs[STAT_WARM][run] = stat_some(tmpfs);
+	run_tar(at);
+	ours[OPEN_AT][run] = open_some(at);
+	theirs[OPEN_AT][run] = open_some(head);
+}
+
+/* The medians of @turns measurements each; each in its turn is the first. */
+static void measure_turn_about(const char *restricted, const char *whole, enum row row, size_t run,
+	double (*measure)(const char *), size_t turns)
+{
+	double of_restricted[MAX_TURNS];
+	double of_whole[MAX_TURNS];
+
+	for (size_t turn = 0; turn < turns; turn++) {
+		bool whole_first = (run + turn) % 2;
+		if (whole_first)
+			of_whole[turn] = measure(whole);
+		of_restricted[turn] = measure(restricted);
+		if (!whole_first)
+			of_whole[turn] = measure(whole);
+	}
+	ours[row][run] = bench_median(of_restricted, turns);
+	theirs[row][run] = bench_median(of_whole, turns);
+}
+
+static void measure_restricted(const char *restricted, const char *whole, size_t run)
+{
+	measure_turn_about(restricted, whole, RESTRICTED_COLD, run, run_tar, 1);
+	measure_turn_about(restricted, whole, RESTRICTED_TAR, run, run_tar, 3);
+	measure_turn_about(restricted, whole, RESTRICTED_OPEN, run, open_some, MAX_TURNS);
+	measure_turn_about(restricted, whole, RESTRICTED_STAT, run, stat_some, MAX_TURNS);
+}
+
+static void print_row(enum row row, const char *what, double scale, const char *unit, double goal)
+{
+	double a = bench_median(ours[row], RUNS);
+	double b = bench_median(theirs[row], RUNS);
+
+	printf("%-34s %9.2f %-3s %9.2f %-3s %6.2f   <= %.2f %s\n", what, a * scale, unit, b * scale,
+		unit, a / b, goal, a / b <= goal ? "" : "MISSED");
+}
+
+static void print_table(void)
+{
+	printf("%-34s %13s %13s %6s\n", "100,000 files of 500 bytes", "worldfs", "tmpfs", "ratio");
+	print_row(OPEN_WARM, "open+read+close, warm", 1e6, "us", 1.7);
+	print_row(STAT_WARM, "stat, warm", 1e6, "us", 1.3);
+	print_row(TAR_WARM, "tar, warm", 1, "s", 1.3);
+	print_row(TAR_COLD, "tar, cold", 1, "s", 2.0);
+	print_row(OPEN_AT, "open under an old at/ (second: head)", 1e6, "us", 1.2);
+	print_row(LIST_COLD, "list 100,000 names, cold", 1, "s", 3.0);
+	printf("%-34s %13s %13s\n", "two mounts of one owner", "restricted", "whole");
+	print_row(RESTRICTED_OPEN, "open+read+close, warm", 1e6, "us", 1.05);
+	print_row(RESTRICTED_STAT, "stat, warm", 1e6, "us", 1.05);
+	print_row(RESTRICTED_TAR, "tar, warm", 1, "s", 1.05);
+	print_row(RESTRICTED_COLD, "tar, cold", 1, "s", 1.15);
+}
+
 int main(int argc, char **argv)
 {
-	static double ours[ROW_COUNT][RUNS];
-	static double theirs[ROW_COUNT][RUNS];
 	char world[] = "bench-mount-XXXXXX";
 	char world_directory[64];
 	char head[4096];
 	char at[4096];
+	char restricted[4096];
 	char tmpfs[4096];
 	pid_t child = 0;
 
-	if (argc != 4) {
+	if (argc != 5) {
 		fprintf(stderr,
-			"usage: bench-mount WORLD-SOURCE EMPTY-DIRECTORY TMPFS-DIRECTORY\n");
+			"usage: bench-mount WORLD-SOURCE EMPTY-DIRECTORY EMPTY-DIRECTORY "
+			"TMPFS-DIRECTORY\n");
 		return 2;
 	}
 	bench_check(mkdtemp(world) ? 0 : -errno, "mkdtemp", NULL);
 	snprintf(world_directory, sizeof(world_directory), "%s/world", world);
 	snprintf(head, sizeof(head), "%s/reducers/counter", argv[2]);
 	snprintf(at, sizeof(at), "%s/at/%d/reducers/counter", argv[2], FILES + 2);
-	snprintf(tmpfs, sizeof(tmpfs), "%s/worldfs-bench-%ld", argv[3], (long)getpid());
+	snprintf(restricted, sizeof(restricted), "%s/reducers/counter", argv[3]);
+	snprintf(tmpfs, sizeof(tmpfs), "%s/worldfs-bench-%ld", argv[4], (long)getpid());
 	bench_fill_apart(fill_world, argv[1], world_directory);
 	fill_tmpfs(tmpfs);
+	struct places one = {.world = world_directory, .whole = argv[2]};
+	const struct places two = {
+		.world = world_directory, .whole = argv[2], .restricted = argv[3]};
 	for (size_t run = 0; run < RUNS; run++) {
-		child = mount_anew(world_directory, argv[2], OPERATOR, child, false);
+		child = mount_anew(&one, child);
 		ours[LIST_COLD][run] = list_names(head);
 		theirs[LIST_COLD][run] = list_names(tmpfs);
-		child = mount_anew(world_directory, argv[2], OPERATOR, child, run == RUNS - 1);
-		ours[TAR_COLD][run] = run_tar(head);
-		theirs[TAR_COLD][run] = run_tar(tmpfs);
-		ours[TAR_WARM][run] = run_tar(head);
-		theirs[TAR_WARM][run] = run_tar(tmpfs);
-		ours[OPEN_WARM][run] = open_some(head);
-		theirs[OPEN_WARM][run] = open_some(tmpfs);
-		ours[STAT_WARM][run] = stat_some(head);
-		theirs[STAT_WARM][run] = stat_some(tmpfs);
-		run_tar(at);
-		ours[OPEN_AT][run] = open_some(at);
-		theirs[OPEN_AT][run] = open_some(head);
-		child = mount_anew(world_directory, argv[2], READER, child, false);
-		/* In the same order as above: what a daemon still does behind the first tar counts. */
-		ours[JUDGED_COLD][run] = run_tar(head);
-		theirs[JUDGED_COLD][run] = ours[TAR_COLD][run];
-		(void)run_tar(tmpfs);
-		ours[JUDGED_TAR][run] = run_tar(head);
-		theirs[JUDGED_TAR][run] = ours[TAR_WARM][run];
-		(void)run_tar(tmpfs);
-		ours[JUDGED_OPEN][run] = open_some(head);
-		theirs[JUDGED_OPEN][run] = ours[OPEN_WARM][run];
+		one.report = run == RUNS - 1;
+		child = mount_anew(&one, child);
+		measure_against_tmpfs(head, at, tmpfs, run);
+		child = mount_anew(&two, child);
+		measure_restricted(restricted, head, run);
 	}
 	kill(child, SIGTERM);
 	waitpid(child, NULL, 0);
 	wfs_directory_remove(world);
 	wfs_directory_remove(tmpfs);
-	printf("%-34s %13s %13s %6s\n", "100,000 files of 500 bytes", "worldfs", "tmpfs", "ratio");
-	print_row("open+read+close, warm", ours[OPEN_WARM], theirs[OPEN_WARM], 1e6, "us", 1.7);
-	print_row("stat, warm", ours[STAT_WARM], theirs[STAT_WARM], 1e6, "us", 1.3);
-	print_row("tar, warm", ours[TAR_WARM], theirs[TAR_WARM], 1, "s", 1.3);
-	print_row("tar, cold", ours[TAR_COLD], theirs[TAR_COLD], 1, "s", 2.0);
-	print_row("open under an old at/ (second: head)", ours[OPEN_AT], theirs[OPEN_AT], 1e6, "us",
-		1.2);
-	print_row("list 100,000 names, cold", ours[LIST_COLD], theirs[LIST_COLD], 1, "s", 3.0);
-	printf("%-34s %13s %13s\n", "through a restricted mount", "restricted", "whole");
-	print_row("open+read+close, warm", ours[JUDGED_OPEN], theirs[JUDGED_OPEN], 1e6, "us", 1.05);
-	print_row("tar, warm", ours[JUDGED_TAR], theirs[JUDGED_TAR], 1, "s", 1.05);
-	print_row("tar, cold", ours[JUDGED_COLD], theirs[JUDGED_COLD], 1, "s", 1.15);
+	print_table();
 	return 0;
 }

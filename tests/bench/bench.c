@@ -100,15 +100,6 @@ struct bench_world bench_world_open(const char *directory)
 	return world;
 }
 
-void bench_world_act_as(struct bench_world *world, const char *id)
-{
-	struct wfs_error error = {0};
-
-	wfs_session_free(WFS_STEAL(world->session));
-	bench_check(
-		wfs_session_new(world->authority, id, &world->session, &error), "session", &error);
-}
-
 static void answered(struct wfs_request *request)
 {
 	sem_post(request->context);

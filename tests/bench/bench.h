@@ -30,9 +30,6 @@ void bench_fill_apart(void (*fill)(const char *source_directory, const char *dir
 
 struct bench_world bench_world_open(const char *directory);
 
-/** bench_world_act_as() - go on as the principal @id. */
-void bench_world_act_as(struct bench_world *world, const char *id);
-
 /** bench_world_let() - make the principal @id, who may read what @scope covers and nothing else. */
 void bench_world_let(const struct bench_world *world, const char *id, const char *scope);
 
