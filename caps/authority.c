@@ -93,8 +93,7 @@ static int read_all(struct wfs_view *view, uint32_t *ret_reducer_id, json_t **re
 	int r = grants ? 0 : -ENOMEM;
 
 	if (!r)
-		r = wfs_view_reducer(view, WFS_BUILTIN_REDUCER_GRANT,
-			strlen(WFS_BUILTIN_REDUCER_GRANT), &reducer);
+		r = wfs_view_builtin(view, WFS_BUILTIN_GRANT, &reducer);
 	if (!r)
 		r = wfs_entry_walk_init(&walk, view, reducer.reducer_id, 0);
 	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0)
@@ -462,8 +461,7 @@ static int check_principal(
 	if (r)
 		return r;
 	wfs_authority_seen(authority, view.height);
-	r = wfs_view_reducer(&view, WFS_BUILTIN_REDUCER_PRINCIPAL,
-		strlen(WFS_BUILTIN_REDUCER_PRINCIPAL), &reducer);
+	r = wfs_view_builtin(&view, WFS_BUILTIN_PRINCIPAL, &reducer);
 	if (!r)
 		r = wfs_view_cell(&view, reducer.reducer_id, wfs_bytes_text(principal), &version);
 	if (r == -ENOENT)

@@ -49,6 +49,8 @@ bool wfs_sight_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
 {
 	struct place place;
 
+	if (wfs_builtin_reducer_hidden(name.data, name.size))
+		return false;
 	if (wfs_rights_see_all(sight->rights))
 		return true;
 	place_init(&place, name);
@@ -62,6 +64,8 @@ int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, stru
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct place place;
 
+	if (wfs_builtin_reducer_hidden(reducer.data, reducer.size))
+		return 0;
 	if (wfs_rights_see_all(sight->rights))
 		return 1;
 	place_init(&place, reducer);

@@ -51,6 +51,38 @@ const struct wfs_reducer_definition *fold_reducer_of(
 	return wfs_manifest_reducer(fold->manifest, cell->reducer_index);
 }
 
+size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer)
+{
+	const struct wfs_reducer_definition *definition =
+		wfs_manifest_reducer_find(fold->manifest, wfs_builtin_reducer_name(reducer));
+
+	wfs_require(definition != NULL); /* no manifest is without it */
+	return definition->index;
+}
+
+int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	struct wfs_error *error)
+{
+	const size_t index = fold_builtin(fold, reducer);
+	struct wfs_cell cell;
+	uint64_t cell_id;
+	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[index].reducer_id,
+		wfs_bytes_text(key), &cell_id);
+
+	if (r == -ENOENT)
+		return 0;
+	if (!r)
+		r = wfs_cell_get(fold->head->txn, cell_id, &cell);
+	if (r)
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "look a cell up");
+	return cell.live;
+}
+
+uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer)
+{
+	return fold->head->reducers[fold_builtin(fold, reducer)].live_count;
+}
+
 /* Reads the head version of a live cell into `text`. */
 static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
 {

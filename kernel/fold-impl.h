@@ -7,6 +7,7 @@
 
 #include "kernel/effects.h"
 #include "kernel/fold.h"
+#include "kernel/manifest/builtin.h"
 
 /* A stretch of fold->text: offsets, because the text moves as it grows. */
 struct fold_span {
@@ -123,6 +124,16 @@ int fold_add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct fold_spa
 
 const struct wfs_reducer_definition *fold_reducer_of(
 	const struct wfs_fold *fold, const struct fold_cell *cell);
+
+/** fold_builtin() - the index of a built-in reducer. */
+size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
+
+/** fold_is_live() - has a built-in reducer a live cell of this key in the store? Return: 1, 0, -errno. */
+int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	struct wfs_error *error);
+
+/** fold_live_count() - live cells of a built-in reducer in the store. */
+uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
 /** fold_touch() - the cell's entry in this fold, read from the store at its first touch. */
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,

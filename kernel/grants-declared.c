@@ -60,7 +60,7 @@ static int add_principals(
 {
 	WFS_AUTO_JSON json_t *before = by_member(base, "id");
 	const size_t known = fold->cells.count;
-	uint64_t count = grants_live_count(fold, WFS_BUILTIN_REDUCER_PRINCIPAL);
+	uint64_t count = fold_live_count(fold, WFS_BUILTIN_PRINCIPAL);
 	int r = before ? 0 : fold_no_memory(error);
 
 	for (size_t i = 0; !r && i < json_array_size(declared); i++) {
@@ -68,7 +68,7 @@ static int add_principals(
 
 		if (json_object_get(before, id))
 			continue;
-		r = grants_is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, error);
+		r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, id, error);
 		if (r > 0) {
 			r = 0; /* an action made it */
 			continue;
@@ -96,7 +96,7 @@ static int remove_grants(struct wfs_fold *fold, const json_t *base, const json_t
 		const json_t *next = json_object_get(after, name);
 		int r = next && json_equal(next, grant)
 			? 0
-			: grants_is_live(fold, WFS_BUILTIN_REDUCER_GRANT, name, error);
+			: fold_is_live(fold, WFS_BUILTIN_GRANT, name, error);
 
 		if (r < 0)
 			return wfs_trace(r);
@@ -112,7 +112,7 @@ static int remove_grants(struct wfs_fold *fold, const json_t *base, const json_t
 static int add_grant(
 	struct wfs_fold *fold, const json_t *grant, size_t known, struct wfs_error *error)
 {
-	const size_t reducer = grants_reducer(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
 	const char *name = text_of(grant, "name");
 	size_t cell;
 	int r = fold_touch_many(fold, reducer, wfs_bytes_text(name), known, &cell, error);
@@ -170,6 +170,6 @@ int grants_fold_manifest(
 			wfs_manifest_principals(to), error);
 	if (!r)
 		r = add_grants(fold, before, declared,
-			grants_live_count(fold, WFS_BUILTIN_REDUCER_GRANT) - removed, error);
+			fold_live_count(fold, WFS_BUILTIN_GRANT) - removed, error);
 	return wfs_trace(r);
 }

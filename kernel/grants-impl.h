@@ -5,16 +5,6 @@
 
 #include "kernel/fold-impl.h"
 
-/** grants_reducer() - the built-in reducer of that name. */
-const struct wfs_reducer_definition *grants_reducer(const struct wfs_fold *fold, const char *name);
-
-/** grants_is_live() - is there a live cell of this key in the store? Return: 1, 0, or -errno. */
-int grants_is_live(
-	struct wfs_fold *fold, const char *reducer, const char *key, struct wfs_error *error);
-
-/** grants_live_count() - of the store's cells. */
-uint64_t grants_live_count(const struct wfs_fold *fold, const char *reducer);
-
 /** grants_make_principal() - its cell, which is not live yet. @known: see fold_touch_many */
 int grants_make_principal(
 	struct wfs_fold *fold, const char *id, size_t known, struct wfs_error *error);

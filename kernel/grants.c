@@ -72,38 +72,6 @@ static int check_principal(
 
 /* --- reading --- */
 
-const struct wfs_reducer_definition *grants_reducer(const struct wfs_fold *fold, const char *name)
-{
-	const struct wfs_reducer_definition *reducer =
-		wfs_manifest_reducer_find(fold->manifest, name);
-
-	wfs_require(reducer != NULL); /* no manifest is without it */
-	return reducer;
-}
-
-int grants_is_live(
-	struct wfs_fold *fold, const char *reducer, const char *key, struct wfs_error *error)
-{
-	const size_t index = grants_reducer(fold, reducer)->index;
-	struct wfs_cell cell;
-	uint64_t cell_id;
-	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[index].reducer_id,
-		wfs_bytes_text(key), &cell_id);
-
-	if (r == -ENOENT)
-		return 0;
-	if (!r)
-		r = wfs_cell_get(fold->head->txn, cell_id, &cell);
-	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "look a cell up");
-	return cell.live;
-}
-
-uint64_t grants_live_count(const struct wfs_fold *fold, const char *reducer)
-{
-	return fold->head->reducers[grants_reducer(fold, reducer)->index].live_count;
-}
-
 static int no_such(const char *what, const char *name, struct wfs_error *error)
 {
 	return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no %s '%s'", what, name);
@@ -113,7 +81,7 @@ static int no_such(const char *what, const char *name, struct wfs_error *error)
 static int load_grant(struct wfs_fold *fold, const char *name, size_t *ret_index,
 	json_t **ret_grant, struct wfs_error *error)
 {
-	const size_t reducer = grants_reducer(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
 	int r = fold_touch(fold, reducer, wfs_bytes_text(name), ret_index, error);
 
 	*ret_grant = NULL;
@@ -136,12 +104,12 @@ static int set_document(
 }
 
 /* A cell that is not live yet. @known: see fold_touch_many */
-static int make(struct wfs_fold *fold, const char *reducer, const char *key, size_t known,
-	const json_t *document, struct wfs_error *error)
+static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	size_t known, const json_t *document, struct wfs_error *error)
 {
 	size_t cell_index;
-	int r = fold_touch_many(fold, grants_reducer(fold, reducer)->index, wfs_bytes_text(key),
-		known, &cell_index, error);
+	int r = fold_touch_many(
+		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), known, &cell_index, error);
 
 	return wfs_trace(r ? r : set_document(fold, cell_index, document, error));
 }
@@ -154,7 +122,7 @@ int grants_make_principal(
 
 	if (!document)
 		return fold_no_memory(error);
-	return wfs_trace(make(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, known, document, error));
+	return wfs_trace(make(fold, WFS_BUILTIN_PRINCIPAL, id, known, document, error));
 }
 
 int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
@@ -173,7 +141,7 @@ int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, con
 		if (value && json_object_set(document, members[i], value) < 0)
 			return fold_no_memory(error);
 	}
-	return wfs_trace(make(fold, WFS_BUILTIN_REDUCER_GRANT, name, known, document, error));
+	return wfs_trace(make(fold, WFS_BUILTIN_GRANT, name, known, document, error));
 }
 
 /* --- action_type principal --- */
@@ -182,14 +150,14 @@ static int fold_principal(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	const char *id = json_string_value(json_object_get(action, "id"));
-	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, id, error);
+	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, id, error);
 
 	if (r < 0)
 		return wfs_trace(r);
 	if (r)
 		return wfs_error_set(
 			error, WFS_E_ALREADY_EXISTS, "there is a principal '%s' already", id);
-	if (grants_live_count(fold, WFS_BUILTIN_REDUCER_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
+	if (fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"a world has at most %d principals", WFS_PRINCIPALS_MAX);
 	r = grants_make_principal(fold, id, fold->cells.count, error);
@@ -219,7 +187,7 @@ static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buf
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'%.140s' is too long for a name: give one of at most %d bytes",
 				wfs_buffer_text(name), WFS_GRANT_NAME_MAX);
-		r = grants_is_live(fold, WFS_BUILTIN_REDUCER_GRANT, wfs_buffer_text(name), error);
+		r = fold_is_live(fold, WFS_BUILTIN_GRANT, wfs_buffer_text(name), error);
 	}
 	return wfs_trace(r);
 }
@@ -234,7 +202,7 @@ static int choose_name(struct wfs_fold *fold, const json_t *action, struct wfs_b
 	wfs_buffer_append_text(name, given);
 	if (wfs_buffer_check(name))
 		return fold_no_memory(error);
-	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_GRANT, given, error);
+	int r = fold_is_live(fold, WFS_BUILTIN_GRANT, given, error);
 	if (r <= 0)
 		return wfs_trace(r);
 	return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "there is a grant '%s' already", given);
@@ -275,7 +243,7 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 {
 	const char *to = json_string_value(json_object_get(action, "to"));
 	const json_t *expiry = json_object_get(action, "expires_at_ns");
-	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_PRINCIPAL, to, error);
+	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, to, error);
 
 	if (r < 0)
 		return wfs_trace(r);
@@ -285,7 +253,7 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'expires_at_ns': %lld is not later than now, %" PRId64,
 			(long long)json_integer_value(expiry), fold->input.at_ns);
-	if (grants_live_count(fold, WFS_BUILTIN_REDUCER_GRANT) >= WFS_GRANTS_MAX)
+	if (fold_live_count(fold, WFS_BUILTIN_GRANT) >= WFS_GRANTS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d grants",
 			WFS_GRANTS_MAX);
 	return wfs_trace(check_from(fold, action, error));
@@ -341,7 +309,7 @@ static int note_passed_on(struct wfs_fold *fold, const struct wfs_cell *cell, js
 
 static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_error *error)
 {
-	const size_t index = grants_reducer(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t index = fold_builtin(fold, WFS_BUILTIN_GRANT);
 	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
 	struct wfs_cell cell;
 	int r = wfs_cell_walk_init(
@@ -362,7 +330,7 @@ static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_e
 
 int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error)
 {
-	const size_t reducer = grants_reducer(fold, WFS_BUILTIN_REDUCER_GRANT)->index;
+	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
 	const size_t known = fold->cells.count; /* those of a charge */
 	WFS_AUTO_JSON json_t *passed_on = json_object();
 	WFS_AUTO_JSON json_t *removed = json_object();
@@ -395,7 +363,7 @@ static int fold_revoke(
 	const char *name = json_string_value(json_object_get(action, "name"));
 	WFS_AUTO_JSON json_t *names = json_pack("[s]", name);
 	size_t count = 0;
-	int r = grants_is_live(fold, WFS_BUILTIN_REDUCER_GRANT, name, error);
+	int r = fold_is_live(fold, WFS_BUILTIN_GRANT, name, error);
 
 	if (r == 0)
 		return no_such("grant", name, error);

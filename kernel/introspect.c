@@ -82,7 +82,8 @@ static bool sees_reducer(const struct asked *asked, struct wfs_bytes name)
 {
 	const struct wfs_introspect_filter *const filter = asked->introspector->filter;
 
-	return !filter || filter->reducer(filter, name);
+	return !wfs_builtin_reducer_hidden(name.data, name.size) &&
+		(!filter || filter->reducer(filter, name));
 }
 
 static bool sees_cell(const struct asked *asked, const char *reducer, struct wfs_bytes key)

@@ -136,6 +136,14 @@ int wfs_view_reducer(
 	return 0;
 }
 
+int wfs_view_builtin(
+	struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_reducer *ret_reducer)
+{
+	const char *const name = wfs_builtin_reducer_name(builtin);
+
+	return wfs_view_reducer(view, name, strlen(name), ret_reducer);
+}
+
 int wfs_view_reducer_by_id(
 	struct wfs_view *view, uint32_t reducer_id, struct wfs_reducer *ret_reducer)
 {

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "kernel/blob-read.h"
+#include "kernel/manifest/builtin.h"
 
 struct wfs_world;
 
@@ -71,6 +72,10 @@ void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
 /** wfs_view_reducer() - Return: 0, or -ENOENT when the height has no reducer of this name. */
 int wfs_view_reducer(
 	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
+
+/** wfs_view_builtin() - the same for a built-in one, which every height has. */
+int wfs_view_builtin(
+	struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_reducer *ret_reducer);
 
 /** wfs_view_reducer_by_id() - Return: 0, or -ENOENT. */
 int wfs_view_reducer_by_id(

@@ -32,12 +32,29 @@ static const char caps[] = "[" CAP("query", "\"scope\":" SCOPE) "," CAP("blob", 
 static const char policies[] = "[{\"$kind\":\"defpolicy\",\"name\":\"" WFS_BUILTIN_POLICY "\","
 			       "\"rules\":[{\"when\":{},\"decision\":\"allow\"}]}]";
 
-#define REDUCER(name)                                                               \
-	"{\"$kind\":\"defreducer\",\"name\":\"" name "\",\"language\":\"builtin\"," \
-	"\"keyed\":true,\"emits\":[],\"effects\":[]}"
+static const struct {
+	const char *name;
+	bool hidden;
+} reducers[] = {
+#define REDUCER_ROW(constant, name, hidden) {name, hidden},
+	WFS_BUILTIN_REDUCERS(REDUCER_ROW)
+#undef REDUCER_ROW
+};
 
-static const char reducers[] =
-	"[" REDUCER(WFS_BUILTIN_REDUCER_PRINCIPAL) "," REDUCER(WFS_BUILTIN_REDUCER_GRANT) "]";
+const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer)
+{
+	wfs_require(reducer < WFS_BUILTIN_REDUCER_COUNT);
+	return reducers[reducer].name;
+}
+
+bool wfs_builtin_reducer_hidden(const char *name, size_t size)
+{
+	for (size_t i = 0; i < WFS_BUILTIN_REDUCER_COUNT; i++)
+		if (reducers[i].hidden && strlen(reducers[i].name) == size &&
+			memcmp(reducers[i].name, name, size) == 0)
+			return true;
+	return false;
+}
 
 static json_t *list_of(const char *text)
 {
@@ -71,5 +88,15 @@ json_t *wfs_builtin_policies(void)
 
 json_t *wfs_builtin_reducers(void)
 {
-	return list_of(reducers);
+	WFS_AUTO_JSON json_t *list = json_array();
+
+	for (size_t i = 0; i < WFS_BUILTIN_REDUCER_COUNT; i++) {
+		json_t *definition = json_pack("{s:s, s:s, s:s, s:b, s:[], s:[]}", "$kind",
+			"defreducer", "name", reducers[i].name, "language", "builtin", "keyed", 1,
+			"emits", "effects");
+
+		if (json_array_append_new(list, definition) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(list);
 }

@@ -9,15 +9,42 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #define WFS_BUILTIN_POLICY "sys/default@1"
-#define WFS_BUILTIN_REDUCER_PRINCIPAL "sys.principal"
-#define WFS_BUILTIN_REDUCER_GRANT "sys.grant"
 
-enum {
-	WFS_BUILTIN_REDUCER_COUNT = 2,
-	WFS_BUILTIN_POLICY_COUNT = 1,
+/*
+ * The reducers that are written in C. What they hold is told in kernel/grants.h and
+ * kernel/action/action.h.
+ * X(constant, name, hidden: no path and no call shows its cells as those of a reducer)
+ */
+#define WFS_BUILTIN_REDUCERS(X)              \
+	X(PRINCIPAL, "sys.principal", false) \
+	X(GRANT, "sys.grant", false)         \
+	X(LEDGER, "sys.ledger", false)       \
+	X(RESOURCE, "sys.resource", false)   \
+	X(ARTIFACT, "sys.artifact", false)   \
+	X(DELETED, "sys.deleted", false)     \
+	X(CONTENT, "sys.content", true)      \
+	X(CODE, "sys.code", true)            \
+	X(MINT, "sys.mint", false)           \
+	X(INVOCATION, "sys.invocation", false)
+
+enum wfs_builtin_reducer {
+#define WFS_BUILTIN_REDUCER_ENUM(constant, name, hidden) WFS_BUILTIN_##constant,
+	WFS_BUILTIN_REDUCERS(WFS_BUILTIN_REDUCER_ENUM)
+#undef WFS_BUILTIN_REDUCER_ENUM
+		WFS_BUILTIN_REDUCER_COUNT
 };
+
+enum { WFS_BUILTIN_POLICY_COUNT = 1 };
+
+/** wfs_builtin_reducer_name() - e.g. "sys.grant". */
+const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
+
+/** wfs_builtin_reducer_hidden() - is it the name of one that nobody is shown? */
+bool wfs_builtin_reducer_hidden(const char *name, size_t size);
 
 /* Each gives a new list of definitions, or NULL when there is no memory. */
 json_t *wfs_builtin_effects(void);

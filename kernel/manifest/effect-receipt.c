@@ -2,13 +2,13 @@
 /* What each effect gives. Reads say where the world stood: `meta`. */
 #include "kernel/manifest/effect-impl.h"
 
-#define NEED(name, shape)             \
-	{                             \
-		name, shape, false, 0 \
+#define NEED(name_, shape_)                        \
+	{                                          \
+		.name = (name_), .shape = (shape_) \
 	}
-#define MAYBE(name, shape)           \
-	{                            \
-		name, shape, true, 0 \
+#define MAYBE(name_, shape_)                                         \
+	{                                                            \
+		.name = (name_), .shape = (shape_), .optional = true \
 	}
 
 #define TEXT &wfs_shape_text
@@ -128,7 +128,7 @@ static const struct wfs_shape_member event_emit[] = {
 	{NULL},
 };
 
-static const struct wfs_shape_member action_noop[] = {
+static const struct wfs_shape_member action[] = {
 	NEED("action_type", TEXT),
 	NEED("data", &value_ref),
 	NEED("error", &value_ref),
@@ -198,8 +198,8 @@ static const struct wfs_shape_member world_apply[] = {
 };
 
 static const struct wfs_shape receipts[] = {
-#define RECEIPT(constant, member, kind_, cap_type, scope, params) \
-	{.kind = WFS_SHAPE_RECORD, .members = (member)},
+#define RECEIPT(constant, member, kind_, cap_type, scope, receipt, params, help) \
+	{.kind = WFS_SHAPE_RECORD, .members = (receipt)},
 	WFS_EFFECTS(RECEIPT)
 #undef RECEIPT
 };

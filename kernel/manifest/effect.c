@@ -13,6 +13,8 @@ static const struct wfs_shape consistency_shape = {
 };
 static const struct wfs_shape object_shape = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/Object@1"};
 static const struct wfs_shape value_shape = {.kind = WFS_SHAPE_VALUE, .ref = "sys/Value@1"};
+static const struct wfs_shape texts_shape = {.kind = WFS_SHAPE_LIST, .item = &wfs_shape_text};
+static const struct wfs_shape values_shape = {.kind = WFS_SHAPE_LIST, .item = &value_shape};
 
 #define SHAPE_TEXT &wfs_shape_text
 #define SHAPE_CONSISTENCY &consistency_shape
@@ -20,14 +22,16 @@ static const struct wfs_shape value_shape = {.kind = WFS_SHAPE_VALUE, .ref = "sy
 #define SHAPE_BOOL &wfs_shape_bool
 #define SHAPE_VALUE &value_shape
 #define SHAPE_OBJECT &object_shape
+#define SHAPE_TEXTS &texts_shape
+#define SHAPE_VALUES &values_shape
 #define NEED_REQUIRED false
 #define NEED_OPTIONAL true
 #define MARK_REQUIRED ""
 #define MARK_OPTIONAL "?"
 
-#define PARAM_ROW(effect, type, name, need) \
-	{#name, SHAPE_##type, NEED_##need, offsetof(struct wfs_params, effect.name)},
-#define PARAM_ROWS(constant, member, kind_, cap_type, scope, params) \
+#define PARAM_ROW(effect, type, name, need, help) \
+	{#name, SHAPE_##type, NEED_##need, offsetof(struct wfs_params, effect.name), help},
+#define PARAM_ROWS(constant, member, kind_, cap_type, scope, receipt, params, help) \
 	static const struct wfs_shape_member member##_params[] = {params(PARAM_ROW, member){NULL}};
 WFS_EFFECTS(PARAM_ROWS)
 
@@ -35,12 +39,14 @@ static const struct {
 	const char *kind;
 	const char *cap_type;
 	const char *origin_scope;
+	const char *help;
 	struct wfs_shape params;
 	const char *members; /* behind a space */
 } effects[] = {
-#define PARAM_WORD(effect, type, name, need) " " #name MARK_##need
-#define EFFECT_ROW(constant, member, kind_, cap_type, scope, params_)                          \
-	{(kind_), (cap_type), (scope), {.kind = WFS_SHAPE_RECORD, .members = member##_params}, \
+#define PARAM_WORD(effect, type, name, need, help) " " #name MARK_##need
+#define EFFECT_ROW(constant, member, kind_, cap_type, scope, receipt, params_, help_) \
+	{(kind_), (cap_type), (scope), (help_),                                       \
+		{.kind = WFS_SHAPE_RECORD, .members = member##_params},               \
 		"" params_(PARAM_WORD, member)},
 	WFS_EFFECTS(EFFECT_ROW)
 #undef EFFECT_ROW
@@ -57,6 +63,18 @@ const char *wfs_effect_cap_type(enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);
 	return effects[effect].cap_type;
+}
+
+const char *wfs_effect_help(enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return effects[effect].help;
+}
+
+const struct wfs_shape *wfs_effect_params(enum wfs_effect effect)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return &effects[effect].params;
 }
 
 bool wfs_effect_acts(enum wfs_effect effect)
@@ -101,6 +119,28 @@ json_t *wfs_effect_params_schema(enum wfs_effect effect)
 
 /* --- params and receipts --- */
 
+/* JSON that is handed out as it came. */
+static int check_json(
+	const json_t *value, const struct wfs_shape_member *member, struct wfs_error *error)
+{
+	const struct wfs_shape *const shape = member->shape;
+	size_t i;
+	const json_t *item;
+
+	if (shape->kind == WFS_SHAPE_OBJECT && !json_is_object(value))
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'%s': expected an object", member->name);
+	if (shape->kind != WFS_SHAPE_LIST)
+		return 0;
+	if (!json_is_array(value))
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'%s': expected an array", member->name);
+	json_array_foreach(value, i, item) if (shape->item->kind == WFS_SHAPE_TEXT &&
+		!json_is_string(item)) return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'%s': expected an array of texts", member->name);
+	return 0;
+}
+
 static int read_flag(
 	const json_t *params, const char *name, bool *ret_flag, struct wfs_error *error)
 {
@@ -131,10 +171,7 @@ static int decode_member(const json_t *params, const struct wfs_shape_member *me
 		return read_flag(params, member->name, place, error);
 	default:
 		*(const json_t **)place = value;
-		if (member->shape->kind == WFS_SHAPE_OBJECT && value && !json_is_object(value))
-			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'%s': expected an object", member->name);
-		return 0;
+		return value ? check_json(value, member, error) : 0;
 	}
 }
 

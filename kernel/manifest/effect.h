@@ -16,91 +16,173 @@
 #include "kernel/manifest/shape.h"
 
 /*
- * P(effect, type, member, OPTIONAL or REQUIRED)
- * Types: TEXT, CONSISTENCY (text), NAT, BOOL, VALUE and OBJECT (JSON as it came).
+ * P(effect, type, member, OPTIONAL or REQUIRED, what it is)
+ * Types: TEXT, CONSISTENCY (text), NAT, BOOL, VALUE and OBJECT (JSON as it came), TEXTS and VALUES
+ * (arrays of them).
  */
 #define WFS_PARAMS_NONE(P, effect)
-#define WFS_PARAMS_MANIFEST(P, effect) P(effect, CONSISTENCY, consistency, OPTIONAL)
-#define WFS_PARAMS_REDUCER_STATE(P, effect) \
-	P(effect, TEXT, reducer, REQUIRED)  \
-	P(effect, TEXT, key_b64, OPTIONAL)  \
-	P(effect, CONSISTENCY, consistency, OPTIONAL)
-#define WFS_PARAMS_LIST_CELLS(P, effect)              \
-	P(effect, TEXT, reducer, REQUIRED)            \
-	P(effect, CONSISTENCY, consistency, OPTIONAL) \
-	P(effect, TEXT, cursor, OPTIONAL)             \
-	P(effect, NAT, limit, OPTIONAL)
-#define WFS_PARAMS_JOURNAL(P, effect)  \
-	P(effect, NAT, from, REQUIRED) \
-	P(effect, NAT, limit, OPTIONAL)
-#define WFS_PARAMS_BLOB_GET(P, effect) P(effect, TEXT, hash_hex, REQUIRED)
-#define WFS_PARAMS_BLOB_PUT(P, effect) P(effect, TEXT, data_b64, REQUIRED)
-#define WFS_PARAMS_EVENT(P, effect)       \
-	P(effect, TEXT, schema, REQUIRED) \
-	P(effect, VALUE, value, REQUIRED) \
-	P(effect, VALUE, key, OPTIONAL)
-#define WFS_PARAMS_NOOP(P, effect) P(effect, VALUE, reasoning, OPTIONAL)
-#define WFS_PARAMS_GC(P, effect)               \
-	P(effect, NAT, keep_heights, OPTIONAL) \
-	P(effect, NAT, since, OPTIONAL)        \
-	P(effect, BOOL, journal, OPTIONAL)     \
-	P(effect, TEXT, cursor, OPTIONAL)      \
-	P(effect, NAT, limit, OPTIONAL)
-#define WFS_PARAMS_MOUNT(P, effect)            \
-	P(effect, TEXT, dir, REQUIRED)         \
-	P(effect, TEXT, as, OPTIONAL)          \
-	P(effect, BOOL, allow_other, OPTIONAL) \
-	P(effect, BOOL, nest_ctl, OPTIONAL)
-#define WFS_PARAMS_GRANT(P, effect)             \
-	P(effect, TEXT, cap, REQUIRED)          \
-	P(effect, TEXT, to, REQUIRED)           \
-	P(effect, OBJECT, params, OPTIONAL)     \
-	P(effect, TEXT, name, OPTIONAL)         \
-	P(effect, NAT, expires_at_ns, OPTIONAL) \
-	P(effect, OBJECT, budget, OPTIONAL)
-#define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED)
-#define WFS_PARAMS_PRINCIPAL(P, effect) P(effect, TEXT, id, REQUIRED)
-#define WFS_PARAMS_APPLY(P, effect)                   \
-	P(effect, OBJECT, manifest, REQUIRED)         \
-	P(effect, TEXT, base_manifest_hash, OPTIONAL) \
-	P(effect, TEXT, reason, OPTIONAL)             \
-	P(effect, BOOL, dry_run, OPTIONAL)
+#define WFS_PARAMS_MANIFEST(P, effect) \
+	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")
+#define WFS_PARAMS_REDUCER_STATE(P, effect)                             \
+	P(effect, TEXT, reducer, REQUIRED, "its name")                  \
+	P(effect, TEXT, key_b64, OPTIONAL, "base64 of the key's bytes") \
+	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")
+#define WFS_PARAMS_LIST_CELLS(P, effect)                                    \
+	P(effect, TEXT, reducer, REQUIRED, "its name")                      \
+	P(effect, CONSISTENCY, consistency, OPTIONAL, "height to read at")  \
+	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the page before") \
+	P(effect, NAT, limit, OPTIONAL, "cells of a page, at most")
+#define WFS_PARAMS_JOURNAL(P, effect)                             \
+	P(effect, NAT, from, REQUIRED, "seq of the first record") \
+	P(effect, NAT, limit, OPTIONAL, "records, at most")
+#define WFS_PARAMS_BLOB_GET(P, effect) \
+	P(effect, TEXT, hash_hex, REQUIRED, "SHA-256 of the bytes, 64 digits")
+#define WFS_PARAMS_BLOB_PUT(P, effect) P(effect, TEXT, data_b64, REQUIRED, "base64 of the bytes")
+#define WFS_PARAMS_EVENT(P, effect)                                        \
+	P(effect, TEXT, schema, REQUIRED, "name of the schema, ns/Name@N") \
+	P(effect, VALUE, value, REQUIRED, "the event")                     \
+	P(effect, VALUE, key, OPTIONAL, "the key that its value gives")
+#define WFS_PARAMS_GC(P, effect)                                            \
+	P(effect, NAT, keep_heights, OPTIONAL, "newest heights to keep")    \
+	P(effect, NAT, since, OPTIONAL, "first height to keep")             \
+	P(effect, BOOL, journal, OPTIONAL, "drop the records, too")         \
+	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the call before") \
+	P(effect, NAT, limit, OPTIONAL, "versions to look at, about")
+#define WFS_PARAMS_MOUNT(P, effect)                                    \
+	P(effect, TEXT, dir, REQUIRED, "absolute path of a directory") \
+	P(effect, TEXT, as, OPTIONAL, "principal whose mount it is")   \
+	P(effect, BOOL, allow_other, OPTIONAL, "let other users in")   \
+	P(effect, BOOL, nest_ctl, OPTIONAL, "mount the control files inside")
+#define WFS_PARAMS_GRANT(P, effect)                                             \
+	P(effect, TEXT, cap, REQUIRED, "capability, e.g. sys/query@1")          \
+	P(effect, TEXT, to, REQUIRED, "principal")                              \
+	P(effect, OBJECT, params, OPTIONAL, "what the capability's schema has") \
+	P(effect, TEXT, name, OPTIONAL, "of the grant")                         \
+	P(effect, NAT, expires_at_ns, OPTIONAL, "ns since 1970")                \
+	P(effect, OBJECT, budget, OPTIONAL, "{calls?, tokens?}")
+#define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED, "of the grant")
+#define WFS_PARAMS_PRINCIPAL(P, effect) P(effect, TEXT, id, REQUIRED, "its name")
+#define WFS_PARAMS_APPLY(P, effect)                                                  \
+	P(effect, OBJECT, manifest, REQUIRED, "the document")                        \
+	P(effect, TEXT, base_manifest_hash, OPTIONAL, "of the one that it replaces") \
+	P(effect, TEXT, reason, OPTIONAL, "why, for the record")                     \
+	P(effect, BOOL, dry_run, OPTIONAL, "tell what would change, change nothing")
+
+/* Actions: every one may have `reasoning`, which is kept in its record. */
+#define WFS_PARAMS_NOOP(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_READ_ARTIFACT(P, effect)              \
+	P(effect, TEXT, artifact_id, REQUIRED, "its id") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_WRITE_ARTIFACT(P, effect)                                                   \
+	P(effect, TEXT, artifact_id, REQUIRED, "its id; a new one makes an artifact")          \
+	P(effect, TEXT, type, OPTIONAL, "of your choice; data when absent")                    \
+	P(effect, VALUE, content, OPTIONAL, "text, or a JSON value")                           \
+	P(effect, TEXT, code, OPTIONAL, "Lua that defines run(...) or check(...)")             \
+	P(effect, BOOL, executable, OPTIONAL, "can it be invoked? true when it has code")      \
+	P(effect, NAT, price, OPTIONAL, "scrip for an invocation; 0 when absent")              \
+	P(effect, OBJECT, policy, OPTIONAL, "{read_price?, invoke_price?} instead of price")   \
+	P(effect, OBJECT, interface, OPTIONAL, "{description?, methods: [{name, input}]}")     \
+	P(effect, TEXTS, depends_on, OPTIONAL, "ids of artifacts that its code needs")         \
+	P(effect, OBJECT, metadata, OPTIONAL, "of your choice")                                \
+	P(effect, TEXT, access, OPTIONAL,                                                      \
+		"freeware (when absent), transferable_freeware, self_owned, private, public, " \
+		"or the id of a contract")                                                     \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_EDIT_ARTIFACT(P, effect)                                         \
+	P(effect, TEXT, artifact_id, REQUIRED, "its id")                            \
+	P(effect, TEXT, old_string, REQUIRED, "occurs exactly once in the content") \
+	P(effect, TEXT, new_string, REQUIRED, "takes its place")                    \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_DELETE_ARTIFACT(P, effect)            \
+	P(effect, TEXT, artifact_id, REQUIRED, "its id") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_INVOKE_ARTIFACT(P, effect)                                  \
+	P(effect, TEXT, artifact_id, REQUIRED, "its id")                       \
+	P(effect, TEXT, method, OPTIONAL, "of its interface; run when absent") \
+	P(effect, VALUES, args, OPTIONAL, "arguments; none when absent")       \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_QUERY_KERNEL(P, effect)                     \
+	P(effect, TEXT, query_type, REQUIRED, "what is asked") \
+	P(effect, OBJECT, params, OPTIONAL, "of the query")    \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_TRANSFER(P, effect)                                              \
+	P(effect, TEXT, to, REQUIRED, "principal or artifact")                      \
+	P(effect, NAT, amount, REQUIRED, "how much, 1 or more")                     \
+	P(effect, TEXT, resource, OPTIONAL,                                         \
+		"scrip (when absent), disk, llm_budget or llm_tokens: quota of it") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_TRANSFER_OWNERSHIP(P, effect)         \
+	P(effect, TEXT, artifact_id, REQUIRED, "its id") \
+	P(effect, TEXT, to, REQUIRED, "principal")       \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_SUBMIT_TO_MINT(P, effect)                             \
+	P(effect, TEXT, artifact_id, REQUIRED, "an executable of yours") \
+	P(effect, NAT, bid, REQUIRED, "scrip, 1 or more")                \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
+#define WFS_PARAMS_CANCEL_MINT(P, effect)                                          \
+	P(effect, TEXT, submission_id, REQUIRED, "as submit_to_mint has given it") \
+	P(effect, VALUE, reasoning, OPTIONAL, "why")
 
 /*
  * X(constant, member of struct wfs_params, effect kind, type of the capability that covers it,
- *   who may ask for it, params)
+ *   who may ask for it, shape of the receipt, params, what it does)
  * Who: `both` plans and reducers, or only plans (`plan-only`, in the seed's words). What reducers may
  * ask for is answered within the kernel.
  */
+#define WFS_ACTION(X, constant, name, help)                                              \
+	X(ACTION_##constant, action_##name, "action." #name, "act", "plan-only", action, \
+		WFS_PARAMS_##constant, help)
+#define WFS_ACTIONS(X)                                                                             \
+	WFS_ACTION(X, NOOP, noop, "do nothing")                                                    \
+	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "read an artifact, at its price")              \
+	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "make an artifact, or change what is given") \
+	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "replace a text in the content")               \
+	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "delete an artifact for good")             \
+	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "run an artifact's code, at its price")    \
+	WFS_ACTION(X, QUERY_KERNEL, query_kernel, "ask about the world; nothing changes")          \
+	WFS_ACTION(X, TRANSFER, transfer, "give scrip, or quota")                                  \
+	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "give an artifact away")             \
+	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "bid for a score of an artifact")            \
+	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "take a bid back")
 #define WFS_EFFECTS(X)                                                                             \
 	X(INTROSPECT_MANIFEST, introspect_manifest, "introspect.manifest", "query", "both",        \
-		WFS_PARAMS_MANIFEST)                                                               \
+		introspect_manifest, WFS_PARAMS_MANIFEST, "read the manifest")                     \
 	X(INTROSPECT_REDUCER_STATE, introspect_reducer_state, "introspect.reducer_state", "query", \
-		"both", WFS_PARAMS_REDUCER_STATE)                                                  \
+		"both", introspect_reducer_state, WFS_PARAMS_REDUCER_STATE, "read a cell")         \
 	X(INTROSPECT_JOURNAL_HEAD, introspect_journal_head, "introspect.journal_head", "query",    \
-		"both", WFS_PARAMS_NONE)                                                           \
+		"both", introspect_journal_head, WFS_PARAMS_NONE, "tell where the journal stands") \
 	X(INTROSPECT_LIST_CELLS, introspect_list_cells, "introspect.list_cells", "query", "both",  \
-		WFS_PARAMS_LIST_CELLS)                                                             \
+		introspect_list_cells, WFS_PARAMS_LIST_CELLS, "list the cells of a reducer")       \
 	X(INTROSPECT_JOURNAL, introspect_journal, "introspect.journal", "query", "plan-only",      \
-		WFS_PARAMS_JOURNAL)                                                                \
+		introspect_journal, WFS_PARAMS_JOURNAL, "read records")                            \
 	X(INTROSPECT_STATUS, introspect_status, "introspect.status", "query", "plan-only",         \
-		WFS_PARAMS_NONE)                                                                   \
-	X(BLOB_GET, blob_get, "blob.get", "blob", "plan-only", WFS_PARAMS_BLOB_GET)                \
-	X(BLOB_PUT, blob_put, "blob.put", "blob", "plan-only", WFS_PARAMS_BLOB_PUT)                \
-	X(EVENT_EMIT, event_emit, "event.emit", "act", "plan-only", WFS_PARAMS_EVENT)              \
-	X(ACTION_NOOP, action_noop, "action.noop", "act", "plan-only", WFS_PARAMS_NOOP)            \
-	X(WORLD_SNAPSHOT, world_snapshot, "world.snapshot", "admin", "plan-only", WFS_PARAMS_NONE) \
-	X(WORLD_GC, world_gc, "world.gc", "admin", "plan-only", WFS_PARAMS_GC)                     \
-	X(WORLD_MOUNT, world_mount, "world.mount", "admin", "plan-only", WFS_PARAMS_MOUNT)         \
-	X(WORLD_SHUTDOWN, world_shutdown, "world.shutdown", "admin", "plan-only", WFS_PARAMS_NONE) \
-	X(WORLD_GRANT, world_grant, "world.grant", "admin", "plan-only", WFS_PARAMS_GRANT)         \
-	X(WORLD_REVOKE, world_revoke, "world.revoke", "admin", "plan-only", WFS_PARAMS_REVOKE)     \
+		introspect_status, WFS_PARAMS_NONE, "tell how the daemon is")                      \
+	X(BLOB_GET, blob_get, "blob.get", "blob", "plan-only", blob_get, WFS_PARAMS_BLOB_GET,      \
+		"read a blob")                                                                     \
+	X(BLOB_PUT, blob_put, "blob.put", "blob", "plan-only", blob_put, WFS_PARAMS_BLOB_PUT,      \
+		"store a blob")                                                                    \
+	X(EVENT_EMIT, event_emit, "event.emit", "act", "plan-only", event_emit, WFS_PARAMS_EVENT,  \
+		"send an event")                                                                   \
+	WFS_ACTIONS(X)                                                                             \
+	X(WORLD_SNAPSHOT, world_snapshot, "world.snapshot", "admin", "plan-only", world_snapshot,  \
+		WFS_PARAMS_NONE, "record a snapshot")                                              \
+	X(WORLD_GC, world_gc, "world.gc", "admin", "plan-only", world_gc, WFS_PARAMS_GC,           \
+		"drop old heights")                                                                \
+	X(WORLD_MOUNT, world_mount, "world.mount", "admin", "plan-only", world_mount,              \
+		WFS_PARAMS_MOUNT, "mount and unmount")                                             \
+	X(WORLD_SHUTDOWN, world_shutdown, "world.shutdown", "admin", "plan-only", world_shutdown,  \
+		WFS_PARAMS_NONE, "end the daemon")                                                 \
+	X(WORLD_GRANT, world_grant, "world.grant", "admin", "plan-only", world_grant,              \
+		WFS_PARAMS_GRANT, "grant a capability")                                            \
+	X(WORLD_REVOKE, world_revoke, "world.revoke", "admin", "plan-only", world_revoke,          \
+		WFS_PARAMS_REVOKE, "take a grant back")                                            \
 	X(WORLD_PRINCIPAL, world_principal, "world.principal", "admin", "plan-only",               \
-		WFS_PARAMS_PRINCIPAL)                                                              \
-	X(WORLD_APPLY, world_apply, "world.apply", "admin", "plan-only", WFS_PARAMS_APPLY)
+		world_principal, WFS_PARAMS_PRINCIPAL, "add a principal")                          \
+	X(WORLD_APPLY, world_apply, "world.apply", "admin", "plan-only", world_apply,              \
+		WFS_PARAMS_APPLY, "bring a manifest into force")
 
 enum wfs_effect {
-#define WFS_EFFECT_ENUM(constant, member, kind, cap_type, scope, params) WFS_EFFECT_##constant,
+#define WFS_EFFECT_ENUM(constant, ...) WFS_EFFECT_##constant,
 	WFS_EFFECTS(WFS_EFFECT_ENUM)
 #undef WFS_EFFECT_ENUM
 		WFS_EFFECT_COUNT
@@ -113,15 +195,17 @@ enum wfs_effect {
 #define WFS_PARAM_C_BOOL bool
 #define WFS_PARAM_C_VALUE const json_t *
 #define WFS_PARAM_C_OBJECT const json_t *
+#define WFS_PARAM_C_TEXTS const json_t *
+#define WFS_PARAM_C_VALUES const json_t *
 
 /* Decoded params: plain value. The member of the effect that was decoded is set. */
 struct wfs_params {
 	enum wfs_effect effect;
 	union {
-#define WFS_PARAM_MEMBER(effect, type, name, need) WFS_PARAM_C_##type name;
-#define WFS_PARAMS_STRUCT(constant, member, kind, cap_type, scope, params) \
-	struct {                                                           \
-		params(WFS_PARAM_MEMBER, member)                           \
+#define WFS_PARAM_MEMBER(effect, type, name, need, help) WFS_PARAM_C_##type name;
+#define WFS_PARAMS_STRUCT(constant, member, kind, cap_type, scope, receipt, params, help) \
+	struct {                                                                          \
+		params(WFS_PARAM_MEMBER, member)                                          \
 	} member;
 		WFS_EFFECTS(WFS_PARAMS_STRUCT)
 #undef WFS_PARAMS_STRUCT
@@ -131,6 +215,12 @@ struct wfs_params {
 
 /** wfs_effect_kind() - e.g. "introspect.manifest". */
 const char *wfs_effect_kind(enum wfs_effect effect);
+
+/** wfs_effect_help() - what it does, e.g. "read a blob". */
+const char *wfs_effect_help(enum wfs_effect effect);
+
+/** wfs_effect_params() - its params as a record, to tell of them. */
+const struct wfs_shape *wfs_effect_params(enum wfs_effect effect);
 
 /** wfs_effect_acts() - does it do something, so that its refusal is recorded? Others only read. */
 bool wfs_effect_acts(enum wfs_effect effect);

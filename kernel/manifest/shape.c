@@ -64,14 +64,22 @@ json_t *wfs_shape_document(const struct wfs_shape *shape)
 
 /* --- as JSON Schema --- */
 
+static json_t *member_schema(const struct wfs_shape_member *member)
+{
+	json_t *const schema = wfs_shape_schema(member->shape);
+
+	if (schema && member->help && !member->shape->comment)
+		(void)json_object_set_new(schema, "description", json_string(member->help));
+	return schema;
+}
+
 static json_t *record_schema(const struct wfs_shape_member *member)
 {
 	WFS_AUTO_JSON json_t *properties = json_object();
 	WFS_AUTO_JSON json_t *required = json_array();
 
 	for (; member->name; member++) {
-		if (json_object_set_new(properties, member->name, wfs_shape_schema(member->shape)) <
-			0)
+		if (json_object_set_new(properties, member->name, member_schema(member)) < 0)
 			return NULL;
 		if (!member->optional &&
 			json_array_append_new(required, json_string(member->name)) < 0)

@@ -32,7 +32,8 @@ struct wfs_shape_member {
 	const char *name;
 	const struct wfs_shape *shape;
 	bool optional;
-	size_t offset; /* of params: where the decoder puts it */
+	size_t offset;    /* of params: where the decoder puts it */
+	const char *help; /* of params: what it is */
 };
 
 /* Plain value with static lifetime. */

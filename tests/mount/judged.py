@@ -246,7 +246,7 @@ class Asker:
         reducer = self.random_reducer()
         key = "" if reducer == "total" and self.random.random() < 0.9 else self.random.choice(judged_world.KEYS)
         if reducer in judged_world.BUILT_IN:
-            key = self.random.choice(sorted(self.world.versions[reducer]))
+            key = self.random.choice(sorted(self.world.versions[reducer]) or judged_world.KEYS)
         who, = self.random.choices(self.source.principals, (1, 3, 3, 3, 1))
         return Question(name, kind, who, path, at, reducer, key,
                         self.random.randint(0, self.world.height + 1), self.random_blob(),

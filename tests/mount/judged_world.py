@@ -15,7 +15,8 @@ KEYS = ["lib", "lib1", "lib2", "library", "a", "ab", "a/b", "", "_", ".", "..", 
         "*", "lib*", "**", "naïve", "日本語", "key 1", "line\nbreak", "\x7f", "[a]", "a.c", "x" * 255]
 REDUCERS = {"alpha": "test/Alpha@1", "alphabet": "test/Alphabet@1", "beta": "test/Beta@1",
             "total": "test/Total@1"}  # `total` has no keys
-BUILT_IN = {"sys.grant", "sys.principal"}
+BUILT_IN = {"sys." + name for name in (
+    "principal", "grant", "ledger", "resource", "artifact", "deleted", "mint", "invocation")}
 CAPS = ["sys/query@1", "sys/blob@1", "sys/act@1", "sys/drive@1", "sys/llm@1", "sys/admin@1"]
 
 

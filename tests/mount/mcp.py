@@ -92,7 +92,9 @@ def reads():
                                            (manifest, state, listed, stat, read)}) == 1, stat["meta"])
     resources = [r["uri"] for r in client.ask("resources/list")["result"]["resources"]]
     ok("resources are listed", resources == ["worldfs:///" + path for path in (
-        "README", "manifest", "reducers/counter", "reducers/sys.principal", "reducers/sys.grant")],
+        "README", "manifest", "reducers/counter", "reducers/sys.principal", "reducers/sys.grant",
+        "reducers/sys.ledger", "reducers/sys.resource", "reducers/sys.artifact", "reducers/sys.deleted",
+        "reducers/sys.mint", "reducers/sys.invocation")],
        resources)
     contents = client.ask("resources/read", uri="worldfs:///reducers/counter/key%201%2F%C3%A9")
     ok("a resource has the same bytes", contents["result"]["contents"][0]["text"] == read["text"],

@@ -94,7 +94,9 @@ static void reducers_keys_and_schemas_come_from_the_world(void **state)
 	AUTO_PRINTED struct printed more = COMPLETE("-w", world, "state", "cell", "a", "");
 	AUTO_PRINTED struct printed schemas = COMPLETE("-w", world, "event", "test/D");
 
-	assert_offers(&reducers, "cell total deep sys.principal sys.grant ");
+	assert_offers(&reducers,
+		"cell total deep sys.principal sys.grant sys.ledger sys.resource sys.artifact "
+		"sys.deleted sys.mint sys.invocation ");
 	assert_offers(&keys, "a b/c ");
 	assert_offers(&more, "");
 	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");

@@ -2,10 +2,11 @@
 /* Commands that read, state and files, at any height. */
 #include "tests/unit/command-helper.h"
 
-#define BUILTIN_TREE                                                  \
-	"sys.principal/\n  operator\nsys.grant/\n  operator.act.1\n"  \
-	"  operator.admin.1\n  operator.blob.1\n  operator.drive.1\n" \
-	"  operator.llm.1\n  operator.query.1\n"
+#define BUILTIN_TREE                                                         \
+	"sys.principal/\n  operator\nsys.grant/\n  operator.act.1\n"         \
+	"  operator.admin.1\n  operator.blob.1\n  operator.drive.1\n"        \
+	"  operator.llm.1\n  operator.query.1\nsys.ledger/\nsys.resource/\n" \
+	"sys.artifact/\nsys.deleted/\nsys.mint/\nsys.invocation/\n"
 
 /* --- reading --- */
 
@@ -38,7 +39,8 @@ static void state_of_what_is_not_there_fails(void **state)
 	assert_string_equal(key.out, "");
 	assert_failed(&reducer,
 		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep "
-		"sys.principal sys.grant)");
+		"sys.principal sys.grant sys.ledger "
+		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation)");
 	assert_failed(&height, "worldfs: height_unavailable: ");
 }
 

@@ -232,8 +232,9 @@ static void an_unknown_reducer_is_told_those_there_are(void **state)
 	AUTO_ANSWER struct answer half =
 		peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}");
 
-	assert_non_null(
-		strstr(open.error.message, "(there are: cell total deep sys.principal sys.grant)"));
+	assert_non_null(strstr(open.error.message,
+		"(there are: cell total deep sys.principal sys.grant sys.ledger "
+		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation)"));
 	assert_non_null(strstr(half.error.message, "(there are: cell)"));
 }
 

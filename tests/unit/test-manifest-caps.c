@@ -139,7 +139,7 @@ static void built_in_reducers_are_those_of_the_kernel(void **state)
 	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	const struct wfs_reducer_definition *grant =
-		wfs_manifest_reducer_find(manifest, WFS_BUILTIN_REDUCER_GRANT);
+		wfs_manifest_reducer_find(manifest, wfs_builtin_reducer_name(WFS_BUILTIN_GRANT));
 
 	assert_true(grant->builtin);
 	assert_true(grant->keyed);

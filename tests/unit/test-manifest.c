@@ -41,7 +41,7 @@ static void manifest_finds_reducers_by_name_and_place(void **state)
 	const struct wfs_reducer_definition *total = wfs_manifest_reducer_find(manifest, "total");
 	char hash[WFS_HASH_TEXT_SIZE];
 
-	assert_int_equal(wfs_manifest_reducer_count(manifest), 4);
+	assert_int_equal(wfs_manifest_reducer_count(manifest), 2 + WFS_BUILTIN_REDUCER_COUNT);
 	assert_ptr_equal(wfs_manifest_reducer(manifest, 0), package);
 	assert_ptr_equal(wfs_manifest_reducer(manifest, 1), total);
 	assert_string_equal(package->name, "package");
@@ -141,6 +141,14 @@ static void missing_members_are_named(void **state)
 		"/reducers/0/effects: missing\n"
 		"/reducers: the built-in reducer sys.principal is missing\n"
 		"/reducers: the built-in reducer sys.grant is missing\n"
+		"/reducers: the built-in reducer sys.ledger is missing\n"
+		"/reducers: the built-in reducer sys.resource is missing\n"
+		"/reducers: the built-in reducer sys.artifact is missing\n"
+		"/reducers: the built-in reducer sys.deleted is missing\n"
+		"/reducers: the built-in reducer sys.content is missing\n"
+		"/reducers: the built-in reducer sys.code is missing\n"
+		"/reducers: the built-in reducer sys.mint is missing\n"
+		"/reducers: the built-in reducer sys.invocation is missing\n"
 		"/routing/0/event: missing\n"
 		"/routing/0/reducer: missing\n");
 	assert_deletion_refused("", "schemas",
