@@ -2,7 +2,8 @@
 /*
  * What the files of kernel/lua/ share; private to this folder.
  *
- * lua.c          life of an object, one step
+ * lua.c          life of a sandbox, running in it
+ * lua-step.c     modules of reducers, one step
  * lua-limit.c    allocator, counter, collection of garbage, the stop that nothing catches
  * lua-json.c     values to Lua and back to canonical text
  * lua-read.c     canonical text to Lua
@@ -72,8 +73,9 @@ struct wfs_lua {
 	char *name;   /* owned */
 	char *source; /* owned */
 	size_t source_size;
-	locale_t locale;  /* "C": number format and string order must not follow the host */
-	lua_State *state; /* owned; NULL: thrown away, the next step builds it again */
+	const char *budget_of; /* what a budget is for, in messages: "event" */
+	locale_t locale;       /* "C": number format and string order must not follow the host */
+	lua_State *state;      /* owned; NULL: thrown away, the next run builds it again */
 
 	/* Bounds of the run in progress. */
 	bool running;           /* user code may run; the hook and the charges are on */
@@ -85,6 +87,8 @@ struct wfs_lua {
 	uint64_t instructions;  /* bound: that of a step, or less when the budget has less left */
 	uint64_t used;          /* instructions and what was charged like them */
 	uint64_t used_checked;  /* `used` at the last safe point */
+	uint64_t used_settled;  /* `used` as far as the budget knows of it */
+	size_t memory_bytes;    /* bound: limits.memory_bytes, or less */
 	size_t heap_bytes;      /* live and garbage */
 	size_t collect_bytes;   /* collect when the heap is above */
 	size_t module_bytes;    /* heap before the first step */
@@ -104,11 +108,49 @@ struct wfs_lua {
 	size_t member_capacity;
 };
 
-/* The object that a state belongs to. */
+/* The sandbox that a state belongs to. */
 static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 {
 	return *(struct wfs_lua **)lua_getextraspace(L);
 }
+
+/* --- lua.c --- */
+
+/**
+ * wfs_lua_init() - a sandbox for @source, which is not compiled yet
+ * @lua: zero-initialised; done with wfs_lua_done also when this fails
+ * Return: 0, -EINVAL (syntax_error: too large), -ENOMEM.
+ */
+int wfs_lua_init(struct wfs_lua *lua, const struct wfs_lua_limits *limits, const char *name,
+	struct wfs_bytes source, struct wfs_error *error);
+void wfs_lua_done(struct wfs_lua *lua);
+
+/**
+ * wfs_lua_expect() - compile, run the main chunk, and look for what it defines
+ * @functions: names, NULL-ended; one of them must be a global function
+ * Return: 0, -EINVAL (syntax_error), -EIO (runtime_error), -ENOMEM.
+ */
+int wfs_lua_expect(struct wfs_lua *lua, const char *const *functions, struct wfs_error *error);
+
+/**
+ * wfs_lua_run() - call @function with @context as light userdata, protected and under the bounds
+ *
+ * Builds the state if there is none, and counts against lua->budget. What stopped the run stays in
+ * lua->stop until the next one.
+ * Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error), -ENOMEM.
+ */
+int wfs_lua_run(
+	struct wfs_lua *lua, lua_CFunction function, void *context, struct wfs_error *error);
+
+/** wfs_lua_push_globals() - run the main chunk in fresh globals, and push these. */
+void wfs_lua_push_globals(lua_State *L);
+
+/** wfs_lua_push_function() - push the function @name of the table at @globals, raw. Return: false,
+ *  with nothing pushed, when it is none. */
+bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
+
+/** wfs_lua_trim() - give back scratch memory that has become large. */
+void wfs_lua_trim(struct wfs_lua *lua);
 
 /* --- lua-pool.c --- */
 
@@ -133,6 +175,9 @@ bool wfs_lua_limit_left(struct wfs_lua *lua);
 
 /** wfs_lua_limit_end() - user code has ended; collects garbage when there is much of it. */
 void wfs_lua_limit_end(struct wfs_lua *lua);
+
+/** wfs_lua_limit_settle() - tell the budget what was used since it was told last. */
+void wfs_lua_limit_settle(struct wfs_lua *lua);
 
 /** wfs_lua_charge() - count work of a library function; raises when a bound is reached. */
 void wfs_lua_charge(lua_State *L, uint64_t count);

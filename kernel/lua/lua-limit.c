@@ -52,7 +52,7 @@ static void set_stop(struct wfs_lua *lua, enum wfs_lua_stop stop)
 /* May the heap become this large? */
 static bool admit(struct wfs_lua *lua, size_t heap_bytes)
 {
-	if (heap_bytes <= lua->limits.memory_bytes) {
+	if (heap_bytes <= lua->memory_bytes) {
 		lua->refused = false;
 		return true;
 	}
@@ -295,8 +295,16 @@ void wfs_lua_limit_start(struct wfs_lua *lua)
 	lua->stop_line = 0;
 	lua->used = 0;
 	lua->used_checked = 0;
+	lua->used_settled = 0;
 	lua->time_start_ns = 0;
 	lua_sethook(lua->state, on_count, LUA_MASKCOUNT, WFS_LUA_HOOK_PERIOD);
+}
+
+void wfs_lua_limit_settle(struct wfs_lua *lua)
+{
+	if (lua->budget)
+		lua->budget->used += lua->used - lua->used_settled;
+	lua->used_settled = lua->used;
 }
 
 void wfs_lua_limit_end(struct wfs_lua *lua)

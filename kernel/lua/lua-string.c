@@ -108,7 +108,7 @@ static int string_rep(lua_State *L)
 	wfs_lua_text_start(L, &text);
 	if (count > 0 && (size > 0 || separator_size > 0)) {
 		if (__builtin_mul_overflow(size + separator_size, (size_t)count, &total) ||
-			total - separator_size > wfs_lua_of(L)->limits.memory_bytes)
+			total - separator_size > wfs_lua_of(L)->memory_bytes)
 			wfs_lua_stop_now(L, WFS_LUA_STOP_MEMORY);
 		char *at = wfs_lua_text_room(&text, total - separator_size);
 

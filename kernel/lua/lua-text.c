@@ -35,7 +35,7 @@ char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size)
 	char *room = NULL;
 
 	/* Also keeps the sums below from overflowing. */
-	if (size > lua->limits.memory_bytes)
+	if (size > lua->memory_bytes)
 		wfs_lua_stop_now(text->L, WFS_LUA_STOP_MEMORY);
 	wfs_lua_charge_bytes(text->L, size);
 	if (size > text->capacity_bytes - text->size)
