@@ -4,6 +4,8 @@
  *
  * lua.c          life of a sandbox, running in it
  * lua-step.c     modules of reducers, one step
+ * lua-program.c  code of artifacts, one call
+ * lua-host.c     the functions of its host
  * lua-limit.c    allocator, counter, collection of garbage, the stop that nothing catches
  * lua-json.c     values to Lua and back to canonical text
  * lua-read.c     canonical text to Lua
@@ -27,6 +29,7 @@
 #include <stdint.h>
 
 #include "kernel/base/buffer.h"
+#include "kernel/lua/lua-program.h"
 #include "kernel/lua/lua.h"
 
 /* Why a state stopped. The order has no meaning. */
@@ -37,6 +40,7 @@ enum wfs_lua_stop {
 	WFS_LUA_STOP_TIME,      /* processor time: what the counter cannot see */
 	WFS_LUA_STOP_WEAK,      /* a metatable became weak behind setmetatable's back */
 	WFS_LUA_STOP_NO_MEMORY, /* malloc failed: the host's fault, not the module's */
+	WFS_LUA_STOP_HOST,      /* a function of the host failed */
 };
 
 /* Registry slots. Integers, because these are the cheapest registry keys. */
@@ -56,6 +60,8 @@ enum {
 	WFS_LUA_IDLE_BYTES = 4 << 20,      /* kept from one step to the next, besides the module */
 	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */
 	WFS_LUA_CHARGE_JSON_BYTES = 8,     /* read, written or hashed for one of a budget */
+	WFS_LUA_CHARGE_SOURCE_BYTE = 4,    /* compiled */
+	WFS_LUA_CHARGE_HOST = 100,         /* for a function of the host, besides its arguments */
 	WFS_LUA_MATCH_DEPTH_MAX = 200,     /* nesting of the pattern matcher */
 };
 
@@ -66,6 +72,15 @@ struct wfs_lua_member {
 	const char *text;
 	size_t size;
 	int slot;
+};
+
+/* A call of a program while it runs. */
+struct wfs_lua_calling {
+	struct wfs_lua_call *call;
+	bool open;              /* the main chunk has ended: the host may be asked */
+	json_t *value;          /* owned: what the host gave, until it is in Lua */
+	int host_result;        /* negative: the host failed */
+	struct wfs_error error; /* of the host */
 };
 
 struct wfs_lua {
@@ -92,11 +107,17 @@ struct wfs_lua {
 	size_t heap_bytes;      /* live and garbage */
 	size_t collect_bytes;   /* collect when the heap is above */
 	size_t module_bytes;    /* heap before the first step */
+	uint64_t run_charge;    /* what each run costs before it begins */
 	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
 
 	struct wfs_lua_budget *budget; /* of the step that runs; may be NULL */
 	const uint8_t *seed; /* of the step that runs; NULL once `random` was made from it */
 	uint64_t random[4];  /* xoshiro256** of ctx.random() */
+
+	/* Of a program. */
+	const struct wfs_lua_binding *bindings;
+	size_t binding_count;
+	struct wfs_lua_calling *calling; /* NULL: it does not run */
 
 	void *pool[WFS_LUA_POOL_CLASSES]; /* unused blocks by size; lua-pool.c */
 	size_t pool_bytes;
@@ -179,6 +200,12 @@ void wfs_lua_limit_end(struct wfs_lua *lua);
 /** wfs_lua_limit_settle() - tell the budget what was used since it was told last. */
 void wfs_lua_limit_settle(struct wfs_lua *lua);
 
+/** wfs_lua_limit_resume() - others may have used the budget since it was settled. */
+void wfs_lua_limit_resume(struct wfs_lua *lua);
+
+/** wfs_lua_limit_memory_left() - of a state that waits in a C function, for others. */
+size_t wfs_lua_limit_memory_left(struct wfs_lua *lua);
+
 /** wfs_lua_charge() - count work of a library function; raises when a bound is reached. */
 void wfs_lua_charge(lua_State *L, uint64_t count);
 
@@ -221,13 +248,27 @@ bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *s
 void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
 
+/** wfs_lua_write_element() - the same for an element of an array that the caller writes. */
+void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what);
+
 /* --- lua-library.c --- */
 
 /** wfs_lua_open() - build the read-only environment and the registry slots. */
 void wfs_lua_open(lua_State *L);
 
+/** wfs_lua_protect() - replace the table on top by a read-only proxy that hides it. */
+void wfs_lua_protect(lua_State *L);
+
 /** wfs_lua_push_context() - push a step's `ctx`. */
 void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step);
+
+/** wfs_lua_push_call_context() - push a call's `ctx`. */
+void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
+
+/* --- lua-host.c --- */
+
+/** wfs_lua_open_host() - add the functions of lua->bindings to the environment on top. */
+void wfs_lua_open_host(lua_State *L);
 
 /* --- lua-text.c: a growing string --- */
 

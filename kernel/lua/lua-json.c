@@ -57,6 +57,7 @@ static void push_object(lua_State *L, const json_t *json, int depth)
 static void push_value(lua_State *L, const json_t *json, int depth)
 {
 	luaL_checkstack(L, STACK_NEEDED, "JSON value");
+	wfs_lua_charge(L, 1);
 	if (depth > WFS_JSON_DEPTH_MAX)
 		luaL_error(L, "value nested more than %d levels", WFS_JSON_DEPTH_MAX);
 
@@ -124,7 +125,7 @@ static void path_append(struct wfs_buffer *path, const struct place *place)
 }
 
 /*
- * refuse() - raise "name: what: path: reason"
+ * refuse() - raise "name:line: what: path: reason"
  *
  * The path is rendered into the step's own output buffer, which is void now and, unlike a local,
  * is not lost when the error leaves this function.
@@ -141,8 +142,11 @@ _Noreturn static void refuse(struct writer *w, const struct place *place, const 
 		w->buffer->data[PATH_SHOWN_BYTES] = '\0';
 		more = "…";
 	}
-	lua_pushfstring(w->L, "%s: %s: %s%s%s%s", w->lua->name, w->what, path, more,
-		*path ? ": " : "", reason);
+	luaL_where(w->L, 1); /* the line of who called a function of the host; else "" */
+	if (!*lua_tostring(w->L, -1))
+		lua_pushfstring(w->L, "%s: ", w->lua->name);
+	lua_pushfstring(w->L, "%s: %s%s%s%s", w->what, path, more, *path ? ": " : "", reason);
+	lua_concat(w->L, 2);
 	lua_error(w->L);
 	abort(); /* not reached */
 }
@@ -419,15 +423,28 @@ static void write_value(struct writer *w, int index, const struct place *place, 
 	check_size(w, place);
 }
 
+static void write_root(lua_State *L, int index, struct writer *writer, int depth)
+{
+	const struct place root = {0};
+
+	writer->L = L;
+	writer->lua = wfs_lua_of(L);
+	writer->lua->member_count = 0;
+	write_value(writer, lua_absindex(L, index), &root, depth);
+}
+
 void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array)
 {
-	struct wfs_lua *const lua = wfs_lua_of(L);
-	struct writer writer = {
-		.L = L, .lua = lua, .buffer = buffer, .what = what, .root_array = array};
-	const struct place root = {0};
+	struct writer writer = {.buffer = buffer, .what = what, .root_array = array};
 
 	wfs_buffer_reset(buffer);
-	lua->member_count = 0;
-	write_value(&writer, lua_absindex(L, index), &root, 0);
+	write_root(L, index, &writer, 0);
+}
+
+void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what)
+{
+	struct writer writer = {.buffer = buffer, .what = what};
+
+	write_root(L, index, &writer, 1);
 }

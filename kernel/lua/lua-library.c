@@ -19,8 +19,7 @@ static int refuse_assignment(lua_State *L)
 	return luaL_error(L, "library tables are read-only");
 }
 
-/* Replaces the table on top by a protected proxy for it. */
-static void protect(lua_State *L)
+void wfs_lua_protect(lua_State *L)
 {
 	lua_newtable(L);
 	lua_newtable(L);
@@ -55,7 +54,7 @@ static void open_math(lua_State *L)
 	add_number(L, "pi", M_PI);
 	add_integer(L, "maxinteger", LUA_MAXINTEGER);
 	add_integer(L, "mininteger", LUA_MININTEGER);
-	protect(L);
+	wfs_lua_protect(L);
 	lua_setfield(L, -2, "math");
 }
 
@@ -63,7 +62,7 @@ static void open_table(lua_State *L)
 {
 	lua_newtable(L);
 	luaL_setfuncs(L, wfs_lua_table, 0);
-	protect(L);
+	wfs_lua_protect(L);
 	lua_setfield(L, -2, "table");
 }
 
@@ -73,7 +72,7 @@ static void open_utf8(lua_State *L)
 	luaL_setfuncs(L, wfs_lua_utf8, 0);
 	lua_pushlstring(L, UTF8_CHARPATTERN, sizeof(UTF8_CHARPATTERN) - 1);
 	lua_setfield(L, -2, "charpattern");
-	protect(L);
+	wfs_lua_protect(L);
 	lua_setfield(L, -2, "utf8");
 }
 
@@ -94,7 +93,7 @@ static void open_string(lua_State *L)
 	lua_setmetatable(L, -2);
 	lua_pop(L, 1);
 
-	protect(L);
+	wfs_lua_protect(L);
 	lua_setfield(L, -2, "string");
 }
 
@@ -109,6 +108,7 @@ static void open_environment(lua_State *L)
 	open_string(L);
 	open_table(L);
 	open_utf8(L);
+	wfs_lua_open_host(L);
 }
 
 /* `getmetatable` of a marked table shows the name of the mark. */
@@ -159,6 +159,21 @@ void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step)
 	add_text(L, "principal", step->principal);
 	add_integer(L, "seq", (lua_Integer)step->seq);
 	add_integer(L, "at_ns", step->at_ns);
+	lua_pushcfunction(L, wfs_lua_random);
+	lua_setfield(L, -2, "random");
+}
+
+void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call)
+{
+	enum { FIELD_COUNT = 7 };
+
+	lua_createtable(L, 0, FIELD_COUNT);
+	add_text(L, "caller", call->caller);
+	add_text(L, "origin", call->origin);
+	add_text(L, "artifact_id", call->artifact_id);
+	add_text(L, "method", call->method);
+	add_integer(L, "seq", (lua_Integer)call->seq);
+	add_integer(L, "at_ns", call->at_ns);
 	lua_pushcfunction(L, wfs_lua_random);
 	lua_setfield(L, -2, "random");
 }

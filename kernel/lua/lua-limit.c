@@ -282,22 +282,43 @@ bool wfs_lua_limit_left(struct wfs_lua *lua)
 	return false;
 }
 
+void wfs_lua_limit_resume(struct wfs_lua *lua)
+{
+	const uint64_t own = lua->limits.instructions;
+	const uint64_t left = lua->budget ? budget_left(lua->budget) : UINT64_MAX;
+
+	lua->instructions = own;
+	if (lua->used_settled < own && left < own - lua->used_settled)
+		lua->instructions = lua->used_settled + left;
+	if (lua->used >= lua->instructions)
+		arm(lua);
+}
+
+size_t wfs_lua_limit_memory_left(struct wfs_lua *lua)
+{
+	if (lua->heap_bytes > lua->module_bytes + WFS_LUA_IDLE_BYTES) {
+		collect(lua);
+		/* The next safe point looks for weak tables, and charges this. */
+		lua->collected = true;
+		arm(lua);
+	}
+	return lua->heap_bytes < lua->memory_bytes ? lua->memory_bytes - lua->heap_bytes : 0;
+}
+
 void wfs_lua_limit_start(struct wfs_lua *lua)
 {
-	lua->instructions = lua->limits.instructions;
-	if (lua->budget && budget_left(lua->budget) < lua->instructions)
-		lua->instructions = budget_left(lua->budget);
 	lua->running = true;
 	lua->armed = false;
 	lua->refused = false;
 	lua->collected = false;
 	lua->stop = WFS_LUA_GOING;
 	lua->stop_line = 0;
-	lua->used = 0;
-	lua->used_checked = 0;
+	lua->used = lua->run_charge;
+	lua->used_checked = lua->used;
 	lua->used_settled = 0;
 	lua->time_start_ns = 0;
 	lua_sethook(lua->state, on_count, LUA_MASKCOUNT, WFS_LUA_HOOK_PERIOD);
+	wfs_lua_limit_resume(lua);
 }
 
 void wfs_lua_limit_settle(struct wfs_lua *lua)

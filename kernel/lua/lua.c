@@ -42,7 +42,9 @@ static int stop_error(const struct wfs_lua *lua, struct wfs_error *error)
 				(unsigned long long)lua->limits.instructions);
 		break;
 	case WFS_LUA_STOP_MEMORY:
-		wfs_buffer_printf(&what, "more than %zu bytes of memory", lua->limits.memory_bytes);
+		wfs_buffer_printf(&what, "more than %zu bytes of memory%s", lua->memory_bytes,
+			lua->memory_bytes < lua->limits.memory_bytes ? ", which its callers left"
+								     : "");
 		break;
 	case WFS_LUA_STOP_TIME:
 		wfs_buffer_append_text(
@@ -51,6 +53,10 @@ static int stop_error(const struct wfs_lua *lua, struct wfs_error *error)
 	case WFS_LUA_STOP_WEAK:
 		wfs_buffer_append_text(&what, "'__mode' in a metatable is not available");
 		break;
+	case WFS_LUA_STOP_HOST:
+		if (error)
+			*error = lua->calling->error;
+		return lua->calling->host_result;
 	default:
 		return wfs_error_from_errno(error, -ENOMEM, "run '%s'", lua->name);
 	}

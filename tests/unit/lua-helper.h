@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of kernel/lua share: one module, one step, what came out. */
+/* What the tests of kernel/lua share: one module and step, or one program and call; what came out. */
 #pragma once
 
 #include <setjmp.h>
@@ -15,6 +15,7 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
+#include "kernel/lua/lua-program.h"
 #include "kernel/lua/lua.h"
 
 /* Everything that one run of a module shows. Release with lua_outcome_done. */
@@ -123,4 +124,59 @@ static inline void assert_body_fails(const char *body, const char *message)
 
 	wfs_buffer_printf(&source, "function step(state, event, ctx)\n%s\nend", body);
 	assert_fails(wfs_buffer_text(&source), message);
+}
+
+/* --- programs --- */
+
+/* Everything that one call of a program shows. Release with lua_answer_done. */
+struct lua_answer {
+	int r;
+	struct wfs_error error;
+	enum wfs_lua_failure failure;
+	struct wfs_buffer text; /* of the value; empty after a failure */
+};
+
+static inline void lua_answer_done(struct lua_answer *answer)
+{
+	wfs_buffer_done(&answer->text);
+}
+#define AUTO_ANSWER WFS_CLEANUP(lua_answer_done)
+
+/* Calls @call->function of @program; @arguments is a JSON array, NULL: none. */
+static inline void lua_answer_call(struct wfs_lua_program *program, struct wfs_lua_call *call,
+	const char *arguments, struct lua_answer *ret)
+{
+	const char *const text = arguments ? arguments : "[]";
+	WFS_AUTO_JSON json_t *array = NULL;
+	WFS_AUTO_JSON json_t *value = NULL;
+
+	assert_int_equal(wfs_json_parse(text, strlen(text), &array, NULL), 0);
+	call->arguments = array;
+	ret->error = (struct wfs_error){0};
+	wfs_buffer_reset(&ret->text);
+	ret->r = wfs_lua_program_call(program, call, &value, &ret->error);
+	ret->failure = call->failure;
+	if (ret->r == 0)
+		wfs_json_write(value, &ret->text);
+	call->arguments = NULL;
+}
+
+/* Loads @source, without a host, and calls its `run`. */
+static inline void lua_answer_run(
+	const struct wfs_lua_limits *limits, const char *source, struct lua_answer *ret)
+{
+	static const char *const functions[] = {"run", NULL};
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	const struct wfs_lua_program_options options = {
+		.limits = limits ? limits : &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
+		.name = "package.lua",
+		.source = wfs_bytes_text(source),
+		.functions = functions,
+	};
+	struct wfs_lua_call call = {.function = "run"};
+
+	*ret = (struct lua_answer){0};
+	ret->r = wfs_lua_program_new(&options, &program, &ret->error);
+	if (ret->r == 0)
+		lua_answer_call(program, &call, NULL, ret);
 }

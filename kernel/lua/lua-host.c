@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions of the host: a closure for each row of the table of bindings, in protected tables like
+ * those of the library.
+ *
+ * Arguments are written as JSON and parsed, as results are, so the host sees nothing but values; it
+ * is asked while nothing can raise. What it gives is kept in the call until it is in Lua, since
+ * that can raise.
+ */
+#include <string.h>
+
+#include "kernel/base/json.h"
+#include "kernel/lua/lua-impl.h"
+
+/* Upvalues of a closure. */
+enum {
+	UPVALUE_INDEX = 1, /* of the row */
+	UPVALUE_NAME,      /* for messages */
+	UPVALUE_COUNT = 2,
+};
+
+/* Nothing may ask the host once the call has stopped, such as the closing of a variable. */
+static void refuse_after_stop(lua_State *L)
+{
+	const struct wfs_lua *const lua = wfs_lua_of(L);
+
+	if (lua->stop != WFS_LUA_GOING)
+		wfs_lua_raise_stop(L);
+	if (lua->refused)
+		wfs_lua_stop_now(L, WFS_LUA_STOP_MEMORY);
+}
+
+/* All arguments as the text of an array. */
+static void write_arguments(lua_State *L, const char *name, struct wfs_buffer *buffer)
+{
+	int count = lua_gettop(L);
+
+	luaL_checkstack(L, LUA_MINSTACK, NULL);
+	while (count > 0 && lua_isnil(L, count))
+		count--;
+	wfs_buffer_reset(buffer);
+	wfs_buffer_append_byte(buffer, '[');
+	for (int i = 1; i <= count; i++) {
+		if (i > 1)
+			wfs_buffer_append_byte(buffer, ',');
+		if (lua_isnil(L, i)) {
+			wfs_buffer_append_text(buffer, "null");
+			continue;
+		}
+		wfs_lua_write_element(
+			L, i, buffer, lua_pushfstring(L, "%s: argument #%d", name, i));
+		lua_pop(L, 1);
+	}
+	wfs_buffer_append_byte(buffer, ']');
+	wfs_lua_charge(L, WFS_LUA_CHARGE_HOST + buffer->size / WFS_LUA_CHARGE_JSON_BYTES);
+}
+
+/* Return: as of the host's function; its value is in @calling. Raises nothing. */
+static int ask_host(struct wfs_lua *lua, size_t binding_index, const struct wfs_buffer *text)
+{
+	struct wfs_lua_calling *const calling = lua->calling;
+	struct wfs_lua_host *const host = calling->call->host;
+	WFS_AUTO_JSON json_t *arguments = NULL;
+	int r = 0;
+
+	r = wfs_buffer_check(text);
+	if (r < 0)
+		return wfs_error_from_errno(&calling->error, r, "run '%s'", lua->name);
+	r = wfs_json_parse_bounded(text->data, text->size, &arguments, &calling->error);
+	if (r == -EFBIG)
+		return 1;
+	if (r < 0)
+		return wfs_trace(r);
+	json_decref(calling->value); /* of an answer that did not fit into Lua */
+	calling->value = NULL;
+	wfs_lua_limit_settle(lua);
+	r = host->call(host, binding_index, arguments, &calling->value, &calling->error);
+	wfs_lua_limit_resume(lua);
+	return r;
+}
+
+static int call_host(lua_State *L)
+{
+	struct wfs_lua *const lua = wfs_lua_of(L);
+	struct wfs_lua_calling *const calling = lua->calling;
+	const char *const name = lua_tostring(L, lua_upvalueindex(UPVALUE_NAME));
+	int r = 0;
+
+	refuse_after_stop(L);
+	if (!calling || !calling->open)
+		return luaL_error(L, "%s: not available outside of functions", name);
+	if (!calling->call->host)
+		return luaL_error(L, "%s: not available in '%s'", name, calling->call->function);
+	write_arguments(L, name, &lua->output[0]);
+	lua_settop(L, 0);
+	r = ask_host(
+		lua, (size_t)lua_tointeger(L, lua_upvalueindex(UPVALUE_INDEX)), &lua->output[0]);
+	if (r < 0) {
+		calling->host_result = r;
+		wfs_lua_stop_now(L, WFS_LUA_STOP_HOST);
+	}
+	wfs_lua_charge(L, 1); /* a safe point, if what was nested used up a bound */
+	if (r > 0)
+		return luaL_error(L, "%s: %s", name, calling->error.message);
+	if (!calling->value) {
+		lua_pushnil(L);
+		return 1;
+	}
+	wfs_lua_push_json(L, calling->value);
+	json_decref(calling->value);
+	calling->value = NULL;
+	return 1;
+}
+
+static void push_closure(lua_State *L, size_t index, const struct wfs_lua_binding *binding)
+{
+	lua_pushinteger(L, (lua_Integer)index);
+	if (binding->table)
+		lua_pushfstring(L, "%s.%s", binding->table, binding->name);
+	else
+		lua_pushstring(L, binding->name);
+	lua_pushcclosure(L, call_host, UPVALUE_COUNT);
+}
+
+/* Adds the rows from @first that are of one table. Return: how many. */
+static size_t open_table(lua_State *L, const struct wfs_lua *lua, size_t first)
+{
+	const char *const table = lua->bindings[first].table;
+	size_t at = first;
+
+	lua_newtable(L);
+	for (; at < lua->binding_count; at++) {
+		const struct wfs_lua_binding *const binding = &lua->bindings[at];
+
+		if (!binding->table || strcmp(binding->table, table) != 0)
+			break;
+		push_closure(L, at, binding);
+		lua_setfield(L, -2, binding->name);
+	}
+	wfs_lua_protect(L);
+	lua_setfield(L, -2, table);
+	return at - first;
+}
+
+void wfs_lua_open_host(lua_State *L)
+{
+	const struct wfs_lua *const lua = wfs_lua_of(L);
+	size_t at = 0;
+
+	while (at < lua->binding_count) {
+		const struct wfs_lua_binding *const binding = &lua->bindings[at];
+
+		if (binding->table) {
+			at += open_table(L, lua, at);
+			continue;
+		}
+		push_closure(L, at, binding);
+		lua_setfield(L, -2, binding->name);
+		at++;
+	}
+}

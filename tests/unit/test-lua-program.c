@@ -1,0 +1,873 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: their life, what a call is told and gives, the host, and calls within calls. */
+#include <locale.h>
+
+#include "tests/unit/lua-helper.h"
+
+static const char *const functions[] = {"run", "check", NULL};
+
+/* --- a host --- */
+
+enum {
+	GET, /* gives its arguments back */
+	REFUSE,
+	NOTHING,
+	BREAK,
+	INVOKE, /* calls the other program with the arguments */
+};
+
+static const struct wfs_lua_binding bindings[] = {
+	[GET] = {"store", "get"},
+	[REFUSE] = {"store", "refuse"},
+	[NOTHING] = {"store", "nothing"},
+	[BREAK] = {NULL, "break_down"},
+	[INVOKE] = {NULL, "invoke"},
+};
+
+struct host {
+	struct wfs_lua_host host;
+	struct wfs_lua_program *self;
+	struct wfs_lua_program *other;
+	struct wfs_lua_budget *budget;
+	unsigned int call_count;
+	uint64_t used;                /* of the budget, when it was asked last */
+	enum wfs_lua_failure failure; /* of the nested call */
+	struct wfs_error error;
+};
+
+/* What the other program answers, or null and how it failed. */
+static int host_invoke(struct host *host, const json_t *arguments, json_t **ret_value)
+{
+	struct wfs_lua_call call = {
+		.function = "run",
+		.arguments = arguments,
+		.host = &host->host,
+		.outer = host->self,
+		.budget = host->budget,
+	};
+	const int r = wfs_lua_program_call(host->other, &call, ret_value, &host->error);
+
+	host->failure = call.failure;
+	if (r < 0)
+		*ret_value = json_null();
+	return 0;
+}
+
+static int host_call(struct wfs_lua_host *base, size_t binding_index, const json_t *arguments,
+	json_t **ret_value, struct wfs_error *error)
+{
+	struct host *const host = (struct host *)base;
+
+	host->call_count++;
+	host->used = host->budget ? host->budget->used : 0;
+	switch (binding_index) {
+	case GET:
+		*ret_value = json_deep_copy(arguments);
+		return *ret_value ? 0 : -ENOMEM;
+	case REFUSE:
+		wfs_error_set(error, WFS_E_NOT_FOUND, "no such thing");
+		return 1;
+	case NOTHING:
+		return 0;
+	case INVOKE:
+		return host_invoke(host, arguments, ret_value);
+	default:
+		return wfs_error_set(error, WFS_E_STORE_FULL, "the store is full");
+	}
+}
+
+/* --- what the tests do --- */
+
+static int load_within(const struct wfs_lua_limits *limits, const char *source,
+	struct wfs_lua_program **ret_program, struct wfs_error *error)
+{
+	const struct wfs_lua_program_options options = {
+		.limits = limits ? limits : &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
+		.name = "market.lua",
+		.source = wfs_bytes_text(source),
+		.functions = functions,
+		.bindings = bindings,
+		.binding_count = WFS_ARRAY_COUNT(bindings),
+	};
+
+	return wfs_lua_program_new(&options, ret_program, error);
+}
+
+static struct wfs_lua_program *load(const char *source)
+{
+	struct wfs_lua_program *program = NULL;
+	struct wfs_error error = {0};
+	const int r = load_within(NULL, source, &program, &error);
+
+	assert_string_equal(error.message, "");
+	assert_int_equal(r, 0);
+	return program;
+}
+
+/* Calls `run` of @source with a host. */
+static void run(const char *source, const char *arguments, struct lua_answer *ret)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = load(source);
+	struct host host = {.host.call = host_call, .self = program};
+	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+
+	*ret = (struct lua_answer){0};
+	lua_answer_call(program, &call, arguments, ret);
+}
+
+static void assert_run(const char *source, const char *arguments, const char *expected)
+{
+	AUTO_ANSWER struct lua_answer answer;
+
+	run(source, arguments, &answer);
+
+	assert_string_equal(answer.error.message, "");
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_NONE);
+	assert_string_equal(wfs_buffer_text(&answer.text), expected);
+}
+
+/* Calling `run` fails by the code's own fault, with exactly this message. */
+static void assert_run_fails(const char *source, const char *arguments, const char *message)
+{
+	AUTO_ANSWER struct lua_answer answer;
+
+	run(source, arguments, &answer);
+
+	assert_string_equal(answer.error.message, message);
+	assert_int_equal(answer.r, -EIO);
+	assert_int_equal(answer.error.code, WFS_E_RUNTIME_ERROR);
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
+}
+
+/* --- life --- */
+
+static void free_accepts_null(void **state)
+{
+	(void)state;
+	wfs_lua_program_free(NULL);
+}
+
+static void code_that_does_not_compile_is_refused_with_its_line(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	struct wfs_error error = {0};
+
+	(void)state;
+	assert_int_equal(
+		load_within(NULL, "\nfunction run( return end", &program, &error), -EINVAL);
+
+	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
+	assert_non_null(strstr(error.message, "market.lua:2:"));
+	assert_null(program);
+}
+
+static void code_that_defines_none_of_the_functions_is_refused(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	struct wfs_error error = {0};
+
+	(void)state;
+	assert_int_equal(
+		load_within(NULL, "local function run() end run = 1 check = {}", &program, &error),
+		-EINVAL);
+
+	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
+	assert_string_equal(error.message,
+		"market.lua: expected a global function 'run' or 'check', found none");
+}
+
+static void one_of_the_functions_is_enough(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("function check() return 1 end");
+	AUTO_ANSWER struct lua_answer answer = {0};
+	struct wfs_lua_call call = {.function = "check"};
+
+	(void)state;
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_string_equal(wfs_buffer_text(&answer.text), "1");
+
+	call.function = "run";
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_int_equal(answer.r, -EIO);
+	assert_string_equal(answer.error.message, "market.lua: no function 'run'");
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
+}
+
+static void code_above_the_greatest_size_is_refused(void **state)
+{
+	enum { SIZE = WFS_LUA_SOURCE_MAX + 1 };
+	WFS_AUTO_FREE char *source = malloc(SIZE + 1);
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	struct wfs_error error = {0};
+
+	(void)state;
+	assert_non_null(source);
+	memset(source, '\n', SIZE);
+	source[SIZE] = '\0';
+
+	assert_int_equal(load_within(NULL, source, &program, &error), -EINVAL);
+	assert_string_equal(
+		error.message, "market.lua: 262145 bytes, the greatest size of a module is 262144");
+}
+
+static void a_main_chunk_that_fails_is_a_runtime_error(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	struct wfs_error error = {0};
+
+	(void)state;
+	assert_int_equal(
+		load_within(NULL, "error('no') function run() end", &program, &error), -EIO);
+	assert_string_equal(error.message, "market.lua:1: no");
+}
+
+static void loading_is_charged_and_bounded(void **state)
+{
+	static const char source[] = "for i = 1, 100000 do end function run() end";
+	struct wfs_lua_budget budget = {.instructions = 150000};
+	struct wfs_lua_program_options options = {
+		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
+		.name = "market.lua",
+		.source = wfs_bytes_text(source),
+		.functions = functions,
+		.budget = &budget,
+	};
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *second = NULL;
+	struct wfs_error error = {0};
+
+	(void)state;
+	assert_int_equal(wfs_lua_program_new(&options, &program, &error), 0);
+	assert_in_range(budget.used, 100000, 103000);
+
+	assert_int_equal(wfs_lua_program_new(&options, &second, &error), -EIO);
+	assert_string_equal(
+		error.message, "market.lua:1: more than 150000 instructions for one invocation");
+}
+
+static void code_that_was_checked_before_runs_when_it_is_called(void **state)
+{
+	const struct wfs_lua_program_options options = {
+		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
+		.name = "market.lua",
+		.source = wfs_bytes_text("error('here')"),
+	};
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	AUTO_ANSWER struct lua_answer answer = {0};
+	struct wfs_lua_call call = {.function = "run"};
+
+	(void)state;
+	assert_int_equal(wfs_lua_program_new(&options, &program, NULL), 0);
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_string_equal(answer.error.message, "market.lua:1: here");
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
+}
+
+/* --- a call --- */
+
+static void a_call_is_told_arguments_context_and_deps(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("function run(...) local c = ctx\n"
+		     "return {args = array{...}, caller = c.caller, origin = c.origin,\n"
+		     "id = c.artifact_id, method = c.method, seq = c.seq, at_ns = c.at_ns,\n"
+		     "random = c.random(1000), version = deps.lib.version} end");
+	WFS_AUTO_JSON json_t *deps = json_pack("{s{ss}}", "lib", "version", "1.2");
+	AUTO_ANSWER struct lua_answer answer = {0};
+	struct wfs_lua_call call = {
+		.function = "run",
+		.deps = deps,
+		.caller = "bob",
+		.origin = "alice",
+		.artifact_id = "market",
+		.method = "buy",
+		.seq = 42,
+		.at_ns = INT64_C(1700000000123456789),
+		.seed = {1, 2, 3},
+	};
+
+	(void)state;
+	lua_answer_call(program, &call, "[1,null,{\"a\":[]},\"x\"]", &answer);
+
+	assert_string_equal(answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&answer.text),
+		"{\"args\":[1,null,{\"a\":[]},\"x\"],\"at_ns\":1700000000123456789,"
+		"\"caller\":\"bob\",\"id\":\"market\",\"method\":\"buy\",\"origin\":\"alice\","
+		"\"random\":461,\"seq\":42,\"version\":\"1.2\"}");
+}
+
+static void what_is_not_given_is_nil(void **state)
+{
+	(void)state;
+	assert_run("function run() return {deps == nil, ctx.caller == nil, ctx.seq} end", NULL,
+		"[true,true,0]");
+}
+
+static void results_are_values_of_json(void **state)
+{
+	(void)state;
+	assert_run("function run() end", NULL, "null");
+	assert_run("function run() return nil end", NULL, "null");
+	assert_run("function run() return null end", NULL, "null");
+	assert_run("function run() return false end", NULL, "false");
+	assert_run("function run() return {} end", NULL, "{}");
+	assert_run("function run(a, b) return a + b end", "[40,2]", "42");
+	assert_run("function run(...) return select('#', ...) end", "[1,null,null]", "3");
+}
+
+static void results_that_are_not_one_value_are_refused(void **state)
+{
+	(void)state;
+	assert_run_fails("function run() return 1, 2 end", NULL,
+		"market.lua: run returned 2 values, expected one");
+	assert_run_fails("function run() return nil, 'reason' end", NULL,
+		"market.lua: run returned 2 values, expected one");
+	assert_run_fails("function run() return {a = {tostring}} end", NULL,
+		"market.lua: result of run: .a[1]: a function is not a JSON value");
+	assert_run_fails("function run() return ('x'):rep(1 << 20) end", NULL,
+		"market.lua: result of run: more than 1048576 bytes of JSON");
+}
+
+static void more_arguments_than_there_is_room_for_are_refused(void **state)
+{
+	enum { COUNT = 1000 * 1000 };
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	AUTO_ANSWER struct lua_answer answer;
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++)
+		wfs_buffer_append_text(&text, i == 0 ? "[1" : ",1");
+	wfs_buffer_append_byte(&text, ']');
+
+	run("function run() end", wfs_buffer_text(&text), &answer);
+	assert_int_equal(answer.r, -EIO);
+	assert_non_null(strstr(answer.error.message, "too many arguments"));
+}
+
+static void nothing_outlives_a_call(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("local count = 0\n"
+		     "function run() count = count + 1 total = (total or 0) + 1\n"
+		     "_G.kept = (kept or 0) + 1 ctx.x = (ctx.x or 0) + 1\n"
+		     "return {count, total, kept, ctx.x, ctx.random(1 << 40)} end");
+	AUTO_ANSWER struct lua_answer first = {0};
+	AUTO_ANSWER struct lua_answer second = {0};
+	struct wfs_lua_call call = {.function = "run"};
+
+	(void)state;
+	lua_answer_call(program, &call, NULL, &first);
+	lua_answer_call(program, &call, NULL, &second);
+
+	assert_non_null(strstr(wfs_buffer_text(&first.text), "[1,1,1,1,"));
+	assert_string_equal(wfs_buffer_text(&first.text), wfs_buffer_text(&second.text));
+}
+
+static void the_main_chunk_sees_nothing_of_the_call(void **state)
+{
+	(void)state;
+	assert_run("local c, d = ctx, deps local ok, why = pcall(store.get, 1)\n"
+		   "function run() return {c == nil, d == nil, ok, why} end",
+		NULL, "[true,true,false,\"store.get: not available outside of functions\"]");
+	assert_run("ctx = {caller = 'me'} deps = 1 function run() return {ctx.caller, deps} end",
+		NULL, "{}");
+}
+
+/* --- the host --- */
+
+static void the_host_is_asked_with_values(void **state)
+{
+	(void)state;
+	assert_run("function run() return store.get() end", NULL, "[]");
+	assert_run("function run() return store.get(1, 'x', {a = {}}, array{}, null, nil) end",
+		NULL, "[1,\"x\",{\"a\":{}},[],null]");
+	assert_run("function run() return store.get(nil, 1, nil, nil) end", NULL, "[null,1]");
+	assert_run(
+		"local get = store.get function run(...) return get(...)[2] end", "[1,2.5]", "2.5");
+	assert_run("function run() return {select('#', store.nothing()), store.nothing() == nil} "
+		   "end",
+		NULL, "[1,true]");
+	assert_run("function run() local t = store.get({}, 1) t[3] = 'x' return #t end", NULL, "3");
+}
+
+static void a_refusal_of_the_host_can_be_caught(void **state)
+{
+	(void)state;
+	assert_run_fails("function run()\nstore.refuse(1) end", NULL,
+		"market.lua:2: store.refuse: no such thing");
+	assert_run("function run() local ok, why = pcall(function() store.refuse() end)\n"
+		   "return {ok, why} end",
+		NULL, "[false,\"market.lua:1: store.refuse: no such thing\"]");
+}
+
+static void an_argument_that_is_not_json_is_an_ordinary_error(void **state)
+{
+	static const struct {
+		const char *call;
+		const char *message;
+	} cases[] = {
+		{"store.get(1, print or type)",
+			"store.get: argument #2: a function is not a JSON value"},
+		{"store.get({x = {type}})",
+			"store.get: argument #1: .x[1]: a function is not a JSON value"},
+		{"local t = {} t.t = t invoke(t)", "contains itself"},
+		{"invoke('\\xff')", "invoke: argument #1: string is not valid UTF-8"},
+		{"invoke(0/0)", "invoke: argument #1: number that JSON cannot carry"},
+		{"invoke(('x'):rep(1 << 19), ('x'):rep(1 << 19))",
+			"invoke: argument #2: more than 1048576 bytes of JSON"},
+		{"invoke(null, {1, x = 2})", "invoke: argument #2: array with the key 'x'"},
+		{"local t = array() for i = 1, 127 do t = {t} end invoke(t)",
+			"invoke: argument #1: [1][1]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+		AUTO_ANSWER struct lua_answer raised;
+		AUTO_ANSWER struct lua_answer caught;
+
+		print_message("%s\n", cases[i].call);
+		wfs_buffer_printf(&source, "function run()\n%s end", cases[i].call);
+		run(wfs_buffer_text(&source), NULL, &raised);
+		assert_int_equal(raised.failure, WFS_LUA_FAILURE_CODE);
+		assert_non_null(strstr(raised.error.message, "market.lua:2: "));
+		assert_non_null(strstr(raised.error.message, cases[i].message));
+
+		wfs_buffer_reset(&source);
+		wfs_buffer_printf(&source, "function run() return (pcall(function() %s end)) end",
+			cases[i].call);
+		run(wfs_buffer_text(&source), NULL, &caught);
+		assert_string_equal(wfs_buffer_text(&caught.text), "false");
+	}
+}
+
+static void the_deepest_argument_reaches_the_host(void **state)
+{
+	(void)state;
+	assert_run("function run() local t = array() for i = 1, 126 do t = {t} end\n"
+		   "local n = 0 t = store.get(t) while t do t = t[1] n = n + 1 end return n end",
+		NULL, "128");
+}
+
+static void a_failure_of_the_host_cannot_be_caught(void **state)
+{
+	static const char *const sources[] = {
+		"function run() break_down() end",
+		"function run() pcall(break_down) return 1 end",
+		"function run() xpcall(break_down, function() return 1 end) return 1 end",
+		"function run() while true do pcall(break_down) end end",
+		"function run() local x <close> = setmetatable({}, {__close = store.get})\n"
+		"pcall(break_down) return 1 end",
+		"function run() local x <close> = setmetatable({}, {__close = function()\n"
+		"store.get() end}) break_down() return 1 end",
+		"function run() table.sort({3, 2, 1}, break_down) return 1 end",
+		"function run() return (('x'):gsub('x', break_down)) end",
+		"function run() return tostring(setmetatable({}, {__tostring = function()\n"
+		"break_down() end})) end",
+		"function run() xpcall(error, break_down) return 1 end",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(sources); i++) {
+		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = load(sources[i]);
+		struct host host = {.host.call = host_call, .self = program};
+		struct wfs_lua_call call = {.function = "run", .host = &host.host};
+		AUTO_ANSWER struct lua_answer answer = {0};
+
+		print_message("%s\n", sources[i]);
+		lua_answer_call(program, &call, NULL, &answer);
+		assert_int_equal(answer.r, -ENOSPC);
+		assert_int_equal(answer.error.code, WFS_E_STORE_FULL);
+		assert_string_equal(answer.error.message, "the store is full");
+		assert_int_equal(answer.failure, WFS_LUA_FAILURE_HOST);
+		assert_int_equal(host.call_count, 1);
+	}
+}
+
+static void a_bound_ends_asking_the_host(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("function run() local x <close> = setmetatable({}, {__close = store.get})\n"
+		     "return ('x'):rep(1 << 40) end");
+	struct host host = {.host.call = host_call, .self = program};
+	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
+	assert_string_equal(
+		answer.error.message, "market.lua:2: more than 67108864 bytes of memory");
+	assert_int_equal(host.call_count, 0);
+}
+
+static void without_a_host_its_functions_raise(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("function check() return store.get(1) end");
+	struct wfs_lua_call call = {.function = "check"};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
+	assert_string_equal(
+		answer.error.message, "market.lua:1: store.get: not available in 'check'");
+}
+
+static void tables_of_the_host_cannot_be_written(void **state)
+{
+	static const char *const bodies[] = {
+		"store.get = 1",
+		"store.x = 1",
+		"setmetatable(store, {})",
+		"getmetatable(store).__index = {}",
+		"table.insert(store, 1)",
+		"next(store).x = 1",
+		"array(store)",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(bodies); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+		AUTO_ANSWER struct lua_answer answer;
+
+		print_message("%s\n", bodies[i]);
+		wfs_buffer_printf(&source, "function run() %s end", bodies[i]);
+		run(wfs_buffer_text(&source), NULL, &answer);
+		assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
+	}
+	assert_run("function run() return {getmetatable(store), rawget(store, 'get') == nil,\n"
+		   "next(store) == nil, tostring(store.get)} end",
+		NULL, "[false,true,true,\"function\"]");
+}
+
+static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("function run() local was = store.get(7)[1]\n"
+		     "store = {get = function() return {8} end} return {was, store.get()[1]} end");
+	struct host host = {.host.call = host_call, .self = program};
+	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		lua_answer_call(program, &call, NULL, &answer);
+		assert_string_equal(wfs_buffer_text(&answer.text), "[7,8]");
+	}
+}
+
+static void asking_the_host_is_charged(void **state)
+{
+	struct wfs_lua_budget budget = {.instructions = 50000000};
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("function run(n) local s = ('x'):rep(8000) for i = 1, n do store.get(s) end "
+		     "end");
+	struct host host = {.host.call = host_call, .self = program, .budget = &budget};
+	struct wfs_lua_call call = {.function = "run", .host = &host.host, .budget = &budget};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	lua_answer_call(program, &call, "[100]", &answer);
+	assert_string_equal(answer.error.message, "");
+	/* 1000 for the bytes and 100 for asking, each time. */
+	assert_in_range(budget.used, 110000, 140000);
+
+	lua_answer_call(program, &call, "[1000000]", &answer);
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
+}
+
+/* --- bounds --- */
+
+static void a_bound_is_another_kind_of_failure(void **state)
+{
+	static const struct {
+		const char *source;
+		const char *message;
+	} cases[] = {
+		{"function run()\nwhile true do end end",
+			"market.lua:2: more than 200000 instructions"},
+		{"function run() pcall(function() while true do end end) return 1 end",
+			"market.lua:1: more than 200000 instructions"},
+		{"function run() return ('x'):rep(1 << 40) end",
+			"market.lua:1: more than 4194304 bytes of memory"},
+	};
+	static const struct wfs_lua_limits limits = {
+		.instructions = 200000, .memory_bytes = 4 << 20, .output_bytes = 1 << 16};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+		struct wfs_lua_call call = {.function = "run"};
+		AUTO_ANSWER struct lua_answer answer = {0};
+
+		print_message("%s\n", cases[i].source);
+		assert_int_equal(load_within(&limits, cases[i].source, &program, NULL), 0);
+		/* Twice: the program is usable after it was stopped. */
+		for (int n = 0; n < 2; n++) {
+			lua_answer_call(program, &call, NULL, &answer);
+			assert_int_equal(answer.r, -EIO);
+			assert_int_equal(answer.error.code, WFS_E_RUNTIME_ERROR);
+			assert_string_equal(answer.error.message, cases[i].message);
+			assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
+		}
+	}
+}
+
+static void a_weak_table_is_the_fault_of_the_code(void **state)
+{
+	(void)state;
+	assert_run_fails("function run() local m = {} local t = setmetatable({}, m)\n"
+			 "m.__mode = 'v' for i = 1, 1e5 do t[i] = {} end end",
+		NULL, "market.lua:2: '__mode' in a metatable is not available");
+}
+
+/* --- calls within calls --- */
+
+/* Two programs, the first of which calls the second, on one budget. */
+struct nest {
+	struct wfs_lua_program *outer;
+	struct wfs_lua_program *inner;
+	struct wfs_lua_budget budget;
+	struct host host;
+	struct lua_answer answer;
+};
+
+static void nest_run(struct nest *nest, const struct wfs_lua_limits *limits, const char *outer,
+	const char *inner, const char *arguments)
+{
+	struct wfs_lua_call call = {
+		.function = "run", .host = &nest->host.host, .budget = &nest->budget};
+
+	*nest = (struct nest){.budget.instructions = limits->instructions};
+	assert_int_equal(load_within(limits, outer, &nest->outer, NULL), 0);
+	assert_int_equal(load_within(limits, inner, &nest->inner, NULL), 0);
+	nest->host = (struct host){.host.call = host_call,
+		.self = nest->outer,
+		.other = nest->inner,
+		.budget = &nest->budget};
+	lua_answer_call(nest->outer, &call, arguments, &nest->answer);
+}
+
+static void nest_done(struct nest *nest)
+{
+	wfs_lua_program_free(nest->outer);
+	wfs_lua_program_free(nest->inner);
+	lua_answer_done(&nest->answer);
+}
+#define AUTO_NEST WFS_CLEANUP(nest_done)
+
+#define SMALL                      \
+	(&(struct wfs_lua_limits){ \
+		.instructions = 1000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
+
+#define LITTLE_MEMORY              \
+	(&(struct wfs_lua_limits){ \
+		.instructions = 50000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
+
+static void a_nested_call_answers(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL, "function run(a) return {a, invoke(a + 1), invoke(a + 2)} end",
+		"n = 0 function run(a) n = n + 1 return a * 10 + n end", "[1]");
+
+	assert_string_equal(nest.answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[1,21,31]");
+}
+
+static void a_nested_call_is_told_what_is_left_of_the_budget(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL,
+		"function run() for i = 1, 100000 do end invoke() store.get() return 1 end",
+		"function run() for i = 1, 200000 do end end", NULL);
+
+	assert_string_equal(nest.answer.error.message, "");
+	assert_in_range(nest.host.used, 300000, 306000);
+	assert_in_range(nest.budget.used, 300000, 307000);
+}
+
+static void calls_together_have_the_instructions_of_one(void **state)
+{
+	AUTO_NEST struct nest nest;
+	AUTO_NEST struct nest second;
+
+	/* The outer one ends by what the nested ones used. */
+	(void)state;
+	nest_run(&nest, SMALL, "function run() for i = 1, 20 do invoke() end return 1 end",
+		"function run() for i = 1, 100000 do end end", NULL);
+	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
+	assert_string_equal(nest.answer.error.message,
+		"market.lua:1: more than 1000000 instructions for one invocation");
+	assert_int_equal(nest.host.call_count, 10);
+	assert_in_range(nest.budget.used, 1000000, 1010000);
+
+	/* The nested one ends by what the outer one used, and the outer one does not go on. */
+	nest_run(&second, SMALL,
+		"function run() for i = 1, 900000 do end pcall(invoke) return 1 end",
+		"function run() while true do end end", NULL);
+	assert_int_equal(second.host.failure, WFS_LUA_FAILURE_BOUND);
+	assert_string_equal(second.host.error.message,
+		"market.lua:1: more than 1000000 instructions for one invocation");
+	assert_int_equal(second.answer.failure, WFS_LUA_FAILURE_BOUND);
+	assert_in_range(second.budget.used, 1000000, 1004000);
+}
+
+static void short_calls_are_counted(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL, "function run() while true do invoke() end end",
+		"function run() end", NULL);
+	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
+	assert_in_range(nest.host.call_count, 100, 1000);
+}
+
+static void a_nested_call_has_the_memory_that_is_left(void **state)
+{
+	/* The inner one keeps as many MiB as it is told. */
+	static const char inner[] = "function run(n) return #('x'):rep(n << 20) end";
+	AUTO_NEST struct nest enough;
+	AUTO_NEST struct nest little;
+
+	(void)state;
+	nest_run(&enough, LITTLE_MEMORY,
+		"function run(n) local s = ('x'):rep(n << 20) return {invoke(2), #s} end", inner,
+		"[1]");
+	assert_string_equal(enough.answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&enough.answer.text), "[2097152,1048576]");
+
+	nest_run(&little, LITTLE_MEMORY,
+		"function run(n) local s = ('x'):rep(n << 20) return {invoke(6), #s} end", inner,
+		"[3]");
+	assert_string_equal(wfs_buffer_text(&little.answer.text), "[null,3145728]");
+	assert_int_equal(little.host.failure, WFS_LUA_FAILURE_BOUND);
+	assert_non_null(
+		strstr(little.host.error.message, "bytes of memory, which its callers left"));
+}
+
+/* Leaves 4.5 MiB of garbage that no safe point has collected yet. */
+#define MAKE_GARBAGE "local a, b = ('x'):rep(2 << 20), ('x'):rep(5 << 19) a, b = nil, nil\n"
+
+static void garbage_of_the_outer_call_is_not_missed(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	/* Making the text takes twice its size. */
+	(void)state;
+	nest_run(&nest, LITTLE_MEMORY, "function run() " MAKE_GARBAGE "return invoke() end",
+		"function run() return #('x'):rep(5 << 19) end", NULL);
+	assert_string_equal(nest.answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "2621440");
+}
+
+static void collecting_for_a_nested_call_shows_no_weak_table(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, LITTLE_MEMORY,
+		"function run() local m = {} local t = setmetatable({}, m) t[1] = {}\n" MAKE_GARBAGE
+		"m.__mode = 'v' invoke() return #t end",
+		"function run() end", NULL);
+	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_CODE);
+	assert_non_null(strstr(nest.answer.error.message, "'__mode' in a metatable"));
+}
+
+static void a_failed_nested_call_leaves_the_outer_one_alone(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL, "function run() local a = invoke(1) return {a, invoke(2)} end",
+		"function run(n) if n == 1 then error('no') end return n end", NULL);
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[null,2]");
+	assert_string_equal(nest.host.error.message, "market.lua:1: no");
+}
+
+static void a_program_is_not_called_while_it_runs(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		load("function run() return {invoke() == null} end");
+	struct host host = {.host.call = host_call, .self = program, .other = program};
+	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	assert_false(wfs_lua_program_is_running(program));
+	lua_answer_call(program, &call, NULL, &answer);
+
+	assert_string_equal(wfs_buffer_text(&answer.text), "[true]");
+	assert_int_equal(host.error.code, WFS_E_INTERNAL_ERROR);
+	assert_string_equal(host.error.message, "market.lua: called while it runs already");
+	assert_int_equal(host.failure, WFS_LUA_FAILURE_HOST);
+	assert_false(wfs_lua_program_is_running(program));
+}
+
+static void the_locale_is_restored(void **state)
+{
+	const locale_t mine = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	assert_true(mine != (locale_t)0);
+	uselocale(mine);
+	nest_run(
+		&nest, SMALL, "function run() invoke() return 1.5 end", "function run() end", NULL);
+	assert_true(uselocale((locale_t)0) == mine);
+	uselocale(LC_GLOBAL_LOCALE);
+	freelocale(mine);
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "1.5");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(free_accepts_null),
+		cmocka_unit_test(code_that_does_not_compile_is_refused_with_its_line),
+		cmocka_unit_test(code_that_defines_none_of_the_functions_is_refused),
+		cmocka_unit_test(one_of_the_functions_is_enough),
+		cmocka_unit_test(code_above_the_greatest_size_is_refused),
+		cmocka_unit_test(a_main_chunk_that_fails_is_a_runtime_error),
+		cmocka_unit_test(loading_is_charged_and_bounded),
+		cmocka_unit_test(code_that_was_checked_before_runs_when_it_is_called),
+		cmocka_unit_test(a_call_is_told_arguments_context_and_deps),
+		cmocka_unit_test(what_is_not_given_is_nil),
+		cmocka_unit_test(results_are_values_of_json),
+		cmocka_unit_test(results_that_are_not_one_value_are_refused),
+		cmocka_unit_test(more_arguments_than_there_is_room_for_are_refused),
+		cmocka_unit_test(nothing_outlives_a_call),
+		cmocka_unit_test(the_main_chunk_sees_nothing_of_the_call),
+		cmocka_unit_test(the_host_is_asked_with_values),
+		cmocka_unit_test(a_refusal_of_the_host_can_be_caught),
+		cmocka_unit_test(an_argument_that_is_not_json_is_an_ordinary_error),
+		cmocka_unit_test(the_deepest_argument_reaches_the_host),
+		cmocka_unit_test(a_failure_of_the_host_cannot_be_caught),
+		cmocka_unit_test(a_bound_ends_asking_the_host),
+		cmocka_unit_test(without_a_host_its_functions_raise),
+		cmocka_unit_test(tables_of_the_host_cannot_be_written),
+		cmocka_unit_test(a_function_of_the_host_that_is_replaced_is_so_for_one_call),
+		cmocka_unit_test(asking_the_host_is_charged),
+		cmocka_unit_test(a_bound_is_another_kind_of_failure),
+		cmocka_unit_test(a_weak_table_is_the_fault_of_the_code),
+		cmocka_unit_test(a_nested_call_answers),
+		cmocka_unit_test(a_nested_call_is_told_what_is_left_of_the_budget),
+		cmocka_unit_test(calls_together_have_the_instructions_of_one),
+		cmocka_unit_test(short_calls_are_counted),
+		cmocka_unit_test(a_nested_call_has_the_memory_that_is_left),
+		cmocka_unit_test(garbage_of_the_outer_call_is_not_missed),
+		cmocka_unit_test(collecting_for_a_nested_call_shows_no_weak_table),
+		cmocka_unit_test(a_failed_nested_call_leaves_the_outer_one_alone),
+		cmocka_unit_test(a_program_is_not_called_while_it_runs),
+		cmocka_unit_test(the_locale_is_restored),
+	};
+
+	return cmocka_run_group_tests_name("lua-program", tests, NULL, NULL);
+}
