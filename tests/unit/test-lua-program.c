@@ -3,6 +3,7 @@
 #include <locale.h>
 
 #include "tests/unit/lua-helper.h"
+#include "tests/unit/malloc-helper.h"
 
 static const char *const functions[] = {"run", "check", NULL};
 
@@ -561,7 +562,7 @@ static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **st
 
 static void asking_the_host_is_charged(void **state)
 {
-	struct wfs_lua_budget budget = {.instructions = 50000000};
+	struct wfs_lua_budget budget = {.instructions = 1000000};
 	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
 		load("function run(n) local s = ('x'):rep(8000) for i = 1, n do store.get(s) end "
 		     "end");
@@ -827,6 +828,47 @@ static void the_locale_is_restored(void **state)
 	assert_string_equal(wfs_buffer_text(&nest.answer.text), "1.5");
 }
 
+/* --- the host's memory --- */
+
+static void a_failing_allocation_is_told_and_survived(void **state)
+{
+	static const char source[] =
+		"function run(n) local t = {} for i = 1, 40 do t[i] = {i} end\n"
+		"return {store.get(t, n), pcall(store.get, n)} end";
+	bool failed = true;
+	unsigned int n = 1;
+
+	(void)state;
+	for (; failed; n++) {
+		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+		AUTO_ANSWER struct lua_answer answer = {0};
+		struct host host = {.host.call = host_call};
+		struct wfs_lua_call call = {.function = "run", .host = &host.host};
+		WFS_AUTO_JSON json_t *arguments = json_pack("[i]", 1);
+		WFS_AUTO_JSON json_t *value = NULL;
+		int r = 0;
+
+		call.arguments = arguments;
+		allocations_until_failure = n;
+		r = load_within(NULL, source, &program, NULL);
+		if (r == 0) {
+			r = wfs_lua_program_call(program, &call, &value, NULL);
+			assert_int_equal(
+				call.failure, r == 0 ? WFS_LUA_FAILURE_NONE : WFS_LUA_FAILURE_HOST);
+		}
+		/* Giving memory back is no failure: the larger block stays. */
+		failed = allocations_until_failure == 0;
+		allocations_until_failure = 0;
+		if (r != 0)
+			assert_int_equal(r, -ENOMEM);
+		if (program) {
+			lua_answer_call(program, &call, "[1]", &answer);
+			assert_int_equal(answer.r, 0);
+		}
+	}
+	assert_true(n > 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -867,6 +909,7 @@ int main(void)
 		cmocka_unit_test(a_failed_nested_call_leaves_the_outer_one_alone),
 		cmocka_unit_test(a_program_is_not_called_while_it_runs),
 		cmocka_unit_test(the_locale_is_restored),
+		cmocka_unit_test(a_failing_allocation_is_told_and_survived),
 	};
 
 	return cmocka_run_group_tests_name("lua-program", tests, NULL, NULL);

@@ -379,18 +379,6 @@ static void errors_carry_name_and_line(void **state)
 	assert_body_fails("string.rep()", "bad argument #1 to 'rep'");
 }
 
-static void an_error_value_is_shown_without_calling_it(void **state)
-{
-	(void)state;
-	assert_body_fails("error({code = 1})", "package.lua: error with a table for its message");
-	assert_body_fails(
-		"error(setmetatable({}, {__tostring = function() while true do end end}))",
-		"error with a table");
-	assert_body_fails("error()", "error with a nil");
-	assert_body_fails("error(null)", "error with a userdata");
-	assert_body_fails("error('\\xff\\xfe')", "package.lua:2:");
-}
-
 /* --- nothing outlives a step --- */
 
 /* Runs two steps of one module; the second one's state is @expected. */
@@ -539,7 +527,6 @@ int main(void)
 		cmocka_unit_test(a_stored_state_in_another_form_is_the_same_value),
 		cmocka_unit_test(a_stored_state_that_is_no_document_is_refused),
 		cmocka_unit_test(errors_carry_name_and_line),
-		cmocka_unit_test(an_error_value_is_shown_without_calling_it),
 		cmocka_unit_test(globals_do_not_outlive_a_step),
 		cmocka_unit_test(locals_of_the_main_chunk_do_not_outlive_a_step),
 		cmocka_unit_test(the_random_generator_starts_anew),
