@@ -19,18 +19,10 @@ enum {
 	UPVALUE_COUNT = 2,
 };
 
-/* Nothing may ask the host once the call has stopped, such as the closing of a variable. */
-static void refuse_after_stop(lua_State *L)
-{
-	const struct wfs_lua *const lua = wfs_lua_of(L);
-
-	if (lua->stop != WFS_LUA_GOING)
-		wfs_lua_raise_stop(L);
-	if (lua->refused)
-		wfs_lua_stop_now(L, WFS_LUA_STOP_MEMORY);
-}
-
-/* All arguments as the text of an array. */
+/*
+ * All arguments as the text of an array. The charge raises when the call has stopped, so that nothing
+ * asks the host then: the closing of a variable might.
+ */
 static void write_arguments(lua_State *L, const char *name, struct wfs_buffer *buffer)
 {
 	int count = lua_gettop(L);
@@ -86,7 +78,6 @@ static int call_host(lua_State *L)
 	const char *const name = lua_tostring(L, lua_upvalueindex(UPVALUE_NAME));
 	int r = 0;
 
-	refuse_after_stop(L);
 	if (!calling || !calling->open)
 		return luaL_error(L, "%s: not available outside of functions", name);
 	if (!calling->call->host)

@@ -110,9 +110,9 @@ struct wfs_lua {
 	uint64_t run_charge;    /* what each run costs before it begins */
 	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
 
-	struct wfs_lua_budget *budget; /* of the step that runs; may be NULL */
-	const uint8_t *seed; /* of the step that runs; NULL once `random` was made from it */
-	uint64_t random[4];  /* xoshiro256** of ctx.random() */
+	struct wfs_lua_budget *budget; /* of the run; may be NULL */
+	const uint8_t *seed;           /* of the run; NULL once `random` was made from it */
+	uint64_t random[4];            /* xoshiro256** of ctx.random() */
 
 	/* Of a program. */
 	const struct wfs_lua_binding *bindings;
@@ -169,6 +169,14 @@ void wfs_lua_push_globals(lua_State *L);
 /** wfs_lua_push_function() - push the function @name of the table at @globals, raw. Return: false,
  *  with nothing pushed, when it is none. */
 bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
+
+/**
+ * wfs_lua_parse_output() - output @i, which wfs_lua_write_json has written, as a value
+ * @what: it is, for messages
+ * Return: 0, -EIO (runtime_error: too many values), -ENOMEM.
+ */
+int wfs_lua_parse_output(const struct wfs_lua *lua, size_t i, const char *what, json_t **ret_json,
+	struct wfs_error *error);
 
 /** wfs_lua_trim() - give back scratch memory that has become large. */
 void wfs_lua_trim(struct wfs_lua *lua);

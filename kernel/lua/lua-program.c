@@ -74,23 +74,6 @@ static int protected_call(lua_State *L)
 	return 0;
 }
 
-static int parse_result(const struct wfs_lua *lua, const char *function, json_t **ret_value,
-	struct wfs_error *error)
-{
-	const struct wfs_buffer *const text = &lua->output[0];
-	int r = 0;
-
-	r = wfs_buffer_check(text);
-	if (r < 0)
-		return wfs_error_from_errno(error, r, "run '%s'", lua->name);
-	r = wfs_json_parse_bounded(text->data, text->size, ret_value, error);
-	if (r == -EFBIG)
-		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-			"%s: result of %s: more than %d values of JSON", lua->name, function,
-			WFS_JSON_VALUES_MAX);
-	return wfs_trace(r);
-}
-
 static enum wfs_lua_failure failure_of(const struct wfs_lua *lua, int r)
 {
 	switch (lua->stop) {
@@ -129,7 +112,7 @@ static int run_call(struct wfs_lua *lua, struct wfs_lua_calling *calling, json_t
 	bound_memory(lua, call->outer);
 	r = wfs_lua_run(lua, protected_call, calling, error);
 	if (r == 0)
-		r = parse_result(lua, call->function, ret_value, error);
+		r = wfs_lua_parse_output(lua, 0, "the result", ret_value, error);
 	lua->calling = NULL;
 	lua->budget = NULL;
 	return r;

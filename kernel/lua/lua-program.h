@@ -11,7 +11,9 @@
  *
  * A program may be called while another one waits for its host, so calls nest; a program that runs
  * is never called again. All calls of a nest share one budget of instructions and processor time,
- * and each has the memory that those around it leave.
+ * and each has the memory that those around it leave. Near a bound whether a call passes may depend
+ * on the garbage that earlier ones left (lua.h): whoever makes a failure a value for others looks
+ * whether it was a bound's.
  * Thread: a program, and all that is nested in its calls, belong to one thread at a time.
  * Source: spec 4, "Executable artifacts".
  */
@@ -40,7 +42,7 @@ struct wfs_lua_binding {
 /* The host. Embedded in what it works on. */
 struct wfs_lua_host {
 	/**
-	 * call() - do what the program asks for
+	 * call() - do what the program asks for; it may call other programs
 	 * @binding_index: of the row in the table of bindings
 	 * @arguments: array; nil is null, but at the end it is left out
 	 * @ret_value: takes a reference; what the function returns; NULL: nil

@@ -105,20 +105,9 @@ static int protected_step(lua_State *L)
 /* Output @i as a value; leaves NULL when there is none. */
 static int parse_output(struct run *run, size_t i, json_t **ret_json, struct wfs_error *error)
 {
-	const struct wfs_buffer *const output = &run->lua->output[i];
-	int r = 0;
-
 	if (!run->has_output[i])
 		return 0;
-	r = wfs_json_parse_bounded(output->data, output->size, ret_json, error);
-	if (r == -EFBIG)
-		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-			"%s: more than %d values of JSON in %s", run->lua->name,
-			WFS_JSON_VALUES_MAX, output_names[i]);
-	/* What the writer accepts is JSON; nesting inside the array is all that can be too much. */
-	return r == -EINVAL ? wfs_error_set(error, WFS_E_INTERNAL_ERROR, "%s: %s are not JSON",
-				      run->lua->name, output_names[i])
-			    : r;
+	return wfs_lua_parse_output(run->lua, i, output_names[i], ret_json, error);
 }
 
 static int take_result(struct run *run, struct wfs_lua_result *result, struct wfs_error *error)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/base/json.h"
 #include "kernel/lua/lua-impl.h"
 
 enum {
@@ -319,6 +320,25 @@ void wfs_lua_done(struct wfs_lua *lua)
 	free(lua->members);
 	free(lua->source);
 	free(lua->name);
+}
+
+int wfs_lua_parse_output(const struct wfs_lua *lua, size_t i, const char *what, json_t **ret_json,
+	struct wfs_error *error)
+{
+	const struct wfs_buffer *const output = &lua->output[i];
+	int r = wfs_buffer_check(output);
+
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "run '%s'", lua->name);
+	r = wfs_json_parse_bounded(output->data, output->size, ret_json, error);
+	if (r == -EFBIG)
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"%s: more than %d values of JSON in %s", lua->name, WFS_JSON_VALUES_MAX,
+			what);
+	/* What the writer accepts is JSON. */
+	return r == -EINVAL
+		? wfs_error_set(error, WFS_E_INTERNAL_ERROR, "%s: %s: not JSON", lua->name, what)
+		: r;
 }
 
 void wfs_lua_trim(struct wfs_lua *lua)
