@@ -1,114 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: their life, what a call is told and gives, the host, and calls within calls. */
-#include <locale.h>
-
-#include "tests/unit/lua-helper.h"
+/* Programs: their life, what a call is told and gives, and the host. */
 #include "tests/unit/malloc-helper.h"
-
-static const char *const functions[] = {"run", "check", NULL};
-
-/* --- a host --- */
-
-enum {
-	GET, /* gives its arguments back */
-	REFUSE,
-	NOTHING,
-	BREAK,
-	INVOKE, /* calls the other program with the arguments */
-};
-
-static const struct wfs_lua_binding bindings[] = {
-	[GET] = {"store", "get"},
-	[REFUSE] = {"store", "refuse"},
-	[NOTHING] = {"store", "nothing"},
-	[BREAK] = {NULL, "break_down"},
-	[INVOKE] = {NULL, "invoke"},
-};
-
-struct host {
-	struct wfs_lua_host host;
-	struct wfs_lua_program *self;
-	struct wfs_lua_program *other;
-	struct wfs_lua_budget *budget;
-	unsigned int call_count;
-	uint64_t used;                /* of the budget, when it was asked last */
-	enum wfs_lua_failure failure; /* of the nested call */
-	struct wfs_error error;
-};
-
-/* What the other program answers, or null and how it failed. */
-static int host_invoke(struct host *host, const json_t *arguments, json_t **ret_value)
-{
-	struct wfs_lua_call call = {
-		.function = "run",
-		.arguments = arguments,
-		.host = &host->host,
-		.outer = host->self,
-		.budget = host->budget,
-	};
-	const int r = wfs_lua_program_call(host->other, &call, ret_value, &host->error);
-
-	host->failure = call.failure;
-	if (r < 0)
-		*ret_value = json_null();
-	return 0;
-}
-
-static int host_call(struct wfs_lua_host *base, size_t binding_index, const json_t *arguments,
-	json_t **ret_value, struct wfs_error *error)
-{
-	struct host *const host = (struct host *)base;
-
-	host->call_count++;
-	host->used = host->budget ? host->budget->used : 0;
-	switch (binding_index) {
-	case GET:
-		*ret_value = json_deep_copy(arguments);
-		return *ret_value ? 0 : -ENOMEM;
-	case REFUSE:
-		wfs_error_set(error, WFS_E_NOT_FOUND, "no such thing");
-		return 1;
-	case NOTHING:
-		return 0;
-	case INVOKE:
-		return host_invoke(host, arguments, ret_value);
-	default:
-		return wfs_error_set(error, WFS_E_STORE_FULL, "the store is full");
-	}
-}
-
-/* --- what the tests do --- */
-
-static int load_within(const struct wfs_lua_limits *limits, const char *source,
-	struct wfs_lua_program **ret_program, struct wfs_error *error)
-{
-	const struct wfs_lua_program_options options = {
-		.limits = limits ? limits : &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
-		.name = "market.lua",
-		.source = wfs_bytes_text(source),
-		.functions = functions,
-		.bindings = bindings,
-		.binding_count = WFS_ARRAY_COUNT(bindings),
-	};
-
-	return wfs_lua_program_new(&options, ret_program, error);
-}
-
-static struct wfs_lua_program *load(const char *source)
-{
-	struct wfs_lua_program *program = NULL;
-	struct wfs_error error = {0};
-	const int r = load_within(NULL, source, &program, &error);
-
-	assert_string_equal(error.message, "");
-	assert_int_equal(r, 0);
-	return program;
-}
+#include "tests/unit/program-helper.h"
 
 /* Calls `run` of @source with a host. */
 static void run(const char *source, const char *arguments, struct lua_answer *ret)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = load(source);
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(source);
 	struct host host = {.host.call = host_call, .self = program};
 	struct wfs_lua_call call = {.function = "run", .host = &host.host};
 
@@ -155,7 +53,7 @@ static void code_that_does_not_compile_is_refused_with_its_line(void **state)
 
 	(void)state;
 	assert_int_equal(
-		load_within(NULL, "\nfunction run( return end", &program, &error), -EINVAL);
+		program_load_within(NULL, "\nfunction run( return end", &program, &error), -EINVAL);
 
 	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
 	assert_non_null(strstr(error.message, "market.lua:2:"));
@@ -168,8 +66,8 @@ static void code_that_defines_none_of_the_functions_is_refused(void **state)
 	struct wfs_error error = {0};
 
 	(void)state;
-	assert_int_equal(
-		load_within(NULL, "local function run() end run = 1 check = {}", &program, &error),
+	assert_int_equal(program_load_within(NULL, "local function run() end run = 1 check = {}",
+				 &program, &error),
 		-EINVAL);
 
 	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
@@ -180,7 +78,7 @@ static void code_that_defines_none_of_the_functions_is_refused(void **state)
 static void one_of_the_functions_is_enough(void **state)
 {
 	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("function check() return 1 end");
+		program_load("function check() return 1 end");
 	AUTO_ANSWER struct lua_answer answer = {0};
 	struct wfs_lua_call call = {.function = "check"};
 
@@ -207,7 +105,7 @@ static void code_above_the_greatest_size_is_refused(void **state)
 	memset(source, '\n', SIZE);
 	source[SIZE] = '\0';
 
-	assert_int_equal(load_within(NULL, source, &program, &error), -EINVAL);
+	assert_int_equal(program_load_within(NULL, source, &program, &error), -EINVAL);
 	assert_string_equal(
 		error.message, "market.lua: 262145 bytes, the greatest size of a module is 262144");
 }
@@ -219,7 +117,8 @@ static void a_main_chunk_that_fails_is_a_runtime_error(void **state)
 
 	(void)state;
 	assert_int_equal(
-		load_within(NULL, "error('no') function run() end", &program, &error), -EIO);
+		program_load_within(NULL, "error('no') function run() end", &program, &error),
+		-EIO);
 	assert_string_equal(error.message, "market.lua:1: no");
 }
 
@@ -231,7 +130,7 @@ static void loading_is_charged_and_bounded(void **state)
 		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
 		.name = "market.lua",
 		.source = wfs_bytes_text(source),
-		.functions = functions,
+		.functions = host_functions,
 		.budget = &budget,
 	};
 	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
@@ -269,11 +168,11 @@ static void code_that_was_checked_before_runs_when_it_is_called(void **state)
 
 static void a_call_is_told_arguments_context_and_deps(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("function run(...) local c = ctx\n"
-		     "return {args = array{...}, caller = c.caller, origin = c.origin,\n"
-		     "id = c.artifact_id, method = c.method, seq = c.seq, at_ns = c.at_ns,\n"
-		     "random = c.random(1000), version = deps.lib.version} end");
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(
+		"function run(...) local c = ctx\n"
+		"return {args = array{...}, caller = c.caller, origin = c.origin,\n"
+		"id = c.artifact_id, method = c.method, seq = c.seq, at_ns = c.at_ns,\n"
+		"random = c.random(1000), version = deps.lib.version} end");
 	WFS_AUTO_JSON json_t *deps = json_pack("{s{ss}}", "lib", "version", "1.2");
 	AUTO_ANSWER struct lua_answer answer = {0};
 	struct wfs_lua_call call = {
@@ -330,6 +229,32 @@ static void results_that_are_not_one_value_are_refused(void **state)
 		"market.lua: result of run: more than 1048576 bytes of JSON");
 }
 
+static void more_values_than_json_may_have_are_refused(void **state)
+{
+	static const char source[] = "function run(give) local t = {}\n"
+				     "for i = 1, (1 << 20) + 1 do t[i] = 0 end\n"
+				     "if give then store.get(t) end return t end";
+	static const struct wfs_lua_limits limits = {
+		.instructions = 50000000, .memory_bytes = 64 << 20, .output_bytes = 16 << 20};
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	struct host host = {.host.call = host_call};
+	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	assert_int_equal(program_load_within(&limits, source, &program, NULL), 0);
+	lua_answer_call(program, &call, "[false]", &answer);
+	assert_string_equal(
+		answer.error.message, "market.lua: more than 1048576 values of JSON in the result");
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
+
+	lua_answer_call(program, &call, "[true]", &answer);
+	assert_non_null(strstr(answer.error.message, "market.lua:3: store.get: "));
+	assert_non_null(strstr(answer.error.message, "1048576"));
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
+	assert_int_equal(host.call_count, 0);
+}
+
 static void more_arguments_than_there_is_room_for_are_refused(void **state)
 {
 	enum { COUNT = 1000 * 1000 };
@@ -349,10 +274,10 @@ static void more_arguments_than_there_is_room_for_are_refused(void **state)
 static void nothing_outlives_a_call(void **state)
 {
 	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("local count = 0\n"
-		     "function run() count = count + 1 total = (total or 0) + 1\n"
-		     "_G.kept = (kept or 0) + 1 ctx.x = (ctx.x or 0) + 1\n"
-		     "return {count, total, kept, ctx.x, ctx.random(1 << 40)} end");
+		program_load("local count = 0\n"
+			     "function run() count = count + 1 total = (total or 0) + 1\n"
+			     "_G.kept = (kept or 0) + 1 ctx.x = (ctx.x or 0) + 1\n"
+			     "return {count, total, kept, ctx.x, ctx.random(1 << 40)} end");
 	AUTO_ANSWER struct lua_answer first = {0};
 	AUTO_ANSWER struct lua_answer second = {0};
 	struct wfs_lua_call call = {.function = "run"};
@@ -471,7 +396,7 @@ static void a_failure_of_the_host_cannot_be_caught(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(sources); i++) {
-		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = load(sources[i]);
+		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(sources[i]);
 		struct host host = {.host.call = host_call, .self = program};
 		struct wfs_lua_call call = {.function = "run", .host = &host.host};
 		AUTO_ANSWER struct lua_answer answer = {0};
@@ -488,9 +413,9 @@ static void a_failure_of_the_host_cannot_be_caught(void **state)
 
 static void a_bound_ends_asking_the_host(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("function run() local x <close> = setmetatable({}, {__close = store.get})\n"
-		     "return ('x'):rep(1 << 40) end");
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(
+		"function run() local x <close> = setmetatable({}, {__close = store.get})\n"
+		"return ('x'):rep(1 << 40) end");
 	struct host host = {.host.call = host_call, .self = program};
 	struct wfs_lua_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
@@ -506,7 +431,7 @@ static void a_bound_ends_asking_the_host(void **state)
 static void without_a_host_its_functions_raise(void **state)
 {
 	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("function check() return store.get(1) end");
+		program_load("function check() return store.get(1) end");
 	struct wfs_lua_call call = {.function = "check"};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
@@ -546,9 +471,9 @@ static void tables_of_the_host_cannot_be_written(void **state)
 
 static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("function run() local was = store.get(7)[1]\n"
-		     "store = {get = function() return {8} end} return {was, store.get()[1]} end");
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(
+		"function run() local was = store.get(7)[1]\n"
+		"store = {get = function() return {8} end} return {was, store.get()[1]} end");
 	struct host host = {.host.call = host_call, .self = program};
 	struct wfs_lua_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
@@ -563,9 +488,9 @@ static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **st
 static void asking_the_host_is_charged(void **state)
 {
 	struct wfs_lua_budget budget = {.instructions = 1000000};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("function run(n) local s = ('x'):rep(8000) for i = 1, n do store.get(s) end "
-		     "end");
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(
+		"function run(n) local s = ('x'):rep(8000) for i = 1, n do store.get(s) end "
+		"end");
 	struct host host = {.host.call = host_call, .self = program, .budget = &budget};
 	struct wfs_lua_call call = {.function = "run", .host = &host.host, .budget = &budget};
 	AUTO_ANSWER struct lua_answer answer = {0};
@@ -580,252 +505,12 @@ static void asking_the_host_is_charged(void **state)
 	assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
 }
 
-/* --- bounds --- */
-
-static void a_bound_is_another_kind_of_failure(void **state)
-{
-	static const struct {
-		const char *source;
-		const char *message;
-	} cases[] = {
-		{"function run()\nwhile true do end end",
-			"market.lua:2: more than 200000 instructions"},
-		{"function run() pcall(function() while true do end end) return 1 end",
-			"market.lua:1: more than 200000 instructions"},
-		{"function run() return ('x'):rep(1 << 40) end",
-			"market.lua:1: more than 4194304 bytes of memory"},
-	};
-	static const struct wfs_lua_limits limits = {
-		.instructions = 200000, .memory_bytes = 4 << 20, .output_bytes = 1 << 16};
-
-	(void)state;
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
-		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
-		struct wfs_lua_call call = {.function = "run"};
-		AUTO_ANSWER struct lua_answer answer = {0};
-
-		print_message("%s\n", cases[i].source);
-		assert_int_equal(load_within(&limits, cases[i].source, &program, NULL), 0);
-		/* Twice: the program is usable after it was stopped. */
-		for (int n = 0; n < 2; n++) {
-			lua_answer_call(program, &call, NULL, &answer);
-			assert_int_equal(answer.r, -EIO);
-			assert_int_equal(answer.error.code, WFS_E_RUNTIME_ERROR);
-			assert_string_equal(answer.error.message, cases[i].message);
-			assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
-		}
-	}
-}
-
 static void a_weak_table_is_the_fault_of_the_code(void **state)
 {
 	(void)state;
 	assert_run_fails("function run() local m = {} local t = setmetatable({}, m)\n"
 			 "m.__mode = 'v' for i = 1, 1e5 do t[i] = {} end end",
 		NULL, "market.lua:2: '__mode' in a metatable is not available");
-}
-
-/* --- calls within calls --- */
-
-/* Two programs, the first of which calls the second, on one budget. */
-struct nest {
-	struct wfs_lua_program *outer;
-	struct wfs_lua_program *inner;
-	struct wfs_lua_budget budget;
-	struct host host;
-	struct lua_answer answer;
-};
-
-static void nest_run(struct nest *nest, const struct wfs_lua_limits *limits, const char *outer,
-	const char *inner, const char *arguments)
-{
-	struct wfs_lua_call call = {
-		.function = "run", .host = &nest->host.host, .budget = &nest->budget};
-
-	*nest = (struct nest){.budget.instructions = limits->instructions};
-	assert_int_equal(load_within(limits, outer, &nest->outer, NULL), 0);
-	assert_int_equal(load_within(limits, inner, &nest->inner, NULL), 0);
-	nest->host = (struct host){.host.call = host_call,
-		.self = nest->outer,
-		.other = nest->inner,
-		.budget = &nest->budget};
-	lua_answer_call(nest->outer, &call, arguments, &nest->answer);
-}
-
-static void nest_done(struct nest *nest)
-{
-	wfs_lua_program_free(nest->outer);
-	wfs_lua_program_free(nest->inner);
-	lua_answer_done(&nest->answer);
-}
-#define AUTO_NEST WFS_CLEANUP(nest_done)
-
-#define SMALL                      \
-	(&(struct wfs_lua_limits){ \
-		.instructions = 1000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
-
-#define LITTLE_MEMORY              \
-	(&(struct wfs_lua_limits){ \
-		.instructions = 50000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
-
-static void a_nested_call_answers(void **state)
-{
-	AUTO_NEST struct nest nest;
-
-	(void)state;
-	nest_run(&nest, SMALL, "function run(a) return {a, invoke(a + 1), invoke(a + 2)} end",
-		"n = 0 function run(a) n = n + 1 return a * 10 + n end", "[1]");
-
-	assert_string_equal(nest.answer.error.message, "");
-	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[1,21,31]");
-}
-
-static void a_nested_call_is_told_what_is_left_of_the_budget(void **state)
-{
-	AUTO_NEST struct nest nest;
-
-	(void)state;
-	nest_run(&nest, SMALL,
-		"function run() for i = 1, 100000 do end invoke() store.get() return 1 end",
-		"function run() for i = 1, 200000 do end end", NULL);
-
-	assert_string_equal(nest.answer.error.message, "");
-	assert_in_range(nest.host.used, 300000, 306000);
-	assert_in_range(nest.budget.used, 300000, 307000);
-}
-
-static void calls_together_have_the_instructions_of_one(void **state)
-{
-	AUTO_NEST struct nest nest;
-	AUTO_NEST struct nest second;
-
-	/* The outer one ends by what the nested ones used. */
-	(void)state;
-	nest_run(&nest, SMALL, "function run() for i = 1, 20 do invoke() end return 1 end",
-		"function run() for i = 1, 100000 do end end", NULL);
-	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
-	assert_string_equal(nest.answer.error.message,
-		"market.lua:1: more than 1000000 instructions for one invocation");
-	assert_int_equal(nest.host.call_count, 10);
-	assert_in_range(nest.budget.used, 1000000, 1010000);
-
-	/* The nested one ends by what the outer one used, and the outer one does not go on. */
-	nest_run(&second, SMALL,
-		"function run() for i = 1, 900000 do end pcall(invoke) return 1 end",
-		"function run() while true do end end", NULL);
-	assert_int_equal(second.host.failure, WFS_LUA_FAILURE_BOUND);
-	assert_string_equal(second.host.error.message,
-		"market.lua:1: more than 1000000 instructions for one invocation");
-	assert_int_equal(second.answer.failure, WFS_LUA_FAILURE_BOUND);
-	assert_in_range(second.budget.used, 1000000, 1004000);
-}
-
-static void short_calls_are_counted(void **state)
-{
-	AUTO_NEST struct nest nest;
-
-	(void)state;
-	nest_run(&nest, SMALL, "function run() while true do invoke() end end",
-		"function run() end", NULL);
-	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
-	assert_in_range(nest.host.call_count, 100, 1000);
-}
-
-static void a_nested_call_has_the_memory_that_is_left(void **state)
-{
-	/* The inner one keeps as many MiB as it is told. */
-	static const char inner[] = "function run(n) return #('x'):rep(n << 20) end";
-	AUTO_NEST struct nest enough;
-	AUTO_NEST struct nest little;
-
-	(void)state;
-	nest_run(&enough, LITTLE_MEMORY,
-		"function run(n) local s = ('x'):rep(n << 20) return {invoke(2), #s} end", inner,
-		"[1]");
-	assert_string_equal(enough.answer.error.message, "");
-	assert_string_equal(wfs_buffer_text(&enough.answer.text), "[2097152,1048576]");
-
-	nest_run(&little, LITTLE_MEMORY,
-		"function run(n) local s = ('x'):rep(n << 20) return {invoke(6), #s} end", inner,
-		"[3]");
-	assert_string_equal(wfs_buffer_text(&little.answer.text), "[null,3145728]");
-	assert_int_equal(little.host.failure, WFS_LUA_FAILURE_BOUND);
-	assert_non_null(
-		strstr(little.host.error.message, "bytes of memory, which its callers left"));
-}
-
-/* Leaves 4.5 MiB of garbage that no safe point has collected yet. */
-#define MAKE_GARBAGE "local a, b = ('x'):rep(2 << 20), ('x'):rep(5 << 19) a, b = nil, nil\n"
-
-static void garbage_of_the_outer_call_is_not_missed(void **state)
-{
-	AUTO_NEST struct nest nest;
-
-	/* Making the text takes twice its size. */
-	(void)state;
-	nest_run(&nest, LITTLE_MEMORY, "function run() " MAKE_GARBAGE "return invoke() end",
-		"function run() return #('x'):rep(5 << 19) end", NULL);
-	assert_string_equal(nest.answer.error.message, "");
-	assert_string_equal(wfs_buffer_text(&nest.answer.text), "2621440");
-}
-
-static void collecting_for_a_nested_call_shows_no_weak_table(void **state)
-{
-	AUTO_NEST struct nest nest;
-
-	(void)state;
-	nest_run(&nest, LITTLE_MEMORY,
-		"function run() local m = {} local t = setmetatable({}, m) t[1] = {}\n" MAKE_GARBAGE
-		"m.__mode = 'v' invoke() return #t end",
-		"function run() end", NULL);
-	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_CODE);
-	assert_non_null(strstr(nest.answer.error.message, "'__mode' in a metatable"));
-}
-
-static void a_failed_nested_call_leaves_the_outer_one_alone(void **state)
-{
-	AUTO_NEST struct nest nest;
-
-	(void)state;
-	nest_run(&nest, SMALL, "function run() local a = invoke(1) return {a, invoke(2)} end",
-		"function run(n) if n == 1 then error('no') end return n end", NULL);
-	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[null,2]");
-	assert_string_equal(nest.host.error.message, "market.lua:1: no");
-}
-
-static void a_program_is_not_called_while_it_runs(void **state)
-{
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		load("function run() return {invoke() == null} end");
-	struct host host = {.host.call = host_call, .self = program, .other = program};
-	struct wfs_lua_call call = {.function = "run", .host = &host.host};
-	AUTO_ANSWER struct lua_answer answer = {0};
-
-	(void)state;
-	assert_false(wfs_lua_program_is_running(program));
-	lua_answer_call(program, &call, NULL, &answer);
-
-	assert_string_equal(wfs_buffer_text(&answer.text), "[true]");
-	assert_int_equal(host.error.code, WFS_E_INTERNAL_ERROR);
-	assert_string_equal(host.error.message, "market.lua: called while it runs already");
-	assert_int_equal(host.failure, WFS_LUA_FAILURE_HOST);
-	assert_false(wfs_lua_program_is_running(program));
-}
-
-static void the_locale_is_restored(void **state)
-{
-	const locale_t mine = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	AUTO_NEST struct nest nest;
-
-	(void)state;
-	assert_true(mine != (locale_t)0);
-	uselocale(mine);
-	nest_run(
-		&nest, SMALL, "function run() invoke() return 1.5 end", "function run() end", NULL);
-	assert_true(uselocale((locale_t)0) == mine);
-	uselocale(LC_GLOBAL_LOCALE);
-	freelocale(mine);
-	assert_string_equal(wfs_buffer_text(&nest.answer.text), "1.5");
 }
 
 /* --- the host's memory --- */
@@ -850,7 +535,7 @@ static void a_failing_allocation_is_told_and_survived(void **state)
 
 		call.arguments = arguments;
 		allocations_until_failure = n;
-		r = load_within(NULL, source, &program, NULL);
+		r = program_load_within(NULL, source, &program, NULL);
 		if (r == 0) {
 			r = wfs_lua_program_call(program, &call, &value, NULL);
 			assert_int_equal(
@@ -884,6 +569,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_given_is_nil),
 		cmocka_unit_test(results_are_values_of_json),
 		cmocka_unit_test(results_that_are_not_one_value_are_refused),
+		cmocka_unit_test(more_values_than_json_may_have_are_refused),
 		cmocka_unit_test(more_arguments_than_there_is_room_for_are_refused),
 		cmocka_unit_test(nothing_outlives_a_call),
 		cmocka_unit_test(the_main_chunk_sees_nothing_of_the_call),
@@ -897,18 +583,7 @@ int main(void)
 		cmocka_unit_test(tables_of_the_host_cannot_be_written),
 		cmocka_unit_test(a_function_of_the_host_that_is_replaced_is_so_for_one_call),
 		cmocka_unit_test(asking_the_host_is_charged),
-		cmocka_unit_test(a_bound_is_another_kind_of_failure),
 		cmocka_unit_test(a_weak_table_is_the_fault_of_the_code),
-		cmocka_unit_test(a_nested_call_answers),
-		cmocka_unit_test(a_nested_call_is_told_what_is_left_of_the_budget),
-		cmocka_unit_test(calls_together_have_the_instructions_of_one),
-		cmocka_unit_test(short_calls_are_counted),
-		cmocka_unit_test(a_nested_call_has_the_memory_that_is_left),
-		cmocka_unit_test(garbage_of_the_outer_call_is_not_missed),
-		cmocka_unit_test(collecting_for_a_nested_call_shows_no_weak_table),
-		cmocka_unit_test(a_failed_nested_call_leaves_the_outer_one_alone),
-		cmocka_unit_test(a_program_is_not_called_while_it_runs),
-		cmocka_unit_test(the_locale_is_restored),
 		cmocka_unit_test(a_failing_allocation_is_told_and_survived),
 	};
 

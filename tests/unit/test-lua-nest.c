@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bounds of a call, and calls within calls: what they have together, what one does to the other. */
+#include "tests/unit/program-helper.h"
+
+static void a_bound_is_another_kind_of_failure(void **state)
+{
+	static const struct {
+		const char *source;
+		const char *message;
+	} cases[] = {
+		{"function run()\nwhile true do end end",
+			"market.lua:2: more than 200000 instructions"},
+		{"function run() pcall(function() while true do end end) return 1 end",
+			"market.lua:1: more than 200000 instructions"},
+		{"function run() return ('x'):rep(1 << 40) end",
+			"market.lua:1: more than 4194304 bytes of memory"},
+	};
+	static const struct wfs_lua_limits limits = {
+		.instructions = 200000, .memory_bytes = 4 << 20, .output_bytes = 1 << 16};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+		struct wfs_lua_call call = {.function = "run"};
+		AUTO_ANSWER struct lua_answer answer = {0};
+
+		print_message("%s\n", cases[i].source);
+		assert_int_equal(program_load_within(&limits, cases[i].source, &program, NULL), 0);
+		/* Twice: the program is usable after it was stopped. */
+		for (int n = 0; n < 2; n++) {
+			lua_answer_call(program, &call, NULL, &answer);
+			assert_int_equal(answer.r, -EIO);
+			assert_int_equal(answer.error.code, WFS_E_RUNTIME_ERROR);
+			assert_string_equal(answer.error.message, cases[i].message);
+			assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
+		}
+	}
+}
+
+/* Two programs, the first of which calls the second, on one budget. */
+struct nest {
+	struct wfs_lua_program *outer;
+	struct wfs_lua_program *inner;
+	struct wfs_lua_budget budget;
+	struct host host;
+	struct lua_answer answer;
+};
+
+static void nest_run(struct nest *nest, const struct wfs_lua_limits *limits, const char *outer,
+	const char *inner, const char *arguments)
+{
+	struct wfs_lua_call call = {
+		.function = "run", .host = &nest->host.host, .budget = &nest->budget};
+
+	*nest = (struct nest){.budget.instructions = limits->instructions};
+	assert_int_equal(program_load_within(limits, outer, &nest->outer, NULL), 0);
+	assert_int_equal(program_load_within(limits, inner, &nest->inner, NULL), 0);
+	nest->host = (struct host){.host.call = host_call,
+		.self = nest->outer,
+		.other = nest->inner,
+		.budget = &nest->budget};
+	lua_answer_call(nest->outer, &call, arguments, &nest->answer);
+}
+
+static void nest_done(struct nest *nest)
+{
+	wfs_lua_program_free(nest->outer);
+	wfs_lua_program_free(nest->inner);
+	lua_answer_done(&nest->answer);
+}
+#define AUTO_NEST WFS_CLEANUP(nest_done)
+
+#define SMALL                      \
+	(&(struct wfs_lua_limits){ \
+		.instructions = 1000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
+
+#define LITTLE_MEMORY              \
+	(&(struct wfs_lua_limits){ \
+		.instructions = 50000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
+
+static void a_nested_call_answers(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL, "function run(a) return {a, invoke(a + 1), invoke(a + 2)} end",
+		"n = 0 function run(a) n = n + 1 return a * 10 + n end", "[1]");
+
+	assert_string_equal(nest.answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[1,21,31]");
+}
+
+static void a_nested_call_is_told_what_is_left_of_the_budget(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL,
+		"function run() for i = 1, 100000 do end invoke() store.get() return 1 end",
+		"function run() for i = 1, 200000 do end end", NULL);
+
+	assert_string_equal(nest.answer.error.message, "");
+	assert_in_range(nest.host.used, 300000, 306000);
+	assert_in_range(nest.budget.used, 300000, 307000);
+}
+
+static void calls_together_have_the_instructions_of_one(void **state)
+{
+	AUTO_NEST struct nest nest;
+	AUTO_NEST struct nest second;
+
+	/* The outer one ends by what the nested ones used. */
+	(void)state;
+	nest_run(&nest, SMALL, "function run() for i = 1, 20 do invoke() end return 1 end",
+		"function run() for i = 1, 100000 do end end", NULL);
+	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
+	assert_string_equal(nest.answer.error.message,
+		"market.lua:1: more than 1000000 instructions for one invocation");
+	assert_int_equal(nest.host.call_count, 10);
+	assert_in_range(nest.budget.used, 1000000, 1010000);
+
+	/* The nested one ends by what the outer one used, and the outer one does not go on. */
+	nest_run(&second, SMALL,
+		"function run() for i = 1, 900000 do end pcall(invoke) return 1 end",
+		"function run() while true do end end", NULL);
+	assert_int_equal(second.host.failure, WFS_LUA_FAILURE_BOUND);
+	assert_string_equal(second.host.error.message,
+		"market.lua:1: more than 1000000 instructions for one invocation");
+	assert_int_equal(second.answer.failure, WFS_LUA_FAILURE_BOUND);
+	assert_in_range(second.budget.used, 1000000, 1004000);
+}
+
+static void short_calls_are_counted(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL, "function run() while true do invoke() end end",
+		"function run() end", NULL);
+	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
+	assert_in_range(nest.host.call_count, 100, 1000);
+}
+
+static void a_nested_call_has_the_memory_that_is_left(void **state)
+{
+	/* The inner one keeps as many MiB as it is told. */
+	static const char inner[] = "function run(n) return #('x'):rep(n << 20) end";
+	AUTO_NEST struct nest enough;
+	AUTO_NEST struct nest little;
+
+	(void)state;
+	nest_run(&enough, LITTLE_MEMORY,
+		"function run(n) local s = ('x'):rep(n << 20) return {invoke(2), #s} end", inner,
+		"[1]");
+	assert_string_equal(enough.answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&enough.answer.text), "[2097152,1048576]");
+
+	nest_run(&little, LITTLE_MEMORY,
+		"function run(n) local s = ('x'):rep(n << 20) return {invoke(6), #s} end", inner,
+		"[3]");
+	assert_string_equal(wfs_buffer_text(&little.answer.text), "[null,3145728]");
+	assert_int_equal(little.host.failure, WFS_LUA_FAILURE_BOUND);
+	assert_non_null(
+		strstr(little.host.error.message, "bytes of memory, which its callers left"));
+}
+
+/* Leaves 4.5 MiB of garbage that no safe point has collected yet. */
+#define MAKE_GARBAGE "local a, b = ('x'):rep(2 << 20), ('x'):rep(5 << 19) a, b = nil, nil\n"
+
+static void garbage_of_the_outer_call_is_not_missed(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	/* Making the text takes twice its size. */
+	(void)state;
+	nest_run(&nest, LITTLE_MEMORY, "function run() " MAKE_GARBAGE "return invoke() end",
+		"function run() return #('x'):rep(5 << 19) end", NULL);
+	assert_string_equal(nest.answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "2621440");
+}
+
+static void collecting_for_a_nested_call_shows_no_weak_table(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, LITTLE_MEMORY,
+		"function run() local m = {} local t = setmetatable({}, m) t[1] = {}\n" MAKE_GARBAGE
+		"m.__mode = 'v' invoke() return #t end",
+		"function run() end", NULL);
+	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_CODE);
+	assert_non_null(strstr(nest.answer.error.message, "'__mode' in a metatable"));
+}
+
+static void a_failed_nested_call_leaves_the_outer_one_alone(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(&nest, SMALL, "function run() local a = invoke(1) return {a, invoke(2)} end",
+		"function run(n) if n == 1 then error('no') end return n end", NULL);
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[null,2]");
+	assert_string_equal(nest.host.error.message, "market.lua:1: no");
+}
+
+static void a_program_is_not_called_while_it_runs(void **state)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+		program_load("function run() return {invoke() == null} end");
+	struct host host = {.host.call = host_call, .self = program, .other = program};
+	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	assert_false(wfs_lua_program_is_running(program));
+	lua_answer_call(program, &call, NULL, &answer);
+
+	assert_string_equal(wfs_buffer_text(&answer.text), "[true]");
+	assert_int_equal(host.error.code, WFS_E_INTERNAL_ERROR);
+	assert_string_equal(host.error.message, "market.lua: called while it runs already");
+	assert_int_equal(host.failure, WFS_LUA_FAILURE_HOST);
+	assert_false(wfs_lua_program_is_running(program));
+}
+
+static void the_locale_is_restored(void **state)
+{
+	AUTO_NEST struct nest nest;
+
+	(void)state;
+	nest_run(
+		&nest, SMALL, "function run() invoke() return 1.5 end", "function run() end", NULL);
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "1.5");
+	assert_true(nest.host.locale_kept);
+	assert_true(uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bound_is_another_kind_of_failure),
+		cmocka_unit_test(a_nested_call_answers),
+		cmocka_unit_test(a_nested_call_is_told_what_is_left_of_the_budget),
+		cmocka_unit_test(calls_together_have_the_instructions_of_one),
+		cmocka_unit_test(short_calls_are_counted),
+		cmocka_unit_test(a_nested_call_has_the_memory_that_is_left),
+		cmocka_unit_test(garbage_of_the_outer_call_is_not_missed),
+		cmocka_unit_test(collecting_for_a_nested_call_shows_no_weak_table),
+		cmocka_unit_test(a_failed_nested_call_leaves_the_outer_one_alone),
+		cmocka_unit_test(a_program_is_not_called_while_it_runs),
+		cmocka_unit_test(the_locale_is_restored),
+	};
+
+	return cmocka_run_group_tests_name("lua-nest", tests, NULL, NULL);
+}
