@@ -18,9 +18,11 @@ static void expect_one_value(lua_State *L, const struct wfs_lua_call *call, int 
 {
 	const int count = lua_gettop(L) - below;
 
-	if (count > 1)
+	if (count > 1) {
+		lua_settop(L, below); /* they may fill the stack */
 		luaL_error(L, "%s: %s returned %d values, expected one", wfs_lua_of(L)->name,
 			call->function, count);
+	}
 	if (count == 0)
 		lua_pushnil(L);
 }

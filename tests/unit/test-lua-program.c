@@ -223,6 +223,8 @@ static void results_that_are_not_one_value_are_refused(void **state)
 		"market.lua: run returned 2 values, expected one");
 	assert_run_fails("function run() return nil, 'reason' end", NULL,
 		"market.lua: run returned 2 values, expected one");
+	assert_run_fails("function run() return table.unpack({}, 1, 200000) end", NULL,
+		"market.lua: run returned 200000 values, expected one");
 	assert_run_fails("function run() return {a = {tostring}} end", NULL,
 		"market.lua: result of run: .a[1]: a function is not a JSON value");
 	assert_run_fails("function run() return ('x'):rep(1 << 20) end", NULL,
