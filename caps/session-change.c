@@ -2,6 +2,7 @@
 /* What changes the world: judged, charged, and recorded when it is refused. */
 #include "caps/session-impl.h"
 
+#include "kernel/action/action.h"
 #include "kernel/base/json.h"
 #include "kernel/snapshot.h"
 
@@ -183,6 +184,44 @@ static int refuse(const struct wfs_session *session, const struct wfs_question *
 {
 	request->principal = wfs_session_principal(session);
 	become_decision(request, question, verdict);
+	return wfs_world_submit(wfs_session_world(session), request);
+}
+
+static int unknown_action(const json_t *action, struct wfs_error *error)
+{
+	const char *const type = json_string_value(json_object_get(action, "action_type"));
+	WFS_AUTO_BUFFER struct wfs_buffer types = {0};
+
+	wfs_action_types(&types);
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"Unknown action_type '%.60s'. Valid types: %s", type ? type : "",
+		wfs_buffer_text(&types));
+}
+
+int wfs_session_act(
+	const struct wfs_session *session, const json_t *action, struct wfs_request *request)
+{
+	const enum wfs_effect effect = wfs_action_effect(action);
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question = {.effect = effect};
+
+	if (effect == WFS_EFFECT_COUNT)
+		return unknown_action(action, &request->error);
+	int r = wfs_action_check_form(action, &request->error);
+	if (!r)
+		r = session_rights(session, &rights, &question);
+	if (r)
+		return r;
+	question.artifact = wfs_action_artifact(action);
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	request->principal = wfs_session_principal(session);
+	if (verdict.code != WFS_OK) {
+		(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
+		return refuse(session, &question, &verdict, request);
+	}
+	charge(request, &verdict);
+	request->kind = WFS_REQUEST_ACTION;
+	request->action = action;
 	return wfs_world_submit(wfs_session_world(session), request);
 }
 

@@ -192,6 +192,16 @@ enum { WFS_SESSION_REFUSED = 1 };
 int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
 
+/**
+ * wfs_session_act() - take an action; see kernel/action/action.h
+ * Judged is the action, and the artifact that it names.
+ * @action: with its `action_type`; kept until the answer, which is {data, message} then, or the
+ *          details of a refusal, or NULL
+ * Return: 0 (`done` will be called), or -errno.
+ */
+int wfs_session_act(
+	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
+
 /*
  * The objects that these are given become the requests' actions. They stay the caller's, and must
  * live until `done` is called; request->answer then is {name}, {removed} or {id}.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a fold: reading them, changing them in memory, writing the changes. */
 #include "kernel/base/array.h"
+#include "kernel/base/json.h"
 #include "kernel/blob-read.h"
-#include "kernel/fold-impl.h"
+#include "kernel/fold-work.h"
 
 int fold_no_memory(struct wfs_error *error)
 {
@@ -94,6 +95,7 @@ static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_
 	r = check_text(fold, version.size_bytes, error);
 	if (r)
 		return wfs_trace(r);
+	cell->loaded = true;
 	cell->hash = version.hash;
 	cell->state = (struct fold_span){.offset = fold->text.size, .size = version.size_bytes};
 	return wfs_trace(wfs_version_read(fold->head->store, &version, &fold->text, error));
@@ -151,31 +153,97 @@ int fold_touch_many(struct wfs_fold *fold, size_t reducer_index, struct wfs_byte
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error)
 {
-	if (find(fold, reducer_index, key, fold->cells.count, ret_index))
-		return 0;
-	int r = add(fold, reducer_index, key, ret_index, error);
-	if (r || !fold_cell_at(fold, *ret_index)->live)
+	int r = find(fold, reducer_index, key, fold->cells.count, ret_index)
+		? 0
+		: add(fold, reducer_index, key, ret_index, error);
+
+	if (r || !fold_cell_at(fold, *ret_index)->live || fold_cell_at(fold, *ret_index)->loaded)
 		return wfs_trace(r);
 	return wfs_trace(load_state(fold, fold_cell_at(fold, *ret_index), error));
 }
 
+int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	size_t *ret_index, json_t **ret_document, struct wfs_error *error)
+{
+	int r = fold_touch(
+		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), ret_index, error);
+
+	*ret_document = NULL;
+	if (r || !fold_cell_at(fold, *ret_index)->live)
+		return wfs_trace(r);
+	const struct wfs_bytes state = fold_bytes(fold, fold_cell_at(fold, *ret_index)->state);
+	return wfs_trace(wfs_json_parse(state.data, state.size, ret_document, error));
+}
+
 /* --- changing --- */
 
-/* What a record does to a cell twice is one change: it has one version. */
-static struct fold_change *change_of(struct wfs_fold *fold, size_t record, size_t cell_index)
+size_t fold_mark(struct wfs_fold *fold)
 {
-	struct fold_cell *cell = fold_cell_at(fold, cell_index);
+	fold->mark_count++;
+	return fold->undos.count;
+}
 
-	if (cell->change_end) {
-		struct fold_change *last = fold_change_at(fold, cell->change_end - 1);
+void fold_keep(struct wfs_fold *fold, size_t mark)
+{
+	wfs_require(fold->mark_count > 0 && mark <= fold->undos.count);
+	if (--fold->mark_count == 0)
+		fold->undos.count = 0;
+}
 
-		if (last->record == record && last->cell == cell_index)
-			return last;
+void fold_take_back(struct wfs_fold *fold, size_t mark)
+{
+	while (fold->undos.count > mark) {
+		const struct fold_undo *undo =
+			&((struct fold_undo *)fold->undos.items)[--fold->undos.count];
+
+		*fold_cell_at(fold, undo->cell) = undo->cell_before;
+		if (undo->made)
+			fold->changes.count = undo->change;
+		else
+			*fold_change_at(fold, undo->change) = undo->change_before;
 	}
-	struct fold_change *added = fold_array_add(&fold->changes, sizeof(*added));
+	fold_keep(fold, mark);
+}
+
+/* The change of a cell by this record, if there is one: what it does twice is one version. */
+static struct fold_change *change_of(
+	const struct wfs_fold *fold, size_t record, const struct fold_cell *cell)
+{
+	struct fold_change *last =
+		cell->change_end ? fold_change_at(fold, cell->change_end - 1) : NULL;
+
+	return last && last->record == record && fold_cell_at(fold, last->cell) == cell ? last
+											: NULL;
+}
+
+/* Keeps what the next change of the cell takes the place of. */
+static int note_undo(struct wfs_fold *fold, size_t record, size_t cell_index)
+{
+	struct fold_undo *const undo =
+		fold->mark_count ? fold_array_add(&fold->undos, sizeof(*undo)) : NULL;
+	const struct fold_cell *const cell = fold_cell_at(fold, cell_index);
+	const struct fold_change *const change = change_of(fold, record, cell);
+
+	if (!undo)
+		return fold->mark_count ? -ENOMEM : 0;
+	*undo = (struct fold_undo){
+		.cell = cell_index,
+		.cell_before = *cell,
+		.change = change ? cell->change_end - 1 : fold->changes.count,
+		.made = !change,
+	};
+	if (change)
+		undo->change_before = *change;
+	return 0;
+}
+
+static struct fold_change *add_change(struct wfs_fold *fold, size_t record, size_t cell_index)
+{
+	struct fold_change *const added = fold_array_add(&fold->changes, sizeof(*added));
+
 	if (!added)
 		return NULL;
-	cell->change_end = fold->changes.count;
+	fold_cell_at(fold, cell_index)->change_end = fold->changes.count;
 	added->record = record;
 	added->cell = cell_index;
 	return added;
@@ -184,15 +252,19 @@ static struct fold_change *change_of(struct wfs_fold *fold, size_t record, size_
 static int change(struct wfs_fold *fold, size_t record, size_t cell_index,
 	const struct fold_change *state, struct wfs_error *error)
 {
-	struct fold_change *const noted = change_of(fold, record, cell_index);
 	struct fold_cell *cell = fold_cell_at(fold, cell_index);
 
+	if (note_undo(fold, record, cell_index))
+		return fold_no_memory(error);
+	struct fold_change *noted = change_of(fold, record, cell);
+	if (!noted)
+		noted = add_change(fold, record, cell_index);
 	if (!noted)
 		return fold_no_memory(error);
 	noted->live = cell->live = state->live;
 	noted->hash = cell->hash = state->hash;
 	noted->state = cell->state = state->state;
-	cell->changed = true;
+	cell->changed = cell->loaded = true;
 	return 0;
 }
 
@@ -208,6 +280,17 @@ int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs
 	if (r)
 		return wfs_trace(r);
 	return wfs_trace(change(fold, record, cell_index, &state, error));
+}
+
+int fold_set_document(struct wfs_fold *fold, size_t record, size_t cell_index,
+	const json_t *document, struct wfs_error *error)
+{
+	wfs_buffer_reset(&fold->scratch);
+	wfs_json_write_document(document, &fold->scratch);
+	if (wfs_buffer_check(&fold->scratch))
+		return fold_no_memory(error);
+	return wfs_trace(
+		fold_set(fold, record, cell_index, wfs_buffer_bytes(&fold->scratch), error));
 }
 
 int fold_delete(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error)

@@ -6,7 +6,7 @@
  */
 #include "kernel/base/json.h"
 #include "kernel/effects.h"
-#include "kernel/fold-impl.h"
+#include "kernel/fold-work.h"
 
 void wfs_fold_set_answerer(struct wfs_fold *fold, struct wfs_answerer *answerer)
 {

@@ -2,9 +2,10 @@
 /* Folding one request and what it causes. */
 #include <endian.h>
 
+#include "kernel/action/action.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
-#include "kernel/fold-impl.h"
+#include "kernel/fold-work.h"
 #include "kernel/grants.h"
 #include "kernel/key.h"
 
@@ -39,8 +40,13 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	fold->applied_count = 0;
 	fold->steps = 0;
 	fold->value_count = 0;
-	fold->refusal = (struct wfs_error){0};
-	json_decref(WFS_STEAL(fold->answer));
+	fold->undos.count = 0;
+	fold->mark_count = 0;
+	json_decref(fold->outcome.details);
+	json_decref(fold->outcome.answer);
+	json_decref(fold->outcome.action);
+	json_decref(fold->outcome.result);
+	fold->outcome = (struct fold_outcome){.unrecorded = false};
 	trim(&fold->text);
 	trim(&fold->scratch);
 	trim(&fold->result.state);
@@ -66,10 +72,12 @@ void wfs_fold_free(struct wfs_fold *fold)
 	free(fold->records.items);
 	free(fold->cells.items);
 	free(fold->changes.items);
+	free(fold->undos.items);
 	free(fold->asks.items);
 	wfs_buffer_done(&fold->text);
 	wfs_buffer_done(&fold->scratch);
 	wfs_lua_result_done(&fold->result);
+	action_programs_free(fold->programs);
 	free(fold);
 }
 
@@ -266,26 +274,65 @@ static int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *err
 /* What failed because of what the action asks for is recorded; what failed here is not. */
 static bool is_refusal(const struct wfs_error *error)
 {
-	const char *category = wfs_error_info(error->code)->category;
+	return error->code != WFS_OK &&
+		strcmp(wfs_error_info(error->code)->category, "system") != 0;
+}
 
-	return error->code != WFS_OK && strcmp(category, "system") != 0 &&
-		strcmp(category, "execution") != 0;
+static int act(struct wfs_fold *fold, struct wfs_error *error)
+{
+	if (wfs_action_effect(fold->input.action) < WFS_EFFECT_COUNT)
+		return wfs_trace(action_fold(fold, error));
+	int r = grants_fold_action(fold, fold->input.action, &fold->outcome.answer, error);
+	fold->outcome.result = json_incref(fold->outcome.answer);
+	return wfs_trace(r);
+}
+
+/* `ok`, or not and why, and what else there is to know. Return: new reference, NULL without memory. */
+static json_t *result_document(const struct fold_outcome *outcome)
+{
+	const bool done = outcome->refusal.code == WFS_OK;
+	WFS_AUTO_JSON json_t *result = outcome->result ? json_copy(outcome->result) : json_object();
+
+	if (json_object_set_new(result, "ok", json_boolean(done)) < 0 ||
+		(!done &&
+			json_object_set_new(result, "error_code",
+				json_string(wfs_error_info(outcome->refusal.code)->name)) < 0))
+		return NULL;
+	return WFS_STEAL(result);
+}
+
+static void write_action_body(struct wfs_fold *fold, struct wfs_buffer *buffer)
+{
+	const struct fold_outcome *const outcome = &fold->outcome;
+	WFS_AUTO_JSON json_t *result = result_document(outcome);
+
+	if (!result) {
+		buffer->failed = true;
+		return;
+	}
+	wfs_buffer_append_text(buffer, "{\"action\":");
+	wfs_json_write(outcome->action ? outcome->action : fold->input.action, buffer);
+	wfs_buffer_append_byte(buffer, ',');
+	if (fold->input.charge)
+		wfs_record_write_charge(buffer, fold->input.charge);
+	wfs_buffer_append_text(buffer, "\"result\":");
+	wfs_json_write(result, buffer);
+	wfs_buffer_append_byte(buffer, '}');
 }
 
 static int fold_action(struct wfs_fold *fold, struct wfs_error *error)
 {
 	struct fold_record *own = fold_record_at(fold, 0);
 	struct wfs_error failure = {0};
-	int r = grants_fold_action(fold, fold->input.action, &fold->answer, &failure);
+	int r = act(fold, &failure);
 
 	if (r && !is_refusal(&failure)) {
 		*error = failure;
 		return wfs_trace(r);
 	}
-	fold->refusal = failure;
+	fold->outcome.refusal = failure;
 	wfs_buffer_reset(&fold->scratch);
-	wfs_action_write_body(&fold->scratch, &fold->input, r ? NULL : fold->answer,
-		wfs_error_info(failure.code)->name);
+	write_action_body(fold, &fold->scratch);
 	if (wfs_buffer_check(&fold->scratch))
 		return fold_no_memory(error);
 	return wfs_trace(fold_add_text(fold, wfs_buffer_bytes(&fold->scratch), &own->body, error));
@@ -379,12 +426,19 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, const struct wfs_head *head,
 
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error)
 {
-	if (fold->refusal.code != WFS_OK) {
-		*error = fold->refusal;
-		return -wfs_error_info(error->code)->number;
-	}
-	*ret_answer = json_incref(fold->answer);
-	return 0;
+	const struct fold_outcome *const outcome = &fold->outcome;
+	const bool done = outcome->refusal.code == WFS_OK;
+
+	*ret_answer = json_incref(done ? outcome->answer : outcome->details);
+	if (done)
+		return 0;
+	*error = outcome->refusal;
+	return -wfs_error_info(error->code)->number;
+}
+
+bool wfs_fold_unrecorded(const struct wfs_fold *fold)
+{
+	return fold->outcome.unrecorded;
 }
 
 /* --- applying --- */

@@ -15,6 +15,7 @@
 #include "kernel/runtime.h"
 #include "kernel/world.h"
 
+struct wfs_action_recorded;
 struct wfs_answerer;
 struct wfs_fold;
 
@@ -32,11 +33,13 @@ WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
 
 /* What is folded: a request's own record. Plain value; borrowed until wfs_fold_apply. */
 struct wfs_fold_input {
-	enum wfs_record_kind kind;           /* event, action, blob, snapshot or manifest */
-	const char *schema;                  /* event: known to the manifest, and `value` fits it */
-	const json_t *value;                 /* event */
-	const json_t *key;                   /* event: the sender's own, or NULL */
-	const json_t *action;                /* action; see kernel/grants.h */
+	enum wfs_record_kind kind; /* event, action, blob, snapshot or manifest */
+	const char *schema;        /* event: known to the manifest, and `value` fits it */
+	const json_t *value;       /* event */
+	const json_t *key;         /* event: the sender's own, or NULL */
+	const json_t *action;      /* action; see kernel/action/action.h, kernel/grants.h */
+	/* action out of a journal, whose texts are hashes there; NULL: it is as it was sent */
+	struct wfs_action_recorded *recorded;
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
 	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
@@ -68,10 +71,13 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, const struct wfs_head *head,
 
 /**
  * wfs_fold_outcome() - what became of the action of the last run
- * @ret_answer: what it gives, a new reference
+ * @ret_answer: what it gives, or details of the refusal, or NULL; a new reference
  * Return: 0, or the -errno of the refusal that stands in the record.
  */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
+
+/** wfs_fold_unrecorded() - was the last run one that is not applied, because it only read? */
+bool wfs_fold_unrecorded(const struct wfs_fold *fold);
 
 /**
  * wfs_fold_set_answerer() - who answers what reducers ask for; see effects.h

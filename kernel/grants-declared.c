@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Principals and grants that manifests declare: of the first one, and what a later one changes. */
 #include "kernel/base/json.h"
-#include "kernel/fold-impl.h"
+#include "kernel/fold-work.h"
 #include "kernel/grants-impl.h"
 #include "kernel/grants.h"
 #include "kernel/manifest/builtin.h"
@@ -19,9 +19,7 @@ int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error)
 	int r = 0;
 
 	for (size_t i = 0; !r && i < json_array_size(principals); i++)
-		r = grants_make_principal(fold,
-			json_string_value(json_object_get(json_array_get(principals, i), "id")), 0,
-			error);
+		r = grants_make_principal(fold, json_array_get(principals, i), 0, error);
 	for (size_t i = 0; !r && i < json_array_size(grants); i++) {
 		const json_t *grant = json_array_get(grants, i);
 
@@ -76,7 +74,7 @@ static int add_principals(
 		if (!r && count++ >= WFS_PRINCIPALS_MAX)
 			r = quota("principals", WFS_PRINCIPALS_MAX, error);
 		if (!r)
-			r = grants_make_principal(fold, id, known, error);
+			r = grants_make_principal(fold, json_array_get(declared, i), known, error);
 	}
 	return wfs_trace(r);
 }

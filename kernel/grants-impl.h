@@ -3,11 +3,12 @@
  * fold. */
 #pragma once
 
-#include "kernel/fold-impl.h"
+#include "kernel/fold-work.h"
 
-/** grants_make_principal() - its cell, which is not live yet. @known: see fold_touch_many */
+/** grants_make_principal() - its cells, which are not live yet. @principal: an action, or one of a
+ *  manifest; @known: see fold_touch_many */
 int grants_make_principal(
-	struct wfs_fold *fold, const char *id, size_t known, struct wfs_error *error);
+	struct wfs_fold *fold, const json_t *principal, size_t known, struct wfs_error *error);
 
 /** grants_make_grant() - the same. @from: an action, or a grant of a manifest */
 int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,

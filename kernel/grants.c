@@ -4,9 +4,10 @@
 
 #include <inttypes.h>
 
+#include "kernel/action/action.h"
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
-#include "kernel/fold-impl.h"
+#include "kernel/fold-work.h"
 #include "kernel/grants-impl.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/grant.h"
@@ -63,11 +64,13 @@ static int check_revoke(
 static int check_principal(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
-	static const char *const names[] = {"action_type", "id", NULL};
+	static const char *const names[] = {"action_type", "id", "quotas", "scrip", NULL};
 	int r = wfs_json_only(action, names, error);
 
 	(void)manifest;
-	return r ? r : check_name(action, "id", error);
+	if (!r)
+		r = check_name(action, "id", error);
+	return r ? r : account_check(action, error);
 }
 
 /* --- reading --- */
@@ -77,31 +80,7 @@ static int no_such(const char *what, const char *name, struct wfs_error *error)
 	return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no %s '%s'", what, name);
 }
 
-/* A grant as it is now. @ret_grant: NULL when there is none, else caller owns it. */
-static int load_grant(struct wfs_fold *fold, const char *name, size_t *ret_index,
-	json_t **ret_grant, struct wfs_error *error)
-{
-	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
-	int r = fold_touch(fold, reducer, wfs_bytes_text(name), ret_index, error);
-
-	*ret_grant = NULL;
-	if (r || !fold_cell_at(fold, *ret_index)->live)
-		return wfs_trace(r);
-	const struct wfs_bytes state = fold_bytes(fold, fold_cell_at(fold, *ret_index)->state);
-	return wfs_trace(wfs_json_parse(state.data, state.size, ret_grant, error));
-}
-
 /* --- writing --- */
-
-static int set_document(
-	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error)
-{
-	wfs_buffer_reset(&fold->scratch);
-	wfs_json_write_document(document, &fold->scratch);
-	if (wfs_buffer_check(&fold->scratch))
-		return fold_no_memory(error);
-	return wfs_trace(fold_set(fold, 0, cell_index, wfs_buffer_bytes(&fold->scratch), error));
-}
 
 /* A cell that is not live yet. @known: see fold_touch_many */
 static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
@@ -111,18 +90,20 @@ static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const c
 	int r = fold_touch_many(
 		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), known, &cell_index, error);
 
-	return wfs_trace(r ? r : set_document(fold, cell_index, document, error));
+	return wfs_trace(r ? r : fold_set_document(fold, 0, cell_index, document, error));
 }
 
 int grants_make_principal(
-	struct wfs_fold *fold, const char *id, size_t known, struct wfs_error *error)
+	struct wfs_fold *fold, const json_t *principal, size_t known, struct wfs_error *error)
 {
+	const char *const id = json_string_value(json_object_get(principal, "id"));
 	WFS_AUTO_JSON json_t *document =
 		json_pack("{s:s, s:s}", "created_by", fold->input.principal, "id", id);
 
 	if (!document)
 		return fold_no_memory(error);
-	return wfs_trace(make(fold, WFS_BUILTIN_PRINCIPAL, id, known, document, error));
+	int r = make(fold, WFS_BUILTIN_PRINCIPAL, id, known, document, error);
+	return wfs_trace(r ? r : account_open(fold, id, principal, known, error));
 }
 
 int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
@@ -157,10 +138,17 @@ static int fold_principal(
 	if (r)
 		return wfs_error_set(
 			error, WFS_E_ALREADY_EXISTS, "there is a principal '%s' already", id);
+	r = fold_is_live(fold, WFS_BUILTIN_ARTIFACT, id, error);
+	if (r == 0)
+		r = fold_is_live(fold, WFS_BUILTIN_DELETED, id, error);
+	if (r < 0)
+		return wfs_trace(r);
+	if (r || strcmp(id, WFS_PRINCIPAL_MINT) == 0)
+		return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "'%s' is taken", id);
 	if (fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"a world has at most %d principals", WFS_PRINCIPALS_MAX);
-	r = grants_make_principal(fold, id, fold->cells.count, error);
+	r = grants_make_principal(fold, action, fold->cells.count, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:s}", "id", id);
@@ -218,7 +206,7 @@ static int check_from(struct wfs_fold *fold, const json_t *action, struct wfs_er
 	for (size_t count = 1; from; count++) {
 		json_t *above;
 		size_t cell_index;
-		int r = load_grant(fold, from, &cell_index, &above, error);
+		int r = fold_load(fold, WFS_BUILTIN_GRANT, from, &cell_index, &above, error);
 
 		if (r)
 			return wfs_trace(r);
@@ -377,7 +365,7 @@ static int fold_revoke(
 	return *ret_answer ? 0 : fold_no_memory(error);
 }
 
-/* --- actions --- */
+/* --- actions on them --- */
 
 static const struct action_type {
 	const char *name;
@@ -408,6 +396,8 @@ int wfs_action_check(
 
 	if (r)
 		return r;
+	if (wfs_action_effect(action) < WFS_EFFECT_COUNT)
+		return wfs_action_check_form(action, error);
 	type = find_type(name);
 	return type
 		? type->check(manifest, action, error)
@@ -426,26 +416,6 @@ int grants_fold_action(
 	type = find_type(json_string_value(json_object_get(action, "action_type")));
 	wfs_require(type != NULL);
 	return wfs_trace(type->fold(fold, action, ret_answer, error));
-}
-
-void wfs_action_write_body(struct wfs_buffer *buffer, const struct wfs_fold_input *input,
-	const json_t *answer, const char *error_code)
-{
-	WFS_AUTO_JSON json_t *result =
-		answer ? json_copy((json_t *)answer) : json_pack("{s:s}", "error_code", error_code);
-
-	if (!result || json_object_set_new(result, "ok", json_boolean(answer != NULL)) < 0) {
-		buffer->failed = true;
-		return;
-	}
-	wfs_buffer_append_text(buffer, "{\"action\":");
-	wfs_json_write(input->action, buffer);
-	wfs_buffer_append_byte(buffer, ',');
-	if (input->charge)
-		wfs_record_write_charge(buffer, input->charge);
-	wfs_buffer_append_text(buffer, "\"result\":");
-	wfs_json_write(result, buffer);
-	wfs_buffer_append_byte(buffer, '}');
 }
 
 /* --- budgets --- */
@@ -478,7 +448,7 @@ static int count_call(struct wfs_fold *fold, const char *name, size_t cell_index
 		json_integer_set(json_object_get(used, "calls"),
 			json_integer_value(json_object_get(used, "calls")) + 1) < 0)
 		return fold_no_memory(error);
-	return wfs_trace(set_document(fold, cell_index, grant, error));
+	return wfs_trace(fold_set_document(fold, 0, cell_index, grant, error));
 }
 
 int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error)
@@ -488,7 +458,7 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
 	while (name) {
 		json_t *above;
 		size_t cell_index;
-		int r = load_grant(fold, name, &cell_index, &above, error);
+		int r = fold_load(fold, WFS_BUILTIN_GRANT, name, &cell_index, &above, error);
 
 		if (r)
 			return wfs_trace(r);

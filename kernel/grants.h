@@ -28,14 +28,6 @@ enum { WFS_GRANT_CHAIN_MAX = 16 }; /* grants that one was passed on from, one af
 int wfs_action_check(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 
-/**
- * wfs_action_write_body() - the canonical body of an action record
- * @answer: what it gave, or NULL: it was refused
- * @error_code: for a refusal, the name of why
- */
-void wfs_action_write_body(struct wfs_buffer *buffer, const struct wfs_fold_input *input,
-	const json_t *answer, const char *error_code);
-
 /* --- for kernel/fold.c: parts of record 0 of a fold --- */
 
 /** grants_fold_action() - @ret_answer: an object, caller owns it */

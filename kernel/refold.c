@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/action/action.h"
 #include "kernel/apply.h"
 #include "kernel/base/json.h"
 
@@ -194,10 +195,31 @@ static int fold_event(
 	return wfs_trace(fold_again(refold, parsed, &input, error));
 }
 
+/* Texts that the record of an action names by their hashes. */
+struct texts {
+	struct wfs_action_recorded recorded; /* first: the callback casts back */
+	const struct wfs_refold_source *source;
+	uint64_t seq;
+};
+
+static int give_text(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const struct texts *const texts = (const struct texts *)recorded;
+
+	return texts->source->text(texts->source->context, texts->seq, text, buffer, error);
+}
+
 static int fold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
-	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action")};
+	struct texts texts = {
+		.recorded = {give_text, json_object_get(parsed->body_json, "result")},
+		.source = refold->source,
+		.seq = parsed->record.seq,
+	};
+	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action"),
+		.recorded = &texts.recorded};
 
 	if (!input.action)
 		return differs(refold, parsed->record.seq, "holds no action");

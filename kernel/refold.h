@@ -18,6 +18,8 @@ struct wfs_refold_cell {
 	struct wfs_bytes bytes;
 };
 
+struct wfs_action_text;
+
 /* What is folded, and where that is found which is in no record. */
 struct wfs_refold_source {
 	const char *name;                  /* of the journal, for problems */
@@ -39,6 +41,10 @@ struct wfs_refold_source {
 	 * Return: 0, -ENOENT (it is not there), or another -errno with @error. */
 	int (*manifest_of)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_manifest **ret_manifest, struct wfs_error *error);
+	/* Append what record @seq gave an artifact for its content or code. Return: 0, or -errno with
+	 * @error. */
+	int (*text)(void *context, uint64_t seq, const struct wfs_action_text *text,
+		struct wfs_buffer *buffer, struct wfs_error *error);
 	/* The row of a blob that a record puts, of which hash and size are set.
 	 * Return: 0, or -errno with @error. */
 	int (*blob)(

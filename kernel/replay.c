@@ -2,6 +2,7 @@
 /* Folding a world's journal into a scratch store. */
 #include "kernel/replay.h"
 
+#include "kernel/action/action.h"
 #include "kernel/apply.h"
 #include "kernel/base/scratch.h"
 #include "kernel/blob-read.h"
@@ -69,6 +70,39 @@ static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_ha
 			replay->world->store, replay->view.txn, hash, ret_manifest, error));
 	*ret_manifest = wfs_manifest_ref(replay->newest);
 	return 0;
+}
+
+/* The version that the record wrote. */
+static int give_text(void *context, uint64_t seq, const struct wfs_action_text *text,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	struct replay *replay = context;
+	struct wfs_txn *const txn = replay->view.txn;
+	const size_t before = buffer->size;
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+	uint64_t cell_id;
+	int r = wfs_view_builtin(
+		&replay->view, text->code ? WFS_BUILTIN_CODE : WFS_BUILTIN_CONTENT, &reducer);
+
+	if (!r)
+		r = wfs_cell_find(
+			txn, reducer.reducer_id, wfs_bytes_text(text->artifact_id), &cell_id);
+	if (!r)
+		r = wfs_history_at(txn, cell_id, seq + 1, &version);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the %s of artifact '%s'",
+			text->code ? "code" : "content", text->artifact_id);
+	r = wfs_version_read(replay->world->store, &version, buffer, error);
+	if (r)
+		return wfs_trace(r);
+	const struct wfs_hash found =
+		wfs_hash_of((const char *)buffer->data + before, buffer->size - before);
+	return wfs_hash_equal(&found, &text->hash)
+		? 0
+		: wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			  "the %s that it gave artifact '%s' is not kept any more",
+			  text->code ? "code" : "content", text->artifact_id);
 }
 
 /* Only the row matters here; `verify` looks at the bytes. */
@@ -307,6 +341,7 @@ static int prepare(struct replay *replay, struct wfs_problems *problems, struct 
 		.line = give_line,
 		.module = give_module,
 		.manifest_of = give_manifest,
+		.text = give_text,
 		.blob = give_blob,
 		.cell = give_cell,
 	};

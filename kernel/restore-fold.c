@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the journal of the copy into the store. */
+#include "kernel/action/action.h"
 #include "kernel/apply.h"
 #include "kernel/blob-read.h"
 #include "kernel/refold.h"
@@ -54,6 +55,26 @@ static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_ha
 	if (r == -ENOENT)
 		restore_no_blob(restore, hash, "the journal names it as a manifest");
 	return wfs_trace(r);
+}
+
+/* One of the blobs of the copy. */
+static int give_text(void *context, uint64_t seq, const struct wfs_action_text *text,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	struct restore *const restore = ((struct folding *)context)->restore;
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	struct wfs_blob blob;
+	int r = wfs_store_read(restore->store, &txn);
+
+	if (!r)
+		r = wfs_blob_get(txn, &text->hash, &blob);
+	if (!r)
+		return wfs_trace(wfs_blob_read(restore->store, txn, &text->hash, buffer, error));
+	if (r != -ENOENT)
+		return wfs_error_from_errno(error, r, "look a blob up");
+	return wfs_error_set(error, WFS_E_NOT_FOUND,
+		"the %s that record %llu gave artifact '%s' is not in the copy",
+		text->code ? "code" : "content", (unsigned long long)seq, text->artifact_id);
 }
 
 /* The row that restore_blobs wrote. A blob that is missing does not keep the rest from being
@@ -168,6 +189,7 @@ static int fold_journal(struct folding *folding)
 		.line = give_line,
 		.module = give_module,
 		.manifest_of = give_manifest,
+		.text = give_text,
 		.blob = give_blob,
 	};
 

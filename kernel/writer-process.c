@@ -110,6 +110,8 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 
 	if (r || request->dry_run)
 		return wfs_trace(r);
+	if (wfs_fold_unrecorded(writer->fold))
+		return wfs_trace(wfs_fold_outcome(writer->fold, &request->answer, &request->error));
 	r = apply(writer, request, input.at_ns);
 	*ret_fatal = r != 0;
 	if (r || kind != WFS_RECORD_ACTION)

@@ -51,50 +51,56 @@ int wfs_verb_snapshot(struct wfs_call *call)
 		: -ENOMEM;
 }
 
-/* Actions of the protocol that nothing in this build performs. */
-static const char *const later_actions[] = {"read_artifact", "write_artifact", "edit_artifact",
-	"delete_artifact", "invoke_artifact", "query_kernel", "transfer", "transfer_ownership",
-	"submit_to_mint", "cancel_mint"};
-
-static int refuse_action(struct wfs_call *call, const char *type)
-{
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(later_actions); i++)
-		if (strcmp(later_actions[i], type) == 0)
-			return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
-				"the action '%s' is not enabled: this world has no artifacts",
-				type);
-	return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-		"unknown action_type '%.60s' (there is: noop)", type);
-}
+/* --- actions --- */
 
 /* Source: spec 4, "Result"; `meta` is added like to every answer. */
-static int noop(struct wfs_call *call)
+static int action_result(struct wfs_call *call, const json_t *answer)
 {
-	static const char *const members[] = {"action_type", "reasoning", NULL};
+	const json_t *const action = json_object_get(call->payload, "action");
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = wfs_json_only(json_object_get(call->payload, "action"), members, &call->error);
+	int r = wfs_verb_view(call, NULL, &view);
 
-	if (!r)
-		r = wfs_verb_view(call, NULL, &view);
 	if (r)
 		return r;
-	call->result = json_pack("{s:s, s:n, s:n, s:I, s:s, s:b}", "action_type", "noop", "data",
-		"error", "height", (json_int_t)view.height, "message", "nothing was done", "ok", 1);
+	call->result = json_pack("{s:O, s:O, s:n, s:I, s:O, s:b}", "action_type",
+		json_object_get(action, "action_type"), "data", json_object_get(answer, "data"),
+		"error", "height",
+		(json_int_t)(call->request.height ? call->request.height : view.height), "message",
+		json_object_get(answer, "message"), "ok", 1);
 	return call->result ? 0 : -ENOMEM;
+}
+
+static void action_answered(struct wfs_request *request)
+{
+	struct wfs_call *const call = request->context;
+	WFS_AUTO_JSON json_t *answer = WFS_STEAL(request->answer);
+	int r = request->result;
+
+	if (r) {
+		call->error = request->error;
+		call->error_details = WFS_STEAL(answer);
+	} else {
+		r = action_result(call, answer);
+	}
+	wfs_verb_finish(call, r);
 }
 
 int wfs_verb_invoke(struct wfs_call *call)
 {
-	const json_t *const action = json_object_get(call->payload, "action");
-	const char *type = "invoke_artifact"; /* an action that does not say what it is */
-	int r = 0;
+	struct wfs_request *const request = &call->request;
+	json_t *const action = json_object_get(call->payload, "action");
 
 	if (!json_is_object(action))
 		return wfs_error_set(
 			&call->error, WFS_E_INVALID_ARGUMENT, "'action': expected an object");
-	if (json_object_get(action, "action_type"))
-		r = wfs_json_get_string(action, "action_type", &type, &call->error);
+	/* An action that does not say what it is. */
+	if (!json_object_get(action, "action_type") &&
+		json_object_set_new(action, "action_type", json_string("invoke_artifact")) < 0)
+		return -ENOMEM;
+	request->done = action_answered;
+	request->context = call;
+	int r = wfs_session_act(call->session, action, request);
 	if (r)
-		return r;
-	return strcmp(type, "noop") == 0 ? noop(call) : refuse_action(call, type);
+		call->error = request->error;
+	return r ? r : WFS_VERB_PENDING;
 }

@@ -21,7 +21,7 @@ enum {
 	WFS_VERB_GC_MAX = 1 << 20,      /* versions that one page of gc looks at, about */
 };
 
-/* In the effect column: the session judges each part of the tree as it is read. */
+/* In the effect column: the session judges each part of the tree as it is read, or the action. */
 enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 
 /* In the members column, see below. */
@@ -44,7 +44,7 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 	X(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, WFS_VERB_AS_EFFECT)                    \
 	X(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, "hash_hex")                         \
 	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, WFS_VERB_AS_EFFECT)                    \
-	X(invoke, "invoke", WFS_EFFECT_ACTION_NOOP, false, "action")                              \
+	X(invoke, "invoke", WFS_EFFECT_PER_READ, false, "action")                                 \
 	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, WFS_VERB_AS_EFFECT)             \
 	X(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, WFS_VERB_AS_EFFECT)                      \
 	X(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, WFS_VERB_AS_EFFECT)                   \

@@ -193,14 +193,16 @@ void wfs_call_done(struct wfs_call *call)
 	json_decref(WFS_STEAL(call->payload));
 	json_decref(WFS_STEAL(call->result));
 	json_decref(WFS_STEAL(call->meta));
+	json_decref(WFS_STEAL(call->error_details));
 }
 
-static json_t *error_document(const struct wfs_error *error)
+static json_t *error_document(const struct wfs_call *call)
 {
-	const struct wfs_error_info *const info = wfs_error_info(error->code);
+	const struct wfs_error_info *const info = wfs_error_info(call->error.code);
 
-	return json_pack("{s:s, s:s, s:s, s:b}", "category", info->category, "code", info->name,
-		"message", error->message, "retriable", (int)info->retriable);
+	return json_pack("{s:s, s:s, s:O*, s:s, s:b}", "category", info->category, "code",
+		info->name, "details", call->error_details, "message", call->error.message,
+		"retriable", (int)info->retriable);
 }
 
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id)
@@ -213,7 +215,7 @@ json_t *wfs_call_envelope(const struct wfs_call *call, const char *id)
 	if (call->status == 0) {
 		bad |= json_object_set(envelope, "result", call->result);
 	} else {
-		bad |= json_object_set_new(envelope, "error", error_document(&call->error));
+		bad |= json_object_set_new(envelope, "error", error_document(call));
 		if (call->meta)
 			bad |= json_object_set(envelope, "meta", call->meta);
 	}

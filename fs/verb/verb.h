@@ -37,6 +37,7 @@ struct wfs_call {
 	int status;     /* 0 or -errno */
 	json_t *result; /* owned; when status is 0 */
 	struct wfs_error error;
+	json_t *error_details; /* of an error; owned, may be NULL */
 	json_t *meta; /* {journal_height, snapshot_hash?, manifest_hash}; owned, may be NULL */
 
 	bool gives_receipt;         /* private: the result is the receipt of `effect` */

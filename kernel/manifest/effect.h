@@ -61,7 +61,10 @@
 	P(effect, NAT, expires_at_ns, OPTIONAL, "ns since 1970")                \
 	P(effect, OBJECT, budget, OPTIONAL, "{calls?, tokens?}")
 #define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED, "of the grant")
-#define WFS_PARAMS_PRINCIPAL(P, effect) P(effect, TEXT, id, REQUIRED, "its name")
+#define WFS_PARAMS_PRINCIPAL(P, effect)                        \
+	P(effect, TEXT, id, REQUIRED, "its name")              \
+	P(effect, NAT, scrip, OPTIONAL, "that it begins with") \
+	P(effect, OBJECT, quotas, OPTIONAL, "{disk?, llm_budget?, llm_tokens?}")
 #define WFS_PARAMS_APPLY(P, effect)                                                  \
 	P(effect, OBJECT, manifest, REQUIRED, "the document")                        \
 	P(effect, TEXT, base_manifest_hash, OPTIONAL, "of the one that it replaces") \

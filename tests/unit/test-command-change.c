@@ -185,7 +185,7 @@ static void an_action_is_performed(void **state)
 	assert_int_equal(done.status, WFS_EXIT_DONE);
 	assert_says(done.out, "\"ok\":true");
 	assert_int_equal(refused.status, WFS_EXIT_FAILED);
-	assert_says(refused.err, "unknown action_type 'dance'");
+	assert_says(refused.err, "Unknown action_type 'dance'");
 	assert_int_equal(bad.status, WFS_EXIT_FAILED);
 	assert_says(bad.err, "invalid_json");
 }

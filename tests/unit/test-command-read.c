@@ -2,10 +2,10 @@
 /* Commands that read, state and files, at any height. */
 #include "tests/unit/command-helper.h"
 
-#define BUILTIN_TREE                                                         \
-	"sys.principal/\n  operator\nsys.grant/\n  operator.act.1\n"         \
-	"  operator.admin.1\n  operator.blob.1\n  operator.drive.1\n"        \
-	"  operator.llm.1\n  operator.query.1\nsys.ledger/\nsys.resource/\n" \
+#define BUILTIN_TREE                                                                     \
+	"sys.principal/\n  operator\nsys.grant/\n  operator.act.1\n"                     \
+	"  operator.admin.1\n  operator.blob.1\n  operator.drive.1\n"                    \
+	"  operator.llm.1\n  operator.query.1\nsys.ledger/\n  operator\nsys.resource/\n" \
 	"sys.artifact/\nsys.deleted/\nsys.mint/\nsys.invocation/\n"
 
 /* --- reading --- */

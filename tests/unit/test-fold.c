@@ -10,7 +10,7 @@
 
 enum {
 	GENESIS_HEIGHT = 2,
-	GENESIS_VID = 9, /* the operator and its six grants, the manifest, the snapshot */
+	GENESIS_VID = 10, /* the operator and its six grants, the manifest, the snapshot */
 };
 
 /* A fold in a write transaction on a closed world's store. */

@@ -64,6 +64,7 @@ static void the_document_is_a_header_and_a_line_for_each_cell(void **state)
 		snprintf(name, sizeof(name), "operator.%s.1", cap_types[i]);
 		add_line(fixture, &document, "sys.grant", name);
 	}
+	add_line(fixture, &document, "sys.ledger", "operator");
 	add_line(fixture, &document, "sys.principal", "operator");
 	add_line(fixture, &document, "total", "");
 	struct wfs_hash expected = wfs_hash_of(document.data, document.size);

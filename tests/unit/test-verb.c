@@ -184,10 +184,10 @@ static void invoke_of_noop_gives_a_result_and_no_record(void **state)
 
 static void invoke_of_anything_else_is_refused_by_name(void **state)
 {
-	assert_refused(*state, "invoke", "{'action':{'action_type':'transfer'}}", WFS_E_NOT_ENABLED,
-		"transfer");
-	assert_refused(*state, "invoke", "{'action':{'artifact_id':'x'}}", WFS_E_NOT_ENABLED,
-		"invoke_artifact");
+	assert_refused(*state, "invoke", "{'action':{'action_type':'transfer'}}",
+		WFS_E_MISSING_ARGUMENT, "'to'");
+	assert_refused(*state, "invoke", "{'action':{'artifact_id':'x'}}", WFS_E_NOT_FOUND,
+		"Artifact 'x' not found");
 	assert_refused(*state, "invoke", "{'action':{'action_type':'fly'}}", WFS_E_INVALID_ARGUMENT,
 		"fly");
 	assert_refused(*state, "invoke", "{'action':'noop'}", WFS_E_INVALID_ARGUMENT, "object");

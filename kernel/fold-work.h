@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/fold*.c and kernel/grants.c: what a fold holds, how cells are read and
- * changed in it, and how effects become records.
+ * For those who compute in a fold (kernel/fold*.c, kernel/grants*.c, kernel/action/): what it holds,
+ * how cells are read and changed in it, and how effects become records.
  */
 #pragma once
 
@@ -22,6 +22,7 @@ struct fold_cell {
 	struct wfs_cell row; /* as it is in the store; its key is not used */
 	bool stored_live;    /* before the request */
 	bool live;
+	bool loaded;          /* `hash` and `state` are those of it, if it is live */
 	bool changed;         /* by the request */
 	size_t change_end;    /* index behind its last change, 0: there is none */
 	struct wfs_hash hash; /* of the state; zero when not live */
@@ -35,6 +36,15 @@ struct fold_change {
 	bool live;
 	struct wfs_hash hash;
 	struct fold_span state;
+};
+
+/* What a change took the place of, so that it can be taken back. */
+struct fold_undo {
+	size_t cell;
+	struct fold_cell cell_before;
+	size_t change; /* index of the change that was made, or made another */
+	bool made;     /* it was made: there was none before */
+	struct fold_change change_before;
 };
 
 /* A record of the request: the first is the request's own. */
@@ -59,6 +69,16 @@ struct fold_ask {
 	size_t cell;    /* that asked */
 };
 
+/* What became of an action. JSON is owned, and may be NULL. */
+struct fold_outcome {
+	struct wfs_error refusal; /* why it was not done */
+	json_t *details;          /* of the refusal */
+	json_t *answer;           /* what it gives, when it was done */
+	json_t *action;           /* as the record has it; NULL: as it came */
+	json_t *result;  /* members that the record's result has beside ok and error_code */
+	bool unrecorded; /* nothing changed that anybody could want to know of */
+};
+
 /* A growing array: `items` are owned. */
 struct fold_array {
 	void *items;
@@ -77,6 +97,8 @@ struct wfs_fold {
 	struct fold_array cells;       /* struct fold_cell */
 	struct fold_array changes;     /* struct fold_change; those of one record are adjacent */
 	struct fold_array records;     /* struct fold_record */
+	struct fold_array undos;       /* struct fold_undo; while there are marks */
+	size_t mark_count;             /* that have not ended */
 	struct fold_array asks;        /* struct fold_ask */
 	size_t asks_done;              /* that have records */
 	size_t applied_count;          /* changes written so far */
@@ -85,9 +107,9 @@ struct wfs_fold {
 	struct wfs_lua_result result;
 	uint64_t steps; /* in this run; part of the random seed */
 	struct wfs_lua_budget budget;
-	size_t value_count;       /* of JSON, in the derived events */
-	json_t *answer;           /* of an action that was done, owned */
-	struct wfs_error refusal; /* of an action that was not */
+	size_t value_count;               /* of JSON, in the derived events */
+	struct fold_outcome outcome;      /* of an action */
+	struct action_programs *programs; /* compiled code of artifacts; NULL: none yet */
 };
 
 static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
@@ -152,6 +174,27 @@ int fold_delete(struct wfs_fold *fold, size_t record, size_t cell_index, struct 
  */
 int fold_touch_many(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t known,
 	size_t *ret_index, struct wfs_error *error);
+
+/** fold_load() - the document of a built-in reducer's cell. @ret_document: NULL: there is none; else
+ *  caller owns it */
+int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	size_t *ret_index, json_t **ret_document, struct wfs_error *error);
+
+/** fold_set_document() - record @record gives a cell this state. */
+int fold_set_document(struct wfs_fold *fold, size_t record, size_t cell_index,
+	const json_t *document, struct wfs_error *error);
+
+/**
+ * fold_mark() - from here on what is changed can be taken back
+ * Marks nest; each is ended by one of the next two, the newest first.
+ */
+size_t fold_mark(struct wfs_fold *fold);
+
+/** fold_keep() - end a mark. */
+void fold_keep(struct wfs_fold *fold, size_t mark);
+
+/** fold_take_back() - end a mark, and take back all changes since. */
+void fold_take_back(struct wfs_fold *fold, size_t mark);
 
 /** fold_hash_changes() - end a record: its changes are those from index @first on. */
 int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first);

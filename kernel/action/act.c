@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One action, from its JSON to its outcome. */
+#include "kernel/action/invoke.h"
+
+#include "kernel/base/json.h"
+
+#define ACTION_PREFIX "action."
+
+static const struct {
+	enum wfs_effect effect;
+	const char *name;
+	int (*run)(struct act *act, struct wfs_error *error);
+} actions[] = {
+#define ACTION_ROW(constant, member, kind, ...) \
+	{WFS_EFFECT_##constant, (kind) + sizeof(ACTION_PREFIX) - 1, act_##member},
+	WFS_ACTIONS(ACTION_ROW)
+#undef ACTION_ROW
+};
+
+enum wfs_effect wfs_action_effect(const json_t *action)
+{
+	const char *const name = json_string_value(json_object_get(action, "action_type"));
+
+	for (size_t i = 0; name && i < WFS_ARRAY_COUNT(actions); i++)
+		if (strcmp(actions[i].name, name) == 0)
+			return actions[i].effect;
+	return WFS_EFFECT_COUNT;
+}
+
+void wfs_action_types(struct wfs_buffer *buffer)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++) {
+		wfs_buffer_append_text(buffer, i > 0 ? ", " : "");
+		wfs_buffer_append_text(buffer, actions[i].name);
+	}
+}
+
+const char *wfs_action_artifact(const json_t *action)
+{
+	return json_string_value(json_object_get(action, "artifact_id"));
+}
+
+/* Its members beside `action_type`: a new object, NULL without memory. */
+static json_t *params_of(const json_t *action)
+{
+	json_t *const params = json_copy((json_t *)action);
+
+	if (params)
+		(void)json_object_del(params, "action_type");
+	return params;
+}
+
+int wfs_action_check_form(const json_t *action, struct wfs_error *error)
+{
+	const enum wfs_effect effect = wfs_action_effect(action);
+	WFS_AUTO_JSON json_t *params = params_of(action);
+	struct wfs_params decoded;
+
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	if (!params)
+		return wfs_error_from_errno(error, -ENOMEM, "check an action");
+	return wfs_effect_decode(effect, params, &decoded, error);
+}
+
+/* --- content and code --- */
+
+/* Text as it is, anything else as its document. */
+static int take_sent(const json_t *value, struct act_text *text)
+{
+	if (json_is_string(value))
+		wfs_buffer_append(
+			&text->bytes, json_string_value(value), json_string_length(value));
+	else
+		wfs_json_write_document(value, &text->bytes);
+	text->hash = wfs_hash_of(text->bytes.data, text->bytes.size);
+	return wfs_buffer_check(&text->bytes);
+}
+
+/* Why it was refused then. Texts of what was refused are kept nowhere. */
+static int refuse_again(const struct wfs_action_recorded *recorded, struct wfs_error *error)
+{
+	const char *const code = json_string_value(json_object_get(recorded->result, "error_code"));
+
+	return wfs_error_set(error, wfs_error_find(code ? code : ""), "refused, as it was before");
+}
+
+static int take_recorded(struct act *act, const json_t *action, const json_t *value, bool code,
+	struct act_text *text, struct wfs_error *error)
+{
+	const json_t *const hash = json_object_get(value, "hash");
+	struct wfs_action_text wanted = {.artifact_id = wfs_action_artifact(action), .code = code};
+	int r = wanted.artifact_id && json_is_string(hash)
+		? wfs_hash_parse(
+			  json_string_value(hash), json_string_length(hash), &wanted.hash, error)
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected {hash, size}",
+			  code ? "code" : "content");
+
+	if (!r)
+		r = act->recorded->text(act->recorded, &wanted, &text->bytes, error);
+	text->hash = wanted.hash;
+	return wfs_trace(r);
+}
+
+static int stand_in_for(const struct act_text *text, json_t *record, const char *name)
+{
+	json_t *const stand_in = json_pack("{s:I}", "size", (json_int_t)text->bytes.size);
+
+	return !stand_in || wfs_json_set_hash(stand_in, "hash", &text->hash) < 0 ||
+			json_object_set_new(record, name, stand_in) < 0
+		? -ENOMEM
+		: 0;
+}
+
+/* Takes a member out of the params. @record: gets its hash and size instead */
+static int take_text(
+	struct act *act, json_t *params, json_t *record, bool code, struct wfs_error *error)
+{
+	const char *const name = code ? "code" : "content";
+	struct act_text *const text = code ? &act->code : &act->content;
+	const json_t *const value = json_object_get(params, name);
+	int r;
+
+	if (!value)
+		return 0;
+	text->given = true;
+	r = act->recorded ? take_recorded(act, params, value, code, text, error)
+			  : take_sent(value, text);
+	if (!r && !act->recorded)
+		r = stand_in_for(text, record, name);
+	if (r)
+		return r == -ENOMEM ? fold_no_memory(error) : wfs_trace(r);
+	(void)json_object_del(params, name);
+	return 0;
+}
+
+/* --- an action --- */
+
+void act_done(struct act *act)
+{
+	wfs_buffer_done(&act->content.bytes);
+	wfs_buffer_done(&act->code.bytes);
+	json_decref(act->data);
+	json_decref(act->details);
+}
+
+int act_refuse_with(struct act *act, json_t *details, int r)
+{
+	json_decref(act->details);
+	act->details = details; /* without memory there are none */
+	return r;
+}
+
+static int run_with(struct act *act, const json_t *action, json_t *params, json_t *record,
+	struct wfs_error *error)
+{
+	const enum wfs_effect effect = wfs_action_effect(action);
+	int r = 0;
+
+	if (act->recorded && json_is_false(json_object_get(act->recorded->result, "ok")) &&
+		effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT)
+		return refuse_again(act->recorded, error);
+	if (effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT) {
+		r = take_text(act, params, record, false, error);
+		if (!r)
+			r = take_text(act, params, record, true, error);
+	}
+	act->sent = params;
+	if (!r)
+		r = wfs_effect_decode(effect, params, &act->params, error);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(actions); i++)
+		if (actions[i].effect == effect)
+			return wfs_trace(actions[i].run(act, error));
+	return wfs_trace(r);
+}
+
+/* @record: an object that becomes the action as a record has it */
+static int run(struct act *act, const json_t *action, json_t *record, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *params = params_of(action);
+	const size_t mark = fold_mark(act->fold);
+
+	act->price_paid = -1;
+	if (!params || !record || json_object_update(record, (json_t *)action) < 0)
+		return fold_no_memory(error);
+	int r = run_with(act, action, params, record, error);
+	act->params = (struct wfs_params){.effect = act->params.effect}; /* they borrowed */
+	act->sent = NULL;
+	/* An invocation has taken back all but its own record. */
+	if (r && wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
+		fold_take_back(act->fold, mark);
+	else
+		fold_keep(act->fold, mark);
+	return wfs_trace(r);
+}
+
+int act_run(struct act *act, const json_t *action, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *record = json_object();
+
+	return wfs_trace(run(act, action, record, error));
+}
+
+/* --- for the fold --- */
+
+/* What the record tells of an invocation beside its outcome. */
+static int add_nest(const struct act *act, json_t *result)
+{
+	const struct nest *const nest = act->nest;
+	const json_t *const recorded = json_object_get(nest->recorded, "instructions");
+	const json_int_t instructions =
+		recorded ? json_integer_value(recorded) : (json_int_t)act->fold->budget.used;
+
+	if (nest->count == 0)
+		return 0;
+	if (json_object_update(result, nest->result) < 0 ||
+		json_object_set_new(result, "instructions", json_integer(instructions)) < 0)
+		return -ENOMEM;
+	return json_array_size(nest->nested) > 0 ? json_object_set(result, "nested", nest->nested)
+						 : 0;
+}
+
+static int set_outcome(struct act *act, int r, struct wfs_error *error)
+{
+	struct fold_outcome *const outcome = &act->fold->outcome;
+
+	outcome->unrecorded = act->unrecorded;
+	outcome->details = WFS_STEAL(act->details);
+	outcome->result = json_object();
+	if (!outcome->result || add_nest(act, outcome->result) < 0 ||
+		(act->price_paid > 0 &&
+			json_object_set_new(
+				outcome->result, "price_paid", json_integer(act->price_paid)) < 0))
+		return fold_no_memory(error);
+	if (r)
+		return wfs_trace(r);
+	outcome->answer = json_pack("{s:O?, s:s}", "data", act->data, "message", act->message);
+	return outcome->answer ? 0 : fold_no_memory(error);
+}
+
+static void nest_done(struct nest *nest)
+{
+	json_decref(nest->result);
+	json_decref(nest->nested);
+}
+
+int action_fold(struct wfs_fold *fold, struct wfs_error *error)
+{
+	struct wfs_action_recorded *const recorded = fold->input.recorded;
+	WFS_CLEANUP(nest_done)
+	struct nest nest = {
+		.result = json_object(),
+		.nested = json_array(),
+		.recorded = recorded ? recorded->result : NULL,
+	};
+	ACT_AUTO struct act act = {
+		.fold = fold,
+		.actor = fold->input.principal,
+		.payer = fold->input.principal,
+		.recorded = recorded,
+		.nest = &nest,
+	};
+
+	fold->budget.instructions = action_instructions(fold);
+	fold->outcome.action = json_object();
+	int r = nest.result && nest.nested
+		? run(&act, fold->input.action, fold->outcome.action, error)
+		: fold_no_memory(error);
+	return wfs_trace(set_outcome(&act, r, error));
+}
+
+/* --- actions that are not about anything --- */
+
+int act_action_noop(struct act *act, struct wfs_error *error)
+{
+	(void)error;
+	act->unrecorded = true;
+	snprintf(act->message, sizeof(act->message), "nothing was done");
+	return 0;
+}
+
+static int not_enabled(const char *what, struct wfs_error *error)
+{
+	return wfs_error_set(
+		error, WFS_E_NOT_ENABLED, "the action '%s' is not enabled in this version", what);
+}
+
+int act_action_query_kernel(struct act *act, struct wfs_error *error)
+{
+	act->unrecorded = true;
+	return not_enabled("query_kernel", error);
+}
+
+int act_action_submit_to_mint(struct act *act, struct wfs_error *error)
+{
+	(void)act;
+	return not_enabled("submit_to_mint", error);
+}
+
+int act_action_cancel_mint(struct act *act, struct wfs_error *error)
+{
+	(void)act;
+	return not_enabled("cancel_mint", error);
+}

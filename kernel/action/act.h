@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to kernel/action/: one action while it is done, and what the handlers share.
+ *
+ * `actor` is whose permission is asked and whose things are given away: the principal, or the
+ * artifact whose code runs. `payer` is the principal at the beginning of it all, who pays prices.
+ */
+#pragma once
+
+#include "kernel/action/action.h"
+#include "kernel/fold-work.h"
+#include "kernel/manifest/grant.h"
+
+struct invocation;
+struct nest;
+
+/* Bytes that came with an action: its content, or its code. */
+struct act_text {
+	bool given;
+	struct wfs_buffer bytes;
+	struct wfs_hash hash;
+};
+
+struct act {
+	struct wfs_fold *fold;
+	const char *actor;
+	const char *payer;
+	struct wfs_action_recorded *recorded; /* it comes from a journal; else NULL */
+	struct nest *nest;                    /* of the record; see invoke.h */
+	struct invocation *within;            /* whose code acts; NULL: none */
+	struct wfs_params params;
+	const json_t *sent; /* what they were decoded from */
+	struct act_text content;
+	struct act_text code;
+
+	/* What it gives. */
+	char message[512];
+	json_t *data;       /* owned; NULL: null */
+	json_t *details;    /* of a refusal; owned, may be NULL */
+	int64_t price_paid; /* -1: it has none */
+	bool unrecorded;    /* it only read */
+};
+
+/** act_run() - do what @action says, or change nothing (but that it was tried to invoke something). */
+int act_run(struct act *act, const json_t *action, struct wfs_error *error);
+void act_done(struct act *act);
+#define ACT_AUTO WFS_CLEANUP(act_done)
+
+/** act_refuse_with() - set details, a new reference that is taken; @r: passed on. */
+int act_refuse_with(struct act *act, json_t *details, int r);
+
+/* One for each action. Each does all of it, or fails; what it changed then is taken back. */
+#define ACT_DECLARE(constant, member, ...) \
+	int act_##member(struct act *act, struct wfs_error *error);
+WFS_ACTIONS(ACT_DECLARE)
+#undef ACT_DECLARE
+
+/* --- account.c: scrip and resources --- */
+
+/** account_exists() - is it a principal, an artifact, or the mint? Return: 1, 0, or -errno. */
+int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
+
+/** account_scrip() - 0 for who never held any. */
+int account_scrip(
+	struct wfs_fold *fold, const char *id, int64_t *ret_scrip, struct wfs_error *error);
+
+/** account_add() - @amount may be negative. Return: 0, -EDQUOT (insufficient_funds, or more than an
+ *  account can hold: quota_exceeded), … */
+int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error);
+
+/** account_move() - from one to the other. Return: as above. */
+int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
+	struct wfs_error *error);
+
+enum account_resource {
+	ACCOUNT_DISK,
+	ACCOUNT_LLM_BUDGET,
+	ACCOUNT_LLM_TOKENS,
+	ACCOUNT_RESOURCE_COUNT
+};
+
+/** account_resource_find() - by name; ACCOUNT_RESOURCE_COUNT: there is none. */
+enum account_resource account_resource_find(const char *name);
+
+/** account_use() - @amount more is used, or less when it is negative. Return: 0, -EDQUOT
+ *  (quota_exceeded), … */
+int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
+	int64_t amount, struct wfs_error *error);
+
+/** account_move_quota() - of what is not used. Return: 0, -EDQUOT, -EINVAL (one of them has none). */
+int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
+	enum account_resource resource, int64_t amount, struct wfs_error *error);
+
+/* --- artifact.c: their cells, and who may --- */
+
+/* One artifact, as it is now. Plain value; artifact_done. */
+struct artifact {
+	json_t *document; /* owned */
+	size_t cell;
+	const char *id; /* borrowed from the document, as what follows */
+	const char *owner;
+	const char *access;
+	bool executable;
+};
+void artifact_done(struct artifact *artifact);
+#define ARTIFACT_AUTO WFS_CLEANUP(artifact_done)
+
+/** artifact_of() - one whose document is taken. */
+struct artifact artifact_of(json_t *document, size_t cell);
+
+/** artifact_get() - Return: 0, -ENOENT (not_found, deleted), … */
+int artifact_get(struct wfs_fold *fold, const char *id, struct artifact *ret_artifact,
+	struct wfs_error *error);
+
+/** artifact_exists() - Return: 1, 0, or -errno. */
+int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
+
+/** artifact_put() - its document is its new state. */
+int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
+
+/** artifact_number() - an integer member of its document; 0 when it is absent. */
+int64_t artifact_number(const struct artifact *artifact, const char *member);
+
+/** artifact_text() - its content or code (@reducer); empty when there is none. Borrowed until the
+ *  fold changes something. */
+int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
+	struct wfs_bytes *ret_bytes, struct wfs_error *error);
+
+/** artifact_set_text() - its new content or code; size 0 of code: there is none. */
+int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
+	struct wfs_bytes bytes, struct wfs_error *error);
+
+/**
+ * artifact_change_text() - the same, with what its document tells of it, and the disk it takes
+ * Return: 0, -EDQUOT (quota_exceeded), …
+ */
+int artifact_change_text(struct act *act, struct artifact *artifact,
+	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error);
+
+/** artifact_charged_to() - the account whose disk its bytes take. */
+const char *artifact_charged_to(const struct artifact *artifact);
+
+/**
+ * artifact_disk_payer() - the account whose disk is taken by what @id owns
+ * Of an artifact it is the one that its own bytes are charged to.
+ * @ret_payer: borrowed from @id or from @ret_keep, which caller owns
+ */
+int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
+	json_t **ret_keep, struct wfs_error *error);
+
+/** artifact_row() - what queries and readers are told of it. Return: new reference, or NULL. */
+json_t *artifact_row(const struct artifact *artifact);
+
+/* What may be done to an artifact. X(constant, name) */
+#define ARTIFACT_USES(X)    \
+	X(READ, "read")     \
+	X(WRITE, "write")   \
+	X(EDIT, "edit")     \
+	X(DELETE, "delete") \
+	X(INVOKE, "invoke")
+
+enum artifact_use {
+#define ARTIFACT_USE_ENUM(constant, name) ARTIFACT_USE_##constant,
+	ARTIFACT_USES(ARTIFACT_USE_ENUM)
+#undef ARTIFACT_USE_ENUM
+};
+
+/** artifact_permit() - may the actor do that? Return: 0, -EACCES (not_authorized), … */
+int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
+	struct wfs_error *error);
+
+/** artifact_check_code() - does it compile, and define what is called? Return: 0, -EINVAL
+ *  (syntax_error), -EIO (runtime_error), … */
+int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error);
+
+/** artifact_is_rule() - is it the name of a rule that needs no contract? */
+bool artifact_is_rule(const char *access);

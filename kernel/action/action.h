@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Actions: what principals do to artifacts, scrip and quotas, as cells of built-in reducers.
+ *
+ * An action and the state before it say what it gives, so it is folded like everything else. Its
+ * form is that of its effect (kernel/manifest/effect.h), from the same table. Who may take which
+ * action on which artifact by its grants is decided in caps/; who may do what to an artifact by the
+ * artifact's own rules, here.
+ *
+ *   sys.ledger, key id:     {scrip}                     of principals, artifacts and the mint
+ *   sys.resource, key id:   {disk?, llm_budget?, llm_tokens?}: {quota?, used}
+ *   sys.artifact, key id:   {access, charged_to, code_hash?, code_size?, content_hash, content_size,
+ *                            created_at, created_by, depends_on, executable, id, interface?,
+ *                            invoke_price, metadata, owner, read_price, type, updated_at}
+ *   sys.deleted, key id:    {deleted_at, deleted_by}    of an id that was an artifact's
+ *   sys.content, sys.code, key id: the bytes; shown as files of the artifact alone
+ *
+ * In a record, content and code stand as {hash, size}.
+ * Source: spec 4.
+ * Thread: the one that folds; wfs_action_effect, wfs_action_check_form: any.
+ */
+#pragma once
+
+#include "kernel/fold.h"
+#include "kernel/manifest/effect.h"
+
+struct action_programs;
+
+enum {
+	WFS_ARTIFACT_ID_MAX = 128,           /* bytes */
+	WFS_ARTIFACT_DEPENDENCIES_MAX = 64,  /* that one lists */
+	WFS_ARTIFACT_DEPTH_MAX = 10,         /* of dependencies, one behind the other */
+	WFS_ARTIFACT_DETAILS_MAX = 64 << 10, /* bytes of interface, and of metadata */
+};
+
+/* The principal that holds bids; nobody can be called so. */
+#define WFS_PRINCIPAL_MINT "mint"
+
+/* A content or code that a record names. Plain value; borrowed. */
+struct wfs_action_text {
+	const char *artifact_id;
+	bool code; /* or else it is content */
+	struct wfs_hash hash;
+};
+
+/* Where that is found which the record of an action has not. Embedded in what it works on. */
+struct wfs_action_recorded {
+	/**
+	 * text() - append its bytes
+	 * Return: 0, or -errno with @error.
+	 */
+	int (*text)(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
+		struct wfs_buffer *buffer, struct wfs_error *error);
+	const json_t *result; /* of the record; borrowed */
+};
+
+/** wfs_action_effect() - by its `action_type`; WFS_EFFECT_COUNT: none of these actions. */
+enum wfs_effect wfs_action_effect(const json_t *action);
+
+/** wfs_action_types() - append their names, with ", " between. */
+void wfs_action_types(struct wfs_buffer *buffer);
+
+/** wfs_action_check_form() - of what was sent. Return: 0, -EINVAL, -ENOMEM. */
+int wfs_action_check_form(const json_t *action, struct wfs_error *error);
+
+/** wfs_action_artifact() - the artifact that it names, borrowed; NULL: none. */
+const char *wfs_action_artifact(const json_t *action);
+
+/* --- for kernel/grants.c: the accounts of principals --- */
+
+/* Scrip and quotas that somebody may begin with, so that sums can be counted. */
+#define ACCOUNT_START_MAX (INT64_C(1) << 53)
+
+/** account_check() - members `scrip` and `quotas` of an object. Return: 0, -EINVAL. */
+int account_check(const json_t *account, struct wfs_error *error);
+
+/**
+ * account_open() - the account of a new principal
+ * @account: object with `scrip` and `quotas`, if there are
+ * @known: see fold_touch_many
+ */
+int account_open(struct wfs_fold *fold, const char *id, const json_t *account, size_t known,
+	struct wfs_error *error);
+
+/* --- for kernel/fold.c: part of record 0 of a fold --- */
+
+void action_programs_free(struct action_programs *programs);
+
+/** action_fold() - does it, or changes nothing, into fold->outcome. */
+int action_fold(struct wfs_fold *fold, struct wfs_error *error);

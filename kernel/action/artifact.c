@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cells of artifacts, and the rules that say who may use them. */
+#include "kernel/action/act.h"
+#include "kernel/base/json.h"
+
+void artifact_done(struct artifact *artifact)
+{
+	json_decref(artifact->document);
+	artifact->document = NULL;
+}
+
+static const char *text_of(const json_t *document, const char *member)
+{
+	const char *const text = json_string_value(json_object_get(document, member));
+
+	return text ? text : "";
+}
+
+int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch(
+		fold, fold_builtin(fold, WFS_BUILTIN_ARTIFACT), wfs_bytes_text(id), &cell, error);
+
+	return r ? wfs_trace(r) : fold_cell_at(fold, cell)->live;
+}
+
+/* Why there is none. */
+static int missing(struct wfs_fold *fold, const char *id, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *deleted = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_DELETED, id, &cell, &deleted, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (deleted)
+		return wfs_error_set(error, WFS_E_DELETED, "Artifact '%s' was deleted by '%s'", id,
+			text_of(deleted, "deleted_by"));
+	return wfs_error_set(error, WFS_E_NOT_FOUND, "Artifact '%s' not found", id);
+}
+
+struct artifact artifact_of(json_t *document, size_t cell)
+{
+	return (struct artifact){
+		.document = document,
+		.cell = cell,
+		.id = text_of(document, "id"),
+		.owner = text_of(document, "owner"),
+		.access = text_of(document, "access"),
+		.executable = json_is_true(json_object_get(document, "executable")),
+	};
+}
+
+int artifact_get(struct wfs_fold *fold, const char *id, struct artifact *ret_artifact,
+	struct wfs_error *error)
+{
+	json_t *document;
+	size_t cell;
+
+	if (!wfs_grant_name_valid(id))
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Artifact '%.140s' not found", id);
+	int r = fold_load(fold, WFS_BUILTIN_ARTIFACT, id, &cell, &document, error);
+	if (r)
+		return wfs_trace(r);
+	if (!document)
+		return missing(fold, id, error);
+	*ret_artifact = artifact_of(document, cell);
+	return 0;
+}
+
+int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error)
+{
+	return wfs_trace(fold_set_document(fold, 0, artifact->cell, artifact->document, error));
+}
+
+int64_t artifact_number(const struct artifact *artifact, const char *member)
+{
+	return json_integer_value(json_object_get(artifact->document, member));
+}
+
+const char *artifact_charged_to(const struct artifact *artifact)
+{
+	return text_of(artifact->document, "charged_to");
+}
+
+int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
+	json_t **ret_keep, struct wfs_error *error)
+{
+	struct artifact self = {.document = NULL};
+	int r = artifact_exists(fold, id, error);
+
+	*ret_payer = id;
+	*ret_keep = NULL;
+	if (r > 0)
+		r = artifact_get(fold, id, &self, error);
+	if (r || !self.document)
+		return wfs_trace(r);
+	*ret_payer = artifact_charged_to(&self);
+	*ret_keep = self.document;
+	return 0;
+}
+
+/* --- content and code --- */
+
+int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
+	struct wfs_bytes *ret_bytes, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch(fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
+
+	if (!r)
+		*ret_bytes = fold_cell_at(fold, cell)->live
+			? fold_bytes(fold, fold_cell_at(fold, cell)->state)
+			: WFS_BYTES("", 0);
+	return wfs_trace(r);
+}
+
+int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
+	struct wfs_bytes bytes, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch(fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
+
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(bytes.size == 0 && reducer == WFS_BUILTIN_CODE
+			? fold_delete(fold, 0, cell, error)
+			: fold_set(fold, 0, cell, bytes, error));
+}
+
+json_t *artifact_row(const struct artifact *artifact)
+{
+	static const char *const members[] = {"content_size", "created_at", "created_by",
+		"executable", "id", "invoke_price", "owner", "read_price", "type", "updated_at"};
+	WFS_AUTO_JSON json_t *row = json_pack("{s:b}", "deleted", 0);
+
+	for (size_t i = 0; row && i < WFS_ARRAY_COUNT(members); i++) {
+		json_t *const member = json_object_get(artifact->document, members[i]);
+
+		if (json_object_set(row, members[i], member) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(row);
+}
+
+/* --- who may --- */
+
+static const char *const use_names[] = {
+#define ARTIFACT_USE_NAME(constant, name) [ARTIFACT_USE_##constant] = (name),
+	ARTIFACT_USES(ARTIFACT_USE_NAME)
+#undef ARTIFACT_USE_NAME
+};
+
+static bool is_owner(const struct act *act, const struct artifact *artifact)
+{
+	return strcmp(act->actor, artifact->owner) == 0;
+}
+
+static bool is_open(enum artifact_use use)
+{
+	return use == ARTIFACT_USE_READ || use == ARTIFACT_USE_INVOKE;
+}
+
+static bool by_public(const struct act *act, const struct artifact *artifact, enum artifact_use use)
+{
+	(void)act;
+	(void)artifact;
+	(void)use;
+	return true;
+}
+
+static bool by_freeware(
+	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+{
+	return is_open(use) || is_owner(act, artifact);
+}
+
+/* Once somebody is named there, the owner has given it out of his hands. */
+static bool by_transferable_freeware(
+	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+{
+	const char *const writer = json_string_value(json_object_get(
+		json_object_get(artifact->document, "metadata"), "authorized_writer"));
+
+	return is_open(use) || (writer ? strcmp(act->actor, writer) == 0 : is_owner(act, artifact));
+}
+
+static bool by_self_owned(
+	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+{
+	(void)use;
+	return is_owner(act, artifact) || strcmp(act->actor, artifact->id) == 0;
+}
+
+static bool by_private(
+	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+{
+	(void)use;
+	return is_owner(act, artifact);
+}
+
+static const struct rule {
+	const char *name;
+	bool (*allows)(const struct act *act, const struct artifact *artifact, enum artifact_use);
+	const char *reason; /* of a refusal */
+} rules[] = {
+	{"freeware", by_freeware, "only the owner changes it"},
+	{"transferable_freeware", by_transferable_freeware,
+		"only the authorized writer, or else the owner, changes it"},
+	{"self_owned", by_self_owned, "it is for the owner and itself"},
+	{"private", by_private, "it is for the owner"},
+	{"public", by_public, ""},
+};
+
+static const struct rule *find_rule(const char *name)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(rules); i++)
+		if (strcmp(rules[i].name, name) == 0)
+			return &rules[i];
+	return NULL;
+}
+
+bool artifact_is_rule(const char *access)
+{
+	return find_rule(access) != NULL;
+}
+
+static int deny(const struct act *act, const struct artifact *artifact, enum artifact_use use,
+	const char *reason, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED, "'%s' may not %s '%s' (%s: %.200s)",
+		act->actor, use_names[use], artifact->id, artifact->access, reason);
+}
+
+int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
+	struct wfs_error *error)
+{
+	const struct rule *const rule = find_rule(artifact->access);
+
+	if (rule)
+		return rule->allows(act, artifact, use)
+			? 0
+			: deny(act, artifact, use, rule->reason, error);
+	if (is_owner(act, artifact))
+		return 0;
+	return deny(act, artifact, use, "there is no such contract", error);
+}

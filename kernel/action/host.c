@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What running code can ask for. Its actions are the artifact's own: there is no way to name
+ * somebody else.
+ */
+#include "kernel/action/invoke.h"
+#include "kernel/base/json.h"
+
+/*
+ * X(constant, table or NULL, name, function below)
+ * The actions stand behind these, under their own names, with the others of their table.
+ */
+#define STATE "kernel_state"
+#define ACTIONS "kernel_actions"
+#define HOST_FUNCTIONS(X)                                                      \
+	X(GET_BALANCE, STATE, "get_balance", get_balance)                      \
+	X(GET_RESOURCE, STATE, "get_resource", get_resource)                   \
+	X(GET_QUOTA, STATE, "get_quota", get_quota)                            \
+	X(GET_ARTIFACT_METADATA, STATE, "get_artifact_metadata", get_metadata) \
+	X(STATE_READ_ARTIFACT, STATE, "read_artifact", read_content)           \
+	X(PAY, NULL, "pay", transfer_scrip)                                    \
+	X(OWN_BALANCE, NULL, "get_balance", own_balance)                       \
+	X(INVOKE, NULL, "invoke", invoke)                                      \
+	X(TRANSFER_SCRIP, ACTIONS, "transfer_scrip", transfer_scrip)           \
+	X(SUBMIT_FOR_MINT, ACTIONS, "submit_for_mint", submit_for_mint)
+
+enum host_function {
+#define HOST_ENUM(constant, table, name, function) HOST_##constant,
+	HOST_FUNCTIONS(HOST_ENUM)
+#undef HOST_ENUM
+		HOST_ACTION, /* the first of them */
+};
+
+/* One call. */
+struct asked {
+	struct invocation *self;
+	struct wfs_fold *fold;
+	const json_t *arguments;
+	struct wfs_error *error;
+};
+
+static int no_memory(const struct asked *asked)
+{
+	return fold_no_memory(asked->error);
+}
+
+/* What fails because of what was asked is raised, or told; other failures end all of it. */
+static int raise_or_end(const struct asked *asked, int r)
+{
+	return invoke_fails_all(asked->error) ? r : 1;
+}
+
+static int text_argument(const struct asked *asked, size_t index, const char **ret_text)
+{
+	const json_t *const argument = json_array_get(asked->arguments, index);
+	const char *const text = json_string_value(argument);
+
+	if (text && strlen(text) == json_string_length(argument)) {
+		*ret_text = text;
+		return 0;
+	}
+	return wfs_error_set(
+		asked->error, WFS_E_INVALID_ARGUMENT, "argument %zu: expected a text", index + 1);
+}
+
+/* --- what is asked --- */
+
+static int balance_of(const struct asked *asked, const char *id, json_t **ret_value)
+{
+	int64_t scrip = 0;
+	int r = wfs_grant_name_valid(id) ? account_scrip(asked->fold, id, &scrip, asked->error) : 0;
+
+	if (r)
+		return r;
+	*ret_value = json_integer(scrip);
+	return *ret_value ? 0 : no_memory(asked);
+}
+
+static int get_balance(const struct asked *asked, json_t **ret_value)
+{
+	const char *id;
+	int r = text_argument(asked, 0, &id);
+
+	return r ? r : balance_of(asked, id, ret_value);
+}
+
+static int own_balance(const struct asked *asked, json_t **ret_value)
+{
+	return balance_of(asked, asked->self->id, ret_value);
+}
+
+/* @member: `used` or `quota`; a quota that nobody has set is nil. */
+static int resource_member(const struct asked *asked, const char *member, json_t **ret_value)
+{
+	WFS_AUTO_JSON json_t *document = NULL;
+	const char *name;
+	const char *id;
+	size_t cell;
+	int r = text_argument(asked, 0, &id);
+
+	if (!r)
+		r = text_argument(asked, 1, &name);
+	if (r)
+		return r;
+	if (account_resource_find(name) == ACCOUNT_RESOURCE_COUNT)
+		return wfs_error_set(asked->error, WFS_E_NOT_FOUND,
+			"Resource '%.80s' not found. Available: disk, llm_budget, llm_tokens",
+			name);
+	if (wfs_grant_name_valid(id))
+		r = fold_load(
+			asked->fold, WFS_BUILTIN_RESOURCE, id, &cell, &document, asked->error);
+	*ret_value = json_incref(json_object_get(json_object_get(document, name), member));
+	return r;
+}
+
+static int get_resource(const struct asked *asked, json_t **ret_value)
+{
+	int r = resource_member(asked, "used", ret_value);
+
+	if (!r && !*ret_value)
+		*ret_value = json_integer(0);
+	return !r && !*ret_value ? no_memory(asked) : r;
+}
+
+static int get_quota(const struct asked *asked, json_t **ret_value)
+{
+	return resource_member(asked, "quota", ret_value);
+}
+
+/* Return: 0, 1 when there is none, or -errno. */
+static int find_artifact(const struct asked *asked, struct artifact *ret_artifact)
+{
+	const char *id;
+	int r = text_argument(asked, 0, &id);
+
+	if (r)
+		return r;
+	r = artifact_get(asked->fold, id, ret_artifact, asked->error);
+	return r == -ENOENT ? 1 : r;
+}
+
+static int get_metadata(const struct asked *asked, json_t **ret_value)
+{
+	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	int r = find_artifact(asked, &artifact);
+
+	if (r)
+		return r > 0 ? 0 : r; /* nil */
+	WFS_AUTO_JSON json_t *row = artifact_row(&artifact);
+	if (!row ||
+		json_object_set(row, "metadata", json_object_get(artifact.document, "metadata")) <
+			0)
+		return no_memory(asked);
+	*ret_value = WFS_STEAL(row);
+	return 0;
+}
+
+/* The content, for nothing; nil where reading is not allowed, or has a price. */
+static int read_content(const struct asked *asked, json_t **ret_value)
+{
+	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	struct act self = {.fold = asked->fold,
+		.actor = asked->self->id,
+		.payer = asked->self->act->payer,
+		.nest = asked->self->act->nest,
+		.within = asked->self};
+	struct wfs_bytes bytes;
+	int r = find_artifact(asked, &artifact);
+
+	if (r)
+		return r > 0 ? 0 : r;
+	r = artifact_permit(&self, &artifact, ARTIFACT_USE_READ, asked->error);
+	if (r == -EACCES ||
+		(!r && artifact_number(&artifact, "read_price") > 0 &&
+			strcmp(artifact.owner, self.actor) != 0 &&
+			strcmp(artifact.owner, self.payer) != 0))
+		return 0;
+	if (!r)
+		r = artifact_text(
+			asked->fold, WFS_BUILTIN_CONTENT, artifact.id, &bytes, asked->error);
+	if (r)
+		return r;
+	*ret_value = json_stringn(bytes.data, bytes.size); /* nil when it is no text */
+	return 0;
+}
+
+/* --- what is done --- */
+
+static json_t *failure_document(const struct wfs_error *failure)
+{
+	const struct wfs_error_info *const info = wfs_error_info(failure->code);
+
+	return json_pack("{s:s, s:s, s:s, s:b}", "category", info->category, "code", info->name,
+		"message", failure->message, "retriable", info->retriable);
+}
+
+/* The result of an action, as spec 4 has it. Return: new reference, or NULL. */
+static json_t *result_of(
+	const struct act *act, const json_t *action, const struct wfs_error *failure)
+{
+	const bool ok = failure->code == WFS_OK;
+
+	return json_pack("{s:O, s:O?, s:o, s:s, s:b}", "action_type",
+		json_object_get(action, "action_type"), "data", ok ? act->data : NULL, "error",
+		ok ? json_null() : failure_document(failure), "message",
+		ok ? act->message : failure->message, "ok", ok);
+}
+
+/* Takes an action as the artifact that runs. What fails is told, not raised. */
+static int act_as_self(const struct asked *asked, const json_t *action, json_t **ret_value)
+{
+	struct nest *const nest = asked->self->act->nest;
+	struct wfs_error failure = {0};
+	ACT_AUTO struct act act = {
+		.fold = asked->fold,
+		.actor = asked->self->id,
+		.payer = asked->self->act->payer,
+		.nest = nest,
+		.within = asked->self,
+	};
+	int r = 0;
+
+	if (asked->self->read_only)
+		r = wfs_error_set(&failure, WFS_E_READ_ONLY, "a contract only looks");
+	else if (nest->action_count++ >= INVOKE_ACTION_COUNT_MAX)
+		r = wfs_error_set(&failure, WFS_E_QUOTA_EXCEEDED,
+			"more than %d actions in one invocation", INVOKE_ACTION_COUNT_MAX);
+	else
+		r = act_run(&act, action, &failure);
+	if (r && invoke_fails_all(&failure) && failure.code != WFS_E_NOT_ENABLED) {
+		*asked->error = failure;
+		return r;
+	}
+	*ret_value = result_of(&act, action, &failure);
+	return *ret_value ? 0 : no_memory(asked);
+}
+
+/* Arguments in order, or one table of them, as the params of an action. */
+static int params_of(const struct asked *asked, enum wfs_effect effect, json_t *action)
+{
+	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+	const size_t count = json_array_size(asked->arguments);
+	json_t *const first = json_array_get(asked->arguments, 0);
+
+	if (count == 1 && json_is_object(first))
+		return json_object_update_missing(action, first) < 0 ? no_memory(asked) : 0;
+	for (size_t i = 0; i < count; i++, member++) {
+		json_t *const argument = json_array_get(asked->arguments, i);
+
+		if (!member->name)
+			return wfs_error_set(asked->error, WFS_E_INVALID_ARGUMENT,
+				"%s takes at most %zu arguments", wfs_effect_kind(effect), i);
+		if (!json_is_null(argument) && json_object_set(action, member->name, argument) < 0)
+			return no_memory(asked);
+	}
+	return 0;
+}
+
+static int take_action(const struct asked *asked, enum wfs_effect effect, json_t **ret_value)
+{
+	WFS_AUTO_JSON json_t *action =
+		json_pack("{s:s}", "action_type", wfs_effect_kind(effect) + sizeof("action.") - 1);
+	int r = action ? params_of(asked, effect, action) : no_memory(asked);
+
+	return r ? r : act_as_self(asked, action, ret_value);
+}
+
+static int transfer_scrip(const struct asked *asked, json_t **ret_value)
+{
+	return take_action(asked, WFS_EFFECT_ACTION_TRANSFER, ret_value);
+}
+
+static int submit_for_mint(const struct asked *asked, json_t **ret_value)
+{
+	return take_action(asked, WFS_EFFECT_ACTION_SUBMIT_TO_MINT, ret_value);
+}
+
+/* {ok, result, error, price_paid}, from what the action of that name gives. */
+static json_t *invoked_document(const json_t *result)
+{
+	json_t *const data = json_object_get(result, "data");
+	json_t *const error = json_object_get(result, "error");
+	json_t *const price = json_object_get(data, "price_paid");
+
+	return json_pack("{s:O?, s:O, s:o, s:O?}", "error", error, "ok",
+		json_object_get(result, "ok"), "price_paid",
+		price ? json_incref(price) : json_integer(0), "result",
+		json_object_get(data, "result"));
+}
+
+static int invoke(const struct asked *asked, json_t **ret_value)
+{
+	WFS_AUTO_JSON json_t *args = json_array();
+	WFS_AUTO_JSON json_t *result = NULL;
+	const char *id;
+	int r = text_argument(asked, 0, &id);
+
+	if (r)
+		return r;
+	for (size_t i = 1; i < json_array_size(asked->arguments); i++)
+		if (json_array_append(args, json_array_get(asked->arguments, i)) < 0)
+			return no_memory(asked);
+	WFS_AUTO_JSON json_t *action = json_pack("{s:s, s:s, s:O}", "action_type",
+		"invoke_artifact", "artifact_id", id, "args", args);
+	if (!action)
+		return no_memory(asked);
+	r = act_as_self(asked, action, &result);
+	if (r)
+		return r;
+	*ret_value = invoked_document(result);
+	return *ret_value ? 0 : no_memory(asked);
+}
+
+/* --- the table --- */
+
+const struct wfs_lua_binding host_bindings[] = {
+#define HOST_BINDING(constant, table, name, function) {table, name},
+	HOST_FUNCTIONS(HOST_BINDING)
+#undef HOST_BINDING
+#define ACTION_BINDING(constant, member, kind, ...) {ACTIONS, (kind) + sizeof("action.") - 1},
+		WFS_ACTIONS(ACTION_BINDING)
+#undef ACTION_BINDING
+};
+const size_t host_binding_count = WFS_ARRAY_COUNT(host_bindings);
+
+static int (*const functions[])(const struct asked *asked, json_t **ret_value) = {
+#define HOST_FUNCTION(constant, table, name, function) [HOST_##constant] = (function),
+	HOST_FUNCTIONS(HOST_FUNCTION)
+#undef HOST_FUNCTION
+};
+
+static const enum wfs_effect action_effects[] = {
+#define ACTION_EFFECT(constant, ...) WFS_EFFECT_##constant,
+	WFS_ACTIONS(ACTION_EFFECT)
+#undef ACTION_EFFECT
+};
+
+int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arguments,
+	json_t **ret_value, struct wfs_error *error)
+{
+	struct invocation *const self = (struct invocation *)host;
+	const struct asked asked = {
+		.self = self, .fold = self->act->fold, .arguments = arguments, .error = error};
+	int r = binding_index < HOST_ACTION
+		? functions[binding_index](&asked, ret_value)
+		: take_action(&asked, action_effects[binding_index - HOST_ACTION], ret_value);
+
+	return r ? raise_or_end(&asked, r) : 0;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running the code of artifacts: who may, who pays, what is kept of it. */
+#include "kernel/action/invoke.h"
+
+#include <endian.h>
+#include <inttypes.h>
+
+#include "kernel/base/clock.h"
+#include "kernel/base/json.h"
+#include "kernel/base/problems.h"
+#include "kernel/schema/schema.h"
+
+enum { RESULT_SHOWN_BYTES = 100 };
+
+bool invoke_fails_all(const struct wfs_error *error)
+{
+	return error->code == WFS_OK ||
+		strcmp(wfs_error_info(error->code)->category, "system") == 0;
+}
+
+/* --- before it runs --- */
+
+static int not_executable(const struct artifact *artifact, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_INVALID_TYPE,
+		"Artifact '%s' is not executable (its type is %s). Use read_artifact to read it",
+		artifact->id, json_string_value(json_object_get(artifact->document, "type")));
+}
+
+/* Code finds what it needs, or is told what is missing by name. @ret_deps: {id: row}; caller owns */
+static int load_dependencies(struct act *act, const struct artifact *artifact, json_t **ret_deps,
+	struct wfs_error *error)
+{
+	const json_t *const list = json_object_get(artifact->document, "depends_on");
+	WFS_AUTO_JSON json_t *deps = json_object();
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		ARTIFACT_AUTO struct artifact one = {.document = NULL};
+		struct wfs_error reason = {0};
+		int r = artifact_get(
+			act->fold, json_string_value(json_array_get(list, i)), &one, &reason);
+
+		if (r)
+			return wfs_error_set(error, reason.code, "'%s' depends on it: %.400s",
+				artifact->id, reason.message);
+		if (json_object_set_new(deps, one.id, artifact_row(&one)) < 0)
+			return fold_no_memory(error);
+	}
+	*ret_deps = WFS_STEAL(deps);
+	return *ret_deps ? 0 : fold_no_memory(error);
+}
+
+static const json_t *find_method(const json_t *methods, const char *name)
+{
+	size_t i;
+	const json_t *method;
+
+	json_array_foreach(methods, i, method)
+	{
+		const char *const own = json_string_value(json_object_get(method, "name"));
+
+		if (own && strcmp(own, name) == 0)
+			return method;
+	}
+	return NULL;
+}
+
+/* Is the method there, and do the arguments fit? Without an interface everything does. */
+static int check_interface(const struct artifact *artifact, const char *method, const json_t *args,
+	struct wfs_error *error)
+{
+	const json_t *const methods =
+		json_object_get(json_object_get(artifact->document, "interface"), "methods");
+	const json_t *const known = find_method(methods, method);
+	json_t *const input = json_object_get(known, "input");
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
+	struct wfs_error reason = {0};
+
+	if (json_is_array(methods) && !known)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"artifact '%s' has no method '%.64s': 'describe' tells which it has",
+			artifact->id, method);
+	if (!input)
+		return 0;
+	int r = wfs_schema_new(input, NULL, "", &problems, &schema);
+	if (!r)
+		r = wfs_schema_check(schema, args, &reason);
+	if (r == -ENOMEM)
+		return fold_no_memory(error);
+	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			   "the arguments do not fit the interface of '%s': %.300s", artifact->id,
+			   reason.code ? reason.message : wfs_buffer_text(&problems.lines))
+		 : 0;
+}
+
+/* --- its price --- */
+
+static int64_t price_of(const struct act *act, const struct artifact *artifact)
+{
+	return strcmp(act->payer, artifact->owner) == 0 || strcmp(act->actor, artifact->owner) == 0
+		? 0
+		: artifact_number(artifact, "invoke_price");
+}
+
+/* --- the run --- */
+
+static void seed_of(const struct wfs_fold *fold, size_t number, uint8_t ret_seed[static 32])
+{
+	const uint64_t place[] = {htobe64(fold->head->height), htobe64(UINT64_C(1) << 63 | number)};
+	uint8_t bytes[sizeof(place)];
+
+	memcpy(bytes, place, sizeof(bytes));
+	memcpy(ret_seed, fold->entropy, WFS_ENTROPY_SIZE);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		ret_seed[i] ^= bytes[i];
+}
+
+/* An invocation from its beginning to its end. */
+struct running {
+	const struct artifact *artifact;
+	const char *method;
+	const json_t *args;
+	size_t number; /* within the nest */
+	enum wfs_lua_failure failure;
+};
+
+static int run_code(
+	struct act *act, struct running *running, json_t **ret_result, struct wfs_error *error)
+{
+	struct invocation invocation = {
+		.host = {host_call},
+		.act = act,
+		.id = running->artifact->id,
+		.depth = act->within ? act->within->depth + 1 : 0,
+	};
+	WFS_AUTO_JSON json_t *deps = NULL;
+	int r = load_dependencies(act, running->artifact, &deps, error);
+
+	if (!r)
+		r = action_program(act, running->artifact, NULL, &invocation.program, error);
+	if (r)
+		return wfs_trace(r);
+	struct wfs_lua_call call = {
+		.function = "run",
+		.arguments = running->args,
+		.deps = deps,
+		.host = &invocation.host,
+		.outer = act->within ? act->within->program : NULL,
+		.caller = act->actor,
+		.origin = act->payer,
+		.artifact_id = running->artifact->id,
+		.method = running->method,
+		.seq = act->fold->head->height,
+		.at_ns = act->fold->input.at_ns,
+		.budget = &act->fold->budget,
+	};
+	seed_of(act->fold, running->number, call.seed);
+	r = wfs_lua_program_call(invocation.program, &call, ret_result, error);
+	running->failure = call.failure;
+	return wfs_trace(r);
+}
+
+/* The price is held while it runs, and the owner's when it is done. */
+static int run_paid(
+	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
+{
+	const int64_t price = price_of(act, running->artifact);
+	int r = check_interface(running->artifact, running->method, running->args, error);
+
+	if (!r && price > 0)
+		r = account_add(act->fold, act->payer, -price, error);
+	if (!r)
+		r = run_code(act, running, &invoked->result, error);
+	if (!r && price > 0)
+		r = account_add(act->fold, running->artifact->owner, price, error);
+	invoked->price_paid = price;
+	return wfs_trace(r);
+}
+
+/* --- what is kept of it --- */
+
+/* What the record of a nest that is folded again tells of this one. */
+static const json_t *recorded_of(const struct act *act, size_t number)
+{
+	const json_t *const result = act->nest->recorded;
+
+	return number == 0 ? result : json_array_get(json_object_get(result, "nested"), number - 1);
+}
+
+static int keep_record(struct act *act, const struct running *running, int64_t duration_ms,
+	const char *error_code, struct wfs_error *error)
+{
+	const int64_t seq = (int64_t)act->fold->head->height;
+	char key[48];
+	size_t cell;
+
+	snprintf(key, sizeof(key), "%" PRId64 ".%zu", seq, running->number);
+	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:I, s:I, s:s?, s:s, s:s, s:I, s:b}",
+		"artifact_id", running->artifact->id, "at_ns", (json_int_t)act->fold->input.at_ns,
+		"duration_ms", (json_int_t)duration_ms, "error_code", error_code, "invoker_id",
+		act->actor, "method", running->method, "seq", (json_int_t)seq, "success",
+		error_code == NULL);
+	if (!document)
+		return fold_no_memory(error);
+	int r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_INVOCATION),
+		wfs_bytes_text(key), &cell, error);
+	return wfs_trace(r ? r : fold_set_document(act->fold, 0, cell, document, error));
+}
+
+/* The row of the record. What was begun within one that a bound has ended is forgotten. */
+static int note(struct act *act, const struct running *running, int64_t duration_ms,
+	const struct wfs_error *failure)
+{
+	struct nest *const nest = act->nest;
+	const bool stopped = running->failure == WFS_LUA_FAILURE_BOUND;
+	json_t *const row = running->number == 0
+		? nest->result
+		: json_array_get(nest->nested, running->number - 1);
+
+	if (stopped) {
+		nest->count = running->number + 1;
+		while (json_array_size(nest->nested) > running->number)
+			(void)json_array_remove(nest->nested, json_array_size(nest->nested) - 1);
+	}
+	return json_object_set_new(row, "duration_ms", json_integer(duration_ms)) < 0 ||
+			(stopped &&
+				json_object_set_new(row, "stopped", json_string(failure->message)) <
+					0)
+		? -ENOMEM
+		: 0;
+}
+
+static int finish(struct act *act, struct running *running, int64_t duration_ms,
+	const struct wfs_error *failure, struct wfs_error *error)
+{
+	const bool failed = failure->code != WFS_OK;
+
+	if (note(act, running, duration_ms, failure))
+		return fold_no_memory(error);
+	return wfs_trace(keep_record(act, running, duration_ms,
+		failed ? wfs_error_info(failure->code)->name : NULL, error));
+}
+
+/* --- one invocation --- */
+
+static int begin(struct act *act, struct running *running, struct wfs_error *error)
+{
+	struct nest *const nest = act->nest;
+
+	if (nest->count >= INVOKE_COUNT_MAX)
+		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED, "more than %d invocations in one",
+			INVOKE_COUNT_MAX);
+	running->number = nest->count++;
+	return running->number > 0 && json_array_append_new(nest->nested, json_object()) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+/* A bound is where it is on the machine that ran it first. */
+static int run_or_stop(
+	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
+{
+	const json_t *const stopped = json_object_get(recorded_of(act, running->number), "stopped");
+
+	if (!stopped)
+		return wfs_trace(run_paid(act, running, invoked, error));
+	running->failure = WFS_LUA_FAILURE_BOUND;
+	return wfs_error_set(error, WFS_E_RUNTIME_ERROR, "%s", json_string_value(stopped));
+}
+
+static int run_artifact(struct act *act, struct running *running, struct invoked *ret_invoked,
+	struct wfs_error *error)
+{
+	struct invoked invoked = {.result = NULL};
+	struct wfs_error failure = {0};
+	int r = begin(act, running, error);
+
+	if (r)
+		return wfs_trace(r);
+	const size_t mark = fold_mark(act->fold);
+	const int64_t start = wfs_clock_monotonic_ns();
+	int run = run_or_stop(act, running, &invoked, &failure);
+	const json_t *const recorded =
+		json_object_get(recorded_of(act, running->number), "duration_ms");
+	const int64_t duration_ms = recorded ? json_integer_value(recorded)
+					     : (wfs_clock_monotonic_ns() - start) / 1000000;
+	if (run)
+		fold_take_back(act->fold, mark);
+	else
+		fold_keep(act->fold, mark);
+	if (!run || !invoke_fails_all(&failure))
+		r = finish(act, running, duration_ms, &failure, error);
+	if (r || run) {
+		json_decref(invoked.result);
+		if (!r)
+			*error = failure;
+		return wfs_trace(r ? r : run);
+	}
+	*ret_invoked = invoked;
+	return 0;
+}
+
+static int describe(const struct artifact *artifact, json_t **ret_result, struct wfs_error *error)
+{
+	const json_t *const interface = json_object_get(artifact->document, "interface");
+	json_t *const methods = json_object_get(interface, "methods");
+
+	*ret_result = json_pack("{s:s, s:O, s:O?, s:b, s:o, s:O}", "artifact_id", artifact->id,
+		"created_by", json_object_get(artifact->document, "created_by"), "description",
+		json_object_get(interface, "description"), "executable", artifact->executable,
+		"methods", methods ? json_incref(methods) : json_array(), "type",
+		json_object_get(artifact->document, "type"));
+	return *ret_result ? 0 : fold_no_memory(error);
+}
+
+int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
+	struct invoked *ret_invoked, struct wfs_error *error)
+{
+	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	int r = artifact_get(act->fold, id, &artifact, error);
+
+	if (!r)
+		r = artifact_permit(act, &artifact, ARTIFACT_USE_INVOKE, error);
+	if (r)
+		return wfs_trace(r);
+	if (strcmp(method, "describe") == 0) {
+		act->unrecorded = true;
+		ret_invoked->price_paid = 0;
+		return wfs_trace(describe(&artifact, &ret_invoked->result, error));
+	}
+	if (!artifact.executable)
+		return not_executable(&artifact, error);
+	if (act->within && act->within->depth >= INVOKE_DEPTH_MAX)
+		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED, "Max invoke depth (%d) exceeded",
+			INVOKE_DEPTH_MAX);
+	struct running running = {.artifact = &artifact, .method = method, .args = args};
+	return wfs_trace(run_artifact(act, &running, ret_invoked, error));
+}
+
+/* --- the action --- */
+
+/* Who sends the name of an action as an artifact is told what to send. */
+static int check_not_action(const char *id, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *named = json_pack("{s:s}", "action_type", id);
+
+	if (!named || wfs_action_effect(named) == WFS_EFFECT_COUNT)
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'%s' is an action, not an artifact: send {\"action_type\":\"%s\",…}", id, id);
+}
+
+/* At most @size bytes of it, cut at a character. */
+static int shown(struct wfs_bytes text, size_t size)
+{
+	if (text.size <= size)
+		return (int)text.size;
+	while (size > 0 && (((const unsigned char *)text.data)[size] & 0xC0) == 0x80)
+		size--;
+	return (int)size;
+}
+
+static void tell(struct act *act, const char *id, const json_t *result)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	char paid[64] = "";
+
+	wfs_json_write(result, &text);
+	if (act->price_paid > 0)
+		snprintf(paid, sizeof(paid), " (paid %" PRId64 " scrip)", act->price_paid);
+	const int size = shown(wfs_buffer_bytes(&text), RESULT_SHOWN_BYTES);
+	snprintf(act->message, sizeof(act->message), "Invoked %s%s. Result: %.*s%s", id, paid, size,
+		wfs_buffer_text(&text), (size_t)size < text.size ? "…" : "");
+}
+
+int act_action_invoke_artifact(struct act *act, struct wfs_error *error)
+{
+	const char *const id = act->params.action_invoke_artifact.artifact_id;
+	const char *const method = act->params.action_invoke_artifact.method;
+	const json_t *const args = act->params.action_invoke_artifact.args;
+	WFS_AUTO_JSON json_t *none = json_array();
+	struct invoked invoked = {.result = NULL};
+	int r = check_not_action(id, error);
+
+	if (!none)
+		return fold_no_memory(error);
+	if (!r)
+		r = invoke_artifact(
+			act, id, method ? method : "run", args ? args : none, &invoked, error);
+	if (r)
+		return wfs_trace(r);
+	act->price_paid = invoked.price_paid;
+	tell(act, id, invoked.result);
+	act->data = json_pack("{s:I, s:o}", "price_paid", (json_int_t)invoked.price_paid, "result",
+		invoked.result);
+	return act->data ? 0 : fold_no_memory(error);
+}

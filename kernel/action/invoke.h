@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to kernel/action/: running the code of artifacts, and what it can ask for.
+ *
+ * All invocations of one record are a *nest*: they share the bounds of one, and a number each, in the
+ * order in which they begin. What no fold can compute again (how long each took, and which of them a
+ * bound has ended) stands in the record's result, and is taken from there when it is folded again.
+ */
+#pragma once
+
+#include "kernel/action/act.h"
+#include "kernel/lua/lua-program.h"
+
+enum {
+	INVOKE_DEPTH_MAX = 5,           /* invocations within an invocation */
+	INVOKE_COUNT_MAX = 1024,        /* of a nest */
+	INVOKE_ACTION_COUNT_MAX = 1024, /* actions that a nest takes */
+};
+
+/* The invocations of one record. Plain value; nest_done. */
+struct nest {
+	json_t *result; /* for the record: {duration_ms, stopped?} of the outermost; owned */
+	json_t *nested; /* the same of the others, in an array; owned */
+	const json_t *recorded; /* result of the record that is folded again; NULL: it is new */
+	size_t count;
+	size_t action_count;
+};
+
+/* Code that runs. On the C stack. */
+struct invocation {
+	struct wfs_lua_host host; /* first: the callback casts back */
+	struct act *act;          /* that invoked it */
+	const char *id;           /* of the artifact */
+	struct wfs_lua_program *program;
+	int depth; /* 0: the outermost */
+	bool read_only;
+};
+
+/* --- program.c --- */
+
+/**
+ * action_program() - the code of an artifact, compiled
+ * @functions: NULL-ended, of which it must define one; NULL: that was checked
+ * @ret_program: not running; kept until it is called, and a while longer
+ * Return: 0, -EINVAL (syntax_error, invalid_type), -EIO (runtime_error), -ENOMEM.
+ */
+int action_program(struct act *act, const struct artifact *artifact, const char *const *functions,
+	struct wfs_lua_program **ret_program, struct wfs_error *error);
+
+/** action_instructions() - that all code of one record may take. */
+uint64_t action_instructions(const struct wfs_fold *fold);
+
+/* --- host.c --- */
+
+extern const struct wfs_lua_binding host_bindings[];
+extern const size_t host_binding_count;
+
+int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arguments,
+	json_t **ret_value, struct wfs_error *error);
+
+/* --- invoke.c --- */
+
+/* What one invocation gives. Plain value; JSON is owned. */
+struct invoked {
+	json_t *result;
+	int64_t price_paid;
+};
+
+/**
+ * invoke_artifact() - run an artifact's code for @act; what it changed is taken back when it fails
+ * Return: 0, or -errno of what it failed of; an error of the category "system" ends all of the nest.
+ */
+int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
+	struct invoked *ret_invoked, struct wfs_error *error);
+
+/** invoke_fails_all() - is it an error that no code may catch? */
+bool invoke_fails_all(const struct wfs_error *error);

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Actions: artifacts, scrip, quotas, code that runs; each as sent, and folded again. */
+#include "tests/unit/world-fixture.h"
+
+#include "kernel/action/action.h"
+#include "kernel/replay.h"
+#include "kernel/verify.h"
+
+/* Takes an action. @ret_answer: {data, message}, details of a refusal, or NULL; caller owns it */
+static int act_as(struct world_fixture *fixture, const char *principal, const char *action,
+	json_t **ret_answer)
+{
+	WFS_AUTO_JSON json_t *json = json_of(action);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = principal, .action = json};
+	int r = wfs_world_call(fixture->world, &request);
+
+	fixture->error = request.error;
+	*ret_answer = request.answer;
+	return r;
+}
+
+/* Does what must be done; its data. */
+static void assert_data(struct world_fixture *fixture, const char *principal, const char *action,
+	const char *expected)
+{
+	WFS_AUTO_JSON json_t *wanted = json_of(expected);
+	WFS_AUTO_JSON json_t *answer = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (act_as(fixture, principal, action, &answer))
+		fail_msg("%s: %s", action, fixture->error.message);
+	wfs_json_write(json_object_get(answer, "data"), &text);
+	if (!json_equal(json_object_get(answer, "data"), wanted))
+		fail_msg("%s: got %s", action, wfs_buffer_text(&text));
+}
+
+static void assert_done(struct world_fixture *fixture, const char *principal, const char *action)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+
+	if (act_as(fixture, principal, action, &answer))
+		fail_msg("%s: %s", action, fixture->error.message);
+}
+
+static void assert_message(struct world_fixture *fixture, const char *principal, const char *action,
+	const char *expected)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+
+	if (act_as(fixture, principal, action, &answer))
+		fail_msg("%s: %s", action, fixture->error.message);
+	assert_string_equal(json_string_value(json_object_get(answer, "message")), expected);
+}
+
+/* It fails, and says so in these words. */
+static void assert_fails(struct world_fixture *fixture, const char *principal, const char *action,
+	enum wfs_error_code code, const char *message)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+	int r = act_as(fixture, principal, action, &answer);
+
+	print_message("%.90s: %s\n", action, fixture->error.message);
+	assert_int_equal(r, -wfs_error_info(code)->number);
+	assert_int_equal(fixture->error.code, code);
+	assert_non_null(strstr(fixture->error.message, message));
+}
+
+static int64_t scrip_of(struct world_fixture *fixture, const char *id)
+{
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.ledger", id);
+	WFS_AUTO_JSON json_t *document = text ? json_of(text) : NULL;
+
+	return json_integer_value(json_object_get(document, "scrip"));
+}
+
+static int64_t used_disk_of(struct world_fixture *fixture, const char *id)
+{
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.resource", id);
+	WFS_AUTO_JSON json_t *document = text ? json_of(text) : NULL;
+
+	return json_integer_value(json_object_get(json_object_get(document, "disk"), "used"));
+}
+
+#define ACTION(type, members) "{'action_type':'" type "'," members "}"
+#define WRITE(members) ACTION("write_artifact", members)
+#define INVOKE(members) ACTION("invoke_artifact", members)
+
+/* alice with 100 scrip and 1,000 bytes, bob with 50. */
+static int setup(void **state)
+{
+	int r = world_fixture_setup(state);
+	json_t *answer;
+
+	if (!r)
+		r = act_as(*state, "tester",
+			"{'action_type':'principal','id':'alice','scrip':100,'quotas':{'disk':1000}"
+			"}",
+			&answer);
+	json_decref(r ? NULL : answer);
+	if (!r)
+		r = act_as(*state, "tester", "{'action_type':'principal','id':'bob','scrip':50}",
+			&answer);
+	json_decref(r ? NULL : answer);
+	return r;
+}
+
+/* Everything that a test did is folded again, and the store is in order. */
+static int teardown(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems replayed = {0};
+	WFS_AUTO_PROBLEMS struct wfs_problems verified = {0};
+
+	assert_int_equal(wfs_replay(fixture->world, &replayed, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&replayed.lines), "");
+	assert_int_equal(wfs_verify(fixture->world, &verified, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&verified.lines), "");
+	return world_fixture_teardown(state);
+}
+
+/* --- artifacts --- */
+
+static void a_new_artifact_is_made_and_written_again(void **state)
+{
+	assert_data(*state, "alice", WRITE("'artifact_id':'doc','content':'hello'"),
+		"{'artifact_id':'doc','size_bytes':5,'was_update':false}");
+	assert_data(*state, "alice", WRITE("'artifact_id':'doc','content':{'b':1,'a':[]}"),
+		"{'artifact_id':'doc','size_bytes':15,'was_update':true}");
+	assert_int_equal(used_disk_of(*state, "alice"), 15);
+	assert_message(
+		*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"), "Read artifact doc");
+}
+
+static void an_update_keeps_what_is_not_given(void **state)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'doc','content':'x','type':'note','metadata':{'k':1}"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'y'"));
+	assert_int_equal(
+		act_as(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"), &answer),
+		0);
+
+	const json_t *artifact = json_object_get(json_object_get(answer, "data"), "artifact");
+	assert_string_equal(json_string_value(json_object_get(artifact, "type")), "note");
+	assert_string_equal(json_string_value(json_object_get(artifact, "content")), "y");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(artifact, "metadata"), "k")), 1);
+}
+
+static void only_the_owner_changes_what_is_freeware(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x'"));
+
+	assert_fails(*state, "bob", WRITE("'artifact_id':'doc','content':'y'"),
+		WFS_E_NOT_AUTHORIZED, "'bob' may not write 'doc' (freeware");
+	assert_fails(*state, "bob", ACTION("delete_artifact", "'artifact_id':'doc'"),
+		WFS_E_NOT_AUTHORIZED, "may not delete");
+	assert_fails(*state, "bob",
+		ACTION("edit_artifact", "'artifact_id':'doc','old_string':'x','new_string':'y'"),
+		WFS_E_NOT_AUTHORIZED, "may not edit");
+}
+
+static void what_is_private_is_read_by_nobody_else(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x','access':'private'"));
+
+	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+		WFS_E_NOT_AUTHORIZED, "private");
+}
+
+static void a_missing_contract_is_for_the_owner_alone(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x','access':'nothing'"));
+
+	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+		WFS_E_NOT_AUTHORIZED, "no such contract");
+}
+
+static void names_that_are_taken_or_reserved_are_refused(void **state)
+{
+	assert_fails(*state, "alice", WRITE("'artifact_id':'bob'"), WFS_E_ALREADY_EXISTS,
+		"is a principal");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'transfer'"), WFS_E_INVALID_ARGUMENT,
+		"word of the kernel's own");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'genesis_x'"), WFS_E_NOT_AUTHORIZED,
+		"system artifact");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'../x'"), WFS_E_INVALID_ARGUMENT,
+		"artifact_id");
+}
+
+static void an_edit_replaces_the_one_place(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'Hello world'"));
+
+#define EDIT(before, after)     \
+	ACTION("edit_artifact", \
+		"'artifact_id':'doc','old_string':'" before "','new_string':'" after "'")
+	assert_data(
+		*state, "alice", EDIT("Hello", "Goodbye"), "{'artifact_id':'doc','size_bytes':13}");
+	assert_data(*state, "alice", EDIT(" world", ""), "{'artifact_id':'doc','size_bytes':7}");
+	assert_fails(*state, "alice", EDIT("o", "0"), WFS_E_NOT_UNIQUE, "occurs 2 times");
+	assert_fails(*state, "alice", EDIT("zz", "y"), WFS_E_NOT_FOUND_IN_CONTENT, "'doc'");
+	assert_fails(*state, "alice", EDIT("o", "o"), WFS_E_NO_CHANGE, "the same");
+	assert_fails(*state, "alice", EDIT("", "o"), WFS_E_INVALID_ARGUMENT, "old_string");
+	assert_int_equal(used_disk_of(*state, "alice"), 7);
+}
+
+static void how_often_a_text_occurs_is_told(void **state)
+{
+	WFS_AUTO_JSON json_t *details = NULL;
+
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'aXaXa'"));
+	assert_int_equal(act_as(*state, "alice", EDIT("a", "b"), &details), -EINVAL);
+	assert_int_equal(json_integer_value(json_object_get(details, "count")), 3);
+}
+
+static void what_is_deleted_is_gone_and_its_name_taken(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'hello'"));
+	assert_data(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
+		"{'artifact_id':'doc','freed_bytes':5}");
+
+	assert_int_equal(used_disk_of(*state, "alice"), 0);
+	assert_state(*state, "sys.artifact", "doc", NULL);
+	assert_state(*state, "sys.content", "doc", NULL);
+	assert_fails(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"), WFS_E_DELETED,
+		"was deleted by 'alice'");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':'again'"), WFS_E_DELETED,
+		"was deleted");
+	assert_fails(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
+		WFS_E_DELETED, "was deleted");
+}
+
+static void disk_has_a_quota(void **state)
+{
+	WFS_AUTO_FREE char *large = malloc(2000);
+	WFS_AUTO_FREE char *action = NULL;
+
+	memset(large, 'x', 1001);
+	large[1001] = '\0';
+	assert_true(asprintf(&action, WRITE("'artifact_id':'doc','content':'%s'"), large) > 0);
+	assert_fails(*state, "alice", action, WFS_E_QUOTA_EXCEEDED,
+		"has 1000 of its disk left, 1001 needed");
+	assert_state(*state, "sys.artifact", "doc", NULL);
+	assert_done(*state, "bob", action);
+}
+
+static void dependencies_exist_and_make_no_cycle(void **state)
+{
+	assert_fails(*state, "alice", WRITE("'artifact_id':'a','depends_on':['zz']"),
+		WFS_E_NOT_FOUND, "'zz'");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'a','depends_on':['a']"), WFS_E_CYCLE,
+		"itself");
+	assert_done(*state, "alice", WRITE("'artifact_id':'a'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'b','depends_on':['a']"));
+	assert_fails(*state, "alice", WRITE("'artifact_id':'a','depends_on':['b']"), WFS_E_CYCLE,
+		"itself");
+}
+
+static void dependencies_are_at_most_ten_deep(void **state)
+{
+	WFS_AUTO_FREE char *action = NULL;
+
+	assert_done(*state, "alice", WRITE("'artifact_id':'d0'"));
+	for (int i = 1; i <= WFS_ARTIFACT_DEPTH_MAX; i++) {
+		free(action);
+		assert_true(asprintf(&action, WRITE("'artifact_id':'d%d','depends_on':['d%d']"), i,
+				    i - 1) > 0);
+		assert_done(*state, "alice", action);
+	}
+	assert_fails(*state, "alice", WRITE("'artifact_id':'d11','depends_on':['d10']"),
+		WFS_E_DEPTH_EXCEEDED, "more than 10 deep");
+}
+
+/* --- giving away --- */
+
+static void scrip_moves_and_is_never_made(void **state)
+{
+	assert_data(*state, "alice", ACTION("transfer", "'to':'bob','amount':30"),
+		"{'amount':30,'from':'alice','resource':'scrip','to':'bob'}");
+	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':71"),
+		WFS_E_INSUFFICIENT_FUNDS, "has 70 scrip, 71 needed");
+	assert_fails(*state, "alice", ACTION("transfer", "'to':'nobody','amount':1"),
+		WFS_E_NOT_FOUND, "Principal 'nobody' not found");
+	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':0"),
+		WFS_E_INVALID_ARGUMENT, "1 or more");
+	assert_done(*state, "alice", ACTION("transfer", "'to':'alice','amount':70"));
+
+	assert_int_equal(scrip_of(*state, "alice"), 70);
+	assert_int_equal(scrip_of(*state, "bob"), 80);
+}
+
+static void artifacts_have_wallets(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'shop'"));
+	assert_done(*state, "alice", ACTION("transfer", "'to':'shop','amount':5"));
+
+	assert_int_equal(scrip_of(*state, "shop"), 5);
+}
+
+static void quotas_move_between_those_who_have_them(void **state)
+{
+	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':1,'resource':'disk'"),
+		WFS_E_INVALID_ARGUMENT, "'bob' has no quota of disk");
+	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':1,'resource':'gpu'"),
+		WFS_E_NOT_FOUND, "Resource 'gpu' not found");
+	assert_done(
+		*state, "tester", "{'action_type':'principal','id':'carol','quotas':{'disk':0}}");
+	assert_done(
+		*state, "alice", ACTION("transfer", "'to':'carol','amount':400,'resource':'disk'"));
+	assert_fails(*state, "alice",
+		ACTION("transfer", "'to':'carol','amount':601,'resource':'disk'"),
+		WFS_E_QUOTA_EXCEEDED, "has 600 of its disk left");
+}
+
+static void ownership_moves_and_the_maker_stays(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'12345'"));
+	assert_fails(*state, "bob", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"),
+		WFS_E_NOT_AUTHORIZED, "its owner is 'alice'");
+	assert_done(
+		*state, "alice", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"));
+
+	assert_int_equal(used_disk_of(*state, "alice"), 0);
+	assert_int_equal(used_disk_of(*state, "bob"), 5);
+	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':'x'"),
+		WFS_E_NOT_AUTHORIZED, "freeware");
+	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'x'"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'own','access':'self_owned'"));
+	assert_fails(*state, "bob",
+		ACTION("transfer_ownership", "'artifact_id':'own','to':'alice'"),
+		WFS_E_NOT_AUTHORIZED, "self_owned");
+}
+
+static void reading_has_its_price(void **state)
+{
+	const uint64_t height = height_of(*state);
+
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'doc','content':'x','policy':{'read_price':7}"));
+	assert_message(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+		"Read artifact doc (paid 7 scrip to alice)");
+	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+
+	assert_int_equal(scrip_of(*state, "alice"), 107);
+	assert_int_equal(scrip_of(*state, "bob"), 43);
+	assert_int_equal(height_of(*state), height + 2); /* the owner's reading is no record */
+}
+
+/* --- code --- */
+
+static void code_runs_for_its_price(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'add','price':5,"
+		      "'code':'function run(a, b) return a + b end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'add','args':[2,3]"),
+		"{'price_paid':5,'result':5}");
+	assert_message(*state, "alice", INVOKE("'artifact_id':'add','args':[2,3]"),
+		"Invoked add. Result: 5");
+
+	assert_int_equal(scrip_of(*state, "alice"), 105);
+	assert_int_equal(scrip_of(*state, "bob"), 45);
+}
+
+static void what_fails_costs_nothing_and_is_recorded(void **state)
+{
+	const uint64_t height = height_of(*state);
+	char key[32];
+
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'bad','price':5,"
+		      "'code':'function run() kernel_actions.transfer_scrip(\\'bob\\', 1) "
+		      "error(\\'no\\') end'"));
+	assert_done(*state, "alice", ACTION("transfer", "'to':'bad','amount':10"));
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'bad'"), WFS_E_RUNTIME_ERROR, "no");
+
+	assert_int_equal(scrip_of(*state, "bad"), 10);
+	assert_int_equal(scrip_of(*state, "bob"), 50);
+	snprintf(key, sizeof(key), "%llu.0", (unsigned long long)height + 2);
+	WFS_AUTO_FREE char *text = state_at(*state, WFS_HEIGHT_HEAD, "sys.invocation", key);
+	assert_non_null(text);
+	assert_non_null(strstr(text, "\"success\":false"));
+	assert_non_null(strstr(text, "\"error_code\":\"runtime_error\""));
+}
+
+static void code_is_checked_when_it_is_written(void **state)
+{
+	assert_fails(*state, "alice", WRITE("'artifact_id':'x','code':'function run('"),
+		WFS_E_SYNTAX_ERROR, "x:1");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'x','code':'y = 1'"), WFS_E_SYNTAX_ERROR,
+		"run");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'x','executable':true"),
+		WFS_E_MISSING_ARGUMENT, "requires 'code'");
+	assert_fails(*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_NOT_FOUND, "'x'");
+	assert_done(*state, "alice", WRITE("'artifact_id':'x','content':'y'"));
+	assert_fails(
+		*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_TYPE, "not executable");
+	assert_fails(*state, "alice", INVOKE("'artifact_id':'transfer'"), WFS_E_INVALID_ARGUMENT,
+		"is an action, not an artifact");
+}
+
+static void code_acts_as_its_artifact_and_nobody_else(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'thief','code':'function run() "
+		      "local t = kernel_actions.transfer{to=\\'alice\\', amount=10, "
+		      "from=\\'bob\\', caller=\\'bob\\', principal=\\'bob\\'} "
+		      "local u = kernel_actions.transfer_scrip(\\'alice\\', 10) "
+		      "return {t.ok, t.error.code, u.ok, u.error.code, ctx.caller, ctx.origin} "
+		      "end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'thief'"),
+		"{'price_paid':0,'result':[false,'invalid_argument',false,'insufficient_funds',"
+		"'bob','bob']}");
+	assert_int_equal(scrip_of(*state, "bob"), 50);
+}
+
+static void a_nested_call_fails_alone(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'inner','code':'function run() "
+		      "kernel_actions.write_artifact{artifact_id=\\'left\\', content=\\'x\\'} "
+		      "error(\\'inner\\') end'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'outer','code':'function run() "
+		      "kernel_actions.write_artifact{artifact_id=\\'kept\\', content=\\'x\\'} "
+		      "local r = invoke(\\'inner\\') return {r.ok, r.error.code} end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'outer'"),
+		"{'price_paid':0,'result':[false,'runtime_error']}");
+
+	assert_state(*state, "sys.artifact", "left", NULL);
+	WFS_AUTO_FREE char *kept = state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "kept");
+	assert_non_null(strstr(kept, "\"owner\":\"outer\""));
+	assert_non_null(strstr(kept, "\"charged_to\":\"alice\""));
+}
+
+static void the_sixth_call_within_calls_is_refused(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'deep','code':'function run(n) "
+		      "local r = invoke(\\'deep\\', n + 1) "
+		      "if r.ok then return r.result end return {n, r.error.code} end'"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'deep','args':[0]"),
+		"{'price_paid':0,'result':[5,'depth_exceeded']}");
+}
+
+static void a_bound_that_ends_a_nested_call_is_folded_again(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'greedy','code':'function run() local t = {} "
+		      "for i = 1, 1e9 do t[i] = {i} end end'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'careful','code':'function run() "
+		      "local r = invoke(\\'greedy\\') return r.ok end'"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'careful'"),
+		"{'price_paid':0,'result':false}");
+	assert_fails(*state, "alice", INVOKE("'artifact_id':'greedy'"), WFS_E_RUNTIME_ERROR,
+		"bytes of memory");
+}
+
+static void the_original_principal_pays_for_all(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'inner','price':3,'code':'function run() return 1 end'"));
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'outer','price':4,'code':'function run() "
+		      "return invoke(\\'inner\\').price_paid end'"));
+	assert_done(*state, "tester", "{'action_type':'principal','id':'carol','scrip':10}");
+	assert_data(
+		*state, "carol", INVOKE("'artifact_id':'outer'"), "{'price_paid':4,'result':3}");
+
+	assert_int_equal(scrip_of(*state, "carol"), 3);
+	assert_int_equal(scrip_of(*state, "alice"), 103);
+	assert_int_equal(scrip_of(*state, "bob"), 54);
+}
+
+static void describe_runs_no_code(void **state)
+{
+	const char action[] = INVOKE("'artifact_id':'x','method':'describe'");
+
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','price':5,'interface':{'description':'adds','methods':"
+		      "[{'name':'run'}]},'code':'function run() error(1) end'"));
+	assert_data(*state, "bob", action,
+		"{'price_paid':0,'result':{'artifact_id':'x','created_by':'alice',"
+		"'description':'adds','executable':true,'methods':[{'name':'run'}],'type':'data'}"
+		"}");
+	assert_int_equal(scrip_of(*state, "bob"), 50);
+}
+
+static void arguments_fit_the_interface(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','interface':{'methods':[{'name':'run','input':"
+		      "{'type':'array','items':{'type':'integer'}}}]},"
+		      "'code':'function run(n) return n end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[1]"),
+		"{'price_paid':0,'result':1}");
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x','args':['a']"),
+		WFS_E_INVALID_ARGUMENT, "interface");
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x','method':'go'"),
+		WFS_E_INVALID_ARGUMENT, "no method 'go'");
+}
+
+static void what_code_needs_is_there_or_named(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'lib','content':'x'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','depends_on':['lib'],"
+		      "'code':'function run() return deps.lib.owner end'"));
+	assert_data(
+		*state, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':'alice'}");
+	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'lib'"));
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_DELETED,
+		"'x' depends on it: Artifact 'lib' was deleted");
+}
+
+static void the_world_is_asked_by_code(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'text'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'ask','code':'function run() return {"
+		      "kernel_state.get_balance(\\'alice\\'), "
+		      "kernel_state.get_quota(\\'alice\\', \\'disk\\'), "
+		      "kernel_state.get_artifact_metadata(\\'doc\\').content_size, "
+		      "kernel_state.read_artifact(\\'doc\\'), get_balance(), "
+		      "kernel_state.get_artifact_metadata(\\'none\\') == nil} end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'ask'"),
+		"{'price_paid':0,'result':[100,1000,4,'text',0,true]}");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_new_artifact_is_made_and_written_again),
+		TEST(an_update_keeps_what_is_not_given),
+		TEST(only_the_owner_changes_what_is_freeware),
+		TEST(what_is_private_is_read_by_nobody_else),
+		TEST(a_missing_contract_is_for_the_owner_alone),
+		TEST(names_that_are_taken_or_reserved_are_refused),
+		TEST(an_edit_replaces_the_one_place),
+		TEST(how_often_a_text_occurs_is_told),
+		TEST(what_is_deleted_is_gone_and_its_name_taken),
+		TEST(disk_has_a_quota),
+		TEST(dependencies_exist_and_make_no_cycle),
+		TEST(dependencies_are_at_most_ten_deep),
+		TEST(scrip_moves_and_is_never_made),
+		TEST(artifacts_have_wallets),
+		TEST(quotas_move_between_those_who_have_them),
+		TEST(ownership_moves_and_the_maker_stays),
+		TEST(reading_has_its_price),
+		TEST(code_runs_for_its_price),
+		TEST(what_fails_costs_nothing_and_is_recorded),
+		TEST(code_is_checked_when_it_is_written),
+		TEST(code_acts_as_its_artifact_and_nobody_else),
+		TEST(a_nested_call_fails_alone),
+		TEST(the_sixth_call_within_calls_is_refused),
+		TEST(a_bound_that_ends_a_nested_call_is_folded_again),
+		TEST(the_original_principal_pays_for_all),
+		TEST(describe_runs_no_code),
+		TEST(arguments_fit_the_interface),
+		TEST(what_code_needs_is_there_or_named),
+		TEST(the_world_is_asked_by_code),
+	};
+
+	return cmocka_run_group_tests_name("action", tests, NULL, NULL);
+}
