@@ -21,16 +21,14 @@ enum {
 	MATCH_WORK_PER_STEP = 4096, /* units of match_work() */
 	MATCH_LIMIT_FIRST = 32,
 	MATCH_LIMIT_FACTOR = 32,
-	MATCH_HEAP_MAX_KIB = 32 << 10, /* PCRE2's heap limit */
 };
 
 struct check {
 	struct wfs_error *error;
 	unsigned quiet; /* above 0: the answer counts, nobody will read why */
 	unsigned depth;
-	uint64_t steps; /* left */
-	pcre2_match_data *match;
-	pcre2_match_context *match_context;
+	uint64_t steps;              /* left */
+	struct wfs_matcher *matcher; /* owned; NULL until there is a pattern to try */
 };
 
 /* Results of the functions below, besides 0 (fits), -EINVAL (does not) and -ENOMEM. */
@@ -221,26 +219,13 @@ static uint64_t count_code_points(const char *text, size_t size)
 	return count;
 }
 
-static int match_open(struct check *check)
-{
-	if (check->match)
-		return 0;
-	check->match = pcre2_match_data_create(1, NULL);
-	check->match_context = pcre2_match_context_create(NULL);
-	if (!check->match || !check->match_context)
-		return -ENOMEM;
-	pcre2_set_depth_limit(check->match_context, WFS_SCHEMA_MATCH_DEPTH_MAX);
-	pcre2_set_heap_limit(check->match_context, MATCH_HEAP_MAX_KIB);
-	return 0;
-}
-
 /*
  * What a match with this limit can cost at worst. PCRE2 counts its limit anew for each place where
  * a match could begin (pcre2_match.c), and between two counts it may walk over the whole text.
  */
 static uint64_t match_work(const struct schema_node *node, size_t size, uint32_t limit)
 {
-	uint64_t starts = node->pattern_anchored ? 1 : (uint64_t)size + 1;
+	uint64_t starts = wfs_pattern_at_start(node->pattern) ? 1 : (uint64_t)size + 1;
 	uint64_t work;
 
 	if (__builtin_mul_overflow(starts, (uint64_t)size + 64, &work) ||
@@ -254,28 +239,25 @@ static int check_pattern(struct check *check, const struct schema_node *node, co
 	const struct schema_path *path)
 {
 	static const char too_much[] = "the pattern takes too much work on this string";
-	PCRE2_SPTR text = (PCRE2_SPTR)json_string_value(value);
 	size_t size = json_string_length(value);
-	int r = match_open(check);
+	int r = check->matcher ? 0 : wfs_matcher_new(&check->matcher);
 
 	if (r < 0)
 		return r;
-	r = PCRE2_ERROR_MATCHLIMIT;
-	for (uint32_t limit = MATCH_LIMIT_FIRST;
-		r == PCRE2_ERROR_MATCHLIMIT && limit <= WFS_SCHEMA_MATCH_MAX;
+	r = -EAGAIN;
+	for (uint32_t limit = MATCH_LIMIT_FIRST; r == -EAGAIN && limit <= WFS_PATTERN_MATCH_MAX;
 		limit *= MATCH_LIMIT_FACTOR) {
 		uint64_t work = match_work(node, size, limit);
 
 		if (work > check->steps)
 			return stop(check, path, too_much);
 		schema_spend(&check->steps, work);
-		pcre2_set_match_limit(check->match_context, limit);
-		r = pcre2_match(
-			node->pattern, text, size, 0, 0, check->match, check->match_context);
+		r = wfs_pattern_match(
+			node->pattern, check->matcher, json_string_value(value), size, limit);
 	}
-	if (r >= 0)
+	if (r == 1)
 		return 0;
-	if (r == PCRE2_ERROR_NOMATCH) {
+	if (r == 0) {
 		WFS_AUTO_BUFFER struct wfs_buffer shown = {0};
 
 		if (check->quiet > 0)
@@ -286,10 +268,9 @@ static int check_pattern(struct check *check, const struct schema_node *node, co
 		return violation(check, path, value, "expected a string that matches %s",
 			wfs_buffer_text(&shown));
 	}
-	if (r == PCRE2_ERROR_NOMEMORY)
-		return -ENOMEM;
-	if (r == PCRE2_ERROR_MATCHLIMIT || r == PCRE2_ERROR_DEPTHLIMIT ||
-		r == PCRE2_ERROR_HEAPLIMIT)
+	if (r == -ENOMEM)
+		return r;
+	if (r == -EAGAIN || r == -E2BIG)
 		return stop(check, path, too_much);
 	return stop(check, path, "the string is not one that a pattern can be tried on");
 }
@@ -565,7 +546,6 @@ int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struc
 	int r;
 
 	r = check_node(&check, schema->root, value, NULL);
-	pcre2_match_data_free(check.match);
-	pcre2_match_context_free(check.match_context);
+	wfs_matcher_free(check.matcher);
 	return r == CHECK_STOPPED ? -EINVAL : r;
 }

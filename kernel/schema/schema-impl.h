@@ -9,15 +9,13 @@
  */
 #pragma once
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-
 #include <jansson.h>
-#include <pcre2.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "kernel/base/buffer.h"
+#include "kernel/schema/pattern.h"
 #include "kernel/schema/schema.h"
 
 /* Types a value can have; a whole number is both of INTEGER and NUMBER. */
@@ -74,9 +72,8 @@ struct schema_node {
 
 	uint64_t length_min; /* code points */
 	uint64_t length_max;
-	pcre2_code *pattern; /* owned */
+	struct wfs_pattern *pattern; /* owned */
 	const char *pattern_text;
-	bool pattern_anchored; /* can match at the start only */
 
 	uint64_t items_min;
 	uint64_t items_max;

@@ -140,26 +140,10 @@ static int compile_flag(struct schema_compiler *compiler, struct schema_node *no
 	return 0;
 }
 
-/* Compiles with bounds that hold whatever the pattern says of itself, e.g. `(*UCP)`. */
-static int pattern_new(
-	const char *text, size_t size, pcre2_code **ret_code, int *ret_error, size_t *ret_offset)
-{
-	const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX |
-		PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_MATCH_UNSET_BACKREF;
-
-	*ret_code = pcre2_compile((PCRE2_SPTR)text, size, options, ret_error, ret_offset, NULL);
-	if (*ret_code)
-		return 0;
-	return *ret_error == PCRE2_ERROR_HEAP_FAILED ? -ENOMEM : -EINVAL;
-}
-
 static int compile_pattern(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
 {
-	size_t size = json_string_length(value);
-	uint32_t options = 0;
-	size_t offset = 0;
-	int error = 0;
+	struct wfs_error reason;
 	int r;
 
 	(void)keyword;
@@ -167,30 +151,19 @@ static int compile_pattern(struct schema_compiler *compiler, struct schema_node 
 		schema_problem(compiler, path, value, "expected string");
 		return 0;
 	}
-	if (size > WFS_SCHEMA_PATTERN_MAX) {
-		schema_problem(compiler, path, NULL,
-			"a pattern has at most %d bytes, this one has %zu", WFS_SCHEMA_PATTERN_MAX,
-			size);
-		return 0;
-	}
 	if (++compiler->pattern_count > WFS_SCHEMA_PATTERNS_MAX) {
 		schema_problem(compiler, path, NULL, "a schema has at most %d patterns",
 			WFS_SCHEMA_PATTERNS_MAX);
 		return -E2BIG;
 	}
-	r = pattern_new(json_string_value(value), size, &node->pattern, &error, &offset);
+	r = wfs_pattern_new(
+		json_string_value(value), json_string_length(value), 0, &node->pattern, &reason);
 	if (r == -EINVAL) {
-		PCRE2_UCHAR reason[128] = "";
-
-		pcre2_get_error_message(error, reason, sizeof(reason));
-		schema_problem(compiler, path, NULL, "the pattern does not compile: %s at byte %zu",
-			(const char *)reason, offset);
+		schema_problem(compiler, path, NULL, "%s", reason.message);
 		return 0;
 	}
 	if (r < 0)
 		return r;
-	pcre2_pattern_info(node->pattern, PCRE2_INFO_ALLOPTIONS, &options);
-	node->pattern_anchored = (options & PCRE2_ANCHORED) != 0;
 	node->pattern_text = json_string_value(value);
 	return 0;
 }

@@ -276,7 +276,7 @@ static void node_free(struct schema_node *node)
 	free(node->one_of.nodes);
 	free(node->properties);
 	free(node->target_where);
-	pcre2_code_free(node->pattern);
+	wfs_pattern_free(node->pattern);
 	free(node);
 }
 

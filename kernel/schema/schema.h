@@ -4,7 +4,7 @@
  *
  * One validator serves events, params, receipts, tool arguments and artifact interfaces. A keyword
  * that is not implemented is refused when the schema is loaded, never ignored. Patterns run under
- * PCRE2's match and depth limits; a hostile one is a violation, not a hang.
+ * limits (pattern.h); a hostile one is a violation, not a hang.
  * Source: spec 1, "Manifest", defschema.
  * Thread: a schema is immutable after wfs_schema_new; check from any number of threads.
  */
@@ -21,10 +21,7 @@ enum {
 	WFS_SCHEMA_DEPTH_MAX = 64,    /* schemas inside one another */
 	WFS_SCHEMA_COUNT_MAX = 10000, /* schemas in one document, the inner ones counted */
 	WFS_SCHEMA_CHAIN_MAX = 128, /* schemas that one value must pass, by $ref, allOf, not … */
-	WFS_SCHEMA_PATTERNS_MAX = 256,        /* patterns in one document */
-	WFS_SCHEMA_PATTERN_MAX = 4096,        /* bytes of one pattern */
-	WFS_SCHEMA_MATCH_MAX = 1 << 20,       /* PCRE2's match limit */
-	WFS_SCHEMA_MATCH_DEPTH_MAX = 1 << 14, /* PCRE2's depth limit */
+	WFS_SCHEMA_PATTERNS_MAX = 256, /* patterns in one document */
 	/*
 	 * Work of one check. A step is a schema met by a value; comparisons and patterns are
 	 * charged by size. It allows a million items, and 20 KiB of text for a pattern that is

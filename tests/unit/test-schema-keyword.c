@@ -3,6 +3,7 @@
 #include "tests/unit/schema-helper.h"
 
 #include "kernel/base/clock.h"
+#include "kernel/schema/pattern.h"
 
 static void type_accepts_each_of_its_names(void **state)
 {
@@ -238,9 +239,9 @@ static void pattern_size_and_count_are_bounded(void **state)
 	(void)state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_JSON json_t *longest =
-		json_pack("{s:o}", "pattern", string_of('a', WFS_SCHEMA_PATTERN_MAX));
+		json_pack("{s:o}", "pattern", string_of('a', WFS_PATTERN_SIZE_MAX));
 	WFS_AUTO_JSON json_t *too_long =
-		json_pack("{s:o}", "pattern", string_of('a', WFS_SCHEMA_PATTERN_MAX + 1));
+		json_pack("{s:o}", "pattern", string_of('a', WFS_PATTERN_SIZE_MAX + 1));
 	WFS_AUTO_JSON json_t *many = json_pack("{s:[]}", "allOf");
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
 	struct wfs_schema *none = NULL;

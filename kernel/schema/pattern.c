@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patterns by PCRE2. */
+#include "kernel/schema/pattern.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MATCH_HEAP_MAX_KIB = 32 << 10 }; /* PCRE2's heap limit */
+
+struct wfs_pattern {
+	pcre2_code *code;
+};
+
+struct wfs_matcher {
+	pcre2_match_data *data;
+	pcre2_match_context *context;
+};
+
+/* --- patterns --- */
+
+int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
+	struct wfs_pattern **ret_pattern, struct wfs_error *error)
+{
+	/* Bounds that hold whatever the pattern says of itself, e.g. `(*UCP)`. */
+	const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX |
+		PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_MATCH_UNSET_BACKREF |
+		(flags & WFS_PATTERN_AT_START ? PCRE2_ANCHORED : 0);
+	WFS_AUTO_PATTERN struct wfs_pattern *pattern = calloc(1, sizeof(*pattern));
+	PCRE2_UCHAR reason[128] = "";
+	size_t offset = 0;
+	int number = 0;
+
+	if (!pattern)
+		return -ENOMEM;
+	if (size > WFS_PATTERN_SIZE_MAX)
+		return wfs_error_set(error, WFS_E_INVALID_PATTERN,
+			"a pattern has at most %d bytes, this one has %zu", WFS_PATTERN_SIZE_MAX,
+			size);
+	pattern->code = pcre2_compile((PCRE2_SPTR)text, size, options, &number, &offset, NULL);
+	if (!pattern->code && number == PCRE2_ERROR_HEAP_FAILED)
+		return -ENOMEM;
+	if (!pattern->code) {
+		pcre2_get_error_message(number, reason, sizeof(reason));
+		return wfs_error_set(error, WFS_E_INVALID_PATTERN,
+			"the pattern does not compile: %s at byte %zu", (const char *)reason,
+			offset);
+	}
+	/* Where memory may not be made executable it stays as it is. */
+	if (flags & WFS_PATTERN_MANY_TEXTS)
+		(void)pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
+	*ret_pattern = WFS_STEAL(pattern);
+	return 0;
+}
+
+void wfs_pattern_free(struct wfs_pattern *pattern)
+{
+	if (!pattern)
+		return;
+	pcre2_code_free(pattern->code);
+	free(pattern);
+}
+
+bool wfs_pattern_at_start(const struct wfs_pattern *pattern)
+{
+	uint32_t options = 0;
+
+	pcre2_pattern_info(pattern->code, PCRE2_INFO_ALLOPTIONS, &options);
+	return (options & PCRE2_ANCHORED) != 0;
+}
+
+/* --- matching --- */
+
+int wfs_matcher_new(struct wfs_matcher **ret_matcher)
+{
+	WFS_AUTO_MATCHER struct wfs_matcher *matcher = calloc(1, sizeof(*matcher));
+
+	if (!matcher)
+		return -ENOMEM;
+	matcher->data = pcre2_match_data_create(1, NULL);
+	matcher->context = pcre2_match_context_create(NULL);
+	if (!matcher->data || !matcher->context)
+		return -ENOMEM;
+	pcre2_set_depth_limit(matcher->context, WFS_PATTERN_MATCH_DEPTH_MAX);
+	pcre2_set_heap_limit(matcher->context, MATCH_HEAP_MAX_KIB);
+	*ret_matcher = WFS_STEAL(matcher);
+	return 0;
+}
+
+void wfs_matcher_free(struct wfs_matcher *matcher)
+{
+	if (!matcher)
+		return;
+	pcre2_match_data_free(matcher->data);
+	pcre2_match_context_free(matcher->context);
+	free(matcher);
+}
+
+/* Most texts are, and this is told faster than that they are UTF-8. */
+static bool is_ascii(const char *text, size_t size)
+{
+	uint64_t bits = 0;
+	uint64_t word;
+
+	for (; size >= sizeof(word); text += sizeof(word), size -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		bits |= word;
+	}
+	for (; size > 0; text++, size--)
+		bits |= (unsigned char)*text;
+	return (bits & UINT64_C(0x8080808080808080)) == 0;
+}
+
+int wfs_pattern_match(const struct wfs_pattern *pattern, struct wfs_matcher *matcher,
+	const char *text, size_t size, uint32_t limit)
+{
+	pcre2_set_match_limit(matcher->context, limit);
+	const uint32_t options = is_ascii(text, size) ? PCRE2_NO_UTF_CHECK : 0;
+	const int r = pcre2_match(
+		pattern->code, (PCRE2_SPTR)text, size, 0, options, matcher->data, matcher->context);
+
+	if (r >= 0)
+		return 1;
+	switch (r) {
+	case PCRE2_ERROR_NOMATCH:
+		return 0;
+	case PCRE2_ERROR_MATCHLIMIT:
+		return -EAGAIN;
+	case PCRE2_ERROR_DEPTHLIMIT:
+	case PCRE2_ERROR_HEAPLIMIT:
+	case PCRE2_ERROR_JIT_STACKLIMIT:
+		return -E2BIG;
+	case PCRE2_ERROR_NOMEMORY:
+		return -ENOMEM;
+	default:
+		return -EINVAL;
+	}
+}

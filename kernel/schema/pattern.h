@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Patterns: regular expressions that somebody else wrote, tried on texts that somebody else wrote.
+ *
+ * The dialect is that of JSON Schema, as far as PCRE2 has it: UTF-8, `$` at the very end only, the
+ * escapes of ECMAScript. Every match runs under limits of work, depth and memory.
+ * Thread: a pattern is immutable; a matcher belongs to one thread at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/error.h"
+
+enum {
+	WFS_PATTERN_SIZE_MAX = 4096,           /* bytes of one pattern */
+	WFS_PATTERN_MATCH_MAX = 1 << 20,       /* PCRE2's match limit */
+	WFS_PATTERN_MATCH_DEPTH_MAX = 1 << 14, /* PCRE2's depth limit */
+};
+
+enum wfs_pattern_flags {
+	WFS_PATTERN_AT_START = 1 << 0, /* it matches where the text begins, or not at all */
+	/* Translated to machine code: it is several times as fast, and its limits of work count
+	 * something else, so that no bound on time follows from them that could be charged for. */
+	WFS_PATTERN_MANY_TEXTS = 1 << 1,
+};
+
+struct wfs_pattern;
+struct wfs_matcher;
+
+/**
+ * wfs_pattern_new() - compile
+ * Return: 0, -EINVAL (invalid_pattern; the message is the reason alone), -ENOMEM (nothing filled).
+ */
+int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
+	struct wfs_pattern **ret_pattern, struct wfs_error *error);
+void wfs_pattern_free(struct wfs_pattern *pattern);
+WFS_DEFINE_AUTO(pattern, struct wfs_pattern, wfs_pattern_free)
+#define WFS_AUTO_PATTERN WFS_CLEANUP(wfs_auto_pattern)
+
+/** wfs_pattern_at_start() - can it match nowhere but where the text begins? */
+bool wfs_pattern_at_start(const struct wfs_pattern *pattern);
+
+/** wfs_matcher_new() - what matches need to run. Return: 0, or -ENOMEM. */
+int wfs_matcher_new(struct wfs_matcher **ret_matcher);
+void wfs_matcher_free(struct wfs_matcher *matcher);
+WFS_DEFINE_AUTO(matcher, struct wfs_matcher, wfs_matcher_free)
+#define WFS_AUTO_MATCHER WFS_CLEANUP(wfs_auto_matcher)
+
+/**
+ * wfs_pattern_match() - try it on a text
+ * @limit: of the work, counted anew for each place where a match could begin; up to
+ *         WFS_PATTERN_MATCH_MAX
+ * Return: 1, 0, -EAGAIN (a higher limit may do), -E2BIG (too deep, or too much memory), -EINVAL
+ *         (the text is not one that a pattern can be tried on: not UTF-8), -ENOMEM.
+ */
+int wfs_pattern_match(const struct wfs_pattern *pattern, struct wfs_matcher *matcher,
+	const char *text, size_t size, uint32_t limit);
