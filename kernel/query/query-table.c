@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of queries, as data, help and JSON Schema. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernel/base/json.h"
+#include "kernel/query/query.h"
+
+#define NONE WFS_QUERY_ABSENT
+#define MAXIMUM_TEXT 0
+#define MAXIMUM_PATTERN 0
+#define MAXIMUM_FLAG 0
+#define MAXIMUM_LIMIT WFS_QUERY_LIMIT_MAX
+#define MAXIMUM_OFFSET WFS_QUERY_OFFSET_MAX
+#define NEED_REQUIRED true
+#define NEED_OPTIONAL false
+
+#define PARAM_ROW(query, type, name_, need, absent, help_)                       \
+	{(#name_), WFS_QUERY_KIND_##type, NEED_##need, (absent), MAXIMUM_##type, \
+		offsetof(struct wfs_query, query.name_), (help_)},
+#define PARAM_ROWS(constant, name, help, params, data, example) \
+	static const struct wfs_query_param name##_params[] = { \
+		params(PARAM_ROW, name){NULL},                  \
+	};
+WFS_QUERIES(PARAM_ROWS)
+#undef PARAM_ROWS
+#undef PARAM_ROW
+
+static const struct {
+	const char *name;
+	const char *line;
+	const struct wfs_query_param *params;
+	const char *data;
+	const char *example;
+} queries[] = {
+#define QUERY_ROW(constant, name_, help_, params_, data_, example_) \
+	{#name_, (help_), name_##_params, (data_), (example_)},
+	WFS_QUERIES(QUERY_ROW)
+#undef QUERY_ROW
+};
+
+const char *wfs_query_name(enum wfs_query_type type)
+{
+	wfs_require(type < WFS_QUERY_COUNT);
+	return queries[type].name;
+}
+
+enum wfs_query_type wfs_query_find(const char *name)
+{
+	for (int i = 0; i < WFS_QUERY_COUNT; i++)
+		if (strcmp(queries[i].name, name) == 0)
+			return (enum wfs_query_type)i;
+	return WFS_QUERY_COUNT;
+}
+
+const char *wfs_query_line(enum wfs_query_type type)
+{
+	wfs_require(type < WFS_QUERY_COUNT);
+	return queries[type].line;
+}
+
+const char *wfs_query_example(enum wfs_query_type type)
+{
+	wfs_require(type < WFS_QUERY_COUNT);
+	return queries[type].example;
+}
+
+const struct wfs_query_param *wfs_query_params(enum wfs_query_type type)
+{
+	wfs_require(type < WFS_QUERY_COUNT);
+	return queries[type].params;
+}
+
+void wfs_query_names_append(struct wfs_buffer *buffer)
+{
+	for (int i = 0; i < WFS_QUERY_COUNT; i++)
+		wfs_buffer_printf(buffer, "%s%s", i > 0 ? ", " : "", queries[i].name);
+}
+
+/* --- JSON Schema --- */
+
+static json_t *param_schema(const struct wfs_query_param *param)
+{
+	switch (param->kind) {
+	case WFS_QUERY_KIND_TEXT:
+		return json_pack("{s:s, s:s}", "type", "string", "description", param->help);
+	case WFS_QUERY_KIND_PATTERN:
+		return json_pack("{s:s, s:s, s:s}", "type", "string", "format", "regex",
+			"description", param->help);
+	case WFS_QUERY_KIND_FLAG:
+		return json_pack("{s:s, s:s}", "type", "boolean", "description", param->help);
+	case WFS_QUERY_KIND_LIMIT:
+	case WFS_QUERY_KIND_OFFSET:
+		return json_pack("{s:s, s:i, s:I, s:I, s:s}", "type", "integer", "minimum", 0,
+			"maximum", (json_int_t)param->maximum, "default",
+			(json_int_t)param->value_absent, "description", param->help);
+	}
+	return NULL;
+}
+
+json_t *wfs_query_params_schema(enum wfs_query_type type)
+{
+	WFS_AUTO_JSON json_t *properties = json_object();
+	WFS_AUTO_JSON json_t *required = json_array();
+
+	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++) {
+		if (json_object_set_new(properties, param->name, param_schema(param)) < 0)
+			return NULL;
+		if (param->required &&
+			json_array_append_new(required, json_string(param->name)) < 0)
+			return NULL;
+	}
+	return json_pack("{s:s, s:O, s:O, s:b}", "type", "object", "properties", properties,
+		"required", required, "additionalProperties", 0);
+}
+
+/* --- help --- */
+
+static void help_param(const struct wfs_query_param *param, struct wfs_buffer *buffer)
+{
+	wfs_buffer_printf(buffer, "  %-13s ", param->name);
+	switch (param->kind) {
+	case WFS_QUERY_KIND_TEXT:
+		wfs_buffer_append_text(buffer, "string");
+		break;
+	case WFS_QUERY_KIND_PATTERN:
+		wfs_buffer_append_text(buffer, "regular expression");
+		break;
+	case WFS_QUERY_KIND_FLAG:
+		wfs_buffer_append_text(buffer, "boolean");
+		break;
+	case WFS_QUERY_KIND_LIMIT:
+	case WFS_QUERY_KIND_OFFSET:
+		wfs_buffer_printf(buffer, "integer, 0 to %" PRId64 ", default %" PRId64,
+			param->maximum, param->value_absent);
+		break;
+	}
+	wfs_buffer_printf(buffer, "%s: %s\n", param->required ? ", required" : "", param->help);
+}
+
+/* Lines of the table, with two spaces before each. */
+static void help_lines(const char *lines, struct wfs_buffer *buffer)
+{
+	while (*lines) {
+		const size_t size = strcspn(lines, "\n");
+
+		wfs_buffer_printf(buffer, "  %.*s\n", (int)size, lines);
+		lines += size + (lines[size] == '\n');
+	}
+}
+
+/* As the command is given its params: name=value. */
+static void help_example(enum wfs_query_type type, struct wfs_buffer *buffer)
+{
+	const char *const example = queries[type].example;
+	WFS_AUTO_JSON json_t *params = NULL;
+	const char *name;
+	json_t *value;
+
+	int r = wfs_json_parse(example, strlen(example), &params, NULL);
+	wfs_require(r == 0 || r == -ENOMEM);
+	buffer->failed = buffer->failed || r;
+	wfs_buffer_printf(buffer, "\nExample:\n  worldfs query %s", queries[type].name);
+	json_object_foreach(params, name, value)
+	{
+		wfs_buffer_printf(buffer, " %s=", name);
+		if (json_is_string(value))
+			wfs_buffer_append_text(buffer, json_string_value(value));
+		else
+			wfs_json_write(value, buffer);
+	}
+	wfs_buffer_append_byte(buffer, '\n');
+}
+
+void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer)
+{
+	wfs_buffer_printf(
+		buffer, "%s: %s\n\nParams:\n", wfs_query_name(type), wfs_query_line(type));
+	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++)
+		help_param(param, buffer);
+	wfs_buffer_append_text(buffer, "\nAnswer, besides success and query_type:\n");
+	help_lines(queries[type].data, buffer);
+	help_example(type, buffer);
+}
