@@ -6,9 +6,11 @@ void wfs_head_done(struct wfs_head *head)
 {
 	free(head->reducers);
 	free(head->reducer_dirty);
+	free(head->indexed);
 	wfs_buffer_done(&head->line);
 	head->reducers = NULL;
 	head->reducer_dirty = NULL;
+	head->indexed = NULL;
 }
 
 static int load_reducers(struct wfs_head *head, const struct wfs_manifest *manifest)
@@ -17,15 +19,18 @@ static int load_reducers(struct wfs_head *head, const struct wfs_manifest *manif
 
 	free(head->reducers);
 	free(head->reducer_dirty);
+	free(head->indexed);
 	head->reducer_count = count;
 	head->reducers = calloc(count + 1, sizeof(*head->reducers));
 	head->reducer_dirty = calloc(count + 1, sizeof(*head->reducer_dirty));
-	if (!head->reducers || !head->reducer_dirty)
+	head->indexed = calloc(count + 1, sizeof(*head->indexed));
+	if (!head->reducers || !head->reducer_dirty || !head->indexed)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		const char *name = wfs_manifest_reducer(manifest, i)->name;
 		int r = wfs_reducer_get(head->txn, name, strlen(name), &head->reducers[i]);
 
+		head->indexed[i] = wfs_indexed_find(wfs_bytes_text(name));
 		if (r && r != -ENOENT) /* missing: a world that is being made */
 			return wfs_trace(r);
 	}
@@ -233,16 +238,23 @@ int wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_ce
 	const struct wfs_state *state, uint64_t height, int64_t at_ns)
 {
 	struct wfs_reducer *reducer = &head->reducers[reducer_index];
+	const enum wfs_indexed indexed = head->indexed[reducer_index];
+	WFS_AUTO_INDEX_PLACES struct wfs_index_places from = {0};
+	WFS_AUTO_INDEX_PLACES struct wfs_index_places to = {0};
 	bool was_live = cell->live;
-	int r = 0;
 
 	wfs_require(reducer->reducer_id != WFS_REDUCER_ID_KERNEL);
-	if (!cell->cell_id) {
+	int r = wfs_index_places_now(head->store, head->txn, indexed, cell, &from);
+	if (!r && state->live)
+		r = wfs_index_places_of(indexed, state->bytes, &to);
+	if (!r && !cell->cell_id) {
 		r = name_cell(head, reducer, cell);
 		head->reducer_dirty[reducer_index] = true;
 	}
 	if (!r)
 		r = put_cell(head, cell, state, height, at_ns);
+	if (!r)
+		r = wfs_index_move(head->txn, cell->cell_id, &from, &to);
 	if (r)
 		return wfs_trace(r);
 	if (was_live != state->live) {

@@ -12,12 +12,13 @@
  */
 #pragma once
 
+#include "kernel/index.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/record.h"
 #include "kernel/store/blob.h"
 #include "kernel/store/tables.h"
 
-/* Plain value; wfs_head_done releases `reducers`. */
+/* Plain value; wfs_head_done releases what is owned. */
 struct wfs_head {
 	struct wfs_store *store;
 	struct wfs_txn *txn;    /* borrowed; set anew for each transaction */
@@ -28,7 +29,8 @@ struct wfs_head {
 	uint64_t next_vid;
 	uint64_t next_listed_id;
 	struct wfs_reducer *reducers; /* by index in the manifest; owned */
-	bool *reducer_dirty;
+	bool *reducer_dirty;          /* owned */
+	enum wfs_indexed *indexed;    /* of each; owned */
 	size_t reducer_count;
 	struct wfs_buffer line; /* scratch */
 };
@@ -63,6 +65,7 @@ struct wfs_state {
 
 /**
  * wfs_head_set_cell() - write the version that becomes visible at @height
+ * The cell's places in the index change with it.
  * @reducer_index: in the manifest
  * @cell: the cell's row as it is now (a new cell: only its key), and as it is afterwards
  */

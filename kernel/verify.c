@@ -7,6 +7,7 @@
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
 #include "kernel/baseline.h"
+#include "kernel/index.h"
 #include "kernel/record.h"
 #include "kernel/snapshot.h"
 
@@ -535,6 +536,27 @@ static int check_reducers(struct verify *verify)
 	return r == -ENOENT ? 0 : failed(verify, r, "the reducers");
 }
 
+/* --- the index --- */
+
+static void index_wrong(void *context, uint64_t row, const char *reason)
+{
+	wrong(context, "index", row, reason);
+}
+
+static int index_progress(void *context, uint64_t done)
+{
+	return look(context, "indexed cells", done, 0);
+}
+
+/* Under one view, too: the index is that of the head. */
+static int check_index(struct verify *verify)
+{
+	const struct wfs_index_checker checker = {index_wrong, index_progress, verify};
+	int r = wfs_index_check(wfs_world_store(verify->world), verify->view.txn, &checker);
+
+	return r && r != -EINTR ? failed(verify, r, "the index") : r;
+}
+
 /* --- blobs and snapshots --- */
 
 static void check_blob(struct verify *verify, uint64_t row, const struct wfs_blob *blob)
@@ -674,6 +696,7 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 		check_versions,
 		check_kernel_cells,
 		check_reducers,
+		check_index,
 		check_blobs,
 		check_listings,
 		check_snapshots,

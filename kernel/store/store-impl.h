@@ -17,7 +17,8 @@
 	X(HISTORY, "history")           \
 	X(VERSION, "version")           \
 	X(BLOB, "blob")                 \
-	X(BLOB_LISTED, "blob_listed")
+	X(BLOB_LISTED, "blob_listed")   \
+	X(INDEX, "index")
 
 enum wfs_table {
 #define WFS_TABLE_ENUM(constant, name) WFS_TABLE_##constant,

@@ -262,7 +262,9 @@ static int open_table(void *context)
 	return !r && flags ? MDB_CORRUPTED : r;
 }
 
-static int open_tables(struct wfs_store *store, bool create)
+/* Those from @first to before @end. */
+static int open_tables(
+	struct wfs_store *store, bool create, enum wfs_table first, enum wfs_table end)
 {
 	static const char *const names[] = {
 #define TABLE_NAME(constant, name) name,
@@ -272,7 +274,7 @@ static int open_tables(struct wfs_store *store, bool create)
 	MDB_txn *txn = NULL;
 	int r = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
 
-	for (size_t i = 0; !r && i < WFS_TABLE_COUNT; i++) {
+	for (size_t i = first; !r && i < end; i++) {
 		struct opening opening = {txn, names[i], create, &store->tables[i]};
 
 		r = guard_call(open_table, &opening);
@@ -416,14 +418,19 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		r = open_environment(store, options);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
-	r = open_tables(store, options->create);
+	/* One of another format may lack tables that ours has: it says so first. */
+	r = open_tables(store, options->create, WFS_TABLE_META, WFS_TABLE_META + 1);
+	if (!r && !options->create) {
+		r = check_format(store, error);
+		if (r)
+			return wfs_trace(r);
+	}
+	if (!r)
+		r = open_tables(store, options->create, WFS_TABLE_META + 1, WFS_TABLE_COUNT);
 	if (!r && options->create)
 		r = put_format(store);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
-	r = check_format(store, error);
-	if (r)
-		return wfs_trace(r);
 	*ret_store = WFS_STEAL(store);
 	return 0;
 }

@@ -14,6 +14,8 @@
  * | version      | vid                     | struct wfs_version: facts, then the bytes        |
  * | blob         | sha256                  | struct wfs_blob, then the bytes when they are small |
  * | blob_listed  | listing id              | sha256, height, time                             |
+ * | index        | set                     | struct wfs_index_sum                             |
+ * |              | set, cell id            | the cell's part of the sum                       |
  *
  * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
@@ -211,3 +213,68 @@ int wfs_blob_listing_get(
 	struct wfs_txn *txn, uint64_t listed_id, struct wfs_blob_listing *ret_listing);
 /** wfs_blob_listing_last() - the highest listing id, 0 when there is none. */
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);
+
+/*
+ * index: sets of cells, kept for queries; which there are is told by kernel/index.h
+ */
+
+enum {
+	WFS_INDEX_TEXTS_MAX = 3,  /* texts that name a set */
+	WFS_INDEX_TEXT_MAX = 128, /* bytes of one; a longer one is known by its hash */
+	WFS_INDEX_SET_SIZE_MAX = 2 + WFS_INDEX_TEXTS_MAX * (1 + WFS_INDEX_TEXT_MAX),
+};
+
+/* The name of a set: a kind and texts. Plain value: init, add … */
+struct wfs_index_set {
+	uint8_t bytes[WFS_INDEX_SET_SIZE_MAX];
+	size_t size;
+};
+void wfs_index_set_init(struct wfs_index_set *set, uint8_t kind);
+void wfs_index_set_add(struct wfs_index_set *set, struct wfs_bytes text);
+
+/* Over all cells of a set. */
+struct wfs_index_sum {
+	uint64_t count;
+	uint64_t amount; /* of whatever the set sums, modulo 2^64 */
+};
+
+/** wfs_index_add() - put a cell into a set. Return: 0, -EEXIST, -EIO, -ENOSPC. */
+int wfs_index_add(
+	struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id, uint64_t amount);
+/** wfs_index_remove() - take it out. Return: 0, -ENOENT, -EIO, -ENOSPC. */
+int wfs_index_remove(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id);
+/** wfs_index_get() - is it in there? Return: 0, or -ENOENT. */
+int wfs_index_get(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id,
+	uint64_t *ret_amount);
+/** wfs_index_sum_get() - of a set that is empty: zeros. */
+int wfs_index_sum_get(
+	struct wfs_txn *txn, const struct wfs_index_set *set, struct wfs_index_sum *ret_sum);
+
+/* Walks the cells of a set in order of creation, or the other way. Plain value: init, next …, done. */
+struct wfs_index_walk {
+	void *cursor;
+	struct wfs_txn *txn;
+	struct wfs_index_set set;
+	bool newest_first;
+	bool positioned;
+	uint64_t cell_id; /* of the last step */
+};
+int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
+	const struct wfs_index_set *set, bool newest_first);
+/** wfs_index_walk_next() - Return: 1 and a cell, 0 at the end, or -errno. */
+int wfs_index_walk_next(struct wfs_index_walk *walk, uint64_t *ret_cell_id);
+void wfs_index_walk_done(struct wfs_index_walk *walk);
+#define WFS_AUTO_INDEX_WALK WFS_CLEANUP(wfs_index_walk_done)
+
+/* A row as it stands there. Plain value. */
+struct wfs_index_row {
+	struct wfs_index_set set;
+	bool is_sum;
+	uint64_t cell_id;         /* of an item */
+	struct wfs_index_sum sum; /* of an item: 1 and its part */
+};
+typedef int wfs_index_each_fn(void *context, const struct wfs_index_row *row);
+
+/** wfs_index_each() - all rows, set by set, the sum of each first; @each keeps off them.
+ *  Return: 0, what @each gave, -EIO (a row is damaged: those behind it were not reached). */
+int wfs_index_each(struct wfs_txn *txn, wfs_index_each_fn *each, void *context);

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "kernel/store/store-impl.h"
+
 enum {
 	SMALL_MAP_BYTES = 1 << 20,
 	LINE_SIZE = 4000,
@@ -81,6 +83,22 @@ static void open_refuses_a_newer_format(void **state)
 	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
 	assert_int_equal(fixture->error.code, WFS_E_INVALID_ARGUMENT);
 	assert_non_null(strstr(fixture->error.message, "newer"));
+}
+
+static void open_refuses_an_older_format_although_it_lacks_tables(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct wfs_txn *txn = store_fixture_write(fixture);
+	const uint8_t older = WFS_STORE_FORMAT - 1;
+
+	assert_int_equal(wfs_meta_put(txn, "format", WFS_BYTES(&older, 1)), 0);
+	assert_int_equal(
+		mdb_drop(txn->mdb, wfs_store_table(fixture->store, WFS_TABLE_INDEX), 1), 0);
+	assert_int_equal(wfs_txn_commit(txn), 0);
+
+	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
+	assert_int_equal(fixture->error.code, WFS_E_INVALID_ARGUMENT);
+	assert_non_null(strstr(fixture->error.message, "an older"));
 }
 
 static void open_refuses_a_format_row_that_does_not_decode(void **state)
@@ -613,6 +631,7 @@ int main(void)
 		IN_STORE(create_refuses_a_directory_with_a_store),
 		IN_DIRECTORY(open_refuses_a_map_size_off_page),
 		IN_STORE(open_refuses_a_newer_format),
+		IN_STORE(open_refuses_an_older_format_although_it_lacks_tables),
 		IN_STORE(open_refuses_a_format_row_that_does_not_decode),
 		IN_DIRECTORY(open_refuses_a_file_that_is_no_database),
 		IN_STORE(open_refuses_a_file_that_was_cut_short),
