@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries: what their answers share, and which function gives which. */
+#include "kernel/query-run.h"
+
+#include "kernel/base/encode.h"
+#include "kernel/introspect.h"
+#include "kernel/query-impl.h"
+
+bool query_sees(const struct query_run *run, const char *directory, struct wfs_bytes key)
+{
+	char name[WFS_KEY_SIZE_MAX + 1];
+
+	if (!run->sight)
+		return true;
+	if (key.size > WFS_KEY_SIZE_MAX || (key.size && memchr(key.data, '\0', key.size)))
+		return false;
+	if (key.size)
+		memcpy(name, key.data, key.size);
+	name[key.size] = '\0';
+	return run->sight->sees(run->sight->context, directory, name);
+}
+
+json_t *query_text(struct wfs_bytes key)
+{
+	char text[WFS_KEY_SIZE_MAX];
+
+	wfs_require(key.size <= sizeof(text));
+	if (key.size)
+		memcpy(text, key.data, key.size);
+	wfs_utf8_clean(text, key.size);
+	return json_stringn_nocheck(text, key.size);
+}
+
+int query_set(struct query_run *run, const char *name, json_t *value)
+{
+	return json_object_set_new(run->answer, name, value) < 0 ? -ENOMEM : 0;
+}
+
+int query_version_state(
+	struct query_run *run, const struct wfs_version *version, json_t **ret_state)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
+	int r = wfs_view_content(run->view, version, WFS_RANGE_ALL, &content, run->error);
+
+	if (!r)
+		r = wfs_json_parse(content.bytes.data, content.bytes.size, ret_state, run->error);
+	/* A cell that is not JSON (of a world that was restored from anything) is our trouble. */
+	if (r == -EINVAL)
+		return wfs_error_set(run->error, WFS_E_INTERNAL_ERROR,
+			"a cell of a built-in reducer is not a document");
+	return wfs_trace(r);
+}
+
+int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const char *key,
+	json_t **ret_state)
+{
+	struct wfs_reducer found;
+	struct wfs_version version;
+	int r = wfs_view_builtin(run->view, reducer, &found);
+
+	if (r)
+		return wfs_trace(r == -ENOENT ? -EIO : r);
+	r = wfs_view_cell(run->view, found.reducer_id, wfs_bytes_text(key), &version);
+	return r ? r : query_version_state(run, &version, ret_state);
+}
+
+int query_principal(struct query_run *run, const char *id, json_t **ret_ledger)
+{
+	int r = -ENOENT;
+
+	if (query_sees(run, "principals", wfs_bytes_text(id)))
+		r = query_state(run, WFS_BUILTIN_LEDGER, id, ret_ledger);
+	if (r == -ENOENT)
+		return wfs_error_set(
+			run->error, WFS_E_NOT_FOUND, "Principal '%.200s' not found", id);
+	return wfs_trace(r);
+}
+
+int query_each(struct query_run *run, enum wfs_builtin_reducer reducer, const char *directory,
+	query_cell_fn *each, void *context)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	struct wfs_reducer found;
+	struct wfs_entry entry;
+	int r = wfs_view_builtin(run->view, reducer, &found);
+
+	if (!r)
+		r = wfs_entry_walk_init(&walk, run->view, found.reducer_id, 0);
+	if (r)
+		return wfs_trace(r == -ENOENT ? -EIO : r);
+	while ((r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+		if (!query_sees(run, directory, entry.key))
+			continue;
+		r = each(run, &entry, context);
+		if (r)
+			return r > 0 ? 0 : wfs_trace(r);
+	}
+	return wfs_trace(r);
+}
+
+int query_entry_state(struct query_run *run, const struct wfs_entry *entry, json_t **ret_state)
+{
+	struct wfs_version version;
+	int r = wfs_view_version(run->view, entry->vid, &version);
+
+	if (r)
+		return wfs_trace(r == -ENOENT ? -EIO : r);
+	return wfs_trace(query_version_state(run, &version, ret_state));
+}
+
+json_t *query_copy(const json_t *state, const char *const *names)
+{
+	WFS_AUTO_JSON json_t *copy = json_object();
+
+	for (; *names; names++) {
+		json_t *const value = json_object_get(state, *names);
+
+		if (json_object_set_new(copy, *names, value ? json_incref(value) : json_null()) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(copy);
+}
+
+/* What is whole is an integer: so it is in canonical JSON. */
+json_t *query_ratio(uint64_t part, uint64_t whole)
+{
+	if (whole == 0 || part % whole == 0)
+		return json_integer(whole == 0 ? 0 : (json_int_t)(part / whole));
+	return json_real((double)part / (double)whole);
+}
+
+int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
+	const struct wfs_query_sight *sight, json_t **ret_result, struct wfs_error *error)
+{
+	static int (*const answers[WFS_QUERY_COUNT])(struct query_run * run) = {
+		[WFS_QUERY_ARTIFACTS] = query_artifacts,
+		[WFS_QUERY_ARTIFACT] = query_artifact,
+		[WFS_QUERY_PRINCIPALS] = query_principals,
+		[WFS_QUERY_PRINCIPAL] = query_principal_info,
+		[WFS_QUERY_BALANCES] = query_balances,
+		[WFS_QUERY_RESOURCES] = query_resources,
+		[WFS_QUERY_QUOTAS] = query_quotas,
+		[WFS_QUERY_MINT] = query_mint,
+		[WFS_QUERY_EVENTS] = query_events,
+		[WFS_QUERY_INVOCATIONS] = query_invocations,
+		[WFS_QUERY_FROZEN] = query_frozen,
+		[WFS_QUERY_LIBRARIES] = query_libraries,
+		[WFS_QUERY_DEPENDENCIES] = query_dependencies,
+	};
+	struct wfs_error reason = {0};
+	WFS_AUTO_JSON json_t *answer =
+		json_pack("{s:b, s:s}", "success", 1, "query_type", wfs_query_name(query->type));
+	struct query_run run = {view, query, sight, answer, &reason};
+
+	wfs_require(view->head);
+	int r = answer ? answers[query->type](&run) : -ENOMEM;
+	if (r) {
+		wfs_read_describe(&reason, r);
+		if (error)
+			*error = reason;
+		return r;
+	}
+	*ret_result = WFS_STEAL(answer);
+	return 0;
+}
