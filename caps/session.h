@@ -168,6 +168,14 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
+/**
+ * wfs_session_query() - ask the kernel; see wfs_query_check and wfs_query_run
+ * @view: of the head
+ * Return: 0, -EACCES, or as those.
+ */
+int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
+	const char *query_type, const json_t *params, json_t **ret_result, struct wfs_error *error);
+
 /* --- changing --- */
 
 /*

@@ -88,7 +88,7 @@ struct fold_array {
 
 struct wfs_fold {
 	uint8_t entropy[WFS_ENTROPY_SIZE];
-	const struct wfs_head *head; /* during a run */
+	struct wfs_head *head; /* during a run */
 	const struct wfs_manifest *manifest;
 	struct wfs_runtime *runtime; /* NULL for genesis */
 	struct wfs_fold_input input;

@@ -381,8 +381,8 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 	return fold_hash_changes(fold, index, first_change) ? fold_no_memory(error) : 0;
 }
 
-static int run(struct wfs_fold *fold, const struct wfs_head *head,
-	const struct wfs_fold_input *input, struct wfs_error *error)
+static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fold_input *input,
+	struct wfs_error *error)
 {
 	wfs_fold_clear(fold);
 	fold->head = head;
@@ -404,7 +404,7 @@ static int run(struct wfs_fold *fold, const struct wfs_head *head,
 	return 0;
 }
 
-int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
+int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *input, struct wfs_error *error)
 {
 	fold->runtime = runtime;
@@ -414,7 +414,7 @@ int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_
 	return wfs_trace(run(fold, head, input, error));
 }
 
-int wfs_fold_run_genesis(struct wfs_fold *fold, const struct wfs_head *head,
+int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
 	struct wfs_error *error)
 {

@@ -60,12 +60,12 @@ void wfs_fold_write_body(
  *         invalid_argument, key_too_long, schema_violation (of a derived event), not_found,
  *         hash_mismatch, quota_exceeded and not_authorized (of the charge) …
  */
-int wfs_fold_run(struct wfs_fold *fold, const struct wfs_head *head, struct wfs_runtime *runtime,
+int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *input, struct wfs_error *error);
 
 /** wfs_fold_run_genesis() - the same for record 0, which gives the declared principals and grants of
  *  @manifest their cells; none when it is NULL. @input: of this kind */
-int wfs_fold_run_genesis(struct wfs_fold *fold, const struct wfs_head *head,
+int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
 	struct wfs_error *error);
 

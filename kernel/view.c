@@ -62,6 +62,7 @@ int wfs_view_within(struct wfs_world *world, struct wfs_txn *txn, uint64_t head,
 		return r;
 	*ret_view = (struct wfs_view){
 		.world = world,
+		.store = wfs_world_store(world),
 		.txn = txn,
 		.txn_borrowed = true,
 		.height = height == WFS_HEIGHT_HEAD ? head : height,
@@ -282,8 +283,7 @@ int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error)
 {
 	WFS_AUTO_CONTENT struct wfs_content found = {0};
-	int r = wfs_value_read(
-		wfs_world_store(view->world), blob, range, &found.read, &found.bytes, error);
+	int r = wfs_value_read(view->store, blob, range, &found.read, &found.bytes, error);
 
 	if (r)
 		return wfs_trace(r);

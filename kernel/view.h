@@ -17,13 +17,15 @@
 #include "kernel/blob-read.h"
 #include "kernel/manifest/builtin.h"
 
+struct wfs_store;
 struct wfs_world;
 
 #define WFS_HEIGHT_HEAD UINT64_C(0) /* heights run from 1 */
 
 /* Plain value. */
 struct wfs_view {
-	struct wfs_world *world;
+	struct wfs_world *world; /* NULL: a store that is no world yet */
+	struct wfs_store *store;
 	struct wfs_txn *txn;
 	bool txn_borrowed; /* it goes on when the view is closed */
 	uint64_t height;   /* the height served */

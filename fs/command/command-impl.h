@@ -12,7 +12,7 @@
 #include "fs/command/command.h"
 #include "kernel/base/json.h"
 
-enum { WFS_ARGUMENTS_MAX = 4 }; /* that any command takes */
+enum { WFS_ARGUMENTS_MAX = 8 }; /* that any command takes */
 
 /*
  * X(constant, long name, short name or 0, name of its value or NULL, help)
@@ -103,6 +103,8 @@ struct wfs_command {
 	int (*run)(struct wfs_run *run);
 	const char *summary; /* one line */
 	const char *help;    /* a paragraph a line; lines that begin with a space as they are */
+	/* Print the help on an argument instead; false: there is none. May be NULL. */
+	bool (*topic)(FILE *file, const char *word);
 };
 extern const struct wfs_command wfs_commands[];
 extern const size_t wfs_command_count;

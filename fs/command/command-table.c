@@ -210,6 +210,20 @@ const struct wfs_command wfs_commands[] = {
 			"document.\n",
 	},
 	{
+		.name = "query",
+		.group = GROUP_READ,
+		.arguments = "[TYPE] [NAME=VALUE...]",
+		.argument_max = WFS_ARGUMENTS_MAX,
+		.run = wfs_run_query,
+		.topic = wfs_query_topic,
+		.summary = "ask about artifacts, scrip, quotas, the mint",
+		.help = "Without TYPE the types are listed; 'worldfs query --help TYPE' tells of "
+			"the params and the answer of one. Answers are of the newest height, "
+			"and have no content or code of artifacts.\n\n"
+			"  worldfs query artifacts owner=alice executable=true limit=20\n"
+			"  worldfs query balances\n",
+	},
+	{
 		.name = "journal",
 		.group = GROUP_READ,
 		.arguments = "",

@@ -52,6 +52,10 @@ int wfs_run_fs_grep(struct wfs_run *run);
 /* fs/command/command-apply.c */
 int wfs_run_apply(struct wfs_run *run);
 
+/* fs/command/command-query.c */
+int wfs_run_query(struct wfs_run *run);
+bool wfs_query_topic(FILE *file, const char *word);
+
 /* fs/command/command-invoke.c */
 int wfs_run_invoke(struct wfs_run *run);
 

@@ -261,8 +261,12 @@ static int refuse_command(struct wfs_run *run, const struct line *line)
 	return misuse_status(run);
 }
 
-static int print_help(struct wfs_run *run, const struct line *line)
+/* @words: how many of the line name the command */
+static int print_help(struct wfs_run *run, const struct line *line, size_t words)
 {
+	if (run->command && run->command->topic && line->word_count > words &&
+		run->command->topic(run->out, line->words[words]))
+		return WFS_EXIT_DONE;
 	if (run->command)
 		wfs_help_command(run->out, run->command);
 	else if (line->word_count > 0 && is_group_word(line->words[0]))
@@ -283,7 +287,7 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 		return misuse_status(run);
 	run->command = wfs_command_find(line.words, line.word_count, &words);
 	if (is_given(&line, WFS_OPTION_HELP))
-		return print_help(run, &line);
+		return print_help(run, &line, words);
 	if (is_given(&line, WFS_OPTION_VERSION) && !run->command) {
 		fprintf(run->out, "worldfs %s\n", WFS_VERSION);
 		return WFS_EXIT_DONE;

@@ -13,6 +13,15 @@ const struct wfs_control_file wfs_control_files[] = {
 			 "  echo '{\"action_type\":\"noop\"}' > invoke && cat last\n",
 	},
 	{
+		.name = "query",
+		.verb = "query",
+		.kind = WFS_CONTROL_JSON,
+		.usage = "Write {query_type, params?}, then read the answer from the same "
+			 "descriptor.\n"
+			 "'worldfs query' lists the types. Example:\n"
+			 "  echo '{\"query_type\":\"balances\"}' > query && cat last\n",
+	},
+	{
 		.name = "event",
 		.verb = "send-event",
 		.kind = WFS_CONTROL_JSON,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that change the world: actions, events, snapshots. */
 #include "fs/verb/verb-impl.h"
+#include "kernel/action/action.h"
 #include "kernel/base/json.h"
 
 static void event_answered(struct wfs_request *request)
@@ -54,18 +55,13 @@ int wfs_verb_snapshot(struct wfs_call *call)
 /* --- actions --- */
 
 /* Source: spec 4, "Result"; `meta` is added like to every answer. */
-static int action_result(struct wfs_call *call, const json_t *answer)
+static int action_result(struct wfs_call *call, const json_t *answer, uint64_t height)
 {
 	const json_t *const action = json_object_get(call->payload, "action");
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = wfs_verb_view(call, NULL, &view);
 
-	if (r)
-		return r;
 	call->result = json_pack("{s:O, s:O, s:n, s:I, s:O, s:b}", "action_type",
 		json_object_get(action, "action_type"), "data", json_object_get(answer, "data"),
-		"error", "height",
-		(json_int_t)(call->request.height ? call->request.height : view.height), "message",
+		"error", "height", (json_int_t)height, "message",
 		json_object_get(answer, "message"), "ok", 1);
 	return call->result ? 0 : -ENOMEM;
 }
@@ -80,9 +76,37 @@ static void action_answered(struct wfs_request *request)
 		call->error = request->error;
 		call->error_details = WFS_STEAL(answer);
 	} else {
-		r = action_result(call, answer);
+		WFS_AUTO_VIEW struct wfs_view view = {0};
+
+		r = wfs_verb_view(call, NULL, &view);
+		if (!r)
+			r = action_result(
+				call, answer, request->height ? request->height : view.height);
 	}
 	wfs_verb_finish(call, r);
+}
+
+/* It changes nothing, so nothing is sent to the kernel's thread. */
+static int ask(struct wfs_call *call, const json_t *action)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *answer = NULL;
+	json_t *data = NULL;
+	const char *type;
+	int r = wfs_action_check_form(action, &call->error);
+
+	if (!r)
+		r = wfs_json_get_string(action, "query_type", &type, &call->error);
+	if (!r)
+		r = wfs_verb_view(call, NULL, &view);
+	if (!r)
+		r = wfs_session_query(call->session, &view, type, json_object_get(action, "params"),
+			&data, &call->error);
+	if (r)
+		return r;
+	answer = json_pack(
+		"{s:o, s:o}", "data", data, "message", json_sprintf("Asked for %s", type));
+	return answer ? action_result(call, answer, view.height) : -ENOMEM;
 }
 
 int wfs_verb_invoke(struct wfs_call *call)
@@ -97,6 +121,8 @@ int wfs_verb_invoke(struct wfs_call *call)
 	if (!json_object_get(action, "action_type") &&
 		json_object_set_new(action, "action_type", json_string("invoke_artifact")) < 0)
 		return -ENOMEM;
+	if (wfs_action_effect(action) == WFS_EFFECT_ACTION_QUERY_KERNEL)
+		return ask(call, action);
 	request->done = action_answered;
 	request->context = call;
 	int r = wfs_session_act(call->session, action, request);

@@ -26,7 +26,7 @@ static const struct verb verbs[] = {
 };
 
 /* Known to the protocol, but nothing in this build serves them. */
-static const char *const later_verbs[] = {"chat", "query", "step"};
+static const char *const later_verbs[] = {"chat", "step"};
 
 static const struct verb *verb_find(const char *name)
 {

@@ -284,12 +284,6 @@ static int not_enabled(const char *what, struct wfs_error *error)
 		error, WFS_E_NOT_ENABLED, "the action '%s' is not enabled in this version", what);
 }
 
-int act_action_query_kernel(struct act *act, struct wfs_error *error)
-{
-	act->unrecorded = true;
-	return not_enabled("query_kernel", error);
-}
-
 int act_action_submit_to_mint(struct act *act, struct wfs_error *error)
 {
 	(void)act;

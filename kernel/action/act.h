@@ -46,6 +46,10 @@ int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
 
+/** act_query() - ask the world as it was before the record; see query-run.h. */
+int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
+	struct wfs_error *error);
+
 /** act_refuse_with() - set details, a new reference that is taken; @r: passed on. */
 int act_refuse_with(struct act *act, json_t *details, int r);
 

@@ -5,6 +5,7 @@
  */
 #include "kernel/action/invoke.h"
 #include "kernel/base/json.h"
+#include "kernel/query/query.h"
 
 /*
  * X(constant, table or NULL, name, function below)
@@ -18,6 +19,8 @@
 	X(GET_QUOTA, STATE, "get_quota", get_quota)                            \
 	X(GET_ARTIFACT_METADATA, STATE, "get_artifact_metadata", get_metadata) \
 	X(STATE_READ_ARTIFACT, STATE, "read_artifact", read_content)           \
+	X(LIST_BY_OWNER, STATE, "list_artifacts_by_owner", list_by_owner)      \
+	X(QUERY, STATE, "query", query)                                        \
 	X(PAY, NULL, "pay", transfer_scrip)                                    \
 	X(OWN_BALANCE, NULL, "get_balance", own_balance)                       \
 	X(INVOKE, NULL, "invoke", invoke)                                      \
@@ -181,6 +184,46 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 	if (r)
 		return r;
 	*ret_value = json_stringn(bytes.data, bytes.size); /* nil when it is no text */
+	return 0;
+}
+
+static int ask(
+	const struct asked *asked, const char *type, const json_t *params, json_t **ret_value)
+{
+	return act_query(asked->self->act, type, params, ret_value, asked->error);
+}
+
+static int query(const struct asked *asked, json_t **ret_value)
+{
+	const char *type;
+	int r = text_argument(asked, 0, &type);
+
+	return r ? r : ask(asked, type, json_array_get(asked->arguments, 1), ret_value);
+}
+
+/* Ids, in order of creation, as many as one query tells. */
+static int list_by_owner(const struct asked *asked, json_t **ret_value)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+	WFS_AUTO_JSON json_t *ids = json_array();
+	const json_t *row;
+	const char *owner;
+	size_t i;
+	int r = text_argument(asked, 0, &owner);
+
+	if (r)
+		return r;
+	WFS_AUTO_JSON json_t *params =
+		json_pack("{s:s, s:i}", "owner", owner, "limit", WFS_QUERY_LIMIT_MAX);
+	r = params ? ask(asked, "artifacts", params, &answer) : no_memory(asked);
+	if (r)
+		return r;
+	json_array_foreach(json_object_get(answer, "results"), i, row)
+	{
+		if (json_array_append(ids, json_object_get(row, "id")) < 0)
+			return no_memory(asked);
+	}
+	*ret_value = WFS_STEAL(ids);
 	return 0;
 }
 

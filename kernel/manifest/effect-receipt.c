@@ -112,6 +112,12 @@ static const struct wfs_shape_member introspect_status[] = {
 	{NULL},
 };
 
+static const struct wfs_shape_member query_kernel[] = {
+	NEED("result", &value_ref),
+	NEED("meta", &meta),
+	{NULL},
+};
+
 static const struct wfs_shape_member blob_get[] = {
 	NEED("data_b64", TEXT),
 	NEED("meta", &meta),

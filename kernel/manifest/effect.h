@@ -71,6 +71,10 @@
 	P(effect, TEXT, reason, OPTIONAL, "why, for the record")                     \
 	P(effect, BOOL, dry_run, OPTIONAL, "tell what would change, change nothing")
 
+#define WFS_PARAMS_QUERY(P, effect)                            \
+	P(effect, TEXT, query_type, REQUIRED, "what is asked") \
+	P(effect, OBJECT, params, OPTIONAL, "of that type of query")
+
 /* Actions: every one may have `reasoning`, which is kept in its record. */
 #define WFS_PARAMS_NOOP(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
 #define WFS_PARAMS_READ_ARTIFACT(P, effect)              \
@@ -160,6 +164,8 @@
 		introspect_journal, WFS_PARAMS_JOURNAL, "read records")                            \
 	X(INTROSPECT_STATUS, introspect_status, "introspect.status", "query", "plan-only",         \
 		introspect_status, WFS_PARAMS_NONE, "tell how the daemon is")                      \
+	X(QUERY_KERNEL, query_kernel, "query.kernel", "query", "plan-only", query_kernel,          \
+		WFS_PARAMS_QUERY, "ask about artifacts, scrip, quotas …")                          \
 	X(BLOB_GET, blob_get, "blob.get", "blob", "plan-only", blob_get, WFS_PARAMS_BLOB_GET,      \
 		"read a blob")                                                                     \
 	X(BLOB_PUT, blob_put, "blob.put", "blob", "plan-only", blob_put, WFS_PARAMS_BLOB_PUT,      \

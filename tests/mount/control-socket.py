@@ -87,6 +87,7 @@ ok("a blob is put under its hash", digest == hash_of(b"a blob"), digest)
 blob = client.done("blob-get", {"hash_hex": digest})
 ok("and got", base64.b64decode(blob["data_b64"]) == b"a blob", blob)
 ok("its size is told", client.done("blob-stat", {"hash_hex": digest})["size"] == 6)
+ok("the kernel is asked", client.done("query", {"query_type": "balances"})["balances"] == {"alice": 0, "operator": 0})
 ok("noop is invoked", client.done("invoke", {"action": {"action_type": "noop"}})["ok"])
 client.done("principal", {"id": "bob"})
 name = client.done("grant", {"to": "bob", "cap": "sys/blob@1"})["name"]

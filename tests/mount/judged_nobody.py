@@ -25,7 +25,7 @@ VERBS = {
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "snapshot": {},
     "gc": {"keep_heights": 1}, "mount": {"dir": "/mnt"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
     "shutdown": {}, "fs-list": {"path": "reducers"}, "fs-stat": {"path": "README"}, "fs-read": {"path": "manifest"},
-    "apply": {"manifest": {}},
+    "apply": {"manifest": {}}, "query": {"query_type": "balances"},
 }
 # Of the effects of these a refusal is recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
@@ -34,7 +34,7 @@ RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "even
             "apply": "world.apply"}
 
 FILES = {
-    "invoke": {"action_type": "noop"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
+    "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "apply": {"manifest": {}},
     "last": None,  # what was answered here before: refusals
     "status": "", "metrics": "",  # can only be read
@@ -42,7 +42,7 @@ FILES = {
 
 COMMANDS = {
     "status": [], "snapshot": [], "gc": ["--keep-heights", "1"], "diff": ["1", "2"], "manifest": [],
-    "state": ["counter", "a"], "cells": ["counter"], "head": [], "journal": [], "blob get": [BLOB],
+    "state": ["counter", "a"], "cells": ["counter"], "head": [], "journal": [], "query": ["balances"], "blob get": [BLOB],
     "blob put": ["/dev/null"], "blob stat": [BLOB], "fs ls": ["reducers"], "fs cat": ["README"],
     "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
     "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"],

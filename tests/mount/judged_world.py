@@ -146,6 +146,7 @@ class Source:
         world.height = 1
         for who in self.principals:
             world.set_cell("sys.principal", who, b"")  # b"": to be fetched
+            world.set_cell("sys.ledger", who, b"")
         operators = [Grant(f"operator.{cap[4:-2]}.1", "operator", cap, {}) for cap in CAPS]
         for grant in operators + self.grants:
             model.grants[grant.name] = grant

@@ -327,10 +327,10 @@ static void libraries_have_the_names_of_their_metadata(void **state)
 static void principals_are_listed_in_order_of_creation(void **state)
 {
 	assert_answer(*state, "principals", "{}",
-		"{'total':4,'returned':4,'results':['alpha','beta','mint','pricer']}");
+		"{'total':5,'returned':5,'results':['operator','alpha','beta','mint','pricer']}");
 	assert_answer(*state, "principals", "{'limit':1}",
-		"{'total':4,'returned':1,'results':['alpha']}");
-	assert_answer(*state, "principals", "{'limit':0}", "{'total':4,'returned':0,'results':[]}");
+		"{'total':5,'returned':1,'results':['operator']}");
+	assert_answer(*state, "principals", "{'limit':0}", "{'total':5,'returned':0,'results':[]}");
 }
 
 static void a_principal_exists_or_not(void **state)
@@ -347,8 +347,8 @@ static void a_principal_exists_or_not(void **state)
 
 static void balances_are_told_of_one_or_all(void **state)
 {
-	assert_answer(
-		*state, "balances", "{}", "{'balances':{'alpha':70,'beta':0,'mint':5,'pricer':9}}");
+	assert_answer(*state, "balances", "{}",
+		"{'balances':{'alpha':70,'beta':0,'mint':5,'operator':0,'pricer':9}}");
 	assert_answer(
 		*state, "balances", "{'principal_id':'beta'}", "{'principal_id':'beta','scrip':0}");
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asking from within an action. What is asked is the world as it was before the record: what the
+ * record itself changes is in no index yet.
+ */
+#include "kernel/action/act.h"
+#include "kernel/query-run.h"
+
+int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
+	struct wfs_error *error)
+{
+	struct wfs_fold *const fold = act->fold;
+	struct wfs_view view = {
+		.store = fold->head->store,
+		.txn = fold->head->txn,
+		.txn_borrowed = true,
+		.height = fold->head->height,
+		.head = true,
+	};
+	struct wfs_query query;
+	int r = wfs_query_check(type, params, &query, error);
+
+	if (r)
+		return r;
+	/* Or it would depend on which records are committed together what is counted. */
+	r = wfs_head_flush(fold->head, fold->manifest);
+	if (r)
+		return wfs_error_from_errno(error, r, "ask about the world");
+	return wfs_trace(wfs_query_run(&view, &query, NULL, ret_result, error));
+}
+
+int act_action_query_kernel(struct act *act, struct wfs_error *error)
+{
+	const char *const type = act->params.action_query_kernel.query_type;
+	int r = act_query(act, type, act->params.action_query_kernel.params, &act->data, error);
+
+	act->unrecorded = true;
+	if (!r)
+		snprintf(act->message, sizeof(act->message), "Asked for %s", type);
+	return wfs_trace(r);
+}
