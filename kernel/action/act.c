@@ -77,10 +77,12 @@ static int take_sent(const json_t *value, struct act_text *text)
 }
 
 /* Why it was refused then. Texts of what was refused are kept nowhere. */
-static int refuse_again(const struct wfs_action_recorded *recorded, struct wfs_error *error)
+static int refuse_again(struct act *act, struct wfs_error *error)
 {
-	const char *const code = json_string_value(json_object_get(recorded->result, "error_code"));
+	const char *const code =
+		json_string_value(json_object_get(act->recorded->result, "error_code"));
 
+	act->refused_again = true;
 	return wfs_error_set(error, wfs_error_find(code ? code : ""), "refused, as it was before");
 }
 
@@ -158,7 +160,7 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 
 	if (act->recorded && json_is_false(json_object_get(act->recorded->result, "ok")) &&
 		effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT)
-		return refuse_again(act->recorded, error);
+		return refuse_again(act, error);
 	if (effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT) {
 		r = take_text(act, params, record, false, error);
 		if (!r)
@@ -210,6 +212,9 @@ static int add_nest(const struct act *act, json_t *result)
 	const json_int_t instructions =
 		recorded ? json_integer_value(recorded) : (json_int_t)act->fold->budget.used;
 
+	if (json_object_size(nest->stopped_checks) > 0 &&
+		json_object_set(result, "stopped_checks", nest->stopped_checks) < 0)
+		return -ENOMEM;
 	if (nest->count == 0)
 		return 0;
 	if (json_object_update(result, nest->result) < 0 ||
@@ -222,6 +227,11 @@ static int add_nest(const struct act *act, json_t *result)
 static int set_outcome(struct act *act, int r, struct wfs_error *error)
 {
 	struct fold_outcome *const outcome = &act->fold->outcome;
+
+	if (act->refused_again) {
+		outcome->result = json_copy((json_t *)act->recorded->result);
+		return outcome->result ? wfs_trace(r) : fold_no_memory(error);
+	}
 
 	outcome->unrecorded = act->unrecorded;
 	outcome->details = WFS_STEAL(act->details);
@@ -241,6 +251,7 @@ static void nest_done(struct nest *nest)
 {
 	json_decref(nest->result);
 	json_decref(nest->nested);
+	json_decref(nest->stopped_checks);
 }
 
 int action_fold(struct wfs_fold *fold, struct wfs_error *error)
@@ -250,6 +261,7 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 	struct nest nest = {
 		.result = json_object(),
 		.nested = json_array(),
+		.stopped_checks = json_object(),
 		.recorded = recorded ? recorded->result : NULL,
 	};
 	ACT_AUTO struct act act = {
@@ -262,7 +274,7 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 
 	fold->budget.instructions = action_instructions(fold);
 	fold->outcome.action = json_object();
-	int r = nest.result && nest.nested
+	int r = nest.result && nest.nested && nest.stopped_checks
 		? run(&act, fold->input.action, fold->outcome.action, error)
 		: fold_no_memory(error);
 	return wfs_trace(set_outcome(&act, r, error));

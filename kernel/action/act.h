@@ -39,6 +39,7 @@ struct act {
 	json_t *details;    /* of a refusal; owned, may be NULL */
 	int64_t price_paid; /* -1: it has none */
 	bool unrecorded;    /* it only read */
+	bool refused_again; /* as its record tells; nothing was computed */
 };
 
 /** act_run() - do what @action says, or change nothing (but that it was tried to invoke something). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of artifacts, and the rules that say who may use them. */
-#include "kernel/action/act.h"
+#include "kernel/action/invoke.h"
 #include "kernel/base/json.h"
 
 void artifact_done(struct artifact *artifact)
@@ -237,12 +237,15 @@ int artifact_permit(struct act *act, const struct artifact *artifact, enum artif
 	struct wfs_error *error)
 {
 	const struct rule *const rule = find_rule(artifact->access);
+	char reason[CONTRACT_REASON_SIZE] = "";
+	bool allowed;
 
 	if (rule)
 		return rule->allows(act, artifact, use)
 			? 0
 			: deny(act, artifact, use, rule->reason, error);
-	if (is_owner(act, artifact))
-		return 0;
-	return deny(act, artifact, use, "there is no such contract", error);
+	int r = contract_permit(act, artifact, use_names[use], &allowed, reason, error);
+	if (r || allowed)
+		return wfs_trace(r);
+	return deny(act, artifact, use, reason, error);
 }

@@ -105,12 +105,12 @@ static int64_t price_of(const struct act *act, const struct artifact *artifact)
 
 /* --- the run --- */
 
-static void seed_of(const struct wfs_fold *fold, size_t number, uint8_t ret_seed[static 32])
+void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32])
 {
-	const uint64_t place[] = {htobe64(fold->head->height), htobe64(UINT64_C(1) << 63 | number)};
-	uint8_t bytes[sizeof(place)];
+	const uint64_t words[] = {htobe64(fold->head->height), htobe64(place)};
+	uint8_t bytes[sizeof(words)];
 
-	memcpy(bytes, place, sizeof(bytes));
+	memcpy(bytes, words, sizeof(bytes));
 	memcpy(ret_seed, fold->entropy, WFS_ENTROPY_SIZE);
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		ret_seed[i] ^= bytes[i];
@@ -121,7 +121,8 @@ struct running {
 	const struct artifact *artifact;
 	const char *method;
 	const json_t *args;
-	size_t number; /* within the nest */
+	size_t number;      /* within the nest */
+	size_t check_count; /* of the nest, when it began */
 	enum wfs_lua_failure failure;
 };
 
@@ -155,7 +156,7 @@ static int run_code(
 		.at_ns = act->fold->input.at_ns,
 		.budget = &act->fold->budget,
 	};
-	seed_of(act->fold, running->number, call.seed);
+	action_seed(act->fold, UINT64_C(1) << 63 | running->number, call.seed);
 	r = wfs_lua_program_call(invocation.program, &call, ret_result, error);
 	running->failure = call.failure;
 	return wfs_trace(r);
@@ -208,6 +209,17 @@ static int keep_record(struct act *act, const struct running *running, int64_t d
 	return wfs_trace(r ? r : fold_set_document(act->fold, 0, cell, document, error));
 }
 
+/* Those from number @count on. */
+static void forget_checks(struct nest *nest, size_t count)
+{
+	for (; nest->check_count > count; nest->check_count--) {
+		char number[24];
+
+		snprintf(number, sizeof(number), "%zu", nest->check_count - 1);
+		(void)json_object_del(nest->stopped_checks, number);
+	}
+}
+
 /* The row of the record. What was begun within one that a bound has ended is forgotten. */
 static int note(struct act *act, const struct running *running, int64_t duration_ms,
 	const struct wfs_error *failure)
@@ -220,6 +232,7 @@ static int note(struct act *act, const struct running *running, int64_t duration
 
 	if (stopped) {
 		nest->count = running->number + 1;
+		forget_checks(nest, running->check_count);
 		while (json_array_size(nest->nested) > running->number)
 			(void)json_array_remove(nest->nested, json_array_size(nest->nested) - 1);
 	}
@@ -252,6 +265,7 @@ static int begin(struct act *act, struct running *running, struct wfs_error *err
 		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED, "more than %d invocations in one",
 			INVOKE_COUNT_MAX);
 	running->number = nest->count++;
+	running->check_count = nest->check_count;
 	return running->number > 0 && json_array_append_new(nest->nested, json_object()) < 0
 		? fold_no_memory(error)
 		: 0;
@@ -351,8 +365,7 @@ static int check_not_action(const char *id, struct wfs_error *error)
 		"'%s' is an action, not an artifact: send {\"action_type\":\"%s\",…}", id, id);
 }
 
-/* At most @size bytes of it, cut at a character. */
-static int shown(struct wfs_bytes text, size_t size)
+int action_shown(struct wfs_bytes text, size_t size)
 {
 	if (text.size <= size)
 		return (int)text.size;
@@ -369,7 +382,7 @@ static void tell(struct act *act, const char *id, const json_t *result)
 	wfs_json_write(result, &text);
 	if (act->price_paid > 0)
 		snprintf(paid, sizeof(paid), " (paid %" PRId64 " scrip)", act->price_paid);
-	const int size = shown(wfs_buffer_bytes(&text), RESULT_SHOWN_BYTES);
+	const int size = action_shown(wfs_buffer_bytes(&text), RESULT_SHOWN_BYTES);
 	snprintf(act->message, sizeof(act->message), "Invoked %s%s. Result: %.*s%s", id, paid, size,
 		wfs_buffer_text(&text), (size_t)size < text.size ? "…" : "");
 }

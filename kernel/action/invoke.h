@@ -22,7 +22,9 @@ struct nest {
 	json_t *result; /* for the record: {duration_ms, stopped?} of the outermost; owned */
 	json_t *nested; /* the same of the others, in an array; owned */
 	const json_t *recorded; /* result of the record that is folded again; NULL: it is new */
+	json_t *stopped_checks; /* {number: message} of contracts that a bound has ended; owned */
 	size_t count;
+	size_t check_count;
 	size_t action_count;
 };
 
@@ -50,6 +52,19 @@ int action_program(struct act *act, const struct artifact *artifact, const char 
 /** action_instructions() - that all code of one record may take. */
 uint64_t action_instructions(const struct wfs_fold *fold);
 
+/* --- contract.c --- */
+
+enum { CONTRACT_REASON_SIZE = 256 };
+
+/**
+ * contract_permit() - may the actor do that, by the contract that the artifact names?
+ * Of a missing contract only the owner may.
+ * @reason: CONTRACT_REASON_SIZE bytes; why not
+ * Return: 0, or -errno that ends everything.
+ */
+int contract_permit(struct act *act, const struct artifact *artifact, const char *use,
+	bool *ret_allowed, char *reason, struct wfs_error *error);
+
 /* --- host.c --- */
 
 extern const struct wfs_lua_binding host_bindings[];
@@ -72,6 +87,12 @@ struct invoked {
  */
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error);
+
+/** action_seed() - of ctx.random(): @place differs from call to call of one record. */
+void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32]);
+
+/** action_shown() - at most @size bytes of a text, cut at a character. */
+int action_shown(struct wfs_bytes text, size_t size);
 
 /** invoke_fails_all() - is it an error that no code may catch? */
 bool invoke_fails_all(const struct wfs_error *error);

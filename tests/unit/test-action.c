@@ -181,6 +181,47 @@ static void a_missing_contract_is_for_the_owner_alone(void **state)
 		WFS_E_NOT_AUTHORIZED, "no such contract");
 }
 
+#define CONTRACT(code)                                                                             \
+	WRITE("'artifact_id':'rule','code':'function check(caller, action, artifact) " code " end" \
+	      "'")
+
+static void a_contract_decides_by_who_and_what(void **state)
+{
+	assert_done(*state, "tester",
+		CONTRACT("return {allowed = kernel_state.get_balance(caller) >= 100 "
+			 "and action == \\'read\\', reason = \\'for the rich\\'}"));
+	assert_done(*state, "tester", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
+
+	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+		WFS_E_NOT_AUTHORIZED, "'bob' may not read 'doc' (rule: for the rich)");
+	assert_fails(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
+		WFS_E_NOT_AUTHORIZED, "may not delete");
+}
+
+static void whatever_else_a_contract_gives_is_a_no(void **state)
+{
+	static const char *const codes[] = {
+		CONTRACT("error(\\'broken\\')"),
+		CONTRACT("return nil"),
+		CONTRACT("return {allowed = 1}"),
+		CONTRACT("while true do end"),
+		CONTRACT("local t = {} for i = 1, 1e9 do t[i] = {i} end"),
+		CONTRACT("return {allowed = kernel_actions.transfer{to=\\'alice\\', amount=1}.ok}"),
+		WRITE("'artifact_id':'rule','code':'function run() return true end'"),
+	};
+
+	assert_done(*state, "tester", WRITE("'artifact_id':'rule','content':'no code'"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
+	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+		WFS_E_NOT_AUTHORIZED, "may not read");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(codes); i++) {
+		assert_done(*state, "tester", codes[i]);
+		assert_fails(*state, "bob", WRITE("'artifact_id':'doc','content':'y'"),
+			WFS_E_NOT_AUTHORIZED, "may not write");
+	}
+}
+
 static void names_that_are_taken_or_reserved_are_refused(void **state)
 {
 	assert_fails(*state, "alice", WRITE("'artifact_id':'bob'"), WFS_E_ALREADY_EXISTS,
@@ -544,6 +585,8 @@ int main(void)
 		TEST(only_the_owner_changes_what_is_freeware),
 		TEST(what_is_private_is_read_by_nobody_else),
 		TEST(a_missing_contract_is_for_the_owner_alone),
+		TEST(a_contract_decides_by_who_and_what),
+		TEST(whatever_else_a_contract_gives_is_a_no),
 		TEST(names_that_are_taken_or_reserved_are_refused),
 		TEST(an_edit_replaces_the_one_place),
 		TEST(how_often_a_text_occurs_is_told),
