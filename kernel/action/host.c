@@ -81,7 +81,7 @@ static int balance_of(const struct asked *asked, const char *id, json_t **ret_va
 
 static int get_balance(const struct asked *asked, json_t **ret_value)
 {
-	const char *id;
+	const char *id = NULL;
 	int r = text_argument(asked, 0, &id);
 
 	return r ? r : balance_of(asked, id, ret_value);
@@ -96,8 +96,8 @@ static int own_balance(const struct asked *asked, json_t **ret_value)
 static int resource_member(const struct asked *asked, const char *member, json_t **ret_value)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
-	const char *name;
-	const char *id;
+	const char *name = NULL;
+	const char *id = NULL;
 	size_t cell;
 	int r = text_argument(asked, 0, &id);
 
@@ -133,7 +133,7 @@ static int get_quota(const struct asked *asked, json_t **ret_value)
 /* Return: 0, 1 when there is none, or -errno. */
 static int find_artifact(const struct asked *asked, struct artifact *ret_artifact)
 {
-	const char *id;
+	const char *id = NULL;
 	int r = text_argument(asked, 0, &id);
 
 	if (r)
@@ -195,7 +195,7 @@ static int ask(
 
 static int query(const struct asked *asked, json_t **ret_value)
 {
-	const char *type;
+	const char *type = NULL;
 	int r = text_argument(asked, 0, &type);
 
 	return r ? r : ask(asked, type, json_array_get(asked->arguments, 1), ret_value);
@@ -207,7 +207,7 @@ static int list_by_owner(const struct asked *asked, json_t **ret_value)
 	WFS_AUTO_JSON json_t *answer = NULL;
 	WFS_AUTO_JSON json_t *ids = json_array();
 	const json_t *row;
-	const char *owner;
+	const char *owner = NULL;
 	size_t i;
 	int r = text_argument(asked, 0, &owner);
 
@@ -335,7 +335,7 @@ static int invoke(const struct asked *asked, json_t **ret_value)
 {
 	WFS_AUTO_JSON json_t *args = json_array();
 	WFS_AUTO_JSON json_t *result = NULL;
-	const char *id;
+	const char *id = NULL;
 	int r = text_argument(asked, 0, &id);
 
 	if (r)
