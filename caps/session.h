@@ -14,10 +14,12 @@
 
 #include "caps/authority.h"
 #include "caps/sight.h"
+#include "kernel/action/action.h"
 #include "kernel/consistency.h"
 #include "kernel/gc.h"
 #include "kernel/introspect.h"
 #include "kernel/manifest/effect.h"
+#include "kernel/query/query.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
 

@@ -43,6 +43,12 @@ static void print_meaning(FILE *file, size_t column, const char *text)
 	print_words(file, HELP_INDENT, HELP_INDENT, text, strlen(text));
 }
 
+void wfs_help_item(FILE *file, const char *left, const char *text)
+{
+	fputs(left, file);
+	print_meaning(file, strlen(left), text);
+}
+
 static void print_paragraphs(FILE *file, const char *text)
 {
 	while (*text) {
@@ -65,8 +71,7 @@ static void print_option(FILE *file, const struct wfs_option_row *row)
 	const size_t size = strlen(left);
 	snprintf(left + size, sizeof(left) - size, "--%s%s%s", row->name, row->value ? " " : "",
 		row->value ? row->value : "");
-	fputs(left, file);
-	print_meaning(file, strlen(left), row->help);
+	wfs_help_item(file, left, row->help);
 }
 
 static void print_options(FILE *file, uint64_t options)
@@ -81,8 +86,7 @@ static void print_command_line(FILE *file, const struct wfs_command *command)
 	char left[80];
 
 	snprintf(left, sizeof(left), "  %s %s", command->name, command->arguments);
-	fputs(left, file);
-	print_meaning(file, strlen(left), command->summary);
+	wfs_help_item(file, left, command->summary);
 }
 
 void wfs_help_overview(FILE *file)

@@ -202,6 +202,9 @@ void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 /* --- fs/command/command-help.c --- */
 
 void wfs_help_overview(FILE *file);
+
+/** wfs_help_item() - a line: what it is, and in the column for that what it does. */
+void wfs_help_item(FILE *file, const char *left, const char *text);
 void wfs_help_group(FILE *file, const char *word);
 void wfs_help_command(FILE *file, const struct wfs_command *command);
 

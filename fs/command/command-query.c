@@ -2,9 +2,9 @@
 /* query: what the kernel tells of artifacts, scrip and the rest. */
 #include <string.h>
 
+#include "caps/session.h"
 #include "fs/command/command-table.h"
 #include "kernel/base/json.h"
-#include "kernel/query/query.h"
 
 enum { NAME_WIDTH = 14 };
 

@@ -342,15 +342,19 @@ const struct wfs_command wfs_commands[] = {
 	{
 		.name = "invoke",
 		.group = GROUP_ACT,
-		.arguments = "JSON|@FILE|@-",
-		.argument_min = 1,
+		.arguments = "[JSON|@FILE|@-]",
 		.argument_max = 1,
 		.changes = true,
 		.run = wfs_run_invoke,
-		.summary = "perform an action",
+		.topic = wfs_invoke_topic,
+		.summary = "perform an action, such as writing an artifact",
 		.help = "The action is an object that stands on the command line, in a file, or "
-			"comes from standard input. Prints its result.\n\n"
-			"  worldfs invoke '{\"action_type\":\"noop\"}'\n",
+			"comes from standard input. Prints its result. Without one the actions "
+			"are listed; 'worldfs invoke --help ACTION' tells of the members of "
+			"one. An object without action_type invokes an artifact.\n\n"
+			"  worldfs invoke '{\"action_type\":\"read_artifact\","
+			"\"artifact_id\":\"doc\"}'\n"
+			"  worldfs invoke '{\"artifact_id\":\"add\",\"args\":[1,2]}'\n",
 	},
 	{
 		.name = "grant",

@@ -8,6 +8,13 @@
 int wfs_tool_list_start(struct wfs_task *task);
 int wfs_tool_list_answered(struct wfs_task *task, const json_t *result);
 
+/* fs/tool/tool-action.c: invoke and query, and the schemas of their objects (new reference, NULL
+ * without memory) */
+int wfs_tool_invoke_start(struct wfs_task *task);
+int wfs_tool_query_start(struct wfs_task *task);
+json_t *wfs_tool_action_schema(void);
+json_t *wfs_tool_query_schema(void);
+
 /* fs/tool/tool-read.c: the others */
 int wfs_tool_manifest_start(struct wfs_task *task);
 int wfs_tool_manifest_answered(struct wfs_task *task, const json_t *result);
@@ -16,6 +23,5 @@ int wfs_tool_reducer_answered(struct wfs_task *task, const json_t *result);
 int wfs_tool_stat_start(struct wfs_task *task);
 int wfs_tool_read_start(struct wfs_task *task);
 int wfs_tool_read_answered(struct wfs_task *task, const json_t *result);
-int wfs_tool_invoke_start(struct wfs_task *task);
 /* What the verb gives, and meta. */
 int wfs_tool_plain_answered(struct wfs_task *task, const json_t *result);

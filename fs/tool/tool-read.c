@@ -17,12 +17,6 @@ int wfs_tool_stat_start(struct wfs_task *task)
 	return wfs_task_ask(task, "fs-stat", wfs_task_path(task, wfs_task_text(task, "path")));
 }
 
-int wfs_tool_invoke_start(struct wfs_task *task)
-{
-	return wfs_task_ask(task, "invoke",
-		json_pack("{s:O}", "action", json_object_get(task->arguments, "action")));
-}
-
 /* --- the manifest --- */
 
 int wfs_tool_manifest_start(struct wfs_task *task)

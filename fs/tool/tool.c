@@ -109,6 +109,33 @@ const struct wfs_tool wfs_tools[] = {
 		.task = {.start = wfs_tool_read_start, .answered = wfs_tool_read_answered},
 	},
 	{
+		.name = "query",
+		.signature = "query(query_type, params?)",
+		.summary = "what is there: artifacts, scrip, quotas",
+		.description =
+			"Ask the kernel about artifacts, principals, their scrip and quotas, "
+			"invocations and the mint. Answers have no content and no code.",
+		.arguments =
+			{
+				{
+					.name = "query_type",
+					.required = true,
+					.description =
+						"artifacts, artifact, principals, principal, "
+						"balances, resources, quotas, mint, events, "
+						"invocations, frozen, libraries or dependencies.",
+				},
+				{
+					.name = "params",
+					.type = WFS_TOOL_OBJECT,
+					.object = wfs_tool_query_schema,
+					.description = "Params of that type of query; what it "
+						       "does not take must be null.",
+				},
+			},
+		.task = {.start = wfs_tool_query_start, .answered = wfs_tool_plain_answered},
+	},
+	{
 		.name = "invoke",
 		.signature = "invoke(action)",
 		.summary = "perform an action",
@@ -119,12 +146,9 @@ const struct wfs_tool wfs_tools[] = {
 					.name = "action",
 					.type = WFS_TOOL_OBJECT,
 					.required = true,
-					.members = "{\"additionalProperties\":false,\"properties\":"
-						   "{\"action_type\":{\"enum\":[\"noop\"],"
-						   "\"type\":\"string\"},\"reasoning\":{\"type\":"
-						   "[\"string\",\"null\"]}},\"required\":"
-						   "[\"action_type\",\"reasoning\"]}",
-					.description = "What to do and why; 'noop' does nothing.",
+					.object = wfs_tool_action_schema,
+					.description = "What to do, and why; what the action "
+						       "does not take must be null.",
 				},
 			},
 		.task = {.changes = true,
@@ -154,13 +178,10 @@ static const char *const type_names[] = {
 /* Return: new reference, NULL without memory. */
 static json_t *argument_schema(const struct wfs_tool_argument *argument, bool nullable)
 {
-	WFS_AUTO_JSON json_t *schema = argument->members ? NULL : json_object();
+	WFS_AUTO_JSON json_t *schema = argument->object ? argument->object() : json_object();
 	const char *const type = type_names[argument->type];
 	int r = 0;
 
-	if (argument->members &&
-		wfs_json_parse(argument->members, strlen(argument->members), &schema, NULL) < 0)
-		return NULL;
 	r |= json_object_set_new(schema, "description", json_string(argument->description));
 	r |= json_object_set_new(
 		schema, "type", nullable ? json_pack("[s, s]", type, "null") : json_string(type));

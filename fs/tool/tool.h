@@ -29,7 +29,7 @@ struct wfs_tool_argument {
 	bool required;
 	int64_t minimum; /* of an integer */
 	int64_t maximum;
-	const char *members; /* of an object: its schema, less type and description, as JSON */
+	json_t *(*object)(void); /* of an object: its schema, less type and description */
 	const char *description;
 };
 

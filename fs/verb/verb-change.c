@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that change the world: actions, events, snapshots. */
 #include "fs/verb/verb-impl.h"
-#include "kernel/action/action.h"
 #include "kernel/base/json.h"
 
 static void event_answered(struct wfs_request *request)

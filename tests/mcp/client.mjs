@@ -51,6 +51,10 @@ const calls = {
 		{ path: "reducers/counter/a%2Fb" },
 		(found) => assert.equal(found.text, state + "\n"),
 	],
+	query: [
+		{ query_type: "principals", params: { limit: 1, owner: null } },
+		(found) => assert.deepEqual(found.results, ["operator"]),
+	],
 	invoke: [
 		{ action: { action_type: "noop", reasoning: "a test" } },
 		(found) => assert.equal(found.ok, true),

@@ -179,7 +179,8 @@ static void tools_are_listed_with_their_schemas(void **state)
 	assert_part(tools, "4.inputSchema.required", "['path']");
 	assert_part(tools, "4.inputSchema.additionalProperties", "false");
 	assert_part(tools, "4.annotations", "{'openWorldHint':false,'readOnlyHint':true}");
-	assert_part(tools, "5.annotations", "{'openWorldHint':false,'readOnlyHint':false}");
+	assert_part(tools, "5.annotations", "{'openWorldHint':false,'readOnlyHint':true}");
+	assert_part(tools, "6.annotations", "{'openWorldHint':false,'readOnlyHint':false}");
 }
 
 static void a_cursor_that_was_not_given_is_refused(void **state)

@@ -90,7 +90,6 @@ static void what_is_not_enabled_is_not_listed(void **state)
 {
 	(void)state;
 
-	assert_null(wfs_tool_find("query"));
 	assert_null(wfs_tool_find("step"));
 	assert_non_null(wfs_tool_find("invoke"));
 }
@@ -475,6 +474,23 @@ static void invoke_hands_the_action_on(void **state)
 	assert_result(&task, "{'meta':{'journal_height':7},'ok':true}");
 }
 
+static void members_that_are_null_are_left_out(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task act;
+	WFS_AUTO_TASK struct wfs_task ask;
+	(void)state;
+
+	begin(&act, "invoke",
+		"{'action':{'action_type':'transfer','to':'bob','amount':1,'bid':null}}");
+	give(&act, "invoke", "{'action':{'action_type':'transfer','amount':1,'to':'bob'}}",
+		"{'ok':true}", 7);
+	begin(&ask, "query", "{'query_type':'balances','params':{'principal_id':null}}");
+	assert_false(ask.kind->changes);
+	give(&ask, "query", "{'params':{},'query_type':'balances'}", "{'balances':{}}", 7);
+
+	assert_result(&ask, "{'balances':{},'meta':{'journal_height':7}}");
+}
+
 static void a_task_that_never_began_is_released(void **state)
 {
 	WFS_AUTO_TASK struct wfs_task task;
@@ -511,6 +527,7 @@ int main(void)
 		cmocka_unit_test(a_refusal_ends_a_task_and_keeps_its_meta),
 		cmocka_unit_test(an_answer_that_does_not_decode_is_an_error),
 		cmocka_unit_test(invoke_hands_the_action_on),
+		cmocka_unit_test(members_that_are_null_are_left_out),
 		cmocka_unit_test(a_task_that_never_began_is_released),
 	};
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tools that act and ask: their objects have the members of all actions, or of all queries, each
+ * of which may be null. So a model needs one definition, and what does not belong together is told by
+ * who checks it.
+ */
+#include <string.h>
+
+#include "caps/session.h"
+#include "fs/tool/tool-impl.h"
+#include "kernel/base/json.h"
+
+#define ACTION_PREFIX "action."
+
+/* A value of a type, or null. What has no form of its own cannot stand in a definition: NULL. */
+static json_t *nullable(const struct wfs_shape *shape)
+{
+	switch (shape->kind) {
+	case WFS_SHAPE_TEXT:
+	case WFS_SHAPE_HASH:
+	case WFS_SHAPE_VALUE: /* text is one, too */
+		return json_pack("{s:[s, s]}", "type", "string", "null");
+	case WFS_SHAPE_NAT:
+		return json_pack("{s:i, s:[s, s]}", "minimum", 0, "type", "integer", "null");
+	case WFS_SHAPE_BOOL:
+		return json_pack("{s:[s, s]}", "type", "boolean", "null");
+	case WFS_SHAPE_LIST:
+		return json_pack("{s:{s:[s, s, s]}, s:[s, s]}", "items", "type", "string", "number",
+			"boolean", "type", "array", "null");
+	default:
+		return NULL;
+	}
+}
+
+/* Adds a member; one of that name that is there already stays. Return: 0, or -ENOMEM. */
+static int add(json_t *schema, const char *name, json_t *value, const char *help)
+{
+	json_t *const properties = json_object_get(schema, "properties");
+
+	if (json_object_get(properties, name)) {
+		json_decref(value);
+		return 0;
+	}
+	return json_object_set_new(value, "description", json_string(help)) < 0 ||
+			json_object_set_new(properties, name, value) < 0 ||
+			json_array_append_new(
+				json_object_get(schema, "required"), json_string(name)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+static json_t *empty_object(void)
+{
+	return json_pack("{s:b, s:{}, s:[]}", "additionalProperties", 0, "properties", "required");
+}
+
+/* Queries have a tool of their own. */
+static bool is_offered(enum wfs_effect effect)
+{
+	return strncmp(wfs_effect_kind(effect), ACTION_PREFIX, sizeof(ACTION_PREFIX) - 1) == 0 &&
+		strcmp(wfs_effect_cap_type(effect), "act") == 0 &&
+		effect != WFS_EFFECT_ACTION_QUERY_KERNEL;
+}
+
+static int add_types(json_t *schema)
+{
+	json_t *const names = json_array();
+	WFS_AUTO_BUFFER struct wfs_buffer help = {0};
+	int r = 0;
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const enum wfs_effect effect = (enum wfs_effect)i;
+		const char *const name = wfs_effect_kind(effect) + sizeof(ACTION_PREFIX) - 1;
+
+		if (!is_offered(effect))
+			continue;
+		r |= json_array_append_new(names, json_string(name));
+		wfs_buffer_printf(
+			&help, "%s%s: %s", help.size ? "; " : "", name, wfs_effect_help(effect));
+	}
+	json_t *const type = json_pack("{s:o, s:s}", "enum", names, "type", "string");
+	return r | add(schema, "action_type", type, wfs_buffer_text(&help));
+}
+
+json_t *wfs_tool_action_schema(void)
+{
+	WFS_AUTO_JSON json_t *schema = empty_object();
+	int r = schema ? add_types(schema) : -ENOMEM;
+
+	for (int i = 0; !r && i < WFS_EFFECT_COUNT; i++) {
+		const struct wfs_shape_member *member =
+			wfs_effect_params((enum wfs_effect)i)->members;
+
+		for (; is_offered((enum wfs_effect)i) && !r && member->name; member++) {
+			json_t *const value = nullable(member->shape);
+
+			r = value ? add(schema, member->name, value, member->help) : 0;
+		}
+	}
+	return r ? NULL : WFS_STEAL(schema);
+}
+
+static json_t *query_value(const struct wfs_query_param *param)
+{
+	switch (param->kind) {
+	case WFS_QUERY_KIND_FLAG:
+		return nullable(&wfs_shape_bool);
+	case WFS_QUERY_KIND_LIMIT:
+	case WFS_QUERY_KIND_OFFSET:
+		return nullable(&wfs_shape_nat);
+	default:
+		return nullable(&wfs_shape_text);
+	}
+}
+
+json_t *wfs_tool_query_schema(void)
+{
+	WFS_AUTO_JSON json_t *schema = empty_object();
+	int r = schema ? 0 : -ENOMEM;
+
+	for (int i = 0; i < WFS_QUERY_COUNT; i++)
+		for (const struct wfs_query_param *param = wfs_query_params((enum wfs_query_type)i);
+			!r && param->name; param++)
+			r = add(schema, param->name, query_value(param), param->help);
+	return r ? NULL : WFS_STEAL(schema);
+}
+
+/* --- asking --- */
+
+/* Without the members that are null. Return: new reference, NULL without memory. */
+static json_t *given(const json_t *object)
+{
+	json_t *const copy = json_object();
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, name, value)
+	{
+		if (!json_is_null(value) && json_object_set(copy, name, value) < 0) {
+			json_decref(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+int wfs_tool_invoke_start(struct wfs_task *task)
+{
+	return wfs_task_ask(task, "invoke",
+		json_pack("{s:o}", "action", given(json_object_get(task->arguments, "action"))));
+}
+
+int wfs_tool_query_start(struct wfs_task *task)
+{
+	return wfs_task_ask(task, "query",
+		json_pack("{s:s, s:o}", "query_type", wfs_task_text(task, "query_type"), "params",
+			given(json_object_get(task->arguments, "params"))));
+}
