@@ -52,7 +52,8 @@ static int quota(const char *what, int maximum, struct wfs_error *error)
 		error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d %s", maximum, what);
 }
 
-/* Those that the world does not have yet. Principals of the manifest before stay. */
+/* Those that the world does not have yet. Principals of the manifest before stay, and those that
+ * there are keep their accounts: what is declared is what they began with. */
 static int add_principals(
 	struct wfs_fold *fold, const json_t *base, const json_t *declared, struct wfs_error *error)
 {
@@ -71,6 +72,8 @@ static int add_principals(
 			r = 0; /* an action made it */
 			continue;
 		}
+		if (!r)
+			r = grants_check_id(fold, id, error);
 		if (!r && count++ >= WFS_PRINCIPALS_MAX)
 			r = quota("principals", WFS_PRINCIPALS_MAX, error);
 		if (!r)

@@ -5,7 +5,11 @@
 
 #include "kernel/fold-work.h"
 
-/** grants_make_principal() - its cells, which are not live yet. @principal: an action, or one of a
+/** grants_check_id() - may a principal be called so, as far as artifacts and the mint go?
+ *  Return: 0, -EEXIST (already_exists), … */
+int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error);
+
+/** grants_make_principal() - its cells, those of its account among them, which are not live yet. @principal: an action, or one of a
  *  manifest; @known: see fold_touch_many */
 int grants_make_principal(
 	struct wfs_fold *fold, const json_t *principal, size_t known, struct wfs_error *error);

@@ -67,10 +67,19 @@ static int check_principal(
 	static const char *const names[] = {"action_type", "id", "quotas", "scrip", NULL};
 	int r = wfs_json_only(action, names, error);
 
+	const char *member;
+
 	(void)manifest;
 	if (!r)
 		r = check_name(action, "id", error);
-	return r ? r : account_check(action, error);
+	for (size_t i = 0; !r && (member = wfs_account_member(i)); i++) {
+		struct wfs_error reason = {0};
+
+		r = wfs_account_check_member(action, i, &reason);
+		if (r)
+			r = in_member(member, r, &reason, error);
+	}
+	return r;
 }
 
 /* --- reading --- */
@@ -125,6 +134,19 @@ int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, con
 	return wfs_trace(make(fold, WFS_BUILTIN_GRANT, name, known, document, error));
 }
 
+int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error)
+{
+	int r = fold_is_live(fold, WFS_BUILTIN_ARTIFACT, id, error);
+
+	if (r == 0)
+		r = fold_is_live(fold, WFS_BUILTIN_DELETED, id, error);
+	if (r < 0)
+		return wfs_trace(r);
+	if (r || strcmp(id, WFS_PRINCIPAL_MINT) == 0)
+		return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "'%s' is taken", id);
+	return 0;
+}
+
 /* --- action_type principal --- */
 
 static int fold_principal(
@@ -138,13 +160,9 @@ static int fold_principal(
 	if (r)
 		return wfs_error_set(
 			error, WFS_E_ALREADY_EXISTS, "there is a principal '%s' already", id);
-	r = fold_is_live(fold, WFS_BUILTIN_ARTIFACT, id, error);
-	if (r == 0)
-		r = fold_is_live(fold, WFS_BUILTIN_DELETED, id, error);
-	if (r < 0)
+	r = grants_check_id(fold, id, error);
+	if (r)
 		return wfs_trace(r);
-	if (r || strcmp(id, WFS_PRINCIPAL_MINT) == 0)
-		return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "'%s' is taken", id);
 	if (fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"a world has at most %d principals", WFS_PRINCIPALS_MAX);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries about principals: scrip, resources, quotas, the mint. */
 #include "kernel/index.h"
+#include "kernel/manifest/grant.h"
 #include "kernel/query-impl.h"
 
-#define MINT "mint" /* the internal principal that holds what is bid */
-
-static const char *const resources[] = {"disk", "llm_budget", "llm_tokens"};
+static const char *const resources[] = {
+#define RESOURCE_NAME(constant, name) #name,
+	WFS_RESOURCES(RESOURCE_NAME)
+#undef RESOURCE_NAME
+};
 
 static json_t *scrip_of(const json_t *ledger)
 {
@@ -59,7 +62,8 @@ static int type_of(struct query_run *run, const char *id, json_t **ret_type)
 	if (!r)
 		*ret_type = json_string("artifact");
 	else
-		*ret_type = json_string(strcmp(id, MINT) == 0 ? "internal" : "principal");
+		*ret_type =
+			json_string(strcmp(id, WFS_PRINCIPAL_MINT) == 0 ? "internal" : "principal");
 	return 0;
 }
 

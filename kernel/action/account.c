@@ -67,9 +67,9 @@ int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_
 /* --- resources --- */
 
 static const char *const resource_names[] = {
-	[ACCOUNT_DISK] = "disk",
-	[ACCOUNT_LLM_BUDGET] = "llm_budget",
-	[ACCOUNT_LLM_TOKENS] = "llm_tokens",
+#define RESOURCE_NAME(constant, name) [ACCOUNT_##constant] = #name,
+	WFS_RESOURCES(RESOURCE_NAME)
+#undef RESOURCE_NAME
 };
 
 enum account_resource account_resource_find(const char *name)
@@ -196,31 +196,6 @@ static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const c
 		fold, fold_builtin(fold, reducer), wfs_bytes_text(id), known, &cell, error);
 
 	return wfs_trace(r ? r : fold_set_document(fold, 0, cell, document, error));
-}
-
-int account_check(const json_t *account, struct wfs_error *error)
-{
-	const json_t *const quotas = json_object_get(account, "quotas");
-	const char *name;
-	json_t *quota;
-	int64_t number = 0;
-	int r = wfs_json_get_integer(account, "scrip", 0, ACCOUNT_START_MAX, &number, error);
-
-	if (r || !quotas)
-		return r;
-	if (!json_is_object(quotas))
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'quotas': expected an object");
-	json_object_foreach((json_t *)quotas, name, quota)
-	{
-		if (account_resource_find(name) == ACCOUNT_RESOURCE_COUNT)
-			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'quotas': expected disk, llm_budget or llm_tokens, got '%.80s'",
-				name);
-		r = wfs_json_get_integer(quotas, name, 0, ACCOUNT_START_MAX, &number, error);
-		if (r)
-			return r;
-	}
-	return 0;
 }
 
 int account_open(struct wfs_fold *fold, const char *id, const json_t *account, size_t known,

@@ -78,10 +78,10 @@ int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_
 	struct wfs_error *error);
 
 enum account_resource {
-	ACCOUNT_DISK,
-	ACCOUNT_LLM_BUDGET,
-	ACCOUNT_LLM_TOKENS,
-	ACCOUNT_RESOURCE_COUNT
+#define ACCOUNT_RESOURCE(constant, name) ACCOUNT_##constant,
+	WFS_RESOURCES(ACCOUNT_RESOURCE)
+#undef ACCOUNT_RESOURCE
+		ACCOUNT_RESOURCE_COUNT
 };
 
 /** account_resource_find() - by name; ACCOUNT_RESOURCE_COUNT: there is none. */

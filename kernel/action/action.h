@@ -33,9 +33,6 @@ enum {
 	WFS_ARTIFACT_DETAILS_MAX = 64 << 10, /* bytes of interface, and of metadata */
 };
 
-/* The principal that holds bids; nobody can be called so. */
-#define WFS_PRINCIPAL_MINT "mint"
-
 /* A content or code that a record names. Plain value; borrowed. */
 struct wfs_action_text {
 	const char *artifact_id;
@@ -68,15 +65,9 @@ const char *wfs_action_artifact(const json_t *action);
 
 /* --- for kernel/grants.c: the accounts of principals --- */
 
-/* Scrip and quotas that somebody may begin with, so that sums can be counted. */
-#define ACCOUNT_START_MAX (INT64_C(1) << 53)
-
-/** account_check() - members `scrip` and `quotas` of an object. Return: 0, -EINVAL. */
-int account_check(const json_t *account, struct wfs_error *error);
-
 /**
  * account_open() - the account of a new principal
- * @account: object with `scrip` and `quotas`, if there are
+ * @account: object with `scrip` and `quotas`, if there are, which were checked (wfs_account_member)
  * @known: see fold_touch_many
  */
 int account_open(struct wfs_fold *fold, const char *id, const json_t *account, size_t known,

@@ -151,3 +151,52 @@ int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *gr
 	return members[index].required ? wfs_error_set(error, WFS_E_MISSING_ARGUMENT, "missing")
 				       : 0;
 }
+
+/* --- accounts --- */
+
+#define QUOTAS "quotas"
+
+static const char *const account_members[] = {"scrip", QUOTAS,
+#define QUOTA_POINTER(constant, name) QUOTAS "/" #name,
+	WFS_RESOURCES(QUOTA_POINTER)
+#undef QUOTA_POINTER
+};
+
+const char *wfs_account_member(size_t index)
+{
+	return index < WFS_ARRAY_COUNT(account_members) ? account_members[index] : NULL;
+}
+
+static int check_amount(const json_t *value, struct wfs_error *error)
+{
+	static_assert(WFS_ACCOUNT_START_MAX == 9007199254740992, "the message names the bound");
+	if (!value ||
+		(json_is_integer(value) && json_integer_value(value) >= 0 &&
+			json_integer_value(value) <= WFS_ACCOUNT_START_MAX))
+		return 0;
+	return expected(
+		error, WFS_E_INVALID_ARGUMENT, "an integer from 0 to 9007199254740992", value);
+}
+
+static int check_quotas(const json_t *quotas, struct wfs_error *error)
+{
+	static const char *const names[] = {
+#define RESOURCE_NAME(constant, name) #name,
+		WFS_RESOURCES(RESOURCE_NAME)
+#undef RESOURCE_NAME
+			NULL};
+
+	return quotas ? wfs_json_only(quotas, names, error) : 0;
+}
+
+int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error)
+{
+	const char *const member = account_members[index];
+	const char *const slash = strchr(member, '/');
+	const json_t *const quotas = json_object_get(account, QUOTAS);
+
+	if (slash)
+		return check_amount(json_object_get(quotas, slash + 1), error);
+	return strcmp(member, QUOTAS) == 0 ? check_quotas(quotas, error)
+					   : check_amount(json_object_get(account, member), error);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form of grants and of principals, wherever they come from: the manifest declares some, and
+ * The form of grants and of principals with their accounts, wherever they come from: the manifest declares some, and
  * actions make others. What depends on the state of a world is checked by kernel/grants.h.
  * Source: spec 3, "Capabilities and policy".
  */
@@ -34,3 +34,23 @@ const char *wfs_grant_member(size_t index);
  */
 int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *grant, size_t index,
 	struct wfs_error *error);
+
+/* Resources that can be limited, by name. X(constant, name) */
+#define WFS_RESOURCES(X)          \
+	X(DISK, disk)             \
+	X(LLM_BUDGET, llm_budget) \
+	X(LLM_TOKENS, llm_tokens)
+
+/* Scrip and quotas that somebody may begin with, so that sums can be counted. */
+#define WFS_ACCOUNT_START_MAX (INT64_C(1) << 53)
+
+/** wfs_account_member() - JSON pointer, without its first slash, to member @index of a principal's
+ *  account, as `quotas/disk`; NULL behind the last. All of them may be absent. */
+const char *wfs_account_member(size_t index);
+
+/**
+ * wfs_account_check_member() - is that member of @account in order?
+ * @account: object with `scrip` and `quotas`, if there are
+ * Return: 0, -EINVAL (invalid_argument). The message does not say which member it is about.
+ */
+int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);

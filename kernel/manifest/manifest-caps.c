@@ -265,9 +265,25 @@ static int enter_name(const struct manifest_reader *reader, struct wfs_place pla
 	return !text || json_object_set_new(seen, text, json_null()) == 0 ? 0 : -ENOMEM;
 }
 
+static void read_account(
+	const struct manifest_reader *reader, struct wfs_place place, const json_t *principal)
+{
+	const char *member;
+
+	for (size_t i = 0; (member = wfs_account_member(i)); i++) {
+		struct wfs_error error = {0};
+
+		if (wfs_account_check_member(principal, i, &error))
+			wfs_problems_add(reader->problems, NULL,
+				wfs_place_at("%s/%s", place.text, member).text, "%s",
+				error.message);
+	}
+}
+
 static int read_principals(const struct manifest_reader *reader, json_t *principals)
 {
 	static const char *const names[] = {"id", NULL};
+	static const char *const optional[] = {"scrip", "quotas", NULL};
 	const json_t *list = manifest_list(reader, "principals", WFS_PRINCIPALS_MAX, 0);
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -277,10 +293,14 @@ static int read_principals(const struct manifest_reader *reader, json_t *princip
 		struct wfs_place id_place = wfs_place_at("%s/id", place.text);
 		const char *text = manifest_text(id);
 
-		if (!manifest_check_members(reader, place, item, names, NULL))
+		if (!manifest_check_members(reader, place, item, names, optional))
 			continue;
+		read_account(reader, place, item);
 		if (id && (!text || !wfs_grant_name_valid(text)))
 			manifest_expected(reader, id_place, WFS_GRANT_NAME_FORM, id);
+		if (text && strcmp(text, WFS_PRINCIPAL_MINT) == 0)
+			wfs_problems_add(reader->problems, NULL, id_place.text,
+				"the name is taken by the kernel's own principal");
 		if (enter_name(reader, id_place, id, principals) < 0)
 			return -ENOMEM;
 	}

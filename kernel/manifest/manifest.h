@@ -34,6 +34,7 @@ enum {
 };
 
 #define WFS_PRINCIPAL_OPERATOR "operator" /* every new world has it; holds every capability */
+#define WFS_PRINCIPAL_MINT "mint" /* the kernel's own, which holds bids; nobody is called so */
 
 /* One reducer of a manifest. Borrowed from it; plain value. */
 struct wfs_reducer_definition {

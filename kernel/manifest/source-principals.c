@@ -14,8 +14,6 @@
 #include "kernel/manifest/grant.h"
 #include "kernel/manifest/source-impl.h"
 
-#define NOT_ENABLED "not enabled in this version"
-
 void source_places_done(struct source_places *places)
 {
 	free(places->principals);
@@ -173,34 +171,23 @@ static int add_grants(struct reading *reading, size_t principal, const json_t *l
 	return 0;
 }
 
-static void check_later_members(
-	const struct source_loader *loader, struct wfs_place place, const json_t *item)
-{
-	static const char *const later[] = {"scrip", "quotas"};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(later); i++) {
-		if (json_object_get(item, later[i]))
-			wfs_problems_add(loader->problems, WORLD_FILE,
-				wfs_place_at("%s/%s", place.text, later[i]).text, NOT_ENABLED);
-	}
-}
-
 static int add_principal(struct reading *reading, size_t index, json_t *item)
 {
-	static const char *const names[] = {"id", "grants", "scrip", "quotas", NULL};
+	static const char *const names[] = {"id", "scrip", "quotas", "grants", NULL};
 	struct source_loader *loader = reading->loader;
 	struct source_places *places = &loader->places;
 	struct wfs_place place = wfs_place_at("/principals/%zu", index);
 	json_t *id = json_object_get(item, "id");
 	WFS_AUTO_JSON json_t *made = json_object();
-	int r = made ? source_set(made, "id", id) : -ENOMEM;
+	int r = made ? 0 : -ENOMEM;
 
 	if (!json_is_object(item)) {
 		source_expected(loader, place, "object", item);
 		return r;
 	}
 	source_check_members(loader, place, item, names);
-	check_later_members(loader, place, item);
+	for (const char *const *name = names; r == 0 && strcmp(*name, "grants") != 0; name++)
+		r = source_set(made, *name, json_object_get(item, *name));
 	if (json_is_string(id) && strcmp(json_string_value(id), WFS_PRINCIPAL_OPERATOR) == 0) {
 		wfs_problems_add(loader->problems, WORLD_FILE,
 			wfs_place_at("%s/id", place.text).text,

@@ -223,6 +223,40 @@ static void a_name_that_somebody_has_is_not_taken(void **state)
 	assert_sound(fixture);
 }
 
+static void accounts_begin_as_declared_and_are_then_their_owners(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *first = manifest_now(fixture);
+	WFS_AUTO_JSON json_t *second = manifest_now(fixture);
+
+	act_for_manifests(fixture, "{'action_type':'principal','id':'carol','scrip':3}");
+	declare(first, "principals", "{'id':'alice','scrip':70,'quotas':{'disk':9}}");
+	declare(second, "principals", "{'id':'alice','scrip':1,'quotas':{'llm_tokens':1}}");
+	declare(second, "principals", "{'id':'carol','scrip':1}");
+	assert_applied(fixture, first);
+	assert_applied(fixture, second);
+
+	assert_state(fixture, "sys.ledger", "alice", "{'scrip':70}");
+	assert_state(fixture, "sys.resource", "alice", "{'disk':{'quota':9,'used':0}}");
+	assert_state(fixture, "sys.ledger", "carol", "{'scrip':3}");
+	assert_state(fixture, "sys.resource", "carol", NULL);
+	assert_sound(fixture);
+}
+
+static void a_principal_is_not_called_as_an_artifact_is_or_was(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
+
+	act_for_manifests(
+		fixture, "{'action_type':'write_artifact','artifact_id':'doc','content':'x'}");
+	declare(document, "principals", "{'id':'doc'}");
+
+	assert_not_applied(fixture, document, WFS_E_ALREADY_EXISTS, "'doc' is taken");
+	act_for_manifests(fixture, "{'action_type':'delete_artifact','artifact_id':'doc'}");
+	assert_not_applied(fixture, document, WFS_E_ALREADY_EXISTS, "'doc' is taken");
+}
+
 static void reducers_with_cells_stay(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -401,6 +435,8 @@ int main(void)
 		IN_WORLD(grants_go_with_what_was_passed_on_from_them),
 		IN_WORLD(a_grant_that_is_declared_otherwise_is_replaced),
 		IN_WORLD(a_name_that_somebody_has_is_not_taken),
+		IN_WORLD(accounts_begin_as_declared_and_are_then_their_owners),
+		IN_WORLD(a_principal_is_not_called_as_an_artifact_is_or_was),
 		IN_WORLD(reducers_with_cells_stay),
 		IN_WORLD(built_in_definitions_stay),
 		IN_WORLD(modules_are_blobs_that_compile),

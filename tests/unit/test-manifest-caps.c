@@ -316,13 +316,52 @@ static void wrong_principals_are_refused(void **state)
 		"/principals/3/id: %s integer 3\n"
 		"/principals/4/id: missing\n"
 		"/principals/5: expected object, got string \"bob\"\n"
-		"/principals/6/scrip: no such member is known\n"
-		"/principals/7/id: the name is taken already\n",
+		"/principals/6/more: no such member is known\n"
+		"/principals/7/id: the name is taken already\n"
+		"/principals/8/id: the name is taken by the kernel's own principal\n",
 		form, form, form);
 	assert_edit_refused("",
 		"{'principals':[{'id':'alice'},{'id':'a b'},{'id':''},{'id':3},{},'bob',"
-		"{'id':'b','scrip':1},{'id':'alice'}]}",
+		"{'id':'b','more':1},{'id':'alice'},{'id':'mint'}]}",
 		lines);
+}
+
+static void accounts_begin_with_scrip_and_quotas(void **state)
+{
+	(void)state;
+	WFS_AUTO_JSON json_t *document = edited("principals/0",
+		"{'scrip':9007199254740992,"
+		"'quotas':{'disk':0,'llm_budget':1,'llm_tokens':9007199254740992}}");
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(document);
+
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_array_get(wfs_manifest_principals(manifest), 0), "scrip")),
+		WFS_ACCOUNT_START_MAX);
+}
+
+static void wrong_accounts_are_refused(void **state)
+{
+	(void)state;
+	assert_edit_refused("",
+		"{'principals':[{'id':'alice','scrip':-1,'quotas':5},"
+		"{'id':'b','scrip':9007199254740993,'quotas':{'gpu':1}},"
+		"{'id':'c','scrip':1.5,'quotas':{'disk':-1,'llm_budget':'x',"
+		"'llm_tokens':9007199254740993}}]}",
+		"/principals/0/scrip: expected an integer from 0 to 9007199254740992, got integer "
+		"-1\n"
+		"/principals/0/quotas: expected an object, got an integer\n"
+		"/principals/1/scrip: expected an integer from 0 to 9007199254740992, got integer "
+		"9007199254740993\n"
+		"/principals/1/quotas: unknown member 'gpu', expected only: disk, llm_budget, "
+		"llm_tokens\n"
+		"/principals/2/scrip: expected an integer from 0 to 9007199254740992, got number "
+		"1.5\n"
+		"/principals/2/quotas/disk: expected an integer from 0 to 9007199254740992, got "
+		"integer -1\n"
+		"/principals/2/quotas/llm_budget: expected an integer from 0 to 9007199254740992, "
+		"got string \"x\"\n"
+		"/principals/2/quotas/llm_tokens: expected an integer from 0 to 9007199254740992, "
+		"got integer 9007199254740993\n");
 }
 
 static void assert_principal_name(const char *name, bool good_name)
@@ -430,6 +469,8 @@ int main(void)
 		cmocka_unit_test(policies_and_rules_are_bounded),
 		cmocka_unit_test(declared_principals_and_grants_are_handed_out),
 		cmocka_unit_test(wrong_principals_are_refused),
+		cmocka_unit_test(accounts_begin_with_scrip_and_quotas),
+		cmocka_unit_test(wrong_accounts_are_refused),
 		cmocka_unit_test(names_of_principals_and_grants_have_one_form),
 		cmocka_unit_test(wrong_grants_are_refused),
 		cmocka_unit_test(budgets_are_checked),

@@ -447,11 +447,12 @@ static void principals_and_their_grants_become_two_lists(void **state)
 		"{'name':'w','principals':[{'id':'alice','grants':["
 		"{'cap':'sys/query@1','params':{'scope':'manifest'}},"
 		"{'cap':'sys/act@1','params':{},'name':'writer','expires_at_ns':7,"
-		"'budget':{'calls':3}}]},{'id':'bob'}]}");
+		"'budget':{'calls':3}}]},{'id':'bob','scrip':5,'quotas':{'disk':7}}]}");
 
 	assert_loads(fixture, NULL);
 
-	assert_list(fixture, "principals", 1, "[{'id':'alice'},{'id':'bob'}]");
+	assert_list(fixture, "principals", 1,
+		"[{'id':'alice'},{'id':'bob','quotas':{'disk':7},'scrip':5}]");
 	assert_list(fixture, "grants", OPERATOR_GRANTS,
 		"[{'cap':'sys/query@1','name':'alice.query.1','params':{'scope':'manifest'},"
 		"'to':'alice'},"
@@ -485,7 +486,7 @@ static void problems_of_principals_point_into_world_json(void **state)
 	assert_world_refused(fixture,
 		"{'name':'w','principals':[5,{'id':'operator'},{'grants':[]},"
 		"{'id':'a b','grants':[{'cap':'sys/none@1'},{'cap':'sys/act@1','params':{'x':1}}]},"
-		"{'id':'c','scrip':1,'quotas':{},'more':1,'grants':[7,"
+		"{'id':'c','scrip':-1,'quotas':{'disk':''},'more':1,'grants':[7,"
 		"{'cap':'sys/blob@1','params':{},'to':'x'}]},"
 		"{'id':'c','grants':{}},"
 		"{'id':'d','grants':[{'cap':'sys/act@1','params':{},'name':'operator.act.1'}]}]}",
@@ -493,14 +494,16 @@ static void problems_of_principals_point_into_world_json(void **state)
 		"world.json: /principals/1/id: the operator is in every world, with every "
 		"capability\n"
 		"world.json: /principals/4/more: no such member is known\n"
-		"world.json: /principals/4/scrip: not enabled in this version\n"
-		"world.json: /principals/4/quotas: not enabled in this version\n"
 		"world.json: /principals/4/grants/0: expected object, got integer 7\n"
 		"world.json: /principals/4/grants/1/to: no such member is known\n"
 		"world.json: /principals/5/grants: expected array, got object with 0 members\n"
 		"world.json: /principals/2/id: missing\n"
 		"world.json: /principals/3/id: expected a name of letters, digits and ._#@:-, a "
 		"letter or digit first, at most 128 bytes, got string \"a b\"\n"
+		"world.json: /principals/4/scrip: expected an integer from 0 to 9007199254740992, "
+		"got integer -1\n"
+		"world.json: /principals/4/quotas/disk: expected an integer from 0 to "
+		"9007199254740992, got string \"\"\n"
 		"world.json: /principals/5/id: the name is taken already\n"
 		"world.json: /principals/3/grants/0/params: missing\n"
 		"world.json: /principals/3/grants/0/cap: expected the name of a capability of this "
