@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries about principals: scrip, resources, quotas, the mint. */
 #include "kernel/index.h"
-#include "kernel/manifest/grant.h"
+#include "kernel/manifest/manifest.h"
 #include "kernel/query-impl.h"
 
 static const char *const resources[] = {

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "caps/session.h"
 #include "fs/command/command-table.h"
 #include "kernel/base/encode.h"
 
@@ -127,6 +128,13 @@ static void offer_schemas(struct typed *typed)
 		schema) offer(typed, wfs_run_text(schema, "name"), "");
 }
 
+static void offer_resources(const struct typed *typed)
+{
+#define OFFER_RESOURCE(constant, name) offer(typed, #name "=", "");
+	WFS_RESOURCES(OFFER_RESOURCE)
+#undef OFFER_RESOURCE
+}
+
 /* @kind: as the help names the value */
 static void offer_values(struct typed *typed, const char *kind)
 {
@@ -147,6 +155,8 @@ static void offer_values(struct typed *typed, const char *kind)
 		offer_schemas(typed);
 	else if (strcmp(kind, "PATH") == 0)
 		offer_paths(typed);
+	else if (strcmp(kind, "NAME=N") == 0)
+		offer_resources(typed);
 }
 
 /* --- what the table has --- */

@@ -129,6 +129,47 @@ static int make_grant(struct wfs_run *run, json_t **ret_grant)
 	return *ret_grant ? 0 : -ENOMEM;
 }
 
+/* --- what a principal begins with --- */
+
+/* `disk=1000`; which resources there are is known to the kernel. */
+static int add_quota(struct wfs_run *run, const char *text, json_t *quotas)
+{
+	const char *const equals = strchr(text, '=');
+	char name[40];
+	uint64_t number;
+
+	if (!equals || equals == text || equals - text >= (ptrdiff_t)sizeof(name))
+		return wfs_run_misuse(run, "--quota: expected NAME=N, got '%.60s'", text);
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	int r = wfs_run_number(run, "--quota", equals + 1, &number);
+	if (r)
+		return r;
+	return json_object_set_new(quotas, name, json_integer((json_int_t)number)) < 0 ? -ENOMEM
+										       : 0;
+}
+
+static int make_principal(struct wfs_run *run, json_t **ret_principal)
+{
+	const char *const scrip = run->options[WFS_OPTION_SCRIP];
+	WFS_AUTO_JSON json_t *quotas = json_object();
+	WFS_AUTO_JSON json_t *principal = json_pack("{s:s}", "id", run->arguments[0]);
+	uint64_t number = 0;
+	int r = quotas && principal ? 0 : -ENOMEM;
+
+	if (!r && scrip)
+		r = wfs_run_number(run, "--scrip", scrip, &number);
+	if (!r && scrip &&
+		json_object_set_new(principal, "scrip", json_integer((json_int_t)number)) < 0)
+		r = -ENOMEM;
+	for (size_t i = 0; !r && i < run->value_count; i++)
+		r = add_quota(run, run->values[i], quotas);
+	if (!r && run->value_count > 0 && json_object_set(principal, "quotas", quotas) < 0)
+		r = -ENOMEM;
+	if (!r)
+		*ret_principal = WFS_STEAL(principal);
+	return r;
+}
+
 /* --- the commands --- */
 
 int wfs_run_grant(struct wfs_run *run)
@@ -168,5 +209,8 @@ int wfs_run_revoke(struct wfs_run *run)
 
 int wfs_run_principal_add(struct wfs_run *run)
 {
-	return run_silent(run, "principal", json_pack("{s:s}", "id", run->arguments[0]), "added");
+	json_t *principal = NULL;
+	int r = make_principal(run, &principal);
+
+	return r ? r : run_silent(run, "principal", principal, "added");
 }

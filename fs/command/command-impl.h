@@ -12,7 +12,10 @@
 #include "fs/command/command.h"
 #include "kernel/base/json.h"
 
-enum { WFS_ARGUMENTS_MAX = 8 }; /* that any command takes */
+enum {
+	WFS_ARGUMENTS_MAX = 8, /* that any command takes */
+	WFS_GIVEN_MAX = 64,    /* options on one line */
+};
 
 /*
  * X(constant, long name, short name or 0, name of its value or NULL, help)
@@ -52,6 +55,9 @@ enum { WFS_ARGUMENTS_MAX = 8 }; /* that any command takes */
 		"when it ends: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                      \
 	X(CALLS, "calls", 0, "N", "good for N calls that are recorded")                            \
 	X(TOKENS, "tokens", 0, "N", "good for N tokens of a model")                                \
+	X(SCRIP, "scrip", 0, "N", "that it begins with (default 0)")                               \
+	X(QUOTA, "quota", 0, "NAME=N",                                                             \
+		"limit disk, llm_budget or llm_tokens; once for each that is to be limited")       \
 	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, print what would change")                  \
 	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
 	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
@@ -73,6 +79,9 @@ struct wfs_option_row {
 extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 
 #define WFS_OPTION_BIT(constant) (UINT64_C(1) << WFS_OPTION_##constant)
+
+/* What may be given more than once; a command takes at most one of them. */
+#define WFS_OPTIONS_REPEATED WFS_OPTION_BIT(QUOTA)
 
 /* What every command takes. */
 #define WFS_OPTIONS_GLOBAL \
@@ -118,6 +127,8 @@ const struct wfs_command *wfs_command_find(
 struct wfs_run {
 	const struct wfs_command *command;
 	const char *options[WFS_OPTION_COUNT]; /* value, "" for a flag, NULL when not given */
+	const char *values[WFS_GIVEN_MAX];     /* of the option that may be given more than once */
+	size_t value_count;
 	const char *arguments[WFS_ARGUMENTS_MAX];
 	size_t argument_count;
 	FILE *out;

@@ -394,10 +394,13 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "ID",
 		.argument_min = 1,
 		.argument_max = 1,
+		.options = WFS_OPTION_BIT(SCRIP) | WFS_OPTION_BIT(QUOTA),
 		.changes = true,
 		.run = wfs_run_principal_add,
 		.summary = "make a principal, who may do nothing yet",
-		.help = "ID has letters, digits and ._#@:-, at most 128.\n",
+		.help = "ID has letters, digits and ._#@:-, at most 128. A resource without a "
+			"quota is not limited.\n\n"
+			"  worldfs principal add alice --scrip 100 --quota disk=1000000\n",
 	},
 	{
 		.name = "apply",

@@ -9,15 +9,13 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
-enum { GIVEN_MAX = 64 }; /* options on one line */
-
 /* What stands on the line, before it is known which command it is for. */
 struct line {
 	struct {
 		const char *name; /* long, or one letter */
 		size_t name_size;
 		const char *value;
-	} given[GIVEN_MAX];
+	} given[WFS_GIVEN_MAX];
 	size_t given_count;
 	const char
 		*words[WFS_ARGUMENTS_MAX + 3]; /* a command of two words, and one word too many */
@@ -55,7 +53,7 @@ static int parse_option(
 
 	if (!row)
 		return wfs_run_misuse(run, "unknown option '%.60s'", argument);
-	if (line->given_count == GIVEN_MAX)
+	if (line->given_count == WFS_GIVEN_MAX)
 		return wfs_run_misuse(run, "too many options");
 	if (!row->value && inside)
 		return wfs_run_misuse(run, "option '--%s' takes no value", row->name);
@@ -163,6 +161,8 @@ static int set_options(struct wfs_run *run, const struct line *line)
 				wfs_option_named(&wfs_option_rows[i], name, size);
 			if (found)
 				run->options[i] = line->given[given].value;
+			if (found && (WFS_OPTIONS_REPEATED & UINT64_C(1) << i))
+				run->values[run->value_count++] = line->given[given].value;
 		}
 		if (!found)
 			return wfs_run_misuse(run, "'%s' has no option '%s%.*s'",

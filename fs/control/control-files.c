@@ -80,8 +80,9 @@ const struct wfs_control_file wfs_control_files[] = {
 		.name = "principal",
 		.verb = "principal",
 		.kind = WFS_CONTROL_JSON,
-		.usage = "Write {id}: makes a principal, who may do nothing yet. Example:\n"
-			 "  echo '{\"id\":\"alice\"}' > principal || cat last\n",
+		.usage = "Write {id, scrip?, quotas?}: makes a principal, who may do nothing yet. "
+			 "Example:\n"
+			 "  echo '{\"id\":\"alice\",\"scrip\":100}' > principal || cat last\n",
 	},
 	{
 		.name = "apply",

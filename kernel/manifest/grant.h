@@ -35,12 +35,6 @@ const char *wfs_grant_member(size_t index);
 int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *grant, size_t index,
 	struct wfs_error *error);
 
-/* Resources that can be limited, by name. X(constant, name) */
-#define WFS_RESOURCES(X)          \
-	X(DISK, disk)             \
-	X(LLM_BUDGET, llm_budget) \
-	X(LLM_TOKENS, llm_tokens)
-
 /* Scrip and quotas that somebody may begin with, so that sums can be counted. */
 #define WFS_ACCOUNT_START_MAX (INT64_C(1) << 53)
 

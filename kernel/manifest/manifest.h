@@ -36,6 +36,12 @@ enum {
 #define WFS_PRINCIPAL_OPERATOR "operator" /* every new world has it; holds every capability */
 #define WFS_PRINCIPAL_MINT "mint" /* the kernel's own, which holds bids; nobody is called so */
 
+/* Resources that can be limited, by name. X(constant, name) */
+#define WFS_RESOURCES(X)          \
+	X(DISK, disk)             \
+	X(LLM_BUDGET, llm_budget) \
+	X(LLM_TOKENS, llm_tokens)
+
 /* One reducer of a manifest. Borrowed from it; plain value. */
 struct wfs_reducer_definition {
 	const char *name;

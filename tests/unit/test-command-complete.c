@@ -102,6 +102,16 @@ static void reducers_keys_and_schemas_come_from_the_world(void **state)
 	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");
 }
 
+static void resources_come_with_their_equals_sign(void **state)
+{
+	AUTO_PRINTED struct printed next = COMPLETE("principal", "add", "--quota", "");
+	AUTO_PRINTED struct printed inside = COMPLETE("principal", "add", "--quota=llm");
+	(void)state;
+
+	assert_offers(&next, "disk= llm_budget= llm_tokens= ");
+	assert_offers(&inside, "--quota=llm_budget= --quota=llm_tokens= ");
+}
+
 static void paths_come_from_the_tree(void **state)
 {
 	struct world_fixture *const fixture = filled(state);
@@ -142,6 +152,7 @@ int main(void)
 		cmocka_unit_test(options_are_those_of_the_command_and_of_all),
 		cmocka_unit_test(shells_complete_directories_and_files),
 		IN_WORLD(reducers_keys_and_schemas_come_from_the_world),
+		cmocka_unit_test(resources_come_with_their_equals_sign),
 		IN_WORLD(paths_come_from_the_tree),
 		cmocka_unit_test(without_a_world_there_is_nothing_and_no_message),
 	};

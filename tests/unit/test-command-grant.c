@@ -98,6 +98,44 @@ static void an_offset_is_taken_off(void **state)
 	assert_says(state_now.out, "\"expires_at_ns\":4105076400000000000,");
 }
 
+static void a_principal_begins_with_scrip_and_quotas(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice", "--scrip",
+		"100", "--quota", "disk=5", "--quota=llm_tokens=7");
+	AUTO_PRINTED struct printed ledger = RUN_IN(fixture, "state", "sys.ledger", "alice");
+	AUTO_PRINTED struct printed quotas = RUN_IN(fixture, "state", "sys.resource", "alice");
+
+	assert_done(&added, "");
+	assert_done(&ledger, "{\"scrip\":100}\n");
+	assert_done(&quotas,
+		"{\"disk\":{\"quota\":5,\"used\":0},"
+		"\"llm_tokens\":{\"quota\":7,\"used\":0}}\n");
+}
+
+static void what_a_principal_begins_with_is_checked(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	static const char *const bad[] = {"", "disk", "=1", "disk=", "disk=x", "disk=-1", "disk=1x",
+		"a_name_that_is_longer_than_any_that_there_could_be=1"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(bad); i++) {
+		print_message("'%s'\n", bad[i]);
+		AUTO_PRINTED struct printed printed =
+			RUN_IN(fixture, "principal", "add", "alice", "--quota", bad[i]);
+		assert_misuse(&printed, "--quota: expected ", "principal add --help");
+	}
+	AUTO_PRINTED struct printed scrip =
+		RUN_IN(fixture, "principal", "add", "alice", "--scrip", "some");
+	AUTO_PRINTED struct printed unknown =
+		RUN_IN(fixture, "principal", "add", "alice", "--quota", "gpu=1");
+	AUTO_PRINTED struct printed large =
+		RUN_IN(fixture, "principal", "add", "alice", "--scrip", "9007199254740993");
+	assert_misuse(&scrip, "--scrip: expected a number, got 'some'", "principal add --help");
+	assert_failed(&unknown, "worldfs: invalid_argument: 'quotas': unknown member 'gpu'");
+	assert_failed(&large, "worldfs: invalid_argument: 'scrip': expected an integer from 0 to");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +144,8 @@ int main(void)
 		IN_WORLD(a_budget_is_kept_in_the_grant),
 		IN_WORLD(expiry_is_a_duration_or_a_time),
 		IN_WORLD(an_offset_is_taken_off),
+		IN_WORLD(a_principal_begins_with_scrip_and_quotas),
+		IN_WORLD(what_a_principal_begins_with_is_checked),
 	};
 
 	return cmocka_run_group_tests_name("command-grant", tests, forget_environment, NULL);
