@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a world: its genesis record, its first snapshot record, and nothing on failure.
+ * Making a world: its genesis record, those of the artifacts it begins with, its first snapshot
+ * record, and nothing on failure.
  * Everything is built in a directory of another name, which then becomes the wanted one.
  */
 #include <fcntl.h>
@@ -33,28 +34,58 @@ static int append_snapshot(struct wfs_head *head, const struct wfs_manifest *man
 		head, "kernel", head->at_ns, wfs_buffer_bytes(&body), &hash);
 }
 
-static int fill(struct wfs_head *head, const struct wfs_genesis *genesis,
-	const struct wfs_manifest *manifest, const struct wfs_source *source)
-{
-	int r = wfs_genesis_write(head, genesis, manifest);
-
-	for (size_t i = 0; !r && i < source->blob_count; i++)
-		r = wfs_genesis_module(head, genesis, wfs_buffer_bytes(&source->blobs[i]));
-	if (!r)
-		r = wfs_head_flush(head, manifest);
-	if (!r)
-		r = append_snapshot(head, manifest);
-	if (!r)
-		r = wfs_head_flush(head, manifest);
-	return wfs_trace(r);
-}
-
 /* What a world is made from. */
 struct parts {
 	const struct wfs_source *source;
 	struct wfs_manifest *manifest;
 	struct wfs_genesis genesis;
+	struct wfs_problems *problems;
 };
+
+static int refuse(const struct parts *parts, const char *what, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "the %s has %zu problem(s)", what,
+		parts->problems->count);
+}
+
+static int write_genesis(struct wfs_head *head, const struct parts *parts)
+{
+	const struct wfs_source *const source = parts->source;
+	int r = wfs_genesis_write(head, &parts->genesis, parts->manifest);
+
+	for (size_t i = 0; !r && i < source->blob_count; i++)
+		r = wfs_genesis_module(head, &parts->genesis, wfs_buffer_bytes(&source->blobs[i]));
+	return wfs_trace(r);
+}
+
+static int end(struct wfs_head *head, const struct parts *parts)
+{
+	int r = wfs_head_flush(head, parts->manifest);
+
+	if (!r)
+		r = append_snapshot(head, parts->manifest);
+	if (!r)
+		r = wfs_head_flush(head, parts->manifest);
+	if (!r)
+		r = wfs_genesis_meta(&parts->genesis, head->txn);
+	return wfs_trace(r);
+}
+
+static int fill(struct wfs_head *head, const struct parts *parts, struct wfs_error *error)
+{
+	int r = write_genesis(head, parts);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "write genesis");
+	r = wfs_genesis_artifacts(head, &parts->genesis, parts->manifest, parts->source->artifacts,
+		parts->problems, error);
+	if (r)
+		return wfs_trace(r);
+	if (parts->problems->count > 0)
+		return refuse(parts, "source", error);
+	r = end(head, parts);
+	return r ? wfs_error_from_errno(error, r, "write genesis") : 0;
+}
 
 static int write_store(const struct parts *parts, const char *directory,
 	const struct wfs_world_options *options, struct wfs_error *error)
@@ -74,14 +105,15 @@ static int write_store(const struct parts *parts, const char *directory,
 	if (r)
 		return wfs_error_from_errno(error, r, "write genesis");
 	r = wfs_head_load(&head, store, txn, parts->manifest);
-	if (!r)
-		r = fill(&head, &parts->genesis, parts->manifest, parts->source);
-	if (!r)
-		r = wfs_genesis_meta(&parts->genesis, txn);
 	if (r)
-		wfs_txn_end(txn);
+		wfs_error_from_errno(error, r, "write genesis");
 	else
-		r = wfs_txn_commit(txn);
+		r = fill(&head, parts, error);
+	if (r) {
+		wfs_txn_end(txn);
+		return wfs_trace(r);
+	}
+	r = wfs_txn_commit(txn);
 	return r ? wfs_error_from_errno(error, r, "write genesis") : 0;
 }
 
@@ -125,15 +157,15 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	WFS_AUTO_STAGE struct wfs_stage stage = {.fd = -1};
+	struct parts parts = {.source = source, .problems = problems};
 	int r = wfs_stage_init(&stage, directory, error);
 
 	if (r)
 		return wfs_trace(r);
 	r = wfs_manifest_new(source->manifest, problems, &manifest);
 	if (r)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"the manifest has %zu problem(s)", problems->count);
-	struct parts parts = {.source = source, .manifest = manifest};
+		return refuse(&parts, "manifest", error);
+	parts.manifest = manifest;
 	r = wfs_genesis_draw(options->clock_ns, options->clock_context, &parts.genesis);
 	if (r)
 		return wfs_error_from_errno(error, r, "draw random bytes");

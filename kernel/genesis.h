@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Genesis: what height 1 of a world consists of. Written once by `init`, and again by replay, from
- * the same parts, so that both give the same rows.
+ * the same parts, so that both give the same rows. The artifacts that a world begins with come right
+ * behind it, each by a record of its own as any other action's.
  */
 #pragma once
 
+#include "kernel/base/problems.h"
 #include "kernel/fold.h"
 
 enum { WFS_WORLD_ID_SIZE = 32 }; /* hex digits */
@@ -28,6 +30,16 @@ int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 /** wfs_genesis_module() - store and list one Lua module, visible from height 1 on. */
 int wfs_genesis_module(
 	struct wfs_head *head, const struct wfs_genesis *genesis, struct wfs_bytes module);
+
+/**
+ * wfs_genesis_artifacts() - record the actions that make them, behind record 0 and the modules
+ * @artifacts: as in struct wfs_source; may be NULL
+ * @problems: what is refused, each with its place in world.json; none depends on another one
+ * Return: 0 (also with problems: the store is of no use then), or -errno with @error.
+ */
+int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genesis,
+	struct wfs_manifest *manifest, const json_t *artifacts, struct wfs_problems *problems,
+	struct wfs_error *error);
 
 /** wfs_genesis_meta() - put what every opening reads into the meta table. */
 int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn);

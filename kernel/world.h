@@ -56,6 +56,8 @@ struct wfs_world_options {
  *
  * The directory is made when it is missing and must be empty otherwise. Everything is built under
  * a temporary name first, so nothing is created when anything fails.
+ * @problems: gets what is wrong with the manifest, or with artifacts. When it is not empty to begin
+ *            with, this is only looked for, and nothing is created.
  * Return: 0, -EEXIST (already_exists), -EINVAL (with @problems), -ENOSPC, …
  */
 int wfs_world_create(const char *directory, const struct wfs_source *source,

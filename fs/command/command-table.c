@@ -26,9 +26,9 @@ const struct wfs_command wfs_commands[] = {
 		.run = wfs_run_init,
 		.summary = "make a world in DIR",
 		.help = "DIR is made if it is not there, and must be empty otherwise. With "
-			"--from, the world gets the schemas, reducers and routing that "
-			"SRC/world.json describes; every problem in it is reported, and "
-			"nothing is made unless there is none.\n",
+			"--from, the world gets the schemas, reducers, routing, principals "
+			"and artifacts that SRC/world.json describes; every problem in it is "
+			"reported, and nothing is made unless there is none.\n",
 	},
 	{
 		.name = "mount",
@@ -415,7 +415,8 @@ const struct wfs_command wfs_commands[] = {
 		.help = "SRC is a directory with world.json and the files it names, as for 'init "
 			"--from'. Prints a line for each definition that is added (A), changed (M) "
 			"or removed (D). Grants that world.json declares no more are revoked. A "
-			"reducer that has cells cannot be removed.\n\n"
+			"reducer that has cells cannot be removed. Artifacts, scrip and quotas are "
+			"left alone.\n\n"
 			"  worldfs apply ./source --dry-run\n",
 	},
 	{

@@ -25,30 +25,36 @@ static int load_source(
 	const char *const from = run->options[WFS_OPTION_SOURCE];
 	const char *name = run->options[WFS_OPTION_NAME];
 	char buffer[PATH_MAX];
-	int r;
 
 	if (!from)
 		return wfs_source_empty(
 			name ? name : last_name(run->arguments[0], buffer, sizeof(buffer)),
 			ret_source, &run->error);
-	r = wfs_source_load(from, name, problems, ret_source);
-	if (r && problems->count > 0)
+	return wfs_source_load(from, name, problems, ret_source);
+}
+
+/* What is wrong with artifacts is known in full when they have been made. */
+static int make_world(struct wfs_run *run, struct wfs_problems *problems)
+{
+	const struct wfs_world_options options = {.read_only = false};
+	WFS_AUTO_SOURCE struct wfs_source source = {.manifest = NULL};
+	int r = load_source(run, problems, &source);
+
+	if (!r || source.manifest)
+		r = wfs_world_create(run->arguments[0], &source, &options, problems, &run->error);
+	if (problems->count > 0)
 		return wfs_error_set(&run->error, WFS_E_INVALID_ARGUMENT,
-			"'%s' has %zu problem%s, nothing was made", from, problems->count,
-			problems->count == 1 ? "" : "s");
+			"'%s' has %zu problem%s, nothing was made", run->options[WFS_OPTION_SOURCE],
+			problems->count, problems->count == 1 ? "" : "s");
 	return r;
 }
 
 int wfs_run_init(struct wfs_run *run)
 {
-	const struct wfs_world_options options = {.read_only = false};
 	const char *const directory = run->arguments[0];
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
-	WFS_AUTO_SOURCE struct wfs_source source = {.manifest = NULL};
-	int r = load_source(run, &problems, &source);
+	int r = make_world(run, &problems);
 
-	if (!r)
-		r = wfs_world_create(directory, &source, &options, &problems, &run->error);
 	if (problems.lines.size > 0)
 		(void)fwrite(problems.lines.data, 1, problems.lines.size, run->err);
 	if (r)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the source reader: what it knows while it reads, its files, its principals. */
+/* Inside of the source reader: what it knows while it reads, its files, its principals and
+ * artifacts. */
 #pragma once
 
 #include <jansson.h>
@@ -7,8 +8,9 @@
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/problems.h"
+#include "kernel/manifest/source.h"
 
-#define WORLD_FILE "world.json"
+#define WORLD_FILE WFS_SOURCE_WORLD_FILE
 
 /* Where in world.json a principal or a grant of the manifest stands. */
 struct source_place {
@@ -37,7 +39,9 @@ struct source_loader {
 	json_t *modules;  /* by file name: index of the reducer that has it, or MODULE_FAILED */
 	struct wfs_buffer *blobs;
 	size_t blob_count;
-	size_t blob_bytes;
+	size_t total_bytes; /* of modules and of files of artifacts */
+	json_t *artifacts;  /* see struct wfs_source */
+	size_t artifact_problem_count;
 	struct source_places places;
 };
 
@@ -50,6 +54,18 @@ void source_expected(const struct source_loader *loader, struct wfs_place place,
 /** source_check_members() - note members of @object that are not in the NULL-ended @names. */
 void source_check_members(const struct source_loader *loader, struct wfs_place place,
 	const json_t *object, const char *const *names);
+
+/** source_file_name() - the name of a file that @value gives, or NULL (noted). */
+const char *source_file_name(
+	const struct source_loader *loader, struct wfs_place place, const json_t *value);
+
+/** source_named_file_read() - append what world.json names at @place.
+ *  Return: 1, 0 (a problem was noted), -ENOMEM. */
+int source_named_file_read(const struct source_loader *loader, struct wfs_place place,
+	const char *name, struct wfs_buffer *buffer);
+
+/** source_charge() - room for a file that is kept. Return: 1, 0 when there is none (noted once). */
+int source_charge(struct source_loader *loader, struct wfs_place place, size_t bytes);
 
 /** source_set() - set a member to a new reference; an absent @value is left out. */
 int source_set(json_t *object, const char *name, json_t *value);
@@ -70,6 +86,12 @@ int source_principals(struct source_loader *loader);
  *  Return: false: at the same place. */
 bool source_place(
 	const struct source_loader *loader, const char *pointer, struct wfs_place *ret_place);
+
+/* --- source-artifacts.c --- */
+
+/** source_artifacts() - the actions that make the artifacts of world.json, behind its principals.
+ *  Return: 0, -ENOMEM. */
+int source_artifacts(struct source_loader *loader);
 
 /* --- source-file.c --- */
 

@@ -45,35 +45,6 @@ static int json_load(const struct source_loader *loader, const char *name,
 	return 0;
 }
 
-/* The name of a file that @value gives, or NULL (noted). */
-static const char *file_name(
-	const struct source_loader *loader, struct wfs_place place, const json_t *value)
-{
-	const char *name = json_string_value(value);
-
-	static_assert(WFS_SOURCE_FILE_NAME_MAX == 1024, "the message names the bound");
-	if (name && strlen(name) == json_string_length(value) && source_file_name_valid(name))
-		return name;
-	source_expected(loader, place,
-		"the name of a file in this directory or below it, at most 1024 bytes", value);
-	return NULL;
-}
-
-/* Reads what world.json names at @place. Return: 1, 0 when a problem was added, -ENOMEM. */
-static int named_file_read(const struct source_loader *loader, struct wfs_place place,
-	const char *name, struct wfs_buffer *buffer)
-{
-	int r = source_file_read(loader->directory, name, buffer);
-
-	if (r == 0)
-		return 1;
-	if (r == -ENOMEM)
-		return r;
-	wfs_problems_add(loader->problems, WORLD_FILE, place.text, "cannot read '%s': %s", name,
-		source_file_reason(r));
-	return 0;
-}
-
 /* The schema in a file, or `true` when there are problems. Return: 0, -ENOMEM. */
 static int schema_file_load(const struct source_loader *loader, struct wfs_place place,
 	const char *name, json_t **ret_definition)
@@ -88,7 +59,7 @@ static int schema_file_load(const struct source_loader *loader, struct wfs_place
 		*ret_definition = json_incref(known);
 		return 0;
 	}
-	r = named_file_read(loader, place, name, &text);
+	r = source_named_file_read(loader, place, name, &text);
 	if (r > 0)
 		r = json_load(loader, name, &text, &definition);
 	if (r < 0)
@@ -123,7 +94,7 @@ static int schema_assemble(
 		wfs_problems_add(loader->problems, WORLD_FILE, file_place.text,
 			"only one of schema and file can be given");
 	} else if (file) {
-		name = file_name(loader, file_place, file);
+		name = source_file_name(loader, file_place, file);
 		if (name)
 			r = schema_file_load(loader, file_place, name, &loaded);
 		definition = loaded;
@@ -174,25 +145,11 @@ static int module_compile(
 	return 0;
 }
 
-/* Room for the module of reducer @index. Return: 1, 0 when there is none (noted once). */
-static int module_charge(struct source_loader *loader, struct wfs_place place, size_t bytes)
-{
-	static_assert(WFS_SOURCE_TOTAL_MAX == 64 << 20, "the message names the bound");
-	if (loader->blob_bytes > WFS_SOURCE_TOTAL_MAX)
-		return 0;
-	loader->blob_bytes += bytes;
-	if (loader->blob_bytes <= WFS_SOURCE_TOTAL_MAX)
-		return 1;
-	wfs_problems_add(loader->problems, WORLD_FILE, place.text,
-		"this module and those before it have more than 64 MiB");
-	return 0;
-}
-
 /* Fills blobs[@index]. Return: 1, 0 when problems were added, -ENOMEM. */
 static int module_load(
 	struct source_loader *loader, struct wfs_place place, const json_t *value, size_t index)
 {
-	const char *name = file_name(loader, place, value);
+	const char *name = source_file_name(loader, place, value);
 	struct wfs_buffer *blob = &loader->blobs[index];
 	const json_t *known;
 	int r;
@@ -205,14 +162,14 @@ static int module_load(
 	if (known) {
 		const struct wfs_buffer *first = &loader->blobs[json_integer_value(known)];
 
-		if (!module_charge(loader, place, first->size))
+		if (!source_charge(loader, place, first->size))
 			return 0;
 		wfs_buffer_append(blob, first->data, first->size);
 		return wfs_buffer_check(blob) < 0 ? -ENOMEM : 1;
 	}
-	r = named_file_read(loader, place, name, blob);
+	r = source_named_file_read(loader, place, name, blob);
 	if (r > 0)
-		r = module_charge(loader, place, blob->size);
+		r = source_charge(loader, place, blob->size);
 	if (r > 0)
 		r = module_compile(loader, name, blob);
 	if (r < 0)
@@ -291,21 +248,6 @@ static int list_assemble(struct source_loader *loader, const char *name, size_t 
 			return -ENOMEM;
 	}
 	return source_set(loader->manifest, name, made);
-}
-
-/* Parts of the source form that a later version will read. */
-static void check_later(const struct source_loader *loader, const char *name)
-{
-	const json_t *list = json_object_get(loader->world, name);
-	struct wfs_place place = wfs_place_at("/%s", name);
-
-	if (!list)
-		return;
-	if (!json_is_array(list))
-		source_expected(loader, place, "array", list);
-	else if (json_array_size(list) > 0)
-		wfs_problems_add(
-			loader->problems, WORLD_FILE, place.text, "not enabled in this version");
 }
 
 /* Puts the built-in definitions behind those that are there. */
@@ -416,11 +358,12 @@ static int world_assemble(struct source_loader *loader, const char *name)
 		r = list_assemble(loader, "reducers", WFS_MANIFEST_REDUCERS_MAX, reducer_assemble);
 	if (r < 0)
 		return r;
-	check_later(loader, "artifacts");
 	r = source_principals(loader);
 	if (r == 0)
 		r = builtins_add(loader->manifest);
-	return r < 0 ? r : manifest_check(loader);
+	if (r == 0)
+		r = manifest_check(loader);
+	return r < 0 ? r : source_artifacts(loader);
 }
 
 /* Reads one of the two files with a fixed name. Return: 1, 0 (a problem was added), -ENOENT
@@ -487,6 +430,7 @@ static void loader_done(struct source_loader *loader)
 	json_decref(loader->manifest);
 	json_decref(loader->schemas);
 	json_decref(loader->modules);
+	json_decref(loader->artifacts);
 	source_places_done(&loader->places);
 	wfs_auto_fd(&loader->directory);
 }
@@ -532,15 +476,16 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
 		return wfs_trace(r);
 	if (world == -ENOENT)
 		return world;
-	if (problems->count != before)
+	if (problems->count != before + loader.artifact_problem_count)
 		return -EINVAL;
 	source.manifest = WFS_STEAL(loader.manifest);
+	source.artifacts = WFS_STEAL(loader.artifacts);
 	source.blobs = WFS_STEAL(loader.blobs);
 	source.blob_count = loader.blob_count;
 	loader.blob_count = 0;
 	*ret_source = source;
 	source = (struct wfs_source){0};
-	return 0;
+	return loader.artifact_problem_count > 0 ? -EINVAL : 0;
 }
 
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error)
@@ -577,6 +522,7 @@ int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs
 void wfs_source_done(struct wfs_source *source)
 {
 	json_decref(source->manifest);
+	json_decref(source->artifacts);
 	for (size_t i = 0; i < source->blob_count; i++)
 		wfs_buffer_done(&source->blobs[i]);
 	free(source->blobs);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The source form of a world: a directory with `world.json` and the files it names, written by
- * people. Loading it gives a manifest and the blobs that the manifest names, or every problem in
- * it at once. It reads files and nothing else; what is made of the result is the caller's affair.
+ * people. Loading it gives a manifest, the blobs that the manifest names, and the artifacts that a
+ * world of it begins with, or every problem in it at once. It reads files and nothing else; what is
+ * made of the result is the caller's affair.
  * Source: spec 1, "Manifest".
  */
 #pragma once
@@ -16,13 +17,22 @@
 
 enum {
 	WFS_SOURCE_FILE_MAX = 16 << 20,  /* bytes of one file: world.json or one that it names */
-	WFS_SOURCE_TOTAL_MAX = 64 << 20, /* bytes of all modules; one named twice counts twice */
+	WFS_SOURCE_TOTAL_MAX = 64 << 20, /* bytes of all modules and files of artifacts; one named
+					  * twice counts twice */
+	WFS_SOURCE_ARTIFACTS_MAX = 4096,
 	WFS_SOURCE_FILE_NAME_MAX = 1024, /* bytes of a file name in world.json */
 };
 
+/* For problems. */
+#define WFS_SOURCE_WORLD_FILE "world.json"
+
 /* A loaded source. Plain value; release with wfs_source_done. */
 struct wfs_source {
-	json_t *manifest;         /* manifest document, not yet compiled */
+	json_t *manifest; /* manifest document, not yet compiled */
+	/* In the order of world.json: {id, created_by, action, code_file?}; the action is the
+	 * write_artifact that makes it. Of one that has problems only the id, if there is one.
+	 * NULL: there are none. */
+	json_t *artifacts;
 	struct wfs_buffer *blobs; /* contents of the modules, in the order of the reducers */
 	size_t blob_count;
 	struct wfs_buffer
@@ -39,6 +49,8 @@ void wfs_source_done(struct wfs_source *source);
  * once (kernel/lua) and the assembled manifest is compiled once (kernel/manifest), so that their
  * problems are reported here too.
  * @name: replaces the name in world.json; may be NULL
+ * @ret_source: is filled also when all problems are of artifacts: what else is wrong with those is
+ *              known when they are made, see wfs_world_create
  * Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added too), -ENOMEM.
  */
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,

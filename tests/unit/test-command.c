@@ -195,6 +195,24 @@ static void init_tells_every_problem_of_the_source_and_makes_nothing(void **stat
 	assert_int_equal(stat(directory, &status), -1);
 }
 
+static void init_tells_what_is_wrong_with_artifacts_at_once(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct stat status;
+	char directory[sizeof(fixture->directory)];
+
+	memcpy(directory, fixture->directory, sizeof(directory));
+	put_file(fixture->source, "world.json",
+		"{\"name\":\"w\",\"artifacts\":[{\"id\":\"a\",\"fly\":1},"
+		"{\"id\":\"b\",\"code\":\"x = \"}]}");
+	AUTO_PRINTED struct printed printed = RUN("init", directory, "--from", fixture->source);
+
+	assert_failed(&printed, "has 2 problems, nothing was made");
+	assert_says(printed.err, "world.json: /artifacts/0/fly: no such member is known\n");
+	assert_says(printed.err, "world.json: /artifacts/1/code: b:1: ");
+	assert_int_equal(stat(directory, &status), -1);
+}
+
 /* --- with an owner --- */
 
 /* `worldfs serve` in a process of its own. */
@@ -322,6 +340,7 @@ int main(void)
 		WITH_SOURCE(init_makes_a_world_that_can_be_used),
 		WITH_SOURCE(init_without_source_names_the_world_after_its_directory),
 		WITH_SOURCE(init_tells_every_problem_of_the_source_and_makes_nothing),
+		WITH_SOURCE(init_tells_what_is_wrong_with_artifacts_at_once),
 		IN_WORLD(commands_print_the_same_with_and_without_an_owner),
 		IN_WORLD(event_lines_go_through_the_owner),
 		IN_WORLD(second_owner_is_told_who_is_first),

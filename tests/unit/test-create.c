@@ -4,6 +4,9 @@
 
 #include <dirent.h>
 
+#include "kernel/replay.h"
+#include "kernel/verify.h"
+
 enum { GENESIS_HEIGHT = 2 }; /* of a new world: the genesis record and its first snapshot */
 
 /* --- making a world --- */
@@ -136,6 +139,217 @@ static void create_tells_every_problem_of_a_bad_manifest(void **state)
 	assert_int_equal(count_names(fixture->root), 1);
 }
 
+/* --- what it begins with --- */
+
+/* A source of tests/data/worlds instead of the fixture's. */
+static void load_market(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	wfs_source_done(&fixture->loaded);
+	if (wfs_source_load(
+		    SOURCE_ROOT "/tests/data/worlds/market", NULL, &problems, &fixture->loaded))
+		fail_msg("%s", wfs_buffer_text(&problems.lines));
+}
+
+/* A source with these lists beside the fixture's. JSON with ' for ". Return: its load's. */
+static int load_with(struct world_fixture *fixture, const char *principals, const char *artifacts,
+	struct wfs_problems *problems)
+{
+	WFS_AUTO_FREE char *json = NULL;
+	WFS_AUTO_FREE char *text = NULL;
+
+	assert_true(asprintf(&json, "{'name':'w','principals':%s,'artifacts':%s}", principals,
+			    artifacts) > 0);
+	text = json_text(json);
+	put_file(fixture->source, "world.json", text);
+	wfs_source_done(&fixture->loaded);
+	return wfs_source_load(fixture->source, NULL, problems, &fixture->loaded);
+}
+
+static json_t *member_of(struct world_fixture *fixture, const char *id, const char *member)
+{
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", id);
+	WFS_AUTO_JSON json_t *document = NULL;
+
+	assert_non_null(text);
+	assert_int_equal(wfs_json_parse(text, strlen(text), &document, NULL), 0);
+	return json_incref(json_object_get(document, member));
+}
+
+static void assert_member(
+	struct world_fixture *fixture, const char *id, const char *member, const char *expected)
+{
+	WFS_AUTO_JSON json_t *found = member_of(fixture, id, member);
+	WFS_AUTO_JSON json_t *wanted = json_of(expected);
+
+	print_message("%s of %s\n", member, id);
+	assert_true(json_equal(found, wanted));
+}
+
+/* Record @seq made the artifact @id, and was @principal's. */
+static void assert_made_by(
+	struct world_fixture *fixture, uint64_t seq, const char *principal, const char *id)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
+	const json_t *action = json_object_get(parsed.body_json, "action");
+
+	assert_int_equal(parsed.record.kind, WFS_RECORD_ACTION);
+	assert_string_equal(parsed.record.principal, principal);
+	assert_string_equal(json_string_value(json_object_get(action, "artifact_id")), id);
+	assert_false(parsed.record.derived);
+}
+
+static void create_records_how_each_artifact_came(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	load_market(fixture);
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_made_by(fixture, 1, "alice", "adder");
+	assert_made_by(fixture, 2, "bob", "doubler");
+	assert_made_by(fixture, 3, "alice", "prices");
+	assert_made_by(fixture, 4, "operator", "notice");
+	WFS_AUTO_RECORD struct wfs_record_parsed last = record_at(fixture, 5);
+	assert_int_equal(last.record.kind, WFS_RECORD_SNAPSHOT);
+	assert_int_equal(height_of(fixture), 6);
+	assert_member(fixture, "adder", "invoke_price", "3");
+	assert_member(fixture, "adder", "executable", "true");
+	assert_member(fixture, "doubler", "depends_on", "['adder']");
+	assert_member(fixture, "notice", "read_price", "1");
+	assert_member(fixture, "notice", "content_size", "20");
+}
+
+static void create_opens_the_accounts_of_declared_principals(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	load_market(fixture);
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_state_at(fixture, 1, "sys.ledger", "alice", "{'scrip':100}");
+	assert_state_at(fixture, 1, "sys.ledger", "operator", "{'scrip':0}");
+	assert_state_at(fixture, 1, "sys.resource", "alice", "{'disk':{'quota':10000,'used':0}}");
+	assert_state(fixture, "sys.resource", "bob",
+		"{'disk':{'quota':10000,'used':183},'llm_tokens':{'quota':0,'used':0}}");
+	assert_state(fixture, "sys.resource", "carol", NULL);
+}
+
+static void what_a_world_begins_with_verifies_and_replays(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	load_market(fixture);
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&problems.lines), "");
+}
+
+static void what_it_begins_with_is_invoked_and_paid(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *action =
+		json_of("{'action_type':'invoke_artifact','artifact_id':'doubler','args':[21]}");
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = "carol", .action = action};
+
+	load_market(fixture);
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	if (wfs_world_call(fixture->world, &request))
+		fail_msg("%s", request.error.message);
+	json_decref(request.answer);
+
+	assert_state(fixture, "sys.ledger", "alice", "{'scrip':103}");
+	assert_state(fixture, "sys.ledger", "bob", "{'scrip':52}");
+	assert_state(fixture, "sys.ledger", "carol", "{'scrip':2}");
+}
+
+/* Nothing is made, and all of these problems are told, of the form and of making them. */
+static void assert_refused(struct world_fixture *fixture, const char *principals,
+	const char *artifacts, const char *lines)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct wfs_error error = {0};
+	int loaded = load_with(fixture, principals, artifacts, &problems);
+
+	assert_true(loaded == 0 || loaded == -EINVAL);
+	assert_int_equal(wfs_world_create(fixture->directory, &fixture->loaded, &fixture->options,
+				 &problems, &error),
+		-EINVAL);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	assert_string_equal(wfs_buffer_text(&problems.lines), lines);
+	assert_int_equal(count_names(fixture->root), 1);
+}
+
+static void create_tells_every_artifact_that_cannot_be_made(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	put_file(fixture->source, "bad.lua", "x = = 1");
+	assert_refused(fixture, "[{'id':'alice','quotas':{'disk':3}}]",
+		"[{'id':'long','created_by':'alice','content':'long'},"
+		"{'id':'alice'},{'id':'genesis_x'},{'id':'bad','code_file':'bad.lua'},"
+		"{'id':'none','code':'x = 1'},{'id':'raises','code':'error(\\'no\\')'},"
+		"{'id':'empty','executable':true},"
+		"{'id':'fits','created_by':'alice','content':'abc'}]",
+		"world.json: /artifacts/0: 'alice' has 3 of its disk left, 4 needed\n"
+		"world.json: /artifacts/1/id: 'alice' is a principal\n"
+		"world.json: /artifacts/2: Cannot modify system artifact 'genesis_x'\n"
+		"world.json: /artifacts/3/code_file: bad:1: unexpected symbol near '='\n"
+		"world.json: /artifacts/4/code: none: expected a global function 'run' or 'check', "
+		"found none\n"
+		"world.json: /artifacts/5/code: raises:1: no\n"
+		"world.json: /artifacts/6: an executable artifact requires 'code' that defines "
+		"run(...) or check(...)\n");
+}
+
+/* A control character takes six bytes of JSON. */
+static void create_bounds_the_action_that_makes_an_artifact(void **state)
+{
+	enum { FITS = WFS_REQUEST_SIZE_MAX / 6 - 100, TOO_MANY = WFS_REQUEST_SIZE_MAX / 6 };
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_FREE char *text = malloc(TOO_MANY + 1);
+
+	assert_non_null(text);
+	memset(text, 1, TOO_MANY);
+	text[TOO_MANY] = '\0';
+	put_file(fixture->source, "large", text);
+	text[FITS] = '\0';
+	put_file(fixture->source, "fits", text);
+
+	assert_refused(fixture, "[]",
+		"[{'id':'large','content_file':'large'},{'id':'fits','content_file':'fits'}]",
+		"world.json: /artifacts/0: the action that makes it has 16777279 bytes, at most "
+		"16777216 are taken\n");
+}
+
+static void problems_of_form_and_of_making_are_told_at_once(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_refused(fixture, "[]", "[{'id':'a','price':'x'},{'id':'b','code':'x = '}]",
+		"world.json: /artifacts/0/price: expected an integer from 0, got string \"x\"\n"
+		"world.json: /artifacts/1/code: b:1: unexpected symbol near <eof>\n");
+}
+
+static void what_needs_a_refused_artifact_is_not_told(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_refused(fixture, "[]",
+		"[{'id':'a','price':'x'},{'id':'b','depends_on':['a']},"
+		"{'id':'c','depends_on':['b']}]",
+		"world.json: /artifacts/0/price: expected an integer from 0, got string \"x\"\n");
+}
+
 static void create_copies_the_host_configuration(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -165,6 +379,14 @@ int main(void)
 		WITH_SOURCE(create_leaves_nothing_when_it_fails),
 		WITH_SOURCE(create_tells_every_problem_of_a_bad_manifest),
 		WITH_SOURCE(create_copies_the_host_configuration),
+		WITH_SOURCE(create_records_how_each_artifact_came),
+		WITH_SOURCE(create_opens_the_accounts_of_declared_principals),
+		WITH_SOURCE(what_a_world_begins_with_verifies_and_replays),
+		WITH_SOURCE(what_it_begins_with_is_invoked_and_paid),
+		WITH_SOURCE(create_tells_every_artifact_that_cannot_be_made),
+		WITH_SOURCE(create_bounds_the_action_that_makes_an_artifact),
+		WITH_SOURCE(problems_of_form_and_of_making_are_told_at_once),
+		WITH_SOURCE(what_needs_a_refused_artifact_is_not_told),
 	};
 
 	return cmocka_run_group_tests_name("create", tests, NULL, NULL);

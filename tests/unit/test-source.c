@@ -316,18 +316,6 @@ static void lists_that_are_none_are_refused(void **state)
 		"world.json: /reducers: expected array, got integer 1\n");
 }
 
-static void lists_of_later_versions_must_be_empty(void **state)
-{
-	struct fixture *fixture = *state;
-
-	put_json(fixture, "world.json", "{'name':'w','artifacts':[]}");
-	assert_loads(fixture, NULL);
-	wfs_source_done(&fixture->source);
-
-	assert_world_refused(fixture, "{'name':'w','artifacts':[{}]}",
-		"world.json: /artifacts: not enabled in this version\n");
-}
-
 /* The manifest's list @name, from the item at @first on, is @expected. */
 static void assert_list(
 	const struct fixture *fixture, const char *name, size_t first, const char *expected)
@@ -633,7 +621,7 @@ static void modules_together_are_bounded(void **state)
 	put(fixture, "world.json", wfs_buffer_text(&document));
 
 	snprintf(line, sizeof(line),
-		"world.json: /reducers/%d/module: this module and those before it have more than "
+		"world.json: /reducers/%d/module: this file and those before it have more than "
 		"64 "
 		"MiB\n",
 		fitting);
@@ -730,7 +718,6 @@ int main(void)
 		source_test(unknown_members_are_named_everywhere),
 		source_test(problems_of_the_manifest_point_into_world_json),
 		source_test(lists_that_are_none_are_refused),
-		source_test(lists_of_later_versions_must_be_empty),
 		source_test(principals_and_their_grants_become_two_lists),
 		source_test(grants_without_a_name_get_the_lowest_that_is_free),
 		source_test(problems_of_principals_point_into_world_json),

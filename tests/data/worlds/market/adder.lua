@@ -1,0 +1,3 @@
+function run(a, b)
+    return a + b
+end
