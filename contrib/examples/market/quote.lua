@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- alice's: what so many of an item cost. Whoever asks pays her the artifact's price, 1 scrip.
+
+local cents = { apple = 30, pear = 45, plum = 12 }
+
+function run(item, count)
+    local sum = cents[item] * count
+    -- Ten and more are cheaper by a tenth.
+    if count >= 10 then
+        sum = sum - sum // 10
+    end
+    return sum
+end
