@@ -5,6 +5,8 @@
 #include "kernel/blob-read.h"
 #include "kernel/fold-work.h"
 
+enum { SLOTS_FIRST = 64 }; /* of the table of touched cells */
+
 int fold_no_memory(struct wfs_error *error)
 {
 	return wfs_error_from_errno(error, -ENOMEM, "fold a record");
@@ -101,37 +103,89 @@ static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_
 	return wfs_trace(wfs_version_read(fold->head->store, &version, &fold->text, error));
 }
 
-/* Is it one of the first @known cells? */
-static bool find(const struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
-	size_t known, size_t *ret_index)
-{
-	for (size_t i = 0; i < known; i++) {
-		const struct fold_cell *cell = fold_cell_at(fold, i);
+/* --- finding --- */
 
-		if (cell->reducer_index == reducer_index &&
+/* Names are chosen by users: who has many with one hash slows down its own requests. */
+static uint64_t hash_of(size_t reducer_index, struct wfs_bytes key)
+{
+	const uint8_t *const bytes = key.data;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ reducer_index; /* FNV-1a, RFC 9923 */
+
+	for (size_t i = 0; i < key.size; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash ^ hash >> 32;
+}
+
+static void put_in_slot(struct wfs_fold *fold, size_t index)
+{
+	const size_t mask = fold->slot_count - 1;
+	size_t slot = fold_cell_at(fold, index)->name_hash & mask;
+
+	while (fold->slots[slot])
+		slot = (slot + 1) & mask;
+	fold->slots[slot] = (uint32_t)index + 1;
+}
+
+/* Slots for one more cell. Return: 0, or -ENOMEM. */
+static int make_slots(struct wfs_fold *fold)
+{
+	const size_t wanted = fold->slot_count ? fold->slot_count * 2 : SLOTS_FIRST;
+
+	if (2 * (fold->cells.count + 1) < fold->slot_count)
+		return 0;
+	uint32_t *const slots = calloc(wanted, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(fold->slots);
+	fold->slots = slots;
+	fold->slot_count = wanted;
+	for (size_t i = 0; i < fold->cells.count; i++)
+		put_in_slot(fold, i);
+	return 0;
+}
+
+static bool find(
+	const struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index)
+{
+	const uint64_t hash = hash_of(reducer_index, key);
+	const size_t mask = fold->slot_count - 1;
+
+	if (fold->cells.count == 0)
+		return false;
+	for (size_t slot = hash & mask; fold->slots[slot]; slot = (slot + 1) & mask) {
+		const struct fold_cell *const cell = fold_cell_at(fold, fold->slots[slot] - 1);
+
+		if (cell->name_hash == hash && cell->reducer_index == reducer_index &&
 			wfs_bytes_equal(fold_bytes(fold, cell->key), key)) {
-			*ret_index = i;
+			*ret_index = fold->slots[slot] - 1;
 			return true;
 		}
 	}
 	return false;
 }
 
-static int add(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
-	struct wfs_error *error)
+/* The newest go first, so no slot is emptied that another one was passed over for. */
+void fold_forget_cells(struct wfs_fold *fold, size_t count)
 {
-	struct fold_cell *cell = fold_array_add(&fold->cells, sizeof(*cell));
-	uint64_t cell_id;
+	const size_t mask = fold->slot_count - 1;
 
-	if (!cell)
-		return fold_no_memory(error);
-	int r = fold_add_text(fold, key, &cell->key, error);
-	if (r)
-		return wfs_trace(r);
-	cell->reducer_index = reducer_index;
-	*ret_index = fold->cells.count - 1;
-	r = wfs_cell_find(fold->head->txn, fold->head->reducers[reducer_index].reducer_id,
+	while (fold->cells.count > count) {
+		const size_t number = fold->cells.count--;
+		size_t slot = fold_cell_at(fold, number - 1)->name_hash & mask;
+
+		while (fold->slots[slot] != number)
+			slot = (slot + 1) & mask;
+		fold->slots[slot] = 0;
+	}
+}
+
+/* How the store has it. @cell: has its name */
+static int look_up(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
+{
+	uint64_t cell_id;
+	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[cell->reducer_index].reducer_id,
 		fold_bytes(fold, cell->key), &cell_id);
+
 	if (r == -ENOENT)
 		return 0;
 	if (!r)
@@ -142,10 +196,31 @@ static int add(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key
 	return 0;
 }
 
-int fold_touch_many(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t known,
+static int add(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
+	struct wfs_error *error)
+{
+	struct fold_cell cell = {
+		.reducer_index = reducer_index, .name_hash = hash_of(reducer_index, key)};
+	int r = make_slots(fold) ? fold_no_memory(error)
+				 : fold_add_text(fold, key, &cell.key, error);
+
+	if (!r)
+		r = look_up(fold, &cell, error);
+	if (r)
+		return wfs_trace(r);
+	struct fold_cell *const added = fold_array_add(&fold->cells, sizeof(*added));
+	if (!added)
+		return fold_no_memory(error);
+	*added = cell;
+	*ret_index = fold->cells.count - 1;
+	put_in_slot(fold, *ret_index);
+	return 0;
+}
+
+int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
 	size_t *ret_index, struct wfs_error *error)
 {
-	if (find(fold, reducer_index, key, known, ret_index))
+	if (find(fold, reducer_index, key, ret_index))
 		return 0;
 	return wfs_trace(add(fold, reducer_index, key, ret_index, error));
 }
@@ -153,9 +228,7 @@ int fold_touch_many(struct wfs_fold *fold, size_t reducer_index, struct wfs_byte
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error)
 {
-	int r = find(fold, reducer_index, key, fold->cells.count, ret_index)
-		? 0
-		: add(fold, reducer_index, key, ret_index, error);
+	int r = fold_touch_unread(fold, reducer_index, key, ret_index, error);
 
 	if (r || !fold_cell_at(fold, *ret_index)->live || fold_cell_at(fold, *ret_index)->loaded)
 		return wfs_trace(r);

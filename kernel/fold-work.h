@@ -19,6 +19,7 @@ struct fold_span {
 struct fold_cell {
 	size_t reducer_index;
 	struct fold_span key;
+	uint64_t name_hash;  /* of these two */
 	struct wfs_cell row; /* as it is in the store; its key is not used */
 	bool stored_live;    /* before the request */
 	bool live;
@@ -95,6 +96,8 @@ struct wfs_fold {
 	struct wfs_buffer text; /* keys and states */
 	struct wfs_buffer scratch;
 	struct fold_array cells;       /* struct fold_cell */
+	uint32_t *slots;               /* of a hash table: 1 + index of a cell, or 0; owned */
+	size_t slot_count;             /* a power of two, more than twice the cells; or 0 */
 	struct fold_array changes;     /* struct fold_change; those of one record are adjacent */
 	struct fold_array records;     /* struct fold_record */
 	struct fold_array undos;       /* struct fold_undo; while there are marks */
@@ -161,6 +164,9 @@ uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer r
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error);
 
+/** fold_forget_cells() - drop the entries behind the first @count, which nothing has changed. */
+void fold_forget_cells(struct wfs_fold *fold, size_t count);
+
 /** fold_set() - record @record gives a cell this state; the bytes that it has change nothing. */
 int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_bytes bytes,
 	struct wfs_error *error);
@@ -168,11 +174,8 @@ int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs
 /** fold_delete() - record @record deletes a cell. */
 int fold_delete(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error);
 
-/**
- * fold_touch_many() - the same as fold_touch for one of many cells
- * @known: how many of the fold's cells it can be one of; the state of another one is not read
- */
-int fold_touch_many(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t known,
+/** fold_touch_unread() - the same, for who does not look at its state, which is not read. */
+int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
 	size_t *ret_index, struct wfs_error *error);
 
 /** fold_load() - the document of a built-in reducer's cell. @ret_document: NULL: there is none; else

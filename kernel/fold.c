@@ -35,7 +35,7 @@ void wfs_fold_clear(struct wfs_fold *fold)
 		json_decref(fold_record_at(fold, i)->derived);
 	fold_asks_clear(fold);
 	fold->records.count = 0;
-	fold->cells.count = 0;
+	fold_forget_cells(fold, 0);
 	fold->changes.count = 0;
 	fold->applied_count = 0;
 	fold->steps = 0;
@@ -71,6 +71,7 @@ void wfs_fold_free(struct wfs_fold *fold)
 	wfs_fold_clear(fold);
 	free(fold->records.items);
 	free(fold->cells.items);
+	free(fold->slots);
 	free(fold->changes.items);
 	free(fold->undos.items);
 	free(fold->asks.items);

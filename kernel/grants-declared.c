@@ -19,12 +19,12 @@ int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error)
 	int r = 0;
 
 	for (size_t i = 0; !r && i < json_array_size(principals); i++)
-		r = grants_make_principal(fold, json_array_get(principals, i), 0, error);
+		r = grants_make_principal(fold, json_array_get(principals, i), error);
 	for (size_t i = 0; !r && i < json_array_size(grants); i++) {
 		const json_t *grant = json_array_get(grants, i);
 
 		r = grants_make_grant(
-			fold, json_string_value(json_object_get(grant, "name")), 0, grant, error);
+			fold, json_string_value(json_object_get(grant, "name")), grant, error);
 	}
 	return wfs_trace(r);
 }
@@ -58,7 +58,6 @@ static int add_principals(
 	struct wfs_fold *fold, const json_t *base, const json_t *declared, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *before = by_member(base, "id");
-	const size_t known = fold->cells.count;
 	uint64_t count = fold_live_count(fold, WFS_BUILTIN_PRINCIPAL);
 	int r = before ? 0 : fold_no_memory(error);
 
@@ -77,7 +76,7 @@ static int add_principals(
 		if (!r && count++ >= WFS_PRINCIPALS_MAX)
 			r = quota("principals", WFS_PRINCIPALS_MAX, error);
 		if (!r)
-			r = grants_make_principal(fold, json_array_get(declared, i), known, error);
+			r = grants_make_principal(fold, json_array_get(declared, i), error);
 	}
 	return wfs_trace(r);
 }
@@ -110,13 +109,12 @@ static int remove_grants(struct wfs_fold *fold, const json_t *base, const json_t
 }
 
 /* A grant that is declared anew, or otherwise than before. */
-static int add_grant(
-	struct wfs_fold *fold, const json_t *grant, size_t known, struct wfs_error *error)
+static int add_grant(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error)
 {
 	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
 	const char *name = text_of(grant, "name");
 	size_t cell;
-	int r = fold_touch_many(fold, reducer, wfs_bytes_text(name), known, &cell, error);
+	int r = fold_touch_unread(fold, reducer, wfs_bytes_text(name), &cell, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -125,15 +123,12 @@ static int add_grant(
 			"there is a grant '%s' already, which no manifest declares: revoke it or "
 			"name this one otherwise",
 			name);
-	/* The same cell: it is the last one, or one of the known. */
-	return wfs_trace(grants_make_grant(
-		fold, name, cell < known ? known : fold->cells.count, grant, error));
+	return wfs_trace(grants_make_grant(fold, name, grant, error));
 }
 
 static int add_grants(struct wfs_fold *fold, const json_t *before, const json_t *declared,
 	uint64_t count, struct wfs_error *error)
 {
-	const size_t known = fold->cells.count; /* those that were removed, among others */
 	size_t i;
 	json_t *grant;
 
@@ -147,7 +142,7 @@ static int add_grants(struct wfs_fold *fold, const json_t *before, const json_t 
 		if (count++ >= WFS_GRANTS_MAX)
 			r = quota("grants", WFS_GRANTS_MAX, error);
 		if (!r)
-			r = add_grant(fold, grant, known, error);
+			r = add_grant(fold, grant, error);
 		if (r)
 			return wfs_trace(r);
 	}

@@ -9,14 +9,13 @@
  *  Return: 0, -EEXIST (already_exists), … */
 int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
-/** grants_make_principal() - its cells, those of its account among them, which are not live yet. @principal: an action, or one of a
- *  manifest; @known: see fold_touch_many */
-int grants_make_principal(
-	struct wfs_fold *fold, const json_t *principal, size_t known, struct wfs_error *error);
+/** grants_make_principal() - its cells, those of its account among them, which are not live yet.
+ *  @principal: an action, or one of a manifest */
+int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error);
 
 /** grants_make_grant() - the same. @from: an action, or a grant of a manifest */
-int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
-	struct wfs_error *error);
+int grants_make_grant(
+	struct wfs_fold *fold, const char *name, const json_t *from, struct wfs_error *error);
 
 /**
  * grants_remove() - remove grants and all that was passed on from them

@@ -91,19 +91,18 @@ static int no_such(const char *what, const char *name, struct wfs_error *error)
 
 /* --- writing --- */
 
-/* A cell that is not live yet. @known: see fold_touch_many */
+/* A cell that is not live yet. */
 static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
-	size_t known, const json_t *document, struct wfs_error *error)
+	const json_t *document, struct wfs_error *error)
 {
 	size_t cell_index;
-	int r = fold_touch_many(
-		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), known, &cell_index, error);
+	int r = fold_touch_unread(
+		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell_index, error);
 
 	return wfs_trace(r ? r : fold_set_document(fold, 0, cell_index, document, error));
 }
 
-int grants_make_principal(
-	struct wfs_fold *fold, const json_t *principal, size_t known, struct wfs_error *error)
+int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error)
 {
 	const char *const id = json_string_value(json_object_get(principal, "id"));
 	WFS_AUTO_JSON json_t *document =
@@ -111,12 +110,12 @@ int grants_make_principal(
 
 	if (!document)
 		return fold_no_memory(error);
-	int r = make(fold, WFS_BUILTIN_PRINCIPAL, id, known, document, error);
-	return wfs_trace(r ? r : account_open(fold, id, principal, known, error));
+	int r = make(fold, WFS_BUILTIN_PRINCIPAL, id, document, error);
+	return wfs_trace(r ? r : account_open(fold, id, principal, error));
 }
 
-int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, const json_t *from,
-	struct wfs_error *error)
+int grants_make_grant(
+	struct wfs_fold *fold, const char *name, const json_t *from, struct wfs_error *error)
 {
 	static const char *const members[] = {
 		"budget", "cap", "expires_at_ns", "from", "params", "to"};
@@ -131,7 +130,7 @@ int grants_make_grant(struct wfs_fold *fold, const char *name, size_t known, con
 		if (value && json_object_set(document, members[i], value) < 0)
 			return fold_no_memory(error);
 	}
-	return wfs_trace(make(fold, WFS_BUILTIN_GRANT, name, known, document, error));
+	return wfs_trace(make(fold, WFS_BUILTIN_GRANT, name, document, error));
 }
 
 int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error)
@@ -166,7 +165,7 @@ static int fold_principal(
 	if (fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"a world has at most %d principals", WFS_PRINCIPALS_MAX);
-	r = grants_make_principal(fold, action, fold->cells.count, error);
+	r = grants_make_principal(fold, action, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:s}", "id", id);
@@ -274,8 +273,7 @@ static int fold_grant(
 	if (!r)
 		r = choose_name(fold, action, &name, error);
 	if (!r)
-		r = grants_make_grant(
-			fold, wfs_buffer_text(&name), fold->cells.count, action, error);
+		r = grants_make_grant(fold, wfs_buffer_text(&name), action, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:s}", "name", wfs_buffer_text(&name));
@@ -337,7 +335,6 @@ static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_e
 int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error)
 {
 	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
-	const size_t known = fold->cells.count; /* those of a charge */
 	WFS_AUTO_JSON json_t *passed_on = json_object();
 	WFS_AUTO_JSON json_t *removed = json_object();
 	int r = passed_on && removed ? find_passed_on(fold, passed_on, error)
@@ -351,7 +348,7 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 
 		if (json_object_get(removed, name))
 			continue;
-		r = fold_touch_many(fold, reducer, wfs_bytes_text(name), known, &cell_index, error);
+		r = fold_touch_unread(fold, reducer, wfs_bytes_text(name), &cell_index, error);
 		if (!r)
 			r = fold_delete(fold, 0, cell_index, error);
 		if (!r &&

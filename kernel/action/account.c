@@ -187,19 +187,19 @@ int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 
 /* --- both --- */
 
-/* Gives a cell that is not live yet its first state. @known: see fold_touch_many */
+/* Gives a cell that is not live yet its first state. */
 static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
-	size_t known, const json_t *document, struct wfs_error *error)
+	const json_t *document, struct wfs_error *error)
 {
 	size_t cell;
-	int r = fold_touch_many(
-		fold, fold_builtin(fold, reducer), wfs_bytes_text(id), known, &cell, error);
+	int r = fold_touch_unread(
+		fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
 
 	return wfs_trace(r ? r : fold_set_document(fold, 0, cell, document, error));
 }
 
-int account_open(struct wfs_fold *fold, const char *id, const json_t *account, size_t known,
-	struct wfs_error *error)
+int account_open(
+	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error)
 {
 	const json_t *const scrip = json_object_get(account, "scrip");
 	WFS_AUTO_JSON json_t *ledger = json_pack("{s:I}", "scrip", json_integer_value(scrip));
@@ -215,8 +215,8 @@ int account_open(struct wfs_fold *fold, const char *id, const json_t *account, s
 	}
 	if (!ledger || !resources)
 		return fold_no_memory(error);
-	int r = make(fold, WFS_BUILTIN_LEDGER, id, known, ledger, error);
+	int r = make(fold, WFS_BUILTIN_LEDGER, id, ledger, error);
 	if (!r && json_object_size(resources) > 0)
-		r = make(fold, WFS_BUILTIN_RESOURCE, id, known, resources, error);
+		r = make(fold, WFS_BUILTIN_RESOURCE, id, resources, error);
 	return wfs_trace(r);
 }

@@ -68,10 +68,9 @@ const char *wfs_action_artifact(const json_t *action);
 /**
  * account_open() - the account of a new principal
  * @account: object with `scrip` and `quotas`, if there are, which were checked (wfs_account_member)
- * @known: see fold_touch_many
  */
-int account_open(struct wfs_fold *fold, const char *id, const json_t *account, size_t known,
-	struct wfs_error *error);
+int account_open(
+	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 
 /* --- for kernel/fold.c: part of record 0 of a fold --- */
 

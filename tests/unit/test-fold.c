@@ -205,6 +205,21 @@ static void two_cells_of_one_record_are_both_changed(void **state)
 	assert_int_equal(folding->head.reducers[1].live_count, 1);
 }
 
+static void many_cells_are_each_found_again(void **state)
+{
+	struct folding *folding = *state;
+
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':1000}"), 0);
+	assert_int_equal(changes_of(folding).count, 1001);
+	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':1000}"), 0);
+	assert_int_equal(changes_of(folding).count, 0);
+	assert_int_equal(run(folding, "test/Do@1",
+				 "{'key':'b','op':'emit','n':1000,"
+				 "'value':{'key':'a.7','op':'add','n':1}}"),
+		0);
+	assert_int_equal(changes_of(folding).count, 2);
+}
+
 static void a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request(void **state)
 {
 	struct folding *folding = *state;
@@ -423,6 +438,7 @@ int main(void)
 		FOLDING(derived_events_are_counted_with_their_cause),
 		FOLDING(changes_tell_what_the_request_did_as_a_whole),
 		FOLDING(two_cells_of_one_record_are_both_changed),
+		FOLDING(many_cells_are_each_found_again),
 		FOLDING(a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request),
 		FOLDING(random_is_the_same_for_the_same_record),
 		FOLDING(an_event_whose_states_are_too_much_fails),
