@@ -103,6 +103,74 @@ static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_
 	return wfs_trace(wfs_version_read(fold->head->store, &version, &fold->text, error));
 }
 
+/* --- what can be taken back --- */
+
+struct fold_mark fold_mark(struct wfs_fold *fold)
+{
+	fold->mark_count++;
+	return (struct fold_mark){
+		.undo_count = fold->undos.count,
+		.cell_count = fold->cells.count,
+		.text_size = fold->text.size,
+	};
+}
+
+void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark)
+{
+	wfs_require(fold->mark_count > 0 && mark->undo_count <= fold->undos.count);
+	if (--fold->mark_count == 0)
+		fold->undos.count = 0;
+}
+
+void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark)
+{
+	while (fold->undos.count > mark->undo_count) {
+		const struct fold_undo *undo =
+			&((struct fold_undo *)fold->undos.items)[--fold->undos.count];
+
+		*fold_cell_at(fold, undo->cell) = undo->cell_before;
+		if (undo->made)
+			fold->changes.count = undo->change;
+		else
+			*fold_change_at(fold, undo->change) = undo->change_before;
+	}
+	fold_forget_cells(fold, mark->cell_count);
+	fold->text.size = mark->text_size;
+	fold_keep(fold, mark);
+}
+
+/* The change of a cell by this record, if there is one: what it does twice is one version. */
+static struct fold_change *change_of(
+	const struct wfs_fold *fold, size_t record, const struct fold_cell *cell)
+{
+	struct fold_change *last =
+		cell->change_end ? fold_change_at(fold, cell->change_end - 1) : NULL;
+
+	return last && last->record == record && fold_cell_at(fold, last->cell) == cell ? last
+											: NULL;
+}
+
+/* Keeps what the next change or reading of the cell takes the place of. */
+static int note_undo(struct wfs_fold *fold, size_t record, size_t cell_index)
+{
+	struct fold_undo *const undo =
+		fold->mark_count ? fold_array_add(&fold->undos, sizeof(*undo)) : NULL;
+	const struct fold_cell *const cell = fold_cell_at(fold, cell_index);
+	const struct fold_change *const change = change_of(fold, record, cell);
+
+	if (!undo)
+		return fold->mark_count ? -ENOMEM : 0;
+	*undo = (struct fold_undo){
+		.cell = cell_index,
+		.cell_before = *cell,
+		.change = change ? cell->change_end - 1 : fold->changes.count,
+		.made = !change,
+	};
+	if (change)
+		undo->change_before = *change;
+	return 0;
+}
+
 /* --- finding --- */
 
 /* Names are chosen by users: who has many with one hash slows down its own requests. */
@@ -228,10 +296,13 @@ int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_by
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error)
 {
+	const size_t count = fold->cells.count;
 	int r = fold_touch_unread(fold, reducer_index, key, ret_index, error);
 
 	if (r || !fold_cell_at(fold, *ret_index)->live || fold_cell_at(fold, *ret_index)->loaded)
 		return wfs_trace(r);
+	if (*ret_index < count && note_undo(fold, 0, *ret_index))
+		return fold_no_memory(error);
 	return wfs_trace(load_state(fold, fold_cell_at(fold, *ret_index), error));
 }
 
@@ -249,66 +320,6 @@ int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const cha
 }
 
 /* --- changing --- */
-
-size_t fold_mark(struct wfs_fold *fold)
-{
-	fold->mark_count++;
-	return fold->undos.count;
-}
-
-void fold_keep(struct wfs_fold *fold, size_t mark)
-{
-	wfs_require(fold->mark_count > 0 && mark <= fold->undos.count);
-	if (--fold->mark_count == 0)
-		fold->undos.count = 0;
-}
-
-void fold_take_back(struct wfs_fold *fold, size_t mark)
-{
-	while (fold->undos.count > mark) {
-		const struct fold_undo *undo =
-			&((struct fold_undo *)fold->undos.items)[--fold->undos.count];
-
-		*fold_cell_at(fold, undo->cell) = undo->cell_before;
-		if (undo->made)
-			fold->changes.count = undo->change;
-		else
-			*fold_change_at(fold, undo->change) = undo->change_before;
-	}
-	fold_keep(fold, mark);
-}
-
-/* The change of a cell by this record, if there is one: what it does twice is one version. */
-static struct fold_change *change_of(
-	const struct wfs_fold *fold, size_t record, const struct fold_cell *cell)
-{
-	struct fold_change *last =
-		cell->change_end ? fold_change_at(fold, cell->change_end - 1) : NULL;
-
-	return last && last->record == record && fold_cell_at(fold, last->cell) == cell ? last
-											: NULL;
-}
-
-/* Keeps what the next change of the cell takes the place of. */
-static int note_undo(struct wfs_fold *fold, size_t record, size_t cell_index)
-{
-	struct fold_undo *const undo =
-		fold->mark_count ? fold_array_add(&fold->undos, sizeof(*undo)) : NULL;
-	const struct fold_cell *const cell = fold_cell_at(fold, cell_index);
-	const struct fold_change *const change = change_of(fold, record, cell);
-
-	if (!undo)
-		return fold->mark_count ? -ENOMEM : 0;
-	*undo = (struct fold_undo){
-		.cell = cell_index,
-		.cell_before = *cell,
-		.change = change ? cell->change_end - 1 : fold->changes.count,
-		.made = !change,
-	};
-	if (change)
-		undo->change_before = *change;
-	return 0;
-}
 
 static struct fold_change *add_change(struct wfs_fold *fold, size_t record, size_t cell_index)
 {

@@ -39,12 +39,12 @@ struct fold_change {
 	struct fold_span state;
 };
 
-/* What a change took the place of, so that it can be taken back. */
+/* What a change, or the reading of a state, took the place of, so that it can be taken back. */
 struct fold_undo {
 	size_t cell;
 	struct fold_cell cell_before;
 	size_t change; /* index of the change that was made, or made another */
-	bool made;     /* it was made: there was none before */
+	bool made;     /* there was none before */
 	struct fold_change change_before;
 };
 
@@ -78,6 +78,13 @@ struct fold_outcome {
 	json_t *action;           /* as the record has it; NULL: as it came */
 	json_t *result;  /* members that the record's result has beside ok and error_code */
 	bool unrecorded; /* nothing changed that anybody could want to know of */
+};
+
+/* Where a fold stood. Plain value. */
+struct fold_mark {
+	size_t undo_count;
+	size_t cell_count;
+	size_t text_size; /* bytes */
 };
 
 /* A growing array: `items` are owned. */
@@ -191,13 +198,14 @@ int fold_set_document(struct wfs_fold *fold, size_t record, size_t cell_index,
  * fold_mark() - from here on what is changed can be taken back
  * Marks nest; each is ended by one of the next two, the newest first.
  */
-size_t fold_mark(struct wfs_fold *fold);
+struct fold_mark fold_mark(struct wfs_fold *fold);
 
 /** fold_keep() - end a mark. */
-void fold_keep(struct wfs_fold *fold, size_t mark);
+void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_take_back() - end a mark, and take back all changes since. */
-void fold_take_back(struct wfs_fold *fold, size_t mark);
+/** fold_take_back() - end a mark; the fold is as it was there: neither changes since nor what was
+ *  touched and read for them are held any more, or count. */
+void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
 
 /** fold_hash_changes() - end a record: its changes are those from index @first on. */
 int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first);

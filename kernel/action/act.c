@@ -179,7 +179,7 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 static int run(struct act *act, const json_t *action, json_t *record, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *params = params_of(action);
-	const size_t mark = fold_mark(act->fold);
+	const struct fold_mark mark = fold_mark(act->fold);
 
 	act->price_paid = -1;
 	if (!params || !record || json_object_update(record, (json_t *)action) < 0)
@@ -189,9 +189,9 @@ static int run(struct act *act, const json_t *action, json_t *record, struct wfs
 	act->sent = NULL;
 	/* An invocation has taken back all but its own record. */
 	if (r && wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
-		fold_take_back(act->fold, mark);
+		fold_take_back(act->fold, &mark);
 	else
-		fold_keep(act->fold, mark);
+		fold_keep(act->fold, &mark);
 	return wfs_trace(r);
 }
 

@@ -84,7 +84,12 @@ static int ask(struct act *act, const struct artifact *contract, const json_t *a
 		return json_object_set_new(nest->stopped_checks, number, json_string(stopped)) < 0
 			? fold_no_memory(error)
 			: say(reason, stopped);
-	if (!run_check(act, contract, arguments, &call, ret_verdict, &failure))
+	/* It changes nothing, and what it has read must not count: one that was ended reads nothing
+	 * when it is folded again. */
+	const struct fold_mark mark = fold_mark(act->fold);
+	int r = run_check(act, contract, arguments, &call, ret_verdict, &failure);
+	fold_take_back(act->fold, &mark);
+	if (!r)
 		return 0;
 	if (invoke_fails_all(&failure)) {
 		*error = failure;

@@ -121,8 +121,9 @@ struct running {
 	const struct artifact *artifact;
 	const char *method;
 	const json_t *args;
-	size_t number;      /* within the nest */
-	size_t check_count; /* of the nest, when it began */
+	size_t number;       /* within the nest */
+	size_t check_count;  /* of the nest, when it began */
+	size_t action_count; /* the same */
 	enum wfs_lua_failure failure;
 };
 
@@ -233,6 +234,7 @@ static int note(struct act *act, const struct running *running, int64_t duration
 	if (stopped) {
 		nest->count = running->number + 1;
 		forget_checks(nest, running->check_count);
+		nest->action_count = running->action_count;
 		while (json_array_size(nest->nested) > running->number)
 			(void)json_array_remove(nest->nested, json_array_size(nest->nested) - 1);
 	}
@@ -266,6 +268,7 @@ static int begin(struct act *act, struct running *running, struct wfs_error *err
 			INVOKE_COUNT_MAX);
 	running->number = nest->count++;
 	running->check_count = nest->check_count;
+	running->action_count = nest->action_count;
 	return running->number > 0 && json_array_append_new(nest->nested, json_object()) < 0
 		? fold_no_memory(error)
 		: 0;
@@ -292,7 +295,7 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 
 	if (r)
 		return wfs_trace(r);
-	const size_t mark = fold_mark(act->fold);
+	const struct fold_mark mark = fold_mark(act->fold);
 	const int64_t start = wfs_clock_monotonic_ns();
 	int run = run_or_stop(act, running, &invoked, &failure);
 	const json_t *const recorded =
@@ -300,9 +303,9 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 	const int64_t duration_ms = recorded ? json_integer_value(recorded)
 					     : (wfs_clock_monotonic_ns() - start) / 1000000;
 	if (run)
-		fold_take_back(act->fold, mark);
+		fold_take_back(act->fold, &mark);
 	else
-		fold_keep(act->fold, mark);
+		fold_keep(act->fold, &mark);
 	if (!run || !invoke_fails_all(&failure))
 		r = finish(act, running, duration_ms, &failure, error);
 	if (r || run) {

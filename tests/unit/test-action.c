@@ -504,6 +504,40 @@ static void a_bound_that_ends_a_nested_call_is_folded_again(void **state)
 		"bytes of memory");
 }
 
+static void actions_that_a_bound_has_ended_are_not_counted(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'greedy','code':'function run() local t = {} "
+		      "for i = 1, 1000 do kernel_actions.noop() end "
+		      "for i = 1, 1e9 do t[i] = {i} end end'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'careful','code':'function run() local n = 0 "
+		      "invoke(\\'greedy\\') "
+		      "for i = 1, 100 do if kernel_actions.noop().ok then n = n + 1 end end "
+		      "kernel_actions.write_artifact{artifact_id=\\'kept\\', content=n} "
+		      "return n end'"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'careful'"),
+		"{'price_paid':0,'result':100}");
+}
+
+/* 20 times 4.5 MB, which would be more than a fold holds. */
+static void what_is_taken_back_takes_no_room(void **state)
+{
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'large','code':'function run() "
+		      "local ok = true local s = string.rep(\\'x\\', 500000) "
+		      "for i = 1, 9 do "
+		      "ok = kernel_actions.write_artifact{artifact_id=\\'l\\' .. i, content=s}.ok "
+		      "and ok end "
+		      "if ok then error(\\'no\\') end end'"));
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'again','code':'function run() local last "
+		      "for i = 1, 20 do last = invoke(\\'large\\').error end "
+		      "return last.message end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'again'"),
+		"{'price_paid':0,'result':'large:1: no'}");
+}
+
 static void the_original_principal_pays_for_all(void **state)
 {
 	assert_done(*state, "alice",
@@ -606,6 +640,8 @@ int main(void)
 		TEST(a_nested_call_fails_alone),
 		TEST(the_sixth_call_within_calls_is_refused),
 		TEST(a_bound_that_ends_a_nested_call_is_folded_again),
+		TEST(actions_that_a_bound_has_ended_are_not_counted),
+		TEST(what_is_taken_back_takes_no_room),
 		TEST(the_original_principal_pays_for_all),
 		TEST(describe_runs_no_code),
 		TEST(arguments_fit_the_interface),
