@@ -10,11 +10,10 @@
 /* Everybody but the owner pays, the owner is paid. */
 static int pay_to_read(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
-	const int64_t price = artifact_number(artifact, "read_price");
+	const int64_t price = artifact_price(act, artifact, "read_price");
 
 	act->price_paid = 0;
-	if (price == 0 || strcmp(act->payer, artifact->owner) == 0 ||
-		strcmp(act->actor, artifact->owner) == 0)
+	if (price == 0)
 		return 0;
 	int r = account_move(act->fold, act->payer, artifact->owner, price, error);
 	if (r)

@@ -238,8 +238,11 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 	outcome->result = json_object();
 	if (!outcome->result || add_nest(act, outcome->result) < 0 ||
 		(act->price_paid > 0 &&
-			json_object_set_new(
-				outcome->result, "price_paid", json_integer(act->price_paid)) < 0))
+			json_object_set_new(outcome->result, "price_paid",
+				json_integer(act->price_paid)) < 0) ||
+		(act->scrip_minted > 0 &&
+			json_object_set_new(outcome->result, "scrip_minted",
+				json_integer(act->scrip_minted)) < 0))
 		return fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
@@ -288,22 +291,4 @@ int act_action_noop(struct act *act, struct wfs_error *error)
 	act->unrecorded = true;
 	snprintf(act->message, sizeof(act->message), "nothing was done");
 	return 0;
-}
-
-static int not_enabled(const char *what, struct wfs_error *error)
-{
-	return wfs_error_set(
-		error, WFS_E_NOT_ENABLED, "the action '%s' is not enabled in this version", what);
-}
-
-int act_action_submit_to_mint(struct act *act, struct wfs_error *error)
-{
-	(void)act;
-	return not_enabled("submit_to_mint", error);
-}
-
-int act_action_cancel_mint(struct act *act, struct wfs_error *error)
-{
-	(void)act;
-	return not_enabled("cancel_mint", error);
 }

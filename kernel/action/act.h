@@ -38,6 +38,7 @@ struct act {
 	json_t *data;       /* owned; NULL: null */
 	json_t *details;    /* of a refusal; owned, may be NULL */
 	int64_t price_paid; /* -1: it has none */
+	int64_t scrip_minted;
 	bool unrecorded;    /* it only read */
 	bool refused_again; /* as its record tells; nothing was computed */
 };
@@ -125,6 +126,10 @@ int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct 
 
 /** artifact_number() - an integer member of its document; 0 when it is absent. */
 int64_t artifact_number(const struct artifact *artifact, const char *member);
+
+/** artifact_price() - what a price of its document is for who acts: nothing for its owner, and for the
+ *  mint, which only tries it. @member: read_price or invoke_price */
+int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member);
 
 /** artifact_text() - its content or code (@reducer); empty when there is none. Borrowed until the
  *  fold changes something. */

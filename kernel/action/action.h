@@ -14,6 +14,7 @@
  *                            invoke_price, metadata, owner, read_price, type, updated_at}
  *   sys.deleted, key id:    {deleted_at, deleted_by}    of an id that was an artifact's
  *   sys.content, sys.code, key id: the bytes; shown as files of the artifact alone
+ *   sys.mint, key submission id: a bid; see kernel/action/mint.h
  *
  * In a record, content and code stand as {hash, size}.
  * Source: spec 4.
@@ -31,6 +32,7 @@ enum {
 	WFS_ARTIFACT_DEPENDENCIES_MAX = 64,  /* that one lists */
 	WFS_ARTIFACT_DEPTH_MAX = 10,         /* of dependencies, one behind the other */
 	WFS_ARTIFACT_DETAILS_MAX = 64 << 10, /* bytes of interface, and of metadata */
+	WFS_MINT_PENDING_MAX = 65536,        /* bids that wait for one auction */
 };
 
 /* A content or code that a record names. Plain value; borrowed. */

@@ -103,6 +103,15 @@ int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_
 
 /* --- content and code --- */
 
+int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member)
+{
+	return strcmp(act->payer, artifact->owner) == 0 ||
+			strcmp(act->actor, artifact->owner) == 0 ||
+			strcmp(act->payer, WFS_PRINCIPAL_MINT) == 0
+		? 0
+		: artifact_number(artifact, member);
+}
+
 int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_bytes *ret_bytes, struct wfs_error *error)
 {

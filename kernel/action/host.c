@@ -173,10 +173,7 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 	if (r)
 		return r > 0 ? 0 : r;
 	r = artifact_permit(&self, &artifact, ARTIFACT_USE_READ, asked->error);
-	if (r == -EACCES ||
-		(!r && artifact_number(&artifact, "read_price") > 0 &&
-			strcmp(artifact.owner, self.actor) != 0 &&
-			strcmp(artifact.owner, self.payer) != 0))
+	if (r == -EACCES || (!r && artifact_price(&self, &artifact, "read_price") > 0))
 		return 0;
 	if (!r)
 		r = artifact_text(

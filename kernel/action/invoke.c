@@ -94,15 +94,6 @@ static int check_interface(const struct artifact *artifact, const char *method, 
 		 : 0;
 }
 
-/* --- its price --- */
-
-static int64_t price_of(const struct act *act, const struct artifact *artifact)
-{
-	return strcmp(act->payer, artifact->owner) == 0 || strcmp(act->actor, artifact->owner) == 0
-		? 0
-		: artifact_number(artifact, "invoke_price");
-}
-
 /* --- the run --- */
 
 void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32])
@@ -167,7 +158,7 @@ static int run_code(
 static int run_paid(
 	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
 {
-	const int64_t price = price_of(act, running->artifact);
+	const int64_t price = artifact_price(act, running->artifact, "invoke_price");
 	int r = check_interface(running->artifact, running->method, running->args, error);
 
 	if (!r && price > 0)
@@ -296,16 +287,19 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 	if (r)
 		return wfs_trace(r);
 	const struct fold_mark mark = fold_mark(act->fold);
+	const size_t submission_count = act->nest->submission_count;
 	const int64_t start = wfs_clock_monotonic_ns();
 	int run = run_or_stop(act, running, &invoked, &failure);
 	const json_t *const recorded =
 		json_object_get(recorded_of(act, running->number), "duration_ms");
 	const int64_t duration_ms = recorded ? json_integer_value(recorded)
 					     : (wfs_clock_monotonic_ns() - start) / 1000000;
-	if (run)
+	if (run) {
 		fold_take_back(act->fold, &mark);
-	else
+		act->nest->submission_count = submission_count;
+	} else {
 		fold_keep(act->fold, &mark);
+	}
 	if (!run || !invoke_fails_all(&failure))
 		r = finish(act, running, duration_ms, &failure, error);
 	if (r || run) {
@@ -316,6 +310,28 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 	}
 	*ret_invoked = invoked;
 	return 0;
+}
+
+int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
+	const json_t *args, json_t **ret_result, struct wfs_error *error)
+{
+	ACT_AUTO struct act trial = {
+		.fold = act->fold,
+		.actor = WFS_PRINCIPAL_MINT,
+		.payer = WFS_PRINCIPAL_MINT,
+		.nest = act->nest,
+	};
+	struct running running = {.artifact = artifact, .method = method, .args = args};
+	struct invoked invoked = {.result = NULL};
+	const struct fold_mark mark = fold_mark(act->fold);
+	const size_t submission_count = act->nest->submission_count;
+	int r = run_artifact(&trial, &running, &invoked, error);
+
+	fold_take_back(act->fold, &mark);
+	act->nest->submission_count = submission_count;
+	if (!r)
+		*ret_result = invoked.result;
+	return wfs_trace(r);
 }
 
 static int describe(const struct artifact *artifact, json_t **ret_result, struct wfs_error *error)

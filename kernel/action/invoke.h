@@ -26,6 +26,7 @@ struct nest {
 	size_t count;
 	size_t check_count;
 	size_t action_count;
+	size_t submission_count; /* to the mint, of those that stand */
 };
 
 /* Code that runs. On the C stack. */
@@ -87,6 +88,11 @@ struct invoked {
  */
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error);
+
+/** invoke_on_trial() - the same by the mint: whoever it is for, at no price, and all of it is taken
+ *  back, so that only the record's result tells of it. @artifact: executable */
+int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
+	const json_t *args, json_t **ret_result, struct wfs_error *error);
 
 /** action_seed() - of ctx.random(): @place differs from call to call of one record. */
 void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32]);

@@ -130,27 +130,32 @@
 	P(effect, TEXT, submission_id, REQUIRED, "as submit_to_mint has given it") \
 	P(effect, VALUE, reasoning, OPTIONAL, "why")
 
+#define WFS_PARAMS_RESOLVE_MINT(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
+
 /*
  * X(constant, member of struct wfs_params, effect kind, type of the capability that covers it,
  *   who may ask for it, shape of the receipt, params, what it does)
  * Who: `both` plans and reducers, or only plans (`plan-only`, in the seed's words). What reducers may
  * ask for is answered within the kernel.
  */
-#define WFS_ACTION(X, constant, name, help)                                              \
-	X(ACTION_##constant, action_##name, "action." #name, "act", "plan-only", action, \
+#define WFS_ACTION(X, constant, name, cap_type, help)                                       \
+	X(ACTION_##constant, action_##name, "action." #name, cap_type, "plan-only", action, \
 		WFS_PARAMS_##constant, help)
-#define WFS_ACTIONS(X)                                                                             \
-	WFS_ACTION(X, NOOP, noop, "do nothing")                                                    \
-	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "read an artifact, at its price")              \
-	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "make an artifact, or change what is given") \
-	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "replace a text in the content")               \
-	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "delete an artifact for good")             \
-	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "run an artifact's code, at its price")    \
-	WFS_ACTION(X, QUERY_KERNEL, query_kernel, "ask about the world; nothing changes")          \
-	WFS_ACTION(X, TRANSFER, transfer, "give scrip, or quota")                                  \
-	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "give an artifact away")             \
-	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "bid for a score of an artifact")            \
-	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "take a bid back")
+#define WFS_ACTIONS(X)                                                                           \
+	WFS_ACTION(X, NOOP, noop, "act", "do nothing")                                           \
+	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "act", "read an artifact, at its price")     \
+	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "act",                                     \
+		"make an artifact, or change what is given")                                     \
+	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "act", "replace a text in the content")      \
+	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "act", "delete an artifact for good")    \
+	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "act",                                   \
+		"run an artifact's code, at its price")                                          \
+	WFS_ACTION(X, QUERY_KERNEL, query_kernel, "act", "ask about the world; nothing changes") \
+	WFS_ACTION(X, TRANSFER, transfer, "act", "give scrip, or quota")                         \
+	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "act", "give an artifact away")    \
+	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "act", "bid for a score of an artifact")   \
+	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "act", "take a bid back")                        \
+	WFS_ACTION(X, RESOLVE_MINT, resolve_mint, "admin", "end the auction of the mint")
 #define WFS_EFFECTS(X)                                                                             \
 	X(INTROSPECT_MANIFEST, introspect_manifest, "introspect.manifest", "query", "both",        \
 		introspect_manifest, WFS_PARAMS_MANIFEST, "read the manifest")                     \

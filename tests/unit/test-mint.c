@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mint: bids, auctions, scores; each as sent, and folded again. */
+#include "tests/unit/action-fixture.h"
+#include "tests/unit/cells-fixture.h"
+
+#include "kernel/manifest/grant.h"
+
+#define SUBMIT(id, bid) ACTION("submit_to_mint", "'artifact_id':'" id "','bid':" bid)
+#define CANCEL(id) ACTION("cancel_mint", "'submission_id':'" id "'")
+#define RESOLVE "{'action_type':'resolve_mint'}"
+
+/* Its code gives what it is given; `tests` says of how many tests it passes how many. */
+#define ECHO "'code':'function run(x) return x end'"
+#define PASSES "{'args':[1],'result':1}"
+#define FAILS "{'args':[1],'result':2}"
+#define TESTS(tests) "'interface':{'tests':[" tests "]}"
+
+#define NOBODY_WON                                                                           \
+	"{'artifact_id':null,'distributed':{},'price_paid':0,'score':0,'score_reason':null," \
+	"'scrip_minted':0,'winner_id':null,'winning_bid':0}"
+
+static int64_t sum_of(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+	struct wfs_cell cell;
+	int64_t sum = 0;
+
+	assert_int_equal(wfs_view_builtin(&view, WFS_BUILTIN_LEDGER, &reducer), 0);
+	assert_int_equal(wfs_cell_walk_init(&walk, view.txn, reducer.reducer_id, 0), 0);
+	while (wfs_cell_walk_next(&walk, &cell) > 0) {
+		WFS_AUTO_JSON json_t *state = NULL;
+
+		assert_int_equal(wfs_version_get(view.txn, cell.head_vid, &version), 0);
+		assert_int_equal(
+			wfs_json_parse(version.bytes.data, version.bytes.size, &state, NULL), 0);
+		sum += json_integer_value(json_object_get(state, "scrip"));
+	}
+	return sum;
+}
+
+/* The submission's id is that of the record that is written next. */
+static char *submit(
+	struct world_fixture *fixture, const char *principal, const char *artifact, int bid)
+{
+	WFS_AUTO_FREE char *action = NULL;
+	WFS_AUTO_FREE char *expected = NULL;
+	char *id = NULL;
+
+	assert_true(asprintf(&id, "mint_%llu", (unsigned long long)height_of(fixture)) > 0);
+	assert_true(
+		asprintf(&action, "{'action_type':'submit_to_mint','artifact_id':'%s','bid':%d}",
+			artifact, bid) > 0);
+	assert_true(asprintf(&expected, "{'submission_id':'%s'}", id) > 0);
+	assert_data(fixture, principal, action, expected);
+	return id;
+}
+
+/* One whose name does not matter. */
+static void bid(
+	struct world_fixture *fixture, const char *principal, const char *artifact, int scrip)
+{
+	free(submit(fixture, principal, artifact, scrip));
+}
+
+static void assert_cancelled(struct world_fixture *fixture, const char *principal, const char *id)
+{
+	WFS_AUTO_FREE char *action = NULL;
+
+	assert_true(asprintf(&action, CANCEL("%s"), id) > 0);
+	assert_done(fixture, principal, action);
+}
+
+static void assert_not_cancelled(struct world_fixture *fixture, const char *principal,
+	const char *id, enum wfs_error_code code, const char *message)
+{
+	WFS_AUTO_FREE char *action = NULL;
+
+	assert_true(asprintf(&action, CANCEL("%s"), id) > 0);
+	assert_fails(fixture, principal, action, code, message);
+}
+
+static void assert_status(struct world_fixture *fixture, const char *id, const char *expected)
+{
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.mint", id);
+	WFS_AUTO_JSON json_t *state = text ? json_of(text) : NULL;
+
+	assert_non_null(state);
+	assert_string_equal(json_string_value(json_object_get(state, "status")), expected);
+	assert_string_equal(json_string_value(json_object_get(state, "submission_id")), id);
+	assert_true(!json_object_get(state, "resolved_at") == (strcmp(expected, "pending") == 0));
+}
+
+/* --- bids --- */
+
+static void what_is_bid_is_held_and_given_back(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'art'," ECHO));
+	const int64_t sum = sum_of(*state);
+	WFS_AUTO_FREE char *id = submit(*state, "alice", "art", 30);
+
+	assert_int_equal(scrip_of(*state, "alice"), 70);
+	assert_int_equal(scrip_of(*state, "mint"), 30);
+	assert_int_equal(sum_of(*state), sum);
+	assert_status(*state, id, "pending");
+
+	assert_cancelled(*state, "alice", id);
+	assert_int_equal(scrip_of(*state, "alice"), 100);
+	assert_int_equal(scrip_of(*state, "mint"), 0);
+	assert_status(*state, id, "cancelled");
+	assert_not_cancelled(*state, "alice", id, WFS_E_NO_CHANGE, "its status is 'cancelled'");
+	assert_data(*state, "tester", RESOLVE, NOBODY_WON);
+}
+
+static void only_owners_bid_for_what_is_executable(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'art'," ECHO));
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x'"));
+
+	assert_fails(*state, "bob", SUBMIT("art", "5"), WFS_E_NOT_AUTHORIZED, "is not its owner");
+	assert_fails(*state, "alice", SUBMIT("doc", "5"), WFS_E_INVALID_TYPE, "not executable");
+	assert_fails(*state, "alice", SUBMIT("none", "5"), WFS_E_NOT_FOUND, "'none' not found");
+	assert_fails(*state, "alice", SUBMIT("art", "0"), WFS_E_INVALID_ARGUMENT, "1 or more");
+	assert_fails(*state, "alice", SUBMIT("art", "101"), WFS_E_INSUFFICIENT_FUNDS,
+		"has 100 scrip, 101 needed");
+	assert_fails(*state, "alice", "{'action_type':'submit_to_mint','artifact_id':'art'}",
+		WFS_E_MISSING_ARGUMENT, "bid");
+	assert_int_equal(scrip_of(*state, "alice"), 100);
+}
+
+static void nobody_else_cancels_a_bid(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'art'," ECHO));
+	WFS_AUTO_FREE char *id = submit(*state, "alice", "art", 30);
+
+	assert_not_cancelled(*state, "bob", id, WFS_E_NOT_AUTHORIZED, "somebody else");
+	assert_not_cancelled(*state, "bob", "mint_0", WFS_E_NOT_FOUND, "'mint_0' not found");
+	assert_not_cancelled(*state, "bob", "../x", WFS_E_NOT_FOUND, "not found");
+	assert_status(*state, id, "pending");
+}
+
+/* --- auctions --- */
+
+/* Of alice and bob, with a score of 85: 6 of 7 tests. */
+static void two_artifacts(struct world_fixture *fixture)
+{
+	assert_done(fixture, "alice", WRITE("'artifact_id':'art_1'," ECHO));
+	assert_done(fixture, "bob",
+		WRITE("'artifact_id':'art_2'," ECHO "," TESTS(
+			PASSES "," PASSES "," PASSES "," FAILS "," PASSES "," PASSES "," PASSES)));
+}
+
+static void the_highest_bid_wins_and_pays_the_second(void **state)
+{
+	two_artifacts(*state);
+	const int64_t sum = sum_of(*state);
+	WFS_AUTO_FREE char *first = submit(*state, "alice", "art_1", 30);
+	WFS_AUTO_FREE char *second = submit(*state, "bob", "art_2", 40);
+
+	assert_data(*state, "tester", RESOLVE,
+		"{'artifact_id':'art_2','distributed':{'alice':15,'operator':15},'price_paid':30,"
+		"'score':85,'score_reason':'6 of 7 tests passed; number 4 failed: another result',"
+		"'scrip_minted':8,'winner_id':'bob','winning_bid':40}");
+	assert_status(*state, first, "lost");
+	assert_status(*state, second, "won");
+	assert_int_equal(scrip_of(*state, "alice"), 115);
+	assert_int_equal(scrip_of(*state, "bob"), 28);
+	assert_int_equal(scrip_of(*state, "operator"), 15);
+	assert_int_equal(scrip_of(*state, "mint"), 0);
+	assert_int_equal(sum_of(*state), sum + 8);
+}
+
+static void the_record_and_the_bid_tell_what_was_minted(void **state)
+{
+	two_artifacts(*state);
+	WFS_AUTO_FREE char *id = submit(*state, "bob", "art_2", 40);
+	assert_message(*state, "tester", RESOLVE,
+		"'bob' won with art_2 and paid 1; score 85, 8 scrip minted");
+
+	WFS_AUTO_FREE char *text = state_at(*state, WFS_HEIGHT_HEAD, "sys.mint", id);
+	assert_non_null(strstr(text, "\"price_paid\":1,"));
+	assert_non_null(strstr(text, "\"score\":85,"));
+	assert_non_null(strstr(text, "\"scrip_minted\":8,"));
+	struct wfs_record_parsed record = record_at(*state, height_of(*state) - 1);
+	const json_t *const result =
+		json_object_get(json_object_get(record.json, "body"), "result");
+	assert_int_equal(json_integer_value(json_object_get(result, "scrip_minted")), 8);
+	assert_int_equal(json_integer_value(json_object_get(result, "price_paid")), 1);
+	wfs_record_parsed_done(&record);
+}
+
+static void the_earliest_of_equal_bids_wins(void **state)
+{
+	two_artifacts(*state);
+	WFS_AUTO_FREE char *lower = submit(*state, "bob", "art_2", 20);
+	WFS_AUTO_FREE char *first = submit(*state, "alice", "art_1", 30);
+	WFS_AUTO_FREE char *second = submit(*state, "bob", "art_2", 30);
+
+	assert_message(*state, "tester", RESOLVE,
+		"'alice' won with art_1 and paid 30; score 0, 0 scrip minted");
+	assert_status(*state, lower, "lost");
+	assert_status(*state, first, "won");
+	assert_status(*state, second, "lost");
+	assert_int_equal(scrip_of(*state, "bob"), 65);
+}
+
+static void a_single_bidder_pays_one(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'art'," ECHO
+		      "," TESTS(PASSES "," PASSES "," PASSES "," PASSES "," FAILS)));
+	bid(*state, "alice", "art", 20);
+
+	assert_data(*state, "tester", RESOLVE,
+		"{'artifact_id':'art','distributed':{'bob':1},'price_paid':1,'score':80,"
+		"'score_reason':'4 of 5 tests passed; number 5 failed: another result',"
+		"'scrip_minted':8,'winner_id':'alice','winning_bid':20}");
+	assert_int_equal(scrip_of(*state, "alice"), 107);
+}
+
+static void what_is_left_over_is_for_the_first_in_order_of_ids(void **state)
+{
+	two_artifacts(*state);
+	assert_done(*state, "tester", "{'action_type':'principal','id':'dave'}");
+	assert_done(*state, "tester", "{'action_type':'principal','id':'aaron'}");
+	bid(*state, "alice", "art_1", 11);
+	bid(*state, "bob", "art_2", 40);
+
+	assert_done(*state, "tester", RESOLVE);
+	assert_int_equal(scrip_of(*state, "aaron"), 5);
+	assert_int_equal(scrip_of(*state, "alice"), 102);
+	assert_int_equal(scrip_of(*state, "dave"), 2);
+	assert_int_equal(scrip_of(*state, "operator"), 2);
+}
+
+static void without_bids_nothing_is_done(void **state)
+{
+	const uint64_t height = height_of(*state);
+
+	assert_data(*state, "tester", RESOLVE, NOBODY_WON);
+	assert_message(*state, "tester", RESOLVE, "No submissions");
+	assert_int_equal(height_of(*state), height);
+}
+
+static void what_is_not_as_it_was_submitted_is_void(void **state)
+{
+	two_artifacts(*state);
+	assert_done(*state, "alice", WRITE("'artifact_id':'gone'," ECHO));
+	assert_done(*state, "alice", WRITE("'artifact_id':'given'," ECHO));
+	assert_done(*state, "alice", WRITE("'artifact_id':'idle'," ECHO));
+	WFS_AUTO_FREE char *gone = submit(*state, "alice", "gone", 25);
+	WFS_AUTO_FREE char *given = submit(*state, "alice", "given", 24);
+	WFS_AUTO_FREE char *idle = submit(*state, "alice", "idle", 23);
+	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'gone'"));
+	assert_done(
+		*state, "alice", ACTION("transfer_ownership", "'artifact_id':'given','to':'bob'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'idle','executable':false"));
+
+	assert_message(*state, "tester", RESOLVE, "No submissions that stand: all were given back");
+	assert_status(*state, gone, "void");
+	assert_status(*state, given, "void");
+	assert_status(*state, idle, "void");
+	assert_int_equal(scrip_of(*state, "alice"), 100);
+	assert_int_equal(scrip_of(*state, "mint"), 0);
+}
+
+static void what_is_void_does_not_count(void **state)
+{
+	two_artifacts(*state);
+	assert_done(*state, "alice", WRITE("'artifact_id':'gone'," ECHO));
+	bid(*state, "alice", "gone", 50);
+	bid(*state, "bob", "art_2", 40);
+	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'gone'"));
+
+	assert_message(*state, "tester", RESOLVE,
+		"'bob' won with art_2 and paid 1; score 85, 8 scrip minted");
+}
+
+static void a_later_bid_is_for_the_next_auction(void **state)
+{
+	two_artifacts(*state);
+	WFS_AUTO_FREE char *first = submit(*state, "alice", "art_1", 30);
+	assert_done(*state, "tester", RESOLVE);
+	WFS_AUTO_FREE char *second = submit(*state, "bob", "art_2", 10);
+
+	assert_message(*state, "tester", RESOLVE,
+		"'bob' won with art_2 and paid 1; score 85, 8 scrip minted");
+	assert_status(*state, first, "won");
+	assert_status(*state, second, "won");
+}
+
+/* --- code that bids --- */
+
+static void code_bids_from_its_own_wallet(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'shop','code':'function run() "
+		      "kernel_actions.write_artifact{artifact_id=\\'mine\\', "
+		      "code=\\'function run() end\\'} "
+		      "local a = kernel_actions.submit_for_mint(\\'mine\\', 3) "
+		      "local b = kernel_actions.submit_to_mint{artifact_id=\\'mine\\', bid=4} "
+		      "local c = kernel_actions.submit_to_mint{artifact_id=\\'mine\\', bid=5} "
+		      "local d = kernel_actions.cancel_mint(b.data.submission_id) "
+		      "local e = kernel_actions.submit_for_mint(\\'shop\\', 1) "
+		      "return {d.ok, e.error.code} end'"));
+	assert_done(*state, "alice", ACTION("transfer", "'to':'shop','amount':20"));
+	const unsigned long long seq = height_of(*state);
+	WFS_AUTO_FREE char *first = NULL;
+	WFS_AUTO_FREE char *second = NULL;
+	WFS_AUTO_FREE char *third = NULL;
+	assert_true(asprintf(&first, "mint_%llu", seq) > 0);
+	assert_true(asprintf(&second, "mint_%llu.1", seq) > 0);
+	assert_true(asprintf(&third, "mint_%llu.2", seq) > 0);
+
+	assert_data(*state, "bob", INVOKE("'artifact_id':'shop'"),
+		"{'price_paid':0,'result':[true,'not_authorized']}");
+	assert_status(*state, first, "pending");
+	assert_status(*state, second, "cancelled");
+	assert_status(*state, third, "pending");
+	assert_int_equal(scrip_of(*state, "shop"), 12);
+	assert_data(*state, "tester", RESOLVE,
+		"{'artifact_id':'mine','distributed':{'alice':1,'bob':1,'operator':1},"
+		"'price_paid':3,'score':0,'score_reason':'its interface declares no tests',"
+		"'scrip_minted':0,'winner_id':'shop','winning_bid':5}");
+	assert_int_equal(scrip_of(*state, "shop"), 17);
+}
+
+static void bids_that_are_taken_back_leave_their_names(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'inner','code':'function run(bad) "
+		      "kernel_actions.write_artifact{artifact_id=\\'mine\\', "
+		      "code=\\'function run() end\\'} "
+		      "local id = kernel_actions.submit_for_mint(\\'mine\\', 1).data.submission_id "
+		      "if bad then local t = {} for i = 1, 1e9 do t[i] = {i} end end "
+		      "return id end'"));
+	assert_done(*state, "alice", ACTION("transfer", "'to':'inner','amount':9"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'outer','code':'function run() "
+		      "local a = invoke(\\'inner\\', true) local b = invoke(\\'inner\\') "
+		      "return {a.ok, b.result == \\'mint_\\' .. ctx.seq} end'"));
+
+	assert_data(*state, "bob", INVOKE("'artifact_id':'outer'"),
+		"{'price_paid':0,'result':[false,true]}");
+}
+
+static void code_ends_no_auction(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','code':'function run() "
+		      "local r = kernel_actions.resolve_mint() "
+		      "return {r.ok, r.error.code} end'"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'x'"),
+		"{'price_paid':0,'result':[false,'not_authorized']}");
+}
+
+/* --- scores --- */
+
+static void assert_score(struct world_fixture *fixture, const char *expected)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+	bid(fixture, "alice", "art", 1);
+	char found[256];
+
+	assert_int_equal(act_as(fixture, "tester", RESOLVE, &answer), 0);
+	const json_t *const data = json_object_get(answer, "data");
+	snprintf(found, sizeof(found), "%d: %s",
+		(int)json_integer_value(json_object_get(data, "score")),
+		json_string_value(json_object_get(data, "score_reason")));
+	assert_string_equal(found, expected);
+}
+
+static void tests_are_run_by_method_and_arguments(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'art','code':'function run(a, b) "
+		      "if ctx.method == \\'add\\' then return a + b end "
+		      "if ctx.method == \\'who\\' then return {ctx.caller, ctx.origin} end end',"
+		      "'interface':{'methods':[{'name':'run'},{'name':'who'},"
+		      "{'name':'add','input':{'type':'array','items':{'type':'integer'}}}],"
+		      "'tests':[{'method':'add','args':[2,3],'result':5.0},{},"
+		      "{'method':'who','result':['mint','mint']},"
+		      "{'method':'add','args':['x','y']},{'method':'sub'},5]}"));
+	assert_score(*state, "50: 3 of 6 tests passed; number 4 failed: invalid_argument");
+}
+
+static void tests_cost_nothing_and_leave_nothing(void **state)
+{
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'dear','price':50,'code':'function run() return 7 end'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'art','price':90,'access':'private','code':'function run() "
+		      "kernel_actions.write_artifact{artifact_id=\\'left\\', content=\\'x\\'} "
+		      "pay(\\'bob\\', 5) local r = invoke(\\'dear\\') "
+		      "return {r.result, r.price_paid, get_balance()} end',"
+		      "'interface':{'tests':[{'result':[7,0,4]},{'result':[7,0,4]}]}"));
+	assert_done(*state, "alice", ACTION("transfer", "'to':'art','amount':9"));
+	const int64_t sum = sum_of(*state);
+	const unsigned long long seq = height_of(*state) + 1;
+	char key[32];
+
+	assert_score(*state, "100: 2 of 2 tests passed");
+	assert_state(*state, "sys.artifact", "left", NULL);
+	assert_state(*state, "sys.ledger", "art", "{'scrip':9}");
+	snprintf(key, sizeof(key), "%llu.0", seq);
+	assert_state(*state, "sys.invocation", key, NULL);
+	assert_int_equal(scrip_of(*state, "bob"), 50 + 1); /* all of the price */
+	assert_int_equal(sum_of(*state), sum + 10);
+}
+
+/* Where the bound is differs from machine to machine; the record tells where it was. */
+static void a_test_that_a_bound_ends_has_failed(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'art','code':'function run(n) local t = {} "
+		      "for i = 1, n do t[i] = {i} end return n end',"
+		      "'interface':{'tests':[{'args':[1000000000],'result':1},"
+		      "{'args':[3],'result':3}]}"));
+	assert_score(*state, "50: 1 of 2 tests passed; number 1 failed: runtime_error");
+}
+
+static void tests_that_never_end_are_ended(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'art','code':'function run() while true do end end',"
+		      "'interface':{'tests':[{},{},{}]}"));
+	assert_score(*state, "0: 0 of 3 tests passed; number 1 failed: runtime_error");
+}
+
+/* Each writes 4.5 MB, and there are 20: more than a fold holds. */
+static void tests_cannot_stop_an_auction(void **state)
+{
+	assert_done(*state, "tester", "{'action_type':'principal','id':'carol','scrip':5}");
+	assert_done(*state, "carol",
+		WRITE("'artifact_id':'art','code':'function run() "
+		      "local s = string.rep(\\'x\\', 500000) for i = 1, 9 do "
+		      "kernel_actions.write_artifact{artifact_id=\\'l\\' .. i, content=s} end end',"
+		      "'interface':{'tests':[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},"
+		      "{},{}]}"));
+	assert_done(*state, "carol", SUBMIT("art", "2"));
+
+	assert_message(*state, "tester", RESOLVE,
+		"'carol' won with art and paid 1; score 100, 10 scrip minted");
+}
+
+/* --- worlds that were made from anything --- */
+
+/* The operator is in every world, and nothing gives it scrip but somebody else. */
+static void a_price_that_nobody_else_can_have_goes_back(void **state)
+{
+	struct cells cells = cells_begin(*state);
+
+	cells_set(&cells, "sys.ledger", "operator", "{'scrip':100}");
+	cells_commit(&cells);
+	assert_done(*state, "operator", WRITE("'artifact_id':'art'," ECHO));
+	assert_done(*state, "operator", SUBMIT("art", "5"));
+
+	assert_data(*state, "operator", RESOLVE,
+		"{'artifact_id':'art','distributed':{'operator':1},'price_paid':1,'score':0,"
+		"'score_reason':'its interface declares no tests','scrip_minted':0,"
+		"'winner_id':'operator','winning_bid':5}");
+	assert_int_equal(scrip_of(*state, "operator"), 100);
+}
+
+static void a_bid_without_its_members_ends_no_auction(void **state)
+{
+	struct cells cells = cells_begin(*state);
+
+	cells_set(&cells, "sys.mint", "mint_1", "{'artifact_id':'art','status':'pending'}");
+	cells_commit(&cells);
+
+	assert_fails(*state, "operator", RESOLVE, WFS_E_INTERNAL_ERROR, "principal_id");
+	assert_fails(*state, "operator", CANCEL("mint_1"), WFS_E_INTERNAL_ERROR, "principal_id");
+}
+
+static void bids_of_more_than_the_mint_has_are_not_paid(void **state)
+{
+	struct cells cells = cells_begin(*state);
+
+	cells_set(&cells, "sys.mint", "mint_1",
+		"{'artifact_id':'art','bid':9,'principal_id':'operator','status':'pending'}");
+	cells_commit(&cells);
+
+	assert_fails(*state, "operator", RESOLVE, WFS_E_INSUFFICIENT_FUNDS, "'mint' has 0 scrip");
+	assert_int_equal(scrip_of(*state, "operator"), 0);
+}
+
+/* --- bounds --- */
+
+/* As many principals as there may be; the last one is rich. */
+static void fill_with_principals(struct world_fixture *fixture)
+{
+	json_t *const principals = json_object_get(fixture->loaded.manifest, "principals");
+
+	while (json_array_size(principals) < WFS_PRINCIPALS_MAX - 1)
+		json_array_append_new(principals,
+			json_pack(
+				"{s:o}", "id", json_sprintf("p%zu", json_array_size(principals))));
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'rich','scrip':1000000}");
+}
+
+static void as_many_bids_as_may_wait_are_shared_among_as_many_principals(void **state)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+
+	fill_with_principals(*state);
+	assert_done(*state, "rich",
+		WRITE("'artifact_id':'shop','code':'function run(n, bid) "
+		      "kernel_actions.write_artifact{artifact_id=\\'mine\\', "
+		      "code=\\'function run() end\\'} "
+		      "for i = 1, n do local r = kernel_actions.submit_for_mint(\\'mine\\', bid) "
+		      "if not r.ok then return r.error.code end end end'"));
+	assert_done(*state, "rich", ACTION("transfer", "'to':'shop','amount':900000"));
+	assert_done(*state, "rich", INVOKE("'artifact_id':'shop','args':[2,200000]"));
+	for (int count = 2; count < WFS_MINT_PENDING_MAX - 1022; count += 1022)
+		assert_data(*state, "rich", INVOKE("'artifact_id':'shop','args':[1022,1]"),
+			"{'price_paid':0,'result':null}");
+	assert_data(*state, "rich", INVOKE("'artifact_id':'shop','args':[1022,1]"),
+		"{'price_paid':0,'result':'quota_exceeded'}");
+	const int64_t sum = sum_of(*state);
+
+	assert_int_equal(act_as(*state, "rich", RESOLVE, &answer), 0);
+	assert_int_equal(
+		json_object_size(json_object_get(json_object_get(answer, "data"), "distributed")),
+		WFS_PRINCIPALS_MAX);
+	assert_int_equal(scrip_of(*state, "shop"), 700000);
+	assert_int_equal(scrip_of(*state, "p65534"), 3);
+	assert_int_equal(sum_of(*state), sum);
+	assert_data(*state, "rich", RESOLVE, NOBODY_WON);
+}
+
+#define WITH_SOURCE_REPLAYED(name) \
+	cmocka_unit_test_setup_teardown(name, world_fixture_source, action_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_bid_is_held_and_given_back),
+		TEST(only_owners_bid_for_what_is_executable),
+		TEST(nobody_else_cancels_a_bid),
+		TEST(the_highest_bid_wins_and_pays_the_second),
+		TEST(the_record_and_the_bid_tell_what_was_minted),
+		TEST(the_earliest_of_equal_bids_wins),
+		TEST(a_single_bidder_pays_one),
+		TEST(what_is_left_over_is_for_the_first_in_order_of_ids),
+		TEST(without_bids_nothing_is_done),
+		TEST(what_is_not_as_it_was_submitted_is_void),
+		TEST(what_is_void_does_not_count),
+		TEST(a_later_bid_is_for_the_next_auction),
+		TEST(code_bids_from_its_own_wallet),
+		TEST(bids_that_are_taken_back_leave_their_names),
+		TEST(code_ends_no_auction),
+		TEST(tests_are_run_by_method_and_arguments),
+		TEST(tests_cost_nothing_and_leave_nothing),
+		TEST(a_test_that_a_bound_ends_has_failed),
+		TEST(tests_that_never_end_are_ended),
+		TEST(tests_cannot_stop_an_auction),
+		IN_WORLD(a_price_that_nobody_else_can_have_goes_back),
+		IN_WORLD(a_bid_without_its_members_ends_no_auction),
+		IN_WORLD(bids_of_more_than_the_mint_has_are_not_paid),
+		WITH_SOURCE_REPLAYED(as_many_bids_as_may_wait_are_shared_among_as_many_principals),
+	};
+
+	return cmocka_run_group_tests_name("mint", tests, NULL, NULL);
+}
