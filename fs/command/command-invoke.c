@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invoke: one action. */
+/* invoke, mint resolve: one action. */
 #include <string.h>
 
 #include "caps/session.h"
@@ -75,4 +75,18 @@ int wfs_run_invoke(struct wfs_run *run)
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
 	return wfs_run_print_document(run, result);
+}
+
+int wfs_run_mint_resolve(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, "invoke",
+		json_pack("{s:{s:s}}", "action", "action_type", "resolve_mint"), &result);
+
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	wfs_run_notice(run, "%s", wfs_run_text(result, "message"));
+	return wfs_run_print_document(run, json_object_get(result, "data"));
 }

@@ -403,6 +403,19 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs principal add alice --scrip 100 --quota disk=1000000\n",
 	},
 	{
+		.name = "mint resolve",
+		.group = GROUP_ACT,
+		.arguments = "",
+		.changes = true,
+		.run = wfs_run_mint_resolve,
+		.summary = "end the auction of the mint",
+		.help = "The highest bid wins and pays the second highest, or 1, which all other "
+			"principals share. The winner's artifact is scored from 0 to 100 by its "
+			"own "
+			"tests, and a tenth of that is minted for the winner; all other bids are "
+			"given back. Prints what came of it.\n",
+	},
+	{
 		.name = "apply",
 		.group = GROUP_ACT,
 		.arguments = "SRC",

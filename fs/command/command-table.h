@@ -59,6 +59,7 @@ bool wfs_query_topic(FILE *file, const char *word);
 /* fs/command/command-invoke.c */
 int wfs_run_invoke(struct wfs_run *run);
 bool wfs_invoke_topic(FILE *file, const char *word);
+int wfs_run_mint_resolve(struct wfs_run *run);
 
 /* fs/command/command-grant.c */
 int wfs_run_grant(struct wfs_run *run);

@@ -47,7 +47,7 @@ COMMANDS = {
     "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
     "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"],
     "invoke": ['{"action_type":"noop"}'], "revoke": ["operator.act.1"],
-    "principal add": ["friend"], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
+    "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These do not ask the world as a principal: they make or prove one by its files, or serve it.
 OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "mcp", "tools"}

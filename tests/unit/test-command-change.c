@@ -190,10 +190,29 @@ static void an_action_is_performed(void **state)
 	assert_says(bad.err, "invalid_json");
 }
 
+static void an_auction_is_ended_by_administrators(void **state)
+{
+	struct world_fixture *const fixture = filled(state);
+	AUTO_PRINTED struct printed done = RUN_IN(fixture, "mint", "resolve");
+	AUTO_PRINTED struct printed json = RUN_IN(fixture, "mint", "resolve", "--json");
+	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice");
+	AUTO_PRINTED struct printed grant = RUN_IN(fixture, "grant", "alice", "act");
+	AUTO_PRINTED struct printed refused = RUN_IN(fixture, "--as", "alice", "mint", "resolve");
+
+	assert_int_equal(done.status, WFS_EXIT_DONE);
+	assert_says(done.out, "\"winner_id\":null");
+	assert_says(done.err, "No submissions");
+	assert_says(json.out, "\"action_type\":\"resolve_mint\"");
+	assert_says(added.err, "added alice");
+	assert_int_equal(grant.status, WFS_EXIT_DONE);
+	assert_failed(&refused, "worldfs: not_authorized: ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(an_action_is_performed),
+		IN_WORLD(an_auction_is_ended_by_administrators),
 		IN_WORLD(blob_that_was_put_comes_back),
 		IN_WORLD(event_sends_a_value_from_the_line_or_a_file),
 		IN_WORLD(event_that_is_refused_says_why),
