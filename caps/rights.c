@@ -191,6 +191,14 @@ static bool is_live(const struct grant *grant, int64_t now_ns)
 	return now_ns < grant->expires_at_ns;
 }
 
+bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int64_t now_ns)
+{
+	for (size_t i = 0; i < rights->grant_count; i++)
+		if (is_of_type(&rights->grants[i], cap_type) && is_live(&rights->grants[i], now_ns))
+			return true;
+	return false;
+}
+
 /* `action.write_artifact` is named without what all actions have. */
 static bool names_action(const struct grant *grant, enum wfs_effect effect)
 {

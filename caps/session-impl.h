@@ -29,3 +29,18 @@ int session_rights(const struct wfs_session *session, struct wfs_rights **ret_ri
 int session_refused(const struct wfs_session *session, const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct wfs_verdict *verdict,
 	struct wfs_error *error);
+
+/** session_look() - the filter of this moment; caller ends it. Return: 0, or -ENOMEM. */
+int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight);
+
+/** session_sees_file() - is it seen? Return: 0, -ENOENT, or -ENOMEM. */
+int session_sees_file(
+	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
+
+/** session_text_of() - whether a version is content or code. Return: 1 and which, 0, or -errno. */
+int session_text_of(
+	struct wfs_view *view, const struct wfs_version *version, enum wfs_entity_file *ret_file);
+
+/** session_reads_text() - may it be read, if the version is content or code? Return: 0, -EACCES, … */
+int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_version *version, struct wfs_error *error);

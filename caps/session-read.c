@@ -41,8 +41,7 @@ bool wfs_session_sees_all(const struct wfs_session *session)
 	return session_rights(session, &rights, &question) == 0 && wfs_rights_see_all(rights);
 }
 
-/* The filter of this moment. Return: 0, or -ENOMEM. */
-static int look(const struct wfs_session *session, struct wfs_sight *ret_sight)
+int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 {
 	struct wfs_question question;
 	struct wfs_rights *rights;
@@ -57,7 +56,7 @@ static int look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 static int check_reducer(const struct wfs_session *session, struct wfs_bytes name)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	int r = look(session, &sight);
+	int r = session_look(session, &sight);
 
 	return r ? r : wfs_sight_reducer(&sight, name) ? 0 : -ENOENT;
 }
@@ -67,7 +66,7 @@ static int check_cell(
 	const struct wfs_session *session, struct wfs_bytes reducer, struct wfs_bytes key)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	int r = look(session, &sight);
+	int r = session_look(session, &sight);
 
 	if (!r)
 		r = wfs_sight_cell(&sight, reducer, key);
@@ -173,9 +172,10 @@ int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, u
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error)
 {
-	WFS_CLEANUP(wfs_session_walk_done) struct wfs_session_walk walk = {.looked_at = 0};
+	WFS_CLEANUP(wfs_session_walk_done)
+	struct wfs_session_walk walk = {.entity = WFS_ENTITY_COUNT};
 	struct wfs_question question;
-	int r = look(session, &walk.sight);
+	int r = session_look(session, &walk.sight);
 
 	if (!r)
 		r = name_of_reducer(view, reducer_id, &walk.reducer);
@@ -198,7 +198,9 @@ int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_e
 
 	while ((r = wfs_entry_walk_next(&walk->entries, ret_entry)) > 0) {
 		walk->looked_at++;
-		r = wfs_sight_cell(&walk->sight, walk->reducer, ret_entry->key);
+		r = walk->entity == WFS_ENTITY_COUNT
+			? wfs_sight_cell(&walk->sight, walk->reducer, ret_entry->key)
+			: wfs_sight_entity(&walk->sight, walk->entity, ret_entry->key);
 		if (r)
 			return r;
 	}
@@ -216,6 +218,7 @@ static int check_version(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
 	const struct wfs_bytes manifest = NAME_MANIFEST;
+	enum wfs_entity_file text;
 	struct wfs_bytes reducer;
 	struct wfs_bytes key;
 	int r;
@@ -225,8 +228,11 @@ static int check_version(
 			(struct wfs_path){&manifest, 1}, WFS_COVERAGE_WHOLE, NULL);
 	} else {
 		r = wfs_view_name(view, version, &reducer, &key);
-		if (!r)
-			r = check_cell(session, reducer, key);
+		const int is_text = r ? r : session_text_of(view, version, &text);
+		if (is_text > 0)
+			r = session_sees_file(session, text, key);
+		else
+			r = is_text ? is_text : check_cell(session, reducer, key);
 	}
 	return r == -ENOENT ? -EACCES : r;
 }
@@ -255,8 +261,9 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error)
 {
-	(void)session; /* has the version already */
-	return wfs_view_content(view, version, range, ret_content, error);
+	int r = session_reads_text(session, view, version, error);
+
+	return r ? r : wfs_view_content(view, version, range, ret_content, error);
 }
 
 /* --- blobs --- */
@@ -381,7 +388,7 @@ int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect ef
 	int r = wfs_session_judge(session, effect, error);
 
 	*ret_payload = NULL;
-	if (!r && look(session, &sight))
+	if (!r && session_look(session, &sight))
 		r = wfs_error_from_errno(error, -ENOMEM, "judge a request");
 	if (!r && effect == WFS_EFFECT_INTROSPECT_LIST_CELLS)
 		r = judge_listing(session, &sight, params, error);

@@ -115,6 +115,7 @@ struct wfs_session_walk {
 	struct wfs_entry_walk entries;
 	struct wfs_sight sight;
 	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
+	enum wfs_entity entity;   /* of directories; WFS_ENTITY_COUNT: of cells */
 	uint64_t looked_at;       /* entries, also those that are not seen */
 };
 /** wfs_session_cells() - @error: filled when listing is refused; may be NULL. */
@@ -131,9 +132,83 @@ int wfs_session_version(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_version_name(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_bytes *ret_reducer,
 	struct wfs_bytes *ret_key);
+/** wfs_session_content() - -EACCES of content and code of an artifact that its principal may not read
+ *  for nothing. */
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);
+
+/* Artifacts and principals as directories (kernel/entity.h), judged by their paths there. */
+
+/** wfs_session_entity() - a live one: its cell. Return: 0, -ENOENT, … */
+int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, struct wfs_bytes id, struct wfs_version *ret_version);
+
+/** wfs_session_entity_at() - the same by the number of its cell. @ret_id: borrowed until the view is
+ *  closed */
+int wfs_session_entity_at(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, uint64_t number, struct wfs_bytes *ret_id,
+	struct wfs_version *ret_version);
+
+/** wfs_session_entities() - those that are seen; wfs_session_walk_next gives them. */
+int wfs_session_entities(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, uint64_t after_id, struct wfs_session_walk *ret_walk,
+	struct wfs_error *error);
+
+/** wfs_session_entity_names() - how many there are at the head, at most; when that changed last. */
+int wfs_session_entity_names(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns);
+
+/** wfs_session_entity_file() - the version that a file is made from; of `grants.json` the
+ *  principal's ledger. Return: 0, -ENOENT (it has no such file, or it is not seen), … */
+int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, struct wfs_bytes id, struct wfs_version *ret_version);
+
+/** wfs_session_entity_version() - the same by the number of the version; -EACCES when it may not be
+ *  seen (any more), -ENOENT when the file is made from no such version. */
+int wfs_session_entity_version(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, uint64_t vid, struct wfs_version *ret_version);
+
+/** wfs_session_entity_read() - append a file that is made from a version that was found above. */
+int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, const struct wfs_version *version, struct wfs_buffer *buffer);
+
+/** wfs_session_grants() - append `grants.json` of a principal that was found above.
+ *  @ret_time_ns: of the newest of the grants; 0: there are none */
+int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes principal, struct wfs_buffer *buffer, int64_t *ret_time_ns);
+
+/** wfs_session_live_text() - content or code of an artifact by its number, as long as the artifact
+ *  lives. Return: 0, -EACCES, -ENOENT (it was deleted), … */
+int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
+	struct wfs_version *ret_version);
+
+/*
+ * For whoever drops what is cached of them; not judged.
+ */
+
+/** wfs_session_builtin() - the number of a built-in reducer. */
+int wfs_session_builtin(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id);
+
+/** wfs_session_entity_number() - of a cell, live or not. Return: 0, -ENOENT, … */
+int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number);
+
+/** wfs_session_reads() - may content and code of this artifact be read, as its rule is in the view?
+ *  Return: 1, 0 (or it does not live), or -errno. */
+int wfs_session_reads(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
+
+/** wfs_session_grantee() - append who has a grant in the view. Return: 0, -ENOENT (nobody), … */
+int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes grant, struct wfs_buffer *buffer);
+
+/** wfs_session_text_before() - the newest version of content or code below @vid (UINT64_MAX: of
+ *  all). Return: 0, -ENOENT (there is none, or it was dropped), … */
+int wfs_session_text_before(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, struct wfs_bytes id, uint64_t vid, uint64_t *ret_vid);
+
 int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);

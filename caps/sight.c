@@ -59,6 +59,17 @@ bool wfs_sight_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
 		coverage(sight, &place, 2) > WFS_COVERAGE_NONE;
 }
 
+/* The name of a key's file, most often the key itself. @buffer: keeps it otherwise */
+static int name_of(struct wfs_bytes key, struct wfs_buffer *buffer, struct wfs_bytes *ret_name)
+{
+	*ret_name = key;
+	if (wfs_name_size(key.data, key.size) == key.size)
+		return 0;
+	wfs_name_append(buffer, key.data, key.size);
+	*ret_name = wfs_buffer_bytes(buffer);
+	return wfs_buffer_check(buffer) ? -ENOMEM : 0;
+}
+
 int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
@@ -69,15 +80,41 @@ int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, stru
 	if (wfs_rights_see_all(sight->rights))
 		return 1;
 	place_init(&place, reducer);
-	place.names[2] = key; /* which most often is its file's name */
-	if (wfs_name_size(key.data, key.size) != key.size) {
-		wfs_name_append(&name, key.data, key.size);
-		if (wfs_buffer_check(&name))
-			return -ENOMEM;
-		place.names[2] = wfs_buffer_bytes(&name);
-	}
+	if (name_of(key, &name, &place.names[2]))
+		return -ENOMEM;
 	return coverage(sight, &place, 3) == WFS_COVERAGE_WHOLE &&
 		allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE, place.reducer);
+}
+
+/* @file: NULL: the directory, in which something may be seen */
+static int sees_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id,
+	const char *file, enum wfs_builtin_reducer reducer)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct wfs_bytes names[3] = {wfs_bytes_text(wfs_entity_directory(entity))};
+	const struct wfs_path path = {names, file ? 3 : 2};
+
+	if (wfs_rights_see_all(sight->rights))
+		return 1;
+	if (name_of(id, &name, &names[1]))
+		return -ENOMEM;
+	names[2] = wfs_bytes_text(file ? file : "");
+	return wfs_rights_coverage(sight->rights, path, sight->now_ns) >=
+		(file ? WFS_COVERAGE_WHOLE : WFS_COVERAGE_BELOW) &&
+		allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+			wfs_builtin_reducer_name(reducer));
+}
+
+int wfs_sight_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id)
+{
+	return sees_entity(sight, entity, id, NULL, wfs_entity_reducer(entity));
+}
+
+int wfs_sight_entity_file(
+	const struct wfs_sight *sight, enum wfs_entity_file file, struct wfs_bytes id)
+{
+	return sees_entity(sight, wfs_entity_file_entity(file), id, wfs_entity_file_name(file),
+		wfs_entity_file_reducer(file));
 }
 
 struct wfs_verdict wfs_sight_listing(

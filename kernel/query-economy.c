@@ -159,6 +159,19 @@ static json_t *quota_of(const struct share *share)
 		: json_pack("{s:n, s:I, s:n}", "quota", "used", share->used, "available");
 }
 
+json_t *wfs_query_quotas(const json_t *state)
+{
+	WFS_AUTO_JSON json_t *quotas = json_object();
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(resources); i++) {
+		const struct share share = share_of(state, resources[i]);
+
+		if (json_object_set_new(quotas, resources[i], quota_of(&share)) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(quotas);
+}
+
 static int refuse_resource(struct query_run *run, const char *format_of, const char *resource)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
@@ -221,7 +234,7 @@ int query_quotas(struct query_run *run)
 		"Quota for", quota_of);
 }
 
-static bool is_frozen(const json_t *state)
+bool wfs_query_frozen(const json_t *state)
 {
 	const struct share share = share_of(state, "llm_tokens");
 
@@ -233,7 +246,8 @@ static int add_frozen(struct query_run *run, const struct wfs_entry *entry, void
 	WFS_AUTO_JSON json_t *state = NULL;
 	int r = query_entry_state(run, entry, &state);
 
-	if (!r && is_frozen(state) && json_array_append_new(context, query_text(entry->key)) < 0)
+	if (!r && wfs_query_frozen(state) &&
+		json_array_append_new(context, query_text(entry->key)) < 0)
 		r = -ENOMEM;
 	return wfs_trace(r);
 }
@@ -256,7 +270,7 @@ int query_frozen(struct query_run *run)
 		r = shares_state(run, id, &state);
 	if (!r)
 		r = query_set(run, "agent_id", json_string(id));
-	return wfs_trace(r ? r : query_set(run, "frozen", json_boolean(is_frozen(state))));
+	return wfs_trace(r ? r : query_set(run, "frozen", json_boolean(wfs_query_frozen(state))));
 }
 
 /* --- the mint --- */

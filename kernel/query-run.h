@@ -45,3 +45,11 @@ struct wfs_query_sight {
  */
 int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 	const struct wfs_query_sight *sight, json_t **ret_result, struct wfs_error *error);
+
+/* --- for those who show principals otherwise; @state: of a cell of sys.resource, or NULL --- */
+
+/** wfs_query_quotas() - {name: {quota, used, available}} of all. Return: new reference, or NULL. */
+json_t *wfs_query_quotas(const json_t *state);
+
+/** wfs_query_frozen() - are its tokens used up? */
+bool wfs_query_frozen(const json_t *state);

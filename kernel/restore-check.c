@@ -72,6 +72,33 @@ static int hash_file(struct compare *compare, const char *path, const struct wfs
 	return r;
 }
 
+/* Content and code of artifacts are files of theirs. The directory is of one artifact. */
+static int enter_artifact(struct compare *compare, struct wfs_bytes id)
+{
+	wfs_auto_fd(&compare->directory);
+	compare->directory = -1;
+	const int r = restore_text_directory(compare->restore, id, &compare->directory);
+	return r < 0 ? r : 0;
+}
+
+/* Where a cell is in the copy; its name there is left in compare->name. */
+static int find_place(struct compare *compare, struct wfs_bytes reducer, struct wfs_bytes key,
+	struct restore_path *ret_path)
+{
+	if (!wfs_builtin_reducer_hidden(reducer.data, reducer.size)) {
+		*ret_path = restore_path("reducers/%s/%s", wfs_buffer_text(&compare->reducer),
+			wfs_buffer_text(&compare->name));
+		return 0;
+	}
+	/* `sys.content` is called `content` there, and `sys.code` so. */
+	const char *const file = wfs_buffer_text(&compare->reducer) + strlen("sys.");
+	*ret_path = restore_path("artifacts/%s/%s", wfs_buffer_text(&compare->name), file);
+	const int r = enter_artifact(compare, key);
+	wfs_buffer_reset(&compare->name);
+	wfs_buffer_append_text(&compare->name, file);
+	return r ? r : wfs_buffer_check(&compare->name);
+}
+
 static int compare_cell(void *context, struct wfs_bytes reducer, struct wfs_bytes key,
 	const struct wfs_version *version, struct wfs_error *error)
 {
@@ -87,8 +114,10 @@ static int compare_cell(void *context, struct wfs_bytes reducer, struct wfs_byte
 	wfs_name_append(&compare->name, key.data, key.size);
 	if (wfs_buffer_check(&compare->name))
 		return wfs_error_from_errno(error, -ENOMEM, "compare");
-	const struct restore_path path = restore_path("reducers/%s/%s",
-		wfs_buffer_text(&compare->reducer), wfs_buffer_text(&compare->name));
+	struct restore_path path;
+	r = find_place(compare, reducer, key, &path);
+	if (r)
+		return r;
 	r = hash_file(compare, path.text, version, &hash);
 	if (r <= 0)
 		return r;
@@ -126,6 +155,8 @@ static int find_cell(struct restore *restore, void *context, int directory, cons
 	if (!r)
 		r = wfs_view_cell(&compare->view, compare->row.reducer_id,
 			wfs_buffer_bytes(&compare->key), &version);
+	if (wfs_builtin_reducer_hidden(compare->reducer.data, compare->reducer.size))
+		r = -ENOENT; /* it is a file of an artifact */
 	if (r == -ENOENT)
 		return restore_noted(restore,
 			restore_path("reducers/%s/%s", wfs_buffer_text(&compare->reducer), name)
@@ -211,6 +242,8 @@ static int compare_all(struct compare *compare)
 
 	if (!r && restore->restored.history && compare->reducers >= 0)
 		r = restore_list(restore, compare->reducers, "reducers/", find_reducer, compare);
+	if (!r)
+		r = restore_compare_entities(restore, &compare->view);
 	if (!r)
 		r = find_blobs(compare);
 	if (!r)

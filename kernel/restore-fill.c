@@ -182,6 +182,7 @@ struct baseline {
 	struct wfs_head head;
 	struct wfs_genesis genesis;
 	const struct wfs_reducer_definition *reducer; /* whose directory is being read */
+	const char *artifact;                         /* the same */
 	struct wfs_buffer key;
 	struct wfs_buffer state;
 	uint64_t cells;
@@ -244,6 +245,21 @@ static int read_cell(struct restore *restore, struct baseline *baseline, int dir
 	return r <= 0 ? r : check_document(restore, path, &baseline->state);
 }
 
+/* What key and state are. */
+static int put_cell(struct restore *restore, struct baseline *baseline, const char *path)
+{
+	int r = wfs_baseline_cell(&baseline->head, baseline->reducer->index,
+		wfs_buffer_bytes(&baseline->key), wfs_buffer_bytes(&baseline->state),
+		baseline->genesis.at_ns);
+
+	if (r == -EEXIST)
+		return restore_noted(restore, path, "was listed twice: the copy is changing");
+	if (r)
+		return restore_write_failed(restore, r);
+	restore_progress(restore, "cells", ++baseline->cells, 0);
+	return restore_batch_step(&baseline->batch, baseline->state.size);
+}
+
 static int take_cell(struct restore *restore, void *context, int directory, const char *name)
 {
 	struct baseline *const baseline = context;
@@ -253,17 +269,7 @@ static int take_cell(struct restore *restore, void *context, int directory, cons
 
 	if (r > 0)
 		r = read_cell(restore, baseline, directory, name, path.text);
-	if (r <= 0)
-		return r;
-	r = wfs_baseline_cell(&baseline->head, baseline->reducer->index,
-		wfs_buffer_bytes(&baseline->key), wfs_buffer_bytes(&baseline->state),
-		baseline->genesis.at_ns);
-	if (r == -EEXIST)
-		return restore_noted(restore, path.text, "was listed twice: the copy is changing");
-	if (r)
-		return restore_write_failed(restore, r);
-	restore_progress(restore, "cells", ++baseline->cells, 0);
-	return restore_batch_step(&baseline->batch, baseline->state.size);
+	return r <= 0 ? r : put_cell(restore, baseline, path.text);
 }
 
 static int take_reducer(struct restore *restore, void *context, int directory, const char *name)
@@ -282,12 +288,53 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 				baseline);
 }
 
+/* Content or code of an artifact, which may be any bytes. Its other files are made from cells. */
+static int take_text(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct baseline *const baseline = context;
+	const bool is_text = strcmp(name, "content") == 0 || strcmp(name, "code") == 0;
+	char reducer[sizeof("sys.content")];
+
+	if (!is_text)
+		return 0;
+	snprintf(reducer, sizeof(reducer), "sys.%s", name);
+	baseline->reducer = wfs_manifest_reducer_find(restore->manifest, reducer);
+	if (!baseline->reducer) /* then no file in the directory is known */
+		return 0;
+	const struct restore_path path = restore_path("artifacts/%s/%s", baseline->artifact, name);
+	int r = decode_key(restore, baseline, path.text, baseline->artifact);
+	wfs_buffer_reset(&baseline->state);
+	if (r > 0)
+		r = restore_read(restore, directory, name, path.text, WFS_RESTORE_CELL_MAX,
+			&baseline->state);
+	return r <= 0 ? r : put_cell(restore, baseline, path.text);
+}
+
+static int take_artifact(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct baseline *const baseline = context;
+	const struct restore_path path = restore_path("artifacts/%s", name);
+	WFS_AUTO_FD int fd = -1;
+	int r = restore_directory(restore, directory, name, path.text, &fd);
+
+	baseline->artifact = name;
+	return r <= 0 ? r
+		      : restore_list(restore, fd, restore_path("%s/", path.text).text, take_text,
+				baseline);
+}
+
 static int take_cells(struct restore *restore, struct baseline *baseline)
 {
-	WFS_AUTO_FD int directory = -1;
-	int r = restore_directory(restore, restore->tree_fd, "reducers", "reducers", &directory);
+	WFS_AUTO_FD int reducers = -1;
+	WFS_AUTO_FD int artifacts = -1;
+	int r = restore_directory(restore, restore->tree_fd, "reducers", "reducers", &reducers);
 
-	return r <= 0 ? r : restore_list(restore, directory, "reducers/", take_reducer, baseline);
+	if (r > 0)
+		r = restore_list(restore, reducers, "reducers/", take_reducer, baseline);
+	if (!r)
+		r = restore_directory(
+			restore, restore->tree_fd, "artifacts", "artifacts", &artifacts);
+	return r <= 0 ? r : restore_list(restore, artifacts, "artifacts/", take_artifact, baseline);
 }
 
 static int write_genesis(struct restore *restore, struct baseline *baseline)

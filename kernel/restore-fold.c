@@ -57,7 +57,29 @@ static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_ha
 	return wfs_trace(r);
 }
 
-/* One of the blobs of the copy. */
+/* What the artifact has still, if that is it. Return: 1, 0, or -errno. */
+static int give_own_text(
+	struct restore *restore, const struct wfs_action_text *text, struct wfs_buffer *buffer)
+{
+	const char *const name = text->code ? "code" : "content";
+	const struct restore_path path = restore_path("artifacts/%s/%s", text->artifact_id, name);
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	WFS_AUTO_FD int directory = -1;
+	int r = restore_text_directory(restore, wfs_bytes_text(text->artifact_id), &directory);
+
+	if (r <= 0 || faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return r < 0 ? r : 0;
+	r = restore_read(restore, directory, name, path.text, WFS_RESTORE_CELL_MAX, &bytes);
+	if (r <= 0)
+		return r;
+	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
+	if (!wfs_hash_equal(&hash, &text->hash))
+		return 0;
+	wfs_buffer_append(buffer, bytes.data, bytes.size);
+	return wfs_buffer_check(buffer) ? -ENOMEM : 1;
+}
+
+/* One of the blobs of the copy, or what an artifact has. */
 static int give_text(void *context, uint64_t seq, const struct wfs_action_text *text,
 	struct wfs_buffer *buffer, struct wfs_error *error)
 {
@@ -72,6 +94,9 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 		return wfs_trace(wfs_blob_read(restore->store, txn, &text->hash, buffer, error));
 	if (r != -ENOENT)
 		return wfs_error_from_errno(error, r, "look a blob up");
+	r = give_own_text(restore, text, buffer);
+	if (r)
+		return r > 0 ? 0 : wfs_error_from_errno(error, r, "look an artifact up");
 	return wfs_error_set(error, WFS_E_NOT_FOUND,
 		"the %s that record %llu gave artifact '%s' is not in the copy",
 		text->code ? "code" : "content", (unsigned long long)seq, text->artifact_id);

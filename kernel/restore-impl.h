@@ -188,3 +188,11 @@ int restore_fold(struct restore *restore);
 
 /** restore_compare() - is the world in the stage, which is complete, what the copy is? */
 int restore_compare(struct restore *restore);
+
+/* --- kernel/restore-entity.c: artifacts and principals --- */
+
+/** restore_compare_entities() - are their files what the view shows? Their content and code aside. */
+int restore_compare_entities(struct restore *restore, struct wfs_view *view);
+
+/** restore_text_directory() - open the directory of an artifact. Return: as restore_directory. */
+int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *ret_fd);

@@ -211,6 +211,66 @@ int wfs_view_name(struct wfs_view *view, const struct wfs_version *version,
 	return r;
 }
 
+/* The id of a cell of a built-in reducer. */
+static int find_builtin_cell(struct wfs_view *view, enum wfs_builtin_reducer builtin,
+	struct wfs_bytes key, uint64_t *ret_cell_id)
+{
+	struct wfs_reducer reducer;
+	int r = wfs_view_builtin(view, builtin, &reducer);
+
+	return r ? r : wfs_cell_find(view->txn, reducer.reducer_id, key, ret_cell_id);
+}
+
+int wfs_view_number(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
+	uint64_t *ret_number)
+{
+	uint64_t cell_id;
+	int r = find_builtin_cell(view, builtin, key, &cell_id);
+
+	if (!r)
+		*ret_number = wfs_cell_ordinal(cell_id);
+	return r;
+}
+
+int wfs_view_key(struct wfs_view *view, enum wfs_builtin_reducer builtin, uint64_t number,
+	struct wfs_bytes *ret_key)
+{
+	struct wfs_reducer reducer;
+	struct wfs_cell cell;
+	int r = wfs_view_builtin(view, builtin, &reducer);
+
+	if (!r)
+		r = wfs_cell_get(view->txn, wfs_cell_id(reducer.reducer_id, number), &cell);
+	if (!r)
+		*ret_key = cell.key;
+	return r;
+}
+
+int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
+	struct wfs_version *ret_version)
+{
+	struct wfs_cell cell;
+	uint64_t cell_id;
+	int r = find_builtin_cell(view, builtin, key, &cell_id);
+
+	if (!r)
+		r = wfs_cell_get(view->txn, cell_id, &cell);
+	return r ? r : wfs_version_get(view->txn, cell.head_vid, ret_version);
+}
+
+int wfs_view_is_of(
+	struct wfs_view *view, const struct wfs_version *version, enum wfs_builtin_reducer builtin)
+{
+	const uint32_t reducer_id = wfs_cell_reducer(version->cell_id);
+	const char *const wanted = wfs_builtin_reducer_name(builtin);
+	struct wfs_bytes name;
+
+	if (reducer_id == WFS_REDUCER_ID_KERNEL)
+		return 0;
+	int r = wfs_reducer_name(view->txn, reducer_id, &name);
+	return r ? r : name.size == strlen(wanted) && memcmp(name.data, wanted, name.size) == 0;
+}
+
 int wfs_entry_walk_init(
 	struct wfs_entry_walk *walk, struct wfs_view *view, uint32_t reducer_id, uint64_t after_id)
 {

@@ -98,6 +98,26 @@ int wfs_view_cell(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes k
 /** wfs_view_version() - any version by its number, whatever the view's height. */
 int wfs_view_version(struct wfs_view *view, uint64_t vid, struct wfs_version *ret_version);
 
+/* --- cells of built-in reducers, whatever the view's height --- */
+
+/** wfs_view_number() - the number of a cell among those of its reducer, live or not.
+ *  Return: 0, or -ENOENT (there never was one). */
+int wfs_view_number(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
+	uint64_t *ret_number);
+
+/** wfs_view_key() - the key of a cell by its number; borrowed until the view is closed.
+ *  Return: 0, or -ENOENT. */
+int wfs_view_key(struct wfs_view *view, enum wfs_builtin_reducer builtin, uint64_t number,
+	struct wfs_bytes *ret_key);
+
+/** wfs_view_newest() - its newest version, which may be a deletion. Return: 0, or -ENOENT. */
+int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
+	struct wfs_version *ret_version);
+
+/** wfs_view_is_of() - is this a version of a cell of that reducer? Return: 1, 0, or -errno. */
+int wfs_view_is_of(
+	struct wfs_view *view, const struct wfs_version *version, enum wfs_builtin_reducer builtin);
+
 /**
  * wfs_view_name() - which cell a version belongs to
  * @ret_reducer, @ret_key: borrowed until the view is closed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Invalidations and stores after a commit. */
-#include "fs/data/notify.h"
+#include "fs/data/notify-impl.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -26,30 +26,30 @@ struct telling {
 };
 
 /* Of what nobody has looked up nothing is cached. */
-static int known(int r)
+int notify_known(int r)
 {
 	return r == -ENOENT ? 0 : r;
 }
 
-static int inval_name(struct wfs_notify *notify, uint64_t directory, const char *name, size_t size)
+int notify_name(struct wfs_notify *notify, uint64_t directory, const char *name, size_t size)
 {
-	return known(wfs_teller_entry(notify->teller, directory, name, size));
+	return notify_known(wfs_teller_entry(notify->teller, directory, name, size));
 }
 
 /* Drops a directory's cached listing and attributes. */
-static int inval_listing(struct wfs_notify *notify, uint64_t directory)
+int notify_listing(struct wfs_notify *notify, uint64_t directory)
 {
-	return known(wfs_teller_inode(notify->teller, directory, 0));
+	return notify_known(wfs_teller_inode(notify->teller, directory, 0));
 }
 
 /* The barrier of the header comment, for a directory where no name needs invalidation. */
 static int wait_for_listings(struct wfs_notify *notify, uint64_t directory)
 {
-	return inval_name(notify, directory, "_", 1);
+	return notify_name(notify, directory, "_", 1);
 }
 
 /* Waits a moment if @r calls for another of the @tries. */
-static bool try_again(int r, unsigned int *tries)
+bool notify_again(int r, unsigned int *tries)
 {
 	const struct timespec pause = {.tv_nsec = (long)READ_PAUSE_NS << *tries};
 
@@ -60,7 +60,7 @@ static bool try_again(int r, unsigned int *tries)
 }
 
 /* The head. No view is held while Linux is told something. */
-static int open_view(struct wfs_notify *notify, struct wfs_view *ret_view)
+int notify_view(struct wfs_notify *notify, struct wfs_view *ret_view)
 {
 	return wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, ret_view, NULL);
 }
@@ -71,12 +71,12 @@ static int inval_cell(struct wfs_notify *notify, const struct wfs_change *change
 	wfs_name_append(&notify->name, change->key.data, change->key.size);
 	int r = wfs_buffer_check(&notify->name);
 	return r ? r
-		 : inval_name(notify,
+		 : notify_name(notify,
 			   wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, change->reducer_id),
 			   wfs_buffer_text(&notify->name), notify->name.size);
 }
 
-static bool names_changed(const struct wfs_change *change)
+bool notify_names_changed(const struct wfs_change *change)
 {
 	return change->was_live != change->is_live;
 }
@@ -92,10 +92,10 @@ static int inval_reducers(struct wfs_notify *notify, const struct wfs_commit *co
 	for (size_t i = 0; !r && i < commit->change_count; i++) {
 		const struct wfs_change *change = &commit->changes[i];
 
-		if (!names_changed(change) || change->reducer_id == last)
+		if (!notify_names_changed(change) || change->reducer_id == last)
 			continue;
 		last = change->reducer_id;
-		r = inval_listing(notify, wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, last));
+		r = notify_listing(notify, wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, last));
 	}
 	return r;
 }
@@ -157,7 +157,7 @@ static int read_lines_once(
 	struct wfs_notify *notify, uint64_t offset, size_t size, struct wfs_buffer *lines)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = open_view(notify, &view);
+	int r = notify_view(notify, &view);
 
 	if (!r)
 		r = wfs_session_journal_read(notify->tree->session, &view, offset, size, lines);
@@ -175,7 +175,7 @@ static int read_lines(
 	do {
 		wfs_buffer_done(lines);
 		r = read_lines_once(notify, offset, size, lines);
-	} while (try_again(r, &tries));
+	} while (notify_again(r, &tries));
 	return r;
 }
 
@@ -190,8 +190,8 @@ static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 		int r = read_lines(notify, offset, size, &lines);
 
 		if (!r)
-			r = known(wfs_teller_store(notify->teller, wfs_notify_log_ino(), offset,
-				wfs_buffer_bytes(&lines)));
+			r = notify_known(wfs_teller_store(notify->teller, wfs_notify_log_ino(),
+				offset, wfs_buffer_bytes(&lines)));
 		if (r)
 			return r;
 		offset += lines.size;
@@ -202,7 +202,7 @@ static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 static int log_end_once(struct wfs_notify *notify, uint64_t *ret_end)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = open_view(notify, &view);
+	int r = notify_view(notify, &view);
 
 	return r ? r : wfs_session_journal_size(notify->tree->session, &view, ret_end);
 }
@@ -214,7 +214,7 @@ static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
 
 	do {
 		r = log_end_once(notify, ret_end);
-	} while (try_again(r, &tries));
+	} while (notify_again(r, &tries));
 	return r;
 }
 
@@ -227,7 +227,7 @@ static bool not_seen(int r)
 /* Drops the last page, stores what is new. */
 static int push_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 {
-	int r = known(
+	int r = notify_known(
 		wfs_teller_inode(notify->teller, wfs_notify_log_ino(), start - start % PAGE_SIZE));
 
 	return r ? r : store_log(notify, start, end);
@@ -266,7 +266,7 @@ int wfs_notify_log_anew(struct wfs_notify *notify)
 	if (r)
 		return not_seen(r) ? 0 : r;
 	atomic_store(&notify->log_size_bytes, end);
-	return known(wfs_teller_inode(notify->teller, wfs_notify_log_ino(), 0));
+	return notify_known(wfs_teller_inode(notify->teller, wfs_notify_log_ino(), 0));
 }
 
 static int inval_journal(struct wfs_notify *notify)
@@ -275,8 +275,8 @@ static int inval_journal(struct wfs_notify *notify)
 	int r = grow_log(notify);
 
 	if (!r)
-		r = inval_name(notify, journal, "head", strlen("head"));
-	return r ? r : inval_listing(notify, journal);
+		r = notify_name(notify, journal, "head", strlen("head"));
+	return r ? r : notify_listing(notify, journal);
 }
 
 /* --- a manifest --- */
@@ -292,14 +292,14 @@ static int inval_reducer_names(struct wfs_notify *notify)
 	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(manifest); i++) {
 		const char *name = wfs_manifest_reducer(manifest, i)->name;
 
-		r = inval_name(notify, reducers, name, strlen(name));
+		r = notify_name(notify, reducers, name, strlen(name));
 	}
-	return r ? r : inval_listing(notify, reducers);
+	return r ? r : notify_listing(notify, reducers);
 }
 
 static int inval_manifest(struct wfs_notify *notify)
 {
-	int r = inval_name(notify, wfs_tree_directory_ino(WFS_DIRECTORY_ROOT, 0), "manifest",
+	int r = notify_name(notify, wfs_tree_directory_ino(WFS_DIRECTORY_ROOT, 0), "manifest",
 		strlen("manifest"));
 
 	return r ? r : inval_reducer_names(notify);
@@ -317,7 +317,7 @@ static int inval_view_directory(struct wfs_notify *notify, uint64_t height,
 		.number = height,
 	};
 
-	return inval_listing(notify, wfs_ino_encode(&node));
+	return notify_listing(notify, wfs_ino_encode(&node));
 }
 
 /* Return: 0, -ENOENT (that was the last), or why it cannot be told. */
@@ -326,7 +326,7 @@ static int next_reducer(struct wfs_notify *notify, uint32_t *reducer_id)
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
-	int r = open_view(notify, &view);
+	int r = notify_view(notify, &view);
 
 	if (r == -ENOENT)
 		return -EIO; /* there is always a head */
@@ -352,11 +352,11 @@ static int inval_view(struct wfs_notify *notify, uint64_t height)
 
 		do {
 			r = next_reducer(notify, &reducer_id);
-		} while (try_again(r, &tries));
+		} while (notify_again(r, &tries));
 		if (!r)
 			r = inval_view_directory(notify, height, WFS_DIRECTORY_REDUCER, reducer_id);
 	}
-	return known(r);
+	return notify_known(r);
 }
 
 /* Whoever asks for their names from now on is told that they are not there. */
@@ -372,10 +372,10 @@ static int inval_heights(struct wfs_notify *notify, const struct wfs_commit *com
 
 		if (!r)
 			r = inval_view(notify, height);
-		if (known(r))
+		if (notify_known(r))
 			return r;
 	}
-	return 0;
+	return commit->dropped_from < to ? notify_grants(notify) : 0;
 }
 
 /* --- commits --- */
@@ -391,6 +391,8 @@ static int tell(void *context)
 	if (r || commit->to_height == commit->from_height)
 		return r;
 	r = inval_reducers(notify, commit);
+	if (!r)
+		r = notify_entities(notify, commit);
 	if (!r && commit->manifest_changed)
 		r = inval_manifest(notify);
 	if (!r && commit->blobs_listed) {
@@ -398,7 +400,7 @@ static int tell(void *context)
 
 		r = wait_for_listings(notify, blobs);
 		if (!r)
-			r = inval_listing(notify, blobs);
+			r = notify_listing(notify, blobs);
 	}
 	return r ? r : inval_journal(notify);
 }

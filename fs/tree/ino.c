@@ -9,47 +9,146 @@ enum {
 	KIND_SHIFT = 60,
 	DIRECTORY_SHIFT = 56,
 	REDUCER_SHIFT = 40,
+	FILE_SHIFT = 56,
+	CELL_BITS = 28, /* the view or height is above it */
+};
+
+/* Kinds that are in numbers only: directories with another layout. */
+enum {
+	TAG_ARTIFACT = WFS_NODE_GRANTS + 1,
+	TAG_PRINCIPAL,
 };
 
 #define NUMBER_MASK ((UINT64_C(1) << KIND_SHIFT) - 1)
 #define VIEW_MASK ((UINT64_C(1) << WFS_VIEW_BITS) - 1)
 #define REDUCER_MASK UINT64_C(0xffff)
 #define DIRECTORY_MASK UINT64_C(0xf)
+#define FILE_MASK UINT64_C(0xf)
+#define VID_MASK ((UINT64_C(1) << FILE_SHIFT) - 1)
+#define CELL_MASK ((UINT64_C(1) << CELL_BITS) - 1)
+#define HEIGHT_MASK ((UINT64_C(1) << (KIND_SHIFT - CELL_BITS)) - 1)
+
+/* How the bits below the kind are laid out. */
+enum layout {
+	LAYOUT_NUMBER,
+	LAYOUT_DIRECTORY,
+	LAYOUT_CELL, /* a height and a cell */
+	LAYOUT_FILE,
+};
+
+static enum layout layout_of(const struct wfs_node *node)
+{
+	switch (node->kind) {
+	case WFS_NODE_DIRECTORY:
+		return node->directory == WFS_DIRECTORY_ARTIFACT ||
+				node->directory == WFS_DIRECTORY_PRINCIPAL
+			? LAYOUT_CELL
+			: LAYOUT_DIRECTORY;
+	case WFS_NODE_GRANTS:
+		return LAYOUT_CELL;
+	case WFS_NODE_MADE:
+		return LAYOUT_FILE;
+	default:
+		return LAYOUT_NUMBER;
+	}
+}
+
+static uint64_t tag_of(const struct wfs_node *node)
+{
+	if (node->kind != WFS_NODE_DIRECTORY)
+		return node->kind;
+	return node->directory == WFS_DIRECTORY_ARTIFACT     ? TAG_ARTIFACT
+		: node->directory == WFS_DIRECTORY_PRINCIPAL ? TAG_PRINCIPAL
+							     : WFS_NODE_DIRECTORY;
+}
+
+bool wfs_node_fits(const struct wfs_node *node)
+{
+	switch (layout_of(node)) {
+	case LAYOUT_DIRECTORY:
+		return node->number <= VIEW_MASK && node->reducer_id <= REDUCER_MASK;
+	case LAYOUT_CELL:
+		return node->number <= HEIGHT_MASK && node->cell <= CELL_MASK;
+	case LAYOUT_FILE:
+		return node->number <= VID_MASK && node->file <= FILE_MASK;
+	case LAYOUT_NUMBER:
+		break;
+	}
+	return node->number <= NUMBER_MASK;
+}
 
 uint64_t wfs_ino_encode(const struct wfs_node *node)
 {
-	if (node->kind != WFS_NODE_DIRECTORY) {
-		wfs_require(node->number <= NUMBER_MASK);
-		return (uint64_t)node->kind << KIND_SHIFT | node->number;
+	const uint64_t kind = tag_of(node) << KIND_SHIFT;
+
+	wfs_require(wfs_node_fits(node));
+	switch (layout_of(node)) {
+	case LAYOUT_DIRECTORY:
+		if (node->directory == WFS_DIRECTORY_ROOT && node->number == 0)
+			return ROOT_INO;
+		return kind | (uint64_t)node->directory << DIRECTORY_SHIFT |
+			(uint64_t)node->reducer_id << REDUCER_SHIFT | node->number;
+	case LAYOUT_CELL:
+		return kind | node->number << CELL_BITS | node->cell;
+	case LAYOUT_FILE:
+		return kind | (uint64_t)node->file << FILE_SHIFT | node->number;
+	case LAYOUT_NUMBER:
+		break;
 	}
-	wfs_require(node->number <= VIEW_MASK && node->reducer_id <= REDUCER_MASK);
-	if (node->directory == WFS_DIRECTORY_ROOT && node->number == 0)
-		return ROOT_INO;
-	return (uint64_t)WFS_NODE_DIRECTORY << KIND_SHIFT |
-		(uint64_t)node->directory << DIRECTORY_SHIFT |
-		(uint64_t)node->reducer_id << REDUCER_SHIFT | node->number;
+	return kind | node->number;
+}
+
+/* Its kind, and of directories which. Return: false when there is no such kind. */
+static bool decode_kind(uint64_t ino, struct wfs_node *node)
+{
+	const uint64_t tag = ino >> KIND_SHIFT;
+
+	node->kind = tag == TAG_ARTIFACT || tag == TAG_PRINCIPAL ? WFS_NODE_DIRECTORY
+								 : (enum wfs_node_kind)tag;
+	if (tag == TAG_ARTIFACT)
+		node->directory = WFS_DIRECTORY_ARTIFACT;
+	else if (tag == TAG_PRINCIPAL)
+		node->directory = WFS_DIRECTORY_PRINCIPAL;
+	else if (tag == WFS_NODE_DIRECTORY)
+		node->directory =
+			(enum wfs_directory_kind)(ino >> DIRECTORY_SHIFT & DIRECTORY_MASK);
+	return tag >= WFS_NODE_DIRECTORY && tag <= TAG_PRINCIPAL &&
+		node->directory < WFS_DIRECTORY_KIND_COUNT;
+}
+
+static bool has_number(const struct wfs_node *node)
+{
+	return node->kind < WFS_NODE_README || node->kind > WFS_NODE_AT_LINK;
 }
 
 bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node)
 {
+	struct wfs_node node = {.number = ino & NUMBER_MASK};
+
 	if (ino == ROOT_INO) {
 		*ret_node = (struct wfs_node){.kind = WFS_NODE_DIRECTORY};
 		return true;
 	}
-	struct wfs_node node = {
-		.kind = (enum wfs_node_kind)(ino >> KIND_SHIFT),
-		.number = ino & NUMBER_MASK,
-	};
-	if (node.kind == WFS_NODE_DIRECTORY) {
-		node.directory = (enum wfs_directory_kind)(ino >> DIRECTORY_SHIFT & DIRECTORY_MASK);
+	if (!decode_kind(ino, &node))
+		return false;
+	switch (layout_of(&node)) {
+	case LAYOUT_DIRECTORY:
 		node.reducer_id = (uint32_t)(ino >> REDUCER_SHIFT & REDUCER_MASK);
 		node.number = ino & VIEW_MASK;
+		break;
+	case LAYOUT_CELL:
+		node.cell = ino & CELL_MASK;
+		node.number = node.number >> CELL_BITS;
+		break;
+	case LAYOUT_FILE:
+		node.file = (uint32_t)(ino >> FILE_SHIFT & FILE_MASK);
+		node.number = ino & VID_MASK;
+		break;
+	case LAYOUT_NUMBER:
+		break;
 	}
-	if (node.kind < WFS_NODE_DIRECTORY || node.kind > WFS_NODE_AT_LINK ||
-		(node.kind == WFS_NODE_DIRECTORY && node.directory >= WFS_DIRECTORY_KIND_COUNT))
-		return false;
 	/* Each node has one number: bits that mean nothing to it are zero. */
-	if ((node.kind >= WFS_NODE_README && node.number != 0) ||
+	if ((!has_number(&node) && node.number != 0) ||
 		(node.directory != WFS_DIRECTORY_REDUCER && node.reducer_id != 0) ||
 		wfs_ino_encode(&node) != ino)
 		return false;

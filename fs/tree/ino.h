@@ -6,9 +6,21 @@
  * the same version under `/` and under `/at/<h>/` is one inode and shares its pages. A directory
  * is numbered from (kind, view, reducer), where view 0 is the head: it stays the same while its
  * contents change. Layout, from the top: 4 bits kind, then per kind
- *   directory: 4 bits directory kind, 16 bits reducer id, 40 bits view
- *   others:    60 bits number
- * FUSE fixes the root of the head at 1.
+ *   directory:             4 bits directory kind, 16 bits reducer id, 40 bits view
+ *   of an artifact or
+ *   a principal:           32 bits view, 28 bits number of its cell
+ *   made from a version:   4 bits file, 56 bits vid
+ *   grants of a principal: 32 bits height, 28 bits number of its cell
+ *   others:                60 bits number
+ * FUSE fixes the root of the head at 1. What does not fit is not there (wfs_node_fits).
+ *
+ * Most files of artifacts and principals are made from one version of one cell, and are numbered
+ * from that, so they are as immutable as it is. `grants.json` is made from many cells, and a grant
+ * that was taken back leaves none, so no version tells them all: it is numbered from the height that
+ * it was looked up at, like journal/head. Looked up again later it may be another inode with the same
+ * bytes. When the grants change, and when heights are dropped, the name is taken back at the head.
+ * Content and code of an artifact are versions below a height; at the head they have a kind of their
+ * own, for those are gone for whoever has them open, too, when the artifact is deleted.
  */
 #pragma once
 
@@ -26,6 +38,9 @@ enum wfs_node_kind {
 	WFS_NODE_README,
 	WFS_NODE_CTL_LINK, /* /ctl, when it is a symlink */
 	WFS_NODE_AT_LINK,  /* /at/head */
+	WFS_NODE_LIVE,     /* content or code of an artifact, as long as it lives; number: vid */
+	WFS_NODE_MADE,     /* a file that is made from a version; number: vid */
+	WFS_NODE_GRANTS,   /* grants.json; number: height */
 };
 
 enum wfs_directory_kind {
@@ -40,6 +55,8 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_PLANS,
 	WFS_DIRECTORY_TURNS,
 	WFS_DIRECTORY_CTL, /* mount point of a nested control connection */
+	WFS_DIRECTORY_ARTIFACT,
+	WFS_DIRECTORY_PRINCIPAL,
 	WFS_DIRECTORY_KIND_COUNT,
 };
 
@@ -48,12 +65,18 @@ struct wfs_node {
 	enum wfs_node_kind kind;
 	enum wfs_directory_kind directory; /* of a directory */
 	uint32_t reducer_id;               /* of a WFS_DIRECTORY_REDUCER */
-	uint64_t number;                   /* of others as said above; of a directory: its view */
+	uint32_t file;                     /* of a WFS_NODE_MADE: which */
+	/* Of an artifact's or principal's directory, and of a WFS_NODE_GRANTS: its cell's number. */
+	uint64_t cell;
+	uint64_t number; /* of others as said above; of a directory: its view */
 };
 
 #define WFS_VIEW_BITS 40
 
-/** wfs_ino_encode() - the number of a node; its parts must fit their bits. */
+/** wfs_node_fits() - do its parts fit their bits? */
+bool wfs_node_fits(const struct wfs_node *node);
+
+/** wfs_ino_encode() - the number of a node, which must fit. */
 uint64_t wfs_ino_encode(const struct wfs_node *node);
 
 /** wfs_ino_decode() - Return: false for a number that no node has. */

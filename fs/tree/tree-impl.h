@@ -50,6 +50,45 @@ int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 struct wfs_attr wfs_tree_version_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns);
 struct wfs_attr wfs_tree_blob_attr(
 	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
+struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
+
+/* --- tree-entity.c: artifacts and principals --- */
+
+/** wfs_tree_entities_of() - whose directories one has. Return: false: it is another directory. */
+bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
+
+/** wfs_tree_entity_of() - whose directory one is. Return: false: it is another directory. */
+bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
+
+/** wfs_tree_entity_node() - the node of the directory of one, in the view that @parent has. */
+struct wfs_node wfs_tree_entity_node(
+	const struct wfs_node *parent, enum wfs_entity entity, uint64_t cell_id);
+
+/** wfs_tree_entity_mtime() - of such a directory at the head. Return: 0, -ENOENT, … */
+int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, int64_t *ret_mtime_ns);
+
+/** wfs_tree_entity_lookup() - the directory of one, by its name in the directory of all. */
+int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
+
+/** wfs_tree_entity_file() - stat of a file in the directory of one. Return: 0, -ENOENT, … */
+int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr);
+
+/** wfs_tree_entity_attr() - the same by its own node. */
+int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr);
+
+/** wfs_tree_made() - append such a file that is not a version's own bytes.
+ *  @ret_version: that it is made from; of `grants.json` the principal's ledger
+ *  @ret_mtime_ns: of the newest that it is made from */
+int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	struct wfs_buffer *buffer, struct wfs_version *ret_version, int64_t *ret_mtime_ns);
+
+/** wfs_tree_entity_path() - append `/` and the name of one. */
+int wfs_tree_entity_path(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
 
 /** wfs_tree_head_document() - contents of /journal/head in this view. */
 int wfs_tree_head_document(

@@ -90,6 +90,52 @@ static int list_cells(const struct sink *sink, uint64_t cookie)
 	return r;
 }
 
+static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
+{
+	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {.entity = entity};
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct wfs_entry entry;
+	int r = wfs_session_entities(
+		sink->tree->session, sink->view, entity, cookie, &walk, sink->tree->refusal);
+
+	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
+		const struct wfs_node node =
+			wfs_tree_entity_node(sink->node, entity, entry.cell_id);
+		struct wfs_attr attr;
+
+		wfs_buffer_reset(&name);
+		wfs_name_append(&name, entry.key.data, entry.key.size);
+		r = wfs_buffer_check(&name);
+		if (!r && !wfs_node_fits(&node))
+			continue;
+		if (!r)
+			r = wfs_tree_node_attr(sink->tree, sink->view, &node, &attr);
+		if (!r && !give(sink, wfs_buffer_text(&name), &attr, entry.cell_id))
+			return 0;
+	}
+	return r;
+}
+
+/* Those of an artifact or a principal; the cookie is the place in the table. */
+static int list_files(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
+{
+	for (uint64_t i = cookie; i < WFS_ENTITY_FILE_COUNT; i++) {
+		const enum wfs_entity_file file = (enum wfs_entity_file)i;
+		struct wfs_attr attr;
+
+		if (wfs_entity_file_entity(file) != entity)
+			continue;
+		int r = wfs_tree_entity_file(sink->tree, sink->view, sink->node, file, &attr);
+		if (r == -ENOENT)
+			continue;
+		if (r)
+			return r;
+		if (!give(sink, wfs_entity_file_name(file), &attr, i + 1))
+			return 0;
+	}
+	return 0;
+}
+
 static int list_blobs(const struct sink *sink, uint64_t cookie)
 {
 	struct wfs_blob_listing listing;
@@ -156,7 +202,9 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_reducer reducer;
+	enum wfs_entity entity;
 	struct wfs_node node;
+	int64_t names_ns;
 
 	if (!wfs_ino_decode(ino, &node))
 		return -ENOENT;
@@ -168,6 +216,8 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 		*ret_count = FIXED_COUNT + view.height;
 	if (node.directory == WFS_DIRECTORY_BLOB)
 		return wfs_session_blob_last(tree->session, &view, ret_count);
+	if (wfs_tree_entities_of(node.directory, &entity))
+		return wfs_session_entity_names(tree->session, &view, entity, ret_count, &names_ns);
 	if (node.directory != WFS_DIRECTORY_REDUCER)
 		return 0;
 	r = wfs_session_reducer_by_id(tree->session, &view, node.reducer_id, &reducer);
@@ -203,6 +253,14 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 		return list_blobs(&sink, cookie);
 	case WFS_DIRECTORY_JOURNAL:
 		return list_journal(&sink, cookie);
+	case WFS_DIRECTORY_ARTIFACTS:
+		return list_entities(&sink, WFS_ENTITY_ARTIFACT, cookie);
+	case WFS_DIRECTORY_PRINCIPALS:
+		return list_entities(&sink, WFS_ENTITY_PRINCIPAL, cookie);
+	case WFS_DIRECTORY_ARTIFACT:
+		return list_files(&sink, WFS_ENTITY_ARTIFACT, cookie);
+	case WFS_DIRECTORY_PRINCIPAL:
+		return list_files(&sink, WFS_ENTITY_PRINCIPAL, cookie);
 	default: /* `at` has too many names to list; the others have none yet */
 		return 0;
 	}

@@ -39,18 +39,33 @@ static void set_content(struct wfs_tree_data *data, const struct wfs_content *co
 	data->built = content->read;
 }
 
-static int read_version(const struct wfs_tree *tree, uint64_t vid, uint64_t offset, size_t size,
-	struct wfs_tree_data *data)
+static int read_version(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
+	size_t size, struct wfs_tree_data *data)
 {
 	struct wfs_content content;
 	struct wfs_version version;
-	int r = wfs_session_version(tree->session, &data->view, vid, &version);
+	int r = node->kind == WFS_NODE_LIVE
+		? wfs_session_live_text(tree->session, &data->view, node->number, &version)
+		: wfs_session_version(tree->session, &data->view, node->number, &version);
 
 	if (!r)
 		r = wfs_session_content(tree->session, &data->view, &version,
-			(struct wfs_range){offset, size}, &content, NULL);
+			(struct wfs_range){offset, size}, &content, tree->refusal);
 	if (!r)
 		set_content(data, &content);
+	return r;
+}
+
+static int read_made(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
+	size_t size, struct wfs_tree_data *data)
+{
+	struct wfs_version version;
+	int64_t mtime_ns;
+
+	wfs_buffer_done(&data->built);
+	int r = wfs_tree_made(tree, &data->view, node, &data->built, &version, &mtime_ns);
+	if (!r)
+		data->bytes = slice(wfs_buffer_bytes(&data->built), offset, size);
 	return r;
 }
 
@@ -80,7 +95,11 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 		return r;
 	switch (node->kind) {
 	case WFS_NODE_VERSION:
-		return read_version(tree, node->number, offset, size, data);
+	case WFS_NODE_LIVE:
+		return read_version(tree, node, offset, size, data);
+	case WFS_NODE_MADE:
+	case WFS_NODE_GRANTS:
+		return read_made(tree, node, offset, size, data);
 	case WFS_NODE_BLOB:
 		return read_blob(tree, node->number, offset, size, data);
 	case WFS_NODE_RECORD:
@@ -170,12 +189,39 @@ static int version_xattrs(
 	r = wfs_session_version_name(tree->session, view, &version, &reducer, &key);
 	if (r == -ENOENT) /* the kernel's own: the manifest */
 		return 0;
-	if (r)
+	if (r || wfs_builtin_reducer_hidden(reducer.data, reducer.size))
 		return r;
 	wfs_base64_append(&key_b64, key.data, key.size);
 	give(sink, "user.worldfs.key_b64", wfs_buffer_text(&key_b64), key_b64.size);
 	give(sink, "user.worldfs.reducer", reducer.data, reducer.size);
 	return wfs_buffer_check(&key_b64);
+}
+
+static int live_xattrs(
+	const struct wfs_tree *tree, struct wfs_view *view, uint64_t vid, struct xattr_sink *sink)
+{
+	struct wfs_version version;
+	int r = wfs_session_live_text(tree->session, view, vid, &version);
+
+	return r ? r : version_xattrs(tree, view, vid, sink);
+}
+
+/* Of a file that is made: the hash of its bytes, and since when it may be as it is. */
+static int made_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct xattr_sink *sink)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	struct wfs_version version;
+	int64_t mtime_ns;
+	int r = wfs_tree_made(tree, view, node, &bytes, &version, &mtime_ns);
+
+	if (r)
+		return r;
+	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
+	give_hash(sink, "user.worldfs.state_hash", &hash);
+	if (node->kind == WFS_NODE_MADE)
+		give_number(sink, "user.worldfs.height", version.height);
+	return 0;
 }
 
 static int directory_xattrs(
@@ -224,6 +270,11 @@ int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	switch (node.kind) {
 	case WFS_NODE_VERSION:
 		return version_xattrs(tree, &view, node.number, &sink);
+	case WFS_NODE_LIVE:
+		return live_xattrs(tree, &view, node.number, &sink);
+	case WFS_NODE_MADE:
+	case WFS_NODE_GRANTS:
+		return made_xattrs(tree, &view, &node, &sink);
 	case WFS_NODE_BLOB:
 		return blob_xattrs(tree, &view, node.number, &sink);
 	case WFS_NODE_DIRECTORY:

@@ -27,6 +27,8 @@ static const char readme[] =
 	"Look around\n"
 	"  manifest                 what the world is made of: schemas, reducers, routing\n"
 	"  reducers/<name>/<key>    its state, one file a cell\n"
+	"  artifacts/<id>/          what somebody made: content, code, who owns it, prices\n"
+	"  principals/<id>/         who is there: scrip, resources, grants\n"
 	"  journal/log.jsonl        everything that ever happened, one record a line\n"
 	"  at/<height>/             all of this as it was after that many records\n"
 	"  blob/<sha256>            bytes stored under their hash\n"
@@ -70,14 +72,14 @@ int wfs_tree_view(
 	uint64_t height = WFS_HEIGHT_HEAD;
 
 	if (node->kind == WFS_NODE_DIRECTORY || node->kind == WFS_NODE_LOG ||
-		node->kind == WFS_NODE_HEAD)
+		node->kind == WFS_NODE_HEAD || node->kind == WFS_NODE_GRANTS)
 		height = node->number;
 	return wfs_session_view(tree->session, height, ret_view, NULL);
 }
 
 /* --- attributes --- */
 
-static struct wfs_attr file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns)
+struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns)
 {
 	return (struct wfs_attr){
 		.ino = ino, .mode = S_IFREG | 0444, .size_bytes = size_bytes, .mtime_ns = mtime_ns};
@@ -87,7 +89,7 @@ struct wfs_attr wfs_tree_version_attr(uint64_t vid, uint64_t size_bytes, int64_t
 {
 	const struct wfs_node node = {.kind = WFS_NODE_VERSION, .number = vid};
 
-	return file_attr(wfs_ino_encode(&node), size_bytes, time_ns);
+	return wfs_tree_file_attr(wfs_ino_encode(&node), size_bytes, time_ns);
 }
 
 struct wfs_attr wfs_tree_blob_attr(
@@ -95,7 +97,7 @@ struct wfs_attr wfs_tree_blob_attr(
 {
 	const struct wfs_node node = {.kind = WFS_NODE_BLOB, .number = listing->listed_id};
 
-	return file_attr(wfs_ino_encode(&node), blob->size_bytes, listing->time_ns);
+	return wfs_tree_file_attr(wfs_ino_encode(&node), blob->size_bytes, listing->time_ns);
 }
 
 /* A directory of a height is as old as that height; one of the head, as its last name. */
@@ -104,13 +106,19 @@ static int directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 {
 	struct wfs_blob_listing listing;
 	struct wfs_reducer reducer;
+	enum wfs_entity entity;
 	struct wfs_blob blob;
 	uint64_t last;
 	int r;
 
 	if (node->number != WFS_HEIGHT_HEAD || node->directory == WFS_DIRECTORY_JOURNAL)
 		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
+	if (wfs_tree_entities_of(node->directory, &entity))
+		return wfs_session_entity_names(tree->session, view, entity, &last, ret_mtime_ns);
 	switch (node->directory) {
+	case WFS_DIRECTORY_ARTIFACT:
+	case WFS_DIRECTORY_PRINCIPAL:
+		return wfs_tree_entity_mtime(tree, view, node, ret_mtime_ns);
 	case WFS_DIRECTORY_REDUCER:
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
 		if (!r)
@@ -203,10 +211,14 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 {
 	struct wfs_attr attr = {.ino = wfs_ino_encode(node), .mode = S_IFDIR | 0555};
 	struct wfs_reducer reducer;
+	enum wfs_entity entity;
+	int64_t changed_ns;
 	int r = 0;
 
 	if (node->directory == WFS_DIRECTORY_REDUCER)
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
+	else if (wfs_tree_entity_of(node->directory, &entity))
+		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
 	if (!r)
 		r = directory_mtime(tree, view, node, &attr.mtime_ns);
 	if (!r)
@@ -260,7 +272,7 @@ static int journal_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
-	struct wfs_attr attr = file_attr(wfs_ino_encode(node), 0, 0);
+	struct wfs_attr attr = wfs_tree_file_attr(wfs_ino_encode(node), 0, 0);
 	uint64_t seq = node->kind == WFS_NODE_RECORD ? node->number : view->height - 1;
 	struct wfs_bytes line = {0};
 	int r = wfs_session_record_time(tree->session, view, seq, &attr.mtime_ns);
@@ -293,6 +305,10 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		return directory_attr(tree, view, node, ret_attr);
 	case WFS_NODE_VERSION:
 		return version_attr(tree, view, node, ret_attr);
+	case WFS_NODE_LIVE:
+	case WFS_NODE_MADE:
+	case WFS_NODE_GRANTS:
+		return wfs_tree_entity_attr(tree, view, node, ret_attr);
 	case WFS_NODE_BLOB:
 		r = wfs_session_blob_listed(tree->session, view, node->number, &blob, &listing);
 		if (!r)
@@ -305,8 +321,8 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	case WFS_NODE_README:
 		r = wfs_session_record_time(tree->session, view, 0, &genesis_ns);
 		if (!r)
-			*ret_attr =
-				file_attr(wfs_ino_encode(node), wfs_tree_readme().size, genesis_ns);
+			*ret_attr = wfs_tree_file_attr(
+				wfs_ino_encode(node), wfs_tree_readme().size, genesis_ns);
 		return r;
 	case WFS_NODE_CTL_LINK:
 	case WFS_NODE_AT_LINK:
@@ -455,6 +471,17 @@ static int lookup_height(const struct wfs_tree *tree, const char *name, struct w
 	return r ? r : wfs_tree_node_attr(tree, &view, &node, ret_attr);
 }
 
+static int lookup_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, enum wfs_entity entity, const char *name,
+	struct wfs_attr *ret_attr)
+{
+	const enum wfs_entity_file file = wfs_entity_file_find(entity, name);
+
+	return file == WFS_ENTITY_FILE_COUNT
+		? -ENOENT
+		: wfs_tree_entity_file(tree, view, parent, file, ret_attr);
+}
+
 static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
@@ -471,6 +498,13 @@ static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 		return lookup_journal(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_AT:
 		return lookup_height(tree, name, ret_attr);
+	case WFS_DIRECTORY_ARTIFACTS:
+	case WFS_DIRECTORY_PRINCIPALS:
+		return wfs_tree_entity_lookup(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_ARTIFACT:
+		return lookup_file(tree, view, parent, WFS_ENTITY_ARTIFACT, name, ret_attr);
+	case WFS_DIRECTORY_PRINCIPAL:
+		return lookup_file(tree, view, parent, WFS_ENTITY_PRINCIPAL, name, ret_attr);
 	default:
 		return -ENOENT;
 	}
@@ -596,12 +630,23 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 		return -ENOTDIR;
 	if (node.number != WFS_HEIGHT_HEAD)
 		wfs_buffer_printf(buffer, "at/%" PRIu64 "/", node.number);
-	const bool in_reducers = node.directory == WFS_DIRECTORY_REDUCER;
-	const enum wfs_directory_kind kind = in_reducers ? WFS_DIRECTORY_REDUCERS : node.directory;
+	enum wfs_directory_kind kind = node.directory;
+	const bool in_reducers = kind == WFS_DIRECTORY_REDUCER;
+	enum wfs_entity entity;
+	const bool is_entity = wfs_tree_entity_of(kind, &entity);
+	if (in_reducers)
+		kind = WFS_DIRECTORY_REDUCERS;
+	else if (is_entity)
+		kind = entity == WFS_ENTITY_ARTIFACT ? WFS_DIRECTORY_ARTIFACTS
+						     : WFS_DIRECTORY_PRINCIPALS;
 	for (size_t i = 0; i < wfs_root_name_count; i++)
 		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
 			wfs_root_names[i].directory == kind)
 			wfs_buffer_append_text(buffer, wfs_root_names[i].name);
-	int r = in_reducers ? append_reducer(tree, &node, buffer) : 0;
+	int r = 0;
+	if (in_reducers)
+		r = append_reducer(tree, &node, buffer);
+	else if (is_entity)
+		r = wfs_tree_entity_path(tree, &node, buffer);
 	return r ? r : wfs_buffer_check(buffer);
 }

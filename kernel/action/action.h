@@ -65,6 +65,16 @@ int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 /** wfs_action_artifact() - the artifact that it names, borrowed; NULL: none. */
 const char *wfs_action_artifact(const json_t *action);
 
+/* --- artifacts, for those who show them --- */
+
+/** wfs_artifact_row() - what queries and readers are told of one. @state: of its cell of sys.artifact;
+ *  what it lacks is null. Return: new reference, or NULL. */
+json_t *wfs_artifact_row(const json_t *state);
+
+/** wfs_artifact_reads() - may @principal read its content and code for nothing, without asking its
+ *  contract? @state: as above */
+bool wfs_artifact_reads(const json_t *state, const char *principal);
+
 /* --- for kernel/grants.c: the accounts of principals --- */
 
 /**

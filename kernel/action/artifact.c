@@ -138,19 +138,25 @@ int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, c
 			: fold_set(fold, 0, cell, bytes, error));
 }
 
-json_t *artifact_row(const struct artifact *artifact)
+json_t *wfs_artifact_row(const json_t *state)
 {
 	static const char *const members[] = {"content_size", "created_at", "created_by",
 		"executable", "id", "invoke_price", "owner", "read_price", "type", "updated_at"};
 	WFS_AUTO_JSON json_t *row = json_pack("{s:b}", "deleted", 0);
 
 	for (size_t i = 0; row && i < WFS_ARRAY_COUNT(members); i++) {
-		json_t *const member = json_object_get(artifact->document, members[i]);
+		json_t *const member = json_object_get(state, members[i]);
 
-		if (json_object_set(row, members[i], member) < 0)
+		if (json_object_set_new(
+			    row, members[i], member ? json_incref(member) : json_null()) < 0)
 			return NULL;
 	}
 	return WFS_STEAL(row);
+}
+
+json_t *artifact_row(const struct artifact *artifact)
+{
+	return wfs_artifact_row(artifact->document);
 }
 
 /* --- who may --- */
@@ -161,9 +167,9 @@ static const char *const use_names[] = {
 #undef ARTIFACT_USE_NAME
 };
 
-static bool is_owner(const struct act *act, const struct artifact *artifact)
+static bool is_owner(const char *actor, const struct artifact *artifact)
 {
-	return strcmp(act->actor, artifact->owner) == 0;
+	return strcmp(actor, artifact->owner) == 0;
 }
 
 static bool is_open(enum artifact_use use)
@@ -171,47 +177,44 @@ static bool is_open(enum artifact_use use)
 	return use == ARTIFACT_USE_READ || use == ARTIFACT_USE_INVOKE;
 }
 
-static bool by_public(const struct act *act, const struct artifact *artifact, enum artifact_use use)
+static bool by_public(const char *actor, const struct artifact *artifact, enum artifact_use use)
 {
-	(void)act;
+	(void)actor;
 	(void)artifact;
 	(void)use;
 	return true;
 }
 
-static bool by_freeware(
-	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+static bool by_freeware(const char *actor, const struct artifact *artifact, enum artifact_use use)
 {
-	return is_open(use) || is_owner(act, artifact);
+	return is_open(use) || is_owner(actor, artifact);
 }
 
 /* Once somebody is named there, the owner has given it out of his hands. */
 static bool by_transferable_freeware(
-	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+	const char *actor, const struct artifact *artifact, enum artifact_use use)
 {
 	const char *const writer = json_string_value(json_object_get(
 		json_object_get(artifact->document, "metadata"), "authorized_writer"));
 
-	return is_open(use) || (writer ? strcmp(act->actor, writer) == 0 : is_owner(act, artifact));
+	return is_open(use) || (writer ? strcmp(actor, writer) == 0 : is_owner(actor, artifact));
 }
 
-static bool by_self_owned(
-	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+static bool by_self_owned(const char *actor, const struct artifact *artifact, enum artifact_use use)
 {
 	(void)use;
-	return is_owner(act, artifact) || strcmp(act->actor, artifact->id) == 0;
+	return is_owner(actor, artifact) || strcmp(actor, artifact->id) == 0;
 }
 
-static bool by_private(
-	const struct act *act, const struct artifact *artifact, enum artifact_use use)
+static bool by_private(const char *actor, const struct artifact *artifact, enum artifact_use use)
 {
 	(void)use;
-	return is_owner(act, artifact);
+	return is_owner(actor, artifact);
 }
 
 static const struct rule {
 	const char *name;
-	bool (*allows)(const struct act *act, const struct artifact *artifact, enum artifact_use);
+	bool (*allows)(const char *actor, const struct artifact *artifact, enum artifact_use);
 	const char *reason; /* of a refusal */
 } rules[] = {
 	{"freeware", by_freeware, "only the owner changes it"},
@@ -250,11 +253,24 @@ int artifact_permit(struct act *act, const struct artifact *artifact, enum artif
 	bool allowed;
 
 	if (rule)
-		return rule->allows(act, artifact, use)
+		return rule->allows(act->actor, artifact, use)
 			? 0
 			: deny(act, artifact, use, rule->reason, error);
 	int r = contract_permit(act, artifact, use_names[use], &allowed, reason, error);
 	if (r || allowed)
 		return wfs_trace(r);
 	return deny(act, artifact, use, reason, error);
+}
+
+/* Whether a contract would let somebody read is asked when he reads by an action, which may run it. */
+bool wfs_artifact_reads(const json_t *state, const char *principal)
+{
+	/* Borrowed: the rules only look at it. */
+	const struct artifact artifact = artifact_of((json_t *)(uintptr_t)state, SIZE_MAX);
+	const struct rule *const rule = find_rule(artifact.access);
+
+	if (is_owner(principal, &artifact))
+		return true;
+	return artifact_number(&artifact, "read_price") == 0 && rule &&
+		rule->allows(principal, &artifact, ARTIFACT_USE_READ);
 }

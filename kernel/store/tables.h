@@ -62,6 +62,11 @@ static inline uint64_t wfs_cell_id(uint32_t reducer_id, uint64_t ordinal)
 	return (uint64_t)reducer_id << WFS_CELL_ORDINAL_BITS | ordinal;
 }
 
+static inline uint64_t wfs_cell_ordinal(uint64_t cell_id)
+{
+	return cell_id & ((UINT64_C(1) << WFS_CELL_ORDINAL_BITS) - 1);
+}
+
 static inline uint32_t wfs_cell_reducer(uint64_t cell_id)
 {
 	return (uint32_t)(cell_id >> WFS_CELL_ORDINAL_BITS);

@@ -116,13 +116,15 @@ everything = sorted(names_of_copy())
 cells = [name for name in everything if name.startswith("reducers/")]
 blobs = [name for name in everything if name.startswith("blob/")]
 records = [name for name in everything if name.startswith("journal/") and name.endswith(".json")]
-single = [name for name in everything if name not in set(cells + blobs + records)]
+made = [name for name in everything if name.startswith(("artifacts/", "principals/"))]
+single = [name for name in everything if name not in set(cells + blobs + records + made)]
 assert single == ["README", "journal/head", "journal/log.jsonl", "manifest"], single
 empty = [name for name in cells if os.path.getsize(path_of(name)) == 0]
 assert not empty, empty
 
 for kind in ("one bit", "one byte more", "cut", "missing"):
     change_each(kind, cells)
+    change_each(kind, made)
     # Without its module nothing can be folded, so what the journal names is not missed.
     change_each(kind, blobs, 1 if kind == "missing" else NAMED_MAX)
     change_each(kind, single if kind != "missing" else single[1:], 1)

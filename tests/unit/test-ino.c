@@ -17,6 +17,8 @@ static void assert_comes_back(const struct wfs_node *node)
 	assert_int_equal(found.kind, node->kind);
 	assert_int_equal(found.directory, node->directory);
 	assert_int_equal(found.reducer_id, node->reducer_id);
+	assert_int_equal(found.file, node->file);
+	assert_true(found.cell == node->cell);
 	assert_true(found.number == node->number);
 }
 
@@ -35,7 +37,7 @@ static void directories_come_back(void **state)
 	static const uint64_t views[] = {0, 1, 77, (UINT64_C(1) << WFS_VIEW_BITS) - 1};
 
 	(void)state;
-	for (int kind = 0; kind < WFS_DIRECTORY_KIND_COUNT; kind++)
+	for (int kind = 0; kind < WFS_DIRECTORY_ARTIFACT; kind++)
 		for (size_t i = 0; i < 4; i++) {
 			const struct wfs_node node = {
 				.kind = WFS_NODE_DIRECTORY,
@@ -48,14 +50,71 @@ static void directories_come_back(void **state)
 		}
 }
 
+static void what_is_numbered_by_a_cell_comes_back(void **state)
+{
+	static const struct wfs_node kinds[] = {
+		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ARTIFACT},
+		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_PRINCIPAL},
+		{.kind = WFS_NODE_GRANTS},
+	};
+	static const uint64_t heights[] = {0, 1, UINT32_MAX};
+	static const uint64_t cells[] = {1, 77, (UINT64_C(1) << 28) - 1};
+
+	(void)state;
+	for (size_t i = 0; i < 27; i++) {
+		struct wfs_node node = kinds[i / 9];
+
+		node.number = heights[i / 3 % 3];
+		node.cell = cells[i % 3];
+		assert_comes_back(&node);
+	}
+}
+
+static void files_that_are_made_come_back(void **state)
+{
+	static const uint64_t vids[] = {1, 77, (UINT64_C(1) << 56) - 1};
+
+	(void)state;
+	for (uint32_t file = 0; file < 16; file++)
+		for (size_t i = 0; i < 3; i++) {
+			const struct wfs_node node = {
+				.kind = WFS_NODE_MADE, .file = file, .number = vids[i]};
+
+			assert_comes_back(&node);
+		}
+}
+
+static void what_has_no_room_does_not_fit(void **state)
+{
+	static const struct wfs_node nodes[] = {
+		{.kind = WFS_NODE_DIRECTORY, .number = UINT64_C(1) << WFS_VIEW_BITS},
+		{.kind = WFS_NODE_DIRECTORY,
+			.directory = WFS_DIRECTORY_ARTIFACT,
+			.number = UINT64_C(1) << 32},
+		{.kind = WFS_NODE_DIRECTORY,
+			.directory = WFS_DIRECTORY_PRINCIPAL,
+			.cell = UINT64_C(1) << 28},
+		{.kind = WFS_NODE_GRANTS, .cell = UINT64_C(1) << 28},
+		{.kind = WFS_NODE_MADE, .number = UINT64_C(1) << 56},
+		{.kind = WFS_NODE_MADE, .file = 16},
+		{.kind = WFS_NODE_LIVE, .number = UINT64_C(1) << 60},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		print_message("number %zu\n", i);
+		assert_false(wfs_node_fits(&nodes[i]));
+	}
+}
+
 static void files_come_back(void **state)
 {
-	static const enum wfs_node_kind kinds[] = {
-		WFS_NODE_VERSION, WFS_NODE_BLOB, WFS_NODE_RECORD, WFS_NODE_HEAD, WFS_NODE_LOG};
+	static const enum wfs_node_kind kinds[] = {WFS_NODE_VERSION, WFS_NODE_BLOB, WFS_NODE_RECORD,
+		WFS_NODE_HEAD, WFS_NODE_LOG, WFS_NODE_LIVE};
 	static const uint64_t numbers[] = {0, 1, (UINT64_C(1) << 60) - 1};
 
 	(void)state;
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		for (size_t j = 0; j < 3; j++) {
 			const struct wfs_node node = {.kind = kinds[i], .number = numbers[j]};
 
@@ -82,7 +141,8 @@ static void numbers_of_no_node_are_refused(void **state)
 		0,
 		2,
 		UINT64_MAX,
-		(uint64_t)(WFS_NODE_AT_LINK + 1) << 60,
+		UINT64_C(15) << 60,
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(15) << 56,
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_KIND_COUNT << 56,
 	};
 	struct wfs_node node;
@@ -101,6 +161,8 @@ static void second_spellings_of_a_node_are_refused(void **state)
 		(uint64_t)WFS_NODE_DIRECTORY << 60, /* the root of the head, which is 1 */
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_BLOB << 56 |
 			UINT64_C(5) << 40,
+		/* An artifact's directory has another layout. */
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_ARTIFACT << 56 | 7,
 		(uint64_t)WFS_NODE_README << 60 | 5,
 	};
 	struct wfs_node node;
@@ -117,6 +179,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_root_of_the_head_is_one),
 		cmocka_unit_test(directories_come_back),
+		cmocka_unit_test(what_is_numbered_by_a_cell_comes_back),
+		cmocka_unit_test(files_that_are_made_come_back),
+		cmocka_unit_test(what_has_no_room_does_not_fit),
 		cmocka_unit_test(files_come_back),
 		cmocka_unit_test(nodes_without_a_number_come_back),
 		cmocka_unit_test(numbers_of_no_node_are_refused),

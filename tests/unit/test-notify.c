@@ -183,6 +183,79 @@ static void what_linux_does_not_know_need_not_be_told(void **state)
 	assert_int_equal(fixture->ended, 0);
 }
 
+static void act(const char *action)
+{
+	WFS_AUTO_JSON json_t *json = json_of(action);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = WFS_PRINCIPAL_OPERATOR, .action = json};
+
+	assert_int_equal(wfs_world_call(fixture->shown->world->world, &request), 0);
+	json_decref(request.answer);
+}
+
+static void an_artifacts_name_and_files_are_dropped(void **state)
+{
+	(void)state;
+	act("{'action_type':'write_artifact','artifact_id':'a','content':'one'}");
+
+	assert_non_null(strstr(fixture->told,
+		" entry:a inode:cells entry:content entry:code entry:meta.json entry:type "
+		"entry:created_by entry:owner entry:executable entry:invoke_price "
+		"entry:read_price inode:cells"));
+}
+
+static void of_a_directory_that_linux_does_not_know_no_file_is_told(void **state)
+{
+	(void)state;
+	fixture->failing = "inode";
+	fixture->failure = -ENOENT;
+
+	act("{'action_type':'write_artifact','artifact_id':'a','content':'one'}");
+
+	assert_non_null(strstr(fixture->told, " entry:a inode:cells"));
+	assert_null(strstr(fixture->told, "entry:content"));
+}
+
+static void grants_are_dropped_of_who_has_them_and_had_them(void **state)
+{
+	(void)state;
+	act("{'action_type':'principal','id':'alice'}");
+	fixture->told[0] = '\0';
+	act("{'action_type':'grant','cap':'sys/blob@1','to':'alice','params':{},'name':'g'}");
+	assert_non_null(strstr(fixture->told, "entry:grants.json"));
+	fixture->told[0] = '\0';
+
+	act("{'action_type':'revoke','name':'g'}");
+
+	assert_non_null(strstr(fixture->told, "entry:grants.json"));
+}
+
+static size_t count_of(const char *word)
+{
+	size_t count = 0;
+
+	for (const char *at = fixture->told; (at = strstr(at, word)) != NULL; at++)
+		count++;
+	return count;
+}
+
+/* The operator administers the world and reads all, until it is deleted. */
+static void content_that_may_not_be_read_any_more_is_dropped(void **state)
+{
+	(void)state;
+	act("{'action_type':'write_artifact','artifact_id':'a','content':'one'}");
+	act("{'action_type':'write_artifact','artifact_id':'a','content':'two'}");
+	fixture->told[0] = '\0';
+	act("{'action_type':'write_artifact','artifact_id':'a','access':'private'}");
+	const size_t kept = count_of("inode:cells");
+	fixture->told[0] = '\0';
+
+	act("{'action_type':'delete_artifact','artifact_id':'a'}");
+
+	/* Two versions, each under two numbers, and the listing of all artifacts; and of its cells. */
+	assert_true(count_of("inode:cells") >= kept + 5);
+}
+
 static void a_mount_that_cannot_be_told_of_a_name_is_ended(void **state)
 {
 	(void)state;
@@ -324,6 +397,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		NOTIFY(names_come_before_listings),
+		NOTIFY(an_artifacts_name_and_files_are_dropped),
+		NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told),
+		NOTIFY(grants_are_dropped_of_who_has_them_and_had_them),
+		NOTIFY(content_that_may_not_be_read_any_more_is_dropped),
 		NOTIFY(the_log_is_dropped_and_stored_once_it_was_looked_up),
 		NOTIFY(what_linux_does_not_know_need_not_be_told),
 		NOTIFY(a_mount_that_cannot_be_told_of_a_name_is_ended),

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Artifacts and principals as directories, as a session sees them. */
+#include "caps/session-impl.h"
+
+#include "kernel/action/action.h"
+#include "kernel/base/json.h"
+
+#define CAP_TYPE_ADMIN "admin"
+
+/* --- what is seen --- */
+
+/* Return: 0, -ENOENT, or -ENOMEM. */
+static int sees_entity(
+	const struct wfs_session *session, enum wfs_entity entity, struct wfs_bytes id)
+{
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
+	int r = session_look(session, &sight);
+
+	if (!r)
+		r = wfs_sight_entity(&sight, entity, id);
+	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
+}
+
+int session_sees_file(
+	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id)
+{
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
+	int r = session_look(session, &sight);
+
+	if (!r)
+		r = wfs_sight_entity_file(&sight, file, id);
+	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
+}
+
+int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, struct wfs_bytes id, struct wfs_version *ret_version)
+{
+	struct wfs_reducer reducer;
+	int r = sees_entity(session, entity, id);
+
+	if (!r)
+		r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
+	return r ? r : wfs_view_cell(view, reducer.reducer_id, id, ret_version);
+}
+
+int wfs_session_entity_at(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, uint64_t number, struct wfs_bytes *ret_id,
+	struct wfs_version *ret_version)
+{
+	struct wfs_bytes id;
+	int r = wfs_view_key(view, wfs_entity_reducer(entity), number, &id);
+
+	if (!r)
+		r = wfs_session_entity(session, view, entity, id, ret_version);
+	if (!r)
+		*ret_id = id;
+	return r;
+}
+
+int wfs_session_entities(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, uint64_t after_id, struct wfs_session_walk *ret_walk,
+	struct wfs_error *error)
+{
+	WFS_CLEANUP(wfs_session_walk_done)
+	struct wfs_session_walk walk = {.entity = entity};
+	struct wfs_question question;
+	struct wfs_reducer reducer;
+	int r = session_look(session, &walk.sight);
+
+	if (!r)
+		r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
+	if (r)
+		return r;
+	walk.reducer = wfs_bytes_text(wfs_builtin_reducer_name(wfs_entity_reducer(entity)));
+	const struct wfs_verdict verdict = wfs_sight_listing(&walk.sight, walk.reducer, &question);
+	r = session_refused(session, walk.sight.rights, &question, &verdict, error);
+	if (!r)
+		r = wfs_entry_walk_init(&walk.entries, view, reducer.reducer_id, after_id);
+	if (r)
+		return r;
+	*ret_walk = walk;
+	walk = (struct wfs_session_walk){.looked_at = 0};
+	return 0;
+}
+
+int wfs_session_entity_names(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns)
+{
+	struct wfs_reducer reducer;
+	int r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
+
+	(void)session; /* of a directory that was looked up */
+	if (r)
+		return r;
+	*ret_count = reducer.live_count;
+	*ret_names_ns = reducer.names_ns;
+	return 0;
+}
+
+int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, struct wfs_bytes id, struct wfs_version *ret_version)
+{
+	int r = session_sees_file(session, file, id);
+
+	if (r)
+		return r;
+	return wfs_entity_source(view,
+		file == WFS_ENTITY_FILE_GRANTS ? WFS_ENTITY_FILE_SCRIP : file, id, ret_version);
+}
+
+int wfs_session_entity_version(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, uint64_t vid, struct wfs_version *ret_version)
+{
+	struct wfs_version version;
+	struct wfs_bytes reducer;
+	struct wfs_bytes id;
+	int r = wfs_view_version(view, vid, &version);
+
+	if (!r && version.tombstone)
+		r = -ENOENT;
+	if (!r)
+		r = wfs_entity_is_source(view, file, &version);
+	if (r <= 0)
+		return r ? r : -ENOENT;
+	r = wfs_view_name(view, &version, &reducer, &id);
+	if (r)
+		return r;
+	r = session_sees_file(session, file, id);
+	if (!r)
+		*ret_version = version;
+	return r == -ENOENT ? -EACCES : r; /* whoever has its number saw it once */
+}
+
+int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, const struct wfs_version *version, struct wfs_buffer *buffer)
+{
+	(void)session; /* has the version already */
+	return wfs_entity_write(view, file, version, buffer);
+}
+
+int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes principal, struct wfs_buffer *buffer, int64_t *ret_time_ns)
+{
+	(void)session; /* has found the principal already */
+	return wfs_entity_write_grants(view, principal, buffer, ret_time_ns);
+}
+
+/* --- what is read --- */
+
+int session_text_of(
+	struct wfs_view *view, const struct wfs_version *version, enum wfs_entity_file *ret_file)
+{
+	static const enum wfs_entity_file texts[] = {WFS_ENTITY_FILE_CONTENT, WFS_ENTITY_FILE_CODE};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < WFS_ARRAY_COUNT(texts); i++) {
+		*ret_file = texts[i];
+		r = wfs_view_is_of(view, version, wfs_entity_file_reducer(texts[i]));
+	}
+	return r;
+}
+
+/* The rule is that of @version, of the artifact's cell. Whoever administers the world copies it, so
+ * he reads everything. Return: 1, 0, or -errno. */
+static int reads(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	WFS_AUTO_JSON json_t *state = NULL;
+	struct wfs_question question;
+	int r = session_rights(session, &rights, &question);
+
+	if (r)
+		return r;
+	if (wfs_rights_hold(rights, CAP_TYPE_ADMIN, question.now_ns))
+		return 1;
+	r = wfs_entity_state(view, version, &state);
+	return r ? r : wfs_artifact_reads(state, wfs_session_principal(session));
+}
+
+int wfs_session_reads(const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)
+{
+	struct wfs_version version;
+	int r = wfs_entity_source(view, WFS_ENTITY_FILE_META, id, &version);
+
+	return r == -ENOENT ? 0 : r ? r : reads(session, view, &version);
+}
+
+/* The last rule that an artifact had: of the one that lives, the newest. */
+static int last_rule(struct wfs_view *view, struct wfs_bytes id, struct wfs_version *ret_version)
+{
+	struct wfs_version version;
+	int r = wfs_view_newest(view, WFS_BUILTIN_ARTIFACT, id, &version);
+
+	if (!r && version.tombstone)
+		r = wfs_view_version(view, version.prev_vid, &version);
+	if (!r)
+		*ret_version = version;
+	return r;
+}
+
+int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_version *version, struct wfs_error *error)
+{
+	enum wfs_entity_file file;
+	struct wfs_version rule;
+	struct wfs_bytes reducer;
+	struct wfs_bytes id;
+	int r = session_text_of(view, version, &file);
+
+	if (r <= 0)
+		return r;
+	r = wfs_view_name(view, version, &reducer, &id);
+	if (!r)
+		r = last_rule(view, id, &rule);
+	if (!r)
+		r = reads(session, view, &rule);
+	if (r > 0)
+		return 0;
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"'%s' may not read %s of '%.*s' for nothing", wfs_session_principal(session),
+		wfs_entity_file_name(file), (int)id.size, (const char *)id.data);
+}
+
+int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
+	struct wfs_version *ret_version)
+{
+	enum wfs_entity_file file;
+	struct wfs_version version;
+	struct wfs_version newest;
+	struct wfs_bytes reducer;
+	struct wfs_bytes id;
+	int r = wfs_session_version(session, view, vid, &version);
+
+	if (!r)
+		r = session_text_of(view, &version, &file);
+	if (r <= 0)
+		return r ? r : -ENOENT;
+	r = wfs_view_name(view, &version, &reducer, &id);
+	if (!r)
+		r = wfs_view_newest(view, WFS_BUILTIN_ARTIFACT, id, &newest);
+	if (!r && newest.tombstone)
+		r = -ENOENT;
+	if (!r)
+		*ret_version = version;
+	return r;
+}
+
+/* --- for whoever drops what is cached --- */
+
+int wfs_session_builtin(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id)
+{
+	struct wfs_reducer reducer;
+	int r = wfs_view_builtin(view, builtin, &reducer);
+
+	(void)session;
+	if (!r)
+		*ret_reducer_id = reducer.reducer_id;
+	return r;
+}
+
+int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number)
+{
+	(void)session;
+	return wfs_view_number(view, wfs_entity_reducer(entity), id, ret_number);
+}
+
+int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes grant, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+	int r = wfs_view_builtin(view, WFS_BUILTIN_GRANT, &reducer);
+
+	(void)session;
+	if (!r)
+		r = wfs_view_cell(view, reducer.reducer_id, grant, &version);
+	if (!r)
+		r = wfs_entity_state(view, &version, &state);
+	if (r)
+		return r;
+	const json_t *const to = json_object_get(state, "to");
+	if (!json_is_string(to))
+		return -ENOENT;
+	wfs_buffer_append(buffer, json_string_value(to), json_string_length(to));
+	return wfs_buffer_check(buffer);
+}
+
+int wfs_session_text_before(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file file, struct wfs_bytes id, uint64_t vid, uint64_t *ret_vid)
+{
+	struct wfs_version version;
+	int r = vid == UINT64_MAX
+		? wfs_view_newest(view, wfs_entity_file_reducer(file), id, &version)
+		: wfs_view_version(view, vid, &version);
+
+	(void)session;
+	if (r)
+		return r;
+	if (vid == UINT64_MAX && !version.tombstone)
+		*ret_vid = version.vid;
+	else if (version.prev_vid == 0)
+		return -ENOENT;
+	else
+		*ret_vid = version.prev_vid;
+	return 0;
+}

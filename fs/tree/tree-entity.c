@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Artifacts and principals as directories. What their files hold: kernel/entity.h. */
+#include <sys/stat.h>
+
+#include "fs/tree/tree-impl.h"
+#include "kernel/base/encode.h"
+
+bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
+{
+	*ret_entity = kind == WFS_DIRECTORY_ARTIFACTS ? WFS_ENTITY_ARTIFACT : WFS_ENTITY_PRINCIPAL;
+	return kind == WFS_DIRECTORY_ARTIFACTS || kind == WFS_DIRECTORY_PRINCIPALS;
+}
+
+bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
+{
+	*ret_entity = kind == WFS_DIRECTORY_ARTIFACT ? WFS_ENTITY_ARTIFACT : WFS_ENTITY_PRINCIPAL;
+	return kind == WFS_DIRECTORY_ARTIFACT || kind == WFS_DIRECTORY_PRINCIPAL;
+}
+
+static struct wfs_node directory_node(enum wfs_entity entity, uint64_t view, uint64_t cell)
+{
+	return (struct wfs_node){
+		.kind = WFS_NODE_DIRECTORY,
+		.directory = entity == WFS_ENTITY_ARTIFACT ? WFS_DIRECTORY_ARTIFACT
+							   : WFS_DIRECTORY_PRINCIPAL,
+		.cell = cell,
+		.number = view,
+	};
+}
+
+struct wfs_node wfs_tree_entity_node(
+	const struct wfs_node *parent, enum wfs_entity entity, uint64_t cell_id)
+{
+	return directory_node(entity, parent->number, wfs_cell_ordinal(cell_id));
+}
+
+bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino)
+{
+	const struct wfs_node node = directory_node(entity, WFS_HEIGHT_HEAD, cell);
+	const bool fits = wfs_node_fits(&node);
+
+	if (fits)
+		*ret_ino = wfs_ino_encode(&node);
+	return fits;
+}
+
+/* Whose directory it is, or whose `grants.json`. */
+static int find(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	struct wfs_bytes *ret_id, struct wfs_version *ret_version)
+{
+	enum wfs_entity entity;
+
+	(void)wfs_tree_entity_of(node->directory, &entity);
+	return wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
+}
+
+int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, int64_t *ret_mtime_ns)
+{
+	struct wfs_version version;
+	struct wfs_bytes id;
+	int r = find(tree, view, node, &id, &version);
+
+	if (!r)
+		*ret_mtime_ns = version.time_ns;
+	return r;
+}
+
+int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
+	struct wfs_version version;
+	enum wfs_entity entity;
+	int r = wfs_name_decode(name, strlen(name), &id);
+
+	(void)wfs_tree_entities_of(parent->directory, &entity);
+	if (!r)
+		r = wfs_session_entity(
+			tree->session, view, entity, wfs_buffer_bytes(&id), &version);
+	if (r)
+		return r;
+	const struct wfs_node node = wfs_tree_entity_node(parent, entity, version.cell_id);
+	if (!wfs_node_fits(&node))
+		return -ENOENT;
+	r = wfs_tree_node_attr(tree, view, &node, ret_attr);
+	if (!r)
+		ret_attr->cookie = version.cell_id;
+	return r;
+}
+
+int wfs_tree_entity_path(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+	struct wfs_bytes id;
+	int r = wfs_tree_view(tree, node, &view);
+
+	if (!r)
+		r = find(tree, &view, node, &id, &version);
+	if (r)
+		return r;
+	wfs_buffer_append_byte(buffer, '/');
+	wfs_name_append(buffer, id.data, id.size);
+	return 0;
+}
+
+/* --- files --- */
+
+static int grants(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	struct wfs_buffer *buffer, struct wfs_version *ret_version, int64_t *ret_mtime_ns)
+{
+	int64_t newest_ns = 0;
+	struct wfs_bytes id;
+	int r = find(tree, view, node, &id, ret_version);
+
+	if (!r)
+		r = wfs_session_entity_file(
+			tree->session, view, WFS_ENTITY_FILE_GRANTS, id, ret_version);
+	if (!r)
+		r = wfs_session_grants(tree->session, view, id, buffer, &newest_ns);
+	if (!r)
+		*ret_mtime_ns = newest_ns ? newest_ns : ret_version->time_ns;
+	return r;
+}
+
+int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	struct wfs_buffer *buffer, struct wfs_version *ret_version, int64_t *ret_mtime_ns)
+{
+	if (node->kind == WFS_NODE_GRANTS)
+		return grants(tree, view, node, buffer, ret_version, ret_mtime_ns);
+	if (node->file >= WFS_ENTITY_FILE_COUNT)
+		return -ENOENT;
+	const enum wfs_entity_file file = (enum wfs_entity_file)node->file;
+	if (wfs_entity_file_form(file) == WFS_ENTITY_BYTES ||
+		wfs_entity_file_form(file) == WFS_ENTITY_GRANTS)
+		return -ENOENT;
+	int r = wfs_session_entity_version(tree->session, view, file, node->number, ret_version);
+	if (!r)
+		r = wfs_session_entity_read(tree->session, view, file, ret_version, buffer);
+	if (!r)
+		*ret_mtime_ns = ret_version->time_ns;
+	return r;
+}
+
+static int made_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	struct wfs_version version;
+	int64_t mtime_ns;
+
+	if (!wfs_node_fits(node))
+		return -ENOENT;
+	int r = wfs_tree_made(tree, view, node, &bytes, &version, &mtime_ns);
+	if (!r)
+		*ret_attr = wfs_tree_file_attr(wfs_ino_encode(node), bytes.size, mtime_ns);
+	return r;
+}
+
+static struct wfs_attr text_attr(const struct wfs_version *version, bool live)
+{
+	struct wfs_node node = {
+		.kind = live ? WFS_NODE_LIVE : WFS_NODE_VERSION, .number = version->vid};
+
+	return wfs_tree_file_attr(wfs_ino_encode(&node), version->size_bytes, version->time_ns);
+}
+
+int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_version version;
+
+	if (node->kind != WFS_NODE_LIVE)
+		return made_attr(tree, view, node, ret_attr);
+	int r = wfs_session_live_text(tree->session, view, node->number, &version);
+	if (!r)
+		*ret_attr = text_attr(&version, true);
+	return r;
+}
+
+int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr)
+{
+	struct wfs_node node = {.kind = WFS_NODE_MADE, .file = file};
+	struct wfs_version version;
+	struct wfs_bytes id;
+	int r = find(tree, view, parent, &id, &version);
+
+	if (!r)
+		r = wfs_session_entity_file(tree->session, view, file, id, &version);
+	if (r)
+		return r;
+	node.number = version.vid;
+	switch (wfs_entity_file_form(file)) {
+	case WFS_ENTITY_BYTES:
+		*ret_attr = text_attr(&version, parent->number == WFS_HEIGHT_HEAD);
+		return 0;
+	case WFS_ENTITY_GRANTS:
+		node = (struct wfs_node){
+			.kind = WFS_NODE_GRANTS, .cell = parent->cell, .number = view->height};
+		break;
+	default:
+		break;
+	}
+	return made_attr(tree, view, &node, ret_attr);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of artifacts and principals hold. */
+#include "kernel/entity.h"
+
+#include <inttypes.h>
+
+#include "kernel/action/action.h"
+#include "kernel/base/json.h"
+#include "kernel/query-run.h"
+
+static const struct {
+	const char *directory;
+	enum wfs_builtin_reducer reducer;
+} entities[] = {
+#define ENTITY_ROW(constant, directory, reducer) {directory, WFS_BUILTIN_##reducer},
+	WFS_ENTITIES(ENTITY_ROW)
+#undef ENTITY_ROW
+};
+
+static const struct {
+	const char *name;
+	enum wfs_entity entity;
+	enum wfs_builtin_reducer reducer;
+	enum wfs_entity_form form;
+} files[] = {
+#define FILE_ROW(constant, name, entity, reducer, form) \
+	{name, WFS_ENTITY_##entity, WFS_BUILTIN_##reducer, WFS_ENTITY_##form},
+	WFS_ENTITY_FILES(FILE_ROW)
+#undef FILE_ROW
+};
+
+const char *wfs_entity_directory(enum wfs_entity entity)
+{
+	return entities[entity].directory;
+}
+
+enum wfs_builtin_reducer wfs_entity_reducer(enum wfs_entity entity)
+{
+	return entities[entity].reducer;
+}
+
+const char *wfs_entity_file_name(enum wfs_entity_file file)
+{
+	return files[file].name;
+}
+
+enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file)
+{
+	return files[file].entity;
+}
+
+enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file)
+{
+	return files[file].reducer;
+}
+
+enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file)
+{
+	return files[file].form;
+}
+
+enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name)
+{
+	for (size_t i = 0; i < WFS_ENTITY_FILE_COUNT; i++)
+		if (files[i].entity == entity && strcmp(files[i].name, name) == 0)
+			return (enum wfs_entity_file)i;
+	return WFS_ENTITY_FILE_COUNT;
+}
+
+/* --- where they come from --- */
+
+static int live_cell(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes id,
+	struct wfs_version *ret_version)
+{
+	struct wfs_reducer reducer;
+	int r = wfs_view_builtin(view, builtin, &reducer);
+
+	return r ? r : wfs_view_cell(view, reducer.reducer_id, id, ret_version);
+}
+
+int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
+	struct wfs_version *ret_version)
+{
+	struct wfs_version version;
+	int r = live_cell(view, entities[files[file].entity].reducer, id, &version);
+
+	wfs_require(files[file].form != WFS_ENTITY_GRANTS);
+	if (r || files[file].reducer == entities[files[file].entity].reducer) {
+		if (!r)
+			*ret_version = version;
+		return r;
+	}
+	r = live_cell(view, files[file].reducer, id, ret_version);
+	if (r == -ENOENT && files[file].reducer == WFS_BUILTIN_RESOURCE) {
+		*ret_version = version;
+		r = 0;
+	}
+	return r;
+}
+
+int wfs_entity_is_source(
+	struct wfs_view *view, enum wfs_entity_file file, const struct wfs_version *version)
+{
+	int r = wfs_view_is_of(view, version, files[file].reducer);
+
+	if (r == 0 && files[file].reducer == WFS_BUILTIN_RESOURCE)
+		r = wfs_view_is_of(view, version, WFS_BUILTIN_LEDGER);
+	return r;
+}
+
+int wfs_entity_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
+	int r = wfs_view_content(view, version, WFS_RANGE_ALL, &content, NULL);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_json_parse(content.bytes.data, content.bytes.size, ret_state, NULL);
+	if (r == -EINVAL) {
+		*ret_state = json_object();
+		r = *ret_state ? 0 : -ENOMEM;
+	}
+	return wfs_trace(r);
+}
+
+/* --- forms --- */
+
+static void write_text(const json_t *value, struct wfs_buffer *buffer)
+{
+	if (json_is_string(value))
+		wfs_buffer_append(buffer, json_string_value(value), json_string_length(value));
+	else if (value)
+		wfs_json_write(value, buffer);
+	wfs_buffer_append_byte(buffer, '\n');
+}
+
+static int write_document(json_t *document, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_JSON json_t *owned = document;
+
+	if (!owned)
+		return -ENOMEM;
+	wfs_json_write_document(owned, buffer);
+	return wfs_buffer_check(buffer);
+}
+
+int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
+	const struct wfs_version *version, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = wfs_entity_state(view, version, &state);
+
+	if (!r && wfs_view_is_of(view, version, files[file].reducer) == 0) {
+		json_decref(state); /* of resources that there are none of yet */
+		state = json_object();
+		r = state ? 0 : -ENOMEM;
+	}
+	if (r)
+		return wfs_trace(r);
+	switch (files[file].form) {
+	case WFS_ENTITY_STATE:
+		return write_document(json_incref(state), buffer);
+	case WFS_ENTITY_META:
+		return write_document(wfs_artifact_row(state), buffer);
+	case WFS_ENTITY_QUOTAS:
+		return write_document(wfs_query_quotas(state), buffer);
+	case WFS_ENTITY_FROZEN:
+		wfs_buffer_append_text(buffer, wfs_query_frozen(state) ? "true\n" : "false\n");
+		break;
+	case WFS_ENTITY_MEMBER:
+		write_text(json_object_get(state, files[file].name), buffer);
+		break;
+	case WFS_ENTITY_BYTES:
+	case WFS_ENTITY_GRANTS:
+		return -EINVAL;
+	}
+	return wfs_buffer_check(buffer);
+}
+
+/* Is it a grant to this principal? Then it becomes part of the list. */
+static int add_grant(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_bytes principal, json_t *grants, int64_t *time_ns)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+	int r = wfs_entity_state(view, version, &grant);
+
+	if (r)
+		return wfs_trace(r);
+	const json_t *const to = json_object_get(grant, "to");
+	if (!json_is_string(to) || json_string_length(to) != principal.size ||
+		memcmp(json_string_value(to), principal.data, principal.size) != 0)
+		return 0;
+	if (version->time_ns > *time_ns)
+		*time_ns = version->time_ns;
+	return json_array_append(grants, grant) < 0 ? -ENOMEM : 0;
+}
+
+/* By their names, because a world that is restored from a copy may have made them in another order. */
+int wfs_entity_write_grants(struct wfs_view *view, struct wfs_bytes principal,
+	struct wfs_buffer *buffer, int64_t *ret_time_ns)
+{
+	WFS_AUTO_JSON json_t *grants = json_array();
+	struct wfs_bytes key = {0};
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+	bool first = true;
+	int64_t time_ns = 0;
+	int r = grants ? wfs_view_builtin(view, WFS_BUILTIN_GRANT, &reducer) : -ENOMEM;
+
+	while (!r) {
+		r = wfs_view_next_key(
+			view, reducer.reducer_id, first ? NULL : &key, &key, &version);
+		first = false;
+		if (!r)
+			r = add_grant(view, &version, principal, grants, &time_ns);
+	}
+	if (r != -ENOENT)
+		return wfs_trace(r);
+	*ret_time_ns = time_ns;
+	return write_document(json_incref(grants), buffer);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Artifacts and principals as directories: which files each has, and what is in them.
+ *
+ * Nearly every file is made from one version of one cell, so it changes only when that cell does.
+ * `grants.json` is made from all grants to a principal at one height.
+ * Source: spec 2, "Data connection".
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/view.h"
+
+/* X(constant, its directory, the reducer whose live cells are those that there are) */
+#define WFS_ENTITIES(X)                    \
+	X(ARTIFACT, "artifacts", ARTIFACT) \
+	X(PRINCIPAL, "principals", LEDGER)
+
+enum wfs_entity {
+#define WFS_ENTITY_ENUM(constant, directory, reducer) WFS_ENTITY_##constant,
+	WFS_ENTITIES(WFS_ENTITY_ENUM)
+#undef WFS_ENTITY_ENUM
+		WFS_ENTITY_COUNT
+};
+
+/*
+ * In the order in which they are listed. Inode numbers have their place in the table.
+ * X(constant, name, whose it is, the reducer whose cell of the same key it is made from, form)
+ */
+#define WFS_ENTITY_FILES(X)                                         \
+	X(CONTENT, "content", ARTIFACT, CONTENT, BYTES)             \
+	X(CODE, "code", ARTIFACT, CODE, BYTES)                      \
+	X(META, "meta.json", ARTIFACT, ARTIFACT, META)              \
+	X(TYPE, "type", ARTIFACT, ARTIFACT, MEMBER)                 \
+	X(CREATED_BY, "created_by", ARTIFACT, ARTIFACT, MEMBER)     \
+	X(OWNER, "owner", ARTIFACT, ARTIFACT, MEMBER)               \
+	X(EXECUTABLE, "executable", ARTIFACT, ARTIFACT, MEMBER)     \
+	X(INVOKE_PRICE, "invoke_price", ARTIFACT, ARTIFACT, MEMBER) \
+	X(READ_PRICE, "read_price", ARTIFACT, ARTIFACT, MEMBER)     \
+	X(SCRIP, "scrip", PRINCIPAL, LEDGER, MEMBER)                \
+	X(RESOURCES, "resources.json", PRINCIPAL, RESOURCE, STATE)  \
+	X(QUOTAS, "quotas.json", PRINCIPAL, RESOURCE, QUOTAS)       \
+	X(FROZEN, "frozen", PRINCIPAL, RESOURCE, FROZEN)            \
+	X(GRANTS, "grants.json", PRINCIPAL, GRANT, GRANTS)
+
+enum wfs_entity_file {
+#define WFS_ENTITY_FILE_ENUM(constant, name, entity, reducer, form) WFS_ENTITY_FILE_##constant,
+	WFS_ENTITY_FILES(WFS_ENTITY_FILE_ENUM)
+#undef WFS_ENTITY_FILE_ENUM
+		WFS_ENTITY_FILE_COUNT
+};
+
+/* How a file is made. */
+enum wfs_entity_form {
+	WFS_ENTITY_BYTES,  /* the cell's bytes as they are */
+	WFS_ENTITY_STATE,  /* the cell's document */
+	WFS_ENTITY_MEMBER, /* the member of its name, as raw text and a newline */
+	WFS_ENTITY_META,   /* wfs_artifact_row */
+	WFS_ENTITY_QUOTAS, /* wfs_query_quotas */
+	WFS_ENTITY_FROZEN, /* wfs_query_frozen, as raw text and a newline */
+	WFS_ENTITY_GRANTS, /* an array of the documents of grants */
+};
+
+const char *wfs_entity_directory(enum wfs_entity entity);
+enum wfs_builtin_reducer wfs_entity_reducer(enum wfs_entity entity);
+
+const char *wfs_entity_file_name(enum wfs_entity_file file);
+enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file);
+enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file);
+enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file);
+
+/** wfs_entity_file_find() - WFS_ENTITY_FILE_COUNT: it has no file of this name. */
+enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);
+
+/**
+ * wfs_entity_source() - the version that a file is made from
+ * One that is made from a principal's resources, which has none yet, is made from its ledger.
+ * @file: not WFS_ENTITY_FILE_GRANTS
+ * Return: 0, -ENOENT (there is no such file), -EIO.
+ */
+int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
+	struct wfs_version *ret_version);
+
+/** wfs_entity_is_source() - could the file be made from this version? Return: 1, 0, or -errno. */
+int wfs_entity_is_source(
+	struct wfs_view *view, enum wfs_entity_file file, const struct wfs_version *version);
+
+/** wfs_entity_state() - the document of a version; an empty one when it is none (a world that was
+ *  restored from anything). Return: 0, -EIO, -ENOMEM. @ret_state: caller owns it */
+int wfs_entity_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state);
+
+/** wfs_entity_write() - append a file to @buffer. @file: not WFS_ENTITY_BYTES or GRANTS.
+ *  Return: 0, -EIO, -ENOMEM. */
+int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
+	const struct wfs_version *version, struct wfs_buffer *buffer);
+
+/**
+ * wfs_entity_write_grants() - append `grants.json` of a principal at the view's height: by name
+ * @ret_time_ns: of the newest of the grants; 0: there are none
+ * Return: 0, -EIO, -ENOMEM.
+ */
+int wfs_entity_write_grants(struct wfs_view *view, struct wfs_bytes principal,
+	struct wfs_buffer *buffer, int64_t *ret_time_ns);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Artifacts and principals of the copy, which are made from cells: what is there must be what the
+ * world in the stage shows. A copy from before there were any has empty directories, or none.
+ */
+#include "kernel/base/encode.h"
+#include "kernel/entity.h"
+#include "kernel/restore-impl.h"
+
+/* One of the two directories, and what is looked at in it. */
+struct entities {
+	struct restore *restore;
+	struct wfs_view *view;
+	enum wfs_entity entity;
+	uint32_t reducer_id;
+	int directory;          /* of all of them */
+	struct wfs_buffer id;   /* of the one at hand */
+	struct wfs_buffer name; /* of its directory */
+	struct wfs_buffer wanted;
+	struct wfs_buffer found;
+};
+
+static struct restore_path path_of(struct entities *entities, const char *file)
+{
+	return restore_path("%s/%s/%s", wfs_entity_directory(entities->entity),
+		wfs_buffer_text(&entities->name), file);
+}
+
+/* What the file must hold. Return: 0, -ENOENT (there is no such file), … */
+static int make(struct entities *entities, enum wfs_entity_file file)
+{
+	const struct wfs_bytes id = wfs_buffer_bytes(&entities->id);
+	struct wfs_version version;
+	int64_t time_ns;
+
+	wfs_buffer_reset(&entities->wanted);
+	if (file == WFS_ENTITY_FILE_GRANTS)
+		return wfs_entity_write_grants(entities->view, id, &entities->wanted, &time_ns);
+	int r = wfs_entity_source(entities->view, file, id, &version);
+	if (r || wfs_entity_file_form(file) == WFS_ENTITY_BYTES)
+		return r;
+	return wfs_entity_write(entities->view, file, &version, &entities->wanted);
+}
+
+static int compare_file(struct entities *entities, int directory, enum wfs_entity_file file)
+{
+	struct restore *const restore = entities->restore;
+	const char *const name = wfs_entity_file_name(file);
+	const struct restore_path path = path_of(entities, name);
+	int r = restore_stopped(restore);
+
+	if (!r)
+		r = make(entities, file);
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	wfs_buffer_reset(&entities->found);
+	r = restore_read(
+		restore, directory, name, path.text, WFS_RESTORE_CELL_MAX, &entities->found);
+	if (r <= 0)
+		return r;
+	const struct wfs_bytes wanted = wfs_buffer_bytes(&entities->wanted);
+	const struct wfs_bytes found = wfs_buffer_bytes(&entities->found);
+	if (wfs_bytes_equal(wanted, found))
+		return 0;
+	const struct wfs_hash expected = wfs_hash_of(wanted.data, wanted.size);
+	const struct wfs_hash came = wfs_hash_of(found.data, found.size);
+	return restore_hash_noted(restore, path.text, "what its cell says", &expected, &came);
+}
+
+static int find_file(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct entities *const entities = context;
+	const enum wfs_entity_file file = wfs_entity_file_find(entities->entity, name);
+	int r = file == WFS_ENTITY_FILE_COUNT ? -ENOENT : make(entities, file);
+
+	(void)directory;
+	return r == -ENOENT
+		? restore_noted(restore, path_of(entities, name).text, "is no file of a tree")
+		: r;
+}
+
+/* The one whose id and name are set. */
+static int compare_entity(struct entities *entities)
+{
+	struct restore *const restore = entities->restore;
+	const char *const name = wfs_buffer_text(&entities->name);
+	const struct restore_path path =
+		restore_path("%s/%s", wfs_entity_directory(entities->entity), name);
+	WFS_AUTO_FD int directory = -1;
+	int r = restore_directory(restore, entities->directory, name, path.text, &directory);
+
+	if (r == 0)
+		return restore_noted(restore, path.text, "is missing, or no directory");
+	if (r < 0)
+		return r;
+	r = 0;
+	for (int i = 0; !r && i < WFS_ENTITY_FILE_COUNT; i++) {
+		const enum wfs_entity_file file = (enum wfs_entity_file)i;
+
+		/* Bytes are compared with the cells that they are. */
+		if (wfs_entity_file_entity(file) == entities->entity &&
+			wfs_entity_file_form(file) != WFS_ENTITY_BYTES)
+			r = compare_file(entities, directory, file);
+	}
+	return r ? r
+		 : restore_list(restore, directory, restore_path("%s/", path.text).text, find_file,
+			   entities);
+}
+
+static int compare_each(struct entities *entities)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	struct wfs_entry entry;
+	int r = wfs_entry_walk_init(&walk, entities->view, entities->reducer_id, 0);
+
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+		wfs_buffer_reset(&entities->id);
+		wfs_buffer_append(&entities->id, entry.key.data, entry.key.size);
+		wfs_buffer_reset(&entities->name);
+		wfs_name_append(&entities->name, entry.key.data, entry.key.size);
+		r = wfs_buffer_check(&entities->id);
+		if (!r)
+			r = wfs_buffer_check(&entities->name);
+		if (!r)
+			r = compare_entity(entities);
+	}
+	return r;
+}
+
+/* Is a name in the directory one of them? */
+static int find_entity(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct entities *const entities = context;
+	struct wfs_version version;
+
+	(void)directory;
+	wfs_buffer_reset(&entities->id);
+	int r = wfs_name_decode(name, strlen(name), &entities->id);
+	if (!r)
+		r = wfs_view_cell(entities->view, entities->reducer_id,
+			wfs_buffer_bytes(&entities->id), &version);
+	return r == -ENOENT
+		? restore_noted(restore,
+			  restore_path("%s/%s", wfs_entity_directory(entities->entity), name).text,
+			  "is not in the world")
+		: r;
+}
+
+static int count_name(struct restore *restore, void *context, int directory, const char *name)
+{
+	(void)restore, (void)directory, (void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
+static void entities_done(struct entities *entities)
+{
+	wfs_auto_fd(&entities->directory);
+	wfs_buffer_done(&entities->id);
+	wfs_buffer_done(&entities->name);
+	wfs_buffer_done(&entities->wanted);
+	wfs_buffer_done(&entities->found);
+}
+
+static int compare_all(struct restore *restore, struct wfs_view *view, enum wfs_entity entity)
+{
+	WFS_CLEANUP(entities_done)
+	struct entities entities = {
+		.restore = restore, .view = view, .entity = entity, .directory = -1};
+	const char *const name = wfs_entity_directory(entity);
+	const struct restore_path path = restore_path("%s/", name);
+	struct wfs_reducer reducer;
+	size_t count = 0;
+	int r = restore_directory(restore, restore->tree_fd, name, name, &entities.directory);
+
+	if (r <= 0)
+		return r;
+	r = restore_list(restore, entities.directory, path.text, count_name, &count);
+	if (!r)
+		r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
+	if (r || count == 0)
+		return r;
+	entities.reducer_id = reducer.reducer_id;
+	r = compare_each(&entities);
+	return r ? r : restore_list(restore, entities.directory, path.text, find_entity, &entities);
+}
+
+int restore_compare_entities(struct restore *restore, struct wfs_view *view)
+{
+	int r = 0;
+
+	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
+		r = compare_all(restore, view, (enum wfs_entity)i);
+	return r && restore->error->code == WFS_OK
+		? wfs_error_from_errno(restore->error, r, "compare artifacts and principals")
+		: wfs_trace(r);
+}
+
+/* --- content and code --- */
+
+int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *ret_fd)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	WFS_AUTO_FD int artifacts = -1;
+
+	/* A journal may say anything; a file's name leads nowhere else. */
+	wfs_name_append(&name, id.data, id.size);
+	if (wfs_buffer_check(&name))
+		return wfs_error_from_errno(restore->error, -ENOMEM, "look for an artifact");
+	const char *const id_name = wfs_buffer_text(&name);
+	int r = restore_directory(restore, restore->tree_fd, "artifacts", "artifacts", &artifacts);
+
+	return r <= 0 ? r
+		      : restore_directory(restore, artifacts, id_name,
+				restore_path("artifacts/%s", id_name).text, ret_fd);
+}
