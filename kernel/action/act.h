@@ -154,6 +154,7 @@ const char *artifact_charged_to(const struct artifact *artifact);
  * artifact_disk_payer() - the account whose disk is taken by what @id owns
  * Of an artifact it is the one that its own bytes are charged to.
  * @ret_payer: borrowed from @id or from @ret_keep, which caller owns
+ * Return: 0, -ENOENT (deleted, not_found), …
  */
 int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
 	json_t **ret_keep, struct wfs_error *error);

@@ -16,13 +16,19 @@ static const char *text_of(const json_t *document, const char *member)
 	return text ? text : "";
 }
 
-int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error)
+/* Has a reducer this cell, as the fold has left it? */
+static int is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
+	struct wfs_error *error)
 {
 	size_t cell;
-	int r = fold_touch(
-		fold, fold_builtin(fold, WFS_BUILTIN_ARTIFACT), wfs_bytes_text(id), &cell, error);
+	int r = fold_touch(fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
 
 	return r ? wfs_trace(r) : fold_cell_at(fold, cell)->live;
+}
+
+int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error)
+{
+	return is_live(fold, WFS_BUILTIN_ARTIFACT, id, error);
 }
 
 /* Why there is none. */
@@ -88,10 +94,14 @@ int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_
 	json_t **ret_keep, struct wfs_error *error)
 {
 	struct artifact self = {.document = NULL};
-	int r = artifact_exists(fold, id, error);
+	int r = is_live(fold, WFS_BUILTIN_DELETED, id, error);
 
 	*ret_payer = id;
 	*ret_keep = NULL;
+	if (r > 0) /* its code may still run */
+		return wfs_trace(missing(fold, id, error));
+	if (!r)
+		r = artifact_exists(fold, id, error);
 	if (r > 0)
 		r = artifact_get(fold, id, &self, error);
 	if (r || !self.document)

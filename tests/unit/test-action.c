@@ -363,6 +363,19 @@ static void a_nested_call_fails_alone(void **state)
 	assert_non_null(strstr(kept, "\"charged_to\":\"alice\""));
 }
 
+static void code_that_deleted_its_artifact_makes_no_other(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'last','access':'public','code':'function run() "
+		      "local gone = kernel_actions.delete_artifact(\\'last\\') "
+		      "local made = kernel_actions.write_artifact{artifact_id=\\'left\\', "
+		      "content=\\'x\\'} return {gone.ok, made.ok, made.error.code} end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'last'"),
+		"{'price_paid':0,'result':[true,false,'deleted']}");
+	assert_state(*state, "sys.artifact", "left", NULL);
+	assert_state(*state, "sys.resource", "last", NULL);
+}
+
 static void the_sixth_call_within_calls_is_refused(void **state)
 {
 	assert_done(*state, "alice",
@@ -519,6 +532,7 @@ int main(void)
 		TEST(code_is_checked_when_it_is_written),
 		TEST(code_acts_as_its_artifact_and_nobody_else),
 		TEST(a_nested_call_fails_alone),
+		TEST(code_that_deleted_its_artifact_makes_no_other),
 		TEST(the_sixth_call_within_calls_is_refused),
 		TEST(a_bound_that_ends_a_nested_call_is_folded_again),
 		TEST(actions_that_a_bound_has_ended_are_not_counted),
