@@ -118,7 +118,7 @@ int contract_permit(struct act *act, const struct artifact *artifact, const char
 		return wfs_trace(r);
 	}
 	*ret_allowed = false;
-	if (act->within && act->within->depth >= INVOKE_DEPTH_MAX)
+	if (act->within && act->within->depth > INVOKE_DEPTH_MAX)
 		return say(reason, "contracts within contracts are too deep");
 	WFS_AUTO_JSON json_t *arguments =
 		json_pack("[s, s, o]", act->actor, use, artifact_row(artifact));

@@ -386,6 +386,19 @@ static void the_sixth_call_within_calls_is_refused(void **state)
 		"{'price_paid':0,'result':[5,'depth_exceeded']}");
 }
 
+static void a_contract_is_asked_by_the_innermost_call_as_well(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'rule','code':'function check() "
+		      "return {allowed = true} end'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'deep','code':'function run() "
+		      "local r = invoke(\\'deep\\') if r.ok then return r.result + 1 end "
+		      "assert(kernel_state.read_artifact(\\'doc\\') == \\'x\\') return 0 end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'deep'"), "{'price_paid':0,'result':5}");
+}
+
 static void a_bound_that_ends_a_nested_call_is_folded_again(void **state)
 {
 	assert_done(*state, "alice",
@@ -534,6 +547,7 @@ int main(void)
 		TEST(a_nested_call_fails_alone),
 		TEST(code_that_deleted_its_artifact_makes_no_other),
 		TEST(the_sixth_call_within_calls_is_refused),
+		TEST(a_contract_is_asked_by_the_innermost_call_as_well),
 		TEST(a_bound_that_ends_a_nested_call_is_folded_again),
 		TEST(actions_that_a_bound_has_ended_are_not_counted),
 		TEST(what_is_taken_back_takes_no_room),
