@@ -160,24 +160,55 @@ static int take_dependencies(struct act *act, struct artifact *artifact, struct 
 
 /* --- texts --- */
 
-int artifact_change_text(struct act *act, struct artifact *artifact,
-	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error)
+static const char *size_member(enum wfs_builtin_reducer reducer)
 {
-	const bool code = reducer == WFS_BUILTIN_CODE;
-	const int64_t before = artifact_number(artifact, code ? "code_size" : "content_size");
-	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
-	int r = account_use(act->fold, artifact_charged_to(artifact), ACCOUNT_DISK,
-		(int64_t)bytes.size - before, error);
+	return reducer == WFS_BUILTIN_CODE ? "code_size" : "content_size";
+}
 
-	if (!r)
-		r = artifact_set_text(act->fold, reducer, artifact->id, bytes, error);
+/* A text whose disk has been charged. */
+static int put_text(struct act *act, struct artifact *artifact, enum wfs_builtin_reducer reducer,
+	struct wfs_bytes bytes, struct wfs_error *error)
+{
+	const char *const member = reducer == WFS_BUILTIN_CODE ? "code_hash" : "content_hash";
+	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
+	int r = artifact_set_text(act->fold, reducer, artifact->id, bytes, error);
+
 	if (r)
 		return wfs_trace(r);
-	if (set_number(artifact, code ? "code_size" : "content_size", (int64_t)bytes.size) ||
-		wfs_json_set_hash(artifact->document, code ? "code_hash" : "content_hash", &hash) ||
+	if (set_number(artifact, size_member(reducer), (int64_t)bytes.size) ||
+		wfs_json_set_hash(artifact->document, member, &hash) ||
 		set_number(artifact, "updated_at", act->fold->input.at_ns))
 		return fold_no_memory(error);
 	return 0;
+}
+
+static int64_t growth(
+	const struct artifact *artifact, enum wfs_builtin_reducer reducer, struct wfs_bytes bytes)
+{
+	return (int64_t)bytes.size - artifact_number(artifact, size_member(reducer));
+}
+
+int artifact_change_text(struct act *act, struct artifact *artifact,
+	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error)
+{
+	int r = account_use(act->fold, artifact_charged_to(artifact), ACCOUNT_DISK,
+		growth(artifact, reducer, bytes), error);
+
+	return wfs_trace(r ? r : put_text(act, artifact, reducer, bytes, error));
+}
+
+/* The disk for both texts at once: one may make room for the other. */
+static int charge_texts(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+{
+	int64_t more = 0;
+
+	if (act->content.given)
+		more += growth(
+			artifact, WFS_BUILTIN_CONTENT, wfs_buffer_bytes(&act->content.bytes));
+	if (act->code.given)
+		more += growth(artifact, WFS_BUILTIN_CODE, wfs_buffer_bytes(&act->code.bytes));
+	return wfs_trace(
+		account_use(act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, more, error));
 }
 
 /* --- one artifact --- */
@@ -255,7 +286,7 @@ static int take_code(struct act *act, struct artifact *artifact, struct wfs_erro
 	int r = 0;
 
 	if (act->code.given)
-		r = artifact_change_text(
+		r = put_text(
 			act, artifact, WFS_BUILTIN_CODE, wfs_buffer_bytes(&act->code.bytes), error);
 	if (r)
 		return wfs_trace(r);
@@ -297,8 +328,10 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 		r = take_access(act, artifact, error);
 	if (!r)
 		r = take_dependencies(act, artifact, error);
+	if (!r)
+		r = charge_texts(act, artifact, error);
 	if (!r && act->content.given)
-		r = artifact_change_text(act, artifact, WFS_BUILTIN_CONTENT,
+		r = put_text(act, artifact, WFS_BUILTIN_CONTENT,
 			wfs_buffer_bytes(&act->content.bytes), error);
 	if (!r)
 		r = take_executable(act, artifact, error);

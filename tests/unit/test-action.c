@@ -174,6 +174,23 @@ static void disk_has_a_quota(void **state)
 	assert_done(*state, "bob", action);
 }
 
+static void content_may_take_the_room_of_code_in_one_write(void **state)
+{
+	WFS_AUTO_FREE char *before = NULL;
+	WFS_AUTO_FREE char *after = NULL;
+
+	assert_true(asprintf(&before, WRITE("'artifact_id':'x','code':'function run() end%900s'"),
+			    "") > 0);
+	assert_true(asprintf(&after,
+			    WRITE("'artifact_id':'x','content':'%900s',"
+				  "'code':'function run() end'"),
+			    "") > 0);
+	assert_done(*state, "alice", before);
+	assert_done(*state, "alice", after);
+
+	assert_int_equal(used_disk_of(*state, "alice"), 918);
+}
+
 static void dependencies_exist_and_make_no_cycle(void **state)
 {
 	assert_fails(*state, "alice", WRITE("'artifact_id':'a','depends_on':['zz']"),
@@ -533,6 +550,7 @@ int main(void)
 		TEST(how_often_a_text_occurs_is_told),
 		TEST(what_is_deleted_is_gone_and_its_name_taken),
 		TEST(disk_has_a_quota),
+		TEST(content_may_take_the_room_of_code_in_one_write),
 		TEST(dependencies_exist_and_make_no_cycle),
 		TEST(dependencies_are_at_most_ten_deep),
 		TEST(scrip_moves_and_is_never_made),
