@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What actions do to scrip, quotas and artifacts, for test-economy.
+
+Written from spec 4 and the manual alone. State is a few dictionaries; every change goes through a
+list of what was before, so that a failure takes back what it has done and no more.
+
+>>> e = Economy()
+>>> e.add_principal("alice", 100, {"disk": 10}), e.add_principal("bob", 50, {})
+(None, None)
+>>> e.act("alice", {"action_type": "write_artifact", "artifact_id": "x", "content": "12345"}).data
+{'artifact_id': 'x', 'size_bytes': 5, 'was_update': False}
+>>> e.act("bob", {"action_type": "delete_artifact", "artifact_id": "x"}).code
+'not_authorized'
+>>> e.act("bob", {"action_type": "transfer", "to": "x", "amount": 20}).ok, e.ledger["x"], e.ledger["bob"]
+(True, 20, 30)
+>>> e.act("alice", {"action_type": "write_artifact", "artifact_id": "y", "content": "123456"}).code
+'quota_exceeded'
+"""
+import collections
+import json
+
+from economy_code import LuaError, check_of, run_of
+
+RESOURCES = ("disk", "llm_budget", "llm_tokens")
+NESTED_MAX = 5  # invocations within an invocation
+DEPTH_MAX = 10  # of dependencies
+RULES = ("freeware", "transferable_freeware", "self_owned", "private", "public")
+MISSING = object()
+
+Artifact = collections.namedtuple(
+    "Artifact", "id order owner created_by charged_to access type content code executable "
+    "invoke_price read_price depends_on")
+# Who acts: `payer` began it all, `depth` is how many invocations are around.
+Actor = collections.namedtuple("Actor", "id payer depth")
+Outcome = collections.namedtuple("Outcome", "ok code data")
+
+
+class Failed(Exception):
+    """An action fails, with this code."""
+
+
+def stored(content):
+    """A JSON value is stored as its document."""
+    if isinstance(content, str):
+        return content
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def size(artifact):
+    return len(artifact.content.encode()) + len(artifact.code.encode())
+
+
+class Economy:
+    def __init__(self):
+        self.ledger = {"operator": 0}  # of principals, and of artifacts that hold or held scrip
+        self.minted = 0  # what records of the mint have added to all scrip
+        self.principals = {"operator": True}
+        self.quotas = {}  # (principal, resource): how much; absent: as much as it wants
+        self.used = {}  # principal: bytes of disk
+        self.artifacts = {}
+        self.deleted = {}  # id: by whom
+        self.invocations = collections.Counter()  # (artifact, invoker, error code or None)
+        self.actions = 0  # what one action makes stands in the order of its names
+        self.recorded = False  # was the last action?
+        self.before = []  # (dictionary, key, value or MISSING)
+        self.begun = []  # invocations of the action, [artifact, invoker, error code]
+        self.deepest = 0
+        self.nested = collections.Counter()  # outcomes of what code does, also where it was undone
+
+    # --- changes that can be taken back ---
+
+    def put(self, table, key, value):
+        self.before.append((table, key, table.get(key, MISSING)))
+        if value is MISSING:
+            del table[key]
+        else:
+            table[key] = value
+
+    def undo(self, mark):
+        while len(self.before) > mark:
+            table, key, value = self.before.pop()
+            if value is MISSING:
+                del table[key]
+            else:
+                table[key] = value
+
+    # --- the one way in ---
+
+    def add_principal(self, who, scrip, quotas):
+        """Who is there from now on; the operator makes it."""
+        if who in self.principals or who in self.artifacts or who in self.deleted:
+            raise Failed("already_exists")
+        self.principals[who] = True
+        self.ledger[who] = scrip
+        for resource, quota in quotas.items():
+            self.quotas[who, resource] = quota
+
+    def act(self, who, action):
+        """A principal acts."""
+        self.before.clear()
+        self.begun.clear()
+        self.actions += 1
+        self.recorded = action["action_type"] not in ("noop", "read_artifact")
+        outcome = self.attempt(Actor(who, who, 0), action)
+        self.invocations.update(map(tuple, self.begun))
+        return outcome
+
+    def attempt(self, actor, action):
+        """It happens whole or not at all."""
+        mark = len(self.before)
+        try:
+            outcome = Outcome(True, None, getattr(self, "act_" + action["action_type"])(actor, action))
+        except Failed as failed:
+            self.undo(mark)
+            outcome = Outcome(False, failed.args[0], None)
+        if actor.depth > 0:
+            self.nested[outcome.code] += 1
+        return outcome
+
+    # --- scrip and quotas ---
+
+    def balance(self, who):
+        return self.ledger.get(who, 0)
+
+    def exists(self, who):
+        return who in self.principals or who in self.artifacts
+
+    def take(self, who, amount):
+        if self.balance(who) < amount:
+            raise Failed("insufficient_funds")
+        if amount > 0:
+            self.put(self.ledger, who, self.balance(who) - amount)
+
+    def give(self, who, amount):
+        if amount > 0:
+            self.put(self.ledger, who, self.balance(who) + amount)
+
+    def charge(self, who, more):
+        """Bytes of disk, or fewer than before."""
+        used = self.used.get(who, 0) + more
+        quota = self.quotas.get((who, "disk"))
+        if more > 0 and quota is not None and used > quota:
+            raise Failed("quota_exceeded")
+        self.put(self.used, who, used)
+
+    def use_of(self, who, resource):
+        return self.used.get(who, 0) if resource == "disk" else 0
+
+    def act_transfer(self, actor, action):
+        to, amount, resource = action["to"], action["amount"], action.get("resource", "scrip")
+        if amount < 1:
+            raise Failed("invalid_argument")
+        if resource != "scrip" and resource not in RESOURCES:
+            raise Failed("not_found")
+        if not self.exists(to):
+            raise Failed("not_found")
+        if resource == "scrip":
+            self.take(actor.id, amount)
+            self.give(to, amount)
+        else:
+            self.move_quota(actor.id, to, resource, amount)
+        return {"from": actor.id, "to": to, "amount": amount, "resource": resource}
+
+    def move_quota(self, who, to, resource, amount):
+        if (who, resource) not in self.quotas:
+            raise Failed("invalid_argument")
+        if self.quotas[who, resource] - self.use_of(who, resource) < amount:
+            raise Failed("quota_exceeded")
+        if (to, resource) not in self.quotas:
+            raise Failed("invalid_argument")
+        self.put(self.quotas, (who, resource), self.quotas[who, resource] - amount)
+        self.put(self.quotas, (to, resource), self.quotas[to, resource] + amount)
+
+    # --- artifacts ---
+
+    def find(self, name):
+        if name in self.deleted:
+            raise Failed("deleted")
+        if name not in self.artifacts:
+            raise Failed("not_found")
+        return self.artifacts[name]
+
+    def may(self, who, artifact, use):
+        """The immediate caller is judged."""
+        rule = artifact.access
+        if rule not in RULES and rule in self.artifacts:
+            return check_of(self, self.artifacts[rule], who, use)
+        if who == artifact.owner or rule == "public":
+            return True
+        if rule in ("freeware", "transferable_freeware"):
+            return use in ("read", "invoke")
+        return rule == "self_owned" and who == artifact.id
+
+    def permit(self, actor, artifact, use):
+        if not self.may(actor.id, artifact, use):
+            raise Failed("not_authorized")
+
+    def charged(self, who):
+        """Who has the disk that somebody fills."""
+        return who if who in self.principals else self.find(who).charged_to
+
+    def act_noop(self, actor, action):
+        return None
+
+    def price(self, actor, artifact, price):
+        """What the owner charges; nothing himself."""
+        return 0 if artifact.owner in (actor.id, actor.payer) else price
+
+    def act_read_artifact(self, actor, action):
+        artifact = self.find(action["artifact_id"])
+        self.permit(actor, artifact, "read")
+        price = self.price(actor, artifact, artifact.read_price)
+        self.recorded = self.recorded or price > 0
+        self.take(actor.payer, price)
+        self.give(artifact.owner, price)
+        return {"content": artifact.content, "owner": artifact.owner, "read_price_paid": price}
+
+    def content_for(self, actor, name):
+        """What code may look at for nothing; else None."""
+        try:
+            artifact = self.find(name)
+            self.permit(actor, artifact, "read")
+        except Failed:
+            return None
+        return None if self.price(actor, artifact, artifact.read_price) else artifact.content
+
+    def act_write_artifact(self, actor, action):
+        name = action["artifact_id"]
+        if name in self.deleted:
+            raise Failed("deleted")
+        if name in self.principals:
+            raise Failed("already_exists")
+        old = self.artifacts.get(name)
+        if old:
+            self.permit(actor, old, "write")
+        else:
+            payer = self.charged(actor.id)
+            old = Artifact(name, None, actor.id, actor.id, payer, "freeware", "data", "", "", False, 0, 0, ())
+        new = self.written(old, action)
+        self.check_dependencies(new)
+        self.charge(new.charged_to, size(new) - size(old))
+        if new.executable and not new.code:
+            raise Failed("missing_argument")
+        was_update = name in self.artifacts
+        if not was_update:
+            new = new._replace(order=(self.actions, name))
+        self.put(self.artifacts, name, new)
+        return {"artifact_id": name, "size_bytes": size(new), "was_update": was_update}
+
+    def written(self, old, action):
+        """The fields that are given."""
+        fields = {name: action[name] for name in ("type", "access", "code", "executable") if name in action}
+        if "content" in action:
+            fields["content"] = stored(action["content"])
+        if "code" in action:
+            fields.setdefault("executable", True)
+        prices = dict(action.get("policy", {}))
+        if "price" in action:
+            prices["invoke_price"] = action["price"]
+        if "depends_on" in action:
+            fields["depends_on"] = tuple(action["depends_on"])
+        return old._replace(**fields, **prices)
+
+    def check_dependencies(self, artifact):
+        def depth(name, below):
+            if name == artifact.id:
+                raise Failed("cycle")
+            if below > DEPTH_MAX:
+                raise Failed("depth_exceeded")
+            for other in getattr(self.artifacts.get(name), "depends_on", ()):
+                depth(other, below + 1)
+
+        for name in artifact.depends_on if artifact.depends_on != getattr(
+                self.artifacts.get(artifact.id), "depends_on", ()) else ():
+            if name != artifact.id:
+                self.find(name)
+            depth(name, 1)
+
+    def act_edit_artifact(self, actor, action):
+        artifact = self.find(action["artifact_id"])
+        self.permit(actor, artifact, "edit")
+        old, new = action["old_string"], action["new_string"]
+        if old == new:
+            raise Failed("no_change")
+        count = artifact.content.count(old)
+        if count != 1:
+            raise Failed("not_unique" if count else "not_found_in_content")
+        changed = artifact._replace(content=artifact.content.replace(old, new))
+        self.charge(artifact.charged_to, size(changed) - size(artifact))
+        self.put(self.artifacts, artifact.id, changed)
+        return {"artifact_id": artifact.id, "size_bytes": len(changed.content.encode())}
+
+    def act_delete_artifact(self, actor, action):
+        artifact = self.find(action["artifact_id"])
+        self.permit(actor, artifact, "delete")
+        self.charge(artifact.charged_to, -size(artifact))
+        self.put(self.artifacts, artifact.id, MISSING)
+        self.put(self.deleted, artifact.id, actor.id)
+        return {"artifact_id": artifact.id, "freed_bytes": size(artifact)}
+
+    def act_transfer_ownership(self, actor, action):
+        artifact = self.find(action["artifact_id"])
+        to = action["to"]
+        if artifact.owner != actor.id or artifact.access == "self_owned":
+            raise Failed("not_authorized")
+        if not self.exists(to):
+            raise Failed("not_found")
+        charged_to = self.charged(to)
+        self.charge(artifact.charged_to, -size(artifact))
+        self.charge(charged_to, size(artifact))
+        self.put(self.artifacts, artifact.id, artifact._replace(owner=to, charged_to=charged_to))
+        return {"artifact_id": artifact.id, "from": actor.id, "to": to}
+
+    # --- code ---
+
+    def act_invoke_artifact(self, actor, action):
+        artifact = self.find(action["artifact_id"])
+        self.permit(actor, artifact, "invoke")
+        if not artifact.executable:
+            raise Failed("invalid_type")
+        if actor.depth > NESTED_MAX:
+            raise Failed("depth_exceeded")
+        row = [artifact.id, actor.id, None]
+        self.begun.append(row)
+        begun = len(self.begun)
+        self.deepest = max(self.deepest, actor.depth)
+        try:
+            return self.run(actor, artifact, action.get("args", []))
+        except (Failed, LuaError) as failed:
+            row[2] = "runtime_error" if isinstance(failed, LuaError) else failed.args[0]
+            del self.begun[begun:]  # undone with it
+            raise Failed(row[2]) from None
+
+    def run(self, actor, artifact, args):
+        """Held before the code runs, paid when it has succeeded."""
+        price = self.price(actor, artifact, artifact.invoke_price)
+        self.take(actor.payer, price)
+        for name in artifact.depends_on:
+            self.find(name)
+        result = run_of(self, artifact, Actor(artifact.id, actor.payer, actor.depth + 1), actor.id, args)
+        self.give(artifact.owner, price)
+        return {"price_paid": price, "result": result}
