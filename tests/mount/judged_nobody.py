@@ -161,6 +161,7 @@ def tools_are_refused(worldfs, world):
     tools = judged_doors.Tools(worldfs, world)
     asked = {"fs_read_manifest": {}, "fs_read_reducer": {"name": "counter"}, "fs_ls": {"path": "reducers"},
              "fs_stat": {"path": "README"}, "fs_read": {"path": "manifest"},
+             "query": {"query_type": "balances", "params": None},
              "invoke": {"action": {"action_type": "noop", "reasoning": None}}}
     names = [tool["name"] for tool in tools.request("nobody", "tools/list")["tools"]]
     known("tools", names, asked)
