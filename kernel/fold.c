@@ -292,7 +292,8 @@ static int act(struct wfs_fold *fold, struct wfs_error *error)
 static json_t *result_document(const struct fold_outcome *outcome)
 {
 	const bool done = outcome->refusal.code == WFS_OK;
-	WFS_AUTO_JSON json_t *result = outcome->result ? json_copy(outcome->result) : json_object();
+	WFS_AUTO_JSON json_t *result =
+		outcome->result ? wfs_json_copy(outcome->result) : json_object();
 
 	if (json_object_set_new(result, "ok", json_boolean(done)) < 0 ||
 		(!done &&

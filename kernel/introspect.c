@@ -144,7 +144,7 @@ static int manifest(struct asked *asked)
 		r = wfs_json_parse(content.bytes.data, content.bytes.size, &document, asked->error);
 	if (r)
 		return r;
-	asked->receipt = json_copy(asked->meta);
+	asked->receipt = wfs_json_copy(asked->meta);
 	return json_object_set(asked->receipt, "manifest", document) < 0 ? -ENOMEM : 0;
 }
 
@@ -154,7 +154,7 @@ static int journal_head(struct asked *asked)
 
 	if (r)
 		return r;
-	asked->receipt = json_copy(asked->meta);
+	asked->receipt = wfs_json_copy(asked->meta);
 	return asked->receipt ? 0 : -ENOMEM;
 }
 

@@ -49,7 +49,7 @@ static void finish_tool(struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
 	WFS_AUTO_JSON json_t *content = json_array();
 	WFS_AUTO_JSON json_t *structured =
 		task->status ? wfs_mcp_error_document(task) : json_incref(task->result);
-	WFS_AUTO_JSON json_t *rest = json_copy(structured);
+	WFS_AUTO_JSON json_t *rest = wfs_json_copy(structured);
 	int r = 0;
 
 	if (!task->status && json_object_del(rest, "text") == 0)

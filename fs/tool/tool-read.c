@@ -8,7 +8,7 @@
 
 int wfs_tool_plain_answered(struct wfs_task *task, const json_t *result)
 {
-	task->result = json_copy((json_t *)result);
+	task->result = wfs_json_copy(result);
 	return json_object_set(task->result, "meta", task->meta) < 0 ? -ENOMEM : 0;
 }
 

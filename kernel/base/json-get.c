@@ -209,6 +209,13 @@ int wfs_json_set_cursor(json_t *object, uint64_t cursor)
 		: 0;
 }
 
+json_t *wfs_json_copy(const json_t *object)
+{
+	WFS_AUTO_JSON json_t *copy = json_object();
+
+	return json_object_update(copy, (json_t *)object) < 0 ? NULL : WFS_STEAL(copy);
+}
+
 int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

@@ -118,6 +118,13 @@ int wfs_json_get_cursor(const json_t *object, uint64_t *ret_cursor, struct wfs_e
 /** wfs_json_set_cursor() - the member `next_cursor`. Return: 0, or -ENOMEM. */
 int wfs_json_set_cursor(json_t *object, uint64_t cursor);
 
+/**
+ * wfs_json_copy() - an object that shares the members of @object
+ * Unlike json_copy(), which leaves members out when there is no memory for them.
+ * Return: new reference, or NULL (also of what is no object).
+ */
+json_t *wfs_json_copy(const json_t *object);
+
 /** wfs_json_set_base64() - a member with the base64 of bytes. Return: 0, or -ENOMEM. */
 int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size);
 

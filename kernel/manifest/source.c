@@ -255,14 +255,13 @@ static int list_extend(json_t *manifest, const char *name, json_t *builtins)
 {
 	json_t *list = json_object_get(manifest, name);
 	WFS_AUTO_JSON json_t *owned = builtins;
-	WFS_AUTO_JSON json_t *made = NULL;
+	WFS_AUTO_JSON json_t *made = json_array(); /* the list may be world.json's own */
 
 	if (!owned)
 		return -ENOMEM;
 	if (!json_is_array(list))
-		return 0;       /* refused by the manifest */
-	made = json_copy(list); /* it may be world.json's own */
-	if (!made || json_array_extend(made, builtins) < 0)
+		return 0; /* refused by the manifest */
+	if (json_array_extend(made, list) < 0 || json_array_extend(made, builtins) < 0)
 		return -ENOMEM;
 	return source_set(manifest, name, made);
 }
