@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
+#include "kernel/replay.h"
 #include "kernel/verify.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
@@ -66,6 +67,8 @@ static int check_world(const char *directory, uint64_t *ret_height, struct wfs_e
 		r = append_event(world, error);
 	if (!r)
 		r = wfs_verify(world, &problems, NULL, NULL, error);
+	if (!r)
+		r = wfs_replay(world, &problems, NULL, NULL, error);
 	if (!r && problems.count > 0)
 		printf("problem: %s", wfs_buffer_text(&problems.lines));
 	return r;

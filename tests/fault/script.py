@@ -19,6 +19,12 @@ SOURCE = os.path.join(os.environ["SOURCE_ROOT"], "tests/data/worlds/counter")
 CHECK_WORLD = os.environ["CHECK_WORLD"]
 LARGE = 100_000  # bytes: more than WFS_BLOB_FILE_MIN, so a file of its own
 BATCH = 40       # lines of the step `lines`: several to a commit
+CODE = """function run(n)
+    kernel_actions.write_artifact{artifact_id = "made" .. n, content = "text", metadata = {n = n}}
+    if n > 0 then invoke("code", n - 1) end
+    kernel_actions.write_artifact{artifact_id = "read", content = {kernel_state.read_artifact("made" .. n)}}
+    return n
+end"""
 
 
 def scratch_directory():
@@ -66,6 +72,7 @@ def steps(inputs):
     with open(f"{inputs}/huge-event", "w", encoding="utf-8") as file:
         file.write(event("huge", LARGE))
     send = ["event", "test/Add@1"]
+    write = {"action_type": "write_artifact", "artifact_id": "code", "code": CODE, "metadata": {"k": 1}}
     return [
         Step("init", []),
         Step("event", send + [event("first")], lambda _: ['"first"']),
@@ -76,6 +83,9 @@ def steps(inputs):
         Step("large-blob", ["blob", "put", f"{inputs}/large"], hash_of_output),
         Step("snapshot", ["snapshot"], hash_of_output),
         Step("second", send + [event("second")], lambda _: ['"second"']),
+        Step("write-code", ["invoke", json.dumps(write)], lambda _: ['"artifact_id":"code","code":']),
+        Step("invoke", ["invoke", json.dumps({"artifact_id": "code", "args": [2]})],
+             lambda _: ['"args":[2]']),
         Step("verify", ["verify"]),
         Step("replay", ["replay"]),
     ]
