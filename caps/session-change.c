@@ -189,13 +189,15 @@ static int refuse(const struct wfs_session *session, const struct wfs_question *
 
 static int unknown_action(const json_t *action, struct wfs_error *error)
 {
-	const char *const type = json_string_value(json_object_get(action, "action_type"));
 	WFS_AUTO_BUFFER struct wfs_buffer types = {0};
+	const char *type;
+	int r = wfs_json_get_string(action, "action_type", &type, error);
 
+	if (r)
+		return r;
 	wfs_action_types(&types);
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"Unknown action_type '%.60s'. Valid types: %s", type ? type : "",
-		wfs_buffer_text(&types));
+		"Unknown action_type '%.60s'. Valid types: %s", type, wfs_buffer_text(&types));
 }
 
 int wfs_session_act(

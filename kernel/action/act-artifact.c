@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "kernel/action/act.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
 /* --- read --- */
@@ -25,11 +26,13 @@ static int pay_to_read(struct act *act, const struct artifact *artifact, struct 
 /* A text as JSON has it: base64 when it is no UTF-8. Return: 0, or -ENOMEM. */
 static int set_text(json_t *object, const char *name, struct wfs_bytes bytes)
 {
-	json_t *const text = json_stringn(bytes.data, bytes.size);
 	char name_b64[16];
 
-	if (text)
-		return json_object_set_new(object, name, text) < 0 ? -ENOMEM : 0;
+	if (wfs_utf8_valid(bytes.data, bytes.size))
+		return json_object_set_new(
+			       object, name, json_stringn_nocheck(bytes.data, bytes.size)) < 0
+			? -ENOMEM
+			: 0;
 	snprintf(name_b64, sizeof(name_b64), "%s_b64", name);
 	return wfs_json_set_base64(object, name_b64, bytes.data, bytes.size);
 }

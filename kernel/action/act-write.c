@@ -294,7 +294,8 @@ static int take_code(struct act *act, struct artifact *artifact, struct wfs_erro
 		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
 			"an executable artifact requires 'code' that defines run(...) or "
 			"check(...)");
-	return artifact->executable && act->code.given
+	const bool unchecked = act->code.given || act->params.action_write_artifact.executable;
+	return artifact->executable && unchecked
 		? wfs_trace(artifact_check_code(act, artifact, error))
 		: 0;
 }

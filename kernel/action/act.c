@@ -43,7 +43,7 @@ const char *wfs_action_artifact(const json_t *action)
 /* Its members beside `action_type`: a new object, NULL without memory. */
 static json_t *params_of(const json_t *action)
 {
-	json_t *const params = json_copy((json_t *)action);
+	json_t *const params = wfs_json_copy(action);
 
 	if (params)
 		(void)json_object_del(params, "action_type");
@@ -90,6 +90,7 @@ static int take_recorded(struct act *act, const json_t *action, const json_t *va
 	struct act_text *text, struct wfs_error *error)
 {
 	const json_t *const hash = json_object_get(value, "hash");
+	const struct wfs_hash empty = wfs_hash_of("", 0);
 	struct wfs_action_text wanted = {.artifact_id = wfs_action_artifact(action), .code = code};
 	int r = wanted.artifact_id && json_is_string(hash)
 		? wfs_hash_parse(
@@ -97,8 +98,11 @@ static int take_recorded(struct act *act, const json_t *action, const json_t *va
 		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected {hash, size}",
 			  code ? "code" : "content");
 
-	if (!r)
+	/* Code that is empty is no cell. */
+	if (!r && !wfs_hash_equal(&wanted.hash, &empty))
 		r = act->recorded->text(act->recorded, &wanted, &text->bytes, error);
+	if (r && !invoke_fails_all(error))
+		error->code = WFS_E_INTERNAL_ERROR; /* the action was not refused for it */
 	text->hash = wanted.hash;
 	return wfs_trace(r);
 }
@@ -229,7 +233,7 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 	struct fold_outcome *const outcome = &act->fold->outcome;
 
 	if (act->refused_again) {
-		outcome->result = json_copy((json_t *)act->recorded->result);
+		outcome->result = wfs_json_copy(act->recorded->result);
 		return outcome->result ? wfs_trace(r) : fold_no_memory(error);
 	}
 

@@ -40,7 +40,6 @@ static const char *recorded_stop(const struct nest *nest, const char *number)
 static int run_check(struct act *act, const struct artifact *contract, const json_t *arguments,
 	struct wfs_lua_call *call, json_t **ret_verdict, struct wfs_error *error)
 {
-	static const char *const functions[] = {"check", NULL};
 	struct invocation invocation = {
 		.host = {host_call},
 		.act = act,
@@ -48,7 +47,7 @@ static int run_check(struct act *act, const struct artifact *contract, const jso
 		.depth = act->within ? act->within->depth + 1 : 0,
 		.read_only = true,
 	};
-	int r = action_program(act, contract, functions, &invocation.program, error);
+	int r = action_program(act, contract, &invocation.program, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -74,11 +73,12 @@ static int ask(struct act *act, const struct artifact *contract, const json_t *a
 	json_t **ret_verdict, char *reason, struct wfs_error *error)
 {
 	struct nest *const nest = act->nest;
+	const size_t own = nest->check_count++;
 	struct wfs_lua_call call = {.function = NULL};
 	struct wfs_error failure = {0};
 	char number[24];
 
-	snprintf(number, sizeof(number), "%zu", nest->check_count++);
+	snprintf(number, sizeof(number), "%zu", own);
 	const char *const stopped = recorded_stop(nest, number);
 	if (stopped)
 		return json_object_set_new(nest->stopped_checks, number, json_string(stopped)) < 0
@@ -95,8 +95,10 @@ static int ask(struct act *act, const struct artifact *contract, const json_t *a
 		*error = failure;
 		return -wfs_error_info(failure.code)->number;
 	}
-	if (call.failure == WFS_LUA_FAILURE_BOUND &&
-		json_object_set_new(nest->stopped_checks, number, json_string(failure.message)) < 0)
+	if (call.failure != WFS_LUA_FAILURE_BOUND)
+		return say(reason, failure.message);
+	nest_forget_checks(nest, own + 1);
+	if (json_object_set_new(nest->stopped_checks, number, json_string(failure.message)) < 0)
 		return fold_no_memory(error);
 	return say(reason, failure.message);
 }
@@ -118,6 +120,8 @@ int contract_permit(struct act *act, const struct artifact *artifact, const char
 		return wfs_trace(r);
 	}
 	*ret_allowed = false;
+	if (!contract.executable)
+		return say(reason, "the contract is not executable");
 	if (act->within && act->within->depth > INVOKE_DEPTH_MAX)
 		return say(reason, "contracts within contracts are too deep");
 	WFS_AUTO_JSON json_t *arguments =

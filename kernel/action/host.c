@@ -4,6 +4,7 @@
  * somebody else.
  */
 #include "kernel/action/invoke.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/query/query.h"
 
@@ -47,10 +48,10 @@ static int no_memory(const struct asked *asked)
 	return fold_no_memory(asked->error);
 }
 
-/* What fails because of what was asked is raised, or told; other failures end all of it. */
-static int raise_or_end(const struct asked *asked, int r)
+/* What fails because of what was asked is raised, or told; other failures end what runs. */
+static bool ends(const struct asked *asked, const struct wfs_error *error)
 {
-	return invoke_fails_all(asked->error) ? r : 1;
+	return invoke_fails_all(error) || asked->self->stopped;
 }
 
 static int text_argument(const struct asked *asked, size_t index, const char **ret_text)
@@ -180,8 +181,10 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 			asked->fold, WFS_BUILTIN_CONTENT, artifact.id, &bytes, asked->error);
 	if (r)
 		return r;
-	*ret_value = json_stringn(bytes.data, bytes.size); /* nil when it is no text */
-	return 0;
+	if (!wfs_utf8_valid(bytes.data, bytes.size))
+		return 0; /* nil: it is no text */
+	*ret_value = json_stringn_nocheck(bytes.data, bytes.size);
+	return *ret_value ? 0 : no_memory(asked);
 }
 
 static int ask(
@@ -234,45 +237,74 @@ static json_t *failure_document(const struct wfs_error *failure)
 		"message", failure->message, "retriable", info->retriable);
 }
 
-/* The result of an action, as spec 4 has it. Return: new reference, or NULL. */
+/* The result of an action, as spec 4 has it, but what is null there is nil: in Lua, null is true.
+ * Return: new reference, or NULL. */
 static json_t *result_of(
 	const struct act *act, const json_t *action, const struct wfs_error *failure)
 {
 	const bool ok = failure->code == WFS_OK;
+	json_t *const error = ok ? NULL : failure_document(failure);
 
-	return json_pack("{s:O, s:O?, s:o, s:s, s:b}", "action_type",
+	if (!ok && !error)
+		return NULL;
+	return json_pack("{s:O, s:O*, s:o*, s:s, s:b}", "action_type",
 		json_object_get(action, "action_type"), "data", ok ? act->data : NULL, "error",
-		ok ? json_null() : failure_document(failure), "message",
-		ok ? act->message : failure->message, "ok", ok);
+		error, "message", ok ? act->message : failure->message, "ok", ok);
+}
+
+/* Code that has deleted its artifact runs to its end, but as nobody: it has no owner who pays. */
+static int check_may_act(const struct asked *asked, struct wfs_error *error)
+{
+	const struct invocation *const self = asked->self;
+
+	if (self->read_only)
+		return wfs_error_set(error, WFS_E_READ_ONLY, "a contract only looks");
+	int r = artifact_exists(asked->fold, self->id, error);
+	if (r <= 0)
+		return r ? wfs_trace(r)
+			 : wfs_error_set(error, WFS_E_DELETED,
+				   "'%s' was deleted: its code acts no more", self->id);
+	if (self->act->nest->action_count++ >= INVOKE_ACTION_COUNT_MAX)
+		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+			"more than %d actions in one invocation", INVOKE_ACTION_COUNT_MAX);
+	return 0;
 }
 
 /* Takes an action as the artifact that runs. What fails is told, not raised. */
 static int act_as_self(const struct asked *asked, const json_t *action, json_t **ret_value)
 {
-	struct nest *const nest = asked->self->act->nest;
 	struct wfs_error failure = {0};
 	ACT_AUTO struct act act = {
 		.fold = asked->fold,
 		.actor = asked->self->id,
 		.payer = asked->self->act->payer,
-		.nest = nest,
+		.nest = asked->self->act->nest,
 		.within = asked->self,
 	};
-	int r = 0;
+	int r = check_may_act(asked, &failure);
 
-	if (asked->self->read_only)
-		r = wfs_error_set(&failure, WFS_E_READ_ONLY, "a contract only looks");
-	else if (nest->action_count++ >= INVOKE_ACTION_COUNT_MAX)
-		r = wfs_error_set(&failure, WFS_E_QUOTA_EXCEEDED,
-			"more than %d actions in one invocation", INVOKE_ACTION_COUNT_MAX);
-	else
+	if (!r)
 		r = act_run(&act, action, &failure);
-	if (r && invoke_fails_all(&failure) && failure.code != WFS_E_NOT_ENABLED) {
+	if (r && ends(asked, &failure) && failure.code != WFS_E_NOT_ENABLED) {
 		*asked->error = failure;
 		return r;
 	}
 	*ret_value = result_of(&act, action, &failure);
 	return *ret_value ? 0 : no_memory(asked);
+}
+
+/* What the table says of its own `action_type` does not count. */
+static int take_members(const struct asked *asked, json_t *table, json_t *action)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(table, name, value)
+	{
+		if (strcmp(name, "action_type") != 0 && json_object_set(action, name, value) < 0)
+			return no_memory(asked);
+	}
+	return 0;
 }
 
 /* Arguments in order, or one table of them, as the params of an action. */
@@ -283,7 +315,7 @@ static int params_of(const struct asked *asked, enum wfs_effect effect, json_t *
 	json_t *const first = json_array_get(asked->arguments, 0);
 
 	if (count == 1 && json_is_object(first))
-		return json_object_update_missing(action, first) < 0 ? no_memory(asked) : 0;
+		return take_members(asked, first, action);
 	for (size_t i = 0; i < count; i++, member++) {
 		json_t *const argument = json_array_get(asked->arguments, i);
 
@@ -321,11 +353,12 @@ static json_t *invoked_document(const json_t *result)
 	json_t *const data = json_object_get(result, "data");
 	json_t *const error = json_object_get(result, "error");
 	json_t *const price = json_object_get(data, "price_paid");
+	json_t *const value = json_object_get(data, "result");
 
-	return json_pack("{s:O?, s:O, s:o, s:O?}", "error", error, "ok",
+	return json_pack("{s:O*, s:O, s:o, s:O*}", "error", error, "ok",
 		json_object_get(result, "ok"), "price_paid",
 		price ? json_incref(price) : json_integer(0), "result",
-		json_object_get(data, "result"));
+		json_is_null(value) ? NULL : value);
 }
 
 static int invoke(const struct asked *asked, json_t **ret_value)
@@ -385,5 +418,5 @@ int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arg
 		? functions[binding_index](&asked, ret_value)
 		: take_action(&asked, action_effects[binding_index - HOST_ACTION], ret_value);
 
-	return r ? raise_or_end(&asked, r) : 0;
+	return r && !ends(&asked, error) ? 1 : r;
 }

@@ -76,6 +76,7 @@ static int check_interface(const struct artifact *artifact, const char *method, 
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
 	struct wfs_error reason = {0};
+	const char *why = reason.message;
 
 	if (json_is_array(methods) && !known)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -88,9 +89,11 @@ static int check_interface(const struct artifact *artifact, const char *method, 
 		r = wfs_schema_check(schema, args, &reason);
 	if (r == -ENOMEM)
 		return fold_no_memory(error);
+	if (!schema) /* one problem a line, of which the first is told */
+		why = wfs_buffer_text(&problems.lines);
 	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			   "the arguments do not fit the interface of '%s': %.300s", artifact->id,
-			   reason.code ? reason.message : wfs_buffer_text(&problems.lines))
+			   "the arguments do not fit the interface of '%s': %.*s", artifact->id,
+			   (int)strcspn(why, "\n"), why)
 		 : 0;
 }
 
@@ -131,7 +134,7 @@ static int run_code(
 	int r = load_dependencies(act, running->artifact, &deps, error);
 
 	if (!r)
-		r = action_program(act, running->artifact, NULL, &invocation.program, error);
+		r = action_program(act, running->artifact, &invocation.program, error);
 	if (r)
 		return wfs_trace(r);
 	struct wfs_lua_call call = {
@@ -150,7 +153,7 @@ static int run_code(
 	};
 	action_seed(act->fold, UINT64_C(1) << 63 | running->number, call.seed);
 	r = wfs_lua_program_call(invocation.program, &call, ret_result, error);
-	running->failure = call.failure;
+	running->failure = invocation.stopped ? WFS_LUA_FAILURE_BOUND : call.failure;
 	return wfs_trace(r);
 }
 
@@ -201,8 +204,7 @@ static int keep_record(struct act *act, const struct running *running, int64_t d
 	return wfs_trace(r ? r : fold_set_document(act->fold, 0, cell, document, error));
 }
 
-/* Those from number @count on. */
-static void forget_checks(struct nest *nest, size_t count)
+void nest_forget_checks(struct nest *nest, size_t count)
 {
 	for (; nest->check_count > count; nest->check_count--) {
 		char number[24];
@@ -224,7 +226,7 @@ static int note(struct act *act, const struct running *running, int64_t duration
 
 	if (stopped) {
 		nest->count = running->number + 1;
-		forget_checks(nest, running->check_count);
+		nest_forget_checks(nest, running->check_count);
 		nest->action_count = running->action_count;
 		while (json_array_size(nest->nested) > running->number)
 			(void)json_array_remove(nest->nested, json_array_size(nest->nested) - 1);
@@ -393,17 +395,20 @@ int action_shown(struct wfs_bytes text, size_t size)
 	return (int)size;
 }
 
-static void tell(struct act *act, const char *id, const json_t *result)
+static int tell(struct act *act, const char *id, const json_t *result, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	char paid[64] = "";
 
 	wfs_json_write(result, &text);
+	if (wfs_buffer_check(&text))
+		return fold_no_memory(error); /* code may be told this */
 	if (act->price_paid > 0)
 		snprintf(paid, sizeof(paid), " (paid %" PRId64 " scrip)", act->price_paid);
 	const int size = action_shown(wfs_buffer_bytes(&text), RESULT_SHOWN_BYTES);
 	snprintf(act->message, sizeof(act->message), "Invoked %s%s. Result: %.*s%s", id, paid, size,
 		wfs_buffer_text(&text), (size_t)size < text.size ? "…" : "");
+	return 0;
 }
 
 int act_action_invoke_artifact(struct act *act, struct wfs_error *error)
@@ -423,7 +428,11 @@ int act_action_invoke_artifact(struct act *act, struct wfs_error *error)
 	if (r)
 		return wfs_trace(r);
 	act->price_paid = invoked.price_paid;
-	tell(act, id, invoked.result);
+	r = tell(act, id, invoked.result, error);
+	if (r) {
+		json_decref(invoked.result);
+		return wfs_trace(r);
+	}
 	act->data = json_pack("{s:I, s:o}", "price_paid", (json_int_t)invoked.price_paid, "result",
 		invoked.result);
 	return act->data ? 0 : fold_no_memory(error);

@@ -29,6 +29,9 @@ struct nest {
 	size_t submission_count; /* to the mint, of those that stand */
 };
 
+/** nest_forget_checks() - those from number @count on. */
+void nest_forget_checks(struct nest *nest, size_t count);
+
 /* Code that runs. On the C stack. */
 struct invocation {
 	struct wfs_lua_host host; /* first: the callback casts back */
@@ -37,17 +40,18 @@ struct invocation {
 	struct wfs_lua_program *program;
 	int depth; /* 0: the outermost */
 	bool read_only;
+	bool stopped; /* by a bound, while it had other code checked */
 };
 
 /* --- program.c --- */
 
 /**
- * action_program() - the code of an artifact, compiled
- * @functions: NULL-ended, of which it must define one; NULL: that was checked
+ * action_program() - the code of an executable artifact, compiled
+ * It was checked when it was written (artifact_check_code).
  * @ret_program: not running; kept until it is called, and a while longer
- * Return: 0, -EINVAL (syntax_error, invalid_type), -EIO (runtime_error), -ENOMEM.
+ * Return: 0, -EINVAL (invalid_type), -ENOMEM.
  */
-int action_program(struct act *act, const struct artifact *artifact, const char *const *functions,
+int action_program(struct act *act, const struct artifact *artifact,
 	struct wfs_lua_program **ret_program, struct wfs_error *error);
 
 /** action_instructions() - that all code of one record may take. */

@@ -74,10 +74,12 @@ uint64_t action_instructions(const struct wfs_fold *fold)
 	return limits_of(fold).instructions;
 }
 
+/* @functions: NULL-ended, of which it must define one; NULL: that was checked */
 static int compile(struct act *act, const struct artifact *artifact, const char *const *functions,
 	struct wfs_lua_program **ret_program, struct wfs_error *error)
 {
 	const struct wfs_lua_limits limits = limits_of(act->fold);
+	enum wfs_lua_failure failure = WFS_LUA_FAILURE_NONE;
 	struct wfs_bytes source;
 	int r = artifact_text(act->fold, WFS_BUILTIN_CODE, artifact->id, &source, error);
 
@@ -92,8 +94,13 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 		.binding_count = host_binding_count,
 		.budget = &act->fold->budget,
 		.outer = act->within ? act->within->program : NULL,
+		.ret_failure = &failure,
 	};
-	return wfs_trace(wfs_lua_program_new(&options, ret_program, error));
+	r = wfs_lua_program_new(&options, ret_program, error);
+	/* It may pass when it is folded again, so whose code had it checked ends there. */
+	if (failure == WFS_LUA_FAILURE_BOUND && act->within)
+		act->within->stopped = true;
+	return wfs_trace(r);
 }
 
 static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
@@ -104,7 +111,7 @@ static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
 		json_string_length(text), ret_hash, NULL);
 }
 
-int action_program(struct act *act, const struct artifact *artifact, const char *const *functions,
+static int get(struct act *act, const struct artifact *artifact, const char *const *functions,
 	struct wfs_lua_program **ret_program, struct wfs_error *error)
 {
 	struct action_programs **const programs = &act->fold->programs;
@@ -133,10 +140,16 @@ int action_program(struct act *act, const struct artifact *artifact, const char 
 	return 0;
 }
 
+int action_program(struct act *act, const struct artifact *artifact,
+	struct wfs_lua_program **ret_program, struct wfs_error *error)
+{
+	return wfs_trace(get(act, artifact, NULL, ret_program, error));
+}
+
 int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
 	static const char *const functions[] = {"run", "check", NULL};
 	struct wfs_lua_program *program;
 
-	return wfs_trace(action_program(act, artifact, functions, &program, error));
+	return wfs_trace(get(act, artifact, functions, &program, error));
 }

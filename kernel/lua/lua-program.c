@@ -177,6 +177,8 @@ int wfs_lua_program_new(const struct wfs_lua_program_options *options,
 	if (options->functions)
 		r = wfs_lua_expect(&program->lua, options->functions, error);
 	program->lua.budget = NULL;
+	if (r < 0 && options->ret_failure)
+		*options->ret_failure = failure_of(&program->lua, r);
 	if (r < 0)
 		return wfs_trace(r);
 	*ret_program = WFS_STEAL(program);

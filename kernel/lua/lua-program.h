@@ -57,6 +57,14 @@ struct wfs_lua_host {
 
 struct wfs_lua_program;
 
+/* Why a call failed: what to do about it differs. */
+enum wfs_lua_failure {
+	WFS_LUA_FAILURE_NONE,
+	WFS_LUA_FAILURE_CODE,  /* it raised an error, or its result is not one JSON value */
+	WFS_LUA_FAILURE_BOUND, /* instructions, memory or processor time were used up */
+	WFS_LUA_FAILURE_HOST,  /* the host failed, or had no memory */
+};
+
 /* What a program is made from. Plain value. */
 struct wfs_lua_program_options {
 	const struct wfs_lua_limits *limits;
@@ -70,6 +78,7 @@ struct wfs_lua_program_options {
 	/* As of a call, for compiling and checking. */
 	struct wfs_lua_budget *budget;
 	struct wfs_lua_program *outer;
+	enum wfs_lua_failure *ret_failure; /* of checking; may be NULL */
 };
 
 /**
@@ -82,14 +91,6 @@ int wfs_lua_program_new(const struct wfs_lua_program_options *options,
 void wfs_lua_program_free(struct wfs_lua_program *program);
 WFS_DEFINE_AUTO(lua_program, struct wfs_lua_program, wfs_lua_program_free)
 #define WFS_AUTO_LUA_PROGRAM WFS_CLEANUP(wfs_auto_lua_program)
-
-/* Why a call failed: what to do about it differs. */
-enum wfs_lua_failure {
-	WFS_LUA_FAILURE_NONE,
-	WFS_LUA_FAILURE_CODE,  /* it raised an error, or its result is not one JSON value */
-	WFS_LUA_FAILURE_BOUND, /* instructions, memory or processor time were used up */
-	WFS_LUA_FAILURE_HOST,  /* the host failed, or had no memory */
-};
 
 /* What one call is told. All pointers are borrowed for the call. */
 struct wfs_lua_call {

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Actions at their edges: bounds that end a part of one, code that changes itself, empty code. */
+#include "tests/unit/action-fixture.h"
+
+/* Code that takes more memory than there is, and is ended for it. */
+#define GREEDY "local t = {} for i = 1, 1e9 do t[i] = {i} end "
+
+static void code_that_becomes_executable_is_checked(void **state)
+{
+	assert_done(
+		*state, "alice", WRITE("'artifact_id':'x','executable':false,'code':'no lua('"));
+	assert_fails(*state, "alice", WRITE("'artifact_id':'x','executable':true"),
+		WFS_E_SYNTAX_ERROR, "x:1");
+	assert_fails(
+		*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_TYPE, "not executable");
+}
+
+static void what_was_deleted_acts_no_more(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','access':'public','code':'function run() "
+		      "kernel_actions.delete_artifact(ctx.artifact_id) "
+		      "local r = kernel_actions.write_artifact{artifact_id=\\'free\\', "
+		      "content=string.rep(\\'x\\', 5000)} return r.error and r.error.code end'"));
+	assert_data(
+		*state, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':'deleted'}");
+
+	assert_state(*state, "sys.artifact", "free", NULL);
+	assert_int_equal(used_disk_of(*state, "alice"), 0);
+	assert_state(*state, "sys.resource", "x", NULL);
+}
+
+static void what_is_made_and_deleted_at_once_leaves_its_name_taken(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','code':'function run() "
+		      "kernel_actions.write_artifact{artifact_id=\\'y\\', content=\\'z\\', "
+		      "code=\\'function run() end\\'} "
+		      "return kernel_actions.delete_artifact(\\'y\\').ok end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':true}");
+	assert_fails(*state, "bob", WRITE("'artifact_id':'y'"), WFS_E_DELETED, "was deleted");
+}
+
+static void checks_within_one_that_a_bound_ended_are_folded_again(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'dice','code':'function check() "
+		      "return {allowed = ctx.random(2) == 1} end'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'greedy','code':'function check() "
+		      "for i = 1, 5 do kernel_state.read_artifact(\\'rolled\\') end " GREEDY
+		      "end'"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'rolled','access':'dice'"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'kept','access':'greedy'"));
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'x','code':'function run() "
+		      "kernel_state.read_artifact(\\'kept\\') local seen = \\'\\' "
+		      "for i = 1, 40 do seen = seen .. "
+		      "(kernel_state.read_artifact(\\'rolled\\') and \\'1\\' or \\'0\\') end "
+		      "kernel_actions.write_artifact{artifact_id=\\'seen\\', content=seen} end'"));
+	assert_done(*state, "bob", INVOKE("'artifact_id':'x'"));
+}
+
+static void code_that_code_writes_and_a_bound_ends_is_folded_again(void **state)
+{
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'x','code':'function run() "
+		      "kernel_actions.write_artifact{artifact_id=\\'y\\', code="
+		      "\\'local s = string.rep([[x]], 40 << 20) .. string.rep([[y]], 9 << 20) "
+		      "function run() end\\'} end'"));
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
+		"bytes of memory, which its callers left");
+	assert_state(*state, "sys.artifact", "y", NULL);
+}
+
+static void a_contract_that_memory_ends_while_it_loads_is_folded_again(void **state)
+{
+	WFS_AUTO_FREE char *action = NULL;
+
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'large','code':'local s = string.rep([[x]], 20 << 20) "
+		      "function check() return {allowed = true} end'"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'kept','access':'large'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','code':'function run() "
+		      "local s = string.rep(\\'x\\', 30 << 20) .. \\'y\\' "
+		      "local seen = kernel_state.read_artifact(\\'kept\\') "
+		      "kernel_actions.write_artifact{artifact_id=\\'seen\\', "
+		      "content=tostring(seen)} return #s end'"));
+	for (int i = 0; i < 40; i++) { /* so that the contract is not kept */
+		free(action);
+		assert_true(
+			asprintf(&action, WRITE("'artifact_id':'c%d','code':'function run() end'"),
+				i) > 0);
+		assert_done(*state, "bob", action);
+	}
+	assert_done(*state, "bob", INVOKE("'artifact_id':'x'"));
+}
+
+static void empty_code_is_none(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'x','code':'','content':''"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'x','code':'function run() end'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'x','code':'','executable':false"));
+
+	assert_state(*state, "sys.code", "x", NULL);
+	assert_int_equal(used_disk_of(*state, "alice"), 0);
+}
+
+static void what_did_not_fail_has_no_error(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'nothing','code':'function run() end'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','code':'function run() "
+		      "local a, b = invoke(\\'nothing\\'), kernel_actions.noop() "
+		      "local c = kernel_actions.transfer(\\'bob\\', 9) return {a.ok, a.error == "
+		      "nil, "
+		      "a.result == nil, b.error == nil, b.data == nil, c.error.code, c.data == "
+		      "nil} "
+		      "end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'x'"),
+		"{'price_paid':0,'result':[true,true,true,true,true,'insufficient_funds',true]}");
+}
+
+static void an_interface_that_is_no_schema_is_told_in_one_line(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'x','code':'function run() end','interface':{'methods':"
+		      "[{'name':'run','input':{'type':'bogus','minimum':'x'}}]}"));
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_ARGUMENT,
+		"do not fit the interface of 'x': /");
+
+	const struct world_fixture *const fixture = *state;
+	assert_null(strchr(fixture->error.message, '\n'));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(code_that_becomes_executable_is_checked),
+		TEST(what_was_deleted_acts_no_more),
+		TEST(what_is_made_and_deleted_at_once_leaves_its_name_taken),
+		TEST(checks_within_one_that_a_bound_ended_are_folded_again),
+		TEST(code_that_code_writes_and_a_bound_ends_is_folded_again),
+		TEST(a_contract_that_memory_ends_while_it_loads_is_folded_again),
+		TEST(empty_code_is_none),
+		TEST(what_did_not_fail_has_no_error),
+		TEST(an_interface_that_is_no_schema_is_told_in_one_line),
+	};
+
+	return cmocka_run_group_tests_name("action-edge", tests, NULL, NULL);
+}
