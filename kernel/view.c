@@ -141,8 +141,9 @@ int wfs_view_builtin(
 	struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_reducer *ret_reducer)
 {
 	const char *const name = wfs_builtin_reducer_name(builtin);
+	int r = wfs_view_reducer(view, name, strlen(name), ret_reducer);
 
-	return wfs_view_reducer(view, name, strlen(name), ret_reducer);
+	return r == -ENOENT ? -EIO : r; /* its row is damaged */
 }
 
 int wfs_view_reducer_by_id(

@@ -75,7 +75,7 @@ void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
 int wfs_view_reducer(
 	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_builtin() - the same for a built-in one, which every height has. */
+/** wfs_view_builtin() - the same for a built-in one, which every height has: it is never -ENOENT. */
 int wfs_view_builtin(
 	struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_reducer *ret_reducer);
 

@@ -22,13 +22,13 @@ end
 local function act(r, kind)
   if not r.ok then return r.error.code end
   if kind == "read_artifact" then return {r.data.read_price_paid, r.data.artifact.owner} end
-  if kind == "invoke_artifact" then return {r.data.price_paid, r.data.result} end
+  if kind == "invoke_artifact" then return {r.data.price_paid, r.data.result == nil and null or r.data.result} end
   return "ok"
 end
 
 local function call(r)
   if not r.ok then return r.error.code end
-  return {r.price_paid, r.result}
+  return {r.price_paid, r.result == nil and null or r.result}
 end
 
 local kinds = {
@@ -91,7 +91,7 @@ function run()
   local r = kernel_actions.write_artifact{
     artifact_id = ctx.artifact_id, code = "-- add\\nfunction run(a, b) return a + b end"}
   local s = invoke(ctx.artifact_id, 1, 2)
-  return {r.ok, s.ok, s.result}
+  return {r.ok, s.ok, s.result == nil and null or s.result}
 end
 """,
     # Deletes itself, and goes on.
