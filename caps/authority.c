@@ -67,7 +67,7 @@ static int read_document(
 }
 
 /* A grant as it is in @view. One that is not there, or is damaged, is taken off.
- * Return: 0, or -ENOMEM. */
+ * Return: 0, -EIO (it is damaged), or -ENOMEM. */
 static int read_grant(
 	struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes key, json_t *grants)
 {
@@ -81,9 +81,10 @@ static int read_grant(
 		r = -ENOMEM;
 	if (r)
 		(void)json_object_deln(grants, key.data, key.size);
-	return r == -ENOMEM ? r : 0;
+	return r == -ENOMEM || r == -EIO ? r : 0;
 }
 
+/* Of a damaged grant nobody knows what it would show: then there are no rights at all. */
 static int read_all(struct wfs_view *view, uint32_t *ret_reducer_id, json_t **ret_grants)
 {
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
@@ -267,6 +268,9 @@ static int take_change(
 	WFS_AUTO_JSON json_t *before = json_incref(
 		json_object_getn(authority->grants, change->key.data, change->key.size));
 	int r = read_grant(view, authority->reducer_id, change->key, authority->grants);
+
+	if (r == -EIO)
+		r = 0; /* the others are as they were */
 
 	mark(authority, before);
 	mark(authority, json_object_getn(authority->grants, change->key.data, change->key.size));
