@@ -4,17 +4,12 @@
 
 #include "kernel/query-run.h"
 
-/* What is seen at one moment. */
-struct looking {
-	const struct wfs_session *session;
-};
-
 static bool sees(void *context, const char *directory, const char *name)
 {
-	const struct looking *const looking = context;
+	const struct wfs_session *const session = context;
 	const struct wfs_bytes names[] = {wfs_bytes_text(directory), wfs_bytes_text(name)};
 
-	return wfs_session_sees(looking->session, WFS_EFFECT_QUERY_KERNEL,
+	return wfs_session_sees(session, WFS_EFFECT_QUERY_KERNEL,
 		       (struct wfs_path){names, WFS_ARRAY_COUNT(names)}, WFS_COVERAGE_WHOLE,
 		       NULL) == 0;
 }
@@ -22,8 +17,7 @@ static bool sees(void *context, const char *directory, const char *name)
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const char *query_type, const json_t *params, json_t **ret_result, struct wfs_error *error)
 {
-	struct looking looking = {.session = session};
-	const struct wfs_query_sight sight = {.sees = sees, .context = &looking};
+	const struct wfs_query_sight sight = {.sees = sees, .context = (void *)session};
 	struct wfs_query query;
 	int r = wfs_session_judge(session, WFS_EFFECT_QUERY_KERNEL, error);
 

@@ -285,7 +285,7 @@ static int act_as_self(const struct asked *asked, const json_t *action, json_t *
 
 	if (!r)
 		r = act_run(&act, action, &failure);
-	if (r && ends(asked, &failure) && failure.code != WFS_E_NOT_ENABLED) {
+	if (r && ends(asked, &failure)) {
 		*asked->error = failure;
 		return r;
 	}
