@@ -65,24 +65,29 @@ static int action_result(struct wfs_call *call, const json_t *answer, uint64_t h
 	return call->result ? 0 : -ENOMEM;
 }
 
-static void action_answered(struct wfs_request *request)
+/* Takes @answer: the result shares its data, which is whole before anybody else is given it. */
+static int take_answer(struct wfs_call *call, json_t *answer)
 {
-	struct wfs_call *const call = request->context;
-	WFS_AUTO_JSON json_t *answer = WFS_STEAL(request->answer);
+	const struct wfs_request *const request = &call->request;
+	WFS_AUTO_JSON json_t *owned = answer;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
 	int r = request->result;
 
 	if (r) {
 		call->error = request->error;
-		call->error_details = WFS_STEAL(answer);
-	} else {
-		WFS_AUTO_VIEW struct wfs_view view = {0};
-
-		r = wfs_verb_view(call, NULL, &view);
-		if (!r)
-			r = action_result(
-				call, answer, request->height ? request->height : view.height);
+		call->error_details = WFS_STEAL(owned);
+		return r;
 	}
-	wfs_verb_finish(call, r);
+	r = wfs_verb_view(call, NULL, &view);
+	return r ? r
+		 : action_result(call, owned, request->height ? request->height : view.height);
+}
+
+static void action_answered(struct wfs_request *request)
+{
+	struct wfs_call *const call = request->context;
+
+	wfs_verb_finish(call, take_answer(call, WFS_STEAL(request->answer)));
 }
 
 /* It changes nothing, so nothing is sent to the kernel's thread. */
