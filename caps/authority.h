@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "caps/rights.h"
+#include "kernel/rights/rights.h"
 #include "kernel/world.h"
 
 struct wfs_authority;

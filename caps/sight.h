@@ -11,9 +11,9 @@
  */
 #pragma once
 
-#include "caps/rights.h"
 #include "kernel/entity.h"
 #include "kernel/introspect.h"
+#include "kernel/rights/rights.h"
 
 /* Plain value; init, use, done. */
 struct wfs_sight {

@@ -25,6 +25,7 @@ enum {
 	KIND_INVOCATIONS = 0x30,
 	KIND_FAILURES = 0x40,
 	KIND_BIDS = 0x50,
+	KIND_GRANTS = 0x60,
 };
 
 enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer)
@@ -36,6 +37,7 @@ enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer)
 		{WFS_BUILTIN_ARTIFACT, WFS_INDEXED_ARTIFACTS},
 		{WFS_BUILTIN_INVOCATION, WFS_INDEXED_INVOCATIONS},
 		{WFS_BUILTIN_MINT, WFS_INDEXED_BIDS},
+		{WFS_BUILTIN_GRANT, WFS_INDEXED_GRANTS},
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(kept); i++)
@@ -138,6 +140,17 @@ void wfs_index_bids(struct wfs_index_set *set, bool pending)
 {
 	wfs_index_set_init(set, KIND_BIDS);
 	wfs_index_set_add(set, wfs_bytes_text(pending ? "1" : "0"));
+}
+
+static void name_grants(struct wfs_index_set *set, struct wfs_bytes principal)
+{
+	wfs_index_set_init(set, KIND_GRANTS);
+	wfs_index_set_add(set, principal);
+}
+
+void wfs_index_grants(struct wfs_index_set *set, const char *principal)
+{
+	name_grants(set, wfs_bytes_text(principal));
 }
 
 /* --- of a state --- */
@@ -259,6 +272,16 @@ static int places_of_bid(const json_t *state, struct wfs_index_places *places)
 	return 0;
 }
 
+static int places_of_grant(const json_t *state, struct wfs_index_places *places)
+{
+	struct wfs_index_place *const place = place_new(places, 0);
+
+	if (!place)
+		return -ENOMEM;
+	name_grants(&place->set, member_text(state, "to"));
+	return 0;
+}
+
 int wfs_index_places_of(
 	enum wfs_indexed indexed, struct wfs_bytes state, struct wfs_index_places *places)
 {
@@ -266,6 +289,7 @@ int wfs_index_places_of(
 		[WFS_INDEXED_ARTIFACTS] = places_of_artifact,
 		[WFS_INDEXED_INVOCATIONS] = places_of_invocation,
 		[WFS_INDEXED_BIDS] = places_of_bid,
+		[WFS_INDEXED_GRANTS] = places_of_grant,
 	};
 	WFS_AUTO_JSON json_t *json = NULL;
 	int r;

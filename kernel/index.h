@@ -10,6 +10,7 @@
  * | artifact, invoker; each may lack         | invocations       | milliseconds   |
  * | the same, and the code of an error       | those that failed | milliseconds   |
  * | whether its `status` is pending          | bids of the mint  |                |
+ * | holder                                   | grants            |                |
  *
  * What sets a cell is in follows from its state alone. Whoever sets a cell changes them in the same
  * transaction (wfs_head_set_cell), so they are those of the head, always; nothing is known of the
@@ -33,6 +34,7 @@ enum wfs_indexed {
 	WFS_INDEXED_ARTIFACTS,
 	WFS_INDEXED_INVOCATIONS,
 	WFS_INDEXED_BIDS,
+	WFS_INDEXED_GRANTS,
 };
 
 /** wfs_indexed_find() - what is done with those of the reducer of this name. */
@@ -57,6 +59,9 @@ void wfs_index_failures(struct wfs_index_set *set, const char *artifact_id, cons
 
 /** wfs_index_bids() - those that wait for an auction, or the others. */
 void wfs_index_bids(struct wfs_index_set *set, bool pending);
+
+/** wfs_index_grants() - those of a principal. */
+void wfs_index_grants(struct wfs_index_set *set, const char *principal);
 
 /* --- keeping them --- */
 

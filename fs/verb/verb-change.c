@@ -79,8 +79,7 @@ static int take_answer(struct wfs_call *call, json_t *answer)
 		return r;
 	}
 	r = wfs_verb_view(call, NULL, &view);
-	return r ? r
-		 : action_result(call, owned, request->height ? request->height : view.height);
+	return r ? r : action_result(call, owned, request->height ? request->height : view.height);
 }
 
 static void action_answered(struct wfs_request *request)

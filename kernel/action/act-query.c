@@ -3,30 +3,43 @@
  * Asking from within an action. What is asked is the world as it was before the record: what the
  * record itself changes is in no index yet.
  */
-#include "kernel/action/act.h"
-#include "kernel/query-run.h"
+#include "kernel/action/invoke.h"
+
+struct wfs_view act_view(const struct act *act)
+{
+	const struct wfs_head *const head = act->fold->head;
+
+	return (struct wfs_view){
+		.store = head->store,
+		.txn = head->txn,
+		.txn_borrowed = true,
+		.height = head->height,
+		.head = true,
+	};
+}
 
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error)
 {
 	struct wfs_fold *const fold = act->fold;
-	struct wfs_view view = {
-		.store = fold->head->store,
-		.txn = fold->head->txn,
-		.txn_borrowed = true,
-		.height = fold->head->height,
-		.head = true,
-	};
+	struct wfs_view view = act_view(act);
+	struct author_sight sight = {.self = act->within};
 	struct wfs_query query;
 	int r = wfs_query_check(type, params, &query, error);
 
+	if (!r && act->within)
+		r = author_may(act->within, WFS_EFFECT_QUERY_KERNEL, NULL, error);
+	if (!r && act->within)
+		r = author_sight_init(&sight, act->within, error);
 	if (r)
 		return r;
 	/* Or it would depend on which records are committed together what is counted. */
 	r = wfs_head_flush(fold->head, fold->manifest);
 	if (r)
 		return wfs_error_from_errno(error, r, "ask about the world");
-	return wfs_trace(wfs_query_run(&view, &query, NULL, ret_result, error));
+	const bool sees_all = !act->within || wfs_rights_see_all(sight.rights);
+	return wfs_trace(
+		wfs_query_run(&view, &query, sees_all ? NULL : &sight.sight, ret_result, error));
 }
 
 int act_action_query_kernel(struct act *act, struct wfs_error *error)

@@ -2,7 +2,7 @@
 /* Making artifacts, and changing what is given of them. */
 #include <inttypes.h>
 
-#include "kernel/action/act.h"
+#include "kernel/action/invoke.h"
 #include "kernel/base/json.h"
 
 #define RESERVED_PREFIX "genesis_"
@@ -165,6 +165,14 @@ static const char *size_member(enum wfs_builtin_reducer reducer)
 	return reducer == WFS_BUILTIN_CODE ? "code_size" : "content_size";
 }
 
+static int set_author(struct act *act, struct artifact *artifact, struct wfs_error *error)
+{
+	return json_object_set_new(
+		       artifact->document, "code_author", json_string(author_now(act))) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
 /* A text whose disk has been charged. */
 static int put_text(struct act *act, struct artifact *artifact, enum wfs_builtin_reducer reducer,
 	struct wfs_bytes bytes, struct wfs_error *error)
@@ -179,7 +187,7 @@ static int put_text(struct act *act, struct artifact *artifact, enum wfs_builtin
 		wfs_json_set_hash(artifact->document, member, &hash) ||
 		set_number(artifact, "updated_at", act->fold->input.at_ns))
 		return fold_no_memory(error);
-	return 0;
+	return reducer == WFS_BUILTIN_CODE ? set_author(act, artifact, error) : 0;
 }
 
 static int64_t growth(

@@ -259,6 +259,7 @@ static void nest_done(struct nest *nest)
 	json_decref(nest->result);
 	json_decref(nest->nested);
 	json_decref(nest->stopped_checks);
+	authors_done(nest);
 }
 
 int action_fold(struct wfs_fold *fold, struct wfs_error *error)

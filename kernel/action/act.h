@@ -10,6 +10,7 @@
 #include "kernel/action/action.h"
 #include "kernel/fold-work.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/view.h"
 
 struct invocation;
 struct nest;
@@ -48,7 +49,10 @@ int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
 
-/** act_query() - ask the world as it was before the record; see query-run.h. */
+/** act_view() - the world as it was before the record; nothing need be closed. */
+struct wfs_view act_view(const struct act *act);
+
+/** act_query() - ask it; see query-run.h. Code is told what its author sees. */
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error);
 

@@ -4,14 +4,15 @@
  *
  * An action and the state before it say what it gives, so it is folded like everything else. Its
  * form is that of its effect (kernel/manifest/effect.h), from the same table. Who may take which
- * action on which artifact by its grants is decided in caps/; who may do what to an artifact by the
- * artifact's own rules, here.
+ * action on which artifact by its grants is decided in caps/, and for code here (author.c); who may do
+ * what to an artifact by the artifact's own rules, here.
  *
  *   sys.ledger, key id:     {scrip}                     of principals, artifacts and the mint
  *   sys.resource, key id:   {disk?, llm_budget?, llm_tokens?}: {quota?, used}
- *   sys.artifact, key id:   {access, charged_to, code_hash?, code_size?, content_hash, content_size,
- *                            created_at, created_by, depends_on, executable, id, interface?,
- *                            invoke_price, metadata, owner, read_price, type, updated_at}
+ *   sys.artifact, key id:   {access, charged_to, code_author?, code_hash?, code_size?, content_hash,
+ *                            content_size, created_at, created_by, depends_on, executable, id,
+ *                            interface?, invoke_price, metadata, owner, read_price, type,
+ *                            updated_at}
  *   sys.deleted, key id:    {deleted_at, deleted_by}    of an id that was an artifact's
  *   sys.content, sys.code, key id: the bytes; shown as files of the artifact alone
  *   sys.mint, key submission id: a bid; see kernel/action/mint.h

@@ -44,6 +44,7 @@ static int run_check(struct act *act, const struct artifact *contract, const jso
 		.host = {host_call},
 		.act = act,
 		.id = contract->id,
+		.author = author_of(contract),
 		.depth = act->within ? act->within->depth + 1 : 0,
 		.read_only = true,
 	};

@@ -54,6 +54,18 @@ static bool ends(const struct asked *asked, const struct wfs_error *error)
 	return invoke_fails_all(error) || asked->self->stopped;
 }
 
+/* An action of the artifact that runs. */
+static struct act act_of_self(const struct asked *asked)
+{
+	return (struct act){
+		.fold = asked->fold,
+		.actor = asked->self->id,
+		.payer = asked->self->act->payer,
+		.nest = asked->self->act->nest,
+		.within = asked->self,
+	};
+}
+
 static int text_argument(const struct asked *asked, size_t index, const char **ret_text)
 {
 	const json_t *const argument = json_array_get(asked->arguments, index);
@@ -72,8 +84,11 @@ static int text_argument(const struct asked *asked, size_t index, const char **r
 static int balance_of(const struct asked *asked, const char *id, json_t **ret_value)
 {
 	int64_t scrip = 0;
-	int r = wfs_grant_name_valid(id) ? account_scrip(asked->fold, id, &scrip, asked->error) : 0;
+	int r = wfs_grant_name_valid(id) ? author_sees(asked->self, "principals", id, asked->error)
+					 : 0;
 
+	if (r > 0)
+		r = account_scrip(asked->fold, id, &scrip, asked->error);
 	if (r)
 		return r;
 	*ret_value = json_integer(scrip);
@@ -111,6 +126,8 @@ static int resource_member(const struct asked *asked, const char *member, json_t
 			"Resource '%.80s' not found. Available: disk, llm_budget, llm_tokens",
 			name);
 	if (wfs_grant_name_valid(id))
+		r = author_sees(asked->self, "principals", id, asked->error);
+	if (r > 0)
 		r = fold_load(
 			asked->fold, WFS_BUILTIN_RESOURCE, id, &cell, &document, asked->error);
 	*ret_value = json_incref(json_object_get(json_object_get(document, name), member));
@@ -131,14 +148,16 @@ static int get_quota(const struct asked *asked, json_t **ret_value)
 	return resource_member(asked, "quota", ret_value);
 }
 
-/* Return: 0, 1 when there is none, or -errno. */
+/* Return: 0, 1 when there is none that is seen, or -errno. */
 static int find_artifact(const struct asked *asked, struct artifact *ret_artifact)
 {
 	const char *id = NULL;
 	int r = text_argument(asked, 0, &id);
 
-	if (r)
-		return r;
+	if (!r)
+		r = author_sees(asked->self, "artifacts", id, asked->error);
+	if (r <= 0)
+		return r ? r : 1;
 	r = artifact_get(asked->fold, id, ret_artifact, asked->error);
 	return r == -ENOENT ? 1 : r;
 }
@@ -163,11 +182,7 @@ static int get_metadata(const struct asked *asked, json_t **ret_value)
 static int read_content(const struct asked *asked, json_t **ret_value)
 {
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
-	struct act self = {.fold = asked->fold,
-		.actor = asked->self->id,
-		.payer = asked->self->act->payer,
-		.nest = asked->self->act->nest,
-		.within = asked->self};
+	struct act self = act_of_self(asked);
 	struct wfs_bytes bytes;
 	int r = find_artifact(asked, &artifact);
 
@@ -190,7 +205,9 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 static int ask(
 	const struct asked *asked, const char *type, const json_t *params, json_t **ret_value)
 {
-	return act_query(asked->self->act, type, params, ret_value, asked->error);
+	struct act self = act_of_self(asked);
+
+	return act_query(&self, type, params, ret_value, asked->error);
 }
 
 static int query(const struct asked *asked, json_t **ret_value)
@@ -274,15 +291,12 @@ static int check_may_act(const struct asked *asked, struct wfs_error *error)
 static int act_as_self(const struct asked *asked, const json_t *action, json_t **ret_value)
 {
 	struct wfs_error failure = {0};
-	ACT_AUTO struct act act = {
-		.fold = asked->fold,
-		.actor = asked->self->id,
-		.payer = asked->self->act->payer,
-		.nest = asked->self->act->nest,
-		.within = asked->self,
-	};
+	ACT_AUTO struct act act = act_of_self(asked);
 	int r = check_may_act(asked, &failure);
 
+	if (!r)
+		r = author_may(asked->self, wfs_action_effect(action), wfs_action_artifact(action),
+			&failure);
 	if (!r)
 		r = act_run(&act, action, &failure);
 	if (r && ends(asked, &failure)) {

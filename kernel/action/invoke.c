@@ -27,9 +27,23 @@ static int not_executable(const struct artifact *artifact, struct wfs_error *err
 		artifact->id, json_string_value(json_object_get(artifact->document, "type")));
 }
 
-/* Code finds what it needs, or is told what is missing by name. @ret_deps: {id: row}; caller owns */
-static int load_dependencies(struct act *act, const struct artifact *artifact, json_t **ret_deps,
+/* What code is told of one that it needs: of what it does not see only that it is there. */
+static int add_dependency(const struct invocation *self, const struct artifact *one, json_t *deps,
 	struct wfs_error *error)
+{
+	int r = author_sees(self, "artifacts", one->id, error);
+
+	if (r < 0)
+		return wfs_trace(r);
+	return json_object_set_new(
+		       deps, one->id, r ? artifact_row(one) : json_pack("{s:s}", "id", one->id)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+/* Code finds what it needs, or is told what is missing by name. @ret_deps: {id: row}; caller owns */
+static int load_dependencies(const struct invocation *self, const struct artifact *artifact,
+	json_t **ret_deps, struct wfs_error *error)
 {
 	const json_t *const list = json_object_get(artifact->document, "depends_on");
 	WFS_AUTO_JSON json_t *deps = json_object();
@@ -38,13 +52,14 @@ static int load_dependencies(struct act *act, const struct artifact *artifact, j
 		ARTIFACT_AUTO struct artifact one = {.document = NULL};
 		struct wfs_error reason = {0};
 		int r = artifact_get(
-			act->fold, json_string_value(json_array_get(list, i)), &one, &reason);
+			self->act->fold, json_string_value(json_array_get(list, i)), &one, &reason);
 
 		if (r)
 			return wfs_error_set(error, reason.code, "'%s' depends on it: %.400s",
 				artifact->id, reason.message);
-		if (json_object_set_new(deps, one.id, artifact_row(&one)) < 0)
-			return fold_no_memory(error);
+		r = add_dependency(self, &one, deps, error);
+		if (r)
+			return wfs_trace(r);
 	}
 	*ret_deps = WFS_STEAL(deps);
 	return *ret_deps ? 0 : fold_no_memory(error);
@@ -128,10 +143,11 @@ static int run_code(
 		.host = {host_call},
 		.act = act,
 		.id = running->artifact->id,
+		.author = author_of(running->artifact),
 		.depth = act->within ? act->within->depth + 1 : 0,
 	};
 	WFS_AUTO_JSON json_t *deps = NULL;
-	int r = load_dependencies(act, running->artifact, &deps, error);
+	int r = load_dependencies(&invocation, running->artifact, &deps, error);
 
 	if (!r)
 		r = action_program(act, running->artifact, &invocation.program, error);

@@ -10,6 +10,8 @@
 
 #include "kernel/action/act.h"
 #include "kernel/lua/lua-program.h"
+#include "kernel/query-run.h"
+#include "kernel/rights/rights.h"
 
 enum {
 	INVOKE_DEPTH_MAX = 5,           /* invocations within an invocation */
@@ -26,7 +28,10 @@ struct nest {
 	size_t count;
 	size_t check_count;
 	size_t action_count;
-	size_t submission_count; /* to the mint, of those that stand */
+	size_t submission_count;    /* to the mint, of those that stand */
+	struct wfs_rights **rights; /* of authors whose code asked for something; owned */
+	size_t rights_count;
+	size_t rights_capacity;
 };
 
 /** nest_forget_checks() - those from number @count on. */
@@ -37,11 +42,43 @@ struct invocation {
 	struct wfs_lua_host host; /* first: the callback casts back */
 	struct act *act;          /* that invoked it */
 	const char *id;           /* of the artifact */
+	const char *author;       /* of the code; see author.c */
 	struct wfs_lua_program *program;
 	int depth; /* 0: the outermost */
 	bool read_only;
 	bool stopped; /* by a bound, while it had other code checked */
 };
+
+/* --- author.c --- */
+
+/** author_of() - who answers for the code of an artifact; borrowed from its document. */
+const char *author_of(const struct artifact *artifact);
+
+/** author_now() - who answers for code that the action brings: the principal, or the author of the code
+ *  that acts. */
+const char *author_now(const struct act *act);
+
+/** author_may() - may code do this? @artifact: that it is about; NULL: none
+ *  Return: 0, -EACCES (not_authorized, expired, policy_denied), -EDQUOT, -EIO, … */
+int author_may(const struct invocation *self, enum wfs_effect effect, const char *artifact,
+	struct wfs_error *error);
+
+/* What code sees. Plain value; author_sight. */
+struct author_sight {
+	struct wfs_query_sight sight; /* its context is this */
+	const struct invocation *self;
+	struct wfs_rights *rights; /* the nest's */
+};
+
+/** author_sight_init() - Return: 0, -EIO, -ENOMEM. */
+int author_sight_init(
+	struct author_sight *sight, const struct invocation *self, struct wfs_error *error);
+
+/** author_sees() - the same of one thing; see struct wfs_query_sight. Return: 1, 0, or -errno. */
+int author_sees(const struct invocation *self, const char *directory, const char *name,
+	struct wfs_error *error);
+
+void authors_done(struct nest *nest);
 
 /* --- program.c --- */
 

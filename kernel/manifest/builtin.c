@@ -9,7 +9,7 @@
 
 /* A name or pattern, and a list of them; both are bounded so that judging a call is. */
 #define NAME "{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024}"
-/* One over paths or ids, as caps/scope.h reads them: names between slashes, `**` alone. */
+/* One over paths or ids, as kernel/rights/scope.h reads them: names between slashes, `**` alone. */
 #define GLOB "(\\\\*\\\\*|([^/*]|\\\\*(?!\\\\*))+)"
 #define PATTERN                                                                                   \
 	"{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^(?!at(/|$))" GLOB "(/" GLOB ")*$" \

@@ -89,23 +89,31 @@ static inline int64_t used_disk_of(struct world_fixture *fixture, const char *id
 #define WRITE(members) ACTION("write_artifact", members)
 #define INVOKE(members) ACTION("invoke_artifact", members)
 
-/* alice with 100 scrip and 1,000 bytes, bob with 50. */
+/* alice with 100 scrip and 1,000 bytes, bob with 50; both may see everything and do every action. */
+static inline int action_fixture_begin(struct world_fixture *fixture)
+{
+	static const char *const first[] = {
+		"{'action_type':'principal','id':'alice','scrip':100,'quotas':{'disk':1000}}",
+		"{'action_type':'principal','id':'bob','scrip':50}",
+		"{'action_type':'grant','cap':'sys/query@1','params':{},'to':'alice'}",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'alice'}",
+		"{'action_type':'grant','cap':'sys/query@1','params':{},'to':'bob'}",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bob'}",
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(first); i++) {
+		json_t *answer = NULL;
+
+		r = act_as(fixture, "tester", first[i], &answer);
+		json_decref(answer);
+	}
+	return r;
+}
+
 static inline int action_fixture_setup(void **state)
 {
-	int r = world_fixture_setup(state);
-	json_t *answer;
-
-	if (!r)
-		r = act_as(*state, "tester",
-			"{'action_type':'principal','id':'alice','scrip':100,'quotas':{'disk':1000}"
-			"}",
-			&answer);
-	json_decref(r ? NULL : answer);
-	if (!r)
-		r = act_as(*state, "tester", "{'action_type':'principal','id':'bob','scrip':50}",
-			&answer);
-	json_decref(r ? NULL : answer);
-	return r;
+	return world_fixture_setup(state) || action_fixture_begin(*state);
 }
 
 /* Everything that a test did is folded again, and the store is in order. */

@@ -70,7 +70,7 @@ static void a_missing_contract_is_for_the_owner_alone(void **state)
 
 static void a_contract_decides_by_who_and_what(void **state)
 {
-	assert_done(*state, "tester",
+	assert_done(*state, "alice",
 		CONTRACT("return {allowed = kernel_state.get_balance(caller) >= 100 "
 			 "and action == \\'read\\', reason = \\'for the rich\\'}"));
 	assert_done(*state, "tester", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));

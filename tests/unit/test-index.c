@@ -348,8 +348,8 @@ static void bids_are_pending_or_not(void **state)
 
 static void other_reducers_are_in_no_set(void **state)
 {
-	assert_int_equal(wfs_indexed_find(wfs_bytes_text("cell")), WFS_INDEXED_NONE);
-	assert_int_equal(wfs_indexed_find(wfs_bytes_text("sys.grant")), WFS_INDEXED_NONE);
+	assert_int_equal(wfs_indexed_find(wfs_bytes_text("sys.ledger")), WFS_INDEXED_NONE);
+	assert_int_equal(wfs_indexed_find(wfs_bytes_text("sys.grant")), WFS_INDEXED_GRANTS);
 	assert_int_equal(wfs_indexed_find(wfs_bytes_text("sys.artifact")), WFS_INDEXED_ARTIFACTS);
 	assert_int_equal(
 		wfs_indexed_find(wfs_bytes_text("sys.invocation")), WFS_INDEXED_INVOCATIONS);

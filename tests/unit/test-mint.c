@@ -501,6 +501,8 @@ static void fill_with_principals(struct world_fixture *fixture)
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_done(fixture, "tester", "{'action_type':'principal','id':'rich','scrip':1000000}");
+	assert_done(fixture, "tester",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'rich'}");
 }
 
 static void as_many_bids_as_may_wait_are_shared_among_as_many_principals(void **state)

@@ -2,9 +2,9 @@
 /* Rights: what grants and the policy allow together, and what they say when they do not. */
 #include "tests/unit/json-helper.h"
 
-#include "caps/rights.h"
 #include "kernel/base/clock.h"
 #include "kernel/manifest/source.h"
+#include "kernel/rights/rights.h"
 
 enum { NOW = 1000 };
 

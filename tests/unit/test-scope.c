@@ -2,7 +2,7 @@
 /* Scopes: what patterns cover, what is seen above them, which lie inside of others. */
 #include "tests/unit/json-helper.h"
 
-#include "caps/scope.h"
+#include "kernel/rights/scope.h"
 
 /* A scope from the text of its JSON. */
 static struct wfs_scope *scope_of(const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judging by grants and policy. */
-#include "caps/rights.h"
+#include "kernel/rights/rights.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -385,6 +385,11 @@ int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t 
 	rights->sees_all = holds_whole_tree(rights) && policy_hides_nothing(rights);
 	*ret_rights = WFS_STEAL(rights);
 	return 0;
+}
+
+const char *wfs_rights_principal(const struct wfs_rights *rights)
+{
+	return rights->principal;
 }
 
 struct wfs_rights *wfs_rights_ref(struct wfs_rights *rights)

@@ -3,7 +3,7 @@
  * Patterns are matched name by name, with the set of places in the pattern that the names so far
  * can have led to: one bit a place, so a path costs its number of names, whatever the pattern.
  */
-#include "caps/scope.h"
+#include "kernel/rights/scope.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -10,15 +10,16 @@
  */
 #pragma once
 
-#include "caps/scope.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/record.h"
+#include "kernel/rights/scope.h"
 
 /* Who speaks for the principal; a policy's `origin`. X(constant, name) */
 #define WFS_ORIGINS(X)                                                  \
 	X(HOST, "host")       /* mount, control socket, command line */ \
-	X(REDUCER, "reducer") /* an effect that a reducer asked for */
+	X(REDUCER, "reducer") /* an effect that a reducer asked for */  \
+	X(CODE, "code")       /* of artifacts */
 
 enum wfs_origin {
 #define WFS_ORIGIN_ENUM(constant, name) WFS_ORIGIN_##constant,
@@ -57,6 +58,7 @@ struct wfs_rights;
  */
 int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
 	struct wfs_rights **ret_rights);
+const char *wfs_rights_principal(const struct wfs_rights *rights);
 struct wfs_rights *wfs_rights_ref(struct wfs_rights *rights);
 void wfs_rights_unref(struct wfs_rights *rights);
 WFS_DEFINE_AUTO(rights, struct wfs_rights, wfs_rights_unref)

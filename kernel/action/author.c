@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What code may do and see: what its author may. The author is the principal who wrote the code last,
+ * or the author of the code that wrote it; whoever runs it, and whoever owns it, lends it nothing.
+ *
+ * Rights are those before the record, by grants and manifest as they are in the store and the time of
+ * the record, so that folding it again finds the same. Besides, code always sees its own artifact.
+ */
+#include "kernel/action/invoke.h"
+
+#include "kernel/base/array.h"
+#include "kernel/base/json.h"
+#include "kernel/index.h"
+#include "kernel/runtime.h"
+
+const char *author_of(const struct artifact *artifact)
+{
+	const char *const author =
+		json_string_value(json_object_get(artifact->document, "code_author"));
+
+	return author ? author : "";
+}
+
+const char *author_now(const struct act *act)
+{
+	return act->within ? act->within->author : act->payer;
+}
+
+/* --- the grants of one principal --- */
+
+static int read_grant(struct wfs_view *view, const struct wfs_version *version,
+	json_t **ret_document, struct wfs_error *error)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
+	int r = wfs_view_content(view, version, WFS_RANGE_ALL, &content, error);
+
+	return wfs_trace(
+		r ? r
+		  : wfs_json_parse(content.bytes.data, content.bytes.size, ret_document, error));
+}
+
+/* With those that it was passed on from. @grants: {name: document} */
+static int take_chain(
+	struct wfs_view *view, json_t *grants, const char *name, struct wfs_error *error)
+{
+	struct wfs_reducer reducer;
+	int r = wfs_view_builtin(view, WFS_BUILTIN_GRANT, &reducer);
+
+	while (!r && name && !json_object_get(grants, name)) {
+		WFS_AUTO_JSON json_t *document = NULL;
+		struct wfs_version version;
+
+		r = wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(name), &version);
+		if (r == -ENOENT)
+			return 0; /* then it grants nothing */
+		if (!r)
+			r = read_grant(view, &version, &document, error);
+		if (!r && json_object_set(grants, name, document) < 0)
+			r = fold_no_memory(error);
+		name = json_string_value(json_object_get(document, "from"));
+	}
+	return wfs_trace(r);
+}
+
+static int find_grants(
+	struct wfs_view *view, const char *principal, json_t *grants, struct wfs_error *error)
+{
+	WFS_AUTO_INDEX_WALK struct wfs_index_walk walk = {0};
+	struct wfs_index_set set;
+	uint64_t cell_id;
+
+	wfs_index_grants(&set, principal);
+	int r = wfs_index_walk_init(&walk, view->txn, &set, false);
+
+	while (!r && (r = wfs_index_walk_next(&walk, &cell_id)) > 0) {
+		char name[WFS_GRANT_NAME_MAX + 1];
+		struct wfs_cell cell;
+
+		r = wfs_cell_get(view->txn, cell_id, &cell);
+		if (r)
+			return wfs_trace(r == -ENOENT ? -EIO : r);
+		if (cell.key.size >= sizeof(name))
+			continue; /* of a world that was restored from anything */
+		memcpy(name, cell.key.data, cell.key.size);
+		name[cell.key.size] = '\0';
+		r = take_chain(view, grants, name, error);
+	}
+	return wfs_trace(r);
+}
+
+static int make_rights(const struct act *act, const char *author, struct wfs_rights **ret_rights,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *grants = json_object();
+	struct wfs_view view = act_view(act);
+	int r = grants ? find_grants(&view, author, grants, error) : fold_no_memory(error);
+
+	if (!r)
+		r = wfs_rights_new(
+			author, wfs_runtime_manifest(act->fold->runtime), grants, ret_rights);
+	return r && error->code == WFS_OK ? wfs_error_from_errno(error, r, "judge code")
+					  : wfs_trace(r);
+}
+
+/* Made once a record. */
+static int rights_of(
+	const struct invocation *self, struct wfs_rights **ret_rights, struct wfs_error *error)
+{
+	struct nest *const nest = self->act->nest;
+	struct wfs_rights **room;
+
+	for (size_t i = 0; i < nest->rights_count; i++) {
+		*ret_rights = nest->rights[i];
+		if (strcmp(wfs_rights_principal(*ret_rights), self->author) == 0)
+			return 0;
+	}
+	room = wfs_array_reserve(nest->rights, nest->rights_count, &nest->rights_capacity,
+		sizeof(struct wfs_rights *));
+	if (!room)
+		return fold_no_memory(error);
+	nest->rights = room;
+	int r = make_rights(self->act, self->author, ret_rights, error);
+	if (!r)
+		nest->rights[nest->rights_count++] = *ret_rights;
+	return wfs_trace(r);
+}
+
+void authors_done(struct nest *nest)
+{
+	for (size_t i = 0; i < nest->rights_count; i++)
+		wfs_rights_unref(nest->rights[i]);
+	free(nest->rights);
+}
+
+/* --- judging --- */
+
+static struct wfs_question question_of(const struct invocation *self, enum wfs_effect effect)
+{
+	return (struct wfs_question){.effect = effect,
+		.origin = WFS_ORIGIN_CODE,
+		.now_ns = self->act->fold->input.at_ns};
+}
+
+int author_may(const struct invocation *self, enum wfs_effect effect, const char *artifact,
+	struct wfs_error *error)
+{
+	struct wfs_question question = question_of(self, effect);
+	struct wfs_rights *rights = NULL;
+	int r = rights_of(self, &rights, error);
+
+	if (r)
+		return wfs_trace(r);
+	question.artifact = artifact;
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	return wfs_rights_explain(rights, &question, &verdict, error);
+}
+
+/* --- seeing --- */
+
+static bool sees(void *context, const char *directory, const char *name)
+{
+	const struct author_sight *const sight = context;
+	const struct wfs_bytes names[] = {wfs_bytes_text(directory), wfs_bytes_text(name)};
+	const struct wfs_question question = question_of(sight->self, WFS_EFFECT_QUERY_KERNEL);
+
+	if (strcmp(name, sight->self->id) == 0)
+		return true;
+	return wfs_rights_judge(sight->rights, &question).code == WFS_OK &&
+		wfs_rights_coverage(sight->rights, (struct wfs_path){names, WFS_ARRAY_COUNT(names)},
+			question.now_ns) == WFS_COVERAGE_WHOLE;
+}
+
+int author_sight_init(
+	struct author_sight *sight, const struct invocation *self, struct wfs_error *error)
+{
+	*sight = (struct author_sight){.sight = {.sees = sees, .context = sight}, .self = self};
+	return wfs_trace(rights_of(self, &sight->rights, error));
+}
+
+int author_sees(const struct invocation *self, const char *directory, const char *name,
+	struct wfs_error *error)
+{
+	struct author_sight sight;
+	int r = author_sight_init(&sight, self, error);
+
+	return r ? wfs_trace(r) : sees(&sight, directory, name);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What code may do and see: what its author may, whoever runs it. */
+#include "tests/unit/action-fixture.h"
+
+#define GRANT(members) "{'action_type':'grant'," members "}"
+#define CODE(id, body) WRITE("'artifact_id':'" id "','code':'function run(...) " body " end'")
+
+/* mallory holds a part; alice, of whom there are secrets, and bob hold everything. */
+static int setup(void **state)
+{
+	static const char *const first[] = {
+		"{'action_type':'principal','id':'mallory','scrip':10}",
+		GRANT("'cap':'sys/query@1','name':'look','to':'mallory',"
+		      "'params':{'scope':['artifacts/open_*','principals/mallory']}"),
+		GRANT("'cap':'sys/act@1','name':'do','to':'mallory','params':"
+		      "{'actions':['write_artifact','invoke_artifact'],'artifacts':['open_*']}"),
+	};
+	int r = action_fixture_setup(state);
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(first); i++) {
+		json_t *answer = NULL;
+
+		r = act_as(*state, "tester", first[i], &answer);
+		json_decref(answer);
+	}
+	if (r)
+		return r;
+	assert_done(*state, "alice", WRITE("'artifact_id':'secret','content':'hush'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'open_doc','content':'for all'"));
+	return 0;
+}
+
+#define ASK_ALL                                                              \
+	"local function total(type) local r = kernel_state.query(type, {}) " \
+	"return r.total or r.returned end "                                  \
+	"return {kernel_state.get_balance(\\'alice\\'), "                    \
+	"kernel_state.get_artifact_metadata(\\'secret\\') == nil, "          \
+	"kernel_state.read_artifact(\\'secret\\') == nil, "                  \
+	"kernel_state.read_artifact(\\'open_doc\\'), "                       \
+	"kernel_state.get_quota(\\'alice\\', \\'disk\\') == nil, "           \
+	"#kernel_state.list_artifacts_by_owner(\\'alice\\'), total(\\'events\\') > 0}"
+
+static void code_sees_what_its_author_sees(void **state)
+{
+	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
+	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':[0,true,true,'for all',true,1,false]}");
+	assert_done(*state, "alice", CODE("eye", ASK_ALL));
+	assert_data(*state, "mallory", INVOKE("'artifact_id':'eye'"),
+		"{'price_paid':0,'result':[100,false,false,'for all',false,3,true]}");
+}
+
+static void who_runs_it_lends_it_nothing(void **state)
+{
+	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':[0,true,true,'for all',true,1,false]}");
+}
+
+static void who_owns_it_lends_it_nothing(void **state)
+{
+	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
+	assert_done(*state, "mallory",
+		ACTION("transfer_ownership", "'artifact_id':'open_eye','to':'alice'"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':[0,true,true,'for all',true,2,false]}");
+	/* Until she writes it herself. */
+	assert_done(*state, "alice", CODE("open_eye", ASK_ALL));
+	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':[100,false,false,'for all',false,3,true]}");
+}
+
+static void an_update_without_code_keeps_its_author(void **state)
+{
+	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
+	assert_done(*state, "mallory",
+		ACTION("transfer_ownership", "'artifact_id':'open_eye','to':'alice'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'open_eye','content':'x','price':0"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':[0,true,true,'for all',true,2,false]}");
+}
+
+static void code_does_what_its_author_may(void **state)
+{
+	assert_done(*state, "mallory",
+		CODE("open_hand",
+			"local r = {} "
+			"local function note(x) r[#r + 1] = x.ok or x.error.code end "
+			"note(kernel_actions.write_artifact(\\'open_new\\', \\'data\\', \\'x\\')) "
+			"note(kernel_actions.write_artifact(\\'closed\\', \\'data\\', \\'x\\')) "
+			"note(kernel_actions.delete_artifact(\\'open_new\\')) "
+			"note(kernel_actions.read_artifact(\\'secret\\')) "
+			"note(kernel_actions.read_artifact(\\'open_doc\\')) "
+			"note(pay(\\'alice\\', 1)) note(invoke(\\'secret\\')) "
+			"note(kernel_actions.query_kernel(\\'artifacts\\')) return r"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_hand'"),
+		"{'price_paid':0,'result':[true,'not_authorized','not_authorized',"
+		"'not_authorized','not_authorized','not_authorized','not_authorized',"
+		"'not_authorized']}");
+}
+
+static void code_that_code_writes_has_the_same_author(void **state)
+{
+	assert_done(*state, "mallory",
+		CODE("open_maker",
+			"return kernel_actions.write_artifact{artifact_id = \\'open_made\\', code "
+			"= "
+			"[[function run() return kernel_state.get_balance(\\'alice\\') end]]}.ok"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_maker'"),
+		"{'price_paid':0,'result':true}");
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_made'"),
+		"{'price_paid':0,'result':0}");
+}
+
+static void called_code_has_its_own_author(void **state)
+{
+	assert_done(*state, "alice",
+		CODE("open_service", "return kernel_state.get_balance(\\'alice\\')"));
+	assert_done(*state, "mallory",
+		CODE("open_client",
+			"return {invoke(\\'open_service\\').result, "
+			"kernel_state.get_balance(\\'alice\\')}"));
+	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_client'"),
+		"{'price_paid':0,'result':[100,0]}");
+}
+
+static void what_it_needs_is_told_by_name_only(void **state)
+{
+	assert_done(*state, "mallory",
+		WRITE("'artifact_id':'open_needy','depends_on':['secret','open_doc'],"
+		      "'code':'function run() return {deps.secret.id, deps.secret.owner == nil, "
+		      "deps.open_doc.owner} end'"));
+	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_needy'"),
+		"{'price_paid':0,'result':['secret',true,'alice']}");
+}
+
+static void a_contract_sees_what_its_author_sees(void **state)
+{
+	assert_done(*state, "mallory",
+		WRITE("'artifact_id':'open_rule','code':'function check(caller) return {allowed = "
+		      "kernel_state.get_balance(caller) > 0, reason = \\'poor\\'} end'"));
+	assert_done(*state, "mallory",
+		WRITE("'artifact_id':'open_guarded','content':'x','access':'open_rule'"));
+	assert_done(*state, "mallory", ACTION("read_artifact", "'artifact_id':'open_guarded'"));
+	assert_fails(*state, "alice", ACTION("read_artifact", "'artifact_id':'open_guarded'"),
+		WFS_E_NOT_AUTHORIZED, "poor");
+}
+
+static void without_grants_it_sees_itself_and_does_nothing(void **state)
+{
+	assert_done(*state, "tester", "{'action_type':'principal','id':'poor'}");
+	assert_done(*state, "poor",
+		CODE("own",
+			"return {kernel_state.get_artifact_metadata(\\'own\\').owner, "
+			"get_balance(), "
+			"kernel_state.read_artifact(\\'own\\'), "
+			"kernel_state.get_artifact_metadata(\\'open_doc\\') == nil, "
+			"pay(\\'alice\\', 1).error.code}"));
+	assert_done(*state, "alice", ACTION("transfer", "'to':'own','amount':5"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'own'"),
+		"{'price_paid':0,'result':['poor',5,'',true,'not_authorized']}");
+	assert_done(*state, "poor", CODE("own", "return kernel_state.query(\\'artifacts\\')"));
+	assert_fails(*state, "alice", INVOKE("'artifact_id':'own'"), WFS_E_RUNTIME_ERROR,
+		"'poor' holds no grant of type 'query'");
+}
+
+static void what_is_revoked_is_gone_from_the_next_record_on(void **state)
+{
+	assert_done(*state, "mallory",
+		CODE("open_eye",
+			"return {kernel_state.read_artifact(\\'open_doc\\') or 0, "
+			"kernel_actions.write_artifact(\\'open_x\\', \\'data\\', \\'x\\').ok}"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':['for all',true]}");
+	assert_done(*state, "tester", "{'action_type':'revoke','name':'do'}");
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':['for all',false]}");
+	assert_done(*state, "tester", "{'action_type':'revoke','name':'look'}");
+	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+		"{'price_paid':0,'result':[0,false]}");
+}
+
+static void a_grant_ends_at_its_time(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	char grant[200];
+
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'guest'}");
+	snprintf(grant, sizeof(grant),
+		GRANT("'cap':'sys/query@1','to':'guest','params':{},'expires_at_ns':%lld"),
+		(long long)fixture->now_ns + 1000000000);
+	assert_done(fixture, "tester", grant);
+	assert_done(
+		fixture, "guest", CODE("glance", "return kernel_state.get_balance(\\'alice\\')"));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'glance'"),
+		"{'price_paid':0,'result':100}");
+	fixture->now_ns += 2000000000;
+	assert_data(
+		fixture, "alice", INVOKE("'artifact_id':'glance'"), "{'price_paid':0,'result':0}");
+}
+
+static void what_was_passed_on_is_worth_what_it_comes_from(void **state)
+{
+	assert_done(*state, "tester", "{'action_type':'principal','id':'guest'}");
+	assert_done(*state, "mallory",
+		GRANT("'cap':'sys/query@1','from':'look','name':'part','to':'guest',"
+		      "'params':{'scope':['artifacts/open_doc']}"));
+	assert_done(*state, "guest",
+		CODE("glance", "return kernel_state.read_artifact(\\'open_doc\\')"));
+	assert_data(*state, "alice", INVOKE("'artifact_id':'glance'"),
+		"{'price_paid':0,'result':'for all'}");
+	assert_done(*state, "tester", "{'action_type':'revoke','name':'look'}");
+	assert_data(*state, "alice", INVOKE("'artifact_id':'glance'"),
+		"{'price_paid':0,'result':null}");
+}
+
+/* Rules can be about code alone: what a principal does himself is none of it. */
+static void a_policy_can_name_code(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	json_t *const manifest = fixture->loaded.manifest;
+
+	json_array_append_new(json_object_get(manifest, "policies"),
+		json_of("{'$kind':'defpolicy','name':'test/Policy@1','rules':["
+			"{'when':{'origin':'code','effect':'action.transfer'},'decision':'deny'},"
+			"{'when':{'origin':'code','effect':'query.*','principal':'bob'},"
+			"'decision':'deny'},{'when':{},'decision':'allow'}]}"));
+	json_object_set_new(manifest, "policy", json_string("test/Policy@1"));
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(action_fixture_begin(fixture), 0);
+
+	assert_done(fixture, "alice", CODE("one", "return pay(\\'bob\\', 1).error.code"));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'one'"),
+		"{'price_paid':0,'result':'policy_denied'}");
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'bob','amount':1"));
+	assert_done(fixture, "bob", CODE("two", "return kernel_state.get_balance(\\'alice\\')"));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'two'"), "{'price_paid':0,'result':0}");
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, action_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(code_sees_what_its_author_sees),
+		TEST(who_runs_it_lends_it_nothing),
+		TEST(who_owns_it_lends_it_nothing),
+		TEST(an_update_without_code_keeps_its_author),
+		TEST(code_does_what_its_author_may),
+		TEST(code_that_code_writes_has_the_same_author),
+		TEST(called_code_has_its_own_author),
+		TEST(what_it_needs_is_told_by_name_only),
+		TEST(a_contract_sees_what_its_author_sees),
+		TEST(without_grants_it_sees_itself_and_does_nothing),
+		TEST(what_is_revoked_is_gone_from_the_next_record_on),
+		TEST(a_grant_ends_at_its_time),
+		TEST(what_was_passed_on_is_worth_what_it_comes_from),
+		cmocka_unit_test_setup_teardown(
+			a_policy_can_name_code, world_fixture_source, action_fixture_teardown),
+	};
+
+	return cmocka_run_group_tests_name("author", tests, NULL, NULL);
+}
