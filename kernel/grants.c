@@ -72,6 +72,10 @@ static int check_principal(
 	(void)manifest;
 	if (!r)
 		r = check_name(action, "id", error);
+	if (!r && wfs_id_reserved(json_string_value(json_object_get(action, "id"))))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'id': '%s' is a word of the kernel's own",
+			json_string_value(json_object_get(action, "id")));
 	for (size_t i = 0; !r && (member = wfs_account_member(i)); i++) {
 		struct wfs_error reason = {0};
 
@@ -141,7 +145,7 @@ int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *err
 		r = fold_is_live(fold, WFS_BUILTIN_DELETED, id, error);
 	if (r < 0)
 		return wfs_trace(r);
-	if (r || strcmp(id, WFS_PRINCIPAL_MINT) == 0)
+	if (r)
 		return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "'%s' is taken", id);
 	return 0;
 }

@@ -229,11 +229,7 @@ static int check_id(struct act *act, const char *id, struct wfs_error *error)
 	if (strncmp(id, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
 		return wfs_error_set(
 			error, WFS_E_NOT_AUTHORIZED, "Cannot modify system artifact '%s'", id);
-	WFS_AUTO_JSON json_t *as_action = json_pack("{s:s}", "action_type", id);
-	if (!as_action)
-		return fold_no_memory(error);
-	if (wfs_action_effect(as_action) < WFS_EFFECT_COUNT ||
-		strcmp(id, WFS_PRINCIPAL_MINT) == 0 || artifact_is_rule(id))
+	if (wfs_id_reserved(id) || artifact_is_rule(id))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'artifact_id': '%s' is a word of the kernel's own", id);
 	int r = fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, id, error);

@@ -7,9 +7,8 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/effect.h"
 
-/* A name or pattern, and a list of them; both are bounded so that judging a call is. */
-#define NAME "{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024}"
-/* One over paths or ids, as kernel/rights/scope.h reads them: names between slashes, `**` alone. */
+/* Lists are bounded, so that judging a call is. A pattern is over paths or ids, as
+ * kernel/rights/scope.h reads them: names between slashes, `**` alone. */
 #define GLOB "(\\\\*\\\\*|([^/*]|\\\\*(?!\\\\*))+)"
 #define PATTERN                                                                                   \
 	"{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^(?!at(/|$))" GLOB "(/" GLOB ")*$" \
@@ -25,7 +24,7 @@
 #define SCOPE "{\"anyOf\":[{\"const\":\"\"}," PATTERN "," LIST(PATTERN) "]}"
 
 static const char caps[] = "[" CAP("query", "\"scope\":" SCOPE) "," CAP("blob", "") "," CAP(
-	"act", "\"actions\":" LIST(NAME) ",\"artifacts\":" LIST(PATTERN)) "," CAP("drive",
+	"act", "\"actions\":" LIST("{}") ",\"artifacts\":" LIST(PATTERN)) "," CAP("drive",
 	"") "," CAP("llm", "") "," CAP("admin", "") "]";
 
 /* A grant alone decides. */
@@ -76,9 +75,39 @@ json_t *wfs_builtin_effects(void)
 	return WFS_STEAL(list);
 }
 
+/* What a grant can be about: the actions, without what all of their kinds begin with. */
+static json_t *action_names(void)
+{
+	WFS_AUTO_JSON json_t *names = json_array();
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const kind = wfs_effect_kind((enum wfs_effect)i);
+		const size_t skipped = strncmp(kind, "action.", 7) == 0 ? 7 : 0;
+
+		if (strcmp(wfs_effect_cap_type((enum wfs_effect)i), "act") == 0 &&
+			json_array_append_new(names, json_string(kind + skipped)) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(names);
+}
+
 json_t *wfs_builtin_caps(void)
 {
-	return list_of(caps);
+	WFS_AUTO_JSON json_t *list = list_of(caps);
+	json_t *cap;
+	size_t i;
+
+	json_array_foreach(list, i, cap)
+	{
+		json_t *const actions = json_object_get(
+			json_object_get(json_object_get(cap, "schema"), "properties"), "actions");
+
+		if (actions &&
+			json_object_set_new(
+				json_object_get(actions, "items"), "enum", action_names()) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(list);
 }
 
 json_t *wfs_builtin_policies(void)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/base/json.h"
+#include "kernel/manifest/effect.h"
 #include "kernel/schema/schema.h"
 
 static int expected(
@@ -39,6 +40,20 @@ bool wfs_grant_name_valid(const char *text)
 			return false;
 	}
 	return strlen(text) <= WFS_GRANT_NAME_MAX;
+}
+
+bool wfs_id_reserved(const char *id)
+{
+	static const char *const actions[] = {
+#define ACTION_NAME(constant, member, kind, ...) (kind) + sizeof("action.") - 1,
+		WFS_ACTIONS(ACTION_NAME)
+#undef ACTION_NAME
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++)
+		if (strcmp(actions[i], id) == 0)
+			return true;
+	return strcmp(id, WFS_PRINCIPAL_MINT) == 0 || strncmp(id, "genesis_", 8) == 0;
 }
 
 /* --- members --- */

@@ -22,6 +22,10 @@ enum {
 /** wfs_grant_name_valid() - `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`; ids of principals too. */
 bool wfs_grant_name_valid(const char *text);
 
+/** wfs_id_reserved() - is it a word of the kernel's own, which no principal and no artifact is named by:
+ *  an action, `mint`, or what begins with `genesis_`? */
+bool wfs_id_reserved(const char *id);
+
 /** wfs_grant_member() - member @index of a grant whose form is checked; NULL behind the last. */
 const char *wfs_grant_member(size_t index);
 

@@ -298,9 +298,9 @@ static int read_principals(const struct manifest_reader *reader, json_t *princip
 		read_account(reader, place, item);
 		if (id && (!text || !wfs_grant_name_valid(text)))
 			manifest_expected(reader, id_place, WFS_GRANT_NAME_FORM, id);
-		if (text && strcmp(text, WFS_PRINCIPAL_MINT) == 0)
+		if (text && wfs_id_reserved(text))
 			wfs_problems_add(reader->problems, NULL, id_place.text,
-				"the name is taken by the kernel's own principal");
+				"'%s' is a word of the kernel's own", text);
 		if (enter_name(reader, id_place, id, principals) < 0)
 			return -ENOMEM;
 	}

@@ -84,10 +84,12 @@ static bool is_spent(const json_t *document, const char *name)
 /* What @params cover. Return: 0, -EINVAL, or -ENOMEM; the caller ends the grant in any case. */
 static int read_params(const json_t *params, struct grant *grant, struct wfs_error *error)
 {
-	int r = wfs_scope_new(json_object_get(params, "scope"), &grant->scope, error);
+	int r = wfs_scope_new(json_object_get(params, "scope"), "scope", &grant->scope, error);
 
 	grant->actions = json_object_get(params, "actions");
-	return r ? r : wfs_scope_new(json_object_get(params, "artifacts"), &grant->owned, error);
+	return r ? r
+		 : wfs_scope_new(
+			   json_object_get(params, "artifacts"), "artifacts", &grant->owned, error);
 }
 
 /* One by itself. Return: 1 and a grant, 0 when it grants nothing, or -ENOMEM. */
@@ -485,8 +487,10 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 			error, WFS_E_NOT_ENABLED, "the world's manifest does not have %s", kind);
 	default:
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' holds no grant of type '%s' that covers %s", rights->principal,
-			wfs_effect_cap_type(question->effect), kind);
+			"'%s' holds no grant of type '%s' that covers %s%s%.140s",
+			rights->principal, wfs_effect_cap_type(question->effect), kind,
+			question->artifact ? " of " : "",
+			question->artifact ? question->artifact : "");
 	}
 }
 

@@ -160,7 +160,8 @@ static const char *add_name(struct pattern *pattern, const char *name, size_t si
 	return NULL;
 }
 
-static int read_pattern(const json_t *value, struct pattern *pattern, struct wfs_error *error)
+static int read_pattern(
+	const json_t *value, const char *name, struct pattern *pattern, struct wfs_error *error)
 {
 	const char *const given = json_string_value(value);
 	const char *why = NULL;
@@ -168,8 +169,8 @@ static int read_pattern(const json_t *value, struct pattern *pattern, struct wfs
 	static_assert(WFS_SCOPE_NAMES_MAX == 32 && WFS_SCOPE_PATTERN_SIZE_MAX == 1024,
 		"messages name the bounds");
 	if (!given || strlen(given) != json_string_length(value))
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'scope': expected patterns over tree paths, as text");
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'%s': expected patterns, as text", name);
 	if (strlen(given) > WFS_SCOPE_PATTERN_SIZE_MAX)
 		return refuse(error, given, "more than 1024 bytes");
 	pattern->text = strdup(given);
@@ -195,7 +196,8 @@ static bool is_empty_text(const json_t *value)
 	return json_is_string(value) && json_string_length(value) == 0;
 }
 
-int wfs_scope_new(const json_t *patterns, struct wfs_scope **ret_scope, struct wfs_error *error)
+int wfs_scope_new(const json_t *patterns, const char *name, struct wfs_scope **ret_scope,
+	struct wfs_error *error)
 {
 	const size_t count = json_is_array(patterns) ? json_array_size(patterns)
 						     : patterns && !is_empty_text(patterns);
@@ -204,14 +206,14 @@ int wfs_scope_new(const json_t *patterns, struct wfs_scope **ret_scope, struct w
 	static_assert(WFS_SCOPE_PATTERNS_MAX == 256, "the message names the bound");
 	if (count > WFS_SCOPE_PATTERNS_MAX)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'scope': at most 256 patterns, got %zu", count);
+			"'%s': at most 256 patterns, got %zu", name, count);
 	scope = calloc(1, sizeof(*scope) + count * sizeof(struct pattern));
 	if (!scope)
 		return wfs_error_from_errno(error, -ENOMEM, "read a scope");
 	scope->count = count;
 	for (size_t i = 0; i < count; i++) {
 		int r = read_pattern(
-			json_is_array(patterns) ? json_array_get(patterns, i) : patterns,
+			json_is_array(patterns) ? json_array_get(patterns, i) : patterns, name,
 			&scope->patterns[i], error);
 
 		if (r)

@@ -40,9 +40,11 @@ struct wfs_scope;
 /**
  * wfs_scope_new() - read what a grant's params say
  * @patterns: an array of patterns, or one; NULL, an empty array or text: everything
+ * @name: what the params call it, for messages
  * Return: 0, -EINVAL (invalid_argument: names the pattern and what is wrong), -ENOMEM.
  */
-int wfs_scope_new(const json_t *patterns, struct wfs_scope **ret_scope, struct wfs_error *error);
+int wfs_scope_new(const json_t *patterns, const char *name, struct wfs_scope **ret_scope,
+	struct wfs_error *error);
 void wfs_scope_free(struct wfs_scope *scope);
 WFS_DEFINE_AUTO(scope, struct wfs_scope, wfs_scope_free)
 #define WFS_AUTO_SCOPE WFS_CLEANUP(wfs_auto_scope)

@@ -180,13 +180,15 @@ static void a_grant_becomes_a_cell(void **state)
 	struct world_fixture *fixture = *state;
 
 	assert_done(fixture,
-		GRANT("'cap':'sys/act@1','to':'alice','params':{'actions':['x']},'name':'writer',"
+		GRANT("'cap':'sys/"
+		      "act@1','to':'alice','params':{'actions':['noop']},'name':'writer',"
 		      "'expires_at_ns':1800000000000000000,'budget':{'calls':2}"),
 		"{'name':'writer'}");
 
 	assert_state(fixture, "sys.grant", "writer",
 		"{'budget':{'calls':2},'cap':'sys/act@1','expires_at_ns':1800000000000000000,"
-		"'granted_by':'tester','name':'writer','params':{'actions':['x']},'to':'alice'}");
+		"'granted_by':'tester','name':'writer','params':{'actions':['noop']},'to':'alice'"
+		"}");
 }
 
 static void a_grant_without_a_name_gets_the_lowest_that_is_free(void **state)
@@ -252,6 +254,12 @@ static void malformed_actions_leave_no_record(void **state)
 	assert_malformed(
 		fixture, "{'action_type':'revoke','name':'x','more':1}", WFS_E_INVALID_ARGUMENT);
 	assert_malformed(fixture, "{'action_type':'principal','id':'a b'}", WFS_E_INVALID_ARGUMENT);
+	assert_malformed(
+		fixture, "{'action_type':'principal','id':'noop'}", WFS_E_INVALID_ARGUMENT);
+	assert_malformed(
+		fixture, "{'action_type':'principal','id':'mint'}", WFS_E_INVALID_ARGUMENT);
+	assert_malformed(
+		fixture, "{'action_type':'principal','id':'genesis_x'}", WFS_E_INVALID_ARGUMENT);
 	assert_malformed(fixture, GRANT("'to':'bob','params':{}"), WFS_E_MISSING_ARGUMENT);
 	assert_malformed(
 		fixture, GRANT("'cap':'sys/fly@1','to':'bob','params':{}"), WFS_E_NOT_FOUND);

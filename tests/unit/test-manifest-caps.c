@@ -91,7 +91,9 @@ static void params_of_capabilities_are_typed(void **state)
 	assert_params("sys/query@1", "{'scope':[1]}", -EINVAL);
 	assert_params("sys/query@1", "{'scopes':[]}", -EINVAL);
 	assert_params("sys/query@1", "[]", -EINVAL);
-	assert_params("sys/act@1", "{'actions':['action.noop'],'artifacts':['a_*']}", 0);
+	assert_params("sys/act@1", "{'actions':['noop','event.emit'],'artifacts':['a_*']}", 0);
+	assert_params("sys/act@1", "{'actions':['action.noop']}", -EINVAL);
+	assert_params("sys/act@1", "{'actions':['nope']}", -EINVAL);
 	assert_params("sys/act@1", "{'actions':'action.noop'}", -EINVAL);
 	assert_params("sys/act@1", "{'scope':'manifest'}", -EINVAL);
 	assert_params("sys/blob@1", "{}", 0);
@@ -318,11 +320,14 @@ static void wrong_principals_are_refused(void **state)
 		"/principals/5: expected object, got string \"bob\"\n"
 		"/principals/6/more: no such member is known\n"
 		"/principals/7/id: the name is taken already\n"
-		"/principals/8/id: the name is taken by the kernel's own principal\n",
+		"/principals/8/id: 'mint' is a word of the kernel's own\n"
+		"/principals/9/id: 'noop' is a word of the kernel's own\n"
+		"/principals/10/id: 'genesis_x' is a word of the kernel's own\n",
 		form, form, form);
 	assert_edit_refused("",
 		"{'principals':[{'id':'alice'},{'id':'a b'},{'id':''},{'id':3},{},'bob',"
-		"{'id':'b','more':1},{'id':'alice'},{'id':'mint'}]}",
+		"{'id':'b','more':1},{'id':'alice'},{'id':'mint'},{'id':'noop'},{'id':'genesis_x'}]"
+		"}",
 		lines);
 }
 

@@ -11,7 +11,7 @@ static struct wfs_scope *scope_of(const char *text)
 	struct wfs_error error = {0};
 	struct wfs_scope *scope = NULL;
 
-	if (wfs_scope_new(patterns, &scope, &error))
+	if (wfs_scope_new(patterns, "scope", &scope, &error))
 		fail_msg("%s: %s", text, error.message);
 	return scope;
 }
@@ -151,7 +151,7 @@ static void patterns_of_the_wrong_form_are_refused(void **state)
 		struct wfs_scope *scope = NULL;
 
 		print_message("%s\n", refusals[i].scope);
-		assert_int_equal(wfs_scope_new(patterns, &scope, &error), -EINVAL);
+		assert_int_equal(wfs_scope_new(patterns, "scope", &scope, &error), -EINVAL);
 		assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
 		assert_non_null(strstr(error.message, refusals[i].reason));
 		assert_null(scope);
@@ -173,13 +173,13 @@ static void too_many_and_too_long_patterns_are_refused(void **state)
 	text[sizeof(text) - 1] = '\0';
 	longest = json_string(text);
 
-	assert_int_equal(wfs_scope_new(many, &scope, &error), -EINVAL);
+	assert_int_equal(wfs_scope_new(many, "scope", &scope, &error), -EINVAL);
 	assert_non_null(strstr(error.message, "257"));
-	assert_int_equal(wfs_scope_new(longest, &scope, &error), -EINVAL);
+	assert_int_equal(wfs_scope_new(longest, "scope", &scope, &error), -EINVAL);
 	assert_non_null(strstr(error.message, "1024 bytes"));
 	text[WFS_SCOPE_PATTERN_SIZE_MAX] = '\0';
 	json_string_set(longest, text);
-	assert_int_equal(wfs_scope_new(longest, &scope, &error), 0);
+	assert_int_equal(wfs_scope_new(longest, "scope", &scope, &error), 0);
 	wfs_scope_free(scope);
 }
 
