@@ -324,6 +324,8 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 	if (!r)
 		r = take_prices(act, artifact, error);
 	if (!r)
+		r = interface_check(act->params.action_write_artifact.interface, error);
+	if (!r)
 		r = take_object(
 			artifact, "interface", act->params.action_write_artifact.interface, error);
 	if (!r)

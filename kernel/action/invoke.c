@@ -7,8 +7,6 @@
 
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
-#include "kernel/base/problems.h"
-#include "kernel/schema/schema.h"
 
 enum { RESULT_SHOWN_BYTES = 100 };
 
@@ -63,53 +61,6 @@ static int load_dependencies(const struct invocation *self, const struct artifac
 	}
 	*ret_deps = WFS_STEAL(deps);
 	return *ret_deps ? 0 : fold_no_memory(error);
-}
-
-static const json_t *find_method(const json_t *methods, const char *name)
-{
-	size_t i;
-	const json_t *method;
-
-	json_array_foreach(methods, i, method)
-	{
-		const char *const own = json_string_value(json_object_get(method, "name"));
-
-		if (own && strcmp(own, name) == 0)
-			return method;
-	}
-	return NULL;
-}
-
-/* Is the method there, and do the arguments fit? Without an interface everything does. */
-static int check_interface(const struct artifact *artifact, const char *method, const json_t *args,
-	struct wfs_error *error)
-{
-	const json_t *const methods =
-		json_object_get(json_object_get(artifact->document, "interface"), "methods");
-	const json_t *const known = find_method(methods, method);
-	json_t *const input = json_object_get(known, "input");
-	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
-	struct wfs_error reason = {0};
-	const char *why = reason.message;
-
-	if (json_is_array(methods) && !known)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"artifact '%s' has no method '%.64s': 'describe' tells which it has",
-			artifact->id, method);
-	if (!input)
-		return 0;
-	int r = wfs_schema_new(input, NULL, "", &problems, &schema);
-	if (!r)
-		r = wfs_schema_check(schema, args, &reason);
-	if (r == -ENOMEM)
-		return fold_no_memory(error);
-	if (!schema) /* one problem a line, of which the first is told */
-		why = wfs_buffer_text(&problems.lines);
-	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			   "the arguments do not fit the interface of '%s': %.*s", artifact->id,
-			   (int)strcspn(why, "\n"), why)
-		 : 0;
 }
 
 /* --- the run --- */
@@ -178,7 +129,7 @@ static int run_paid(
 	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
 {
 	const int64_t price = artifact_price(act, running->artifact, "invoke_price");
-	int r = check_interface(running->artifact, running->method, running->args, error);
+	int r = interface_check_call(running->artifact, running->method, running->args, error);
 
 	if (!r && price > 0)
 		r = account_add(act->fold, act->payer, -price, error);
@@ -352,19 +303,6 @@ int invoke_on_trial(struct act *act, const struct artifact *artifact, const char
 	return wfs_trace(r);
 }
 
-static int describe(const struct artifact *artifact, json_t **ret_result, struct wfs_error *error)
-{
-	const json_t *const interface = json_object_get(artifact->document, "interface");
-	json_t *const methods = json_object_get(interface, "methods");
-
-	*ret_result = json_pack("{s:s, s:O, s:O?, s:b, s:o, s:O}", "artifact_id", artifact->id,
-		"created_by", json_object_get(artifact->document, "created_by"), "description",
-		json_object_get(interface, "description"), "executable", artifact->executable,
-		"methods", methods ? json_incref(methods) : json_array(), "type",
-		json_object_get(artifact->document, "type"));
-	return *ret_result ? 0 : fold_no_memory(error);
-}
-
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error)
 {
@@ -378,7 +316,7 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
 	if (strcmp(method, "describe") == 0) {
 		act->unrecorded = true;
 		ret_invoked->price_paid = 0;
-		return wfs_trace(describe(&artifact, &ret_invoked->result, error));
+		return wfs_trace(interface_describe(&artifact, &ret_invoked->result, error));
 	}
 	if (!artifact.executable)
 		return not_executable(&artifact, error);

@@ -80,6 +80,20 @@ int author_sees(const struct invocation *self, const char *directory, const char
 
 void authors_done(struct nest *nest);
 
+/* --- interface.c --- */
+
+/** interface_check() - its form, when it is written. Return: 0, -EINVAL, -ENOMEM. */
+int interface_check(const json_t *interface, struct wfs_error *error);
+
+/** interface_check_call() - is the method there, and do the arguments fit?
+ *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
+int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
+	struct wfs_error *error);
+
+/** interface_describe() - what `describe` is answered; no code runs. */
+int interface_describe(
+	const struct artifact *artifact, json_t **ret_result, struct wfs_error *error);
+
 /* --- program.c --- */
 
 /**

@@ -122,16 +122,21 @@ static void what_did_not_fail_has_no_error(void **state)
 		"{'price_paid':0,'result':[true,true,true,true,true,'insufficient_funds',true]}");
 }
 
-static void an_interface_that_is_no_schema_is_told_in_one_line(void **state)
+static void an_interface_is_checked_when_it_is_written(void **state)
 {
-	assert_done(*state, "alice",
-		WRITE("'artifact_id':'x','code':'function run() end','interface':{'methods':"
-		      "[{'name':'run','input':{'type':'bogus','minimum':'x'}}]}"));
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_ARGUMENT,
-		"do not fit the interface of 'x': /");
-
 	const struct world_fixture *const fixture = *state;
+
+	assert_fails(*state, "alice",
+		WRITE("'artifact_id':'x','code':'function run() end','interface':{'methods':"
+		      "[{'name':'run'},{'name':'go','input':{'type':'bogus','minimum':'x'}}]}"),
+		WFS_E_INVALID_ARGUMENT, "'interface': methods/1/input: /");
 	assert_null(strchr(fixture->error.message, '\n'));
+	assert_fails(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':{}}"),
+		WFS_E_INVALID_ARGUMENT,
+		"'interface': methods: expected a list of {name, description?, input?}");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':[{}]}"),
+		WFS_E_INVALID_ARGUMENT, "'interface': methods/0: expected an object with a name");
+	assert_done(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':[]}"));
 }
 
 int main(void)
@@ -145,7 +150,7 @@ int main(void)
 		TEST(a_contract_that_memory_ends_while_it_loads_is_folded_again),
 		TEST(empty_code_is_none),
 		TEST(what_did_not_fail_has_no_error),
-		TEST(an_interface_that_is_no_schema_is_told_in_one_line),
+		TEST(an_interface_is_checked_when_it_is_written),
 	};
 
 	return cmocka_run_group_tests_name("action-edge", tests, NULL, NULL);
