@@ -263,13 +263,15 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 		json_object_get(recorded_of(act, running->number), "duration_ms");
 	const int64_t duration_ms = recorded ? json_integer_value(recorded)
 					     : (wfs_clock_monotonic_ns() - start) / 1000000;
+	if (!run) /* what leaves no room for its own record has failed */
+		run = finish(act, running, duration_ms, &failure, &failure);
 	if (run) {
 		fold_take_back(act->fold, &mark);
 		act->nest->submission_count = submission_count;
 	} else {
 		fold_keep(act->fold, &mark);
 	}
-	if (!run || !invoke_fails_all(&failure))
+	if (run && !invoke_fails_all(&failure))
 		r = finish(act, running, duration_ms, &failure, error);
 	if (r || run) {
 		json_decref(invoked.result);

@@ -122,6 +122,26 @@ static void what_did_not_fail_has_no_error(void **state)
 		"{'price_paid':0,'result':[true,true,true,true,true,'insufficient_funds',true]}");
 }
 
+static void what_leaves_no_room_for_its_own_record_has_failed(void **state)
+{
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'greedy','code':'function run() local n, size = 0, 500000 "
+		      "while size > 0 do n = n + 1 "
+		      "local s = string.rep(\\'x\\', size) "
+		      "if not kernel_actions.write_artifact{artifact_id=\\'g\\' .. n, "
+		      "content=s}.ok "
+		      "then size = size // 2 end end return n end'"));
+	const uint64_t height = height_of(*state);
+	char number[24];
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'greedy'"), WFS_E_RUNTIME_ERROR, "bytes");
+	snprintf(number, sizeof(number), "%llu.0", (unsigned long long)height);
+	WFS_AUTO_FREE char *record = state_at(*state, WFS_HEIGHT_HEAD, "sys.invocation", number);
+	assert_non_null(record);
+	assert_non_null(strstr(record, "\"error_code\":\"runtime_error\""));
+	assert_null(state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "g1"));
+	assert_true(used_disk_of(*state, "bob") < 1000);
+}
+
 static void an_interface_is_checked_when_it_is_written(void **state)
 {
 	const struct world_fixture *const fixture = *state;
@@ -150,6 +170,7 @@ int main(void)
 		TEST(a_contract_that_memory_ends_while_it_loads_is_folded_again),
 		TEST(empty_code_is_none),
 		TEST(what_did_not_fail_has_no_error),
+		TEST(what_leaves_no_room_for_its_own_record_has_failed),
 		TEST(an_interface_is_checked_when_it_is_written),
 	};
 
