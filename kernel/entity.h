@@ -96,6 +96,15 @@ int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_buffer *buffer);
 
 /**
+ * wfs_entity_grants() - all that a principal holds at the view's height, by name
+ * @ret_grants: an array of documents; caller owns it
+ * @ret_time_ns: of the newest of them; 0: there are none
+ * Return: 0, -EIO, -ENOMEM.
+ */
+int wfs_entity_grants(struct wfs_view *view, struct wfs_bytes principal, json_t **ret_grants,
+	int64_t *ret_time_ns);
+
+/**
  * wfs_entity_write_grants() - append `grants.json` of a principal at the view's height: by name
  * @ret_time_ns: of the newest of the grants; 0: there are none
  * Return: 0, -EIO, -ENOMEM.

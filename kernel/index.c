@@ -142,15 +142,10 @@ void wfs_index_bids(struct wfs_index_set *set, bool pending)
 	wfs_index_set_add(set, wfs_bytes_text(pending ? "1" : "0"));
 }
 
-static void name_grants(struct wfs_index_set *set, struct wfs_bytes principal)
+void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal)
 {
 	wfs_index_set_init(set, KIND_GRANTS);
 	wfs_index_set_add(set, principal);
-}
-
-void wfs_index_grants(struct wfs_index_set *set, const char *principal)
-{
-	name_grants(set, wfs_bytes_text(principal));
 }
 
 /* --- of a state --- */
@@ -278,7 +273,7 @@ static int places_of_grant(const json_t *state, struct wfs_index_places *places)
 
 	if (!place)
 		return -ENOMEM;
-	name_grants(&place->set, member_text(state, "to"));
+	wfs_index_grants(&place->set, member_text(state, "to"));
 	return 0;
 }
 

@@ -61,7 +61,7 @@ void wfs_index_failures(struct wfs_index_set *set, const char *artifact_id, cons
 void wfs_index_bids(struct wfs_index_set *set, bool pending);
 
 /** wfs_index_grants() - those of a principal. */
-void wfs_index_grants(struct wfs_index_set *set, const char *principal);
+void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 
 /* --- keeping them --- */
 

@@ -10,7 +10,7 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
-#include "kernel/index.h"
+#include "kernel/entity.h"
 #include "kernel/runtime.h"
 
 const char *author_of(const struct artifact *artifact)
@@ -28,62 +28,45 @@ const char *author_now(const struct act *act)
 
 /* --- the grants of one principal --- */
 
-static int read_grant(struct wfs_view *view, const struct wfs_version *version,
-	json_t **ret_document, struct wfs_error *error)
-{
-	WFS_AUTO_CONTENT struct wfs_content content = {0};
-	int r = wfs_view_content(view, version, WFS_RANGE_ALL, &content, error);
-
-	return wfs_trace(
-		r ? r
-		  : wfs_json_parse(content.bytes.data, content.bytes.size, ret_document, error));
-}
-
-/* With those that it was passed on from. @grants: {name: document} */
-static int take_chain(
-	struct wfs_view *view, json_t *grants, const char *name, struct wfs_error *error)
+/* With those that it was passed on from, one behind the other. @grants: {name: document} */
+static int take_chain(struct wfs_view *view, json_t *grants, json_t *grant)
 {
 	struct wfs_reducer reducer;
 	int r = wfs_view_builtin(view, WFS_BUILTIN_GRANT, &reducer);
+	json_t *next = json_incref(grant);
 
-	while (!r && name && !json_object_get(grants, name)) {
-		WFS_AUTO_JSON json_t *document = NULL;
+	while (!r && next) {
+		WFS_AUTO_JSON json_t *document = next;
+		const char *const name = json_string_value(json_object_get(document, "name"));
+		const char *const from = json_string_value(json_object_get(document, "from"));
 		struct wfs_version version;
 
-		r = wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(name), &version);
-		if (r == -ENOENT)
-			return 0; /* then it grants nothing */
+		next = NULL;
+		if (!name || json_object_get(grants, name))
+			break;
+		r = json_object_set(grants, name, document) < 0 ? -ENOMEM : 0;
+		if (r || !from)
+			break;
+		r = wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(from), &version);
 		if (!r)
-			r = read_grant(view, &version, &document, error);
-		if (!r && json_object_set(grants, name, document) < 0)
-			r = fold_no_memory(error);
-		name = json_string_value(json_object_get(document, "from"));
+			r = wfs_entity_state(view, &version, &next);
 	}
-	return wfs_trace(r);
+	return r == -ENOENT ? 0 : wfs_trace(r); /* what comes from nothing grants nothing */
 }
 
-static int find_grants(
-	struct wfs_view *view, const char *principal, json_t *grants, struct wfs_error *error)
+static int find_grants(struct wfs_view *view, const char *principal, json_t *grants)
 {
-	WFS_AUTO_INDEX_WALK struct wfs_index_walk walk = {0};
-	struct wfs_index_set set;
-	uint64_t cell_id;
+	WFS_AUTO_JSON json_t *own = NULL;
+	int64_t time_ns;
+	json_t *grant;
+	size_t i;
+	int r = wfs_entity_grants(view, wfs_bytes_text(principal), &own, &time_ns);
 
-	wfs_index_grants(&set, principal);
-	int r = wfs_index_walk_init(&walk, view->txn, &set, false);
-
-	while (!r && (r = wfs_index_walk_next(&walk, &cell_id)) > 0) {
-		char name[WFS_GRANT_NAME_MAX + 1];
-		struct wfs_cell cell;
-
-		r = wfs_cell_get(view->txn, cell_id, &cell);
+	json_array_foreach(own, i, grant)
+	{
+		r = take_chain(view, grants, grant);
 		if (r)
-			return wfs_trace(r == -ENOENT ? -EIO : r);
-		if (cell.key.size >= sizeof(name))
-			continue; /* of a world that was restored from anything */
-		memcpy(name, cell.key.data, cell.key.size);
-		name[cell.key.size] = '\0';
-		r = take_chain(view, grants, name, error);
+			break;
 	}
 	return wfs_trace(r);
 }
@@ -93,13 +76,12 @@ static int make_rights(const struct act *act, const char *author, struct wfs_rig
 {
 	WFS_AUTO_JSON json_t *grants = json_object();
 	struct wfs_view view = act_view(act);
-	int r = grants ? find_grants(&view, author, grants, error) : fold_no_memory(error);
+	int r = grants ? find_grants(&view, author, grants) : -ENOMEM;
 
 	if (!r)
 		r = wfs_rights_new(
 			author, wfs_runtime_manifest(act->fold->runtime), grants, ret_rights);
-	return r && error->code == WFS_OK ? wfs_error_from_errno(error, r, "judge code")
-					  : wfs_trace(r);
+	return r ? wfs_error_from_errno(error, r, "judge code") : 0;
 }
 
 /* Made once a record. */
