@@ -253,13 +253,13 @@ static int compare_names(const void *a, const void *b)
 static int sort_grants(json_t *grants)
 {
 	const size_t count = json_array_size(grants);
-	WFS_AUTO_FREE json_t **items = calloc(count + 1, sizeof(*items));
+	WFS_AUTO_FREE json_t **items = calloc(count + 1, sizeof(json_t *));
 
 	if (!items)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		items[i] = json_incref(json_array_get(grants, i));
-	qsort(items, count, sizeof(*items), compare_names);
+	qsort(items, count, sizeof(json_t *), compare_names);
 	for (size_t i = 0; i < count; i++)
 		(void)json_array_set_new(grants, i, items[i]);
 	return 0;
