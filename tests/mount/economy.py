@@ -14,8 +14,8 @@ import socket
 import sys
 import time
 
-from economy_chance import Chance
-from economy_model import Economy, Failed, Outcome, size
+from economy_chance import MINT_SHARE, Chance
+from economy_model import Bid, Economy, Failed, Outcome, size
 
 IN_FLIGHT = 256  # requests, at most
 BATCH = 64  # sent at once
@@ -72,6 +72,8 @@ class Run:
         self.under_way = collections.deque()
         self.outcomes = collections.Counter()
         self.height = self.connection.call("journal-head")["journal_height"]
+        self.read_to = self.height  # records before it were looked at
+        self.minted = 0  # by what they say
 
     # --- sending and comparing ---
 
@@ -153,7 +155,9 @@ class Run:
             self.drain()  # whoever acts is looked for when his request arrives
         who = self.chance.actor()
         action = self.chance.action(who)
-        outcome = self.economy.act(who, action)
+        if self.random.random() < MINT_SHARE:
+            who, action = "operator", {"action_type": "resolve_mint"}
+        outcome = self.economy.act(who, action, self.height)
         self.outcomes[action["action_type"], outcome.code] += 1
         self.height += self.economy.recorded
         self.ask(who, "invoke", {"action": action}, outcome)
@@ -180,6 +184,7 @@ class Run:
                     self.cells("sys.ledger"))
         self.compare_quotas()
         self.compare_artifacts()
+        self.compare_mint()
         stats = self.query("invocations", limit=1)["stats"]
         failures = collections.Counter()
         for (_, _, code), count in economy.invocations.items():
@@ -240,6 +245,24 @@ class Run:
         self.expect("sys.deleted", self.economy.deleted,
                     {name: cell["deleted_by"] for name, cell in self.cells("sys.deleted").items()})
 
+    def compare_mint(self):
+        bids = self.economy.bids
+        pending = [bid.bid for bid in bids.values() if bid.status == "pending"]
+        self.expect("what the mint holds", sum(pending), self.economy.balance("mint"))
+        self.expect("bids that wait", len(pending), self.query("mint")["current_auction"]["pending_submissions"])
+        self.expect("sys.mint", bids, {name: Bid(**{field: cell.get(field) for field in Bid._fields})
+                                       for name, cell in self.cells("sys.mint").items()})
+        self.read_records()
+        self.expect("what records say was minted", self.economy.minted, self.minted)
+
+    def read_records(self):
+        """What each new one says that it has minted."""
+        while self.read_to < self.height:
+            page = self.connection.call("journal-read", **{"from": self.read_to, "limit": 1000})
+            for record in page["records"]:
+                self.minted += record["body"].get("result", {}).get("scrip_minted", 0)
+            self.read_to = page["records"][-1]["seq"] + 1
+
 
 def arguments():
     parser = argparse.ArgumentParser()
@@ -274,7 +297,11 @@ def main():
     print(f"# by code: {', '.join(f'{code} {count}' for code, count in codes.items())}")
     print(f"# {sum(economy.invocations.values())} invocations, up to {economy.deepest} within others; "
           f"{len(economy.artifacts)} artifacts, {len(economy.deleted)} deleted; {time.monotonic() - begun:.0f} s")
-    print(f"ok - {options.actions} actions, no difference; {run.sum} scrip as in the beginning")
+    bids = collections.Counter(bid.status for bid in economy.bids.values())
+    by_code = sum(bid.principal_id not in economy.principals for bid in economy.bids.values())
+    print(f"# bids: {', '.join(f'{status} {count}' for status, count in bids.most_common())}; {by_code} by code")
+    print(f"ok - {options.actions} actions, no difference; {run.sum} scrip as in the beginning, "
+          f"and {economy.minted} minted")
 
 
 main()

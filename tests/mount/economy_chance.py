@@ -5,13 +5,15 @@ from economy_model import RESOURCES, RULES
 
 ARTIFACTS_ABOUT = 300  # above, more are deleted than made
 NEST_ABOUT = 8  # levels that steps are made for; the kernel refuses before
+MINT_SHARE = 0.01  # of all actions ends an auction
 
 # Kinds of actions, and how often; `make_…` makes one.
 ACTIONS = {"transfer": 12, "transfer_quota": 6, "data": 10, "program": 6, "contract": 2, "update": 10, "edit": 7,
-           "delete": 7, "read": 9, "transfer_ownership": 6, "invoke": 25, "noop": 1}
+           "delete": 7, "read": 9, "transfer_ownership": 6, "invoke": 25, "noop": 1,
+           "tests": 4, "submit": 6, "cancel": 2, "resolve": 1}
 # The same of what a program is told to do; `step_…`.
-STEPS = {"pay": 20, "act": 30, "invoke": 22, "must": 6, "fail": 2, "try": 5, "own": 3, "balance": 3, "quota": 3,
-         "used": 3, "prices": 3, "content": 3, "who": 2}
+STEPS = {"pay": 20, "act": 30, "invoke": 22, "rue": 2, "must": 6, "fail": 2, "try": 5, "own": 3, "balance": 3,
+         "quota": 3, "used": 3, "prices": 3, "content": 3, "who": 2}
 WORDS = "scrip owes seven bread naïve market 日本 five until price".split()
 
 
@@ -58,6 +60,11 @@ class Chance:
         own = [artifact.id for artifact in self.economy.artifacts.values() if artifact.owner == who]
         return self.random.choice(own) if own and self.often(0.9) else self.artifact()
 
+    def own_program(self, who):
+        own = [artifact.id for artifact in self.economy.artifacts.values() if artifact.owner == who and
+               program_of(artifact) in PROGRAMS]
+        return self.random.choice(own) if own and self.often(0.9) else self.artifact()
+
     def named(self, among):
         """An artifact with one of these programs, if there is any."""
         found = [artifact.id for artifact in self.economy.artifacts.values() if program_of(artifact) in among]
@@ -75,8 +82,8 @@ class Chance:
 
     def anybody(self):
         if self.often(0.02):
-            return "nobody"
-        return self.principal() if self.often(0.8) else self.artifact()
+            return self.random.choice(("nobody", "mint"))
+        return self.principal() if self.often(0.93) else self.artifact()
 
     def amount(self, has):
         chance = self.random.random()
@@ -123,6 +130,9 @@ class Chance:
         if kind in ("update", "edit", "delete", "transfer_ownership") and self.often(0.8) and \
                 not any(artifact.owner == who for artifact in self.economy.artifacts.values()):
             kind = "data"  # he has nothing yet
+        if kind in ("tests", "submit") and self.often(0.8) and \
+                not any(artifact.owner == who and artifact.executable for artifact in self.economy.artifacts.values()):
+            kind = "program"
         return getattr(self, "make_" + kind)(who)
 
     def make_transfer(self, who):
@@ -189,9 +199,10 @@ class Chance:
         return {"action_type": "edit_artifact", "artifact_id": name, "old_string": old, "new_string": new}
 
     def make_delete(self, who):
-        """Seldom what has scrip, for that is lost to everybody."""
+        """Seldom what has scrip or artifacts, for they are lost to everybody."""
         name = self.artifact_for(who, "delete")
-        if self.economy.balance(name) > 20 and self.often(0.9):
+        has = self.economy.balance(name) > 20 or any(one.owner == name for one in self.economy.artifacts.values())
+        if has and self.often(0.97):
             return self.write(name, content=self.content())
         return {"action_type": "delete_artifact", "artifact_id": name}
 
@@ -216,6 +227,42 @@ class Chance:
 
     def make_noop(self, who):
         return {"action_type": "noop"}
+
+    # --- the mint ---
+
+    def make_tests(self, who):
+        name = self.own_program(who)
+        tests = [self.test(name) for _ in range(self.random.randint(0, 4))]
+        return {"action_type": "write_artifact", "artifact_id": name, "interface": {"tests": tests}}
+
+    def test(self, name):
+        """Mostly one that passes as long as nothing changes."""
+        artifact = self.economy.artifacts.get(name)
+        if artifact is None or self.often(0.03):
+            return 5
+        args = self.args(name, NEST_ABOUT - 2)
+        outcome = self.economy.tried(artifact, args)
+        result = outcome.data if outcome.ok and self.often(0.8) else self.random.choice((None, 5, [], ["ok"]))
+        return {"args": args, "result": result} | ({"method": "other"} if self.often(0.1) else {})
+
+    def make_submit(self, who):
+        bid = self.random.choice((1, 2, 5, 5, 10)) if self.often(0.5) else self.amount(self.economy.balance(who))
+        tested = [artifact.id for artifact in self.economy.artifacts.values()
+                  if artifact.owner == who and artifact.executable and artifact.tests]
+        name = self.random.choice(tested) if tested and self.often(0.7) else self.own_program(who)
+        return {"action_type": "submit_to_mint", "artifact_id": name, "bid": bid}
+
+    def make_cancel(self, who):
+        """Mostly one of his that waits, else any."""
+        bids = self.economy.bids
+        found = [name for name, bid in bids.items() if bid.status == "pending" and bid.principal_id == who]
+        if not found or self.often(0.2):
+            found = list(bids)[-20:] + ["mint_0"]
+        return {"action_type": "cancel_mint", "submission_id": self.random.choice(found)}
+
+    def make_resolve(self, who):
+        """Nobody may but the operator."""
+        return {"action_type": "resolve_mint"}
 
     # --- what a program is told to do ---
 
@@ -258,6 +305,9 @@ class Chance:
     def step_invoke(self, who, level):
         name = self.program(who)
         return name, self.args(name, level + 1)
+
+    def step_rue(self, who, level):
+        return self.own_program(who), self.amount(self.economy.balance(who))
 
     def step_must(self, who, level):
         return [self.step(who, level)]

@@ -15,6 +15,26 @@ list of what was before, so that a failure takes back what it has done and no mo
 (True, 20, 30)
 >>> e.act("alice", {"action_type": "write_artifact", "artifact_id": "y", "content": "123456"}).code
 'quota_exceeded'
+
+Of equal bids the earlier wins, and pays as much as the other; of what is left over when three share
+it, the first in order gets the most. One test of two passes: a score of 50, of which a tenth is minted.
+
+>>> e = Economy()
+>>> adder = {"action_type": "write_artifact", "code": "-- add", "interface": {"tests": [
+...     {"args": [2, 3], "result": 5}, {"args": [2, 3], "result": 6}]}}
+>>> for seq, who in enumerate(("bob", "al", "cy")):
+...     e.add_principal(who, 100, {})
+...     _ = e.act(who, adder | {"artifact_id": f"{who}-add"})
+...     _ = e.act(who, {"action_type": "submit_to_mint", "artifact_id": f"{who}-add", "bid": 32 - seq // 2}, seq)
+>>> e.act("bob", {"action_type": "resolve_mint"}).code
+'not_authorized'
+>>> _ = e.act("cy", {"action_type": "delete_artifact", "artifact_id": "cy-add"})
+>>> e.act("operator", {"action_type": "resolve_mint"}).data["distributed"]
+{'al': 12, 'cy': 10, 'operator': 10}
+>>> e.ledger
+{'operator': 10, 'bob': 73, 'mint': 0, 'al': 112, 'cy': 110}
+>>> e.minted, [bid.status for bid in e.bids.values()]
+(5, ['won', 'lost', 'void'])
 """
 import collections
 import json
@@ -24,12 +44,16 @@ from economy_code import LuaError, check_of, run_of
 RESOURCES = ("disk", "llm_budget", "llm_tokens")
 NESTED_MAX = 5  # invocations within an invocation
 DEPTH_MAX = 10  # of dependencies
+MINT = "mint"  # who holds what is bid, and tries what is to be scored
 RULES = ("freeware", "transferable_freeware", "self_owned", "private", "public")
 MISSING = object()
 
 Artifact = collections.namedtuple(
     "Artifact", "id order owner created_by charged_to access type content code executable "
-    "invoke_price read_price depends_on")
+    "invoke_price read_price depends_on tests")
+# What its cell tells; the last two of one that has won.
+Bid = collections.namedtuple("Bid", "artifact_id principal_id bid status price_paid scrip_minted",
+                             defaults=(None, None))
 # Who acts: `payer` began it all, `depth` is how many invocations are around.
 Actor = collections.namedtuple("Actor", "id payer depth")
 Outcome = collections.namedtuple("Outcome", "ok code data")
@@ -59,9 +83,11 @@ class Economy:
         self.used = {}  # principal: bytes of disk
         self.artifacts = {}
         self.deleted = {}  # id: by whom
+        self.bids = {}  # all that ever were, in their order
         self.invocations = collections.Counter()  # (artifact, invoker, error code or None)
         self.actions = 0  # what one action makes stands in the order of its names
         self.recorded = False  # was the last action?
+        self.record = {"seq": 0, "bids": 0}  # its number, and bids that it has made
         self.before = []  # (dictionary, key, value or MISSING)
         self.begun = []  # invocations of the action, [artifact, invoker, error code]
         self.deepest = 0
@@ -95,11 +121,12 @@ class Economy:
         for resource, quota in quotas.items():
             self.quotas[who, resource] = quota
 
-    def act(self, who, action):
-        """A principal acts."""
+    def act(self, who, action, seq=0):
+        """A principal acts; it will be this record."""
         self.before.clear()
         self.begun.clear()
         self.actions += 1
+        self.record.update(seq=seq, bids=0)
         self.recorded = action["action_type"] not in ("noop", "read_artifact")
         outcome = self.attempt(Actor(who, who, 0), action)
         self.invocations.update(map(tuple, self.begun))
@@ -109,6 +136,8 @@ class Economy:
         """It happens whole or not at all."""
         mark = len(self.before)
         try:
+            if actor.depth > 0 and actor.id in self.deleted:
+                raise Failed("deleted")  # code that has deleted its artifact acts no more
             outcome = Outcome(True, None, getattr(self, "act_" + action["action_type"])(actor, action))
         except Failed as failed:
             self.undo(mark)
@@ -203,8 +232,8 @@ class Economy:
         return None
 
     def price(self, actor, artifact, price):
-        """What the owner charges; nothing himself."""
-        return 0 if artifact.owner in (actor.id, actor.payer) else price
+        """What the owner charges; nothing himself, nor the mint."""
+        return 0 if artifact.owner in (actor.id, actor.payer) or actor.payer == MINT else price
 
     def act_read_artifact(self, actor, action):
         artifact = self.find(action["artifact_id"])
@@ -228,6 +257,8 @@ class Economy:
         name = action["artifact_id"]
         if name in self.deleted:
             raise Failed("deleted")
+        if name == MINT:
+            raise Failed("invalid_argument")
         if name in self.principals:
             raise Failed("already_exists")
         old = self.artifacts.get(name)
@@ -235,7 +266,7 @@ class Economy:
             self.permit(actor, old, "write")
         else:
             payer = self.charged(actor.id)
-            old = Artifact(name, None, actor.id, actor.id, payer, "freeware", "data", "", "", False, 0, 0, ())
+            old = Artifact(name, None, actor.id, actor.id, payer, "freeware", "data", "", "", False, 0, 0, (), [])
         new = self.written(old, action)
         self.check_dependencies(new)
         self.charge(new.charged_to, size(new) - size(old))
@@ -259,6 +290,8 @@ class Economy:
             prices["invoke_price"] = action["price"]
         if "depends_on" in action:
             fields["depends_on"] = tuple(action["depends_on"])
+        if "interface" in action:
+            fields["tests"] = action["interface"]["tests"]
         return old._replace(**fields, **prices)
 
     def check_dependencies(self, artifact):
@@ -340,3 +373,102 @@ class Economy:
         result = run_of(self, artifact, Actor(artifact.id, actor.payer, actor.depth + 1), actor.id, args)
         self.give(artifact.owner, price)
         return {"price_paid": price, "result": result}
+
+    # --- the mint ---
+
+    def act_submit_to_mint(self, actor, action):
+        if action["bid"] < 1:
+            raise Failed("invalid_argument")
+        artifact = self.find(action["artifact_id"])
+        if artifact.owner != actor.id:
+            raise Failed("not_authorized")
+        if not artifact.executable:
+            raise Failed("invalid_type")
+        self.take(actor.id, action["bid"])
+        self.give(MINT, action["bid"])
+        number = self.record["bids"]
+        self.put(self.record, "bids", number + 1)
+        name = f"mint_{self.record['seq']}" + (f".{number}" if number else "")
+        self.put(self.bids, name, Bid(artifact.id, actor.id, action["bid"], "pending"))
+        return {"submission_id": name}
+
+    def act_cancel_mint(self, actor, action):
+        name = action["submission_id"]
+        if name not in self.bids:
+            raise Failed("not_found")
+        bid = self.bids[name]
+        if bid.principal_id != actor.id:
+            raise Failed("not_authorized")
+        if bid.status != "pending":
+            raise Failed("no_change")
+        self.end_bid(name, "cancelled")
+        return {"submission_id": name, "refunded": bid.bid}
+
+    def end_bid(self, name, status, **fields):
+        """What was held is the bidder's again."""
+        bid = self.bids[name]
+        self.take(MINT, bid.bid)
+        self.give(bid.principal_id, bid.bid)
+        self.put(self.bids, name, bid._replace(status=status, **fields))
+
+    def stands(self, bid):
+        """Is the artifact what it was when it was submitted?"""
+        artifact = self.artifacts.get(bid.artifact_id)
+        return artifact is not None and artifact.executable and artifact.owner == bid.principal_id
+
+    def act_resolve_mint(self, actor, action):
+        if actor.id != "operator":
+            raise Failed("not_authorized")
+        pending = {name: bid for name, bid in self.bids.items() if bid.status == "pending"}
+        standing = [name for name, bid in pending.items() if self.stands(bid)]
+        self.recorded = len(pending) > 0
+        winner = max(standing, key=lambda name: pending[name].bid, default=None)  # the first of equals
+        others = [pending[name].bid for name in standing if name != winner]
+        won = self.reward(winner, max(others, default=1)) if winner else {
+            "artifact_id": None, "distributed": {}, "price_paid": 0, "score": 0, "scrip_minted": 0,
+            "winner_id": None, "winning_bid": 0}
+        for name in pending:
+            if name != winner:
+                self.end_bid(name, "lost" if name in standing else "void")
+        return won
+
+    def reward(self, name, price):
+        """The winner pays, the others share, and scrip is made."""
+        bid = self.bids[name]
+        score = self.score(self.artifacts[bid.artifact_id])
+        minted = score // 10
+        self.end_bid(name, "won", price_paid=price, scrip_minted=minted)
+        self.take(bid.principal_id, price)
+        others = sorted(who for who in self.principals if who != bid.principal_id)
+        shares = {who: price // len(others) for who in others}
+        shares[others[0]] += price % len(others)
+        for who, share in shares.items():
+            self.give(who, share)
+        self.give(bid.principal_id, minted)
+        self.minted += minted
+        return {"artifact_id": bid.artifact_id, "distributed": {who: share for who, share in shares.items() if share},
+                "price_paid": price, "score": score, "scrip_minted": minted, "winner_id": bid.principal_id,
+                "winning_bid": bid.bid}
+
+    def score(self, artifact):
+        """The part of its tests that passes."""
+        return 100 * sum(self.passes(artifact, test) for test in artifact.tests) // max(1, len(artifact.tests))
+
+    def passes(self, artifact, test):
+        if not isinstance(test, dict):
+            return False
+        outcome = self.tried(artifact, test.get("args", []))
+        return outcome.ok and json.dumps(outcome.data) == json.dumps(test.get("result"))
+
+    def tried(self, artifact, args):
+        """What the mint gets from it, whoever it is for; nothing of that stays, and no row tells of it."""
+        mark, begun = len(self.before), len(self.begun)
+        try:
+            return Outcome(True, None, self.run(Actor(MINT, MINT, 0), artifact, args)["result"])
+        except Failed as failed:
+            return Outcome(False, failed.args[0], None)
+        except LuaError:
+            return Outcome(False, "runtime_error", None)
+        finally:
+            self.undo(mark)
+            del self.begun[begun:]
