@@ -32,6 +32,9 @@ static int judge(struct wfs_judge *judge, const struct wfs_intent *intent,
 	struct wfs_rights *const rights =
 		sight ? wfs_authority_rights_of(authority, intent->principal) : NULL;
 
+	if (intent->effect == WFS_EFFECT_MINT_SCORE)
+		question.artifact =
+			json_string_value(json_object_get(intent->params, "artifact_id"));
 	ret_judgement->context = sight;
 	if (!rights)
 		return wfs_error_from_errno(

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "kernel/action/action.h"
 #include "kernel/base/json.h"
 
 void wfs_outcome_done(struct wfs_outcome *outcome)
@@ -113,6 +114,11 @@ static int refusal_init(struct wfs_outcome *outcome, const struct wfs_intent *in
 	return outcome_init(outcome, WFS_RECORD_DECISION, intent, "error", payload);
 }
 
+static const char *adapter_of(enum wfs_effect effect)
+{
+	return effect == WFS_EFFECT_MINT_SCORE ? WFS_MINT_ADAPTER : WFS_INTROSPECT_ADAPTER;
+}
+
 /* --- answers of the journal --- */
 
 static const char *text_in(const json_t *object, const char *name)
@@ -137,7 +143,7 @@ static int read_receipt(
 	json_t *const payload = json_object_get(body, "payload");
 
 	if (wfs_json_members(body, "", "adapter_id intent_id payload status", NULL) ||
-		strcmp(text_in(body, "adapter_id"), WFS_INTROSPECT_ADAPTER) != 0)
+		strcmp(text_in(body, "adapter_id"), adapter_of(intent->effect)) != 0)
 		return -EINVAL;
 	if (strcmp(status, "ok") == 0) {
 		if (wfs_effect_check_receipt(intent->effect, payload, NULL))
@@ -232,19 +238,30 @@ static int bound_payload(json_t **payload)
 	return small ? r : -ENOMEM;
 }
 
-static int introspect(struct wfs_world_answerer *self, const struct wfs_head *head,
+/* @ret_payload: of a failure that is an answer, what it tells; else NULL */
+static int adapt(struct wfs_world_answerer *self, const struct wfs_head *head,
 	const struct wfs_intent *intent, const struct wfs_introspect_filter *filter,
-	struct wfs_outcome *outcome, struct wfs_error *error)
+	json_t **ret_payload, struct wfs_error *error)
 {
 	const struct within within = {{open_within, filter}, self->world, head};
 	WFS_AUTO_JSON json_t *none = intent->params ? NULL : json_object();
+
+	if (intent->effect == WFS_EFFECT_MINT_SCORE)
+		return wfs_trace(action_score(intent->fold, intent->params, ret_payload, error));
+	return wfs_introspect(&within.introspector, intent->effect,
+		intent->params ? intent->params : none, ret_payload, error);
+}
+
+static int answer_allowed(struct wfs_world_answerer *self, const struct wfs_head *head,
+	const struct wfs_intent *intent, const struct wfs_introspect_filter *filter,
+	struct wfs_outcome *outcome, struct wfs_error *error)
+{
 	WFS_AUTO_JSON json_t *payload = NULL;
 	struct wfs_error reason = {0};
 	char id[WFS_HASH_TEXT_SIZE];
-	int r = wfs_introspect(&within.introspector, intent->effect,
-		intent->params ? intent->params : none, &payload, &reason);
+	int r = adapt(self, head, intent, filter, &payload, &reason);
 
-	if (!payload)
+	if (!payload && (!r || is_answer(r)))
 		r = -ENOMEM;
 	if (!r)
 		r = bound_payload(&payload);
@@ -257,7 +274,7 @@ static int introspect(struct wfs_world_answerer *self, const struct wfs_head *he
 	r = outcome_init(outcome, WFS_RECORD_RECEIPT, intent, status, payload);
 	if (!r)
 		r = write_taken(
-			json_pack("{s:s, s:s, s:O, s:s}", "adapter_id", WFS_INTROSPECT_ADAPTER,
+			json_pack("{s:s, s:s, s:O, s:s}", "adapter_id", adapter_of(intent->effect),
 				"intent_id", id, "payload", payload, "status", status),
 			&outcome->body);
 	return r;
@@ -298,7 +315,7 @@ static int answer_of_world(struct wfs_answerer *answerer, const struct wfs_head 
 
 	(void)seq;
 	if (!r)
-		r = introspect(self, head, intent, judgement.filter, &outcome, error);
+		r = answer_allowed(self, head, intent, judgement.filter, &outcome, error);
 	else if (r == -EACCES)
 		r = refuse(intent, &judgement, &outcome);
 	else

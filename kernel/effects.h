@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reducers ask for: from the item in a step's `effects` to the record of its answer.
+ * What reducers ask for: from the item in a step's `effects` to the record of its answer. The built-in
+ * reducer of the mint asks, too, for mint.score.
  *
  * Each effect is an `intent` record, and behind it stands its answer: a `receipt`, or a `decision`
  * when it was refused. The answer is folded into the cell that asked, as an event of the built-in
@@ -14,6 +15,8 @@
 
 #include "kernel/head.h"
 #include "kernel/introspect.h"
+
+struct wfs_fold;
 
 #define WFS_RECEIPT_SCHEMA "sys/Receipt@1"
 
@@ -30,6 +33,7 @@ struct wfs_intent {
 	const char *reducer;   /* which asked */
 	struct wfs_bytes key;  /* of the cell that asked */
 	struct wfs_hash id;
+	struct wfs_fold *fold; /* that asks; NULL: it was only read */
 };
 
 /* The answer to an intent. Plain value; wfs_outcome_done releases it. */

@@ -140,23 +140,23 @@ void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark)
 }
 
 /* The change of a cell by this record, if there is one: what it does twice is one version. */
-static struct fold_change *change_of(
-	const struct wfs_fold *fold, size_t record, const struct fold_cell *cell)
+static struct fold_change *change_of(const struct wfs_fold *fold, const struct fold_cell *cell)
 {
 	struct fold_change *last =
 		cell->change_end ? fold_change_at(fold, cell->change_end - 1) : NULL;
 
-	return last && last->record == record && fold_cell_at(fold, last->cell) == cell ? last
-											: NULL;
+	return last && last->record == fold->folding && fold_cell_at(fold, last->cell) == cell
+		? last
+		: NULL;
 }
 
 /* Keeps what the next change or reading of the cell takes the place of. */
-static int note_undo(struct wfs_fold *fold, size_t record, size_t cell_index)
+static int note_undo(struct wfs_fold *fold, size_t cell_index)
 {
 	struct fold_undo *const undo =
 		fold->mark_count ? fold_array_add(&fold->undos, sizeof(*undo)) : NULL;
 	const struct fold_cell *const cell = fold_cell_at(fold, cell_index);
-	const struct fold_change *const change = change_of(fold, record, cell);
+	const struct fold_change *const change = change_of(fold, cell);
 
 	if (!undo)
 		return fold->mark_count ? -ENOMEM : 0;
@@ -301,7 +301,7 @@ int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key
 
 	if (r || !fold_cell_at(fold, *ret_index)->live || fold_cell_at(fold, *ret_index)->loaded)
 		return wfs_trace(r);
-	if (*ret_index < count && note_undo(fold, 0, *ret_index))
+	if (*ret_index < count && note_undo(fold, *ret_index))
 		return fold_no_memory(error);
 	return wfs_trace(load_state(fold, fold_cell_at(fold, *ret_index), error));
 }
@@ -321,28 +321,28 @@ int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const cha
 
 /* --- changing --- */
 
-static struct fold_change *add_change(struct wfs_fold *fold, size_t record, size_t cell_index)
+static struct fold_change *add_change(struct wfs_fold *fold, size_t cell_index)
 {
 	struct fold_change *const added = fold_array_add(&fold->changes, sizeof(*added));
 
 	if (!added)
 		return NULL;
 	fold_cell_at(fold, cell_index)->change_end = fold->changes.count;
-	added->record = record;
+	added->record = fold->folding;
 	added->cell = cell_index;
 	return added;
 }
 
-static int change(struct wfs_fold *fold, size_t record, size_t cell_index,
-	const struct fold_change *state, struct wfs_error *error)
+static int change(struct wfs_fold *fold, size_t cell_index, const struct fold_change *state,
+	struct wfs_error *error)
 {
 	struct fold_cell *cell = fold_cell_at(fold, cell_index);
 
-	if (note_undo(fold, record, cell_index))
+	if (note_undo(fold, cell_index))
 		return fold_no_memory(error);
-	struct fold_change *noted = change_of(fold, record, cell);
+	struct fold_change *noted = change_of(fold, cell);
 	if (!noted)
-		noted = add_change(fold, record, cell_index);
+		noted = add_change(fold, cell_index);
 	if (!noted)
 		return fold_no_memory(error);
 	noted->live = cell->live = state->live;
@@ -352,8 +352,8 @@ static int change(struct wfs_fold *fold, size_t record, size_t cell_index,
 	return 0;
 }
 
-int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_bytes bytes,
-	struct wfs_error *error)
+int fold_set(
+	struct wfs_fold *fold, size_t cell_index, struct wfs_bytes bytes, struct wfs_error *error)
 {
 	const struct fold_cell *cell = fold_cell_at(fold, cell_index);
 	struct fold_change state = {.live = true, .hash = wfs_hash_of(bytes.data, bytes.size)};
@@ -363,27 +363,26 @@ int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs
 	int r = fold_add_text(fold, bytes, &state.state, error);
 	if (r)
 		return wfs_trace(r);
-	return wfs_trace(change(fold, record, cell_index, &state, error));
+	return wfs_trace(change(fold, cell_index, &state, error));
 }
 
-int fold_set_document(struct wfs_fold *fold, size_t record, size_t cell_index,
-	const json_t *document, struct wfs_error *error)
+int fold_set_document(
+	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error)
 {
 	wfs_buffer_reset(&fold->scratch);
 	wfs_json_write_document(document, &fold->scratch);
 	if (wfs_buffer_check(&fold->scratch))
 		return fold_no_memory(error);
-	return wfs_trace(
-		fold_set(fold, record, cell_index, wfs_buffer_bytes(&fold->scratch), error));
+	return wfs_trace(fold_set(fold, cell_index, wfs_buffer_bytes(&fold->scratch), error));
 }
 
-int fold_delete(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error)
+int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error)
 {
 	const struct fold_change state = {.live = false};
 
 	if (!fold_cell_at(fold, cell_index)->live)
 		return 0;
-	return wfs_trace(change(fold, record, cell_index, &state, error));
+	return wfs_trace(change(fold, cell_index, &state, error));
 }
 
 static int compare_changes(const void *a, const void *b, void *context)

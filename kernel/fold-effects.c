@@ -32,7 +32,22 @@ void fold_asks_clear(struct wfs_fold *fold)
 	fold->unanswered = false;
 }
 
-int fold_ask_all(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error)
+int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size_t cell_index,
+	struct wfs_error *error)
+{
+	struct fold_ask *const ask = fold_array_add(&fold->asks, sizeof(*ask));
+
+	if (!ask)
+		return fold_no_memory(error);
+	ask->effect = effect;
+	ask->params = json_incref(params);
+	ask->record = fold->folding;
+	ask->cell = cell_index;
+	ask->index = fold_record_at(fold, fold->folding)->ask_count++;
+	return 0;
+}
+
+int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error)
 {
 	const struct wfs_reducer_definition *reducer =
 		fold_reducer_of(fold, fold_cell_at(fold, cell_index));
@@ -49,14 +64,9 @@ int fold_ask_all(struct wfs_fold *fold, size_t record, size_t cell_index, struct
 		if (fold->asks.count == WFS_EFFECTS_MAX)
 			return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 				"the event asked for more than %d effects", WFS_EFFECTS_MAX);
-		struct fold_ask *ask = fold_array_add(&fold->asks, sizeof(*ask));
-		if (!ask)
-			return fold_no_memory(error);
-		ask->effect = intent.effect;
-		ask->params = json_incref((json_t *)intent.params);
-		ask->record = record;
-		ask->cell = cell_index;
-		ask->index = fold_record_at(fold, record)->ask_count++;
+		r = fold_ask(fold, intent.effect, (json_t *)intent.params, cell_index, error);
+		if (r)
+			return wfs_trace(r);
 	}
 	return 0;
 }
@@ -92,7 +102,7 @@ static int add_answer(struct wfs_fold *fold, const struct fold_ask *ask, size_t 
 	return 0;
 }
 
-static struct wfs_intent intent_of(const struct wfs_fold *fold, const struct fold_ask *ask)
+static struct wfs_intent intent_of(struct wfs_fold *fold, const struct fold_ask *ask)
 {
 	const struct fold_cell *cell = fold_cell_at(fold, ask->cell);
 
@@ -103,6 +113,7 @@ static struct wfs_intent intent_of(const struct wfs_fold *fold, const struct fol
 		.reducer = fold_reducer_of(fold, cell)->name,
 		.key = fold_bytes(fold, cell->key),
 		.id = wfs_intent_id(fold->head->height + ask->record, ask->index),
+		.fold = fold,
 	};
 }
 
@@ -136,6 +147,7 @@ static int answer_one(struct wfs_fold *fold, const struct fold_ask *ask, struct 
 	if (wfs_intent_write(&intent, &fold->scratch))
 		return fold_no_memory(error);
 	int r = add_record(fold, WFS_RECORD_INTENT, ask->record, NULL, error);
+	fold->folding = index + 1; /* who answers may compute in the fold, and take that back */
 	if (!r)
 		r = get_answer(fold, ask, fold->head->height + index + 1, &answer, error);
 	fold->unanswered = r > 0;

@@ -107,6 +107,7 @@ struct wfs_fold {
 	size_t slot_count;             /* a power of two, more than twice the cells; or 0 */
 	struct fold_array changes;     /* struct fold_change; those of one record are adjacent */
 	struct fold_array records;     /* struct fold_record */
+	size_t folding;                /* index of the record that changes are made by */
 	struct fold_array undos;       /* struct fold_undo; while there are marks */
 	size_t mark_count;             /* that have not ended */
 	struct fold_array asks;        /* struct fold_ask */
@@ -174,12 +175,13 @@ int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key
 /** fold_forget_cells() - drop the entries behind the first @count, which nothing has changed. */
 void fold_forget_cells(struct wfs_fold *fold, size_t count);
 
-/** fold_set() - record @record gives a cell this state; the bytes that it has change nothing. */
-int fold_set(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_bytes bytes,
-	struct wfs_error *error);
+/** fold_set() - the record that is folded gives a cell this state; the bytes that it has change
+ *  nothing. */
+int fold_set(
+	struct wfs_fold *fold, size_t cell_index, struct wfs_bytes bytes, struct wfs_error *error);
 
-/** fold_delete() - record @record deletes a cell. */
-int fold_delete(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error);
+/** fold_delete() - it deletes a cell. */
+int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
 /** fold_touch_unread() - the same, for who does not look at its state, which is not read. */
 int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
@@ -190,9 +192,9 @@ int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_by
 int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	size_t *ret_index, json_t **ret_document, struct wfs_error *error);
 
-/** fold_set_document() - record @record gives a cell this state. */
-int fold_set_document(struct wfs_fold *fold, size_t record, size_t cell_index,
-	const json_t *document, struct wfs_error *error);
+/** fold_set_document() - the same with a document. */
+int fold_set_document(
+	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error);
 
 /**
  * fold_mark() - from here on what is changed can be taken back
@@ -226,8 +228,13 @@ int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 
 /* --- fold-effects.c --- */
 
-/** fold_ask_all() - keep what the step of record @record in this cell asked for. */
-int fold_ask_all(struct wfs_fold *fold, size_t record, size_t cell_index, struct wfs_error *error);
+/** fold_ask() - the record that is folded asks for an effect; the answer is folded into this cell.
+ *  @params: a reference is kept; NULL: none */
+int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size_t cell_index,
+	struct wfs_error *error);
+
+/** fold_ask_all() - keep what a step in this cell asked for. */
+int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
 /** fold_answer_asks() - make the records of what was asked for and has none yet. */
 int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);

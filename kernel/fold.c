@@ -216,12 +216,12 @@ static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const j
 	if (r)
 		return wfs_trace(r);
 	r = fold->result.deleted
-		? fold_delete(fold, record, cell_index, error)
-		: fold_set(fold, record, cell_index, wfs_buffer_bytes(&fold->result.state), error);
+		? fold_delete(fold, cell_index, error)
+		: fold_set(fold, cell_index, wfs_buffer_bytes(&fold->result.state), error);
 	if (r)
 		return wfs_trace(r);
 	r = queue_all_derived(fold, reducer, record, error);
-	return wfs_trace(r ? r : fold_ask_all(fold, record, cell_index, error));
+	return wfs_trace(r ? r : fold_ask_all(fold, cell_index, error));
 }
 
 static int key_for_route(struct wfs_fold *fold, const struct wfs_route *route, const json_t *value,
@@ -365,8 +365,10 @@ static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *e
 		return wfs_trace(fold_event(fold, index, error));
 	if (record->kind == WFS_RECORD_INTENT)
 		return 0; /* its answer is what changes something */
-	return wfs_trace(
-		step(fold, index, record->cell, json_object_get(record->derived, "value"), error));
+	const json_t *const answer = json_object_get(record->derived, "value");
+	return wfs_trace(fold_reducer_of(fold, fold_cell_at(fold, record->cell))->builtin
+			? action_fold_answer(fold, record->cell, answer, error)
+			: step(fold, index, record->cell, answer, error));
 }
 
 static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
@@ -374,6 +376,7 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 	const size_t first_change = fold->changes.count;
 	int r = 0;
 
+	fold->folding = index;
 	if (index == 0 && fold->input.charge)
 		r = grants_fold_charge(fold, fold->input.charge, error);
 	if (!r)

@@ -103,7 +103,7 @@ static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const c
 	int r = fold_touch_unread(
 		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell_index, error);
 
-	return wfs_trace(r ? r : fold_set_document(fold, 0, cell_index, document, error));
+	return wfs_trace(r ? r : fold_set_document(fold, cell_index, document, error));
 }
 
 int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error)
@@ -354,7 +354,7 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 			continue;
 		r = fold_touch_unread(fold, reducer, wfs_bytes_text(name), &cell_index, error);
 		if (!r)
-			r = fold_delete(fold, 0, cell_index, error);
+			r = fold_delete(fold, cell_index, error);
 		if (!r &&
 			(json_object_set_new(removed, name, json_true()) < 0 ||
 				(children && json_array_extend(names, children) < 0)))
@@ -467,7 +467,7 @@ static int count_call(struct wfs_fold *fold, const char *name, size_t cell_index
 		json_integer_set(json_object_get(used, "calls"),
 			json_integer_value(json_object_get(used, "calls")) + 1) < 0)
 		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(fold, 0, cell_index, grant, error));
+	return wfs_trace(fold_set_document(fold, cell_index, grant, error));
 }
 
 int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error)

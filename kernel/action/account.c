@@ -53,7 +53,7 @@ int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wf
 	WFS_AUTO_JSON json_t *document = json_pack("{s:I}", "scrip", (json_int_t)sum);
 	if (!document)
 		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(fold, 0, cell, document, error));
+	return wfs_trace(fold_set_document(fold, cell, document, error));
 }
 
 int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
@@ -123,7 +123,7 @@ static int set_number(struct wfs_fold *fold, const struct resources *resources, 
 {
 	if (json_object_set_new(resources->one, member, json_integer(value)) < 0)
 		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(fold, 0, resources->cell, resources->document, error));
+	return wfs_trace(fold_set_document(fold, resources->cell, resources->document, error));
 }
 
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
@@ -195,7 +195,7 @@ static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const c
 	int r = fold_touch_unread(
 		fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
 
-	return wfs_trace(r ? r : fold_set_document(fold, 0, cell, document, error));
+	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
 }
 
 int account_open(

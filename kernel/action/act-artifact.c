@@ -193,7 +193,7 @@ static int bury(struct act *act, const char *id, struct wfs_error *error)
 
 	if (!deleted)
 		return fold_no_memory(error);
-	return wfs_trace(r ? r : fold_set_document(act->fold, 0, cell, deleted, error));
+	return wfs_trace(r ? r : fold_set_document(act->fold, cell, deleted, error));
 }
 
 static int delete_cell(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
@@ -202,7 +202,7 @@ static int delete_cell(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, 
 	size_t cell;
 	int r = fold_touch(fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
 
-	return wfs_trace(r ? r : fold_delete(fold, 0, cell, error));
+	return wfs_trace(r ? r : fold_delete(fold, cell, error));
 }
 
 int act_action_delete_artifact(struct act *act, struct wfs_error *error)

@@ -242,11 +242,8 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 	outcome->result = json_object();
 	if (!outcome->result || add_nest(act, outcome->result) < 0 ||
 		(act->price_paid > 0 &&
-			json_object_set_new(outcome->result, "price_paid",
-				json_integer(act->price_paid)) < 0) ||
-		(act->scrip_minted > 0 &&
-			json_object_set_new(outcome->result, "scrip_minted",
-				json_integer(act->scrip_minted)) < 0))
+			json_object_set_new(
+				outcome->result, "price_paid", json_integer(act->price_paid)) < 0))
 		return fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
@@ -254,24 +251,10 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 	return outcome->answer ? 0 : fold_no_memory(error);
 }
 
-static void nest_done(struct nest *nest)
-{
-	json_decref(nest->result);
-	json_decref(nest->nested);
-	json_decref(nest->stopped_checks);
-	authors_done(nest);
-}
-
 int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 {
 	struct wfs_action_recorded *const recorded = fold->input.recorded;
-	WFS_CLEANUP(nest_done)
-	struct nest nest = {
-		.result = json_object(),
-		.nested = json_array(),
-		.stopped_checks = json_object(),
-		.recorded = recorded ? recorded->result : NULL,
-	};
+	NEST_AUTO struct nest nest = {.result = NULL};
 	ACT_AUTO struct act act = {
 		.fold = fold,
 		.actor = fold->input.principal,
@@ -282,9 +265,9 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 
 	fold->budget.instructions = action_instructions(fold);
 	fold->outcome.action = json_object();
-	int r = nest.result && nest.nested && nest.stopped_checks
-		? run(&act, fold->input.action, fold->outcome.action, error)
-		: fold_no_memory(error);
+	int r = nest_init(&nest, recorded ? recorded->result : NULL)
+		? fold_no_memory(error)
+		: run(&act, fold->input.action, fold->outcome.action, error);
 	return wfs_trace(set_outcome(&act, r, error));
 }
 

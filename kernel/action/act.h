@@ -39,7 +39,6 @@ struct act {
 	json_t *data;       /* owned; NULL: null */
 	json_t *details;    /* of a refusal; owned, may be NULL */
 	int64_t price_paid; /* -1: it has none */
-	int64_t scrip_minted;
 	bool unrecorded;    /* it only read */
 	bool refused_again; /* as its record tells; nothing was computed */
 };

@@ -26,6 +26,8 @@
 #include "kernel/fold.h"
 #include "kernel/manifest/effect.h"
 
+#define WFS_MINT_ADAPTER "kernel.mint" /* adapter_id of the receipts of mint.score */
+
 struct action_programs;
 
 enum {
@@ -91,3 +93,23 @@ void action_programs_free(struct action_programs *programs);
 
 /** action_fold() - does it, or changes nothing, into fold->outcome. */
 int action_fold(struct wfs_fold *fold, struct wfs_error *error);
+
+/**
+ * action_fold_answer() - fold the answer to what the action of record 0 has asked for
+ * @cell_index: that asked
+ * @event: of sys/Receipt@1
+ */
+int action_fold_answer(
+	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
+
+/* --- for kernel/effects.c --- */
+
+/**
+ * action_score() - the adapter of mint.score: the artifact's own tests, `interface.tests`
+ * An array of {args?, method?, result?}. Each is an invocation by the mint, which pays for nothing and
+ * of which nothing stays; it passes when it gives `result`. The score is the part of them that pass.
+ * @ret_payload: the receipt; caller owns it
+ * Return: 0, or -errno, which fails the request.
+ */
+int action_score(
+	struct wfs_fold *fold, const json_t *params, json_t **ret_payload, struct wfs_error *error);

@@ -77,7 +77,7 @@ int artifact_get(struct wfs_fold *fold, const char *id, struct artifact *ret_art
 
 int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error)
 {
-	return wfs_trace(fold_set_document(fold, 0, artifact->cell, artifact->document, error));
+	return wfs_trace(fold_set_document(fold, artifact->cell, artifact->document, error));
 }
 
 int64_t artifact_number(const struct artifact *artifact, const char *member)
@@ -144,8 +144,8 @@ int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, c
 	if (r)
 		return wfs_trace(r);
 	return wfs_trace(bytes.size == 0 && reducer == WFS_BUILTIN_CODE
-			? fold_delete(fold, 0, cell, error)
-			: fold_set(fold, 0, cell, bytes, error));
+			? fold_delete(fold, cell, error)
+			: fold_set(fold, cell, bytes, error));
 }
 
 json_t *wfs_artifact_row(const json_t *state)

@@ -168,7 +168,26 @@ static int keep_record(struct act *act, const struct running *running, int64_t d
 		return fold_no_memory(error);
 	int r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_INVOCATION),
 		wfs_bytes_text(key), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(act->fold, 0, cell, document, error));
+	return wfs_trace(r ? r : fold_set_document(act->fold, cell, document, error));
+}
+
+int nest_init(struct nest *nest, const json_t *recorded)
+{
+	*nest = (struct nest){
+		.result = json_object(),
+		.nested = json_array(),
+		.recorded = recorded,
+		.stopped_checks = json_object(),
+	};
+	return nest->result && nest->nested && nest->stopped_checks ? 0 : -ENOMEM;
+}
+
+void nest_done(struct nest *nest)
+{
+	json_decref(nest->result);
+	json_decref(nest->nested);
+	json_decref(nest->stopped_checks);
+	authors_done(nest);
 }
 
 void nest_forget_checks(struct nest *nest, size_t count)

@@ -34,6 +34,11 @@ struct nest {
 	size_t rights_capacity;
 };
 
+/** nest_init() - @recorded: see there. Return: 0, or -ENOMEM; nest_done in any case. */
+int nest_init(struct nest *nest, const json_t *recorded);
+void nest_done(struct nest *nest);
+#define NEST_AUTO WFS_CLEANUP(nest_done)
+
 /** nest_forget_checks() - those from number @count on. */
 void nest_forget_checks(struct nest *nest, size_t count);
 

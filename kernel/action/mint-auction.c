@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of an auction.
+ * The end of an auction: who has won pays, and the others share; then a score is asked for.
  *
  * There may be many bids and many principals, and the fold holds a bounded number of bytes: so bids
  * are read beside it, and what somebody is given is added up before the account is touched, once.
@@ -30,8 +30,7 @@ struct auction {
 	uint64_t winner_cell;   /* 0: none */
 	int64_t second;         /* the second highest amount that stands, 0: there is none */
 	int64_t price;
-	struct mint_score score;
-	int64_t minted;
+	size_t winner_index; /* of its cell in the fold, once it has ended */
 	json_t *credits;     /* {id: amount} that each account is given; owned */
 	json_t *distributed; /* {id: amount}, the part of it that is of the price; owned */
 };
@@ -167,13 +166,13 @@ static int collect(struct auction *auction, struct wfs_error *error)
 
 /* --- what becomes of them --- */
 
-static int tell_winner(const struct auction *auction, json_t *document, struct wfs_error *error)
+static int tell_winner(
+	struct auction *auction, size_t cell, json_t *document, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *won = json_pack("{s:I, s:I, s:s, s:I}", "price_paid",
-		(json_int_t)auction->price, "score", (json_int_t)auction->score.score,
-		"score_reason", auction->score.reason, "scrip_minted", (json_int_t)auction->minted);
-
-	return !won || json_object_update(document, won) < 0 ? fold_no_memory(error) : 0;
+	auction->winner_index = cell;
+	return json_object_set_new(document, "price_paid", json_integer(auction->price)) < 0
+		? fold_no_memory(error)
+		: 0;
 }
 
 static int end_bid(struct auction *auction, const struct entry *entry, struct wfs_error *error)
@@ -190,7 +189,7 @@ static int end_bid(struct auction *auction, const struct entry *entry, struct wf
 		r = fold_touch_unread(
 			fold, fold_builtin(fold, WFS_BUILTIN_MINT), row.key, &cell, error);
 	if (!r && won)
-		r = tell_winner(auction, bid.document, error);
+		r = tell_winner(auction, cell, bid.document, error);
 	if (!r)
 		r = mint_bid_end(auction->act, &bid, status, cell, error);
 	if (!r)
@@ -270,20 +269,6 @@ static int distribute(struct auction *auction, struct wfs_error *error)
 
 /* --- all of it --- */
 
-/* Scores before anything changes: that is the world that the tests see. */
-static int reward(struct auction *auction, struct wfs_error *error)
-{
-	int r = mint_score(auction->act, auction->winner.artifact_id, &auction->score, error);
-
-	if (r)
-		return wfs_trace(r);
-	auction->minted = auction->score.score / MINT_SCORE_OF_ONE_SCRIP;
-	r = distribute(auction, error);
-	return wfs_trace(
-		r ? r
-		  : add_amount(auction->credits, auction->winner.bidder, auction->minted, error));
-}
-
 static int pay(struct auction *auction, struct wfs_error *error)
 {
 	struct wfs_fold *const fold = auction->act->fold;
@@ -302,28 +287,37 @@ static int pay(struct auction *auction, struct wfs_error *error)
 	return 0;
 }
 
+/* What is made of it is told by the answer. */
+static int ask_for_score(const struct auction *auction, struct wfs_error *error)
+{
+	struct wfs_fold *const fold = auction->act->fold;
+	const struct wfs_bytes key =
+		fold_bytes(fold, fold_cell_at(fold, auction->winner_index)->key);
+	WFS_AUTO_JSON json_t *params = json_pack("{s:s, s:s%}", "artifact_id",
+		auction->winner.artifact_id, "submission_id", key.data, key.size);
+
+	return params ? wfs_trace(fold_ask(
+				fold, WFS_EFFECT_MINT_SCORE, params, auction->winner_index, error))
+		      : fold_no_memory(error);
+}
+
 static int answer(const struct auction *auction, struct wfs_error *error)
 {
 	const bool won = auction->winner.amount > 0;
 	struct act *const act = auction->act;
 
 	if (won)
-		snprintf(act->message, sizeof(act->message),
-			"'%s' won with %s and paid %" PRId64 "; score %" PRId64 ", %" PRId64
-			" scrip minted",
-			auction->winner.bidder, auction->winner.artifact_id, auction->price,
-			auction->score.score, auction->minted);
+		snprintf(act->message, sizeof(act->message), "'%s' won with %s and paid %" PRId64,
+			auction->winner.bidder, auction->winner.artifact_id, auction->price);
 	else
 		snprintf(act->message, sizeof(act->message), "No submissions%s",
 			auction->count > 0 ? " that stand: all were given back" : "");
 	act->price_paid = won ? auction->price : 0;
-	act->scrip_minted = auction->minted;
 	act->unrecorded = auction->count == 0;
-	act->data = json_pack("{s:s?, s:O, s:I, s:I, s:s?, s:I, s:s?, s:I}", "artifact_id",
+	act->data = json_pack("{s:s?, s:O, s:I, s:i, s:n, s:i, s:s?, s:I}", "artifact_id",
 		auction->winner.artifact_id, "distributed", auction->distributed, "price_paid",
-		(json_int_t)act->price_paid, "score", (json_int_t)auction->score.score,
-		"score_reason", won ? auction->score.reason : NULL, "scrip_minted",
-		(json_int_t)auction->minted, "winner_id", auction->winner.bidder, "winning_bid",
+		(json_int_t)act->price_paid, "score", 0, "score_reason", "scrip_minted", 0,
+		"winner_id", auction->winner.bidder, "winning_bid",
 		(json_int_t)auction->winner.amount);
 	return act->data ? 0 : fold_no_memory(error);
 }
@@ -343,10 +337,12 @@ int act_action_resolve_mint(struct act *act, struct wfs_error *error)
 		return fold_no_memory(error);
 	r = collect(&auction, error);
 	if (!r && auction.winner.amount > 0)
-		r = reward(&auction, error);
+		r = distribute(&auction, error);
 	for (size_t i = 0; !r && i < auction.count; i++)
 		r = end_bid(&auction, &auction.entries[i], error);
 	if (!r && auction.count > 0)
 		r = pay(&auction, error);
+	if (!r && auction.winner.amount > 0)
+		r = ask_for_score(&auction, error);
 	return wfs_trace(r ? r : answer(&auction, error));
 }

@@ -43,7 +43,7 @@ int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status
 		json_object_set_new(
 			bid->document, "resolved_at", json_integer(act->fold->input.at_ns)) < 0)
 		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(act->fold, 0, cell, bid->document, error));
+	return wfs_trace(fold_set_document(act->fold, cell, bid->document, error));
 }
 
 /* --- submitting --- */
@@ -101,7 +101,7 @@ static int keep_bid(struct act *act, const char *submission_id, struct wfs_error
 		return fold_no_memory(error);
 	int r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_MINT),
 		wfs_bytes_text(submission_id), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(act->fold, 0, cell, document, error));
+	return wfs_trace(r ? r : fold_set_document(act->fold, cell, document, error));
 }
 
 int act_action_submit_to_mint(struct act *act, struct wfs_error *error)

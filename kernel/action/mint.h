@@ -6,8 +6,11 @@
  * auction ends: the highest bid wins, the others are given back. A bid is a cell of sys.mint, key
  * submission id:
  *   {artifact_id, bid, principal_id, status, submission_id, submitted_at, resolved_at?}
- * status: pending, cancelled, void (the artifact was not what it was submitted as), lost, or won:
- * then with {price_paid, score, score_reason, scrip_minted}.
+ * status: pending, cancelled, void (the artifact was not what it was submitted as), lost, or won: then
+ * with {price_paid}, and behind the answer to mint.score with {score, score_reason, scrip_minted}.
+ *
+ * The record of resolve_mint ends the auction and asks for mint.score; a receipt makes scrip, and a
+ * decision against it makes none. So the sum of all scrip changes by the record of a receipt alone.
  * Source: spec 4, "Ledger, quotas, mint".
  */
 #pragma once
@@ -35,19 +38,4 @@ int mint_bid_of(json_t *document, struct mint_bid *ret_bid, struct wfs_error *er
 
 /** mint_bid_end() - store it with this status. @cell: its cell in the fold */
 int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status, size_t cell,
-	struct wfs_error *error);
-
-/* What an artifact is worth, and why. Plain value. */
-struct mint_score {
-	int64_t score; /* 0 to MINT_SCORE_MAX */
-	char reason[160];
-};
-
-/**
- * mint_score() - score an executable artifact
- * The one place that knows how: by the tests that it declares itself, `interface.tests`, an array of
- * {args?, method?, result?}. Each is an invocation by the mint, which pays for nothing and of which
- * nothing stays; it passes when it gives `result`. The score is the part of them that pass.
- */
-int mint_score(struct act *act, const char *artifact_id, struct mint_score *ret_score,
 	struct wfs_error *error);

@@ -145,6 +145,12 @@ static const struct wfs_shape_member action[] = {
 	{NULL},
 };
 
+static const struct wfs_shape_member mint_score[] = {
+	NEED("reason", TEXT),
+	NEED("score", NAT),
+	{NULL},
+};
+
 static const struct wfs_shape_member world_snapshot[] = {
 	NEED("height", NAT),
 	NEED("seqs", &nats),

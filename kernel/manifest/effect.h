@@ -132,11 +132,15 @@
 
 #define WFS_PARAMS_RESOLVE_MINT(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
 
+#define WFS_PARAMS_MINT_SCORE(P, effect)                             \
+	P(effect, TEXT, artifact_id, REQUIRED, "what was submitted") \
+	P(effect, TEXT, submission_id, REQUIRED, "the bid that has won")
+
 /*
  * X(constant, member of struct wfs_params, effect kind, type of the capability that covers it,
  *   who may ask for it, shape of the receipt, params, what it does)
  * Who: `both` plans and reducers, or only plans (`plan-only`, in the seed's words). What reducers may
- * ask for is answered within the kernel.
+ * ask for, and mint.score, which an action asks for, is answered within the kernel.
  */
 #define WFS_ACTION(X, constant, name, cap_type, help)                                       \
 	X(ACTION_##constant, action_##name, "action." #name, cap_type, "plan-only", action, \
@@ -178,6 +182,8 @@
 	X(EVENT_EMIT, event_emit, "event.emit", "act", "plan-only", event_emit, WFS_PARAMS_EVENT,  \
 		"send an event")                                                                   \
 	WFS_ACTIONS(X)                                                                             \
+	X(MINT_SCORE, mint_score, "mint.score", "admin", "plan-only", mint_score,                  \
+		WFS_PARAMS_MINT_SCORE, "score what has won an auction of the mint")                \
 	X(WORLD_SNAPSHOT, world_snapshot, "world.snapshot", "admin", "plan-only", world_snapshot,  \
 		WFS_PARAMS_NONE, "record a snapshot")                                              \
 	X(WORLD_GC, world_gc, "world.gc", "admin", "plan-only", world_gc, WFS_PARAMS_GC,           \

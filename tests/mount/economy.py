@@ -159,7 +159,7 @@ class Run:
             who, action = "operator", {"action_type": "resolve_mint"}
         outcome = self.economy.act(who, action, self.height)
         self.outcomes[action["action_type"], outcome.code] += 1
-        self.height += self.economy.recorded
+        self.height += self.economy.records
         self.ask(who, "invoke", {"action": action}, outcome)
 
     # --- comparing everything ---
@@ -256,11 +256,12 @@ class Run:
         self.expect("what records say was minted", self.economy.minted, self.minted)
 
     def read_records(self):
-        """What each new one says that it has minted."""
+        """A tenth of each new score is made."""
         while self.read_to < self.height:
             page = self.connection.call("journal-read", **{"from": self.read_to, "limit": 1000})
             for record in page["records"]:
-                self.minted += record["body"].get("result", {}).get("scrip_minted", 0)
+                if record["kind"] == "receipt":
+                    self.minted += record["body"]["payload"]["score"] // 10
             self.read_to = page["records"][-1]["seq"] + 1
 
 

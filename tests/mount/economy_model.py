@@ -86,7 +86,7 @@ class Economy:
         self.bids = {}  # all that ever were, in their order
         self.invocations = collections.Counter()  # (artifact, invoker, error code or None)
         self.actions = 0  # what one action makes stands in the order of its names
-        self.recorded = False  # was the last action?
+        self.records = 0  # of the last action
         self.record = {"seq": 0, "bids": 0}  # its number, and bids that it has made
         self.before = []  # (dictionary, key, value or MISSING)
         self.begun = []  # invocations of the action, [artifact, invoker, error code]
@@ -127,7 +127,7 @@ class Economy:
         self.begun.clear()
         self.actions += 1
         self.record.update(seq=seq, bids=0)
-        self.recorded = action["action_type"] not in ("noop", "read_artifact")
+        self.records = 0 if action["action_type"] in ("noop", "read_artifact") else 1
         outcome = self.attempt(Actor(who, who, 0), action)
         self.invocations.update(map(tuple, self.begun))
         return outcome
@@ -239,7 +239,7 @@ class Economy:
         artifact = self.find(action["artifact_id"])
         self.permit(actor, artifact, "read")
         price = self.price(actor, artifact, artifact.read_price)
-        self.recorded = self.recorded or price > 0
+        self.records = max(self.records, price > 0)
         self.take(actor.payer, price)
         self.give(artifact.owner, price)
         return {"content": artifact.content, "owner": artifact.owner, "read_price_paid": price}
@@ -421,30 +421,31 @@ class Economy:
             raise Failed("not_authorized")
         pending = {name: bid for name, bid in self.bids.items() if bid.status == "pending"}
         standing = [name for name, bid in pending.items() if self.stands(bid)]
-        self.recorded = len(pending) > 0
         winner = max(standing, key=lambda name: pending[name].bid, default=None)  # the first of equals
-        others = [pending[name].bid for name in standing if name != winner]
-        won = self.reward(winner, max(others, default=1)) if winner else {
-            "artifact_id": None, "distributed": {}, "price_paid": 0, "score": 0, "scrip_minted": 0,
-            "winner_id": None, "winning_bid": 0}
         for name in pending:
             if name != winner:
                 self.end_bid(name, "lost" if name in standing else "void")
-        return won
+        if winner is None:
+            self.records = 1 if pending else 0
+            return {"artifact_id": None, "distributed": {}, "price_paid": 0, "score": 0, "scrip_minted": 0,
+                    "winner_id": None, "winning_bid": 0}
+        self.records = 3  # with what it asks for, and the answer
+        return self.reward(winner, max((pending[name].bid for name in standing if name != winner), default=1))
 
     def reward(self, name, price):
-        """The winner pays, the others share, and scrip is made."""
+        """The winner pays, the others share; then it is scored, and scrip is made."""
         bid = self.bids[name]
-        score = self.score(self.artifacts[bid.artifact_id])
-        minted = score // 10
-        self.end_bid(name, "won", price_paid=price, scrip_minted=minted)
+        self.end_bid(name, "won", price_paid=price)
         self.take(bid.principal_id, price)
         others = sorted(who for who in self.principals if who != bid.principal_id)
         shares = {who: price // len(others) for who in others}
         shares[others[0]] += price % len(others)
         for who, share in shares.items():
             self.give(who, share)
+        score = self.score(self.artifacts[bid.artifact_id])
+        minted = score // 10
         self.give(bid.principal_id, minted)
+        self.put(self.bids, name, self.bids[name]._replace(scrip_minted=minted))
         self.minted += minted
         return {"artifact_id": bid.artifact_id, "distributed": {who: share for who, share in shares.items() if share},
                 "price_paid": price, "score": score, "scrip_minted": minted, "winner_id": bid.principal_id,

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mint: bids, auctions, scores; each as sent, and folded again. */
+#include <inttypes.h>
+
 #include "tests/unit/action-fixture.h"
+#include "tests/unit/asking-fixture.h"
 #include "tests/unit/cells-fixture.h"
+#include "tests/unit/tamper.h"
 
 #include "kernel/manifest/grant.h"
 
@@ -18,6 +22,25 @@
 #define NOBODY_WON                                                                           \
 	"{'artifact_id':null,'distributed':{},'price_paid':0,'score':0,'score_reason':null," \
 	"'scrip_minted':0,'winner_id':null,'winning_bid':0}"
+
+static struct asking_judge judge; /* of the scores that auctions ask for */
+
+static void be_judged(struct world_fixture *fixture)
+{
+	judge = asking_judge();
+	wfs_world_judge(fixture->world, &judge.judge);
+}
+
+static int mint_setup(void **state)
+{
+	int r = action_fixture_setup(state);
+
+	if (!r)
+		be_judged(*state);
+	return r;
+}
+
+#define MINT_TEST(name) cmocka_unit_test_setup_teardown(name, mint_setup, action_fixture_teardown)
 
 static int64_t sum_of(struct world_fixture *fixture)
 {
@@ -172,7 +195,7 @@ static void the_highest_bid_wins_and_pays_the_second(void **state)
 	assert_int_equal(sum_of(*state), sum + 8);
 }
 
-static void the_record_and_the_bid_tell_what_was_minted(void **state)
+static void the_bid_tells_what_was_minted(void **state)
 {
 	two_artifacts(*state);
 	WFS_AUTO_FREE char *id = submit(*state, "bob", "art_2", 40);
@@ -183,12 +206,89 @@ static void the_record_and_the_bid_tell_what_was_minted(void **state)
 	assert_non_null(strstr(text, "\"price_paid\":1,"));
 	assert_non_null(strstr(text, "\"score\":85,"));
 	assert_non_null(strstr(text, "\"scrip_minted\":8,"));
-	struct wfs_record_parsed record = record_at(*state, height_of(*state) - 1);
-	const json_t *const result =
-		json_object_get(json_object_get(record.json, "body"), "result");
-	assert_int_equal(json_integer_value(json_object_get(result, "scrip_minted")), 8);
-	assert_int_equal(json_integer_value(json_object_get(result, "price_paid")), 1);
+}
+
+/* The body of a record, counted from the newest. */
+static void assert_body(struct world_fixture *fixture, int back, const char *expected)
+{
+	struct wfs_record_parsed record = record_at(fixture, height_of(fixture) - (uint64_t)back);
+	WFS_AUTO_JSON json_t *wanted = json_of(expected);
+	json_t *const body = json_object_get(record.json, "body");
+
+	(void)json_object_del(body, "intent_id");
+	if (!json_equal(body, wanted))
+		fail_msg("got %s", json_dumps(body, 0));
 	wfs_record_parsed_done(&record);
+}
+
+/* The last three records: the auction, what it asks for, and the answer, which makes scrip. */
+static void the_score_is_an_effect(void **state)
+{
+	two_artifacts(*state);
+	WFS_AUTO_FREE char *id = submit(*state, "bob", "art_2", 40);
+	WFS_AUTO_FREE char *intent = NULL;
+	WFS_AUTO_FREE char *asked = NULL;
+	assert_true(asprintf(&intent,
+			    "{'cap':'sys/admin@1','effect':'mint.score','origin':{'key':'%s',"
+			    "'reducer':'sys.mint'},'params':{'artifact_id':'art_2',"
+			    "'submission_id':'%s'}}",
+			    id, id) > 0);
+	assert_true(asprintf(&asked, "tester sys.mint %s mint.score", id) > 0);
+
+	assert_done(*state, "tester", RESOLVE);
+	assert_string_equal(judge.last, asked);
+	assert_int_equal(judge.released, 1);
+	assert_body(*state, 3,
+		"{'action':{'action_type':'resolve_mint'},'result':{'ok':true,'price_paid':1}}");
+	assert_body(*state, 2, intent);
+	assert_body(*state, 1,
+		"{'adapter_id':'kernel.mint','payload':{'reason':'6 of 7 tests passed; number 4 "
+		"failed: another result','score':85},'status':'ok'}");
+	WFS_AUTO_FREE char *before = state_at(*state, height_of(*state) - 1, "sys.ledger", "bob");
+	assert_string_equal(before, "{\"scrip\":49}");
+	assert_int_equal(scrip_of(*state, "bob"), 57);
+}
+
+/* The receipt says what was scored: its tests are not run again. */
+static void another_score_in_the_journal_is_another_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	char expected[32];
+
+	two_artifacts(fixture);
+	bid(fixture, "bob", "art_2", 40);
+	assert_done(fixture, "tester", RESOLVE);
+	const uint64_t seq = height_of(fixture) - 1;
+	/* The newest two are looked at when a world is opened. */
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'bob','amount':1"));
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'bob','amount':1"));
+	tamper_number(fixture, "journal", seq, "\"score\":85", "\"score\":95");
+	snprintf(expected, sizeof(expected), "%" PRIu64 ": differs", seq);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), expected));
+}
+
+/* The auction stands, and nothing is made of it. */
+static void a_score_that_is_denied_makes_nothing(void **state)
+{
+	two_artifacts(*state);
+	const int64_t sum = sum_of(*state);
+	WFS_AUTO_FREE char *id = submit(*state, "bob", "art_2", 40);
+	judge.r = wfs_error_set(&judge.judgement.error, WFS_E_POLICY_DENIED, "denied");
+	judge.judgement.decision.policy = "strict";
+
+	assert_data(*state, "tester", RESOLVE,
+		"{'artifact_id':'art_2','distributed':{'alice':1},'price_paid':1,'score':0,"
+		"'score_reason':'not scored: policy_denied','scrip_minted':0,'winner_id':'bob',"
+		"'winning_bid':40}");
+	assert_status(*state, id, "won");
+	assert_int_equal(sum_of(*state), sum);
+	assert_body(*state, 1,
+		"{'code':'policy_denied','decision':'deny','effect':'mint.score',"
+		"'policy':'strict'}");
 }
 
 static void the_earliest_of_equal_bids_wins(void **state)
@@ -454,6 +554,7 @@ static void a_price_that_nobody_else_can_have_goes_back(void **state)
 
 	cells_set(&cells, "sys.ledger", "operator", "{'scrip':100}");
 	cells_commit(&cells);
+	be_judged(*state);
 	assert_done(*state, "operator", WRITE("'artifact_id':'art'," ECHO));
 	assert_done(*state, "operator", SUBMIT("art", "5"));
 
@@ -510,6 +611,7 @@ static void as_many_bids_as_may_wait_are_shared_among_as_many_principals(void **
 	WFS_AUTO_JSON json_t *answer = NULL;
 
 	fill_with_principals(*state);
+	be_judged(*state);
 	assert_done(*state, "rich",
 		WRITE("'artifact_id':'shop','code':'function run(n, bid) "
 		      "kernel_actions.write_artifact{artifact_id=\\'mine\\', "
@@ -541,26 +643,30 @@ static void as_many_bids_as_may_wait_are_shared_among_as_many_principals(void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_bid_is_held_and_given_back),
-		TEST(only_owners_bid_for_what_is_executable),
-		TEST(nobody_else_cancels_a_bid),
-		TEST(the_highest_bid_wins_and_pays_the_second),
-		TEST(the_record_and_the_bid_tell_what_was_minted),
-		TEST(the_earliest_of_equal_bids_wins),
-		TEST(a_single_bidder_pays_one),
-		TEST(what_is_left_over_is_for_the_first_in_order_of_ids),
-		TEST(without_bids_nothing_is_done),
-		TEST(what_is_not_as_it_was_submitted_is_void),
-		TEST(what_is_void_does_not_count),
-		TEST(a_later_bid_is_for_the_next_auction),
-		TEST(code_bids_from_its_own_wallet),
-		TEST(bids_that_are_taken_back_leave_their_names),
-		TEST(code_ends_no_auction),
-		TEST(tests_are_run_by_method_and_arguments),
-		TEST(tests_cost_nothing_and_leave_nothing),
-		TEST(a_test_that_a_bound_ends_has_failed),
-		TEST(tests_that_never_end_are_ended),
-		TEST(tests_cannot_stop_an_auction),
+		MINT_TEST(what_is_bid_is_held_and_given_back),
+		MINT_TEST(only_owners_bid_for_what_is_executable),
+		MINT_TEST(nobody_else_cancels_a_bid),
+		MINT_TEST(the_highest_bid_wins_and_pays_the_second),
+		MINT_TEST(the_bid_tells_what_was_minted),
+		MINT_TEST(the_score_is_an_effect),
+		cmocka_unit_test_setup_teardown(another_score_in_the_journal_is_another_world,
+			mint_setup, world_fixture_teardown),
+		MINT_TEST(a_score_that_is_denied_makes_nothing),
+		MINT_TEST(the_earliest_of_equal_bids_wins),
+		MINT_TEST(a_single_bidder_pays_one),
+		MINT_TEST(what_is_left_over_is_for_the_first_in_order_of_ids),
+		MINT_TEST(without_bids_nothing_is_done),
+		MINT_TEST(what_is_not_as_it_was_submitted_is_void),
+		MINT_TEST(what_is_void_does_not_count),
+		MINT_TEST(a_later_bid_is_for_the_next_auction),
+		MINT_TEST(code_bids_from_its_own_wallet),
+		MINT_TEST(bids_that_are_taken_back_leave_their_names),
+		MINT_TEST(code_ends_no_auction),
+		MINT_TEST(tests_are_run_by_method_and_arguments),
+		MINT_TEST(tests_cost_nothing_and_leave_nothing),
+		MINT_TEST(a_test_that_a_bound_ends_has_failed),
+		MINT_TEST(tests_that_never_end_are_ended),
+		MINT_TEST(tests_cannot_stop_an_auction),
 		IN_WORLD(a_price_that_nobody_else_can_have_goes_back),
 		IN_WORLD(a_bid_without_its_members_ends_no_auction),
 		IN_WORLD(bids_of_more_than_the_mint_has_are_not_paid),
