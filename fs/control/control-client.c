@@ -8,8 +8,10 @@
  * when the process that opened the file closes it of its own will. FUSE tells the thread.
  * Source: fs/fuse/dev.c (fuse_get_req: pid_nr_ns(task_pid(current))); proc(5).
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +53,47 @@ pid_t wfs_control_process(pid_t thread)
 		return 0;
 	const char *line = strstr(status, "\nTgid:");
 	return line ? (pid_t)strtol(line + strlen("\nTgid:"), NULL, 10) : 0;
+}
+
+/* Descriptors that are looked at: a process with more is not worth the time of a worker. */
+enum { CLIENT_DESCRIPTORS_MAX = 4096 };
+
+/* Return: 1, 0, or -ENODATA (Linux before 5.14 does not tell). */
+static int descriptor_is_of(int directory, const char *name, uint64_t ino)
+{
+	char text[256];
+	WFS_AUTO_FD int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (got <= 0)
+		return 0; /* closed meanwhile */
+	text[got] = '\0';
+	const char *const line = strstr(text, "\nino:");
+	return line ? strtoumax(line + strlen("\nino:"), NULL, 10) == ino : -ENODATA;
+}
+
+/* It looks at numbers only: a path through a mount of ours could hang. */
+int wfs_control_holds(pid_t process, uint64_t ino)
+{
+	char path[64];
+	const struct dirent *entry;
+	int count = 0;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", (int)process);
+	DIR *const directory = opendir(path);
+	if (!directory)
+		return -errno;
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+	while (r == 0 && (entry = readdir(directory))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		r = count++ < CLIENT_DESCRIPTORS_MAX
+			? descriptor_is_of(dirfd(directory), entry->d_name, ino)
+			: -E2BIG;
+	}
+	closedir(directory);
+	return r;
 }
 
 bool wfs_control_killed(pid_t thread)

@@ -100,3 +100,9 @@ const struct wfs_control_file wfs_control_files[] = {
 };
 
 const size_t wfs_control_file_count = WFS_ARRAY_COUNT(wfs_control_files);
+
+const struct wfs_control_file wfs_control_artifacts = {
+	.name = "artifacts",
+	.verb = "invoke",
+	.kind = WFS_CONTROL_CONTENT,
+};

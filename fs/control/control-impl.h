@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fs/control/control-content.h"
 #include "fs/control/control-parser.h"
 #include "fs/control/control-work.h"
 #include "fs/control/control.h"
@@ -35,6 +36,7 @@ enum wfs_control_kind {
 	WFS_CONTROL_DOCUMENT, /* read: the result of a verb */
 	WFS_CONTROL_TEXT,     /* read: the member `text` of the result of a verb */
 	WFS_CONTROL_LAST,     /* read: the last answer of the connection */
+	WFS_CONTROL_CONTENT,  /* written: an artifact's whole content, ended by close; not read */
 };
 
 /* One control file: a row of the table, static lifetime. */
@@ -50,9 +52,13 @@ struct wfs_control_file {
 extern const struct wfs_control_file wfs_control_files[];
 extern const size_t wfs_control_file_count;
 
+/* Every file in the directory of this name. */
+extern const struct wfs_control_file wfs_control_artifacts;
+
 static inline bool wfs_control_file_writable(const struct wfs_control_file *file)
 {
-	return file->kind == WFS_CONTROL_JSON || file->kind == WFS_CONTROL_BYTES;
+	return file->kind == WFS_CONTROL_JSON || file->kind == WFS_CONTROL_BYTES ||
+		file->kind == WFS_CONTROL_CONTENT;
 }
 
 struct wfs_control_open;
@@ -73,7 +79,8 @@ enum wfs_control_op_kind {
 	WFS_CONTROL_WRITE,
 	WFS_CONTROL_READ,
 	WFS_CONTROL_FLUSH,
-	WFS_CONTROL_RELEASE, /* completes a blob that nobody closed in order; not replied to */
+	WFS_CONTROL_TRUNCATE, /* of a WFS_CONTROL_CONTENT */
+	WFS_CONTROL_RELEASE,  /* completes what nobody closed in order; not replied to */
 };
 
 /* One operation on an open file. */
@@ -82,7 +89,8 @@ struct wfs_control_op {
 	enum wfs_control_op_kind kind;
 	fuse_req_t request;
 	pid_t pid;       /* thread that asked */
-	uint64_t offset; /* write, read */
+	fuse_ino_t ino;  /* truncate */
+	uint64_t offset; /* write, read; truncate: the new size */
 	size_t size;     /* write: bytes that came; read: bytes wanted */
 	char data[];     /* write */
 };
@@ -94,6 +102,8 @@ struct wfs_control_open {
 	int flags;                                /* of open(2) */
 	pid_t pid;                                /* thread that opened, 0: unknown */
 	pid_t tgid;                               /* its process, 0: unknown */
+	fuse_ino_t ino;                           /* content: the inode, which nothing else has */
+	char artifact_id[WFS_GRANT_NAME_MAX + 1]; /* content */
 	struct wfs_control_open *previous, *next; /* all of them; lock: the connection's */
 
 	pthread_mutex_t mutex;
@@ -114,6 +124,7 @@ struct wfs_control_open {
 
 	/* Used only by the thread that submits for `current`. */
 	struct wfs_control_parser parser;
+	struct wfs_control_content content;
 	struct wfs_blob_writer *writer;
 	bool truncated;    /* bytes: opened empty, and nothing was written since */
 	int stream_failed; /* bytes: -errno of the value that goes on being refused; 0: none */
@@ -135,7 +146,7 @@ struct wfs_control {
 	/* Lock for the following: mutex. */
 	bool closing;                             /* new operations are refused */
 	size_t active_count;                      /* operations and opens under way */
-	size_t late_count;                        /* of these, releases that complete a blob */
+	size_t late_count;                        /* of these, releases that complete something */
 	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
 	struct wfs_control_open *opens;
 	struct wfs_buffer last;
@@ -145,7 +156,7 @@ struct wfs_control {
 int wfs_control_enter(struct wfs_control *control);
 void wfs_control_leave(struct wfs_control *control);
 
-/** wfs_control_late_end() - a blob that was completed at release is answered: `last` may be read. */
+/** wfs_control_late_end() - what was completed at release is answered: `last` may be read. */
 void wfs_control_late_end(struct wfs_control *control);
 
 /** wfs_control_open_new() - Return: 0, -EACCES (the file cannot be opened this way), -ENOMEM. */
@@ -167,8 +178,31 @@ void wfs_control_fuse_fsync(
 	fuse_req_t request, fuse_ino_t ino, int datasync, struct fuse_file_info *info);
 void wfs_control_fuse_release(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info);
 
-/** wfs_control_file_find() - the file that a node id stands for; NULL for the directory. */
+void wfs_control_fuse_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,
+	struct fuse_file_info *info);
+void wfs_control_fuse_truncate(
+	fuse_req_t request, fuse_ino_t ino, uint64_t size, const struct fuse_file_info *info);
+
+/* --- control.c --- */
+
+/* Node id of the directory of artifacts. */
+enum { WFS_CONTROL_ARTIFACTS_INO = 255 };
+
+/** wfs_control_file_find() - the file that a node id stands for; NULL for a directory. */
 const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
+
+/** wfs_control_new_artifact_ino() - a node id for a file of an artifact. @number: of its cell, or 0 */
+fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t number);
+
+/** wfs_control_artifact_number() - the number that it was made with. */
+uint64_t wfs_control_artifact_number(fuse_ino_t ino);
+
+/** wfs_control_entry() - an entry that is not cached. */
+void wfs_control_entry(
+	const struct wfs_control *control, fuse_ino_t ino, struct fuse_entry_param *ret_entry);
+
+/** wfs_control_reply_attr() - answer with the attributes of a node. */
+void wfs_control_reply_attr(fuse_req_t request, fuse_ino_t ino);
 
 /* --- control-op.c --- */
 
@@ -181,6 +215,12 @@ struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open);
 
 /** wfs_control_refuse() - answer @call with an error that was found here. */
 void wfs_control_refuse(struct wfs_control_call *call, int r);
+
+/**
+ * wfs_control_call_start() - start the verb of the file with call->payload
+ * Return: false when the world's queue was full: it is started later, and nothing else with it.
+ */
+bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call);
 
 /** wfs_control_submitted() - nothing more is started for the operation under way. */
 void wfs_control_submitted(struct wfs_control_open *open);
@@ -207,10 +247,33 @@ void wfs_control_blob_write(struct wfs_control_open *open, const void *data, siz
 /** wfs_control_blob_end() - complete it on another thread; ends with wfs_control_submitted. */
 void wfs_control_blob_end(struct wfs_control_open *open);
 
+/* --- control-artifact.c --- */
+
+/** wfs_control_artifact_find() - the number of one that is seen. Return: 0, -ENOENT, … */
+int wfs_control_artifact_find(
+	const struct wfs_control *control, const char *name, uint64_t *ret_number);
+
+/** wfs_control_artifact_id() - the id of the one of this number, if it is seen. @ret_id: of
+ *  WFS_GRANT_NAME_MAX bytes and a NUL. Return: as above. */
+int wfs_control_artifact_id(const struct wfs_control *control, uint64_t number, char *ret_id);
+
+/** wfs_control_artifact_change() - a write or a truncation; ends with wfs_control_submitted. */
+void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op);
+
+/** wfs_control_artifact_closed() - does nobody go on writing, when @pid has closed a descriptor? */
+bool wfs_control_artifact_closed(const struct wfs_control_open *open, pid_t pid);
+
+/** wfs_control_artifact_end() - write the artifact; ends with wfs_control_submitted. */
+void wfs_control_artifact_end(struct wfs_control_open *open);
+
 /* --- control-client.c --- */
 
 /** wfs_control_process() - the process of a thread; 0 when it cannot be told. */
 pid_t wfs_control_process(pid_t thread);
+
+/** wfs_control_holds() - has the process a descriptor of a file with this inode number?
+ *  Return: 1, 0, or -errno when it cannot be told. */
+int wfs_control_holds(pid_t process, uint64_t ino);
 
 /** wfs_control_killed() - is this thread being ended by a signal? */
 bool wfs_control_killed(pid_t thread);

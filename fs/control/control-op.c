@@ -67,6 +67,8 @@ static void op_reply(struct wfs_control_op *op, int failure, char *data, ssize_t
 		fs_reply_result(op->request, (int)size);
 	else if (op->kind == WFS_CONTROL_WRITE && failure == 0)
 		(void)fuse_reply_write(op->request, op->size);
+	else if (op->kind == WFS_CONTROL_TRUNCATE && failure == 0)
+		wfs_control_reply_attr(op->request, op->ino);
 	else
 		fs_reply_result(op->request, failure);
 }
@@ -216,8 +218,8 @@ static struct wfs_control_call *op_take_retry(struct wfs_control_open *open)
 	return call;
 }
 
-/* Return: false when the world's queue was full and the pump is called again later. */
-static bool op_start(struct wfs_control_open *open, struct wfs_control_call *call)
+/* When the queue was full, the pump is called again later. */
+bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call)
 {
 	if (wfs_verb_slow(open->file->verb)) {
 		call->task.run = op_start_slow;
@@ -319,7 +321,7 @@ static int op_next(struct wfs_control_open *open)
 		wfs_control_refuse(call, r);
 		return 1;
 	}
-	return op_start(open, call) ? 1 : -EAGAIN;
+	return wfs_control_call_start(open, call) ? 1 : -EAGAIN;
 }
 
 /* May one more call be started? If not, an answer will call the pump again. */
@@ -339,7 +341,7 @@ static void op_pump(struct wfs_control_open *open)
 	struct wfs_control_call *refused = op_take_retry(open);
 	int r = 1;
 
-	if (refused && !op_start(open, refused))
+	if (refused && !wfs_control_call_start(open, refused))
 		return;
 	while (r > 0) {
 		if (!op_may_start(open))
@@ -369,6 +371,10 @@ static void op_write(struct wfs_control_open *open, const struct wfs_control_op 
 		wfs_control_blob_write(open, op->data, op->size);
 		return;
 	}
+	if (open->file->kind == WFS_CONTROL_CONTENT) {
+		wfs_control_artifact_change(open, op);
+		return;
+	}
 	int r = wfs_control_parser_add(&open->parser, op->data, op->size);
 	if (r < 0)
 		op_fail(open, r);
@@ -395,8 +401,14 @@ static void op_read(struct wfs_control_open *open)
 
 static bool op_pending(const struct wfs_control_open *open)
 {
-	return open->file->kind == WFS_CONTROL_BYTES ? open->writer != NULL
-						     : wfs_control_parser_pending(&open->parser);
+	switch (open->file->kind) {
+	case WFS_CONTROL_BYTES:
+		return open->writer != NULL;
+	case WFS_CONTROL_CONTENT:
+		return open->content.pending;
+	default:
+		return wfs_control_parser_pending(&open->parser);
+	}
 }
 
 /* Does the one who closes mean that what is pending is complete? See control-client.c. */
@@ -408,29 +420,55 @@ static bool op_closed_by_opener(const struct wfs_control_open *open, pid_t pid)
 	return process == 0 || process == open->tgid;
 }
 
+static void op_drop(struct wfs_control_open *open)
+{
+	wfs_control_parser_drop(&open->parser);
+	wfs_control_content_drop(&open->content);
+	wfs_blob_writer_free(WFS_STEAL(open->writer));
+	open->truncated = false;
+	wfs_control_submitted(open);
+}
+
+/* Completes what is pending, if its opener closes it and it is whole. */
+static void op_end(struct wfs_control_open *open, pid_t pid)
+{
+	const bool closed = op_closed_by_opener(open, pid);
+
+	switch (open->file->kind) {
+	case WFS_CONTROL_BYTES:
+		if (closed)
+			wfs_control_blob_end(open);
+		else
+			wfs_control_submitted(open);
+		break;
+	case WFS_CONTROL_CONTENT:
+		if (closed && wfs_control_artifact_closed(open, pid))
+			wfs_control_artifact_end(open);
+		else
+			wfs_control_submitted(open);
+		break;
+	default:
+		if (closed || wfs_control_parser_whole(&open->parser))
+			op_pump(open);
+		else
+			wfs_control_submitted(open);
+		break;
+	}
+}
+
 static void op_flush(struct wfs_control_open *open, pid_t pid)
 {
-	bool bytes = open->file->kind == WFS_CONTROL_BYTES;
 	bool pending = op_pending(open);
 
-	if (!pending && !open->truncated) {
+	if (!pending && !open->truncated)
 		wfs_control_submitted(open);
-	} else if (wfs_control_killed(pid)) {
-		wfs_control_parser_drop(&open->parser);
-		wfs_blob_writer_free(WFS_STEAL(open->writer));
-		open->truncated = false;
-		wfs_control_submitted(open);
-	} else if (!pending) {
+	else if (wfs_control_killed(pid))
+		op_drop(open);
+	else if (!pending)
 		/* Empty so far; a shell that redirects closes its first descriptor right away. */
 		wfs_control_submitted(open);
-	} else if (!op_closed_by_opener(open, pid) &&
-		(bytes || !wfs_control_parser_whole(&open->parser))) {
-		wfs_control_submitted(open);
-	} else if (bytes) {
-		wfs_control_blob_end(open);
-	} else {
-		op_pump(open);
-	}
+	else
+		op_end(open, pid);
 }
 
 static void op_run(struct wfs_control_open *open)
@@ -448,8 +486,14 @@ static void op_run(struct wfs_control_open *open)
 	case WFS_CONTROL_FLUSH:
 		op_flush(open, op->pid);
 		break;
+	case WFS_CONTROL_TRUNCATE:
+		wfs_control_artifact_change(open, op);
+		break;
 	case WFS_CONTROL_RELEASE:
-		wfs_control_blob_end(open);
+		if (open->file->kind == WFS_CONTROL_CONTENT)
+			wfs_control_artifact_end(open);
+		else
+			wfs_control_blob_end(open);
 		break;
 	}
 }

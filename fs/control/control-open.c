@@ -2,7 +2,8 @@
 /*
  * Open control files: opening, the operations that FUSE asks for, releasing.
  *
- * A file that is only read is rendered when it is opened, so all its reads see one moment.
+ * A file that is only read is rendered when it is opened, so all its reads see one moment. One of an
+ * artifact is only written.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@ struct wfs_control_opening {
 	struct wfs_control_open *open;
 	fuse_req_t request;
 	struct fuse_file_info info;
+	struct fuse_entry_param entry; /* of one that is made; otherwise zero */
 	struct wfs_call call;
 };
 
@@ -47,6 +49,8 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 
 	if (access != O_RDONLY && !wfs_control_file_writable(file))
 		return -EACCES;
+	if (access != O_WRONLY && file->kind == WFS_CONTROL_CONTENT)
+		return -EACCES;
 	struct wfs_control_open *open = calloc(1, sizeof(*open));
 	if (!open)
 		return -ENOMEM;
@@ -58,6 +62,8 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 	open->parser.empty_lines = file->empty_line;
 	open->truncated =
 		file->kind == WFS_CONTROL_BYTES && access != O_RDONLY && (flags & O_TRUNC);
+	if (file->kind == WFS_CONTROL_CONTENT && (flags & O_TRUNC))
+		wfs_control_content_begin(&open->content, true);
 	open->pid = pid;
 	if (access != O_RDONLY)
 		open->tgid = wfs_control_process(pid);
@@ -90,6 +96,7 @@ void wfs_control_open_free(struct wfs_control_open *open)
 		return;
 	open_unlist(open);
 	wfs_control_parser_done(&open->parser);
+	wfs_control_content_done(&open->content);
 	wfs_blob_writer_free(open->writer);
 	wfs_buffer_done(&open->output);
 	pthread_mutex_destroy(&open->mutex);
@@ -103,7 +110,10 @@ static void open_reply(struct wfs_control_opening *opening, int r)
 
 	if (r == 0) {
 		opening->info.fh = (uint64_t)(uintptr_t)opening->open;
-		if (fuse_reply_open(opening->request, &opening->info) == -ENOENT)
+		const int sent = opening->entry.ino
+			? fuse_reply_create(opening->request, &opening->entry, &opening->info)
+			: fuse_reply_open(opening->request, &opening->info);
+		if (sent == -ENOENT)
 			wfs_control_open_free(opening->open);
 	} else {
 		fs_reply_result(opening->request, r);
@@ -151,7 +161,7 @@ static void open_last(struct wfs_work_task *task)
 	open_reply(opening, wfs_buffer_check(&open->output));
 }
 
-/* `last` waits for blobs that are being completed because their file was released. */
+/* `last` waits for what is being completed because its file was released. */
 static bool open_must_wait(struct wfs_control *control, struct wfs_control_opening *opening)
 {
 	WFS_GUARD(&control->mutex);
@@ -197,31 +207,76 @@ static void open_start(struct wfs_control *control, struct wfs_control_opening *
 	}
 }
 
-/* Valid replies: open, or ENOENT, EISDIR, EACCES, ENODEV (stopping), ENOMEM, an error of the verb. */
-void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info)
+/* Return: 0 with an opening that keeps the connection, or -errno. */
+static int opening_new(fuse_req_t request, fuse_ino_t ino, const struct fuse_file_info *info,
+	struct wfs_control_opening **ret_opening)
 {
 	struct wfs_control *control = fuse_req_userdata(request);
 	const struct wfs_control_file *file = wfs_control_file_find(ino);
-	struct wfs_control_opening *opening = NULL;
+	WFS_AUTO_FREE struct wfs_control_opening *opening = NULL;
 	int r = file ? wfs_control_enter(control) : -EISDIR;
 
-	if (r < 0) {
-		fs_reply_result(request, r);
-		return;
-	}
+	if (r < 0)
+		return r;
 	opening = calloc(1, sizeof(*opening));
 	r = opening ? wfs_control_open_new(control, file, info->flags, fuse_req_ctx(request)->pid,
 			      &opening->open)
 		    : -ENOMEM;
 	if (r < 0) {
-		free(opening);
-		fs_reply_result(request, r);
 		wfs_control_leave(control);
-		return;
+		return r;
 	}
+	opening->open->ino = ino;
 	opening->request = request;
 	opening->info = *info;
 	opening->info.direct_io = 1;
+	*ret_opening = WFS_STEAL(opening);
+	return 0;
+}
+
+/* Valid replies: open, or ENOENT, EISDIR, EACCES, ENODEV (stopping), ENOMEM, an error of the verb. */
+void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info)
+{
+	struct wfs_control *control = fuse_req_userdata(request);
+	struct wfs_control_opening *opening = NULL;
+	int r = opening_new(request, ino, info, &opening);
+
+	if (r < 0) {
+		fs_reply_result(request, r);
+		return;
+	}
+	if (opening->open->file->kind == WFS_CONTROL_CONTENT)
+		r = wfs_control_artifact_id(
+			control, wfs_control_artifact_number(ino), opening->open->artifact_id);
+	if (r < 0)
+		open_reply(opening, r);
+	else
+		open_start(control, opening);
+}
+
+/* An artifact that is not there, or is not seen: it is made when the file is closed.
+ * Valid replies: entry and open, or EPERM, EINVAL (no id), EACCES, ENODEV (stopping), ENOMEM. */
+void wfs_control_fuse_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,
+	struct fuse_file_info *info)
+{
+	struct wfs_control *control = fuse_req_userdata(request);
+	struct wfs_control_opening *opening = NULL;
+	int r = parent != WFS_CONTROL_ARTIFACTS_INO ? -EPERM
+		: !wfs_grant_name_valid(name)       ? -EINVAL
+						    : 0;
+
+	(void)mode;
+	if (r == 0)
+		r = opening_new(request, wfs_control_new_artifact_ino(control, 0), info, &opening);
+	if (r < 0) {
+		fs_reply_result(request, r);
+		return;
+	}
+	struct wfs_control_open *const open = opening->open;
+	snprintf(open->artifact_id, sizeof(open->artifact_id), "%s", name);
+	if (!open->content.pending)
+		wfs_control_content_begin(&open->content, false);
+	wfs_control_entry(control, open->ino, &opening->entry);
 	open_start(control, opening);
 }
 
@@ -230,24 +285,34 @@ static struct wfs_control_open *open_of(const struct fuse_file_info *info)
 	return (void *)(uintptr_t)info->fh;
 }
 
-/* Begins an operation with a copy of @size bytes of @data (NULL: none). */
-static void open_begin(fuse_req_t request, const struct fuse_file_info *info,
-	enum wfs_control_op_kind kind, uint64_t offset, struct wfs_bytes data)
+/* An operation with a copy of @data (its pointer may be NULL). Without memory it is replied to. */
+static struct wfs_control_op *open_op(
+	fuse_req_t request, enum wfs_control_op_kind kind, struct wfs_bytes data)
 {
 	size_t copied = data.data ? data.size : 0;
 	struct wfs_control_op *op = calloc(1, sizeof(*op) + copied);
 
 	if (!op) {
 		fs_reply_result(request, -ENOMEM);
-		return;
+		return NULL;
 	}
 	op->kind = kind;
 	op->request = request;
 	op->pid = fuse_req_ctx(request)->pid;
-	op->offset = offset;
 	op->size = data.size;
 	if (copied > 0)
 		memcpy(op->data, data.data, copied);
+	return op;
+}
+
+static void open_begin(fuse_req_t request, const struct fuse_file_info *info,
+	enum wfs_control_op_kind kind, uint64_t offset, struct wfs_bytes data)
+{
+	struct wfs_control_op *op = open_op(request, kind, data);
+
+	if (!op)
+		return;
+	op->offset = offset;
 	wfs_control_begin(open_of(info), op);
 }
 
@@ -277,7 +342,21 @@ void wfs_control_fuse_flush(fuse_req_t request, fuse_ino_t ino, struct fuse_file
 		fs_reply_result(request, 0);
 }
 
-/* Whatever was answered is durable already. Valid replies: 0. */
+/* Valid replies: the attributes, or EINVAL, ENODEV, ENOMEM. */
+void wfs_control_fuse_truncate(
+	fuse_req_t request, fuse_ino_t ino, uint64_t size, const struct fuse_file_info *info)
+{
+	struct wfs_control_op *op = open_op(request, WFS_CONTROL_TRUNCATE, WFS_BYTES(NULL, 0));
+
+	if (!op)
+		return;
+	op->ino = ino;
+	op->offset = size;
+	wfs_control_begin(open_of(info), op);
+}
+
+/* Whatever was answered is durable already; what only ends at close is not begun before.
+ * Valid replies: 0. */
 void wfs_control_fuse_fsync(
 	fuse_req_t request, fuse_ino_t ino, int datasync, struct fuse_file_info *info)
 {
@@ -287,12 +366,13 @@ void wfs_control_fuse_fsync(
 	fs_reply_result(request, 0);
 }
 
-/* A blob whose file nobody closed in order, or an empty one, of which no flush can tell. */
+/* What nobody closed in order, or an empty blob, of which no flush can tell. */
 static bool open_completes_at_release(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
 
-	return open->stream_failed == 0 && (open->writer || open->truncated);
+	return open->content.pending ||
+		(open->stream_failed == 0 && (open->writer || open->truncated));
 }
 
 /* Valid replies: 0. Nobody sees what becomes of the rest, but `last` waits for it. */

@@ -10,38 +10,63 @@
 #include "fs/control/control-impl.h"
 
 /*
- * Node ids: the directory is 1 (fixed by FUSE); a look-up of a file gives (n << 8 | row + 2) with
- * a new n each time, so that each open file has its own inode in the kernel and nothing has to be
- * remembered here. What stat shows as the inode number is row + 2.
+ * Node ids: the directory is 1 (fixed by FUSE), that of artifacts 255; a look-up of a file gives
+ * (n << 8 | row + 2) with a new n each time, so that each open file has its own inode in the kernel
+ * and nothing has to be remembered here. What stat shows as the inode number is row + 2.
+ * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that.
  */
 enum {
 	NODE_ROW_BITS = 8,
 	NODE_ROW_FIRST = 2,
+	NODE_ROW_ARTIFACT = 254,
+	NODE_NUMBER_BITS = 32,
 };
+
+static uint64_t node_row(fuse_ino_t ino)
+{
+	return ino & ((1U << NODE_ROW_BITS) - 1);
+}
 
 const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino)
 {
-	uint64_t row = (ino & ((1U << NODE_ROW_BITS) - 1)) - NODE_ROW_FIRST;
+	const uint64_t row = node_row(ino) - NODE_ROW_FIRST;
 
+	if (node_row(ino) == NODE_ROW_ARTIFACT)
+		return &wfs_control_artifacts;
 	return ino != FUSE_ROOT_ID && row < wfs_control_file_count ? &wfs_control_files[row] : NULL;
 }
 
-/* --allow-other: whoever reaches a mount acts as its principal. */
-static mode_t control_mode(const struct wfs_control *control, const struct wfs_control_file *file)
+fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t number)
 {
-	mode_t mode = 0555 | S_IFDIR;
+	return (++control->node_count << (NODE_ROW_BITS + NODE_NUMBER_BITS)) |
+		(number << NODE_ROW_BITS) | NODE_ROW_ARTIFACT;
+}
+
+uint64_t wfs_control_artifact_number(fuse_ino_t ino)
+{
+	return ino >> NODE_ROW_BITS & ((UINT64_C(1) << NODE_NUMBER_BITS) - 1);
+}
+
+/* --allow-other: whoever reaches a mount acts as its principal. */
+static mode_t control_mode(const struct wfs_control *control, fuse_ino_t ino)
+{
+	const struct wfs_control_file *const file = wfs_control_file_find(ino);
+	mode_t mode = S_IFDIR | (ino == WFS_CONTROL_ARTIFACTS_INO ? 0777 : 0555);
 
 	if (file)
 		mode = S_IFREG | (wfs_control_file_writable(file) ? 0666 : 0444);
+	if (file == &wfs_control_artifacts)
+		mode = S_IFREG | 0222;
 	return control->allow_other ? mode : mode & ~(mode_t)0077;
 }
 
-static void control_stat(const struct wfs_control *control, const struct wfs_control_file *file,
-	struct stat *ret_stat)
+static void control_stat(const struct wfs_control *control, fuse_ino_t ino, struct stat *ret_stat)
 {
+	const struct wfs_control_file *const file = wfs_control_file_find(ino);
+
 	*ret_stat = (struct stat){
-		.st_ino = file ? (ino_t)(file - wfs_control_files) + NODE_ROW_FIRST : FUSE_ROOT_ID,
-		.st_mode = control_mode(control, file),
+		.st_ino = file == &wfs_control_artifacts ? ino : node_row(ino),
+		.st_mode = control_mode(control, ino),
 		.st_nlink = file ? 1 : 2,
 		.st_uid = geteuid(),
 		.st_gid = getegid(),
@@ -49,6 +74,21 @@ static void control_stat(const struct wfs_control *control, const struct wfs_con
 		.st_mtim = control->started,
 		.st_ctim = control->started,
 	};
+}
+
+void wfs_control_entry(
+	const struct wfs_control *control, fuse_ino_t ino, struct fuse_entry_param *ret_entry)
+{
+	*ret_entry = (struct fuse_entry_param){.ino = ino};
+	control_stat(control, ino, &ret_entry->attr);
+}
+
+void wfs_control_reply_attr(fuse_req_t request, fuse_ino_t ino)
+{
+	struct stat stat;
+
+	control_stat(fuse_req_userdata(request), ino, &stat);
+	(void)fuse_reply_attr(request, &stat, 0);
 }
 
 static void control_init(void *userdata, struct fuse_conn_info *connection)
@@ -59,22 +99,50 @@ static void control_init(void *userdata, struct fuse_conn_info *connection)
 	wfs_fuse_initialised(control->fuse);
 }
 
-/* Valid replies: an entry that is not cached, or ENOENT. */
+/* Return: 0, or -ENOENT. */
+static int control_find(struct wfs_control *control, const char *name, fuse_ino_t *ret_ino)
+{
+	if (strcmp(name, wfs_control_artifacts.name) == 0) {
+		*ret_ino = WFS_CONTROL_ARTIFACTS_INO;
+		return 0;
+	}
+	for (size_t row = 0; row < wfs_control_file_count; row++) {
+		if (strcmp(name, wfs_control_files[row].name) != 0)
+			continue;
+		*ret_ino = (++control->node_count << NODE_ROW_BITS) | (row + NODE_ROW_FIRST);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* One that does not exist, or is not seen, is not there; whoever opens it to write may make it. */
+static int control_find_artifact(struct wfs_control *control, const char *name, fuse_ino_t *ret_ino)
+{
+	uint64_t number = 0;
+	int r = wfs_control_artifact_find(control, name, &number);
+
+	if (!r && number >> NODE_NUMBER_BITS)
+		r = -ENOENT;
+	if (!r)
+		*ret_ino = wfs_control_new_artifact_ino(control, number);
+	return r;
+}
+
+/* Valid replies: an entry that is not cached, or ENOENT, EIO. */
 static void control_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
 	struct wfs_control *control = fuse_req_userdata(request);
+	struct fuse_entry_param entry;
+	fuse_ino_t ino = 0;
+	int r = parent == FUSE_ROOT_ID ? control_find(control, name, &ino)
+				       : control_find_artifact(control, name, &ino);
 
-	for (size_t row = 0; parent == FUSE_ROOT_ID && row < wfs_control_file_count; row++) {
-		if (strcmp(name, wfs_control_files[row].name) != 0)
-			continue;
-		struct fuse_entry_param entry = {
-			.ino = (++control->node_count << NODE_ROW_BITS) | (row + NODE_ROW_FIRST),
-		};
-		control_stat(control, &wfs_control_files[row], &entry.attr);
-		(void)fuse_reply_entry(request, &entry);
+	if (r) {
+		fs_reply_result(request, r);
 		return;
 	}
-	fs_reply_result(request, -ENOENT);
+	wfs_control_entry(control, ino, &entry);
+	(void)fuse_reply_entry(request, &entry);
 }
 
 /* Valid replies: none. */
@@ -88,37 +156,48 @@ static void control_forget(fuse_req_t request, fuse_ino_t ino, uint64_t count)
 /* Valid replies: attributes. */
 static void control_getattr(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info)
 {
-	struct stat stat;
-
 	(void)info;
-	control_stat(fuse_req_userdata(request), wfs_control_file_find(ino), &stat);
-	(void)fuse_reply_attr(request, &stat, 0);
+	wfs_control_reply_attr(request, ino);
 }
 
-/* Truncating and touching change nothing; valid replies: attributes, or EPERM. */
+/*
+ * Truncating and touching change nothing, but what is being written to an artifact is truncated: for
+ * whoever has it open, because nobody else ever closes it.
+ * Valid replies: attributes, or EPERM, EINVAL, ENODEV, ENOMEM.
+ */
 static void control_setattr(fuse_req_t request, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct fuse_file_info *info)
 {
-	(void)attr;
+	const bool cuts = (to_set & FUSE_SET_ATTR_SIZE) &&
+		wfs_control_file_find(ino) == &wfs_control_artifacts;
+
 	if (to_set & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
+		fs_reply_result(request, -EPERM);
+	else if (cuts && info)
+		wfs_control_fuse_truncate(request, ino, (uint64_t)attr->st_size, info);
+	else if (cuts)
 		fs_reply_result(request, -EPERM);
 	else
 		control_getattr(request, ino, info);
 }
 
-/* Row of an offset of readdir: 0 `.`, 1 `..`, then the files. */
+/* Row of an offset of readdir: 0 `.`, 1 `..`, 2 the directory of artifacts, then the files. */
+enum { LIST_FILES = 3 };
+
 static size_t control_add_entry(fuse_req_t request, char *data, size_t room, size_t row)
 {
+	static const char *const directories[] = {".", "..", "artifacts"};
+	const bool file = row >= LIST_FILES;
 	struct stat stat;
-	const char *name = row == 0 ? "." : "..";
-	const struct wfs_control_file *file = NULL;
 
-	if (row >= 2) {
-		file = &wfs_control_files[row - 2];
-		name = file->name;
-	}
-	control_stat(fuse_req_userdata(request), file, &stat);
-	return fuse_add_direntry(request, data, room, name, &stat, (off_t)row + 1);
+	control_stat(fuse_req_userdata(request),
+		file               ? row - LIST_FILES + NODE_ROW_FIRST
+			: row == 2 ? WFS_CONTROL_ARTIFACTS_INO
+				   : FUSE_ROOT_ID,
+		&stat);
+	return fuse_add_direntry(request, data, room,
+		file ? wfs_control_files[row - LIST_FILES].name : directories[row], &stat,
+		(off_t)row + 1);
 }
 
 /* Valid replies: entries, or ENOTDIR, ENOMEM. */
@@ -126,14 +205,16 @@ static void control_readdir(
 	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *info)
 {
 	WFS_AUTO_FREE char *data = malloc(size > 0 ? size : 1);
+	/* That of artifacts lists nothing: it is there to be written to, and they stand in the tree. */
+	const size_t rows = ino == FUSE_ROOT_ID ? wfs_control_file_count + LIST_FILES : 2;
 	size_t used = 0;
 
 	(void)info;
-	if (ino != FUSE_ROOT_ID || !data) {
+	if (wfs_control_file_find(ino) || !data) {
 		fs_reply_result(request, data ? -ENOTDIR : -ENOMEM);
 		return;
 	}
-	for (size_t row = (size_t)offset; row < wfs_control_file_count + 2; row++) {
+	for (size_t row = (size_t)offset; row < rows; row++) {
 		size_t entry = control_add_entry(request, data + used, size - used, row);
 
 		if (entry > size - used)
@@ -152,7 +233,8 @@ static void control_statfs(fuse_req_t request, fuse_ino_t ino)
 	(void)fuse_reply_statfs(request, &figures);
 }
 
-/* The list of files is fixed. Valid replies of all of the following: EPERM. */
+/* The list of files is fixed; those of artifacts are made by opening them. Valid replies of all of
+ * the following: EPERM. */
 static void control_refuse_mknod(
 	fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode, dev_t device)
 {
@@ -161,13 +243,6 @@ static void control_refuse_mknod(
 	(void)mode;
 	(void)device;
 	fs_reply_result(request, -EPERM);
-}
-
-static void control_refuse_create(fuse_req_t request, fuse_ino_t parent, const char *name,
-	mode_t mode, struct fuse_file_info *info)
-{
-	(void)info;
-	control_refuse_mknod(request, parent, name, mode, 0);
 }
 
 static void control_refuse_mkdir(
@@ -219,7 +294,7 @@ static const struct fuse_lowlevel_ops control_ops = {
 	.fsync = wfs_control_fuse_fsync,
 	.release = wfs_control_fuse_release,
 	.mknod = control_refuse_mknod,
-	.create = control_refuse_create,
+	.create = wfs_control_fuse_create,
 	.mkdir = control_refuse_mkdir,
 	.unlink = control_refuse_remove,
 	.rmdir = control_refuse_remove,
@@ -250,7 +325,7 @@ static int control_mount(struct wfs_control *control, const struct wfs_control_o
 int wfs_control_new(const struct wfs_control_options *options, struct wfs_control **ret_control,
 	struct wfs_error *error)
 {
-	wfs_require(wfs_control_file_count + NODE_ROW_FIRST < 1U << NODE_ROW_BITS);
+	wfs_require(wfs_control_file_count + NODE_ROW_FIRST < NODE_ROW_ARTIFACT);
 	WFS_AUTO_CONTROL struct wfs_control *control = calloc(1, sizeof(*control));
 
 	if (!control)

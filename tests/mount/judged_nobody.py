@@ -36,6 +36,7 @@ RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "even
 FILES = {
     "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "apply": {"manifest": {}},
+    "artifacts": None,  # a directory: artifact_is_refused
     "last": None,  # what was answered here before: refusals
     "status": "", "metrics": "",  # can only be read
 }
@@ -124,6 +125,22 @@ def write_is_refused(path, text):
         fail(f"{path}: expected not_authorized, got {document}")
 
 
+def artifact_is_refused(ctl):
+    """By the close, and what is then read from `last` says why."""
+    path = os.path.join(ctl, "artifacts", "theirs")
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
+    os.write(descriptor, b"text")
+    try:
+        os.close(descriptor)
+        fail(f"{path}: closing it succeeds")
+    except PermissionError:
+        pass
+    with open(os.path.join(ctl, "last"), encoding="utf-8") as file:
+        document = json.load(file)
+    if document["error"]["code"] != "not_authorized" or "action.write_artifact" not in document["error"]["message"]:
+        fail(f"{path}: expected not_authorized, got {document}")
+
+
 def files_are_refused(mount):
     ctl = os.path.join(mount, "ctl")
     names = os.listdir(ctl)
@@ -139,6 +156,7 @@ def files_are_refused(mount):
                 pass
         elif content is not None:
             write_is_refused(path, content if isinstance(content, str) else json.dumps(content) + "\n")
+    artifact_is_refused(ctl)
     print(f"ok - {len(names)} control files are refused")
 
 

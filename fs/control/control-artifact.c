@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ctl/artifacts: a file of each artifact, to write its whole new content. See control-content.h.
+ *
+ * Whoever closes the last descriptor that its opener's process has of the file is done. A shell that
+ * redirects closes one at once and keeps another, and the content is not whole then.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "caps/session.h"
+#include "fs/control/control-impl.h"
+
+int wfs_control_artifact_find(
+	const struct wfs_control *control, const char *name, uint64_t *ret_number)
+{
+	const struct wfs_bytes id = wfs_bytes_text(name);
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+	int r = wfs_session_view(control->session, WFS_HEIGHT_HEAD, &view, NULL);
+
+	if (!r)
+		r = wfs_session_entity(control->session, &view, WFS_ENTITY_ARTIFACT, id, &version);
+	return r ? r
+		 : wfs_session_entity_number(
+			   control->session, &view, WFS_ENTITY_ARTIFACT, id, ret_number);
+}
+
+int wfs_control_artifact_id(const struct wfs_control *control, uint64_t number, char *ret_id)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+	struct wfs_bytes id;
+	int r = wfs_session_view(control->session, WFS_HEIGHT_HEAD, &view, NULL);
+
+	if (!r)
+		r = wfs_session_entity_at(
+			control->session, &view, WFS_ENTITY_ARTIFACT, number, &id, &version);
+	if (!r && id.size > WFS_GRANT_NAME_MAX)
+		r = -ENOENT; /* in a world that was restored from anything */
+	if (!r)
+		snprintf(ret_id, WFS_GRANT_NAME_MAX + 1, "%.*s", (int)id.size,
+			(const char *)id.data);
+	return r;
+}
+
+void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op)
+{
+	struct wfs_error error = {0};
+	struct wfs_control_call *call;
+	int r;
+
+	if (op->kind == WFS_CONTROL_TRUNCATE)
+		r = wfs_control_content_truncate(&open->content, op->offset, &error);
+	else if (open->flags & O_APPEND)
+		r = wfs_control_content_refuse(&open->content,
+			"expected the whole new content, came something to append; edit_artifact "
+			"changes a part of it",
+			&error);
+	else
+		r = wfs_control_content_write(
+			&open->content, op->offset, WFS_BYTES(op->data, op->size), &error);
+	call = r ? wfs_control_call_new(open) : NULL;
+	if (call) {
+		call->call.error = error;
+		wfs_control_refuse(call, r);
+	}
+	wfs_control_submitted(open);
+}
+
+bool wfs_control_artifact_closed(const struct wfs_control_open *open, pid_t pid)
+{
+	const pid_t process = wfs_control_process(pid);
+	const int r = process ? wfs_control_holds(process, open->ino) : -ENODATA;
+
+	/* When it cannot be told, what came is taken now, because the bytes stay and more may follow.
+	 * But an empty one waits for its release: most are not going to stay empty. */
+	return r < 0 ? open->content.bytes.size > 0 : r == 0;
+}
+
+void wfs_control_artifact_end(struct wfs_control_open *open)
+{
+	struct wfs_control_call *const call = wfs_control_call_new(open);
+	bool submitted = true;
+	int r = call ? wfs_control_content_take(
+			       &open->content, open->artifact_id, &call->payload, &call->call.error)
+		     : -ENOMEM;
+
+	if (r == 0)
+		submitted = wfs_control_call_start(open, call);
+	else if (call)
+		wfs_control_refuse(call, r);
+	if (submitted)
+		wfs_control_submitted(open);
+}
