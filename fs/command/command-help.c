@@ -3,63 +3,30 @@
 #include <string.h>
 
 #include "fs/command/command-impl.h"
-
-enum {
-	HELP_WIDTH = 79,
-	HELP_INDENT = 28, /* column of what an option or command does */
-};
-
-/* Prints @size bytes of @text word by word from @column on, and further lines from @indent on. */
-static void print_words(FILE *file, size_t column, size_t indent, const char *text, size_t size)
-{
-	const char *const end = text + size;
-
-	while (text < end) {
-		const char *const space = memchr(text, ' ', (size_t)(end - text));
-		const size_t word_size = (size_t)((space ? space : end) - text);
-
-		if (column > indent && column + 1 + word_size > HELP_WIDTH) {
-			fprintf(file, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (column > indent) {
-			fputc(' ', file);
-			column++;
-		}
-		(void)fwrite(text, 1, word_size, file);
-		column += word_size;
-		text += word_size + (space != NULL);
-	}
-	fputc('\n', file);
-}
-
-/* Prints what something does in the column for that, behind @column that the line has reached. */
-static void print_meaning(FILE *file, size_t column, const char *text)
-{
-	if (column + 2 > HELP_INDENT) {
-		fputc('\n', file);
-		column = 0;
-	}
-	fprintf(file, "%*s", (int)(HELP_INDENT - column), "");
-	print_words(file, HELP_INDENT, HELP_INDENT, text, strlen(text));
-}
+#include "kernel/base/page.h"
 
 void wfs_help_item(FILE *file, const char *left, const char *text)
 {
-	fputs(left, file);
-	print_meaning(file, strlen(left), text);
+	WFS_AUTO_BUFFER struct wfs_buffer page = {0};
+
+	wfs_page_item(&page, left, text);
+	fputs(wfs_buffer_text(&page), file);
 }
 
 static void print_paragraphs(FILE *file, const char *text)
 {
+	WFS_AUTO_BUFFER struct wfs_buffer page = {0};
+
 	while (*text) {
 		const size_t size = strcspn(text, "\n");
 
 		if (*text == ' ')
-			fprintf(file, "%.*s\n", (int)size, text);
+			wfs_buffer_printf(&page, "%.*s\n", (int)size, text);
 		else
-			print_words(file, 0, 0, text, size);
+			wfs_page_words(&page, 0, 0, WFS_BYTES(text, size));
 		text += size + 1; /* every paragraph has its end */
 	}
+	fputs(wfs_buffer_text(&page), file);
 }
 
 static void print_option(FILE *file, const struct wfs_option_row *row)

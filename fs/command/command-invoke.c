@@ -5,55 +5,32 @@
 #include "caps/session.h"
 #include "fs/command/command-table.h"
 
-#define ACTION_PREFIX "action."
-
 enum { NAME_WIDTH = 18 };
-
-static const char *shape_name(const struct wfs_shape *shape)
-{
-	static const char *const names[] = {
-		[WFS_SHAPE_TEXT] = "text",
-		[WFS_SHAPE_NAT] = "integer",
-		[WFS_SHAPE_BOOL] = "boolean",
-		[WFS_SHAPE_HASH] = "hash",
-		[WFS_SHAPE_LIST] = "array",
-		[WFS_SHAPE_RECORD] = "object",
-		[WFS_SHAPE_OBJECT] = "object",
-		[WFS_SHAPE_VALUE] = "value",
-	};
-
-	return names[shape->kind];
-}
 
 bool wfs_invoke_topic(FILE *file, const char *word)
 {
-	char kind[64];
+	WFS_AUTO_BUFFER struct wfs_buffer page = {0};
 
-	snprintf(kind, sizeof(kind), ACTION_PREFIX "%s", word);
-	const enum wfs_effect effect = wfs_effect_find(kind);
-	if (effect == WFS_EFFECT_COUNT)
-		return false;
-	fprintf(file, "%s: %s\n\nMembers, beside action_type:\n", word, wfs_effect_help(effect));
-	for (const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
-		member->name; member++) {
-		char left[64];
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const name = wfs_effect_action((enum wfs_effect)i);
 
-		snprintf(left, sizeof(left), "  %s (%s%s)", member->name, shape_name(member->shape),
-			member->optional ? "" : "; required");
-		wfs_help_item(file, left, member->help);
+		if (!name || strcmp(name, word) != 0)
+			continue;
+		wfs_effect_action_page((enum wfs_effect)i, &page);
+		fputs(wfs_buffer_text(&page), file);
+		return true;
 	}
-	return true;
+	return false;
 }
 
 static void print_actions(FILE *file)
 {
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
-		const char *const kind = wfs_effect_kind(effect);
+		const char *const name = wfs_effect_action(effect);
 
-		if (strncmp(kind, ACTION_PREFIX, sizeof(ACTION_PREFIX) - 1) == 0)
-			fprintf(file, "%-*s %s\n", NAME_WIDTH, kind + sizeof(ACTION_PREFIX) - 1,
-				wfs_effect_help(effect));
+		if (name)
+			fprintf(file, "%-*s %s\n", NAME_WIDTH, name, wfs_effect_help(effect));
 	}
 	fputs("\n'worldfs invoke --help ACTION' tells more about an action.\n", file);
 }

@@ -10,8 +10,6 @@
 #include "fs/tool/tool-impl.h"
 #include "kernel/base/json.h"
 
-#define ACTION_PREFIX "action."
-
 /* A value of a type, or null. What has no form of its own cannot stand in a definition: NULL. */
 static json_t *nullable(const struct wfs_shape *shape)
 {
@@ -57,8 +55,7 @@ static json_t *empty_object(void)
 /* Queries have a tool of their own. */
 static bool is_offered(enum wfs_effect effect)
 {
-	return strncmp(wfs_effect_kind(effect), ACTION_PREFIX, sizeof(ACTION_PREFIX) - 1) == 0 &&
-		strcmp(wfs_effect_cap_type(effect), "act") == 0 &&
+	return wfs_effect_action(effect) && strcmp(wfs_effect_cap_type(effect), "act") == 0 &&
 		effect != WFS_EFFECT_ACTION_QUERY_KERNEL;
 }
 
@@ -70,7 +67,7 @@ static int add_types(json_t *schema)
 
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
-		const char *const name = wfs_effect_kind(effect) + sizeof(ACTION_PREFIX) - 1;
+		const char *const name = wfs_effect_action(effect);
 
 		if (!is_offered(effect))
 			continue;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/base/buffer.h"
 #include "kernel/manifest/shape.h"
 
 /*
@@ -241,6 +242,12 @@ const char *wfs_effect_help(enum wfs_effect effect);
 
 /** wfs_effect_params() - its params as a record, to tell of them. */
 const struct wfs_shape *wfs_effect_params(enum wfs_effect effect);
+
+/** wfs_effect_action() - the name of the action, e.g. "noop"; NULL: it is none. */
+const char *wfs_effect_action(enum wfs_effect effect);
+
+/** wfs_effect_action_page() - append a page on an action: lines of at most 80 columns. */
+void wfs_effect_action_page(enum wfs_effect effect, struct wfs_buffer *buffer);
 
 /** wfs_effect_acts() - does it do something, so that its refusal is recorded? Others only read. */
 bool wfs_effect_acts(enum wfs_effect effect);

@@ -172,7 +172,7 @@ static void help_example(enum wfs_query_type type, struct wfs_buffer *buffer)
 	wfs_buffer_append_byte(buffer, '\n');
 }
 
-void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer)
+void wfs_query_page(enum wfs_query_type type, struct wfs_buffer *buffer)
 {
 	wfs_buffer_printf(
 		buffer, "%s: %s\n\nParams:\n", wfs_query_name(type), wfs_query_line(type));
@@ -180,5 +180,10 @@ void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer)
 		help_param(param, buffer);
 	wfs_buffer_append_text(buffer, "\nAnswer, besides success and query_type:\n");
 	help_lines(queries[type].data, buffer);
+}
+
+void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer)
+{
+	wfs_query_page(type, buffer);
 	help_example(type, buffer);
 }

@@ -183,7 +183,10 @@ json_t *wfs_query_params_schema(enum wfs_query_type type);
 /** wfs_query_names_append() - all names, with `, ` between. */
 void wfs_query_names_append(struct wfs_buffer *buffer);
 
-/** wfs_query_help() - append a page on one type: lines of at most 80 columns. */
+/** wfs_query_page() - append what a type takes and answers: lines of at most 80 columns. */
+void wfs_query_page(enum wfs_query_type type, struct wfs_buffer *buffer);
+
+/** wfs_query_help() - the same, and how the command is given it. */
 void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer);
 
 /**

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people and models are told of an action, from the table of effects. */
+#include <string.h>
+
+#include "kernel/base/page.h"
+#include "kernel/manifest/effect.h"
+
+#define ACTION_PREFIX "action."
+
+const char *wfs_effect_action(enum wfs_effect effect)
+{
+	const char *const kind = wfs_effect_kind(effect);
+	const size_t size = strlen(ACTION_PREFIX);
+
+	return strncmp(kind, ACTION_PREFIX, size) == 0 ? kind + size : NULL;
+}
+
+static const char *type_name(const struct wfs_shape *shape)
+{
+	static const char *const names[] = {
+		[WFS_SHAPE_TEXT] = "text",
+		[WFS_SHAPE_NAT] = "integer",
+		[WFS_SHAPE_BOOL] = "boolean",
+		[WFS_SHAPE_HASH] = "hash",
+		[WFS_SHAPE_LIST] = "array",
+		[WFS_SHAPE_RECORD] = "object",
+		[WFS_SHAPE_OBJECT] = "object",
+		[WFS_SHAPE_VALUE] = "value",
+	};
+
+	return names[shape->kind];
+}
+
+/* With the members that it must have. */
+static void append_least(enum wfs_effect effect, struct wfs_buffer *buffer)
+{
+	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_printf(&text, "{\"action_type\":\"%s\"", wfs_effect_action(effect));
+	for (; member->name; member++)
+		if (!member->optional)
+			wfs_buffer_printf(&text, ", \"%s\":%s", member->name,
+				member->shape->kind == WFS_SHAPE_NAT ? "1" : "\"...\"");
+	wfs_buffer_append_byte(&text, '}');
+	wfs_buffer_append_text(buffer, "  ");
+	wfs_page_words(buffer, 2, 3, wfs_buffer_bytes(&text));
+	buffer->failed = buffer->failed || text.failed;
+}
+
+void wfs_effect_action_page(enum wfs_effect effect, struct wfs_buffer *buffer)
+{
+	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+
+	wfs_buffer_printf(buffer, "%s: %s\n\nMembers, beside action_type:\n",
+		wfs_effect_action(effect), wfs_effect_help(effect));
+	for (; member->name; member++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "  %s (%s%s)", member->name, type_name(member->shape),
+			member->optional ? "" : "; required");
+		wfs_page_item(buffer, left, member->help);
+	}
+	wfs_buffer_append_text(buffer, "\nAt least:\n");
+	append_least(effect, buffer);
+	wfs_buffer_printf(
+		buffer, "\nA grant of type '%s' covers it.\n", wfs_effect_cap_type(effect));
+}
