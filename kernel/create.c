@@ -77,8 +77,8 @@ static int fill(struct wfs_head *head, const struct parts *parts, struct wfs_err
 
 	if (r)
 		return wfs_error_from_errno(error, r, "write genesis");
-	r = wfs_genesis_artifacts(head, &parts->genesis, parts->manifest, parts->source->artifacts,
-		parts->problems, error);
+	r = wfs_genesis_artifacts(
+		head, &parts->genesis, parts->manifest, parts->source, parts->problems, error);
 	if (r)
 		return wfs_trace(r);
 	if (parts->problems->count > 0)

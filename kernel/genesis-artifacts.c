@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The artifacts that a world begins with, made one after the other as by an owner of the world. */
 #include "kernel/action/action.h"
+#include "kernel/action/handbook.h"
 #include "kernel/base/json.h"
 #include "kernel/genesis.h"
 #include "kernel/manifest/source.h"
@@ -14,6 +15,7 @@ struct making {
 	struct wfs_runtime *runtime; /* owned */
 	json_t *refused;             /* ids of those that are not there; owned */
 	int64_t at_ns;
+	bool handbook; /* these are not in world.json */
 };
 
 static void making_done(struct making *making)
@@ -40,7 +42,9 @@ static void note(const struct making *making, size_t index, const json_t *item,
 	const size_t size = member_size(message);
 	struct wfs_place place = wfs_place_at("/artifacts/%zu", index);
 
-	if (size > 0 && strncmp(message + 1, "artifact_id", size) == 0)
+	if (making->handbook)
+		place = wfs_place_at("/handbook");
+	else if (size > 0 && strncmp(message + 1, "artifact_id", size) == 0)
 		place = wfs_place_at("%s/id", place.text);
 	else if (size > 0)
 		place = wfs_place_at("%s/%.*s", place.text, (int)size, message + 1);
@@ -126,9 +130,35 @@ static int make_or_note(
 	return r > 0 ? 0 : wfs_trace(r);
 }
 
+static int make_all(struct making *making, const json_t *artifacts, struct wfs_error *error)
+{
+	const json_t *item;
+	size_t index;
+	int r = 0;
+
+	json_array_foreach(artifacts, index, item)
+	{
+		if (!r)
+			r = make_or_note(making, index, item, error);
+	}
+	return wfs_trace(r);
+}
+
+static int make_handbook(struct making *making, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *artifacts = wfs_handbook_artifacts();
+
+	if (!artifacts)
+		return wfs_error_from_errno(error, -ENOMEM, "write the handbook");
+	making->handbook = true;
+	int r = make_all(making, artifacts, error);
+	making->handbook = false;
+	return wfs_trace(r);
+}
+
 int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genesis,
-	struct wfs_manifest *manifest, const json_t *artifacts, struct wfs_problems *problems,
-	struct wfs_error *error)
+	struct wfs_manifest *manifest, const struct wfs_source *source,
+	struct wfs_problems *problems, struct wfs_error *error)
 {
 	WFS_CLEANUP(making_done)
 	struct making making = {
@@ -137,18 +167,13 @@ int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genes
 		.refused = json_object(),
 		.at_ns = genesis->at_ns,
 	};
-	size_t index;
-	const json_t *item;
 	int r = making.refused ? wfs_fold_new(genesis->entropy, &making.fold) : -ENOMEM;
 
 	if (!r)
 		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &making.runtime);
 	if (r)
 		return wfs_error_from_errno(error, r, "make an artifact");
-	json_array_foreach(artifacts, index, item)
-	{
-		if (!r)
-			r = make_or_note(&making, index, item, error);
-	}
-	return wfs_trace(r);
+	if (source->handbook)
+		r = make_handbook(&making, error);
+	return wfs_trace(r ? r : make_all(&making, source->artifacts, error));
 }

@@ -9,6 +9,8 @@
 #include "kernel/base/problems.h"
 #include "kernel/fold.h"
 
+struct wfs_source;
+
 enum { WFS_WORLD_ID_SIZE = 32 }; /* hex digits */
 
 /* The parts that are not in the manifest. Plain value. */
@@ -33,13 +35,13 @@ int wfs_genesis_module(
 
 /**
  * wfs_genesis_artifacts() - record the actions that make them, behind record 0 and the modules
- * @artifacts: as in struct wfs_source; may be NULL
+ * Those of the handbook come first.
  * @problems: what is refused, each with its place in world.json; none depends on another one
  * Return: 0 (also with problems: the store is of no use then), or -errno with @error.
  */
 int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genesis,
-	struct wfs_manifest *manifest, const json_t *artifacts, struct wfs_problems *problems,
-	struct wfs_error *error);
+	struct wfs_manifest *manifest, const struct wfs_source *source,
+	struct wfs_problems *problems, struct wfs_error *error);
 
 /** wfs_genesis_meta() - put what every opening reads into the meta table. */
 int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn);

@@ -26,8 +26,8 @@ const struct wfs_command wfs_commands[] = {
 		.run = wfs_run_init,
 		.summary = "make a world in DIR",
 		.help = "DIR is made if it is not there, and must be empty otherwise. With "
-			"--from, the world gets the schemas, reducers, routing, principals "
-			"and artifacts that SRC/world.json describes; every problem in it is "
+			"--from, the world gets the schemas, reducers, routing, principals, "
+			"artifacts and handbook that SRC/world.json describes; every problem is "
 			"reported, and nothing is made unless there is none.\n",
 	},
 	{

@@ -9,27 +9,38 @@
 #include "kernel/query/query.h"
 
 /*
- * X(constant, table or NULL, name, function below)
+ * X(constant, table or NULL, name, function below, arguments, help)
  * The actions stand behind these, under their own names, with the others of their table.
  */
 #define STATE "kernel_state"
 #define ACTIONS "kernel_actions"
-#define HOST_FUNCTIONS(X)                                                      \
-	X(GET_BALANCE, STATE, "get_balance", get_balance)                      \
-	X(GET_RESOURCE, STATE, "get_resource", get_resource)                   \
-	X(GET_QUOTA, STATE, "get_quota", get_quota)                            \
-	X(GET_ARTIFACT_METADATA, STATE, "get_artifact_metadata", get_metadata) \
-	X(STATE_READ_ARTIFACT, STATE, "read_artifact", read_content)           \
-	X(LIST_BY_OWNER, STATE, "list_artifacts_by_owner", list_by_owner)      \
-	X(QUERY, STATE, "query", query)                                        \
-	X(PAY, NULL, "pay", transfer_scrip)                                    \
-	X(OWN_BALANCE, NULL, "get_balance", own_balance)                       \
-	X(INVOKE, NULL, "invoke", invoke)                                      \
-	X(TRANSFER_SCRIP, ACTIONS, "transfer_scrip", transfer_scrip)           \
-	X(SUBMIT_FOR_MINT, ACTIONS, "submit_for_mint", submit_for_mint)
+#define HOST_FUNCTIONS(X)                                                                         \
+	X(GET_BALANCE, STATE, "get_balance", get_balance, "id",                                   \
+		"scrip of a principal or an artifact")                                            \
+	X(GET_RESOURCE, STATE, "get_resource", get_resource, "id, name",                          \
+		"what a principal uses of disk, llm_budget or llm_tokens")                        \
+	X(GET_QUOTA, STATE, "get_quota", get_quota, "id, name",                                   \
+		"how much of one it may use; nil when nobody has set that")                       \
+	X(GET_ARTIFACT_METADATA, STATE, "get_artifact_metadata", get_metadata, "id",              \
+		"the row of an artifact, and its metadata; nil when there is none")               \
+	X(STATE_READ_ARTIFACT, STATE, "read_artifact", read_content, "id",                        \
+		"content as text; nil when there is none, or reading is not allowed or not free") \
+	X(LIST_BY_OWNER, STATE, "list_artifacts_by_owner", list_by_owner, "id",                   \
+		"ids of what somebody owns, in order of creation")                                \
+	X(QUERY, STATE, "query", query, "type, params",                                           \
+		"answers a query, of the world as it was before this record")                     \
+	X(PAY, NULL, "pay", transfer_scrip, "to, amount",                                         \
+		"gives scrip of the artifact's own; a result, as of an action")                   \
+	X(OWN_BALANCE, NULL, "get_balance", own_balance, "", "the scrip that the artifact has")   \
+	X(INVOKE, NULL, "invoke", invoke, "id, ...",                                              \
+		"runs another artifact: {ok, result, error, price_paid}, error nil when ok")      \
+	X(TRANSFER_SCRIP, ACTIONS, "transfer_scrip", transfer_scrip, "to, amount",                \
+		"the same as transfer")                                                           \
+	X(SUBMIT_FOR_MINT, ACTIONS, "submit_for_mint", submit_for_mint, "artifact_id, bid",       \
+		"the same as submit_to_mint")
 
 enum host_function {
-#define HOST_ENUM(constant, table, name, function) HOST_##constant,
+#define HOST_ENUM(constant, ...) HOST_##constant,
 	HOST_FUNCTIONS(HOST_ENUM)
 #undef HOST_ENUM
 		HOST_ACTION, /* the first of them */
@@ -401,7 +412,7 @@ static int invoke(const struct asked *asked, json_t **ret_value)
 /* --- the table --- */
 
 const struct wfs_lua_binding host_bindings[] = {
-#define HOST_BINDING(constant, table, name, function) {table, name},
+#define HOST_BINDING(constant, table, name, ...) {table, name},
 	HOST_FUNCTIONS(HOST_BINDING)
 #undef HOST_BINDING
 #define ACTION_BINDING(constant, member, kind, ...) {ACTIONS, (kind) + sizeof("action.") - 1},
@@ -410,8 +421,15 @@ const struct wfs_lua_binding host_bindings[] = {
 };
 const size_t host_binding_count = WFS_ARRAY_COUNT(host_bindings);
 
+const struct host_help host_helps[] = {
+#define HOST_HELP(constant, table, name, function, arguments, help) {(arguments), (help)},
+	HOST_FUNCTIONS(HOST_HELP)
+#undef HOST_HELP
+};
+const size_t host_help_count = WFS_ARRAY_COUNT(host_helps);
+
 static int (*const functions[])(const struct asked *asked, json_t **ret_value) = {
-#define HOST_FUNCTION(constant, table, name, function) [HOST_##constant] = (function),
+#define HOST_FUNCTION(constant, table, name, function, ...) [HOST_##constant] = (function),
 	HOST_FUNCTIONS(HOST_FUNCTION)
 #undef HOST_FUNCTION
 };

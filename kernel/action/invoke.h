@@ -131,6 +131,16 @@ int contract_permit(struct act *act, const struct artifact *artifact, const char
 extern const struct wfs_lua_binding host_bindings[];
 extern const size_t host_binding_count;
 
+/* What to say of a function. Plain value with static lifetime. */
+struct host_help {
+	const char *arguments;
+	const char *help;
+};
+
+/* Of the bindings, in their order; the actions, which stand behind, have their own. */
+extern const struct host_help host_helps[];
+extern const size_t host_help_count;
+
 int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error);
 

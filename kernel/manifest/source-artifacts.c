@@ -112,6 +112,10 @@ static void check_id(const struct reading *reading, size_t index, const json_t *
 		wfs_problems_add(loader->problems, WORLD_FILE, place.text, "missing");
 	else if (!text || strlen(text) != json_string_length(id) || !wfs_grant_name_valid(text))
 		source_expected(loader, place, WFS_GRANT_NAME_FORM, id);
+	else if (loader->handbook &&
+		strncmp(text, WFS_HANDBOOK_PREFIX, strlen(WFS_HANDBOOK_PREFIX)) == 0)
+		wfs_problems_add(loader->problems, WORLD_FILE, place.text,
+			"names that begin with " WFS_HANDBOOK_PREFIX " are the handbook's");
 	else if ((size_t)json_integer_value(first) != index)
 		wfs_problems_add(loader->problems, WORLD_FILE, place.text,
 			"the name is taken by the item at index %lld",

@@ -329,10 +329,19 @@ static int manifest_check(const struct source_loader *loader)
 	return 0;
 }
 
+static void take_handbook(struct source_loader *loader)
+{
+	const json_t *const value = json_object_get(loader->world, "handbook");
+
+	loader->handbook = json_is_true(value);
+	if (value && !json_is_boolean(value))
+		source_expected(loader, wfs_place_at("/handbook"), "true or false", value);
+}
+
 static int world_assemble(struct source_loader *loader, const char *name)
 {
 	static const char *const names[] = {"name", "schemas", "reducers", "routing", "principals",
-		"artifacts", "policies", "policy", NULL};
+		"artifacts", "handbook", "policies", "policy", NULL};
 	static const char *const as_it_is[] = {"routing", "policies", "policy"};
 	json_t *reducers = json_object_get(loader->world, "reducers");
 	int r = 0;
@@ -342,6 +351,7 @@ static int world_assemble(struct source_loader *loader, const char *name)
 		return 0;
 	}
 	source_check_members(loader, wfs_place_at("%s", ""), loader->world, names);
+	take_handbook(loader);
 	loader->blobs = calloc(json_array_size(reducers) + 1, sizeof(*loader->blobs));
 	if (!loader->blobs)
 		return -ENOMEM;
@@ -479,6 +489,7 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
 		return -EINVAL;
 	source.manifest = WFS_STEAL(loader.manifest);
 	source.artifacts = WFS_STEAL(loader.artifacts);
+	source.handbook = loader.handbook;
 	source.blobs = WFS_STEAL(loader.blobs);
 	source.blob_count = loader.blob_count;
 	loader.blob_count = 0;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernel/base/buffer.h"
@@ -23,6 +24,9 @@ enum {
 	WFS_SOURCE_FILE_NAME_MAX = 1024, /* bytes of a file name in world.json */
 };
 
+/* Begins the ids of the artifacts of a handbook; a source that has one has no others of that kind. */
+#define WFS_HANDBOOK_PREFIX "handbook_"
+
 /* For problems. */
 #define WFS_SOURCE_WORLD_FILE "world.json"
 
@@ -33,6 +37,7 @@ struct wfs_source {
 	 * write_artifact that makes it. Of one that has problems only the id, if there is one.
 	 * NULL: there are none. */
 	json_t *artifacts;
+	bool handbook; /* it begins with the artifacts of kernel/action/handbook.h, too */
 	struct wfs_buffer *blobs; /* contents of the modules, in the order of the reducers */
 	size_t blob_count;
 	struct wfs_buffer

@@ -137,6 +137,31 @@ static void artifacts_depend_on_those_before_them(void **state)
 		"world.json: /artifacts/2/depends_on: expected an array, got string \"a\"\n");
 }
 
+static void a_handbook_is_wanted_or_not(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'w','handbook':true}");
+	assert_loads(fixture, NULL);
+	assert_true(fixture->source.handbook);
+	assert_null(json_object_get(fixture->source.manifest, "handbook"));
+	wfs_source_done(&fixture->source);
+
+	put_json(fixture, "world.json",
+		"{'name':'w','handbook':false,'artifacts':[{'id':'handbook_mine'}]}");
+	assert_loads(fixture, NULL);
+	assert_false(fixture->source.handbook);
+	wfs_source_done(&fixture->source);
+
+	assert_artifacts_refused(fixture,
+		"{'name':'w','handbook':true,'artifacts':[{'id':'handbook_mine'}]}",
+		"world.json: /artifacts/0/id: names that begin with handbook_ are the "
+		"handbook's\n");
+	wfs_source_done(&fixture->source);
+	assert_world_refused(fixture, "{'name':'w','handbook':'yes'}",
+		"world.json: /handbook: expected true or false, got string \"yes\"\n");
+}
+
 static void a_list_of_artifacts_is_a_list_and_bounded(void **state)
 {
 	struct fixture *fixture = *state;
@@ -173,6 +198,7 @@ int main(void)
 		TEST(wrong_members_of_artifacts_are_refused),
 		TEST(files_of_artifacts_are_texts_of_the_directory),
 		TEST(artifacts_depend_on_those_before_them),
+		TEST(a_handbook_is_wanted_or_not),
 		TEST(a_list_of_artifacts_is_a_list_and_bounded),
 		TEST(what_is_wrong_elsewhere_hands_nothing_out),
 	};

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handbook: it tells of everything that the tables have, and is there in a world that wants it. */
+#include "tests/unit/action-fixture.h"
+
+#include "kernel/action/handbook.h"
+#include "kernel/action/invoke.h"
+#include "kernel/manifest/effect.h"
+#include "kernel/query/query.h"
+
+static void assert_tells(
+	struct wfs_buffer *text, const char *before, const char *name, const char *behind)
+{
+	char line[160];
+
+	snprintf(line, sizeof(line), "%s%s%s", before, name, behind);
+	if (!strstr(wfs_buffer_text(text), line))
+		fail_msg("expected %s", line);
+}
+
+static void it_tells_of_every_action_and_its_members(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	size_t count = 0;
+
+	(void)state;
+	wfs_handbook_write_actions(&text);
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const enum wfs_effect effect = (enum wfs_effect)i;
+		const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+
+		if (!wfs_effect_action(effect))
+			continue;
+		count++;
+		assert_tells(&text, "\n## ", wfs_effect_action(effect), "\n");
+		for (; member->name; member++)
+			assert_tells(&text, "\n  ", member->name, " (");
+	}
+	assert_int_equal(count, 12);
+	assert_tells(&text, "", "artifact_id (text; required)", "");
+	assert_tells(&text, "\n  ", "{\"action_type\":\"transfer\", \"to\":\"...\", \"amount\":1}",
+		"\n");
+	assert_tells(&text, "", "A grant of type 'admin' covers it.", "");
+}
+
+static void it_tells_of_every_query_and_its_params(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	(void)state;
+	wfs_handbook_write_queries(&text);
+	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
+		const enum wfs_query_type type = (enum wfs_query_type)i;
+		const struct wfs_query_param *param = wfs_query_params(type);
+
+		assert_tells(&text, "\n## ", wfs_query_name(type), "\n");
+		assert_tells(&text, "\"params\": ", wfs_query_example(type), "}");
+		for (; param->name; param++)
+			assert_tells(&text, "\n  ", param->name, " ");
+	}
+	assert_tells(&text, "\n| ", "invalid_query_type", " |");
+}
+
+static void it_tells_of_every_error(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	(void)state;
+	wfs_handbook_write_errors(&text);
+	for (int code = WFS_OK + 1; code < WFS_ERROR_CODE_COUNT; code++)
+		assert_tells(&text, "\n| ", wfs_error_info((enum wfs_error_code)code)->name, " | ");
+	assert_tells(&text, "\n", "| overloaded | system | yes | too many requests in the queue |",
+		"\n");
+}
+
+static void lines_fit_80_columns_but_for_tables_and_lists(void **state)
+{
+	static void (*const writes[])(struct wfs_buffer * buffer) = {
+#define WRITE_OF(name, function) (function),
+		WFS_HANDBOOK(WRITE_OF)
+#undef WRITE_OF
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(writes); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+		writes[i](&text);
+		for (const char *line = wfs_buffer_text(&text); *line;
+			line += strcspn(line, "\n") + 1)
+			if (!strchr("-|", *line) && strcspn(line, "\n") > 84) /* some are UTF-8 */
+				fail_msg("%s", line);
+	}
+}
+
+/* --- in a world --- */
+
+/* A world whose source has these members, beside its name. JSON with ' for ". Return: creation's. */
+static int make_world(struct world_fixture *fixture, const char *members)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_FREE char *json = NULL;
+	WFS_AUTO_FREE char *text = NULL;
+
+	assert_true(asprintf(&json, "{'name':'w',%s}", members) > 0);
+	text = json_text(json);
+	put_file(fixture->source, "world.json", text);
+	wfs_source_done(&fixture->loaded);
+	if (wfs_source_load(fixture->source, NULL, &problems, &fixture->loaded))
+		fail_msg("%s", wfs_buffer_text(&problems.lines));
+	int r = wfs_world_create(fixture->directory, &fixture->loaded, &fixture->options, &problems,
+		&fixture->error);
+	if (problems.count > 0)
+		snprintf(fixture->error.message, sizeof(fixture->error.message), "%s",
+			wfs_buffer_text(&problems.lines));
+	return r ? r : world_fixture_open(fixture);
+}
+
+static json_t *data_of(struct world_fixture *fixture, const char *principal, const char *action)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+
+	if (act_as(fixture, principal, action, &answer))
+		fail_msg("%s: %s", action, fixture->error.message);
+	return json_incref(json_object_get(answer, "data"));
+}
+
+#define READ(id) ACTION("read_artifact", "'artifact_id':'" id "'")
+
+static void assert_reads(
+	struct world_fixture *fixture, const char *action, void (*write)(struct wfs_buffer *buffer))
+{
+	WFS_AUTO_JSON json_t *data = data_of(fixture, "alice", action);
+	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
+
+	write(&expected);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(data, "artifact"), "content")),
+		wfs_buffer_text(&expected));
+}
+
+static void everybody_reads_it_in_a_world_that_has_it(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_int_equal(make_world(fixture, "'handbook':true,'principals':[{'id':'alice'}]"), 0);
+
+	assert_reads(fixture, READ("handbook_actions"), wfs_handbook_write_actions);
+	assert_reads(fixture, READ("handbook_queries"), wfs_handbook_write_queries);
+	assert_reads(fixture, READ("handbook_code"), wfs_handbook_write_code);
+	assert_reads(fixture, READ("handbook_errors"), wfs_handbook_write_errors);
+	WFS_AUTO_FREE char *text =
+		state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "handbook_code");
+	assert_non_null(strstr(text, "\"created_by\":\"operator\""));
+	assert_non_null(strstr(text, "\"type\":\"handbook\""));
+	assert_non_null(strstr(text, "\"read_price\":0"));
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'handbook_code','content':'lies'"),
+		WFS_E_NOT_AUTHORIZED, "");
+}
+
+static void a_world_that_does_not_want_it_has_none(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_int_equal(make_world(fixture, "'handbook':false"), 0);
+
+	assert_int_equal(height_of(fixture), 2); /* genesis and its snapshot */
+	assert_fails(fixture, "operator", READ("handbook_actions"), WFS_E_NOT_FOUND, "");
+}
+
+static void it_tells_of_every_function_of_code(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	(void)state;
+	wfs_handbook_write_code(&text);
+	for (size_t i = 0; i < host_binding_count; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s%s%s",
+			host_bindings[i].table ? host_bindings[i].table : "",
+			host_bindings[i].table ? "." : "", host_bindings[i].name);
+		assert_tells(&text, "\n- `", name, "(");
+	}
+	assert_tells(&text, "\n- `", "kernel_state.query(type, params)", "`: answers a query");
+	assert_tells(
+		&text, "\n- `", "kernel_actions.transfer(to, amount, resource, reasoning)", "`");
+}
+
+static void it_tells_of_every_field_of_ctx(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const json_t *name;
+	size_t i;
+
+	assert_int_equal(make_world(fixture, "'handbook':true"), 0);
+	assert_done(fixture, "operator",
+		WRITE("'artifact_id':'names','code':'function run()\\n"
+		      "  local names = array{}\\n"
+		      "  for name in pairs(ctx) do table.insert(names, name) end\\n"
+		      "  return names\\n"
+		      "end'"));
+	WFS_AUTO_JSON json_t *data = data_of(fixture, "operator", INVOKE("'artifact_id':'names'"));
+
+	wfs_handbook_write_code(&text);
+	assert_int_equal(json_array_size(json_object_get(data, "result")), 7);
+	json_array_foreach(json_object_get(data, "result"), i, name)
+		assert_tells(&text, "`ctx.", json_string_value(name), "");
+}
+
+static void its_names_are_its_own(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_int_equal(
+		make_world(fixture, "'handbook':true,'principals':[{'id':'handbook_code'}]"),
+		-EINVAL);
+
+	assert_string_equal(
+		fixture->error.message, "world.json: /handbook: 'handbook_code' is a principal\n");
+}
+
+#undef TEST
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, world_fixture_source, action_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_tells_of_every_action_and_its_members),
+		cmocka_unit_test(it_tells_of_every_query_and_its_params),
+		cmocka_unit_test(it_tells_of_every_error),
+		cmocka_unit_test(it_tells_of_every_function_of_code),
+		cmocka_unit_test(lines_fit_80_columns_but_for_tables_and_lists),
+		TEST(everybody_reads_it_in_a_world_that_has_it),
+		TEST(a_world_that_does_not_want_it_has_none),
+		TEST(it_tells_of_every_field_of_ctx),
+		cmocka_unit_test_setup_teardown(
+			its_names_are_its_own, world_fixture_source, world_fixture_teardown),
+	};
+
+	return cmocka_run_group_tests_name("handbook", tests, NULL, NULL);
+}
