@@ -476,6 +476,14 @@ int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t i
 	return wfs_trace(r);
 }
 
+int wfs_fold_apply_line(struct wfs_fold *fold, struct wfs_head *head, size_t index,
+	struct wfs_bytes line, int64_t at_ns)
+{
+	int r = wfs_head_append_line(head, line, at_ns);
+
+	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
+}
+
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head)
 {
 	for (size_t i = 0; i < fold->records.count; i++) {

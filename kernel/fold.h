@@ -103,6 +103,10 @@ int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 /** wfs_fold_apply_record() - the same of one record of them, 0 first, each once and in order. */
 int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 
+/** wfs_fold_apply_line() - the same with @line, of that time, in the place of the record's own. */
+int wfs_fold_apply_line(struct wfs_fold *fold, struct wfs_head *head, size_t index,
+	struct wfs_bytes line, int64_t at_ns);
+
 /** wfs_fold_record_count() - records of the last run: 1 and its derived ones. */
 size_t wfs_fold_record_count(const struct wfs_fold *fold);
 

@@ -78,24 +78,29 @@ int wfs_head_load(struct wfs_head *head, struct wfs_store *store, struct wfs_txn
 	return 0;
 }
 
+int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns)
+{
+	wfs_require(at_ns >= head->at_ns);
+	int r = wfs_journal_append(head->txn, head->height, head->journal_bytes, line);
+
+	if (r)
+		return wfs_trace(r);
+	head->prev = wfs_hash_of(line.data, line.size);
+	head->journal_bytes += line.size;
+	head->at_ns = at_ns;
+	head->height++;
+	return 0;
+}
+
 int wfs_head_append(struct wfs_head *head, struct wfs_record *record)
 {
 	record->seq = head->height;
 	record->prev = head->prev;
-	wfs_require(record->at_ns >= head->at_ns);
 	wfs_buffer_reset(&head->line);
 	wfs_record_write(&head->line, record);
 	int r = wfs_buffer_check(&head->line);
-	if (!r)
-		r = wfs_journal_append(head->txn, head->height, head->journal_bytes,
-			wfs_buffer_bytes(&head->line));
-	if (r)
-		return wfs_trace(r);
-	head->prev = wfs_hash_of(head->line.data, head->line.size);
-	head->journal_bytes += head->line.size;
-	head->at_ns = record->at_ns;
-	head->height++;
-	return 0;
+	return wfs_trace(
+		r ? r : wfs_head_append_line(head, wfs_buffer_bytes(&head->line), record->at_ns));
 }
 
 static int add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,

@@ -44,6 +44,10 @@ void wfs_head_done(struct wfs_head *head);
 /** wfs_head_append() - write @record as the next line; its seq and prev are set here. */
 int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
 
+/** wfs_head_append_line() - the same of a line that there is already: whoever calls has checked that
+ *  it is a record, the next one, and chained. */
+int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns);
+
 /** wfs_head_add_reducer() - make the row of a reducer, visible from the next height on. */
 int wfs_head_add_reducer(
 	struct wfs_head *head, const struct wfs_reducer_definition *reducer, int64_t at_ns);

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "kernel/action/action.h"
 #include "kernel/apply.h"
 #include "kernel/base/json.h"
 
@@ -130,6 +129,15 @@ static int is_cut(struct wfs_refold *refold, struct wfs_error *error)
 	return r ? 0 : ends_request(&parsed); /* comparing it tells */
 }
 
+static int apply_record(struct wfs_refold *refold, size_t index, struct wfs_error *error)
+{
+	if (refold->lost.seq)
+		return wfs_trace(wfs_refold_apply(refold, index, error));
+	int r = write_failed(wfs_fold_apply_record(refold->fold, &refold->head, index), error);
+
+	return wfs_trace(r ? r : compare_line(refold, refold->head.height - 1, error));
+}
+
 /* Writes what the last run gave, record by record. */
 static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 {
@@ -140,9 +148,7 @@ static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 
 		if (r)
 			return r > 0 ? 0 : wfs_trace(r);
-		r = write_failed(wfs_fold_apply_record(refold->fold, &refold->head, i), error);
-		if (!r)
-			r = compare_line(refold, refold->head.height - 1, error);
+		r = apply_record(refold, i, error);
 		if (r)
 			return wfs_trace(r);
 	}
@@ -155,19 +161,23 @@ static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 		"is not the answer to what the record before it asks for");
 }
 
-/* Folds a record again. @input: its parts; time, principal and charge are set here */
-static int fold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
+int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error)
 {
+	const bool whole = refold->lost.seq == 0;
 	struct wfs_error failure = {0};
 
 	input->kind = parsed->record.kind;
-	input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
+	/* What a grant has left to spend is not known behind a lost text. */
+	input->charge =
+		whole ? json_string_value(json_object_get(parsed->body_json, "grant")) : NULL;
 	input->principal = parsed->record.principal;
 	input->at_ns = parsed->record.at_ns;
 	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, input, &failure);
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "fold a record");
+	if (r && whole && refold->lost.seq)
+		return 0; /* who gave the text has noted it */
 	if (r)
 		return differs(refold, parsed->record.seq, failure.message);
 	refold->folded_bytes += wfs_fold_bytes(refold->fold);
@@ -192,38 +202,7 @@ static int fold_event(
 		.value = value,
 		.body = wfs_buffer_bytes(&body),
 	};
-	return wfs_trace(fold_again(refold, parsed, &input, error));
-}
-
-/* Texts that the record of an action names by their hashes. */
-struct texts {
-	struct wfs_action_recorded recorded; /* first: the callback casts back */
-	const struct wfs_refold_source *source;
-	uint64_t seq;
-};
-
-static int give_text(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
-	struct wfs_buffer *buffer, struct wfs_error *error)
-{
-	const struct texts *const texts = (const struct texts *)recorded;
-
-	return texts->source->text(texts->source->context, texts->seq, text, buffer, error);
-}
-
-static int fold_action(
-	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
-{
-	struct texts texts = {
-		.recorded = {give_text, json_object_get(parsed->body_json, "result")},
-		.source = refold->source,
-		.seq = parsed->record.seq,
-	};
-	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action"),
-		.recorded = &texts.recorded};
-
-	if (!input.action)
-		return differs(refold, parsed->record.seq, "holds no action");
-	return wfs_trace(fold_again(refold, parsed, &input, error));
+	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
 }
 
 /* --- other records --- */
@@ -283,7 +262,7 @@ static int fold_blob(
 	if (r)
 		return write_failed(r, error);
 	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
-	return wfs_trace(fold_again(refold, parsed, &input, error));
+	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
 }
 
 static int fold_snapshot(
@@ -298,7 +277,7 @@ static int fold_snapshot(
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
-	int r = fold_again(refold, parsed, &input, error);
+	int r = wfs_refold_again(refold, parsed, &input, error);
 	if (r || refold->differs)
 		return wfs_trace(r);
 	return write_failed(
@@ -366,7 +345,7 @@ static int fold_manifest_to(struct wfs_refold *refold, const struct wfs_record_p
 	if (wfs_buffer_check(&text))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	struct wfs_fold_input input = {.manifest = to, .body = wfs_buffer_bytes(&text)};
-	int r = fold_again(refold, parsed, &input, error);
+	int r = wfs_refold_again(refold, parsed, &input, error);
 	if (r || refold->differs)
 		return wfs_trace(r);
 	r = wfs_apply_write(&refold->head, from, to, parsed->record.at_ns);
@@ -479,7 +458,8 @@ static int fold_record(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	if (parsed->record.seq != refold->head.height ||
-		(parsed->record.kind == WFS_RECORD_GENESIS) != (parsed->record.seq == 0))
+		(parsed->record.kind == WFS_RECORD_GENESIS) != (parsed->record.seq == 0) ||
+		(refold->lost.seq && parsed->record.derived))
 		return differs(refold, refold->head.height, "stands in the wrong place");
 	if (parsed->record.at_ns < refold->head.at_ns)
 		return differs(refold, refold->head.height, "is older than the record before it");
@@ -491,7 +471,7 @@ static int fold_record(
 	case WFS_RECORD_EVENT:
 		return fold_event(refold, parsed, error);
 	case WFS_RECORD_ACTION:
-		return fold_action(refold, parsed, error);
+		return wfs_refold_action(refold, parsed, error);
 	case WFS_RECORD_BLOB:
 		return fold_blob(refold, parsed, error);
 	case WFS_RECORD_MANIFEST:

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "kernel/action/action.h"
 #include "kernel/base/problems.h"
 #include "kernel/baseline.h"
 #include "kernel/effects.h"
@@ -17,8 +18,6 @@ struct wfs_refold_cell {
 	struct wfs_bytes key;
 	struct wfs_bytes bytes;
 };
-
-struct wfs_action_text;
 
 /* What is folded, and where that is found which is in no record. */
 struct wfs_refold_source {
@@ -41,10 +40,14 @@ struct wfs_refold_source {
 	 * Return: 0, -ENOENT (it is not there), or another -errno with @error. */
 	int (*manifest_of)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_manifest **ret_manifest, struct wfs_error *error);
-	/* Append what record @seq gave an artifact for its content or code. Return: 0, or -errno with
-	 * @error. */
+	/* Append what record @seq gave an artifact for its content or code.
+	 * Return: 0, -ENODATA (it is lost, see struct wfs_refold_lost), or another -errno; @error */
 	int (*text)(void *context, uint64_t seq, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
+	/* An action that was done is not folded, because of a lost text; NULL: none is ever lost.
+	 * Return: 0, or -errno with @error. */
+	int (*unfolded)(
+		void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 	/* The row of a blob that a record puts, of which hash and size are set.
 	 * Return: 0, or -errno with @error. */
 	int (*blob)(
@@ -64,6 +67,20 @@ struct wfs_refold_ahead {
 	struct wfs_buffer text;
 };
 
+/*
+ * The first text that is kept nowhere any more. What its record did cannot be computed without it, and
+ * so cannot what later actions did. From there on the lines of actions on artifacts are taken as they
+ * are, and what is folded is right but for the cells of built-in reducers: no action changes others,
+ * and no reducer is given those but in an answer, which is in the journal. Plain value.
+ */
+struct wfs_refold_lost {
+	uint64_t seq; /* of the record that gave it; 0: none is lost */
+	bool code;    /* or else it is content */
+	char artifact_id[WFS_ARTIFACT_ID_MAX + 1];
+	struct wfs_hash hash;
+	bool replaced; /* a later record may have put something else in its place */
+};
+
 /* Plain value; init, batch …, done. */
 struct wfs_refold {
 	struct wfs_answerer answerer; /* first: refold-answer.c casts back */
@@ -73,6 +90,7 @@ struct wfs_refold {
 	struct wfs_problems *problems;
 	bool differs;                /* a record was not as it should be */
 	bool cut;                    /* it ended inside of a request */
+	struct wfs_refold_lost lost; /* the first text that is not there */
 	size_t folded_bytes;         /* by the events of this batch */
 	struct wfs_runtime *runtime; /* of the manifest in force */
 	struct wfs_fold *fold;
@@ -104,7 +122,19 @@ const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold);
 void wfs_refold_done(struct wfs_refold *refold);
 #define WFS_AUTO_REFOLD WFS_CLEANUP(wfs_refold_done)
 
-/* --- for kernel/refold.c --- */
+/* --- for kernel/refold*.c --- */
+
+/** wfs_refold_again() - fold a record again. @input: its parts; time, principal, charge are set here */
+int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
+	struct wfs_fold_input *input, struct wfs_error *error);
+
+/** wfs_refold_action() - the record of an action: folded again, or its line alone. */
+int wfs_refold_action(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
+
+/** wfs_refold_apply() - write record @index of the last run, once a text is lost: its changes, and
+ *  the line that the source has. */
+int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error);
 
 /** wfs_refold_line() - as source->line, of what was read ahead as well. */
 int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,

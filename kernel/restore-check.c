@@ -209,10 +209,13 @@ static int find_blobs(struct compare *compare)
 
 /* --- all of it --- */
 
-/* A journal that was not folded may still know the hash of the state. */
-static bool knows_state(const struct restore_journal *journal)
+/* A journal that was not folded, or not all of it, may still know the hash of the state. */
+static bool knows_state(const struct restore *restore)
 {
-	return journal->snapshot_height > 0 &&
+	const struct restore_journal *const journal = &restore->journal;
+	const bool folded = restore->restored.history && restore->restored.lost.seq == 0;
+
+	return !folded && journal->snapshot_height > 0 &&
 		journal->last_change_height <= journal->snapshot_height;
 }
 
@@ -228,8 +231,7 @@ static int compare_hashes(struct compare *compare)
 		return wfs_trace(r);
 	if (restore->problems->count == 0 && !wfs_hash_equal(hash, &came))
 		restore_hash_noted(restore, "reducers", "the snapshot of the world", hash, &came);
-	if (!restore->restored.history && knows_state(&restore->journal) &&
-		!wfs_hash_equal(hash, &restore->journal.meta.snapshot_hash))
+	if (knows_state(restore) && !wfs_hash_equal(hash, &restore->journal.meta.snapshot_hash))
 		restore_hash_noted(restore, "reducers", "the newest snapshot in the journal",
 			&restore->journal.meta.snapshot_hash, hash);
 	return 0;
@@ -244,6 +246,8 @@ static int compare_all(struct compare *compare)
 		r = restore_list(restore, compare->reducers, "reducers/", find_reducer, compare);
 	if (!r)
 		r = restore_compare_entities(restore, &compare->view);
+	if (!r)
+		r = restore_compare_texts(restore, &compare->view);
 	if (!r)
 		r = find_blobs(compare);
 	if (!r)

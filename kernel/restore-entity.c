@@ -4,6 +4,7 @@
  * world in the stage shows. A copy from before there were any has empty directories, or none.
  */
 #include "kernel/base/encode.h"
+#include "kernel/base/json.h"
 #include "kernel/entity.h"
 #include "kernel/restore-impl.h"
 
@@ -173,13 +174,17 @@ static int compare_all(struct restore *restore, struct wfs_view *view, enum wfs_
 	size_t count = 0;
 	int r = restore_directory(restore, restore->tree_fd, name, name, &entities.directory);
 
-	if (r <= 0)
-		return r;
-	r = restore_list(restore, entities.directory, path.text, count_name, &count);
+	if (r > 0)
+		r = restore_list(restore, entities.directory, path.text, count_name, &count);
 	if (!r)
 		r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
-	if (r || count == 0)
+	if (r)
 		return r;
+	/* Cells that no record proves are proven by what else is made of them. */
+	if (count == 0 && restore->restored.lost.seq && reducer.live_count > 0)
+		return restore_noted(restore, name, "is missing or empty");
+	if (count == 0)
+		return 0;
 	entities.reducer_id = reducer.reducer_id;
 	r = compare_each(&entities);
 	return r ? r : restore_list(restore, entities.directory, path.text, find_entity, &entities);
@@ -213,4 +218,62 @@ int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *re
 	return r <= 0 ? r
 		      : restore_directory(restore, artifacts, id_name,
 				restore_path("artifacts/%s", id_name).text, ret_fd);
+}
+
+/* Bytes that are cells of their own must be those that the artifact's cell names. */
+static int compare_text(struct restore *restore, struct wfs_view *view, struct wfs_bytes id,
+	const json_t *state, enum wfs_entity_file file)
+{
+	const bool code = file == WFS_ENTITY_FILE_CODE;
+	const json_t *const member = json_object_get(state, code ? "code_hash" : "content_hash");
+	struct wfs_hash expected = wfs_hash_of("", 0); /* which code has no cell for */
+	struct wfs_hash came = expected;
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct wfs_version version;
+	int r = wfs_entity_source(view, file, id, &version);
+
+	wfs_name_append(&name, id.data, id.size);
+	if ((r && r != -ENOENT) || wfs_buffer_check(&name))
+		return wfs_error_from_errno(restore->error, r ? r : -ENOMEM, "compare artifacts");
+	const bool missing = r != 0;
+	const struct restore_path path =
+		restore_path("artifacts/%s/%s", wfs_buffer_text(&name), wfs_entity_file_name(file));
+	if (member &&
+		wfs_hash_parse(json_string_value(member) ? json_string_value(member) : "",
+			json_string_length(member), &expected, NULL))
+		return restore_noted(
+			restore, path.text, "the cell of its artifact has no hash of it");
+	if (!missing)
+		came = version.hash;
+	if (wfs_hash_equal(&expected, &came) && (code || !missing))
+		return 0;
+	return missing ? restore_noted(restore, path.text, "is missing")
+		       : restore_hash_noted(
+				 restore, path.text, "the cell of its artifact", &expected, &came);
+}
+
+int restore_compare_texts(struct restore *restore, struct wfs_view *view)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	struct wfs_reducer reducer;
+	struct wfs_entry entry;
+	int r = wfs_view_builtin(view, WFS_BUILTIN_ARTIFACT, &reducer);
+
+	if (!r)
+		r = wfs_entry_walk_init(&walk, view, reducer.reducer_id, 0);
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+		WFS_AUTO_JSON json_t *state = NULL;
+		struct wfs_version version;
+
+		r = wfs_view_version(view, entry.vid, &version);
+		if (!r)
+			r = wfs_entity_state(view, &version, &state);
+		if (!r)
+			r = compare_text(restore, view, entry.key, state, WFS_ENTITY_FILE_CONTENT);
+		if (!r)
+			r = compare_text(restore, view, entry.key, state, WFS_ENTITY_FILE_CODE);
+	}
+	return r && restore->error->code == WFS_OK
+		? wfs_error_from_errno(restore->error, r, "compare artifacts")
+		: wfs_trace(r);
 }

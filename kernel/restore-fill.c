@@ -4,10 +4,6 @@
  * journal. Nobody sees the store before it is whole, so it is written in transactions of a bounded
  * size.
  */
-#include <fcntl.h>
-
-#include "kernel/base/encode.h"
-#include "kernel/base/json.h"
 #include "kernel/blob-read.h"
 #include "kernel/restore-impl.h"
 #include "kernel/snapshot.h"
@@ -121,7 +117,7 @@ void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const
 
 	wfs_hash_hex(hash, hex);
 	const struct restore_path path = restore_path("blob/%s", hex);
-	if (faccessat(restore->tree_fd, path.text, F_OK, AT_SYMLINK_NOFOLLOW))
+	if (!restore_has(restore, path.text))
 		restore_noted(restore, path.text, "is missing: %s", whose);
 }
 
@@ -178,169 +174,15 @@ int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis)
 /* --- without a journal --- */
 
 struct baseline {
-	struct restore_batch batch;
+	struct restore_cells cells;
 	struct wfs_head head;
 	struct wfs_genesis genesis;
-	const struct wfs_reducer_definition *reducer; /* whose directory is being read */
-	const char *artifact;                         /* the same */
-	struct wfs_buffer key;
-	struct wfs_buffer state;
-	uint64_t cells;
 };
-
-/* Lua must be able to take it as a state. Return: 1, 0 when it was noted that not, or -ENOMEM. */
-static int check_document(struct restore *restore, const char *path, const struct wfs_buffer *text)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer canonical = {0};
-	WFS_AUTO_JSON json_t *document = NULL;
-	struct wfs_error reason = {0};
-	int r = wfs_json_parse(text->size ? text->data : "", text->size, &document, &reason);
-
-	if (r == -EINVAL)
-		return restore_noted(restore, path, "%s", reason.message);
-	if (!r) {
-		wfs_json_write_document(document, &canonical);
-		r = wfs_buffer_check(&canonical);
-	}
-	if (r)
-		return wfs_error_from_errno(restore->error, r, "read '%s'", path);
-	if (wfs_bytes_equal(wfs_buffer_bytes(&canonical), wfs_buffer_bytes(text)))
-		return 1;
-	const struct wfs_hash expected = wfs_hash_of(canonical.data, canonical.size);
-	const struct wfs_hash came = wfs_hash_of(text->data, text->size);
-	return restore_hash_noted(restore, path, "its canonical form", &expected, &came);
-}
-
-/* baseline->key from a file name. Return: 1, 0 when it was noted that it is none, or -errno. */
-static int decode_key(
-	struct restore *restore, struct baseline *baseline, const char *path, const char *name)
-{
-	wfs_buffer_reset(&baseline->key);
-	int r = wfs_name_decode(name, strlen(name), &baseline->key);
-
-	if (r == -ENOMEM)
-		return wfs_error_from_errno(restore->error, r, "read '%s'", path);
-	if (r || !wfs_utf8_valid(baseline->key.data, baseline->key.size))
-		return restore_noted(restore, path, "is not the name of a key");
-	if (!baseline->reducer->keyed && baseline->key.size > 0)
-		return restore_noted(
-			restore, path, "is no file of a tree: the reducer has no keys, expected _");
-	return 1;
-}
-
-static int read_cell(struct restore *restore, struct baseline *baseline, int directory,
-	const char *name, const char *path)
-{
-	WFS_AUTO_FD int fd = -1;
-
-	wfs_buffer_reset(&baseline->state);
-	int r = restore_read(
-		restore, directory, name, path, WFS_RESTORE_CELL_MAX, &baseline->state);
-	if (r > 0)
-		r = restore_open(restore, directory, name, path, WFS_RESTORE_CELL_MAX, &fd);
-	if (r <= 0)
-		return r;
-	const struct wfs_hash hash = wfs_hash_of(baseline->state.data, baseline->state.size);
-	r = restore_attribute(restore, fd, path, &hash);
-	return r <= 0 ? r : check_document(restore, path, &baseline->state);
-}
-
-/* What key and state are. */
-static int put_cell(struct restore *restore, struct baseline *baseline, const char *path)
-{
-	int r = wfs_baseline_cell(&baseline->head, baseline->reducer->index,
-		wfs_buffer_bytes(&baseline->key), wfs_buffer_bytes(&baseline->state),
-		baseline->genesis.at_ns);
-
-	if (r == -EEXIST)
-		return restore_noted(restore, path, "was listed twice: the copy is changing");
-	if (r)
-		return restore_write_failed(restore, r);
-	restore_progress(restore, "cells", ++baseline->cells, 0);
-	return restore_batch_step(&baseline->batch, baseline->state.size);
-}
-
-static int take_cell(struct restore *restore, void *context, int directory, const char *name)
-{
-	struct baseline *const baseline = context;
-	const struct restore_path path =
-		restore_path("reducers/%s/%s", baseline->reducer->name, name);
-	int r = decode_key(restore, baseline, path.text, name);
-
-	if (r > 0)
-		r = read_cell(restore, baseline, directory, name, path.text);
-	return r <= 0 ? r : put_cell(restore, baseline, path.text);
-}
-
-static int take_reducer(struct restore *restore, void *context, int directory, const char *name)
-{
-	struct baseline *const baseline = context;
-	const struct restore_path path = restore_path("reducers/%s", name);
-	WFS_AUTO_FD int fd = -1;
-
-	baseline->reducer = wfs_manifest_reducer_find(restore->manifest, name);
-	if (!baseline->reducer)
-		return restore_noted(restore, path.text,
-			"is no file of a tree: the manifest has no such reducer");
-	int r = restore_directory(restore, directory, name, path.text, &fd);
-	return r <= 0 ? r
-		      : restore_list(restore, fd, restore_path("%s/", path.text).text, take_cell,
-				baseline);
-}
-
-/* Content or code of an artifact, which may be any bytes. Its other files are made from cells. */
-static int take_text(struct restore *restore, void *context, int directory, const char *name)
-{
-	struct baseline *const baseline = context;
-	const bool is_text = strcmp(name, "content") == 0 || strcmp(name, "code") == 0;
-	char reducer[sizeof("sys.content")];
-
-	if (!is_text)
-		return 0;
-	snprintf(reducer, sizeof(reducer), "sys.%s", name);
-	baseline->reducer = wfs_manifest_reducer_find(restore->manifest, reducer);
-	if (!baseline->reducer) /* then no file in the directory is known */
-		return 0;
-	const struct restore_path path = restore_path("artifacts/%s/%s", baseline->artifact, name);
-	int r = decode_key(restore, baseline, path.text, baseline->artifact);
-	wfs_buffer_reset(&baseline->state);
-	if (r > 0)
-		r = restore_read(restore, directory, name, path.text, WFS_RESTORE_CELL_MAX,
-			&baseline->state);
-	return r <= 0 ? r : put_cell(restore, baseline, path.text);
-}
-
-static int take_artifact(struct restore *restore, void *context, int directory, const char *name)
-{
-	struct baseline *const baseline = context;
-	const struct restore_path path = restore_path("artifacts/%s", name);
-	WFS_AUTO_FD int fd = -1;
-	int r = restore_directory(restore, directory, name, path.text, &fd);
-
-	baseline->artifact = name;
-	return r <= 0 ? r
-		      : restore_list(restore, fd, restore_path("%s/", path.text).text, take_text,
-				baseline);
-}
-
-static int take_cells(struct restore *restore, struct baseline *baseline)
-{
-	WFS_AUTO_FD int reducers = -1;
-	WFS_AUTO_FD int artifacts = -1;
-	int r = restore_directory(restore, restore->tree_fd, "reducers", "reducers", &reducers);
-
-	if (r > 0)
-		r = restore_list(restore, reducers, "reducers/", take_reducer, baseline);
-	if (!r)
-		r = restore_directory(
-			restore, restore->tree_fd, "artifacts", "artifacts", &artifacts);
-	return r <= 0 ? r : restore_list(restore, artifacts, "artifacts/", take_artifact, baseline);
-}
 
 static int write_genesis(struct restore *restore, struct baseline *baseline)
 {
 	int r = wfs_head_load(
-		&baseline->head, restore->store, baseline->batch.txn, restore->manifest);
+		&baseline->head, restore->store, baseline->cells.batch.txn, restore->manifest);
 
 	if (!r)
 		r = wfs_genesis_write(&baseline->head, &baseline->genesis, restore->manifest);
@@ -353,8 +195,8 @@ static int write_genesis(struct restore *restore, struct baseline *baseline)
 
 		if (reducer->builtin)
 			continue;
-		r = wfs_blob_read(restore->store, baseline->batch.txn, &reducer->module, &module,
-			restore->error);
+		r = wfs_blob_read(restore->store, baseline->cells.batch.txn, &reducer->module,
+			&module, restore->error);
 		if (r)
 			return wfs_trace(r);
 		r = wfs_genesis_module(
@@ -395,7 +237,7 @@ static int record_blobs(struct restore *restore, struct baseline *baseline)
 	struct wfs_blob blob;
 	int r;
 
-	while ((r = wfs_blob_next(baseline->batch.txn, after, &blob)) == 0) {
+	while ((r = wfs_blob_next(baseline->cells.batch.txn, after, &blob)) == 0) {
 		last = blob.hash;
 		after = &last;
 		if (blob.listed_id)
@@ -407,7 +249,7 @@ static int record_blobs(struct restore *restore, struct baseline *baseline)
 		if (r)
 			return restore_write_failed(restore, r);
 		r = restore_batch_step(
-			&baseline->batch, blob.in_file ? 0 : (size_t)blob.size_bytes);
+			&baseline->cells.batch, blob.in_file ? 0 : (size_t)blob.size_bytes);
 		if (r)
 			return r;
 	}
@@ -429,15 +271,14 @@ static int write_baseline(struct restore *restore, struct baseline *baseline)
 
 static void baseline_done(struct baseline *baseline)
 {
-	restore_batch_done(&baseline->batch);
+	restore_cells_done(&baseline->cells);
 	wfs_head_done(&baseline->head);
-	wfs_buffer_done(&baseline->key);
-	wfs_buffer_done(&baseline->state);
 }
 
 int restore_baseline(struct restore *restore)
 {
-	WFS_CLEANUP(baseline_done) struct baseline baseline = {.batch = {.restore = restore}};
+	WFS_CLEANUP(baseline_done)
+	struct baseline baseline = {.cells = {.batch = {.restore = restore}}};
 	int r = restore_modules(restore, restore->manifest);
 
 	if (r <= 0)
@@ -447,12 +288,13 @@ int restore_baseline(struct restore *restore)
 	if (r)
 		return wfs_error_from_errno(restore->error, r, "draw random bytes");
 	baseline.genesis.cells = false;
-	baseline.batch.head = &baseline.head;
-	r = restore_batch_begin(&baseline.batch);
+	baseline.cells.batch.head = &baseline.head;
+	r = restore_batch_begin(&baseline.cells.batch);
 	if (!r)
 		r = write_genesis(restore, &baseline);
+	baseline.cells.at_ns = baseline.genesis.at_ns;
 	if (!r)
-		r = take_cells(restore, &baseline);
+		r = restore_take_cells(&baseline.cells);
 	if (!r && restore->problems->count > 0)
 		return 0; /* what there is to tell has been told */
 	if (!r)
@@ -460,7 +302,7 @@ int restore_baseline(struct restore *restore)
 	if (!r)
 		r = record_blobs(restore, &baseline);
 	if (!r)
-		r = restore_batch_commit(&baseline.batch);
+		r = restore_batch_commit(&baseline.cells.batch);
 	if (!r)
 		r = restore_put_meta(restore, &baseline.genesis);
 	snprintf(restore->restored.world_id, sizeof(restore->restored.world_id), "%s",

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the journal of the copy into the store. */
+#include <fcntl.h>
+#include <inttypes.h>
+
 #include "kernel/action/action.h"
 #include "kernel/apply.h"
+#include "kernel/base/encode.h"
 #include "kernel/blob-read.h"
 #include "kernel/refold.h"
 #include "kernel/restore-impl.h"
 #include "kernel/snapshot.h"
-
-#include <fcntl.h>
 
 struct folding {
 	struct restore *restore;
@@ -97,9 +99,49 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 	r = give_own_text(restore, text, buffer);
 	if (r)
 		return r > 0 ? 0 : wfs_error_from_errno(error, r, "look an artifact up");
-	return wfs_error_set(error, WFS_E_NOT_FOUND,
+	wfs_error_set(error, WFS_E_NOT_FOUND,
 		"the %s that record %llu gave artifact '%s' is not in the copy",
 		text->code ? "code" : "content", (unsigned long long)seq, text->artifact_id);
+	return -ENODATA;
+}
+
+static struct restore_path cell_path(enum wfs_builtin_reducer reducer, const char *name)
+{
+	return restore_path("reducers/%s/%s", wfs_builtin_reducer_name(reducer), name);
+}
+
+/* What an action that is not folded must have left in the copy, whatever came behind it. */
+static int find_traces(
+	void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	struct restore *const restore = ((struct folding *)context)->restore;
+	const json_t *const action = json_object_get(parsed->body_json, "action");
+	const char *const id = wfs_action_artifact(action);
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct restore_path path;
+
+	wfs_name_append(&name, id ? id : "", id ? strlen(id) : 0);
+	if (wfs_buffer_check(&name))
+		return wfs_error_from_errno(error, -ENOMEM, "look for what an action left");
+	path = cell_path(WFS_BUILTIN_DELETED, wfs_buffer_text(&name));
+	switch (wfs_action_effect(action)) {
+	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
+		path = restore_path("reducers/%s/%" PRIu64 ".0",
+			wfs_builtin_reducer_name(WFS_BUILTIN_INVOCATION), parsed->record.seq);
+		break;
+	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
+		if (!restore_has(restore, path.text))
+			path = cell_path(WFS_BUILTIN_ARTIFACT, wfs_buffer_text(&name));
+		break;
+	case WFS_EFFECT_ACTION_DELETE_ARTIFACT:
+		break;
+	default:
+		return 0;
+	}
+	return restore_has(restore, path.text)
+		? 0
+		: restore_noted(restore, path.text, "is missing: record %" PRIu64 " made it",
+			  parsed->record.seq);
 }
 
 /* The row that restore_blobs wrote. A blob that is missing does not keep the rest from being
@@ -173,10 +215,13 @@ static int fold_all(struct restore *restore, const struct wfs_refold_source *sou
 		if (!r)
 			r = restore_stopped(restore);
 	}
+	if (!r && !refold.differs && refold.lost.seq)
+		r = restore_take_builtin(restore, &refold.head);
 	if (!r && refold.cut)
 		r = record_cut(restore, &refold.head);
 	refold.head.txn = NULL;
 	restore->filled = !r && !refold.differs;
+	restore->restored.lost = refold.lost;
 	return wfs_trace(r);
 }
 
@@ -215,6 +260,7 @@ static int fold_journal(struct folding *folding)
 		.module = give_module,
 		.manifest_of = give_manifest,
 		.text = give_text,
+		.unfolded = find_traces,
 		.blob = give_blob,
 	};
 

@@ -68,6 +68,9 @@ int restore_noted(struct restore *restore, const char *path, const char *format,
 int restore_hash_noted(struct restore *restore, const char *path, const char *whose,
 	const struct wfs_hash *expected, const struct wfs_hash *came);
 
+/** restore_has() - is there anything at that path of the copy? */
+bool restore_has(const struct restore *restore, const char *path);
+
 /**
  * restore_directory() - open a directory of the copy
  * Return: 1 with a descriptor, which the caller closes, 0 when there is none or it was noted that
@@ -176,8 +179,35 @@ int restore_modules(struct restore *restore, const struct wfs_manifest *manifest
 /** restore_put_meta() - what every opening of the world reads. */
 int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis);
 
-/** restore_baseline() - the store of a copy without one. */
+/** restore_baseline() - the store of a copy without a journal. */
 int restore_baseline(struct restore *restore);
+
+/* --- kernel/restore-cells.c: cells out of the copy --- */
+
+/* Plain value; zero but for the first members, done at the end. */
+struct restore_cells {
+	struct restore_batch batch; /* whose head they are written to */
+	int64_t at_ns;
+	bool replace;    /* those of built-in reducers alone, in the place of what the store has */
+	uint64_t height; /* then: that shows them */
+
+	const struct wfs_reducer_definition *reducer; /* whose directory is being read */
+	const char *artifact;                         /* the same */
+	struct wfs_buffer key;
+	struct wfs_buffer state;
+	uint64_t count; /* written */
+};
+
+/** restore_take_cells() - Return: 0, with a problem noted for each that was not taken, or -errno. */
+int restore_take_cells(struct restore_cells *cells);
+void restore_cells_done(struct restore_cells *cells);
+
+/**
+ * restore_take_builtin() - give built-in reducers the cells of the copy, and the store this height
+ * as its first
+ * @head: of a store that was folded without what actions did behind a lost text
+ */
+int restore_take_builtin(struct restore *restore, struct wfs_head *head);
 
 /* --- kernel/restore-fold.c --- */
 
@@ -193,6 +223,9 @@ int restore_compare(struct restore *restore);
 
 /** restore_compare_entities() - are their files what the view shows? Their content and code aside. */
 int restore_compare_entities(struct restore *restore, struct wfs_view *view);
+
+/** restore_compare_texts() - is the content and code of each artifact what its cell says? */
+int restore_compare_texts(struct restore *restore, struct wfs_view *view);
 
 /** restore_text_directory() - open the directory of an artifact. Return: as restore_directory. */
 int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *ret_fd);

@@ -133,6 +133,11 @@ static bool is_missing(int directory, const char *name)
 	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
 }
 
+bool restore_has(const struct restore *restore, const char *path)
+{
+	return faccessat(restore->tree_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 int restore_directory(
 	struct restore *restore, int parent, const char *name, const char *path, int *ret_fd)
 {

@@ -3,6 +3,7 @@
 #include "kernel/restore.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 
 #include "kernel/restore-impl.h"
 
@@ -36,6 +37,23 @@ static int open_store(struct restore *restore)
 		wfs_store_open(restore->stage.path, &options, &restore->store, restore->error));
 }
 
+/* A text is only lost when something else has taken its place: what a copy lacks of it otherwise was
+ * taken from it. */
+static int check_lost(struct restore *restore)
+{
+	const struct wfs_refold_lost *const lost = &restore->restored.lost;
+	char hash[WFS_HASH_TEXT_SIZE];
+
+	if (lost->seq == 0 || lost->replaced || restore->problems->count > 0)
+		return 0;
+	wfs_hash_text(&lost->hash, hash);
+	return restore_noted(restore,
+		restore_path("artifacts/%s/%s", lost->artifact_id, lost->code ? "code" : "content")
+			.text,
+		"expected %s (record %" PRIu64 ", and none behind it changed that)", hash,
+		lost->seq);
+}
+
 static int build(struct restore *restore)
 {
 	bool sound = false;
@@ -52,7 +70,7 @@ static int build(struct restore *restore)
 	wfs_store_close(WFS_STEAL(restore->store));
 	if (!r && restore->filled)
 		r = restore_compare(restore);
-	return wfs_trace(r);
+	return wfs_trace(r ? r : check_lost(restore));
 }
 
 static int refuse(struct restore *restore, const char *tree)
@@ -82,6 +100,7 @@ int wfs_restore(const char *tree, const char *directory, const struct wfs_restor
 		.error = error,
 		.tree_fd = -1,
 		.told = {.what = "files"},
+		.restored = {.first_height = 1},
 	};
 
 	restore.tree_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

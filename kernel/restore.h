@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "kernel/genesis.h"
+#include "kernel/refold.h"
 #include "kernel/verify.h"
 
 enum {
@@ -34,8 +34,10 @@ struct wfs_restore_options {
 struct wfs_restored {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
 	uint64_t height;
-	struct wfs_hash snapshot_hash; /* of that height */
+	uint64_t first_height;         /* that can be shown */
+	struct wfs_hash snapshot_hash; /* of `height` */
 	bool history;                  /* the journal was folded */
+	struct wfs_refold_lost lost;   /* with history: what kept actions from being folded */
 	bool journal;                  /* without history: there is a journal, but it begins with a
 	                                * baseline, whose cells no later copy has */
 };

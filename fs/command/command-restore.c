@@ -21,9 +21,25 @@ static int print_json(struct wfs_run *run, const struct wfs_restored *restored)
 
 	wfs_hash_text(&restored->snapshot_hash, text);
 	return wfs_run_json(run,
-		json_pack("{s:I, s:b, s:s, s:s, s:s}", "height", (json_int_t)restored->height,
+		json_pack("{s:I, s:I, s:b, s:s, s:s, s:s}", "first_height",
+			(json_int_t)restored->first_height, "height", (json_int_t)restored->height,
 			"history", (int)restored->history, "snapshot_hash", text, "world",
 			run->arguments[1], "world_id", restored->world_id));
+}
+
+/* What actions did cannot all be folded again. */
+static void print_lost(struct wfs_run *run, const struct wfs_restored *restored)
+{
+	const struct wfs_refold_lost *const lost = &restored->lost;
+
+	if (lost->seq)
+		wfs_run_notice(run,
+			"the copy lacks the %s that record %" PRIu64
+			" gave artifact '%s' before it was replaced: from there on what actions "
+			"changed was taken from the copy, and heights below %" PRIu64
+			" cannot be shown",
+			lost->code ? "code" : "content", lost->seq, lost->artifact_id,
+			restored->first_height);
 }
 
 static void print_text(struct wfs_run *run, const struct wfs_restored *restored)
@@ -61,6 +77,7 @@ int wfs_run_restore(struct wfs_run *run)
 	print_problems(run, &problems);
 	if (r)
 		return r;
+	print_lost(run, &restored);
 	if (run->options[WFS_OPTION_JSON])
 		return print_json(run, &restored);
 	print_text(run, &restored);

@@ -10,6 +10,7 @@
 
 #include "kernel/base/encode.h"
 #include "kernel/blob-read.h"
+#include "kernel/entity.h"
 #include "kernel/replay.h"
 #include "kernel/restore.h"
 #include "kernel/snapshot.h"
@@ -56,6 +57,8 @@ static inline int copy_cell(void *context, struct wfs_bytes reducer, struct wfs_
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
+	if (wfs_builtin_reducer_hidden(reducer.data, reducer.size))
+		return 0; /* copy_entities */
 	wfs_buffer_printf(&name, "reducers/%.*s/", (int)reducer.size, (const char *)reducer.data);
 	wfs_name_append(&name, key.data, key.size);
 	assert_int_equal(
@@ -76,9 +79,55 @@ static inline void copy_cells(struct world_fixture *fixture, struct wfs_view *vi
 		id = reducer.reducer_id) {
 		snprintf(path, sizeof(path), "reducers/%.*s", (int)name.size,
 			(const char *)name.data);
-		make_copy_directory(fixture, path);
+		if (!wfs_builtin_reducer_hidden(name.data, name.size))
+			make_copy_directory(fixture, path);
 	}
 	assert_int_equal(wfs_snapshot_walk(view, &walker, &fixture->error), 0);
+}
+
+static inline void copy_entity_file(struct world_fixture *fixture, struct wfs_view *view,
+	enum wfs_entity_file file, struct wfs_bytes id)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_version version;
+	int64_t time_ns;
+
+	wfs_buffer_printf(&name, "%s/%.*s/%s", wfs_entity_directory(wfs_entity_file_entity(file)),
+		(int)id.size, (const char *)id.data, wfs_entity_file_name(file));
+	if (file == WFS_ENTITY_FILE_GRANTS)
+		assert_int_equal(wfs_entity_write_grants(view, id, &text, &time_ns), 0);
+	else if (wfs_entity_source(view, file, id, &version))
+		return;
+	else if (wfs_entity_file_form(file) == WFS_ENTITY_BYTES)
+		assert_int_equal(wfs_version_read(wfs_world_store(fixture->world), &version, &text,
+					 &fixture->error),
+			0);
+	else
+		assert_int_equal(wfs_entity_write(view, file, &version, &text), 0);
+	put_copy(fixture, wfs_buffer_text(&name), wfs_buffer_bytes(&text));
+}
+
+/* Directories of artifacts or of principals. Their ids are as they are as names. */
+static inline void copy_entities(
+	struct world_fixture *fixture, struct wfs_view *view, enum wfs_entity entity)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	struct wfs_reducer reducer;
+	struct wfs_entry entry;
+	char path[160];
+
+	make_copy_directory(fixture, wfs_entity_directory(entity));
+	assert_int_equal(wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer), 0);
+	assert_int_equal(wfs_entry_walk_init(&walk, view, reducer.reducer_id, 0), 0);
+	while (wfs_entry_walk_next(&walk, &entry) > 0) {
+		snprintf(path, sizeof(path), "%s/%.*s", wfs_entity_directory(entity),
+			(int)entry.key.size, (const char *)entry.key.data);
+		make_copy_directory(fixture, path);
+		for (int i = 0; i < WFS_ENTITY_FILE_COUNT; i++)
+			if (wfs_entity_file_entity((enum wfs_entity_file)i) == entity)
+				copy_entity_file(fixture, view, (enum wfs_entity_file)i, entry.key);
+	}
 }
 
 static inline void copy_blobs(struct world_fixture *fixture, struct wfs_view *view)
@@ -152,6 +201,8 @@ static inline void copy_at(struct world_fixture *fixture, uint64_t height)
 	assert_int_equal(wfs_view_content(&view, &manifest, WFS_RANGE_ALL, &content, NULL), 0);
 	put_copy(fixture, "manifest", content.bytes);
 	copy_cells(fixture, &view);
+	copy_entities(fixture, &view, WFS_ENTITY_ARTIFACT);
+	copy_entities(fixture, &view, WFS_ENTITY_PRINCIPAL);
 	copy_blobs(fixture, &view);
 	copy_journal(fixture, &view);
 }

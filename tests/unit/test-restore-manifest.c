@@ -53,6 +53,28 @@ static void copies_without_a_journal_have_their_manifest(void **state)
 	assert_sound(fixture);
 }
 
+/* What an artifact had first is in no copy; nothing that comes behind it needs that. */
+static void manifests_behind_a_lost_text_come_back(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	act_for_manifests(
+		fixture, "{'action_type':'write_artifact','artifact_id':'note','content':'first'}");
+	act_for_manifests(fixture,
+		"{'action_type':'write_artifact','artifact_id':'note','content':'second'}");
+	live_with_manifests(fixture, act_for_manifests);
+	const struct wfs_hash hash = snapshot_of(fixture, height_of(fixture));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_string_equal(restored.lost.artifact_id, "note");
+	assert_true(wfs_hash_equal(&hash, &restored.snapshot_hash));
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&problems.lines), "");
+}
+
 static void a_manifest_that_is_missing_is_told(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -75,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(copies_from_both_sides_of_a_manifest_come_back),
 		IN_WORLD(copies_without_a_journal_have_their_manifest),
+		IN_WORLD(manifests_behind_a_lost_text_come_back),
 		IN_WORLD(a_manifest_that_is_missing_is_told),
 	};
 

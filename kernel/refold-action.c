@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Actions, whose records name texts by hash and size alone, and what becomes of a fold when one of
+ * these is lost.
+ */
+#include "kernel/refold.h"
+
+/* Texts that the record of an action names. */
+struct texts {
+	struct wfs_action_recorded recorded; /* first: the callback casts back */
+	struct wfs_refold *refold;
+	uint64_t seq;
+};
+
+static void note_lost(
+	struct wfs_refold_lost *lost, uint64_t seq, const struct wfs_action_text *text)
+{
+	*lost = (struct wfs_refold_lost){.seq = seq, .code = text->code, .hash = text->hash};
+	snprintf(lost->artifact_id, sizeof(lost->artifact_id), "%s", text->artifact_id);
+}
+
+static int give_text(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const struct texts *const texts = (const struct texts *)recorded;
+	const struct wfs_refold_source *const source = texts->refold->source;
+	int r = source->text(source->context, texts->seq, text, buffer, error);
+
+	if (r == -ENODATA && source->unfolded)
+		note_lost(&texts->refold->lost, texts->seq, text);
+	return wfs_trace(r);
+}
+
+static bool was_done(const json_t *body)
+{
+	return json_is_true(json_object_get(json_object_get(body, "result"), "ok"));
+}
+
+/* Can the action of this record be folded behind a lost text? Those on principals and grants can. What
+ * refused one may not be known. */
+static bool is_foldable(const json_t *body)
+{
+	return wfs_action_effect(json_object_get(body, "action")) == WFS_EFFECT_COUNT &&
+		was_done(body);
+}
+
+/* Could the action of this record have put something else in the place of the lost text? Code that
+ * it ran could; of what that did the record does not tell. */
+static bool may_replace(const struct wfs_refold_lost *lost, const json_t *body)
+{
+	const json_t *const action = json_object_get(body, "action");
+	const char *const id = wfs_action_artifact(action);
+
+	switch (wfs_action_effect(action)) {
+	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
+		return true;
+	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
+	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
+	case WFS_EFFECT_ACTION_DELETE_ARTIFACT:
+		return id && strcmp(id, lost->artifact_id) == 0;
+	default:
+		return false;
+	}
+}
+
+/* The line of the record alone. */
+static int take_line(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const struct wfs_refold_source *const source = refold->source;
+	struct wfs_bytes line;
+	int r = wfs_refold_line(refold, parsed->record.seq, &line, error);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_head_append_line(&refold->head, line, parsed->record.at_ns);
+	if (r)
+		return wfs_error_from_errno(error, r, "write the folded store");
+	if (!was_done(parsed->body_json))
+		return 0;
+	if (parsed->record.seq > refold->lost.seq)
+		refold->lost.replaced |= may_replace(&refold->lost, parsed->body_json);
+	return wfs_trace(source->unfolded(source->context, parsed, error));
+}
+
+int wfs_refold_action(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const uint64_t seq = parsed->record.seq;
+	struct texts texts = {
+		.recorded = {give_text, json_object_get(parsed->body_json, "result")},
+		.refold = refold,
+		.seq = seq,
+	};
+	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action"),
+		.recorded = &texts.recorded};
+
+	if (!input.action)
+		return wfs_refold_differs(refold, seq, "holds no action");
+	if (refold->lost.seq && !is_foldable(parsed->body_json))
+		return wfs_trace(take_line(refold, parsed, error));
+	int r = wfs_refold_again(refold, parsed, &input, error);
+	if (!r && refold->lost.seq == seq)
+		r = take_line(refold, parsed, error);
+	return wfs_trace(r);
+}
+
+/* Its `changes` cover cells of built-in reducers, so it may be another one than folding gives. */
+int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	const uint64_t seq = refold->head.height;
+	struct wfs_bytes line;
+	int r = wfs_refold_line(refold, seq, &line, error);
+
+	if (r == -ENOENT)
+		return wfs_refold_differs(refold, seq, "is missing: folding gives one more record");
+	if (r)
+		return wfs_trace(r);
+	r = wfs_record_parse(line, &parsed, NULL);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(error, r, "fold a record");
+	if (r || parsed.record.seq != seq || parsed.record.derived != (index > 0) ||
+		parsed.record.at_ns < refold->head.at_ns)
+		return wfs_refold_differs(refold, seq, "is not the one that folding gives");
+	r = wfs_fold_apply_line(refold->fold, &refold->head, index, line, parsed.record.at_ns);
+	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Restoring copies of worlds whose artifacts had other texts once, which are in no copy. */
+#include "tests/unit/action-fixture.h"
+#include "tests/unit/restore-fixture.h"
+
+#include "kernel/gc.h"
+
+/* Texts are written, replaced, edited, run and deleted, and other things done between.
+ * Return: the record that gave the first text that is lost. */
+static uint64_t live(struct world_fixture *fixture)
+{
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'tool','executable':true,'code':'function run() return 1 "
+		      "end'"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'tool','method':'run'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'early','content':'kept'"));
+	const uint64_t seq = height_of(fixture);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'first'"));
+	tell(fixture, "{'key':'a','op':'add','n':1}");
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'second'"));
+	assert_done(fixture, "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'note','old_string':'second','new_string':'third'"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'gone','content':'soon'"));
+	assert_done(fixture, "bob", ACTION("delete_artifact", "'artifact_id':'gone'"));
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'bob','amount':7"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'tool','method':'run'"));
+	tell(fixture, "{'key':'r','op':'tree','n':2}");
+	return seq;
+}
+
+static void put_copy_text(const struct world_fixture *fixture, const char *name, const char *text)
+{
+	put_copy(fixture, name, wfs_bytes_text(text));
+}
+
+static void replace_in_copy(
+	const struct world_fixture *fixture, const char *name, const char *from, const char *to)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_FD int fd = -1;
+	char bytes[4096];
+	char path[256];
+
+	copy_path(fixture, name, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	const ssize_t size = read(fd, bytes, sizeof(bytes));
+	assert_true(size > 0 && size < (ssize_t)sizeof(bytes));
+	const char *const found = memmem(bytes, (size_t)size, from, strlen(from));
+	assert_non_null(found);
+	wfs_buffer_append(&text, bytes, (size_t)(found - bytes));
+	wfs_buffer_append_text(&text, to);
+	wfs_buffer_append(
+		&text, found + strlen(from), (size_t)(bytes + size - found) - strlen(from));
+	put_copy(fixture, name, wfs_buffer_bytes(&text));
+}
+
+static void remove_copy_directory(const struct world_fixture *fixture, const char *name)
+{
+	char path[256];
+
+	copy_path(fixture, name, path);
+	wfs_directory_remove(path);
+}
+
+static void assert_verified(struct world_fixture *fixture)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&problems.lines), "");
+}
+
+/* Without the check that all can be folded again: that is what is lost. */
+static int teardown(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	if (fixture->world)
+		assert_verified(fixture);
+	return world_fixture_teardown(state);
+}
+
+/* --- what is restored --- */
+
+static void the_state_is_that_of_the_copy(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const uint64_t lost = live(fixture);
+	const uint64_t height = height_of(fixture);
+	const struct wfs_hash hash = snapshot_of(fixture, height);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(restored.history);
+	assert_int_equal(restored.lost.seq, lost);
+	assert_string_equal(restored.lost.artifact_id, "note");
+	assert_false(restored.lost.code);
+	assert_int_equal(restored.height, height);
+	assert_int_equal(restored.first_height, height);
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_int_equal(height_of(fixture), height);
+	assert_state(fixture, "sys.artifact", "gone", NULL);
+	assert_int_equal(scrip_of(fixture, "alice"), 93);
+	assert_verified(fixture);
+}
+
+static void older_heights_are_not_there(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_view view;
+
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
+
+	assert_int_equal(
+		wfs_view_open(fixture->world, height_of(fixture) - 1, &view, &fixture->error),
+		-ENOENT);
+	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
+}
+
+static void replay_names_the_text_that_is_lost(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
+
+	assert_int_equal(wfs_replay(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(problems.count, 1);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "the content of artifact 'note'"));
+}
+
+static void it_goes_on(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_gc gc = {0};
+
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
+
+	assert_done(fixture, "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'note','old_string':'third','new_string':'fourth'"));
+	assert_fails(fixture, "bob", WRITE("'artifact_id':'gone'"), WFS_E_DELETED, "gone");
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'tool','method':'run'"),
+		"{'price_paid':0,'result':1}");
+	tell(fixture, "{'key':'a','op':'add','n':3}");
+	assert_state(fixture, "cell", "a", "{\"n\":5}");
+	assert_verified(fixture);
+	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
+}
+
+/* Also inside of a request, and where the text is not lost yet. */
+static void every_height_is_restored(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char original[sizeof(fixture->directory)];
+	const uint64_t lost = live(fixture);
+	const uint64_t height = height_of(fixture);
+
+	memcpy(original, fixture->directory, sizeof(original));
+	for (uint64_t at = lost; at <= height; at++) {
+		const struct wfs_hash hash = snapshot_of(fixture, at);
+
+		print_message("%llu\n", (unsigned long long)at);
+		copy_at(fixture, at);
+		const struct wfs_restored restored = restore(fixture);
+		assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+		/* Behind the first text came an event. */
+		assert_int_equal(restored.lost.seq, at > lost + 2 ? lost : 0);
+		assert_int_equal(restored.first_height, at > lost + 2 ? at : 1);
+		tell(fixture, "{'key':'later','op':'set','n':1}");
+		assert_verified(fixture);
+		world_fixture_close(fixture);
+		wfs_directory_remove(fixture->directory);
+		remove_copy_directory(fixture, "");
+		memcpy(fixture->directory, original, sizeof(original));
+		assert_int_equal(world_fixture_open(fixture), 0);
+	}
+}
+
+/* What the budget of a grant paid for is not known behind the text. */
+static void grants_and_what_they_paid_for_are_restored(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *value = json_of("{'key':'paid','op':'set'}");
+	struct wfs_request event = {.kind = WFS_REQUEST_EVENT,
+		.principal = "alice",
+		.schema = "test/Do@1",
+		.value = value,
+		.charge = "some"};
+
+	live(fixture);
+	assert_done(fixture, "tester",
+		"{'action_type':'grant','cap':'sys/act@1','to':'alice','params':{},'name':'some',"
+		"'budget':{'calls':2}}");
+	assert_int_equal(wfs_world_call(fixture->world, &event), 0);
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'carol','scrip':1}");
+	const struct wfs_hash hash = snapshot_of(fixture, height_of(fixture));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_int_equal(wfs_world_call(fixture->world, &event), 0);
+	assert_int_equal(wfs_world_call(fixture->world, &event), -EDQUOT);
+}
+
+static void code_may_be_lost_as_well(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'tool','executable':true,'code':'function run() return 1 "
+		      "end'"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'tool','method':'run'"));
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'tool','code':'function run() return 2 end'"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(restored.lost.code);
+	assert_string_equal(restored.lost.artifact_id, "tool");
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'tool','method':'run'"),
+		"{'price_paid':0,'result':2}");
+}
+
+static void a_text_that_is_a_blob_is_not_lost(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_hash hash;
+
+	assert_int_equal(put_blob(fixture, "first", 5, &hash), 0);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'first'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'second'"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+
+	assert_int_equal(restore(fixture).lost.seq, 0);
+	assert_sound(fixture);
+}
+
+/* --- what is refused --- */
+
+static void a_cell_of_a_reducer_is_still_proven_by_folding(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	put_copy_text(*state, "reducers/cell/a", "{\"n\":3}\n");
+
+	assert_refused(*state, "reducers/cell/a: expected sha256:");
+}
+
+static void content_must_be_what_its_artifact_says(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	put_copy_text(*state, "artifacts/note/content", "fifth");
+
+	assert_refused(*state, "artifacts/note/content: expected sha256:");
+}
+
+static void content_must_be_there(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	remove_copy(*state, "artifacts/note/content");
+
+	assert_refused(*state, "artifacts/note/content: is missing");
+}
+
+static void an_artifact_must_be_what_is_made_of_it(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	replace_in_copy(
+		*state, "reducers/sys.artifact/note", "\"owner\":\"alice\"", "\"owner\":\"bob\"");
+
+	assert_refused(*state, "artifacts/note/owner: expected sha256:");
+}
+
+static void what_is_made_of_cells_must_be_there(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	remove_copy_directory(*state, "principals");
+
+	assert_refused(*state, "principals: is missing or empty");
+}
+
+static void an_artifact_is_not_gone_without_having_been_deleted(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	remove_copy(*state, "reducers/sys.artifact/early");
+	remove_copy_directory(*state, "artifacts/early");
+
+	assert_refused(*state, "reducers/sys.artifact/early: is missing");
+}
+
+static void what_actions_leave_for_good_must_be_there(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char name[64];
+	char line[128];
+
+	live(fixture);
+	const uint64_t seq = height_of(fixture) - 8; /* behind it came an event and six more */
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "reducers/sys.deleted/gone");
+	snprintf(name, sizeof(name), "reducers/sys.invocation/%llu.0", (unsigned long long)seq);
+	remove_copy(fixture, name);
+	snprintf(line, sizeof(line), "%s: is missing: record %llu made it\n", name,
+		(unsigned long long)seq);
+
+	assert_refused(fixture, line);
+}
+
+static void an_account_is_never_gone(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	remove_copy(*state, "reducers/sys.ledger/bob");
+	remove_copy_directory(*state, "principals/bob");
+
+	assert_refused(*state, "reducers/sys.ledger/bob: is missing");
+}
+
+static void an_invocation_from_before_is_not_changed(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const uint64_t seq = live(fixture) - 2;
+	char name[64];
+	char line[128];
+
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	snprintf(name, sizeof(name), "reducers/sys.invocation/%llu.0", (unsigned long long)seq);
+	replace_in_copy(fixture, name, "\"success\":true", "\"success\":false");
+	snprintf(line, sizeof(line), "%s: is not what folding gives", name);
+
+	assert_refused(fixture, line);
+}
+
+/* Nothing else in the tree has that. */
+static void a_snapshot_proves_all_cells(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
+
+	live(fixture);
+	request.snapshot_height = height_of(fixture);
+	request.snapshot_hash = snapshot_of(fixture, request.snapshot_height);
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	replace_in_copy(fixture, "reducers/sys.deleted/gone", "\"deleted_by\":\"bob\"",
+		"\"deleted_by\":\"alice\"");
+
+	assert_refused(fixture, "reducers: expected sha256:");
+}
+
+static void hash_member(const char *text, char ret_member[static 128])
+{
+	const struct wfs_hash hash = wfs_hash_of(text, strlen(text));
+	char hash_text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(&hash, hash_text);
+	snprintf(ret_member, 128, "\"content_hash\":\"%s\"", hash_text);
+}
+
+/* Else whoever changes a content would only have to change its hash, too. */
+static void a_text_that_nothing_replaced_is_not_lost(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char proven[128];
+	char forged[128];
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'proven'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'other','content':'more'"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	hash_member("proven", proven);
+	hash_member("forged", forged);
+	put_copy_text(fixture, "artifacts/note/content", "forged");
+	replace_in_copy(fixture, "reducers/sys.artifact/note", proven, forged);
+
+	assert_refused(fixture, "artifacts/note/content: expected sha256:");
+}
+
+static void content_without_a_journal_must_be_what_its_artifact_says(void **state)
+{
+	live(*state);
+	copy_state(*state);
+	put_copy_text(*state, "artifacts/note/content", "fifth");
+
+	assert_refused(*state, "artifacts/note/content: expected sha256:");
+}
+
+#define LOST(name) cmocka_unit_test_setup_teardown(name, action_fixture_setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LOST(the_state_is_that_of_the_copy),
+		LOST(older_heights_are_not_there),
+		LOST(replay_names_the_text_that_is_lost),
+		LOST(it_goes_on),
+		LOST(every_height_is_restored),
+		LOST(grants_and_what_they_paid_for_are_restored),
+		LOST(code_may_be_lost_as_well),
+		LOST(a_text_that_is_a_blob_is_not_lost),
+		LOST(a_cell_of_a_reducer_is_still_proven_by_folding),
+		LOST(content_must_be_what_its_artifact_says),
+		LOST(content_must_be_there),
+		LOST(an_artifact_must_be_what_is_made_of_it),
+		LOST(what_is_made_of_cells_must_be_there),
+		LOST(an_artifact_is_not_gone_without_having_been_deleted),
+		LOST(what_actions_leave_for_good_must_be_there),
+		LOST(an_account_is_never_gone),
+		LOST(an_invocation_from_before_is_not_changed),
+		LOST(a_snapshot_proves_all_cells),
+		LOST(a_text_that_nothing_replaced_is_not_lost),
+		LOST(content_without_a_journal_must_be_what_its_artifact_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
