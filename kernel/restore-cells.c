@@ -161,9 +161,9 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 		return restore_noted(restore, path.text,
 			"is no file of a tree: the manifest has no such reducer");
 	int r = restore_directory(restore, directory, name, path.text, &fd);
-	return r <= 0
-		? r
-		: restore_list(restore, fd, restore_path("%s/", path.text).text, take_cell, cells);
+	return r <= 0 ? r
+		      : restore_list_sorted(
+				restore, fd, restore_path("%s/", path.text).text, take_cell, cells);
 }
 
 /* Content or code of an artifact, which may be any bytes. Its other files are made from cells. */
@@ -194,11 +194,13 @@ static int take_artifact(struct restore *restore, void *context, int directory, 
 	int r = restore_directory(restore, directory, name, path.text, &fd);
 
 	cells->artifact = name;
-	return r <= 0
-		? r
-		: restore_list(restore, fd, restore_path("%s/", path.text).text, take_text, cells);
+	return r <= 0 ? r
+		      : restore_list_sorted(
+				restore, fd, restore_path("%s/", path.text).text, take_text, cells);
 }
 
+/* Cells are listed in the order in which they were made. That of the copy's is not known, but for
+ * invocations, which have it in their names. */
 int restore_take_cells(struct restore_cells *cells)
 {
 	struct restore *const restore = cells->batch.restore;
@@ -207,11 +209,12 @@ int restore_take_cells(struct restore_cells *cells)
 	int r = restore_directory(restore, restore->tree_fd, "reducers", "reducers", &reducers);
 
 	if (r > 0)
-		r = restore_list(restore, reducers, "reducers/", take_reducer, cells);
+		r = restore_list_sorted(restore, reducers, "reducers/", take_reducer, cells);
 	if (!r)
 		r = restore_directory(
 			restore, restore->tree_fd, "artifacts", "artifacts", &artifacts);
-	return r <= 0 ? r : restore_list(restore, artifacts, "artifacts/", take_artifact, cells);
+	return r <= 0 ? r
+		      : restore_list_sorted(restore, artifacts, "artifacts/", take_artifact, cells);
 }
 
 void restore_cells_done(struct restore_cells *cells)

@@ -88,6 +88,11 @@ int restore_list(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context);
 
+/** restore_list_sorted() - the same in the order of names, numbers in them in that of numbers */
+int restore_list_sorted(struct restore *restore, int directory, const char *path,
+	int (*each)(struct restore *restore, void *context, int directory, const char *name),
+	void *context);
+
 /**
  * restore_open() - open a regular file
  * Return: 1 with a descriptor, which the caller closes, 0 when it was noted that there is none or

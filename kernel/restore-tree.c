@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <sys/xattr.h>
 
+#include "kernel/base/array.h"
 #include "kernel/base/json.h"
 #include "kernel/restore-impl.h"
 
@@ -259,6 +260,57 @@ int restore_list(struct restore *restore, int directory, const char *path,
 	if (!r && errno)
 		r = cannot(restore, path, "list", -errno);
 	closedir(listing);
+	return wfs_trace(r);
+}
+
+struct names {
+	char **items;
+	size_t count;
+	size_t capacity;
+};
+
+static void names_done(struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+
+static int collect(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct names *const names = context;
+	char **const items =
+		wfs_array_reserve(names->items, names->count, &names->capacity, sizeof(*items));
+	char *const copy = items ? strdup(name) : NULL;
+
+	(void)directory;
+	if (items)
+		names->items = items;
+	if (!copy)
+		return wfs_error_from_errno(restore->error, -ENOMEM, "list '%s'", name);
+	names->items[names->count++] = copy;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+int restore_list_sorted(struct restore *restore, int directory, const char *path,
+	int (*each)(struct restore *restore, void *context, int directory, const char *name),
+	void *context)
+{
+	WFS_CLEANUP(names_done) struct names names = {.count = 0};
+	int r = restore_list(restore, directory, path, collect, &names);
+
+	if (!r && names.count > 0)
+		qsort(names.items, names.count, sizeof(*names.items), compare_names);
+	for (size_t i = 0; !r && i < names.count; i++) {
+		r = restore_stopped(restore);
+		if (!r)
+			r = each(restore, context, directory, names.items[i]);
+	}
 	return wfs_trace(r);
 }
 

@@ -215,6 +215,33 @@ static void grants_and_what_they_paid_for_are_restored(void **state)
 	assert_int_equal(wfs_world_call(fixture->world, &event), -EDQUOT);
 }
 
+/* More than nine records, so that their names are of different lengths. */
+static void invocations_are_in_the_order_of_their_records(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	struct wfs_reducer reducer;
+	struct wfs_entry entry;
+	uint64_t before = 0;
+	uint64_t seq;
+	size_t count = 0;
+
+	live(fixture);
+	for (int i = 0; i < 90; i++)
+		assert_done(fixture, "bob", INVOKE("'artifact_id':'tool','method':'run'"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
+
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	assert_int_equal(wfs_view_builtin(&view, WFS_BUILTIN_INVOCATION, &reducer), 0);
+	assert_int_equal(wfs_entry_walk_init(&walk, &view, reducer.reducer_id, 0), 0);
+	for (; wfs_entry_walk_next(&walk, &entry) > 0; count++, before = seq) {
+		assert_true(wfs_decimal_read(entry.key.data, entry.key.size, &seq) > 0);
+		assert_true(seq > before);
+	}
+	assert_int_equal(count, 92);
+}
+
 static void code_may_be_lost_as_well(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -414,6 +441,7 @@ int main(void)
 		LOST(it_goes_on),
 		LOST(every_height_is_restored),
 		LOST(grants_and_what_they_paid_for_are_restored),
+		LOST(invocations_are_in_the_order_of_their_records),
 		LOST(code_may_be_lost_as_well),
 		LOST(a_text_that_is_a_blob_is_not_lost),
 		LOST(a_cell_of_a_reducer_is_still_proven_by_folding),
