@@ -176,6 +176,8 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, input, &failure);
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "fold a record");
+	if (r == -EINTR) /* while a text was read */
+		return wfs_error_set(error, WFS_E_CANCELLED, "%s", failure.message);
 	if (r && whole && refold->lost.seq)
 		return 0; /* who gave the text has noted it */
 	if (r)

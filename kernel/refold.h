@@ -41,7 +41,8 @@ struct wfs_refold_source {
 	int (*manifest_of)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_manifest **ret_manifest, struct wfs_error *error);
 	/* Append what record @seq gave an artifact for its content or code.
-	 * Return: 0, -ENODATA (it is lost, see struct wfs_refold_lost), or another -errno; @error */
+	 * Return: 0, -ENODATA (it is lost, see struct wfs_refold_lost), -EINTR (cancelled), or
+	 * another -errno, which is a problem of the record; with @error. */
 	int (*text)(void *context, uint64_t seq, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
 	/* An action that was done is not folded, because of a lost text; NULL: none is ever lost.

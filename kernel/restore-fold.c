@@ -97,6 +97,8 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 	if (r != -ENOENT)
 		return wfs_error_from_errno(error, r, "look a blob up");
 	r = give_own_text(restore, text, buffer);
+	if (r == -EINTR)
+		return wfs_error_set(error, WFS_E_CANCELLED, "%s", restore->error->message);
 	if (r)
 		return r > 0 ? 0 : wfs_error_from_errno(error, r, "look an artifact up");
 	wfs_error_set(error, WFS_E_NOT_FOUND,

@@ -301,3 +301,47 @@ static inline void assert_sound(struct world_fixture *fixture)
 		print_error("%s", wfs_buffer_text(&problems.lines));
 	assert_int_equal(problems.count, 0);
 }
+
+/* --- ends --- */
+
+/* Ends it at a look. */
+struct looks {
+	int count;
+	int end_at;
+};
+
+static inline bool end_at_look(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct looks *looks = context;
+
+	(void)what;
+	(void)done;
+	(void)total;
+	return ++looks->count != looks->end_at;
+}
+
+/* At all of the first looks, then at ever rarer ones; the last run makes the world. */
+static inline void assert_ends_leave_nothing(struct world_fixture *fixture)
+{
+	struct looks looks = {0};
+	const struct wfs_restore_options options = {.progress = end_at_look, .context = &looks};
+	const size_t names = count_names(fixture->root);
+	struct wfs_restored restored;
+	int r = -EINTR;
+
+	while (r == -EINTR) {
+		WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+		looks = (struct looks){.end_at = looks.end_at + 1 + looks.end_at / 8};
+		r = restore_with(fixture, &options, &problems, &restored);
+		if (r == -EINTR) {
+			assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
+			assert_int_equal(count_names(fixture->root), names);
+		} else if (r) {
+			print_error(
+				"%s%s\n", wfs_buffer_text(&problems.lines), fixture->error.message);
+		}
+	}
+	assert_int_equal(r, 0);
+	assert_true(looks.end_at > 20);
+}

@@ -430,6 +430,14 @@ static void content_without_a_journal_must_be_what_its_artifact_says(void **stat
 	assert_refused(*state, "artifacts/note/content: expected sha256:");
 }
 
+static void an_end_at_any_look_leaves_nothing(void **state)
+{
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
+
+	assert_ends_leave_nothing(*state);
+}
+
 #define LOST(name) cmocka_unit_test_setup_teardown(name, action_fixture_setup, teardown)
 
 int main(void)
@@ -456,6 +464,7 @@ int main(void)
 		LOST(a_snapshot_proves_all_cells),
 		LOST(a_text_that_nothing_replaced_is_not_lost),
 		LOST(content_without_a_journal_must_be_what_its_artifact_says),
+		LOST(an_end_at_any_look_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

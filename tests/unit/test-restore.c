@@ -640,47 +640,12 @@ static void a_key_of_a_reducer_without_keys_is_named(void **state)
 
 /* --- other ends --- */
 
-/* Ends it at a look. */
-struct looks {
-	int count;
-	int end_at;
-};
-
-static bool end_at_look(void *context, const char *what, uint64_t done, uint64_t total)
-{
-	struct looks *looks = context;
-
-	(void)what;
-	(void)done;
-	(void)total;
-	return ++looks->count != looks->end_at;
-}
-
-/* At all of the first, then at ever rarer ones. */
 static void an_end_at_any_look_leaves_nothing(void **state)
 {
-	struct world_fixture *fixture = *state;
-	struct looks looks = {0};
-	const struct wfs_restore_options options = {.progress = end_at_look, .context = &looks};
-	struct wfs_restored restored;
-	int r = -EINTR;
+	live(*state);
+	copy_at(*state, WFS_HEIGHT_HEAD);
 
-	live(fixture);
-	copy_at(fixture, WFS_HEIGHT_HEAD);
-	const size_t names = count_names(fixture->root);
-
-	while (r == -EINTR) {
-		WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-
-		looks = (struct looks){.end_at = looks.end_at + 1 + looks.end_at / 8};
-		r = restore_with(fixture, &options, &problems, &restored);
-		if (r == -EINTR) {
-			assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
-			assert_int_equal(count_names(fixture->root), names);
-		}
-	}
-	assert_int_equal(r, 0);
-	assert_true(looks.end_at > 20);
+	assert_ends_leave_nothing(*state);
 }
 
 static void a_full_store_leaves_nothing(void **state)
