@@ -64,20 +64,30 @@ static bool may_replace(const struct wfs_refold_lost *lost, const json_t *body)
 }
 
 /* The line of the record alone. */
-static int take_line(
+static int append_line(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
-	const struct wfs_refold_source *const source = refold->source;
 	struct wfs_bytes line;
 	int r = wfs_refold_line(refold, parsed->record.seq, &line, error);
 
 	if (r)
 		return wfs_trace(r);
 	r = wfs_head_append_line(&refold->head, line, parsed->record.at_ns);
-	if (r)
-		return wfs_error_from_errno(error, r, "write the folded store");
-	if (!was_done(parsed->body_json))
-		return 0;
+	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
+}
+
+/* The same of an action, and what is to be known of it. */
+static int take_line(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const struct wfs_refold_source *const source = refold->source;
+	const json_t *const action = json_object_get(parsed->body_json, "action");
+	int r = append_line(refold, parsed, error);
+
+	if (r || !was_done(parsed->body_json))
+		return wfs_trace(r);
+	if (wfs_action_effect(action) == WFS_EFFECT_ACTION_RESOLVE_MINT)
+		refold->lost.asked = parsed->record.seq;
 	if (parsed->record.seq > refold->lost.seq)
 		refold->lost.replaced |= may_replace(&refold->lost, parsed->body_json);
 	return wfs_trace(source->unfolded(source->context, parsed, error));
@@ -103,6 +113,24 @@ int wfs_refold_action(
 	if (!r && refold->lost.seq == seq)
 		r = take_line(refold, parsed, error);
 	return wfs_trace(r);
+}
+
+/* An auction asks for one score; intent and answer stand behind it. */
+int wfs_refold_score(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const uint64_t asked = refold->lost.asked;
+	const struct wfs_record *const record = &parsed->record;
+	const char *const effect = json_string_value(json_object_get(parsed->body_json, "effect"));
+	const bool is_intent = record->kind == WFS_RECORD_INTENT && record->seq == asked + 1 &&
+		effect && strcmp(effect, wfs_effect_kind(WFS_EFFECT_MINT_SCORE)) == 0;
+	const bool is_answer =
+		(record->kind == WFS_RECORD_RECEIPT || record->kind == WFS_RECORD_DECISION) &&
+		record->seq == asked + 2;
+
+	if (!asked || record->cause + 1 != record->seq || (!is_intent && !is_answer))
+		return wfs_refold_differs(refold, record->seq, "stands in the wrong place");
+	return wfs_trace(append_line(refold, parsed, error));
 }
 
 /* Its `changes` cover cells of built-in reducers, so it may be another one than folding gives. */

@@ -460,11 +460,12 @@ static int fold_record(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	if (parsed->record.seq != refold->head.height ||
-		(parsed->record.kind == WFS_RECORD_GENESIS) != (parsed->record.seq == 0) ||
-		(refold->lost.seq && parsed->record.derived))
+		(parsed->record.kind == WFS_RECORD_GENESIS) != (parsed->record.seq == 0))
 		return differs(refold, refold->head.height, "stands in the wrong place");
 	if (parsed->record.at_ns < refold->head.at_ns)
 		return differs(refold, refold->head.height, "is older than the record before it");
+	if (refold->lost.seq && parsed->record.derived)
+		return wfs_refold_score(refold, parsed, error);
 	switch (parsed->record.kind) {
 	case WFS_RECORD_GENESIS:
 		return fold_genesis(refold, parsed, error);

@@ -80,6 +80,7 @@ struct wfs_refold_lost {
 	char artifact_id[WFS_ARTIFACT_ID_MAX + 1];
 	struct wfs_hash hash;
 	bool replaced; /* a later record may have put something else in its place */
+	uint64_t asked; /* the last record of an auction since then; 0: there is none */
 };
 
 /* Plain value; init, batch …, done. */
@@ -131,6 +132,11 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 
 /** wfs_refold_action() - the record of an action: folded again, or its line alone. */
 int wfs_refold_action(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
+
+/** wfs_refold_score() - the record of what an auction asked for, or of its answer, once a text is
+ *  lost: its line alone. */
+int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
 /** wfs_refold_apply() - write record @index of the last run, once a text is lost: its changes, and
