@@ -26,15 +26,13 @@ static int judge(struct wfs_judge *judge, const struct wfs_intent *intent,
 		.effect = intent->effect,
 		.origin = WFS_ORIGIN_REDUCER,
 		.now_ns = wfs_clock_realtime_ns(),
-		.of_any = true,
+		.of_any = intent->effect != WFS_EFFECT_MINT_SCORE,
+		.artifact = json_string_value(json_object_get(intent->params, "artifact_id")),
 	};
 	struct wfs_sight *const sight = calloc(1, sizeof(*sight));
 	struct wfs_rights *const rights =
 		sight ? wfs_authority_rights_of(authority, intent->principal) : NULL;
 
-	if (intent->effect == WFS_EFFECT_MINT_SCORE)
-		question.artifact =
-			json_string_value(json_object_get(intent->params, "artifact_id"));
 	ret_judgement->context = sight;
 	if (!rights)
 		return wfs_error_from_errno(

@@ -238,6 +238,18 @@ static int bound_payload(json_t **payload)
 	return small ? r : -ENOMEM;
 }
 
+/* What cannot be scored, because it cannot be read, ends no auction. */
+static int score(const struct wfs_intent *intent, json_t **ret_payload, struct wfs_error *error)
+{
+	int r = action_score(intent->fold, intent->params, ret_payload, error);
+
+	if (r != -EIO && !is_answer(r))
+		return wfs_trace(r);
+	*ret_payload = json_pack(
+		"{s:s, s:s}", "code", wfs_error_info(error->code)->name, "message", error->message);
+	return *ret_payload ? -EINVAL : -ENOMEM;
+}
+
 /* @ret_payload: of a failure that is an answer, what it tells; else NULL */
 static int adapt(struct wfs_world_answerer *self, const struct wfs_head *head,
 	const struct wfs_intent *intent, const struct wfs_introspect_filter *filter,
@@ -247,7 +259,7 @@ static int adapt(struct wfs_world_answerer *self, const struct wfs_head *head,
 	WFS_AUTO_JSON json_t *none = intent->params ? NULL : json_object();
 
 	if (intent->effect == WFS_EFFECT_MINT_SCORE)
-		return wfs_trace(action_score(intent->fold, intent->params, ret_payload, error));
+		return wfs_trace(score(intent, ret_payload, error));
 	return wfs_introspect(&within.introspector, intent->effect,
 		intent->params ? intent->params : none, ret_payload, error);
 }

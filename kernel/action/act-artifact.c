@@ -16,7 +16,9 @@ static int pay_to_read(struct act *act, const struct artifact *artifact, struct 
 	act->price_paid = 0;
 	if (price == 0)
 		return 0;
-	int r = account_move(act->fold, act->payer, artifact->owner, price, error);
+	int r = artifact_check_payer(act, artifact, price, error);
+	if (!r)
+		r = account_move(act->fold, act->payer, artifact->owner, price, error);
 	if (r)
 		return wfs_trace(r);
 	act->price_paid = price;

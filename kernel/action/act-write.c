@@ -6,6 +6,7 @@
 #include "kernel/base/json.h"
 
 #define RESERVED_PREFIX "genesis_"
+#define HANDBOOK_PREFIX "handbook_" /* agents believe what they read there */
 
 /* --- what is given --- */
 
@@ -229,6 +230,11 @@ static int check_id(struct act *act, const char *id, struct wfs_error *error)
 	if (strncmp(id, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
 		return wfs_error_set(
 			error, WFS_E_NOT_AUTHORIZED, "Cannot modify system artifact '%s'", id);
+	if (strncmp(id, HANDBOOK_PREFIX, strlen(HANDBOOK_PREFIX)) == 0 &&
+		strcmp(act->actor, WFS_PRINCIPAL_OPERATOR) != 0)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'artifact_id': names that begin with " HANDBOOK_PREFIX
+			" are for the operator alone");
 	if (wfs_id_reserved(id) || artifact_is_rule(id))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'artifact_id': '%s' is a word of the kernel's own", id);
@@ -311,10 +317,12 @@ static int take_executable(struct act *act, struct artifact *artifact, struct wf
 		? act->params.action_write_artifact.executable
 		: artifact->executable || (act->code.given && act->code.bytes.size > 0);
 
+	const bool made = executable && !artifact->executable;
+
 	artifact->executable = executable;
-	return json_object_set_new(artifact->document, "executable", json_boolean(executable)) < 0
-		? fold_no_memory(error)
-		: 0;
+	if (json_object_set_new(artifact->document, "executable", json_boolean(executable)) < 0)
+		return fold_no_memory(error);
+	return made ? set_author(act, artifact, error) : 0;
 }
 
 static int take_all(struct act *act, struct artifact *artifact, struct wfs_error *error)
@@ -324,10 +332,10 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 	if (!r)
 		r = take_prices(act, artifact, error);
 	if (!r)
-		r = interface_check(act->params.action_write_artifact.interface, error);
-	if (!r)
 		r = take_object(
 			artifact, "interface", act->params.action_write_artifact.interface, error);
+	if (!r)
+		r = interface_check(act->params.action_write_artifact.interface, error);
 	if (!r)
 		r = take_object(
 			artifact, "metadata", act->params.action_write_artifact.metadata, error);

@@ -4,35 +4,28 @@
 
 #include "kernel/base/json.h"
 
-#define ACTION_PREFIX "action."
-
-static const struct {
-	enum wfs_effect effect;
-	const char *name;
-	int (*run)(struct act *act, struct wfs_error *error);
-} actions[] = {
-#define ACTION_ROW(constant, member, kind, ...) \
-	{WFS_EFFECT_##constant, (kind) + sizeof(ACTION_PREFIX) - 1, act_##member},
-	WFS_ACTIONS(ACTION_ROW)
-#undef ACTION_ROW
+/* Each does its action. */
+static int (*const runs[])(struct act *act, struct wfs_error *error) = {
+#define ACTION_RUN(constant, member, ...) [WFS_EFFECT_##constant] = act_##member,
+	WFS_ACTIONS(ACTION_RUN)
+#undef ACTION_RUN
 };
 
 enum wfs_effect wfs_action_effect(const json_t *action)
 {
 	const char *const name = json_string_value(json_object_get(action, "action_type"));
 
-	for (size_t i = 0; name && i < WFS_ARRAY_COUNT(actions); i++)
-		if (strcmp(actions[i].name, name) == 0)
-			return actions[i].effect;
-	return WFS_EFFECT_COUNT;
+	return name ? wfs_effect_find_action(name) : WFS_EFFECT_COUNT;
 }
 
 void wfs_action_types(struct wfs_buffer *buffer)
 {
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++) {
-		wfs_buffer_append_text(buffer, i > 0 ? ", " : "");
-		wfs_buffer_append_text(buffer, actions[i].name);
-	}
+	const size_t before = buffer->size;
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++)
+		if (wfs_effect_action((enum wfs_effect)i))
+			wfs_buffer_printf(buffer, "%s%s", buffer->size > before ? ", " : "",
+				wfs_effect_action((enum wfs_effect)i));
 }
 
 const char *wfs_action_artifact(const json_t *action)
@@ -173,10 +166,7 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 	act->sent = params;
 	if (!r)
 		r = wfs_effect_decode(effect, params, &act->params, error);
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(actions); i++)
-		if (actions[i].effect == effect)
-			return wfs_trace(actions[i].run(act, error));
-	return wfs_trace(r);
+	return wfs_trace(r ? r : runs[effect](act, error));
 }
 
 /* @record: an object that becomes the action as a record has it */

@@ -134,6 +134,10 @@ int64_t artifact_number(const struct artifact *artifact, const char *member);
  *  mint, which only tries it. @member: read_price or invoke_price */
 int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member);
 
+/** artifact_check_payer() - may a price be paid? Return: 0, or -EDQUOT (insufficient_funds). */
+int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
+	struct wfs_error *error);
+
 /** artifact_text() - its content or code (@reducer); empty when there is none. Borrowed until the
  *  fold changes something. */
 int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,

@@ -35,6 +35,8 @@ enum {
 	WFS_ARTIFACT_DEPENDENCIES_MAX = 64,  /* that one lists */
 	WFS_ARTIFACT_DEPTH_MAX = 10,         /* of dependencies, one behind the other */
 	WFS_ARTIFACT_DETAILS_MAX = 64 << 10, /* bytes of interface, and of metadata */
+	WFS_ARTIFACT_METHODS_MAX = 256,      /* of an interface */
+	WFS_ARTIFACT_TESTS_MAX = 64,         /* the same: each may check its arguments for long */
 	WFS_MINT_PENDING_MAX = 65536,        /* bids that wait for one auction */
 };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of artifacts, and the rules that say who may use them. */
 #include "kernel/action/invoke.h"
+
+#include <inttypes.h>
+
 #include "kernel/base/json.h"
 
 void artifact_done(struct artifact *artifact)
@@ -117,9 +120,19 @@ int64_t artifact_price(const struct act *act, const struct artifact *artifact, c
 {
 	return strcmp(act->payer, artifact->owner) == 0 ||
 			strcmp(act->actor, artifact->owner) == 0 ||
-			strcmp(act->payer, WFS_PRINCIPAL_MINT) == 0
+			strcmp(act->actor, WFS_PRINCIPAL_MINT) == 0
 		? 0
 		: artifact_number(artifact, member);
+}
+
+/* What the mint holds are bids. Code that it tries must not spend them, nor learn for nothing what costs. */
+int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
+	struct wfs_error *error)
+{
+	if (price == 0 || strcmp(act->payer, WFS_PRINCIPAL_MINT) != 0)
+		return 0;
+	return wfs_error_set(error, WFS_E_INSUFFICIENT_FUNDS,
+		"'%s' costs %" PRId64 " scrip, and the mint pays for nothing", artifact->id, price);
 }
 
 int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What code may do and see: what its author may. The author is the principal who wrote the code last,
- * or the author of the code that wrote it; whoever runs it, and whoever owns it, lends it nothing.
+ * or made it executable, or the author of the code that did; whoever runs it, and whoever owns it,
+ * lends it nothing.
  *
  * Rights are those before the record, by grants and manifest as they are in the store and the time of
  * the record, so that folding it again finds the same. Besides, code always sees its own artifact.
@@ -134,10 +135,32 @@ int author_may(const struct invocation *self, enum wfs_effect effect, const char
 		return wfs_trace(r);
 	question.artifact = artifact;
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
-	return wfs_rights_explain(rights, &question, &verdict, error);
+	r = wfs_rights_explain(rights, &question, &verdict, error);
+	/* That the world does not have it is no fault of the system's: code may go on without. */
+	if (verdict.code == WFS_E_NOT_ENABLED) {
+		error->code = WFS_E_NOT_AUTHORIZED;
+		r = -EACCES;
+	}
+	return r;
 }
 
 /* --- seeing --- */
+
+static bool shows(const struct wfs_rights *rights, const struct wfs_question *question,
+	const struct wfs_bytes *names, size_t count)
+{
+	return wfs_rights_judge(rights, question).code == WFS_OK &&
+		wfs_rights_coverage(rights, (struct wfs_path){names, count}, question->now_ns) ==
+		WFS_COVERAGE_WHOLE;
+}
+
+/* Its artifact, and its account. */
+static bool is_own(const struct invocation *self, const char *directory, const char *name)
+{
+	return strcmp(name, self->id) == 0 &&
+		(strcmp(directory, wfs_entity_directory(WFS_ENTITY_ARTIFACT)) == 0 ||
+			strcmp(directory, wfs_entity_directory(WFS_ENTITY_PRINCIPAL)) == 0);
+}
 
 static bool sees(void *context, const char *directory, const char *name)
 {
@@ -145,11 +168,8 @@ static bool sees(void *context, const char *directory, const char *name)
 	const struct wfs_bytes names[] = {wfs_bytes_text(directory), wfs_bytes_text(name)};
 	const struct wfs_question question = question_of(sight->self, WFS_EFFECT_QUERY_KERNEL);
 
-	if (strcmp(name, sight->self->id) == 0)
-		return true;
-	return wfs_rights_judge(sight->rights, &question).code == WFS_OK &&
-		wfs_rights_coverage(sight->rights, (struct wfs_path){names, WFS_ARRAY_COUNT(names)},
-			question.now_ns) == WFS_COVERAGE_WHOLE;
+	return is_own(sight->self, directory, name) ||
+		shows(sight->rights, &question, names, WFS_ARRAY_COUNT(names));
 }
 
 int author_sight_init(
@@ -166,4 +186,18 @@ int author_sees(const struct invocation *self, const char *directory, const char
 	int r = author_sight_init(&sight, self, error);
 
 	return r ? wfs_trace(r) : sees(&sight, directory, name);
+}
+
+int author_reads(const struct invocation *self, const char *id, struct wfs_error *error)
+{
+	const struct wfs_bytes names[] = {wfs_bytes_text(wfs_entity_directory(WFS_ENTITY_ARTIFACT)),
+		wfs_bytes_text(id), wfs_bytes_text(wfs_entity_file_name(WFS_ENTITY_FILE_CONTENT))};
+	struct wfs_question question = question_of(self, WFS_EFFECT_INTROSPECT_REDUCER_STATE);
+	struct wfs_rights *rights;
+	int r = rights_of(self, &rights, error);
+
+	if (r)
+		return wfs_trace(r);
+	question.reducer = wfs_builtin_reducer_name(WFS_BUILTIN_CONTENT);
+	return strcmp(id, self->id) == 0 || shows(rights, &question, names, WFS_ARRAY_COUNT(names));
 }

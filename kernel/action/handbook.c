@@ -28,8 +28,10 @@ void wfs_handbook_write_actions(struct wfs_buffer *buffer)
 		"copy a file to `ctl/artifacts/ID` is a `write_artifact`, too.\n"
 		"\n"
 		"The result is `{ok, action_type, message, data, error, height, meta}`.\n"
-		"When `ok` is false, it has changed nothing, and `error` is\n"
-		"`{code, category, message, retriable, details?}`, see `handbook_errors`.\n");
+		"When `ok` is false, nothing was done, and `error` is\n"
+		"`{code, category, message, retriable, details?}`, see `handbook_errors`;\n"
+		"in a control file `{ok, error, meta}` is all of it. Of an invocation that\n"
+		"failed there is a record.\n");
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const char *const name = wfs_effect_action((enum wfs_effect)i);
 
@@ -129,8 +131,8 @@ static void append_actions(struct wfs_buffer *buffer)
 		const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
 		WFS_AUTO_BUFFER struct wfs_buffer members = {0};
 
-		if (!wfs_effect_action(effect))
-			continue;
+		if (!wfs_effect_action(effect) || strcmp(wfs_effect_cap_type(effect), "act") != 0)
+			continue; /* administrators alone do it, and themselves */
 		for (; member->name; member++)
 			wfs_buffer_printf(&members, "%s%s", members.size ? ", " : "", member->name);
 		append_function(buffer, "kernel_actions", wfs_effect_action(effect),

@@ -189,7 +189,7 @@ static int get_metadata(const struct asked *asked, json_t **ret_value)
 	return 0;
 }
 
-/* The content, for nothing; nil where reading is not allowed, or has a price. */
+/* The content as its file shows it; nil where reading is not allowed, or has a price. */
 static int read_content(const struct asked *asked, json_t **ret_value)
 {
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
@@ -199,6 +199,9 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 
 	if (r)
 		return r > 0 ? 0 : r;
+	r = author_reads(asked->self, artifact.id, asked->error);
+	if (r <= 0)
+		return r;
 	r = artifact_permit(&self, &artifact, ARTIFACT_USE_READ, asked->error);
 	if (r == -EACCES || (!r && artifact_price(&self, &artifact, "read_price") > 0))
 		return 0;

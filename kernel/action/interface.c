@@ -39,6 +39,17 @@ static int check_method(const json_t *method, size_t index, struct wfs_error *er
 	return r ? fold_no_memory(error) : 0;
 }
 
+static int check_count(
+	const json_t *interface, const char *name, size_t maximum, struct wfs_error *error)
+{
+	const size_t count = json_array_size(json_object_get(interface, name));
+
+	return count <= maximum ? 0
+				: wfs_error_set(error, WFS_E_TOO_LARGE,
+					  "'interface': %s: %zu of them, at most %zu are taken",
+					  name, count, maximum);
+}
+
 int interface_check(const json_t *interface, struct wfs_error *error)
 {
 	const json_t *const methods = json_object_get(interface, "methods");
@@ -49,6 +60,11 @@ int interface_check(const json_t *interface, struct wfs_error *error)
 	if (methods && !json_is_array(methods))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'interface': methods: expected a list of {name, description?, input?}");
+	r = check_count(interface, "methods", WFS_ARTIFACT_METHODS_MAX, error);
+	if (!r)
+		r = check_count(interface, "tests", WFS_ARTIFACT_TESTS_MAX, error);
+	if (r)
+		return wfs_trace(r);
 	json_array_foreach(methods, i, method)
 	{
 		r = check_method(method, i, error);

@@ -131,6 +131,8 @@ static int run_paid(
 	const int64_t price = artifact_price(act, running->artifact, "invoke_price");
 	int r = interface_check_call(running->artifact, running->method, running->args, error);
 
+	if (!r)
+		r = artifact_check_payer(act, running->artifact, price, error);
 	if (!r && price > 0)
 		r = account_add(act->fold, act->payer, -price, error);
 	if (!r)

@@ -83,6 +83,9 @@ int author_sight_init(
 int author_sees(const struct invocation *self, const char *directory, const char *name,
 	struct wfs_error *error);
 
+/** author_reads() - may code read the content of an artifact as a file? Return: 1, 0, or -errno. */
+int author_reads(const struct invocation *self, const char *id, struct wfs_error *error);
+
 void authors_done(struct nest *nest);
 
 /* --- interface.c --- */

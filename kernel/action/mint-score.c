@@ -108,9 +108,9 @@ int action_score(
 		.nest = &nest};
 	struct wfs_params decoded;
 	struct score score;
-	int r = nest_init(&nest, NULL) ? fold_no_memory(error) : 0;
 
 	wfs_require(fold != NULL);
+	int r = nest_init(&nest, NULL) ? fold_no_memory(error) : 0;
 	if (!r)
 		r = wfs_effect_decode(WFS_EFFECT_MINT_SCORE, params, &decoded, error);
 	if (!r)

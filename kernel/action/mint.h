@@ -10,7 +10,7 @@
  * with {price_paid}, and behind the answer to mint.score with {score, score_reason, scrip_minted}.
  *
  * The record of resolve_mint ends the auction and asks for mint.score; a receipt makes scrip, and a
- * decision against it makes none. So the sum of all scrip changes by the record of a receipt alone.
+ * decision against it makes none.
  * Source: spec 4, "Ledger, quotas, mint".
  */
 #pragma once

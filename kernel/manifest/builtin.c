@@ -75,17 +75,17 @@ json_t *wfs_builtin_effects(void)
 	return WFS_STEAL(list);
 }
 
-/* What a grant can be about: the actions, without what all of their kinds begin with. */
+/* What a grant of `act` can be about. */
 static json_t *action_names(void)
 {
 	WFS_AUTO_JSON json_t *names = json_array();
 
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
-		const char *const kind = wfs_effect_kind((enum wfs_effect)i);
-		const size_t skipped = strncmp(kind, "action.", 7) == 0 ? 7 : 0;
+		const enum wfs_effect effect = (enum wfs_effect)i;
 
-		if (strcmp(wfs_effect_cap_type((enum wfs_effect)i), "act") == 0 &&
-			json_array_append_new(names, json_string(kind + skipped)) < 0)
+		if (strcmp(wfs_effect_cap_type(effect), "act") == 0 &&
+			json_array_append_new(names, json_string(wfs_effect_granted_as(effect))) <
+				0)
 			return NULL;
 	}
 	return WFS_STEAL(names);

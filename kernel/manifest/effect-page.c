@@ -5,16 +5,6 @@
 #include "kernel/base/page.h"
 #include "kernel/manifest/effect.h"
 
-#define ACTION_PREFIX "action."
-
-const char *wfs_effect_action(enum wfs_effect effect)
-{
-	const char *const kind = wfs_effect_kind(effect);
-	const size_t size = strlen(ACTION_PREFIX);
-
-	return strncmp(kind, ACTION_PREFIX, size) == 0 ? kind + size : NULL;
-}
-
 static const char *type_name(const struct wfs_shape *shape)
 {
 	static const char *const names[] = {

@@ -59,6 +59,32 @@ const char *wfs_effect_kind(enum wfs_effect effect)
 	return effects[effect].kind;
 }
 
+const char *wfs_effect_action(enum wfs_effect effect)
+{
+	static const char prefix[] = "action.";
+	const char *const kind = wfs_effect_kind(effect);
+
+	return strncmp(kind, prefix, strlen(prefix)) == 0 ? kind + strlen(prefix) : NULL;
+}
+
+enum wfs_effect wfs_effect_find_action(const char *name)
+{
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const action = wfs_effect_action((enum wfs_effect)i);
+
+		if (action && strcmp(action, name) == 0)
+			return (enum wfs_effect)i;
+	}
+	return WFS_EFFECT_COUNT;
+}
+
+const char *wfs_effect_granted_as(enum wfs_effect effect)
+{
+	const char *const action = wfs_effect_action(effect);
+
+	return action ? action : wfs_effect_kind(effect);
+}
+
 const char *wfs_effect_cap_type(enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);

@@ -246,6 +246,13 @@ const struct wfs_shape *wfs_effect_params(enum wfs_effect effect);
 /** wfs_effect_action() - the name of the action, e.g. "noop"; NULL: it is none. */
 const char *wfs_effect_action(enum wfs_effect effect);
 
+/** wfs_effect_find_action() - the action of a name, or WFS_EFFECT_COUNT when there is none. */
+enum wfs_effect wfs_effect_find_action(const char *name);
+
+/** wfs_effect_granted_as() - what `actions` of a grant call it: an action by its name, others by their
+ *  kind. */
+const char *wfs_effect_granted_as(enum wfs_effect effect);
+
 /** wfs_effect_action_page() - append a page on an action: lines of at most 80 columns. */
 void wfs_effect_action_page(enum wfs_effect effect, struct wfs_buffer *buffer);
 

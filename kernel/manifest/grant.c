@@ -44,16 +44,10 @@ bool wfs_grant_name_valid(const char *text)
 
 bool wfs_id_reserved(const char *id)
 {
-	static const char *const actions[] = {
-#define ACTION_NAME(constant, member, kind, ...) (kind) + sizeof("action.") - 1,
-		WFS_ACTIONS(ACTION_NAME)
-#undef ACTION_NAME
-	};
+	static const char prefix[] = "genesis_";
 
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++)
-		if (strcmp(actions[i], id) == 0)
-			return true;
-	return strcmp(id, WFS_PRINCIPAL_MINT) == 0 || strncmp(id, "genesis_", 8) == 0;
+	return wfs_effect_find_action(id) < WFS_EFFECT_COUNT ||
+		strcmp(id, WFS_PRINCIPAL_MINT) == 0 || strncmp(id, prefix, strlen(prefix)) == 0;
 }
 
 /* --- members --- */

@@ -201,18 +201,16 @@ bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int6
 	return false;
 }
 
-/* `action.write_artifact` is named without what all actions have. */
 static bool names_action(const struct grant *grant, enum wfs_effect effect)
 {
-	const char *const kind = wfs_effect_kind(effect);
-	const size_t skipped = strncmp(kind, "action.", 7) == 0 ? 7 : 0;
+	const char *const name = wfs_effect_granted_as(effect);
 	const json_t *action;
 	size_t i;
 
 	if (!grant->actions)
 		return true;
 	json_array_foreach(grant->actions, i, action) if (json_is_string(action) &&
-		strcmp(json_string_value(action), kind + skipped) == 0) return true;
+		strcmp(json_string_value(action), name) == 0) return true;
 	return false;
 }
 

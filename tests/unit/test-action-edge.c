@@ -142,6 +142,8 @@ static void what_leaves_no_room_for_its_own_record_has_failed(void **state)
 	assert_true(used_disk_of(*state, "bob") < 1000);
 }
 
+#define TEN "1,1,1,1,1,1,1,1,1,1,"
+
 static void an_interface_is_checked_when_it_is_written(void **state)
 {
 	const struct world_fixture *const fixture = *state;
@@ -157,6 +159,10 @@ static void an_interface_is_checked_when_it_is_written(void **state)
 	assert_fails(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':[{}]}"),
 		WFS_E_INVALID_ARGUMENT, "'interface': methods/0: expected an object with a name");
 	assert_done(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':[]}"));
+	assert_fails(*state, "alice",
+		WRITE("'artifact_id':'x','interface':{'tests':[" TEN TEN TEN TEN TEN TEN
+		      "1,1,1,1,1]}"),
+		WFS_E_TOO_LARGE, "'interface': tests: 65 of them, at most 64 are taken");
 }
 
 int main(void)

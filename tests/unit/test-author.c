@@ -214,6 +214,43 @@ static void what_was_passed_on_is_worth_what_it_comes_from(void **state)
 		"{'price_paid':0,'result':null}");
 }
 
+/* It is a path as well, of something else. */
+static void an_id_is_its_own_in_its_directory_only(void **state)
+{
+	assert_done(*state, "tester", "{'action_type':'principal','id':'guest'}");
+	assert_done(*state, "tester",
+		GRANT("'cap':'sys/query@1','to':'guest','params':{'scope':['manifest']}"));
+	assert_done(*state, "guest",
+		CODE("log.jsonl", "return kernel_state.query(\\'events\\').returned"));
+	assert_data(*state, "guest", INVOKE("'artifact_id':'log.jsonl'"),
+		"{'price_paid':0,'result':0}");
+}
+
+/* Or whoever may write to an artifact would have its code run by somebody who did not ask for it. */
+static void who_makes_it_executable_is_its_author(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'open_notes','executable':false,'access':'public',"
+		      "'code':'function run() return kernel_state.get_balance(\\'alice\\') end'"));
+	assert_done(*state, "mallory", WRITE("'artifact_id':'open_notes','executable':true"));
+	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_notes'"),
+		"{'price_paid':0,'result':0}");
+}
+
+static size_t index_of(const json_t *manifest, const char *effect)
+{
+	const json_t *definition;
+	size_t i;
+
+	json_array_foreach(json_object_get(manifest, "effects"), i, definition)
+	{
+		if (strcmp(json_string_value(json_object_get(definition, "name")), effect) == 0)
+			return i;
+	}
+	fail_msg("no effect %s", effect);
+	return 0;
+}
+
 /* Rules can be about code alone: what a principal does himself is none of it. */
 static void a_policy_can_name_code(void **state)
 {
@@ -224,7 +261,10 @@ static void a_policy_can_name_code(void **state)
 		json_of("{'$kind':'defpolicy','name':'test/Policy@1','rules':["
 			"{'when':{'origin':'code','effect':'action.transfer'},'decision':'deny'},"
 			"{'when':{'origin':'code','effect':'query.*','principal':'bob'},"
-			"'decision':'deny'},{'when':{},'decision':'allow'}]}"));
+			"'decision':'deny'},{'when':{'origin':'code','effect':"
+			"'introspect.reducer_state','reducer':'sys.content'},'decision':'deny'},"
+			"{'when':{},'decision':'allow'}]}"));
+	json_array_remove(json_object_get(manifest, "effects"), index_of(manifest, "action.noop"));
 	json_object_set_new(manifest, "policy", json_string("test/Policy@1"));
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
@@ -234,6 +274,14 @@ static void a_policy_can_name_code(void **state)
 	assert_data(fixture, "alice", INVOKE("'artifact_id':'one'"),
 		"{'price_paid':0,'result':'policy_denied'}");
 	assert_done(fixture, "alice", ACTION("transfer", "'to':'bob','amount':1"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'x'"));
+	assert_done(fixture, "alice",
+		CODE("one",
+			"return {kernel_state.read_artifact(\\'doc\\') or 0, "
+			"kernel_state.read_artifact(\\'one\\'), "
+			"kernel_actions.noop().error.code}"));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'one'"),
+		"{'price_paid':0,'result':[0,'','not_authorized']}");
 	assert_done(fixture, "bob", CODE("two", "return kernel_state.get_balance(\\'alice\\')"));
 	assert_data(fixture, "alice", INVOKE("'artifact_id':'two'"), "{'price_paid':0,'result':0}");
 }
@@ -257,6 +305,8 @@ int main(void)
 		TEST(what_is_revoked_is_gone_from_the_next_record_on),
 		TEST(a_grant_ends_at_its_time),
 		TEST(what_was_passed_on_is_worth_what_it_comes_from),
+		TEST(an_id_is_its_own_in_its_directory_only),
+		TEST(who_makes_it_executable_is_its_author),
 		cmocka_unit_test_setup_teardown(
 			a_policy_can_name_code, world_fixture_source, action_fixture_teardown),
 	};

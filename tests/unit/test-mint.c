@@ -494,8 +494,9 @@ static void tests_cost_nothing_and_leave_nothing(void **state)
 		WRITE("'artifact_id':'art','price':90,'access':'private','code':'function run() "
 		      "kernel_actions.write_artifact{artifact_id=\\'left\\', content=\\'x\\'} "
 		      "pay(\\'bob\\', 5) local r = invoke(\\'dear\\') "
-		      "return {r.result, r.price_paid, get_balance()} end',"
-		      "'interface':{'tests':[{'result':[7,0,4]},{'result':[7,0,4]}]}"));
+		      "return {r.ok, r.error.code, get_balance()} end',"
+		      "'interface':{'tests':[{'result':[false,'insufficient_funds',4]},"
+		      "{'result':[false,'insufficient_funds',4]}]}"));
 	assert_done(*state, "alice", ACTION("transfer", "'to':'art','amount':9"));
 	const int64_t sum = sum_of(*state);
 	const unsigned long long seq = height_of(*state) + 1;
