@@ -589,6 +589,33 @@ static void bids_of_more_than_the_mint_has_are_not_paid(void **state)
 	assert_int_equal(scrip_of(*state, "operator"), 0);
 }
 
+static void what_cannot_be_read_is_not_scored(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	WFS_AUTO_JSON json_t *answer = NULL;
+	struct wfs_version version;
+
+	assert_int_equal(action_fixture_begin(fixture), 0);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'art'," ECHO "," TESTS(PASSES)));
+	assert_done(fixture, "alice", SUBMIT("art", "5"));
+	{
+		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+
+		assert_int_equal(
+			wfs_view_newest(&view, WFS_BUILTIN_CODE, wfs_bytes_text("art"), &version),
+			0);
+	}
+	tamper_number(fixture, "version", version.vid, "return x", "return y");
+	assert_int_equal(world_fixture_open(fixture), 0);
+	be_judged(fixture);
+
+	assert_int_equal(act_as(fixture, "tester", RESOLVE, &answer), 0);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(answer, "data"), "score_reason")),
+		"not scored: hash_mismatch");
+	assert_int_equal(scrip_of(fixture, "alice"), 99);
+}
+
 /* --- bounds --- */
 
 /* As many principals as there may be; the last one is rich. */
@@ -671,6 +698,7 @@ int main(void)
 		IN_WORLD(a_price_that_nobody_else_can_have_goes_back),
 		IN_WORLD(a_bid_without_its_members_ends_no_auction),
 		IN_WORLD(bids_of_more_than_the_mint_has_are_not_paid),
+		IN_WORLD(what_cannot_be_read_is_not_scored),
 		WITH_SOURCE_REPLAYED(as_many_bids_as_may_wait_are_shared_among_as_many_principals),
 	};
 
