@@ -102,10 +102,13 @@ static int rights_of(
 	if (!room)
 		return fold_no_memory(error);
 	nest->rights = room;
-	int r = make_rights(self->act, self->author, ret_rights, error);
-	if (!r)
-		nest->rights[nest->rights_count++] = *ret_rights;
-	return wfs_trace(r);
+	struct wfs_rights *made = NULL;
+	int r = make_rights(self->act, self->author, &made, error);
+	if (r)
+		return wfs_trace(r);
+	nest->rights[nest->rights_count++] = made;
+	*ret_rights = made;
+	return 0;
 }
 
 void authors_done(struct nest *nest)
