@@ -429,11 +429,9 @@ static void op_drop(struct wfs_control_open *open)
 	wfs_control_submitted(open);
 }
 
-/* Completes what is pending, if its opener closes it and it is whole. */
-static void op_end(struct wfs_control_open *open, pid_t pid)
+/* Completes what is pending, if its opener closes it (@closed) and it is whole. */
+static void op_end(struct wfs_control_open *open, pid_t pid, bool closed)
 {
-	const bool closed = op_closed_by_opener(open, pid);
-
 	switch (open->file->kind) {
 	case WFS_CONTROL_BYTES:
 		if (closed)
@@ -458,17 +456,22 @@ static void op_end(struct wfs_control_open *open, pid_t pid)
 
 static void op_flush(struct wfs_control_open *open, pid_t pid)
 {
-	bool pending = op_pending(open);
+	const bool pending = op_pending(open);
 
-	if (!pending && !open->truncated)
+	if (!pending && !open->truncated) {
 		wfs_control_submitted(open);
-	else if (wfs_control_killed(pid))
+		return;
+	}
+	const bool closed = op_closed_by_opener(open, pid);
+	const bool killed = wfs_control_killed(pid);
+	if (closed && killed)
 		op_drop(open);
-	else if (!pending)
-		/* Empty so far; a shell that redirects closes its first descriptor right away. */
+	else if (!pending || killed)
+		/* Empty so far; a shell that redirects closes its first descriptor right away. Or
+		 * killed, but not the opener: that ends nothing. */
 		wfs_control_submitted(open);
 	else
-		op_end(open, pid);
+		op_end(open, pid, closed);
 }
 
 static void op_run(struct wfs_control_open *open)
