@@ -2,8 +2,9 @@
 /*
  * ctl/artifacts: a file of each artifact, to write its whole new content. See control-content.h.
  *
- * Whoever closes the last descriptor that its opener's process has of the file is done. A shell that
- * redirects closes one at once and keeps another, and the content is not whole then.
+ * What counts is the process that opened the file: a content is taken when that one closes the last
+ * descriptor that it has of it. A shell that redirects closes one at once and keeps another, and the
+ * content is not whole then. What others write later, and an empty content, is taken at release.
  */
 #include <stdio.h>
 #include <string.h>
@@ -70,12 +71,14 @@ void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs
 
 bool wfs_control_artifact_closed(const struct wfs_control_open *open, pid_t pid)
 {
+	/* Most that are empty are not going to stay empty: a child may write all of it. */
+	if (open->content.bytes.size == 0)
+		return false;
 	const pid_t process = wfs_control_process(pid);
 	const int r = process ? wfs_control_holds(process, open->ino) : -ENODATA;
 
-	/* When it cannot be told, what came is taken now, because the bytes stay and more may follow.
-	 * But an empty one waits for its release: most are not going to stay empty. */
-	return r < 0 ? open->content.bytes.size > 0 : r == 0;
+	/* When it cannot be told, what came is taken now, because the bytes stay and more may follow. */
+	return r <= 0;
 }
 
 void wfs_control_artifact_end(struct wfs_control_open *open)

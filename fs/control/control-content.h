@@ -3,9 +3,9 @@
  * The whole new content of an artifact, gathered from what is written to its control file.
  *
  * Writes may go back over what was written before, but leave no gap: what was not written is not
- * known here. The bytes stay until the file is released, so that whoever closes one descriptor of
- * several and goes on writing still gives all of the content at the end. One write that is refused
- * spoils it all; half a content is never given.
+ * known here. The bytes stay until the file is released: when the process that opened it has closed
+ * it and another that inherited it goes on writing, what was there at the close is given, and all of
+ * it at the end. One write that is refused spoils it all.
  */
 #pragma once
 
