@@ -16,6 +16,7 @@ void wfs_control_content_done(struct wfs_control_content *content)
 void wfs_control_content_begin(struct wfs_control_content *content, bool given)
 {
 	content->pending = true;
+	content->begun = true;
 	content->given = given;
 }
 
@@ -46,6 +47,11 @@ static int check_place(
 	if (content->spoilt)
 		return wfs_error_set(error, WFS_E_INVALID_REQUEST,
 			"more of a content that was refused; close the file first");
+	if (!content->begun)
+		return wfs_control_content_refuse(content,
+			"expected the whole new content, came a change of what is there; open with "
+			"O_TRUNC, or change a part with edit_artifact",
+			error);
 	if (offset <= content->bytes.size)
 		return 0;
 	return spoil(content,
@@ -88,8 +94,9 @@ int wfs_control_content_write(struct wfs_control_content *content, uint64_t offs
 int wfs_control_content_truncate(
 	struct wfs_control_content *content, uint64_t size, struct wfs_error *error)
 {
+	if (size == 0)
+		content->begun = true;
 	int r = check_place(content, size, error);
-
 	if (r)
 		return r;
 	content->bytes.size = (size_t)size;

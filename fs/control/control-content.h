@@ -2,6 +2,7 @@
 /*
  * The whole new content of an artifact, gathered from what is written to its control file.
  *
+ * It begins empty: opened to be truncated or made, or truncated to nothing before the first write.
  * Writes may go back over what was written before, but leave no gap: what was not written is not
  * known here. The bytes stay until the file is released: when the process that opened it has closed
  * it and another that inherited it goes on writing, what was there at the close is given, and all of
@@ -21,6 +22,7 @@ struct wfs_control_content {
 	bool pending; /* there is something to be done when the file is closed */
 
 	/* Private. */
+	bool begun;  /* it was empty once; what is there already is not written into */
 	bool given;  /* the content is `bytes`; otherwise an artifact is made, and one that is there
 		      * keeps its own */
 	bool spoilt; /* a write was refused: nothing more is taken */
@@ -34,8 +36,8 @@ void wfs_control_content_begin(struct wfs_control_content *content, bool given);
 
 /**
  * wfs_control_content_write() - @data stands at @offset
- * Return: 0, -EINVAL (invalid_request: bytes before it are missing, or something was refused
- *         before), -EFBIG (too_large), -ENOMEM.
+ * Return: 0, -EINVAL (invalid_request: it has not begun empty, bytes before it are missing, or
+ *         something was refused before), -EFBIG (too_large), -ENOMEM.
  */
 int wfs_control_content_write(struct wfs_control_content *content, uint64_t offset,
 	struct wfs_bytes data, struct wfs_error *error);

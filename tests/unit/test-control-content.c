@@ -16,6 +16,14 @@
 #define PAYLOAD(content) \
 	"{\"action\":{\"action_type\":\"write_artifact\",\"artifact_id\":\"note\"" content "}}"
 
+static struct wfs_control_content begun(void)
+{
+	struct wfs_control_content content = {.pending = false};
+
+	wfs_control_content_begin(&content, true);
+	return content;
+}
+
 static void write_at(struct wfs_control_content *content, uint64_t offset, const char *text)
 {
 	assert_int_equal(0, wfs_control_content_write(content, offset, wfs_bytes_text(text), NULL));
@@ -54,7 +62,7 @@ static void content_of_a_file_that_was_only_opened_is_nothing_to_do(void **state
 
 static void content_is_all_that_was_written_in_pieces(void **state)
 {
-	struct wfs_control_content content = {.pending = false};
+	struct wfs_control_content content = begun();
 
 	(void)state;
 	write_at(&content, 0, "one ");
@@ -65,7 +73,7 @@ static void content_is_all_that_was_written_in_pieces(void **state)
 
 static void content_stays_for_whoever_writes_more_after_it_was_taken(void **state)
 {
-	struct wfs_control_content content = {.pending = false};
+	struct wfs_control_content content = begun();
 
 	(void)state;
 	write_at(&content, 0, "one ");
@@ -77,7 +85,7 @@ static void content_stays_for_whoever_writes_more_after_it_was_taken(void **stat
 
 static void content_can_be_written_over(void **state)
 {
-	struct wfs_control_content content = {.pending = false};
+	struct wfs_control_content content = begun();
 
 	(void)state;
 	write_at(&content, 0, "abcdef");
@@ -113,10 +121,40 @@ static void content_of_a_new_file_is_not_given_before_it_is_written(void **state
 	wfs_control_content_done(&content);
 }
 
-static void content_has_no_gap(void **state)
+/* Its tail would be lost. */
+static void content_that_is_there_is_not_written_into(void **state)
 {
 	struct wfs_control_content written = {.pending = false};
 	struct wfs_control_content truncated = {.pending = false};
+	struct wfs_error error = {0};
+
+	(void)state;
+	int r = wfs_control_content_write(&written, 0, wfs_bytes_text("x"), &error);
+	assert_string_equal("expected the whole new content, came a change of what is there; open "
+			    "with O_TRUNC, or change a part with edit_artifact",
+		error.message);
+	assert_spoilt(&written, r, -EINVAL, &error, WFS_E_INVALID_REQUEST);
+	r = wfs_control_content_truncate(&truncated, 1, &error);
+	assert_spoilt(&truncated, r, -EINVAL, &error, WFS_E_INVALID_REQUEST);
+	wfs_control_content_done(&written);
+	wfs_control_content_done(&truncated);
+}
+
+static void content_begins_when_it_is_truncated_to_nothing(void **state)
+{
+	struct wfs_control_content content = {.pending = false};
+
+	(void)state;
+	assert_int_equal(0, wfs_control_content_truncate(&content, 0, NULL));
+	write_at(&content, 0, "AB");
+	assert_gives(&content, PAYLOAD(",\"content\":\"AB\""));
+	wfs_control_content_done(&content);
+}
+
+static void content_has_no_gap(void **state)
+{
+	struct wfs_control_content written = begun();
+	struct wfs_control_content truncated = begun();
 	struct wfs_error error = {0};
 
 	(void)state;
@@ -132,7 +170,7 @@ static void content_has_no_gap(void **state)
 
 static void content_ends_at_its_bound(void **state)
 {
-	struct wfs_control_content content = {.pending = false};
+	struct wfs_control_content content = begun();
 	struct wfs_error error = {0};
 	char *const most = malloc(WFS_REQUEST_SIZE_MAX);
 
@@ -150,7 +188,7 @@ static void content_ends_at_its_bound(void **state)
 
 static void content_is_text(void **state)
 {
-	struct wfs_control_content content = {.pending = false};
+	struct wfs_control_content content = begun();
 	struct wfs_error error = {0};
 	json_t *payload = NULL;
 
@@ -169,7 +207,7 @@ static void content_is_text(void **state)
 
 static void content_may_hold_nul(void **state)
 {
-	struct wfs_control_content content = {.pending = false};
+	struct wfs_control_content content = begun();
 
 	(void)state;
 	assert_int_equal(0, wfs_control_content_write(&content, 0, WFS_BYTES("a\0b", 3), NULL));
@@ -192,7 +230,7 @@ static void content_that_is_refused_says_why(void **state)
 
 static void content_that_is_dropped_is_nothing_to_do(void **state)
 {
-	struct wfs_control_content content = {.pending = false};
+	struct wfs_control_content content = begun();
 
 	(void)state;
 	write_at(&content, 0, "half");
@@ -210,6 +248,8 @@ int main(void)
 		cmocka_unit_test(content_can_be_written_over),
 		cmocka_unit_test(content_that_is_truncated_is_empty),
 		cmocka_unit_test(content_of_a_new_file_is_not_given_before_it_is_written),
+		cmocka_unit_test(content_that_is_there_is_not_written_into),
+		cmocka_unit_test(content_begins_when_it_is_truncated_to_nothing),
 		cmocka_unit_test(content_has_no_gap),
 		cmocka_unit_test(content_ends_at_its_bound),
 		cmocka_unit_test(content_is_text),
