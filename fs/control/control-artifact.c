@@ -74,11 +74,12 @@ bool wfs_control_artifact_closed(const struct wfs_control_open *open, pid_t pid)
 	/* Most that are empty are not going to stay empty: a child may write all of it. */
 	if (open->content.bytes.size == 0)
 		return false;
-	const pid_t process = wfs_control_process(pid);
-	const int r = process ? wfs_control_holds(process, open->ino) : -ENODATA;
+	const int r = wfs_control_holds(pid, open->ino);
 
-	/* When it cannot be told, what came is taken now, because the bytes stay and more may follow. */
-	return r <= 0;
+	/* Without descriptors or memory of our own it is not known whether more comes: release ends
+	 * it. Of some clients (another user's, in another namespace) it is never known: what came is
+	 * taken now, so that they are told, because the bytes stay and more may follow. */
+	return r <= 0 && r != -EMFILE && r != -ENFILE && r != -ENOMEM;
 }
 
 void wfs_control_artifact_end(struct wfs_control_open *open)

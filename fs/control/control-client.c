@@ -59,29 +59,35 @@ pid_t wfs_control_process(pid_t thread)
 /* Descriptors that are looked at: a process with more is not worth the time of a worker. */
 enum { CLIENT_DESCRIPTORS_MAX = 4096 };
 
-/* Return: 1, 0, or -ENODATA (Linux before 5.14 does not tell). */
+/* Return: 1, 0, -ENODATA (Linux before 5.14 does not tell), or -errno. */
 static int descriptor_is_of(int directory, const char *name, uint64_t ino)
 {
 	char text[256];
 	WFS_AUTO_FD int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
-	const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-	if (got <= 0)
-		return 0; /* closed meanwhile */
+	if (got < 0)
+		return errno == ENOENT ? 0 : -errno; /* ENOENT: closed meanwhile */
 	text[got] = '\0';
 	const char *const line = strstr(text, "\nino:");
 	return line ? strtoumax(line + strlen("\nino:"), NULL, 10) == ino : -ENODATA;
 }
 
-/* It looks at numbers only: a path through a mount of ours could hang. */
-int wfs_control_holds(pid_t process, uint64_t ino)
+/*
+ * It looks at numbers only: a path through a mount of ours could hang. The thread itself is asked,
+ * because a process whose first thread has ended shows no descriptors. One that ends shows none
+ * either, and closes all.
+ */
+int wfs_control_holds(pid_t thread, uint64_t ino)
 {
 	char path[64];
 	const struct dirent *entry;
 	int count = 0;
 	int r = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo", (int)process);
+	if (thread <= 0)
+		return -ENODATA;
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", (int)thread);
 	DIR *const directory = opendir(path);
 	if (!directory)
 		return -errno;

@@ -271,9 +271,10 @@ void wfs_control_artifact_end(struct wfs_control_open *open);
 /** wfs_control_process() - the process of a thread; 0 when it cannot be told. */
 pid_t wfs_control_process(pid_t thread);
 
-/** wfs_control_holds() - has the process a descriptor of a file with this inode number?
- *  Return: 1, 0, or -errno when it cannot be told. */
-int wfs_control_holds(pid_t process, uint64_t ino);
+/** wfs_control_holds() - has the process of a thread a descriptor of a file with this inode number?
+ *  Return: 1, 0, or -errno when it cannot be told: -EMFILE, -ENFILE and -ENOMEM for a reason of
+ *  ours, others for one of its. */
+int wfs_control_holds(pid_t thread, uint64_t ino);
 
 /** wfs_control_killed() - is this thread being ended by a signal? */
 bool wfs_control_killed(pid_t thread);
