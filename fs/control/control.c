@@ -2,8 +2,10 @@
 /* The control connection: its one directory, its life. See control.h. */
 #include "fs/control/control.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -13,7 +15,10 @@
  * Node ids: the directory is 1 (fixed by FUSE), that of artifacts 255; a look-up of a file gives
  * (n << 8 | row + 2) with a new n each time, so that each open file has its own inode in the kernel
  * and nothing has to be remembered here. What stat shows as the inode number is row + 2.
- * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that.
+ * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that:
+ * by it control-client.c finds who holds the file. So n begins at random, because a program may have
+ * those of several connections open. Its 24 bits repeat: who has the same artifact open twice, 2^24
+ * look-ups apart, is thought to hold the one it has closed, and the content waits for its release.
  */
 enum {
 	NODE_ROW_BITS = 8,
@@ -322,6 +327,16 @@ static int control_mount(struct wfs_control *control, const struct wfs_control_o
 	return r < 0 ? r : wfs_fuse_start(control->fuse, error);
 }
 
+static int control_count_from_random(struct wfs_control *control)
+{
+	uint32_t first = 0;
+
+	if (getrandom(&first, sizeof(first), 0) != (ssize_t)sizeof(first))
+		return -errno;
+	control->node_count = first;
+	return 0;
+}
+
 int wfs_control_new(const struct wfs_control_options *options, struct wfs_control **ret_control,
 	struct wfs_error *error)
 {
@@ -336,7 +351,10 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 	control->host = options->host;
 	control->allow_other = options->allow_other;
 	clock_gettime(CLOCK_REALTIME, &control->started);
-	int r = wfs_work_new(1, &control->pump);
+	int r = control_count_from_random(control);
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "number the files of a control connection");
+	r = wfs_work_new(1, &control->pump);
 	if (r == 0)
 		r = wfs_work_new(WFS_CONTROL_SLOW_THREADS, &control->slow);
 	if (r < 0)
