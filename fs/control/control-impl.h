@@ -92,7 +92,7 @@ struct wfs_control_op {
 	fuse_ino_t ino;  /* truncate */
 	uint64_t offset; /* write, read; truncate: the new size */
 	size_t size;     /* write: bytes that came; read: bytes wanted */
-	char data[];     /* write */
+	char *data;      /* write: behind the operation, in the same memory */
 };
 
 /* One open control file. */
@@ -105,6 +105,7 @@ struct wfs_control_open {
 	fuse_ino_t ino;                           /* content: the inode, which nothing else has */
 	char artifact_id[WFS_GRANT_NAME_MAX + 1]; /* content */
 	struct wfs_control_open *previous, *next; /* all of them; lock: the connection's */
+	struct wfs_control_op release;            /* here, so that it needs no memory to be done */
 
 	pthread_mutex_t mutex;
 	/* Lock for the following: mutex. */
@@ -206,7 +207,8 @@ void wfs_control_reply_attr(fuse_req_t request, fuse_ino_t ino);
 
 /* --- control-op.c --- */
 
-/** wfs_control_begin() - do @op now or when it is its turn; takes it, replies to it. */
+/** wfs_control_begin() - do @op now or when it is its turn; takes it, replies to it. That of a
+ *  release is a part of @open, which ends with it. */
 void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op);
 
 /** wfs_control_call_new() - an empty call at the end of the answers of @open; counts as in

@@ -103,12 +103,12 @@ static void op_finish(struct wfs_control_open *open)
 		wfs_work_add(control->pump, &open->task, 0);
 	}
 	if (op->kind == WFS_CONTROL_RELEASE) {
-		wfs_control_open_free(open);
+		wfs_control_open_free(open); /* and @op with it */
 		wfs_control_late_end(control);
 	} else {
 		op_reply(op, failure, data, size);
+		free(op);
 	}
-	free(op);
 	wfs_control_leave(control);
 }
 
@@ -536,13 +536,11 @@ static void op_turn_away(struct wfs_control_open *open, struct wfs_control_op *o
 	struct wfs_control *control = open->control;
 
 	if (op->kind == WFS_CONTROL_RELEASE) {
-		wfs_control_open_free(open);
+		wfs_control_open_free(open); /* and @op with it */
 		wfs_control_late_end(control);
-	} else if (op->kind == WFS_CONTROL_FLUSH && op_is_settled(open)) {
-		fs_reply_result(op->request, 0);
-	} else {
-		fs_reply_result(op->request, r);
+		return;
 	}
+	fs_reply_result(op->request, op->kind == WFS_CONTROL_FLUSH && op_is_settled(open) ? 0 : r);
 	free(op);
 }
 

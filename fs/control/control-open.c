@@ -300,6 +300,7 @@ static struct wfs_control_op *open_op(
 	op->request = request;
 	op->pid = fuse_req_ctx(request)->pid;
 	op->size = data.size;
+	op->data = (char *)(op + 1);
 	if (copied > 0)
 		memcpy(op->data, data.data, copied);
 	return op;
@@ -382,15 +383,12 @@ void wfs_control_fuse_release(fuse_req_t request, fuse_ino_t ino, struct fuse_fi
 	struct wfs_control *control = open->control;
 
 	(void)ino;
-	struct wfs_control_op *op = NULL;
-	if (open_completes_at_release(open))
-		op = calloc(1, sizeof(*op));
-	if (op) {
-		op->kind = WFS_CONTROL_RELEASE;
+	if (open_completes_at_release(open)) {
+		open->release.kind = WFS_CONTROL_RELEASE;
 		pthread_mutex_lock(&control->mutex);
 		control->late_count++;
 		pthread_mutex_unlock(&control->mutex);
-		wfs_control_begin(open, op);
+		wfs_control_begin(open, &open->release);
 	} else {
 		wfs_control_open_free(open);
 	}
