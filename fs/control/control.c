@@ -189,19 +189,19 @@ static void control_setattr(fuse_req_t request, fuse_ino_t ino, struct stat *att
 /* Row of an offset of readdir: 0 `.`, 1 `..`, 2 the directory of artifacts, then the files. */
 enum { LIST_FILES = 3 };
 
-static size_t control_add_entry(fuse_req_t request, char *data, size_t room, size_t row)
+/* @directory: that is listed */
+static size_t control_add_entry(
+	fuse_req_t request, fuse_ino_t directory, char *data, size_t room, size_t row)
 {
-	static const char *const directories[] = {".", "..", "artifacts"};
+	static const char *const names[] = {".", "..", "artifacts"};
+	const fuse_ino_t inos[] = {directory, FUSE_ROOT_ID, WFS_CONTROL_ARTIFACTS_INO};
 	const bool file = row >= LIST_FILES;
 	struct stat stat;
 
 	control_stat(fuse_req_userdata(request),
-		file               ? row - LIST_FILES + NODE_ROW_FIRST
-			: row == 2 ? WFS_CONTROL_ARTIFACTS_INO
-				   : FUSE_ROOT_ID,
-		&stat);
+		file ? row - LIST_FILES + NODE_ROW_FIRST : inos[row], &stat);
 	return fuse_add_direntry(request, data, room,
-		file ? wfs_control_files[row - LIST_FILES].name : directories[row], &stat,
+		file ? wfs_control_files[row - LIST_FILES].name : names[row], &stat,
 		(off_t)row + 1);
 }
 
@@ -220,7 +220,7 @@ static void control_readdir(
 		return;
 	}
 	for (size_t row = (size_t)offset; row < rows; row++) {
-		size_t entry = control_add_entry(request, data + used, size - used, row);
+		size_t entry = control_add_entry(request, ino, data + used, size - used, row);
 
 		if (entry > size - used)
 			break;
