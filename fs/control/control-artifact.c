@@ -12,13 +12,18 @@
 #include "caps/session.h"
 #include "fs/control/control-impl.h"
 
+static int artifact_view(const struct wfs_control *control, struct wfs_view *ret_view)
+{
+	return wfs_session_view(control->session, WFS_HEIGHT_HEAD, ret_view, NULL);
+}
+
 int wfs_control_artifact_find(
 	const struct wfs_control *control, const char *name, uint64_t *ret_number)
 {
 	const struct wfs_bytes id = wfs_bytes_text(name);
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
-	int r = wfs_session_view(control->session, WFS_HEIGHT_HEAD, &view, NULL);
+	int r = artifact_view(control, &view);
 
 	if (!r)
 		r = wfs_session_entity(control->session, &view, WFS_ENTITY_ARTIFACT, id, &version);
@@ -32,7 +37,7 @@ int wfs_control_artifact_id(const struct wfs_control *control, uint64_t number, 
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
 	struct wfs_bytes id;
-	int r = wfs_session_view(control->session, WFS_HEIGHT_HEAD, &view, NULL);
+	int r = artifact_view(control, &view);
 
 	if (!r)
 		r = wfs_session_entity_at(
@@ -69,7 +74,7 @@ void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs
 	wfs_control_submitted(open);
 }
 
-bool wfs_control_artifact_closed(const struct wfs_control_open *open, pid_t pid)
+bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid)
 {
 	/* Most that are empty are not going to stay empty: a child may write all of it. */
 	if (open->content.bytes.size == 0)

@@ -262,8 +262,9 @@ int wfs_control_artifact_id(const struct wfs_control *control, uint64_t number, 
 /** wfs_control_artifact_change() - a write or a truncation; ends with wfs_control_submitted. */
 void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op);
 
-/** wfs_control_artifact_closed() - does nobody go on writing, when @pid has closed a descriptor? */
-bool wfs_control_artifact_closed(const struct wfs_control_open *open, pid_t pid);
+/** wfs_control_artifact_may_take() - may the content be taken now that the thread @pid, of the
+ *  opener, has closed a descriptor? Otherwise it waits for the next close, or the release. */
+bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid);
 
 /** wfs_control_artifact_end() - write the artifact; ends with wfs_control_submitted. */
 void wfs_control_artifact_end(struct wfs_control_open *open);

@@ -440,7 +440,7 @@ static void op_end(struct wfs_control_open *open, pid_t pid, bool closed)
 			wfs_control_submitted(open);
 		break;
 	case WFS_CONTROL_CONTENT:
-		if (closed && wfs_control_artifact_closed(open, pid))
+		if (closed && wfs_control_artifact_may_take(open, pid))
 			wfs_control_artifact_end(open);
 		else
 			wfs_control_submitted(open);
