@@ -156,14 +156,17 @@ def deaf():
     requests = b"".join(json.dumps(client.request("tools/call", name="fs_read_manifest")).encode() +
                         b"\n" for _ in range(3000))
     os.set_blocking(client.process.stdin.fileno(), False)
-    sent, lines, data = 0, 0, b""
+    sent, lines = 0, 0
     progress = time.monotonic()
     while lines < 3000 and time.monotonic() < progress + 60:
         # Reads only when nothing can be written any more.
         if sent < len(requests) and select.select([], [client.process.stdin], [], 0.2)[1]:
             sent += os.write(client.process.stdin.fileno(), requests[sent:sent + 65536])
             continue
-        lines += os.read(client.process.stdout.fileno(), 1 << 20).count(b"\n")
+        data = os.read(client.process.stdout.fileno(), 1 << 20)
+        if not data:
+            break
+        lines += data.count(b"\n")
         progress = time.monotonic()
     ok("3000 answers came", lines == 3000, lines)
     client.process.stdin.close()
