@@ -44,25 +44,6 @@ static bool is_foldable(const json_t *body)
 		was_done(body);
 }
 
-/* Could the action of this record have put something else in the place of the lost text? Code that
- * it ran could; of what that did the record does not tell. */
-static bool may_replace(const struct wfs_refold_lost *lost, const json_t *body)
-{
-	const json_t *const action = json_object_get(body, "action");
-	const char *const id = wfs_action_artifact(action);
-
-	switch (wfs_action_effect(action)) {
-	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
-		return true;
-	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
-	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
-	case WFS_EFFECT_ACTION_DELETE_ARTIFACT:
-		return id && strcmp(id, lost->artifact_id) == 0;
-	default:
-		return false;
-	}
-}
-
 /* The line of the record alone. */
 static int append_line(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
@@ -76,7 +57,8 @@ static int append_line(
 	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
 }
 
-/* The same of an action, and what is to be known of it. */
+/* The same of an action, which the source is told of when it was done; an auction may ask for a score
+ * behind it. */
 static int take_line(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -88,8 +70,6 @@ static int take_line(
 		return wfs_trace(r);
 	if (wfs_action_effect(action) == WFS_EFFECT_ACTION_RESOLVE_MINT)
 		refold->lost.asked = parsed->record.seq;
-	if (parsed->record.seq > refold->lost.seq)
-		refold->lost.replaced |= may_replace(&refold->lost, parsed->body_json);
 	return wfs_trace(source->unfolded(source->context, parsed, error));
 }
 

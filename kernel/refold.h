@@ -79,7 +79,6 @@ struct wfs_refold_lost {
 	bool code;    /* or else it is content */
 	char artifact_id[WFS_ARTIFACT_ID_MAX + 1];
 	struct wfs_hash hash;
-	bool replaced;  /* a later record may have put something else in its place */
 	uint64_t asked; /* the last record of an auction since then; 0: there is none */
 };
 

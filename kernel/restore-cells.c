@@ -5,6 +5,7 @@
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/blob-read.h"
 #include "kernel/restore-impl.h"
 
 /* Lua must be able to take it as a state. Return: 1, 0 when it was noted that not, or -ENOMEM. */
@@ -87,10 +88,34 @@ static int find_cell(
 }
 
 /* What nobody changes once it is there. */
-static bool is_final(const struct wfs_reducer_definition *reducer)
+static bool is_final(enum wfs_builtin_reducer builtin)
 {
-	return strcmp(reducer->name, wfs_builtin_reducer_name(WFS_BUILTIN_DELETED)) == 0 ||
-		strcmp(reducer->name, wfs_builtin_reducer_name(WFS_BUILTIN_INVOCATION)) == 0;
+	return builtin == WFS_BUILTIN_DELETED || builtin == WFS_BUILTIN_INVOCATION;
+}
+
+/* Is the cell of the copy what the journal says of it? Return: 1, 0 when a problem was noted, -errno. */
+static int check_proof(struct restore_cells *cells, const struct wfs_cell *folded, const char *path)
+{
+	struct restore *const restore = cells->batch.restore;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_version version;
+	struct wfs_bytes bytes;
+
+	if (!restore_proof_knows(cells->builtin))
+		return 1;
+	if (folded->live) {
+		int r = wfs_version_get(cells->batch.head->txn, folded->head_vid, &version);
+
+		if (r)
+			return restore_write_failed(restore, r);
+		r = wfs_version_read(restore->store, &version, &text, restore->error);
+		if (r)
+			return wfs_trace(r);
+		bytes = wfs_buffer_bytes(&text);
+	}
+	return wfs_trace(
+		restore_proof_check(restore, cells->builtin, path, wfs_buffer_bytes(&cells->key),
+			folded->live ? &bytes : NULL, wfs_buffer_bytes(&cells->state)));
 }
 
 /* Return: 1 when it was written, 0 when that was not needed or a problem was noted, or -errno. */
@@ -100,12 +125,15 @@ static int replace_cell(struct restore_cells *cells, const char *path)
 	const struct wfs_state state = {
 		.live = true, .bytes = bytes, .hash = wfs_hash_of(bytes.data, bytes.size)};
 	struct wfs_cell cell;
-	int r = find_cell(cells, &state.hash, &cell);
+	const int same = find_cell(cells, &state.hash, &cell);
 
-	if (r)
-		return r > 0 ? 0 : restore_write_failed(cells->batch.restore, r);
+	if (same < 0)
+		return restore_write_failed(cells->batch.restore, same);
+	int r = check_proof(cells, &cell, path);
+	if (r <= 0 || same)
+		return r < 0 ? r : 0;
 	/* A cell has one version a height. */
-	if (cell.head_height == cells->height || (cell.live && is_final(cells->reducer)))
+	if (cell.head_height == cells->height || (cell.live && is_final(cells->builtin)))
 		return restore_noted(cells->batch.restore, path, "is not what folding gives");
 	r = wfs_head_set_cell(cells->batch.head, cells->reducer->index, &cell, &state,
 		cells->height, cells->at_ns);
@@ -148,12 +176,23 @@ static int take_cell(struct restore *restore, void *context, int directory, cons
 	return r <= 0 ? r : put_cell(restore, cells, path.text);
 }
 
+static enum wfs_builtin_reducer builtin_of(const char *name)
+{
+	int i = 0;
+
+	while (i < WFS_BUILTIN_REDUCER_COUNT &&
+		strcmp(wfs_builtin_reducer_name((enum wfs_builtin_reducer)i), name) != 0)
+		i++;
+	return (enum wfs_builtin_reducer)i;
+}
+
 static int take_reducer(struct restore *restore, void *context, int directory, const char *name)
 {
 	struct restore_cells *const cells = context;
 	const struct restore_path path = restore_path("reducers/%s", name);
 	WFS_AUTO_FD int fd = -1;
 
+	cells->builtin = builtin_of(name);
 	cells->reducer = wfs_manifest_reducer_find(restore->manifest, name);
 	if (cells->replace && (!cells->reducer || !cells->reducer->builtin))
 		return 0; /* it was folded */
@@ -170,13 +209,13 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 static int take_text(struct restore *restore, void *context, int directory, const char *name)
 {
 	struct restore_cells *const cells = context;
-	const bool is_text = strcmp(name, "content") == 0 || strcmp(name, "code") == 0;
-	char reducer[sizeof("sys.content")];
+	const bool is_code = strcmp(name, "code") == 0;
 
-	if (!is_text)
+	if (!is_code && strcmp(name, "content") != 0)
 		return 0;
-	snprintf(reducer, sizeof(reducer), "sys.%s", name);
-	cells->reducer = wfs_manifest_reducer_find(restore->manifest, reducer);
+	cells->builtin = is_code ? WFS_BUILTIN_CODE : WFS_BUILTIN_CONTENT;
+	cells->reducer = wfs_manifest_reducer_find(
+		restore->manifest, wfs_builtin_reducer_name(cells->builtin));
 	if (!cells->reducer) /* then no file in the directory is known */
 		return 0;
 	const struct restore_path path = restore_path("artifacts/%s/%s", cells->artifact, name);
@@ -226,32 +265,18 @@ void restore_cells_done(struct restore_cells *cells)
 
 /* --- those that actions changed, behind a text that is lost --- */
 
-/* Where the cell of the key is. */
-static struct restore_path place_of(enum wfs_builtin_reducer builtin, const char *name)
-{
-	switch (builtin) {
-	case WFS_BUILTIN_CONTENT:
-		return restore_path("artifacts/%s/content", name);
-	case WFS_BUILTIN_CODE:
-		return restore_path("artifacts/%s/code", name);
-	default:
-		return restore_path("reducers/%s/%s", wfs_builtin_reducer_name(builtin), name);
-	}
-}
-
 /* Can an action have deleted the cell? Of texts their artifact tells. */
 static bool may_be_gone(
 	const struct restore_cells *cells, enum wfs_builtin_reducer builtin, const char *name)
 {
 	switch (builtin) {
 	case WFS_BUILTIN_ARTIFACT: {
-		const struct restore_path deleted = place_of(WFS_BUILTIN_DELETED, name);
+		const struct restore_path deleted = restore_place(WFS_BUILTIN_DELETED, name);
 
 		return restore_has(cells->batch.restore, deleted.text);
 	}
 	case WFS_BUILTIN_CONTENT:
 	case WFS_BUILTIN_CODE:
-	case WFS_BUILTIN_GRANT:
 		return true;
 	default:
 		return false;
@@ -268,7 +293,7 @@ static int delete_missing(
 	wfs_name_append(&name, cell->key.data, cell->key.size);
 	if (wfs_buffer_check(&name))
 		return -ENOMEM;
-	const struct restore_path path = place_of(builtin, wfs_buffer_text(&name));
+	const struct restore_path path = restore_place(builtin, wfs_buffer_text(&name));
 	if (restore_has(cells->batch.restore, path.text))
 		return 0;
 	if (cell->head_height == cells->height ||

@@ -107,13 +107,9 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 	return -ENODATA;
 }
 
-static struct restore_path cell_path(enum wfs_builtin_reducer reducer, const char *name)
-{
-	return restore_path("reducers/%s/%s", wfs_builtin_reducer_name(reducer), name);
-}
-
-/* What an action that is not folded must have left in the copy, whatever came behind it. */
-static int find_traces(
+/* An action that is not folded: what it must have left in the copy, whatever came behind it, and what
+ * its line proves. */
+static int take_unfolded(
 	void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	struct restore *const restore = ((struct folding *)context)->restore;
@@ -125,7 +121,9 @@ static int find_traces(
 	wfs_name_append(&name, id ? id : "", id ? strlen(id) : 0);
 	if (wfs_buffer_check(&name))
 		return wfs_error_from_errno(error, -ENOMEM, "look for what an action left");
-	path = cell_path(WFS_BUILTIN_DELETED, wfs_buffer_text(&name));
+	if (restore_proof_add(&restore->proof, parsed))
+		return wfs_error_from_errno(error, -ENOMEM, "note what an action did");
+	path = restore_place(WFS_BUILTIN_DELETED, wfs_buffer_text(&name));
 	switch (wfs_action_effect(action)) {
 	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
 		path = restore_path("reducers/%s/%" PRIu64 ".0",
@@ -133,7 +131,7 @@ static int find_traces(
 		break;
 	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
 		if (!restore_has(restore, path.text))
-			path = cell_path(WFS_BUILTIN_ARTIFACT, wfs_buffer_text(&name));
+			path = restore_place(WFS_BUILTIN_ARTIFACT, wfs_buffer_text(&name));
 		break;
 	case WFS_EFFECT_ACTION_DELETE_ARTIFACT:
 		break;
@@ -262,7 +260,7 @@ static int fold_journal(struct folding *folding)
 		.module = give_module,
 		.manifest_of = give_manifest,
 		.text = give_text,
-		.unfolded = find_traces,
+		.unfolded = take_unfolded,
 		.blob = give_blob,
 	};
 

@@ -31,6 +31,12 @@ struct restore_journal {
 	uint64_t last_change_height;      /* newest height that changed a cell */
 };
 
+/* What the lines of actions say that were not folded. Plain value; zero at first, done at the end. */
+struct restore_proof {
+	bool invoked;      /* code has run: it may have written anything */
+	json_t *artifacts; /* {id: {member: value}} of those written since, or NULL; owned */
+};
+
 /* One run. */
 struct restore {
 	const struct wfs_restore_options *options;
@@ -40,6 +46,7 @@ struct restore {
 	struct wfs_stage stage;
 	struct wfs_manifest *manifest; /* of the copy, once it was read */
 	struct restore_journal journal;
+	struct restore_proof proof;
 	struct wfs_store *store; /* in the stage, until it is filled */
 	bool filled;             /* the stage has a whole world, to be compared with the copy */
 	struct {
@@ -67,6 +74,9 @@ int restore_noted(struct restore *restore, const char *path, const char *format,
 /** restore_hash_noted() - the same for content: which hash was expected, which came. */
 int restore_hash_noted(struct restore *restore, const char *path, const char *whose,
 	const struct wfs_hash *expected, const struct wfs_hash *came);
+
+/** restore_place() - where the cell of a key is. @name: the key as a name */
+struct restore_path restore_place(enum wfs_builtin_reducer builtin, const char *name);
 
 /** restore_has() - is there anything at that path of the copy? */
 bool restore_has(const struct restore *restore, const char *path);
@@ -197,7 +207,8 @@ struct restore_cells {
 	uint64_t height; /* then: that shows them */
 
 	const struct wfs_reducer_definition *reducer; /* whose directory is being read */
-	const char *artifact;                         /* the same */
+	enum wfs_builtin_reducer builtin; /* the same, WFS_BUILTIN_REDUCER_COUNT: none */
+	const char *artifact;             /* the same */
 	struct wfs_buffer key;
 	struct wfs_buffer state;
 	uint64_t count; /* written */
@@ -213,6 +224,24 @@ void restore_cells_done(struct restore_cells *cells);
  * @head: of a store that was folded without what actions did behind a lost text
  */
 int restore_take_builtin(struct restore *restore, struct wfs_head *head);
+
+/* --- kernel/restore-proof.c: behind a lost text, what the journal says of cells of the copy --- */
+
+/** restore_proof_add() - an action that was done and is not folded. Return: 0, -ENOMEM. */
+int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed);
+void restore_proof_done(struct restore_proof *proof);
+
+/** restore_proof_knows() - does the journal say anything of the cells of this reducer? */
+bool restore_proof_knows(enum wfs_builtin_reducer builtin);
+
+/**
+ * restore_proof_check() - may the cell be what the copy has? Of such a reducer
+ * @folded: what it is without the actions that were not folded; NULL: it is not there
+ * @found: in the copy, canonical
+ * Return: 1, 0 when it was noted that it may not, or -errno.
+ */
+int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builtin, const char *path,
+	struct wfs_bytes key, const struct wfs_bytes *folded, struct wfs_bytes found);
 
 /* --- kernel/restore-fold.c --- */
 

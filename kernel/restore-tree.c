@@ -27,6 +27,18 @@ struct restore_path restore_path(const char *format, ...)
 	return path;
 }
 
+struct restore_path restore_place(enum wfs_builtin_reducer builtin, const char *name)
+{
+	switch (builtin) {
+	case WFS_BUILTIN_CONTENT:
+		return restore_path("artifacts/%s/content", name);
+	case WFS_BUILTIN_CODE:
+		return restore_path("artifacts/%s/code", name);
+	default:
+		return restore_path("reducers/%s/%s", wfs_builtin_reducer_name(builtin), name);
+	}
+}
+
 int restore_stopped(struct restore *restore)
 {
 	const struct wfs_restore_options *options = restore->options;

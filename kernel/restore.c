@@ -37,23 +37,6 @@ static int open_store(struct restore *restore)
 		wfs_store_open(restore->stage.path, &options, &restore->store, restore->error));
 }
 
-/* A text is only lost when something else has taken its place: what a copy lacks of it otherwise was
- * taken from it. */
-static int check_lost(struct restore *restore)
-{
-	const struct wfs_refold_lost *const lost = &restore->restored.lost;
-	char hash[WFS_HASH_TEXT_SIZE];
-
-	if (lost->seq == 0 || lost->replaced || restore->problems->count > 0)
-		return 0;
-	wfs_hash_text(&lost->hash, hash);
-	return restore_noted(restore,
-		restore_path("artifacts/%s/%s", lost->artifact_id, lost->code ? "code" : "content")
-			.text,
-		"expected %s (record %" PRIu64 ", and none behind it changed that)", hash,
-		lost->seq);
-}
-
 static int build(struct restore *restore)
 {
 	bool sound = false;
@@ -70,7 +53,7 @@ static int build(struct restore *restore)
 	wfs_store_close(WFS_STEAL(restore->store));
 	if (!r && restore->filled)
 		r = restore_compare(restore);
-	return wfs_trace(r ? r : check_lost(restore));
+	return wfs_trace(r);
 }
 
 static int refuse(struct restore *restore, const char *tree)
@@ -86,6 +69,7 @@ static void restore_done(struct restore *restore)
 {
 	wfs_store_close(restore->store);
 	wfs_manifest_unref(restore->manifest);
+	restore_proof_done(&restore->proof);
 	wfs_stage_done(&restore->stage);
 	wfs_auto_fd(&restore->tree_fd);
 }
