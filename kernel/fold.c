@@ -377,7 +377,7 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 	int r = 0;
 
 	fold->folding = index;
-	if (index == 0 && fold->input.charge)
+	if (index == 0 && fold->input.charge && !fold->input.charged)
 		r = grants_fold_charge(fold, fold->input.charge, error);
 	if (!r)
 		r = index == 0 ? fold_own(fold, error) : fold_derived(fold, index, error);
@@ -448,38 +448,38 @@ bool wfs_fold_unrecorded(const struct wfs_fold *fold)
 
 /* --- applying --- */
 
-static int apply_record(struct wfs_fold *fold, struct wfs_head *head, uint64_t base, size_t index)
+struct wfs_record wfs_fold_record(
+	const struct wfs_fold *fold, const struct wfs_head *head, size_t index)
 {
 	const struct fold_record *record = fold_record_at(fold, index);
 	const bool in_text = index > 0 || fold->input.kind == WFS_RECORD_ACTION;
-	struct wfs_record line = {
+
+	return (struct wfs_record){
+		.seq = head->height,
+		.prev = head->prev,
 		.at_ns = fold->input.at_ns,
 		.kind = record->kind,
 		.principal = fold->input.principal,
 		.derived = index > 0,
-		.cause = base + record->cause,
+		.cause = head->height - index + record->cause,
 		.changed = record->changed,
 		.changes = record->changes,
 		.body = in_text ? fold_bytes(fold, record->body) : fold->input.body,
 	};
-
-	return wfs_head_append(head, &line);
 }
 
 int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 {
-	const uint64_t base = head->height - index;
-	int r = apply_record(fold, head, base, index);
+	struct wfs_record record = wfs_fold_record(fold, head, index);
+	int r = wfs_head_append(head, &record);
 
-	if (!r)
-		r = fold_apply_changes(fold, head, index, base + index + 1);
-	return wfs_trace(r);
+	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
 }
 
-int wfs_fold_apply_line(struct wfs_fold *fold, struct wfs_head *head, size_t index,
-	struct wfs_bytes line, int64_t at_ns)
+int wfs_fold_apply_line(
+	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line)
 {
-	int r = wfs_head_append_line(head, line, at_ns);
+	int r = wfs_head_append_line(head, line, fold->input.at_ns);
 
 	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
 }

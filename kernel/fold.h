@@ -42,6 +42,7 @@ struct wfs_fold_input {
 	struct wfs_action_recorded *recorded;
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
+	bool charged;       /* it has been: the record names the grant, but nothing is taken */
 	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
 	const char *principal;
 	int64_t at_ns;
@@ -97,15 +98,19 @@ size_t wfs_fold_bytes(const struct wfs_fold *fold);
 /** wfs_fold_work() - instructions that the last run took, also one that failed. */
 uint64_t wfs_fold_work(const struct wfs_fold *fold);
 
+/** wfs_fold_record() - record @index of the last run as it is written next; borrowed until another. */
+struct wfs_record wfs_fold_record(
+	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);
+
 /** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
 /** wfs_fold_apply_record() - the same of one record of them, 0 first, each once and in order. */
 int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 
-/** wfs_fold_apply_line() - the same with @line, of that time, in the place of the record's own. */
-int wfs_fold_apply_line(struct wfs_fold *fold, struct wfs_head *head, size_t index,
-	struct wfs_bytes line, int64_t at_ns);
+/** wfs_fold_apply_line() - the same with @line in the place of the record's own. */
+int wfs_fold_apply_line(
+	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line);
 
 /** wfs_fold_record_count() - records of the last run: 1 and its derived ones. */
 size_t wfs_fold_record_count(const struct wfs_fold *fold);

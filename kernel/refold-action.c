@@ -113,10 +113,26 @@ int wfs_refold_score(
 	return wfs_trace(append_line(refold, parsed, error));
 }
 
-/* Its `changes` cover cells of built-in reducers, so it may be another one than folding gives. */
+/* Is the line what folding gives? But for its `changes`, which cover cells of built-in reducers.
+ * Return: 1, 0, or -ENOMEM. */
+static int is_folded(const struct wfs_refold *refold, size_t index, struct wfs_bytes line)
+{
+	struct wfs_record record = wfs_fold_record(refold->fold, &refold->head, index);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer ours = {0};
+	int r = wfs_record_parse(line, &parsed, NULL);
+
+	if (r)
+		return r == -ENOMEM ? r : 0;
+	record.changed = parsed.record.changed;
+	record.changes = parsed.record.changes;
+	wfs_record_write(&ours, &record);
+	r = wfs_buffer_check(&ours);
+	return r ? r : wfs_bytes_equal(wfs_buffer_bytes(&ours), line);
+}
+
 int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error)
 {
-	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 	const uint64_t seq = refold->head.height;
 	struct wfs_bytes line;
 	int r = wfs_refold_line(refold, seq, &line, error);
@@ -125,12 +141,10 @@ int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *
 		return wfs_refold_differs(refold, seq, "is missing: folding gives one more record");
 	if (r)
 		return wfs_trace(r);
-	r = wfs_record_parse(line, &parsed, NULL);
-	if (r == -ENOMEM)
-		return wfs_error_from_errno(error, r, "fold a record");
-	if (r || parsed.record.seq != seq || parsed.record.derived != (index > 0) ||
-		parsed.record.at_ns < refold->head.at_ns)
+	r = is_folded(refold, index, line);
+	if (r == 0)
 		return wfs_refold_differs(refold, seq, "is not the one that folding gives");
-	r = wfs_fold_apply_line(refold->fold, &refold->head, index, line, parsed.record.at_ns);
+	if (r > 0)
+		r = wfs_fold_apply_line(refold->fold, &refold->head, index, line);
 	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
 }

@@ -19,11 +19,6 @@ const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold)
 	return wfs_runtime_manifest(refold->runtime);
 }
 
-static int differs(struct wfs_refold *refold, uint64_t seq, const char *how)
-{
-	return wfs_refold_differs(refold, seq, how);
-}
-
 int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how)
 {
 	char pointer[sizeof("18446744073709551615")];
@@ -76,7 +71,7 @@ static int line_differs(
 	wfs_hash_text(&line_hash, line_text);
 	snprintf(how, sizeof(how), "differs from what folding gives: expected %s, got %s",
 		ours_text, line_text);
-	return differs(refold, seq, how);
+	return wfs_refold_differs(refold, seq, how);
 }
 
 static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_error *error)
@@ -90,7 +85,7 @@ static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_erro
 		return wfs_error_from_errno(error, r, "read the folded store");
 	r = wfs_refold_line(refold, seq, &line, error);
 	if (r == -ENOENT)
-		return differs(refold, seq, "is missing: folding gives one more record");
+		return wfs_refold_differs(refold, seq, "is missing: folding gives one more record");
 	if (r)
 		return wfs_trace(r);
 	return wfs_bytes_equal(ours, line) ? 0 : line_differs(refold, seq, ours, line);
@@ -157,7 +152,7 @@ static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 	int r = is_cut(refold, error);
 	if (r)
 		return r > 0 ? 0 : wfs_trace(r);
-	return differs(refold, refold->head.height,
+	return wfs_refold_differs(refold, refold->head.height,
 		"is not the answer to what the record before it asks for");
 }
 
@@ -168,9 +163,9 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	struct wfs_error failure = {0};
 
 	input->kind = parsed->record.kind;
+	input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
 	/* What a grant has left to spend is not known behind a lost text. */
-	input->charge =
-		whole ? json_string_value(json_object_get(parsed->body_json, "grant")) : NULL;
+	input->charged = !whole;
 	input->principal = parsed->record.principal;
 	input->at_ns = parsed->record.at_ns;
 	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, input, &failure);
@@ -181,7 +176,7 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	if (r && whole && refold->lost.seq)
 		return 0; /* who gave the text has noted it */
 	if (r)
-		return differs(refold, parsed->record.seq, failure.message);
+		return wfs_refold_differs(refold, parsed->record.seq, failure.message);
 	refold->folded_bytes += wfs_fold_bytes(refold->fold);
 	return apply_run(refold, error);
 }
@@ -195,7 +190,8 @@ static int fold_event(
 	const json_t *value = json_object_get(parsed->body_json, "value");
 
 	if (!schema || !value || !wfs_manifest_schema(wfs_refold_manifest(refold), schema))
-		return differs(refold, parsed->record.seq, "is no event of a known schema");
+		return wfs_refold_differs(
+			refold, parsed->record.seq, "is no event of a known schema");
 	wfs_fold_write_body(&body, charge, schema, value);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
@@ -251,7 +247,7 @@ static int fold_blob(
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 
 	if (size < 0 || hash_member(parsed->body_json, "hash", &blob.hash))
-		return differs(refold, parsed->record.seq, "names no blob");
+		return wfs_refold_differs(refold, parsed->record.seq, "names no blob");
 	int r = refold->source->blob(refold->source->context, refold->head.txn, &blob, error);
 	if (r)
 		return wfs_trace(r);
@@ -260,7 +256,8 @@ static int fold_blob(
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	r = wfs_head_list_blob(&refold->head, &blob, refold->head.height + 1, parsed->record.at_ns);
 	if (r > 0)
-		return differs(refold, parsed->record.seq, "lists a blob that is listed already");
+		return wfs_refold_differs(
+			refold, parsed->record.seq, "lists a blob that is listed already");
 	if (r)
 		return write_failed(r, error);
 	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
@@ -274,7 +271,7 @@ static int fold_snapshot(
 	struct wfs_hash hash;
 
 	if (hash_member(parsed->body_json, "snapshot_hash", &hash))
-		return differs(refold, parsed->record.seq, "holds no snapshot hash");
+		return wfs_refold_differs(refold, parsed->record.seq, "holds no snapshot hash");
 	wfs_json_write(parsed->body_json, &body);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
@@ -298,7 +295,7 @@ static int store_module(
 	int r = wfs_blob_get(refold->head.txn, hash, &row);
 
 	if (r == -ENOENT || (!r && !row.listed_id))
-		return differs(refold, refold->head.height,
+		return wfs_refold_differs(refold, refold->head.height,
 			"brings a module that is no blob of the world");
 	if (!r)
 		r = source->module(source->context, refold->head.txn, hash, &module, error);
@@ -340,7 +337,7 @@ static int fold_manifest_to(struct wfs_refold *refold, const struct wfs_record_p
 	struct wfs_runtime *runtime = NULL;
 
 	if (wfs_apply_check(&refold->head, from, to, &diff, &failure))
-		return differs(refold, parsed->record.seq, failure.message);
+		return wfs_refold_differs(refold, parsed->record.seq, failure.message);
 	wfs_apply_write_body(&text, json_string_value(json_object_get(body, "grant")),
 		wfs_manifest_hash(from), wfs_manifest_hash(to),
 		json_string_value(json_object_get(body, "reason")));
@@ -368,10 +365,11 @@ static int fold_manifest(
 	struct wfs_hash hash;
 
 	if (hash_member(parsed->body_json, "manifest_hash", &hash))
-		return differs(refold, parsed->record.seq, "names no manifest");
+		return wfs_refold_differs(refold, parsed->record.seq, "names no manifest");
 	int r = source->manifest_of(source->context, refold->head.txn, &hash, &to, error);
 	if (r == -ENOENT)
-		return differs(refold, parsed->record.seq, "names a manifest that is not there");
+		return wfs_refold_differs(
+			refold, parsed->record.seq, "names a manifest that is not there");
 	if (!r)
 		r = store_modules(refold, to, error);
 	return wfs_trace(r || refold->differs ? r : fold_manifest_to(refold, parsed, to, error));
@@ -443,11 +441,13 @@ static int fold_baseline(
 	struct wfs_hash snapshot_hash;
 
 	if (parsed->record.seq != WFS_BASELINE_SEQ)
-		return differs(refold, parsed->record.seq, "stands in the wrong place");
+		return wfs_refold_differs(refold, parsed->record.seq, "stands in the wrong place");
 	if (!refold->source->cell)
-		return differs(refold, parsed->record.seq, "has cells that are in no record");
+		return wfs_refold_differs(
+			refold, parsed->record.seq, "has cells that are in no record");
 	if (wfs_baseline_parse(parsed, &baseline))
-		return differs(refold, parsed->record.seq, "does not tell where it comes from");
+		return wfs_refold_differs(
+			refold, parsed->record.seq, "does not tell where it comes from");
 	int r = put_cells(refold, parsed->record.at_ns, error);
 	if (r)
 		return wfs_trace(r);
@@ -461,9 +461,10 @@ static int fold_record(
 {
 	if (parsed->record.seq != refold->head.height ||
 		(parsed->record.kind == WFS_RECORD_GENESIS) != (parsed->record.seq == 0))
-		return differs(refold, refold->head.height, "stands in the wrong place");
+		return wfs_refold_differs(refold, refold->head.height, "stands in the wrong place");
 	if (parsed->record.at_ns < refold->head.at_ns)
-		return differs(refold, refold->head.height, "is older than the record before it");
+		return wfs_refold_differs(
+			refold, refold->head.height, "is older than the record before it");
 	if (refold->lost.seq && parsed->record.derived)
 		return wfs_refold_score(refold, parsed, error);
 	switch (parsed->record.kind) {
@@ -484,7 +485,7 @@ static int fold_record(
 	case WFS_RECORD_SNAPSHOT:
 		return fold_snapshot(refold, parsed, error);
 	default:
-		return differs(
+		return wfs_refold_differs(
 			refold, parsed->record.seq, "is of a kind that this version does not fold");
 	}
 }
@@ -512,7 +513,7 @@ static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 	if (r == -ENOMEM)
 		return wfs_trace(r);
 	if (r)
-		return differs(refold, from, "is not a record");
+		return wfs_refold_differs(refold, from, "is not a record");
 	r = fold_record(refold, &parsed, error);
 	if (!r && !refold->differs && !is_compared(parsed.record.kind))
 		r = compare_line(refold, from, error);

@@ -139,7 +139,7 @@ int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
 /** wfs_refold_apply() - write record @index of the last run, once a text is lost: its changes, and
- *  the line that the source has. */
+ *  the line that the source has, which differs in the hash of these alone. */
 int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error);
 
 /** wfs_refold_line() - as source->line, of what was read ahead as well. */

@@ -37,6 +37,21 @@ static void put_copy_text(const struct world_fixture *fixture, const char *name,
 	put_copy(fixture, name, wfs_bytes_text(text));
 }
 
+/* Appends @bytes, with @to in the place of the first @from, which must be in it. */
+static void append_replaced(
+	struct wfs_buffer *buffer, struct wfs_bytes bytes, const char *from, const char *to)
+{
+	const char *const start = bytes.data;
+	const char *const found = memmem(start, bytes.size, from, strlen(from));
+
+	if (!found)
+		fail_msg("%s is not in %.*s", from, (int)bytes.size, start);
+	const char *const rest = found + strlen(from);
+	wfs_buffer_append(buffer, start, (size_t)(found - start));
+	wfs_buffer_append_text(buffer, to);
+	wfs_buffer_append(buffer, rest, bytes.size - (size_t)(rest - start));
+}
+
 static void replace_in_copy(
 	const struct world_fixture *fixture, const char *name, const char *from, const char *to)
 {
@@ -50,13 +65,39 @@ static void replace_in_copy(
 	assert_true(fd >= 0);
 	const ssize_t size = read(fd, bytes, sizeof(bytes));
 	assert_true(size > 0 && size < (ssize_t)sizeof(bytes));
-	const char *const found = memmem(bytes, (size_t)size, from, strlen(from));
-	assert_non_null(found);
-	wfs_buffer_append(&text, bytes, (size_t)(found - bytes));
-	wfs_buffer_append_text(&text, to);
-	wfs_buffer_append(
-		&text, found + strlen(from), (size_t)(bytes + size - found) - strlen(from));
+	append_replaced(&text, WFS_BYTES(bytes, (size_t)size), from, to);
 	put_copy(fixture, name, wfs_buffer_bytes(&text));
+}
+
+/* Another journal, in which record @seq is another and the rest is chained anew. */
+static void replace_in_record(
+	struct world_fixture *fixture, uint64_t seq, const char *from, const char *to)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	char was[WFS_HASH_TEXT_SIZE] = "";
+	char is[WFS_HASH_TEXT_SIZE] = "";
+	char name[64];
+
+	for (uint64_t i = 0; i < view.height; i++) {
+		struct wfs_bytes original;
+
+		wfs_buffer_reset(&line);
+		assert_int_equal(wfs_view_record(&view, i, &original), 0);
+		if (i < seq)
+			wfs_buffer_append(&line, original.data, original.size);
+		else
+			append_replaced(&line, original, i == seq ? from : was, i == seq ? to : is);
+		wfs_buffer_append(&log, line.data, line.size);
+		const struct wfs_hash was_hash = wfs_hash_of(original.data, original.size);
+		const struct wfs_hash is_hash = wfs_hash_of(line.data, line.size);
+		wfs_hash_text(&was_hash, was);
+		wfs_hash_text(&is_hash, is);
+	}
+	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
+	snprintf(name, sizeof(name), "journal/%llu.json", (unsigned long long)view.height - 1);
+	put_copy(fixture, name, wfs_buffer_bytes(&line));
 }
 
 static void remove_copy_directory(const struct world_fixture *fixture, const char *name)
@@ -619,6 +660,37 @@ static void code_from_before_has_the_author_it_had(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/tool: code_author: expected \"alice\"");
 }
 
+static void a_record_is_still_what_folding_gives(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char line[64];
+
+	live(fixture);
+	const uint64_t seq = height_of(fixture) - 1; /* which an event caused */
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	replace_in_record(fixture, seq, "\"n\":0", "\"n\":9");
+	snprintf(line, sizeof(line), "journal/log.jsonl: %llu: is not the one that folding gives",
+		(unsigned long long)seq);
+
+	assert_refused(fixture, line);
+}
+
+static void the_result_of_an_action_is_still_what_folding_gives(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char line[64];
+
+	live(fixture);
+	const uint64_t seq = height_of(fixture);
+	give_query(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	replace_in_record(fixture, seq, "\"ok\":true", "\"more\":1,\"ok\":true");
+	snprintf(line, sizeof(line), "journal/log.jsonl: %llu: is not the one that folding gives",
+		(unsigned long long)seq);
+
+	assert_refused(fixture, line);
+}
+
 static void an_artifact_is_not_deleted_by_the_copy(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -687,6 +759,8 @@ int main(void)
 		LOST(an_artifact_without_content_has_none),
 		LOST(code_has_the_author_who_wrote_it),
 		LOST(code_from_before_has_the_author_it_had),
+		LOST(a_record_is_still_what_folding_gives),
+		LOST(the_result_of_an_action_is_still_what_folding_gives),
 		LOST(an_artifact_is_not_deleted_by_the_copy),
 		LOST(content_without_a_journal_must_be_what_its_artifact_says),
 		LOST(an_end_at_any_look_leaves_nothing),
