@@ -3,7 +3,9 @@
  * Restoring: a world from any copy of a tree, of `/` or of a height.
  *
  * With the journal in the copy, its records are folded again and become the records of the world,
- * byte for byte, and every file of the copy must be what folding gives. Without it, the world
+ * byte for byte, and every file of the copy must be what folding gives; where a text is lost that an
+ * artifact had before, cells that actions changed behind it are taken from the copy, and proven by
+ * less (decision 17). Without a journal, the world
  * begins with a baseline whose cells are those of the copy. Either way the world's snapshot hash is
  * the one computed from the copy. A copy that differs anywhere is refused, each path of it that
  * does is named, and nothing is made. Nothing outside of the copy is read, whatever is in it.
