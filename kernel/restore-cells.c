@@ -233,13 +233,13 @@ static int take_artifact(struct restore *restore, void *context, int directory, 
 	int r = restore_directory(restore, directory, name, path.text, &fd);
 
 	cells->artifact = name;
-	return r <= 0 ? r
-		      : restore_list_sorted(
-				restore, fd, restore_path("%s/", path.text).text, take_text, cells);
+	return r <= 0
+		? r
+		: restore_list(restore, fd, restore_path("%s/", path.text).text, take_text, cells);
 }
 
 /* Cells are listed in the order in which they were made. That of the copy's is not known, but for
- * invocations, which have it in their names. */
+ * invocations, which have it in their names. Content and code are never listed. */
 int restore_take_cells(struct restore_cells *cells)
 {
 	struct restore *const restore = cells->batch.restore;
@@ -252,8 +252,7 @@ int restore_take_cells(struct restore_cells *cells)
 	if (!r)
 		r = restore_directory(
 			restore, restore->tree_fd, "artifacts", "artifacts", &artifacts);
-	return r <= 0 ? r
-		      : restore_list_sorted(restore, artifacts, "artifacts/", take_artifact, cells);
+	return r <= 0 ? r : restore_list(restore, artifacts, "artifacts/", take_artifact, cells);
 }
 
 void restore_cells_done(struct restore_cells *cells)

@@ -98,7 +98,7 @@ int restore_list(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context);
 
-/** restore_list_sorted() - the same in the order of names, numbers in them in that of numbers */
+/** restore_list_sorted() - the same in the order of names, a number that begins them as a number */
 int restore_list_sorted(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context);

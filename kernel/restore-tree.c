@@ -275,7 +275,10 @@ int restore_list(struct restore *restore, int directory, const char *path,
 	return wfs_trace(r);
 }
 
+enum { NAMES_MAX = 1 << 24 }; /* of one directory whose order matters */
+
 struct names {
+	const char *path; /* of the directory */
 	char **items;
 	size_t count;
 	size_t capacity;
@@ -291,6 +294,11 @@ static void names_done(struct names *names)
 static int collect(struct restore *restore, void *context, int directory, const char *name)
 {
 	struct names *const names = context;
+
+	if (names->count == NAMES_MAX)
+		return wfs_error_set(restore->error, WFS_E_TOO_LARGE,
+			"'%s' has more than %d names, which is as many as are taken", names->path,
+			NAMES_MAX);
 	char **const items =
 		wfs_array_reserve(names->items, names->count, &names->capacity, sizeof(*items));
 	char *const copy = items ? strdup(name) : NULL;
@@ -304,16 +312,28 @@ static int collect(struct restore *restore, void *context, int directory, const 
 	return 0;
 }
 
+/* The number at the beginning as a number, what is behind it as bytes: invocations and bids of one
+ * record are made in the order of the bytes of their keys. */
 static int compare_names(const void *a, const void *b)
 {
-	return strverscmp(*(char *const *)a, *(char *const *)b);
+	const char *const name_a = *(char *const *)a;
+	const char *const name_b = *(char *const *)b;
+	const char *const number_a = name_a + strspn(name_a, "0");
+	const char *const number_b = name_b + strspn(name_b, "0");
+	const size_t digits_a = strspn(number_a, "0123456789");
+	const size_t digits_b = strspn(number_b, "0123456789");
+
+	if (digits_a != digits_b)
+		return digits_a < digits_b ? -1 : 1;
+	const int order = strcmp(number_a, number_b);
+	return order ? order : strcmp(name_a, name_b);
 }
 
 int restore_list_sorted(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context)
 {
-	WFS_CLEANUP(names_done) struct names names = {.count = 0};
+	WFS_CLEANUP(names_done) struct names names = {.path = path};
 	int r = restore_list(restore, directory, path, collect, &names);
 
 	if (!r && names.count > 0)
