@@ -124,7 +124,7 @@ static int replace_cell(struct restore_cells *cells, const char *path)
 	const struct wfs_bytes bytes = wfs_buffer_bytes(&cells->state);
 	const struct wfs_state state = {
 		.live = true, .bytes = bytes, .hash = wfs_hash_of(bytes.data, bytes.size)};
-	struct wfs_cell cell;
+	struct wfs_cell cell = {.cell_id = 0};
 	const int same = find_cell(cells, &state.hash, &cell);
 
 	if (same < 0)

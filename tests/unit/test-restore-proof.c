@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Forged copies of worlds whose artifacts had other texts once: what the journal says of their cells. */
+#include "tests/unit/restore-lost-fixture.h"
+
+static void copy_behind_a_loss(struct world_fixture *fixture)
+{
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'first'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'second'"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+}
+
+static void give_query(struct world_fixture *fixture)
+{
+	assert_done(fixture, "tester",
+		"{'action_type':'grant','cap':'sys/"
+		"query@1','params':{},'to':'alice','name':'some'}");
+}
+
+static void a_grant_is_not_added(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	give_query(fixture);
+	copy_behind_a_loss(fixture);
+	put_copy_text(fixture, "reducers/sys.grant/forged",
+		"{\"cap\":\"sys/admin@1\",\"name\":\"forged\",\"params\":{},\"to\":\"bob\"}\n");
+
+	assert_refused(fixture, "reducers/sys.grant/forged: is not what folding gives");
+}
+
+static void a_grant_is_not_changed(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	give_query(fixture);
+	copy_behind_a_loss(fixture);
+	replace_in_copy(fixture, "reducers/sys.grant/some", "sys/query@1", "sys/admin@1");
+
+	assert_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
+}
+
+static void a_grant_is_not_gone(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	give_query(fixture);
+	copy_behind_a_loss(fixture);
+	remove_copy(fixture, "reducers/sys.grant/some");
+
+	assert_refused(fixture, "reducers/sys.grant/some: is missing");
+}
+
+static void a_revoked_grant_does_not_come_back(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	give_query(fixture);
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.grant", "some");
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	wfs_buffer_printf(&document, "%s\n", text);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
+	assert_done(fixture, "tester", "{'action_type':'revoke','name':'some'}");
+	copy_behind_a_loss(fixture);
+	put_copy(fixture, "reducers/sys.grant/some", wfs_buffer_bytes(&document));
+
+	assert_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
+}
+
+static void a_principal_is_not_added(void **state)
+{
+	copy_behind_a_loss(*state);
+	put_copy_text(*state, "reducers/sys.principal/mallory", "{\"id\":\"mallory\"}\n");
+
+	assert_refused(*state, "reducers/sys.principal/mallory: is not what folding gives");
+}
+
+/* Puts another text there, with its hash; both are of one size. */
+static void forge_text(const struct world_fixture *fixture, const char *id, const char *name,
+	const char *from, const char *to)
+{
+	char path[128];
+	char proven[128];
+	char forged[128];
+
+	hash_member(from, proven);
+	hash_member(to, forged);
+	snprintf(path, sizeof(path), "artifacts/%s/%s", id, name);
+	put_copy_text(fixture, path, to);
+	snprintf(path, sizeof(path), "reducers/sys.artifact/%s", id);
+	/* Behind the name of the member. */
+	replace_in_copy(fixture, path, strchr(proven, ':'), strchr(forged, ':'));
+}
+
+#define CODE_1 "function run() return 1 end"
+#define CODE_2 "function run() return 2 end"
+
+/* An update keeps what it does not give. */
+static void code_is_not_lost_by_a_write_of_something_else(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'tool','executable':true,'code':'" CODE_1 "'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'tool','price':3"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'tool','content':'first'"));
+	assert_done(fixture, "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'tool','old_string':'first','new_string':'second'"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	forge_text(fixture, "tool", "code", CODE_1, CODE_2);
+
+	assert_refused(fixture, "reducers/sys.artifact/tool: code_hash: expected \"sha256:");
+}
+
+static void a_text_behind_the_lost_one_is_that_of_its_line(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'one'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'proven'"));
+	copy_behind_a_loss(fixture);
+	forge_text(fixture, "note", "content", "proven", "forged");
+
+	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
+}
+
+static void a_text_from_before_the_lost_one_is_what_it_was(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'proven'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'given','content':'proven'"));
+	copy_behind_a_loss(fixture);
+	replace_in_copy(
+		fixture, "reducers/sys.artifact/note", "\"owner\":\"alice\"", "\"owner\":\"bob\"");
+
+	assert_refused(fixture, "reducers/sys.artifact/note: is not what folding gives");
+}
+
+static void a_text_behind_an_invocation_is_that_of_its_line(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'proven'"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	forge_text(fixture, "note", "content", "proven", "forged");
+
+	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
+}
+
+static void an_artifact_without_content_has_none(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'one'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note'"));
+	copy_behind_a_loss(fixture);
+	forge_text(fixture, "note", "content", "", "forged");
+
+	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
+}
+
+static void code_has_the_author_who_wrote_it(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'one'"));
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'tool','executable':true,'code':'" CODE_1 "'"));
+	copy_behind_a_loss(fixture);
+	replace_in_copy(fixture, "reducers/sys.artifact/tool", "\"code_author\":\"alice\"",
+		"\"code_author\":\"tester\"");
+
+	assert_refused(fixture,
+		"reducers/sys.artifact/tool: code_author: expected \"alice\" (the journal), got "
+		"\"tester\"");
+}
+
+static void code_from_before_has_the_author_it_had(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'tool','executable':true,'code':'" CODE_1 "'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'tool','price':3"));
+	copy_behind_a_loss(fixture);
+	replace_in_copy(fixture, "reducers/sys.artifact/tool", "\"code_author\":\"alice\"",
+		"\"code_author\":\"tester\"");
+
+	assert_refused(fixture, "reducers/sys.artifact/tool: code_author: expected \"alice\"");
+}
+
+static void a_record_is_still_what_folding_gives(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char line[64];
+
+	live(fixture);
+	const uint64_t seq = height_of(fixture) - 1; /* which an event caused */
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	replace_in_record(fixture, seq, "\"n\":0", "\"n\":9");
+	snprintf(line, sizeof(line), "journal/log.jsonl: %llu: is not the one that folding gives",
+		(unsigned long long)seq);
+
+	assert_refused(fixture, line);
+}
+
+static void the_result_of_an_action_is_still_what_folding_gives(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char line[64];
+
+	live(fixture);
+	const uint64_t seq = height_of(fixture);
+	give_query(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	replace_in_record(fixture, seq, "\"ok\":true", "\"more\":1,\"ok\":true");
+	snprintf(line, sizeof(line), "journal/log.jsonl: %llu: is not the one that folding gives",
+		(unsigned long long)seq);
+
+	assert_refused(fixture, line);
+}
+
+static void an_artifact_is_not_deleted_by_the_copy(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'kept'"));
+	copy_behind_a_loss(fixture);
+	remove_copy(fixture, "reducers/sys.artifact/note");
+	remove_copy_directory(fixture, "artifacts/note");
+	put_copy_text(fixture, "reducers/sys.deleted/note",
+		"{\"deleted_at\":1,\"deleted_by\":\"alice\"}\n");
+
+	assert_refused(fixture, "reducers/sys.deleted/note: is not what the journal says");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LOST(a_grant_is_not_added),
+		LOST(a_grant_is_not_changed),
+		LOST(a_grant_is_not_gone),
+		LOST(a_revoked_grant_does_not_come_back),
+		LOST(a_principal_is_not_added),
+		LOST(code_is_not_lost_by_a_write_of_something_else),
+		LOST(a_text_behind_the_lost_one_is_that_of_its_line),
+		LOST(a_text_from_before_the_lost_one_is_what_it_was),
+		LOST(a_text_behind_an_invocation_is_that_of_its_line),
+		LOST(an_artifact_without_content_has_none),
+		LOST(code_has_the_author_who_wrote_it),
+		LOST(code_from_before_has_the_author_it_had),
+		LOST(a_record_is_still_what_folding_gives),
+		LOST(the_result_of_an_action_is_still_what_folding_gives),
+		LOST(an_artifact_is_not_deleted_by_the_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
