@@ -235,7 +235,7 @@ class Economy:
         """What the owner charges; nothing himself, nor the mint for what it tries."""
         return 0 if artifact.owner in (actor.id, actor.payer) or actor.id == MINT else price
 
-    def charge(self, actor, price):
+    def pay_price(self, actor, price):
         """The mint pays for nothing that code which it tries asks for."""
         if price > 0 and actor.payer == MINT:
             raise Failed("insufficient_funds")
@@ -246,7 +246,7 @@ class Economy:
         self.permit(actor, artifact, "read")
         price = self.price(actor, artifact, artifact.read_price)
         self.records = max(self.records, price > 0)
-        self.charge(actor, price)
+        self.pay_price(actor, price)
         self.give(artifact.owner, price)
         return {"content": artifact.content, "owner": artifact.owner, "read_price_paid": price}
 
@@ -373,7 +373,7 @@ class Economy:
     def run(self, actor, artifact, args):
         """Held before the code runs, paid when it has succeeded."""
         price = self.price(actor, artifact, artifact.invoke_price)
-        self.charge(actor, price)
+        self.pay_price(actor, price)
         for name in artifact.depends_on:
             self.find(name)
         result = run_of(self, artifact, Actor(artifact.id, actor.payer, actor.depth + 1), actor.id, args)
