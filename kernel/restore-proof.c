@@ -14,6 +14,12 @@
 
 /* --- what the lines say --- */
 
+/* Members whose value is null are not known: anything may stand there. */
+static int forget_member(json_t *expected, const char *member)
+{
+	return json_object_set_new(expected, member, json_null());
+}
+
 /* Sets members of a text, from what stands in its place in the action. */
 static int expect_text(
 	json_t *expected, const json_t *text, const char *hash_member, const char *size_member)
@@ -31,6 +37,9 @@ static int expect_written(
 	const json_t *const code = json_object_get(action, "code");
 	int r = content ? expect_text(expected, content, "content_hash", "content_size") : 0;
 
+	/* Whether it was executable before is in no record: then its author did not change. */
+	if (!r && !code && json_is_true(json_object_get(action, "executable")))
+		r = forget_member(expected, "code_author") < 0 ? -ENOMEM : 0;
 	if (r || !code)
 		return r;
 	r = expect_text(expected, code, "code_hash", "code_size");
@@ -41,11 +50,11 @@ static int expect_written(
 	return r;
 }
 
-/* What an edit gave is in no record: null is for what is not known. */
+/* What an edit gave is in no record. */
 static int expect_edited(json_t *expected)
 {
-	return json_object_set_new(expected, "content_hash", json_null()) < 0 ||
-			json_object_set_new(expected, "content_size", json_null()) < 0
+	return forget_member(expected, "content_hash") < 0 ||
+			forget_member(expected, "content_size") < 0
 		? -ENOMEM
 		: 0;
 }

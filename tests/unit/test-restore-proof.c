@@ -180,6 +180,23 @@ static void code_has_the_author_who_wrote_it(void **state)
 		"\"tester\"");
 }
 
+static void who_made_code_executable_is_its_author(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'tool','executable':false,'access':'public','code':"
+		      "'function run() end'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'first'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'second'"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'tool','executable':true"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
+
+	WFS_AUTO_FREE char *tool = state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "tool");
+	assert_non_null(strstr(tool, "\"code_author\":\"bob\""));
+}
+
 static void code_from_before_has_the_author_it_had(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -254,6 +271,7 @@ int main(void)
 		LOST(a_text_behind_an_invocation_is_that_of_its_line),
 		LOST(an_artifact_without_content_has_none),
 		LOST(code_has_the_author_who_wrote_it),
+		LOST(who_made_code_executable_is_its_author),
 		LOST(code_from_before_has_the_author_it_had),
 		LOST(a_record_is_still_what_folding_gives),
 		LOST(the_result_of_an_action_is_still_what_folding_gives),
