@@ -3,11 +3,13 @@
 #include <endian.h>
 
 #include "kernel/action/action.h"
+#include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/fold-work.h"
 #include "kernel/grants.h"
 #include "kernel/key.h"
+#include "kernel/turn/turn.h"
 
 enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
 
@@ -279,12 +281,60 @@ static bool is_refusal(const struct wfs_error *error)
 		strcmp(wfs_error_info(error->code)->category, "system") != 0;
 }
 
-static int act(struct wfs_fold *fold, struct wfs_error *error)
+static int do_action(struct wfs_fold *fold, struct wfs_error *error)
 {
 	if (wfs_action_effect(fold->input.action) < WFS_EFFECT_COUNT)
 		return wfs_trace(action_fold(fold, error));
 	int r = grants_fold_action(fold, fold->input.action, &fold->outcome.answer, error);
 	fold->outcome.result = json_incref(fold->outcome.answer);
+	return wfs_trace(r);
+}
+
+/* How long it took is known of one out of a journal. */
+static int keep_duration(struct wfs_fold *fold, int64_t began_ns, struct wfs_error *error)
+{
+	const struct wfs_action_recorded *const recorded = fold->input.recorded;
+	const json_t *const known =
+		recorded ? json_object_get(recorded->result, "duration_ms") : NULL;
+	const int64_t took_ms = (wfs_clock_monotonic_ns() - began_ns) / 1000000;
+
+	if (!fold->outcome.result)
+		fold->outcome.result = json_object();
+	return json_object_set_new(fold->outcome.result, "duration_ms",
+		       json_integer(known ? json_integer_value(known) : took_ms)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+/* A tool call that is this action: it is done whatever comes of it. */
+static int act_called(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_error *error)
+{
+	const int64_t began_ns = wfs_clock_monotonic_ns();
+	int r = turn_check_intent(fold, fold->input.intent_id, error);
+
+	if (r)
+		return wfs_trace(r);
+	r = do_action(fold, ret_failure);
+	if (r && !is_refusal(ret_failure)) {
+		*error = *ret_failure;
+		return wfs_trace(r);
+	}
+	fold->outcome.refusal = *ret_failure;
+	r = keep_duration(fold, began_ns, error);
+	return wfs_trace(r ? r : turn_fold_called(fold, fold->input.intent_id, error));
+}
+
+/* @ret_failure: why it was refused */
+static int act(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_error *error)
+{
+	int r;
+
+	if (fold->input.intent_id)
+		return wfs_trace(act_called(fold, ret_failure, error));
+	r = do_action(fold, ret_failure);
+	if (!r || is_refusal(ret_failure))
+		return 0;
+	*error = *ret_failure;
 	return wfs_trace(r);
 }
 
@@ -317,6 +367,11 @@ static void write_action_body(struct wfs_fold *fold, struct wfs_buffer *buffer)
 	wfs_buffer_append_byte(buffer, ',');
 	if (fold->input.charge)
 		wfs_record_write_charge(buffer, fold->input.charge);
+	if (fold->input.intent_id) {
+		wfs_buffer_append_text(buffer, "\"intent_id\":");
+		wfs_json_write_string(buffer, fold->input.intent_id, strlen(fold->input.intent_id));
+		wfs_buffer_append_byte(buffer, ',');
+	}
 	wfs_buffer_append_text(buffer, "\"result\":");
 	wfs_json_write(result, buffer);
 	wfs_buffer_append_byte(buffer, '}');
@@ -326,12 +381,10 @@ static int fold_action(struct wfs_fold *fold, struct wfs_error *error)
 {
 	struct fold_record *own = fold_record_at(fold, 0);
 	struct wfs_error failure = {0};
-	int r = act(fold, &failure);
+	int r = act(fold, &failure, error);
 
-	if (r && !is_refusal(&failure)) {
-		*error = failure;
+	if (r)
 		return wfs_trace(r);
-	}
 	fold->outcome.refusal = failure;
 	wfs_buffer_reset(&fold->scratch);
 	write_action_body(fold, &fold->scratch);
@@ -347,6 +400,8 @@ static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
 		return wfs_trace(fold_event(fold, 0, error));
 	case WFS_RECORD_ACTION:
 		return wfs_trace(fold_action(fold, error));
+	case WFS_RECORD_RECEIPT:
+		return wfs_trace(turn_fold_receipt(fold, fold->input.receipt, error));
 	case WFS_RECORD_GENESIS:
 		return fold->manifest ? wfs_trace(grants_fold_declared(fold, error)) : 0;
 	case WFS_RECORD_MANIFEST:
@@ -365,6 +420,8 @@ static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *e
 		return wfs_trace(fold_event(fold, index, error));
 	if (record->kind == WFS_RECORD_INTENT)
 		return 0; /* its answer is what changes something */
+	if (!record->derived)
+		return 0; /* a receipt of what nobody waits for any more */
 	const json_t *const answer = json_object_get(record->derived, "value");
 	return wfs_trace(fold_reducer_of(fold, fold_cell_at(fold, record->cell))->builtin
 			? action_fold_answer(fold, record->cell, answer, error)
@@ -377,7 +434,8 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 	int r = 0;
 
 	fold->folding = index;
-	if (index == 0 && fold->input.charge && !fold->input.charged)
+	if (index == 0 && fold->input.charge && !fold->input.charged &&
+		fold->input.kind != WFS_RECORD_RECEIPT)
 		r = grants_fold_charge(fold, fold->input.charge, error);
 	if (!r)
 		r = index == 0 ? fold_own(fold, error) : fold_derived(fold, index, error);

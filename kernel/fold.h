@@ -33,13 +33,16 @@ WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
 
 /* What is folded: a request's own record. Plain value; borrowed until wfs_fold_apply. */
 struct wfs_fold_input {
-	enum wfs_record_kind kind; /* event, action, blob, snapshot or manifest */
+	enum wfs_record_kind kind; /* event, action, receipt, blob, snapshot or manifest */
 	const char *schema;        /* event: known to the manifest, and `value` fits it */
 	const json_t *value;       /* event */
 	const json_t *key;         /* event: the sender's own, or NULL */
 	const json_t *action;      /* action; see kernel/action/action.h, kernel/grants.h */
 	/* action out of a journal, whose texts are hashes there; NULL: it is as it was sent */
 	struct wfs_action_recorded *recorded;
+	const char
+		*intent_id; /* action: the tool call that it is, or NULL; see kernel/turn/turn.h */
+	const json_t *receipt;               /* receipt: the record's body */
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
 	bool charged;       /* it has been: the record names the grant, but nothing is taken */

@@ -11,6 +11,7 @@
 #include "kernel/grants-impl.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/turn/turn.h"
 
 /* --- the form of an action --- */
 
@@ -396,6 +397,10 @@ static const struct action_type {
 	{"grant", check_grant, fold_grant},
 	{"revoke", check_revoke, fold_revoke},
 	{"principal", check_principal, fold_principal},
+	{"step", wfs_turn_check_step, turn_fold_step},
+	{"cancel", wfs_turn_check_cancel, turn_fold_cancel},
+	{"ask", wfs_turn_check_ask, turn_fold_ask},
+	{"approve", wfs_turn_check_approve, turn_fold_approve},
 };
 
 static const struct action_type *find_type(const char *name)

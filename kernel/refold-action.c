@@ -83,6 +83,7 @@ int wfs_refold_action(
 		.seq = seq,
 	};
 	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action"),
+		.intent_id = json_string_value(json_object_get(parsed->body_json, "intent_id")),
 		.recorded = &texts.recorded};
 
 	if (!input.action)

@@ -375,6 +375,20 @@ static int fold_manifest(
 	return wfs_trace(r || refold->differs ? r : fold_manifest_to(refold, parsed, to, error));
 }
 
+/* The answer to an intent of a run. */
+static int fold_receipt(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+
+	wfs_json_write(parsed->body_json, &body);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
+	struct wfs_fold_input input = {
+		.receipt = parsed->body_json, .body = wfs_buffer_bytes(&body)};
+	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
+}
+
 /* A refusal changes nothing, so there is nothing to compute. */
 static int fold_decision(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
@@ -476,6 +490,8 @@ static int fold_record(
 		return fold_event(refold, parsed, error);
 	case WFS_RECORD_ACTION:
 		return wfs_refold_action(refold, parsed, error);
+	case WFS_RECORD_RECEIPT:
+		return fold_receipt(refold, parsed, error);
 	case WFS_RECORD_BLOB:
 		return fold_blob(refold, parsed, error);
 	case WFS_RECORD_MANIFEST:
@@ -493,7 +509,8 @@ static int fold_record(
 /* Do all lines of such a record come from a fold, which compares them? */
 static bool is_compared(enum wfs_record_kind kind)
 {
-	return kind == WFS_RECORD_EVENT || kind == WFS_RECORD_ACTION || kind == WFS_RECORD_BLOB ||
+	return kind == WFS_RECORD_EVENT || kind == WFS_RECORD_ACTION ||
+		kind == WFS_RECORD_RECEIPT || kind == WFS_RECORD_BLOB ||
 		kind == WFS_RECORD_SNAPSHOT || kind == WFS_RECORD_MANIFEST;
 }
 

@@ -114,6 +114,7 @@ enum wfs_request_kind {
 	WFS_REQUEST_BLOB,     /* needs blob, and its writer until the answer; gives seq */
 	WFS_REQUEST_SNAPSHOT, /* needs snapshot_height and hash; gives seq */
 	WFS_REQUEST_ACTION,   /* needs action; gives seq and answer; see grants.h */
+	WFS_REQUEST_RECEIPT,  /* needs receipt; gives seq; see kernel/turn/turn.h */
 	WFS_REQUEST_MANIFEST, /* needs document; gives answer and, unless dry_run, seq; see apply.h */
 	WFS_REQUEST_DECISION, /* needs decision, and `error`: the refusal, which it gives with seq */
 	WFS_REQUEST_GC,       /* needs gc, and records nothing; see gc.h */
@@ -136,6 +137,8 @@ struct wfs_request {
 	uint64_t snapshot_height;      /* snapshot */
 	struct wfs_hash snapshot_hash; /* snapshot */
 	const json_t *action;          /* action: from wfs_json_parse */
+	const char *intent_id;         /* action: the tool call that it is, or NULL */
+	const json_t *receipt;         /* receipt: {adapter_id, intent_id, payload, status} */
 	json_t *document;              /* manifest: from wfs_json_parse; nobody changes it */
 	bool based;                    /* manifest: only on `base` … */
 	struct wfs_hash base;          /* … the hash of the one before */

@@ -4,6 +4,7 @@
 #include "kernel/base/json.h"
 #include "kernel/grants.h"
 #include "kernel/snapshot.h"
+#include "kernel/turn/turn.h"
 #include "kernel/writer-impl.h"
 
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request)
@@ -38,6 +39,15 @@ static int check_action(struct wfs_world *world, struct wfs_request *request)
 
 	if (!r) /* for its size; folding finds the record's body */
 		wfs_json_write(request->action, &request->body);
+	return wfs_trace(r);
+}
+
+static int check_receipt(struct wfs_request *request)
+{
+	int r = wfs_turn_check_receipt(request->receipt, &request->error);
+
+	if (!r)
+		wfs_json_write(request->receipt, &request->body);
 	return wfs_trace(r);
 }
 
@@ -94,6 +104,9 @@ int writer_check(struct wfs_world *world, struct wfs_request *request)
 		break;
 	case WFS_REQUEST_ACTION:
 		r = check_action(world, request);
+		break;
+	case WFS_REQUEST_RECEIPT:
+		r = check_receipt(request);
 		break;
 	case WFS_REQUEST_MANIFEST:
 		r = check_manifest(world, request);

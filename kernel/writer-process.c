@@ -100,6 +100,8 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		.value = request->value,
 		.key = request->key,
 		.action = request->action,
+		.intent_id = request->intent_id,
+		.receipt = request->receipt,
 		.manifest = request->manifest,
 		.charge = writer_charge(request),
 		.body = wfs_buffer_bytes(&request->body),
@@ -239,6 +241,8 @@ int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool 
 		return fold_request(writer, request, WFS_RECORD_SNAPSHOT, ret_fatal);
 	case WFS_REQUEST_ACTION:
 		return fold_request(writer, request, WFS_RECORD_ACTION, ret_fatal);
+	case WFS_REQUEST_RECEIPT:
+		return fold_request(writer, request, WFS_RECORD_RECEIPT, ret_fatal);
 	case WFS_REQUEST_DECISION:
 		return put_decision(writer, request, ret_fatal);
 	case WFS_REQUEST_GC:

@@ -145,6 +145,21 @@ int account_use(struct wfs_fold *fold, const char *id, enum account_resource res
 	return wfs_trace(set_number(fold, &resources, "used", used + amount, error));
 }
 
+int account_spend(struct wfs_fold *fold, const char *id, enum account_resource resource,
+	int64_t amount, struct wfs_error *error)
+{
+	WFS_CLEANUP(resources_done) struct resources resources = {.document = NULL};
+	int64_t sum;
+	int r = load_resources(fold, id, resource, &resources, error);
+
+	if (r)
+		return wfs_trace(r);
+	wfs_require(amount >= 0);
+	if (__builtin_add_overflow(number(resources.one, "used"), amount, &sum))
+		sum = INT64_MAX;
+	return wfs_trace(set_number(fold, &resources, "used", sum, error));
+}
+
 static int check_limited(const struct resources *resources, const char *id,
 	enum account_resource resource, struct wfs_error *error)
 {

@@ -96,6 +96,10 @@ enum account_resource account_resource_find(const char *name);
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 
+/** account_spend() - @amount more has been used, whatever the quota says. */
+int account_spend(struct wfs_fold *fold, const char *id, enum account_resource resource,
+	int64_t amount, struct wfs_error *error);
+
 /** account_move_quota() - of what is not used. Return: 0, -EDQUOT, -EINVAL (one of them has none). */
 int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 	enum account_resource resource, int64_t amount, struct wfs_error *error);

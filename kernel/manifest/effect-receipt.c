@@ -23,6 +23,7 @@ static const struct wfs_shape value_ref = {.kind = WFS_SHAPE_VALUE, .ref = "sys/
 
 static const struct wfs_shape nats = {.kind = WFS_SHAPE_LIST, .item = NAT};
 static const struct wfs_shape records = {.kind = WFS_SHAPE_LIST, .item = &record_ref};
+static const struct wfs_shape values = {.kind = WFS_SHAPE_LIST, .item = &value_ref};
 static const struct wfs_shape mounts = {.kind = WFS_SHAPE_LIST, .item = &mount_ref};
 
 #define META_MEMBERS \
@@ -148,6 +149,35 @@ static const struct wfs_shape_member action[] = {
 static const struct wfs_shape_member mint_score[] = {
 	NEED("reason", TEXT),
 	NEED("score", NAT),
+	{NULL},
+};
+
+static const struct wfs_shape_member agent_step[] = {
+	NEED("result", &value_ref),
+	{NULL},
+};
+
+static const struct wfs_shape_member agent_run[] = {
+	NEED("run_id", TEXT),
+	{NULL},
+};
+
+static const struct wfs_shape_member llm_generate[] = {
+	NEED("content", &value_ref),
+	NEED("duration_ms", NAT),
+	NEED("finish_reason", &value_ref),
+	NEED("tool_calls", &values),
+	NEED("usage", &value_ref),
+	MAYBE("attempts", NAT),
+	MAYBE("model", TEXT),
+	MAYBE("native_calls_count", NAT),
+	{NULL},
+};
+
+static const struct wfs_shape_member tool_call[] = {
+	NEED("duration_ms", NAT),
+	NEED("output", TEXT),
+	NEED("output_size", NAT),
 	{NULL},
 };
 

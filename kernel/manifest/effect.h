@@ -133,6 +133,30 @@
 
 #define WFS_PARAMS_RESOLVE_MINT(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
 
+#define WFS_PARAMS_STEP(P, effect)                                                        \
+	P(effect, TEXT, agent, REQUIRED, "an artifact of type agent")                     \
+	P(effect, TEXT, message, OPTIONAL, "what it is told; its own prompt when absent") \
+	P(effect, VALUES, messages, OPTIONAL, "or the whole history that it begins with") \
+	P(effect, TEXTS, tools, OPTIONAL, "those of its tools that it is offered")        \
+	P(effect, NAT, turns, OPTIONAL, "runs, one after the other; 1 when absent")       \
+	P(effect, NAT, timeout_ms, OPTIONAL, "for each run")                              \
+	P(effect, BOOL, wait, OPTIONAL, "for its end; true when absent")
+#define WFS_PARAMS_CANCEL(P, effect) P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")
+#define WFS_PARAMS_APPROVE(P, effect)                                   \
+	P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")        \
+	P(effect, TEXT, call_id, REQUIRED, "its call that has to wait") \
+	P(effect, TEXT, decision, REQUIRED, "allow or deny")
+#define WFS_PARAMS_GENERATE(P, effect)                           \
+	P(effect, TEXT, model, REQUIRED, "its name on the host") \
+	P(effect, TEXT, run_id, REQUIRED, "that asks")           \
+	P(effect, NAT, turn, REQUIRED, "of the run")
+#define WFS_PARAMS_TOOL_CALL(P, effect)                       \
+	P(effect, NAT, call, REQUIRED, "of the turn, from 0") \
+	P(effect, TEXT, call_id, REQUIRED, "on the wire")     \
+	P(effect, TEXT, name, REQUIRED, "of the tool")        \
+	P(effect, TEXT, run_id, REQUIRED, "that asks")        \
+	P(effect, NAT, turn, REQUIRED, "of the run")
+
 #define WFS_PARAMS_MINT_SCORE(P, effect)                             \
 	P(effect, TEXT, artifact_id, REQUIRED, "what was submitted") \
 	P(effect, TEXT, submission_id, REQUIRED, "the bid that has won")
@@ -185,6 +209,16 @@
 	WFS_ACTIONS(X)                                                                             \
 	X(MINT_SCORE, mint_score, "mint.score", "admin", "plan-only", mint_score,                  \
 		WFS_PARAMS_MINT_SCORE, "score what has won an auction of the mint")                \
+	X(AGENT_STEP, agent_step, "agent.step", "drive", "plan-only", agent_step, WFS_PARAMS_STEP, \
+		"drive turns of an agent")                                                         \
+	X(AGENT_CANCEL, agent_cancel, "agent.cancel", "drive", "plan-only", agent_run,             \
+		WFS_PARAMS_CANCEL, "end a run of an agent")                                        \
+	X(AGENT_APPROVE, agent_approve, "agent.approve", "drive", "plan-only", agent_run,          \
+		WFS_PARAMS_APPROVE, "let a tool call be made that has to wait, or not")            \
+	X(LLM_GENERATE, llm_generate, "llm.generate", "llm", "plan-only", llm_generate,            \
+		WFS_PARAMS_GENERATE, "have a model answer")                                        \
+	X(TOOL_CALL, tool_call, "tool.call", "drive", "plan-only", tool_call,                      \
+		WFS_PARAMS_TOOL_CALL, "call a tool that a model wants")                            \
 	X(WORLD_SNAPSHOT, world_snapshot, "world.snapshot", "admin", "plan-only", world_snapshot,  \
 		WFS_PARAMS_NONE, "record a snapshot")                                              \
 	X(WORLD_GC, world_gc, "world.gc", "admin", "plan-only", world_gc, WFS_PARAMS_GC,           \

@@ -94,7 +94,8 @@ def reads():
     ok("resources are listed", resources == ["worldfs:///" + path for path in (
         "README", "manifest", "reducers/counter", "reducers/sys.principal", "reducers/sys.grant",
         "reducers/sys.ledger", "reducers/sys.resource", "reducers/sys.artifact", "reducers/sys.deleted",
-        "reducers/sys.mint", "reducers/sys.invocation")],
+        "reducers/sys.mint", "reducers/sys.invocation", "reducers/sys.turn",
+        "reducers/sys.turn_setup", "reducers/sys.message", "reducers/sys.tool_call", "reducers/sys.intent")],
        resources)
     contents = client.ask("resources/read", uri="worldfs:///reducers/counter/key%201%2F%C3%A9")
     ok("a resource has the same bytes", contents["result"]["contents"][0]["text"] == read["text"],

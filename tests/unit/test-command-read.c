@@ -6,7 +6,8 @@
 	"sys.principal/\n  operator\nsys.grant/\n  operator.act.1\n"                     \
 	"  operator.admin.1\n  operator.blob.1\n  operator.drive.1\n"                    \
 	"  operator.llm.1\n  operator.query.1\nsys.ledger/\n  operator\nsys.resource/\n" \
-	"sys.artifact/\nsys.deleted/\nsys.mint/\nsys.invocation/\n"
+	"sys.artifact/\nsys.deleted/\nsys.mint/\nsys.invocation/\n"                      \
+	"sys.turn/\nsys.turn_setup/\nsys.message/\nsys.tool_call/\nsys.intent/\n"
 
 /* --- reading --- */
 
@@ -40,7 +41,8 @@ static void state_of_what_is_not_there_fails(void **state)
 	assert_failed(&reducer,
 		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep "
 		"sys.principal sys.grant sys.ledger "
-		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation)");
+		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation "
+		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent)");
 	assert_failed(&height, "worldfs: height_unavailable: ");
 }
 

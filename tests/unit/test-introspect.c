@@ -234,7 +234,8 @@ static void an_unknown_reducer_is_told_those_there_are(void **state)
 
 	assert_non_null(strstr(open.error.message,
 		"(there are: cell total deep sys.principal sys.grant sys.ledger "
-		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation)"));
+		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation "
+		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent)"));
 	assert_non_null(strstr(half.error.message, "(there are: cell)"));
 }
 

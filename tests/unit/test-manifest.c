@@ -149,6 +149,11 @@ static void missing_members_are_named(void **state)
 		"/reducers: the built-in reducer sys.code is missing\n"
 		"/reducers: the built-in reducer sys.mint is missing\n"
 		"/reducers: the built-in reducer sys.invocation is missing\n"
+		"/reducers: the built-in reducer sys.turn is missing\n"
+		"/reducers: the built-in reducer sys.turn_setup is missing\n"
+		"/reducers: the built-in reducer sys.message is missing\n"
+		"/reducers: the built-in reducer sys.tool_call is missing\n"
+		"/reducers: the built-in reducer sys.intent is missing\n"
 		"/routing/0/event: missing\n"
 		"/routing/0/reducer: missing\n");
 	assert_deletion_refused("", "schemas",

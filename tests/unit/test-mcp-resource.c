@@ -11,7 +11,7 @@ static void the_files_of_the_root_and_the_reducers_are_resources(void **state)
 	ask(&talk, REQUEST("1", "resources/list"));
 
 	const json_t *const result = json_object_get(answer_of(&talk), "result");
-	assert_int_equal(json_array_size(json_object_get(result, "resources")), 13);
+	assert_int_equal(json_array_size(json_object_get(result, "resources")), 18);
 	assert_part(result, "resources.0.uri", "'worldfs:///README'");
 	assert_part(result, "resources.0.mimeType", "'text/plain'");
 	assert_part(result, "resources.1.uri", "'worldfs:///manifest'");
@@ -58,7 +58,8 @@ static void a_directory_is_read_as_its_names(void **state)
 	ask(&talk, READ("2", "worldfs:///reducers/"));
 	assert_answer(&talk, "result.contents.0.text",
 		"'cell/\\ntotal/\\ndeep/\\nsys.principal/\\nsys.grant/\\nsys.ledger/\\n"
-		"sys.resource/\\nsys.artifact/\\nsys.deleted/\\nsys.mint/\\nsys.invocation/\\n'");
+		"sys.resource/\\nsys.artifact/\\nsys.deleted/\\nsys.mint/\\nsys.invocation/\\n"
+		"sys.turn/\\nsys.turn_setup/\\nsys.message/\\nsys.tool_call/\\nsys.intent/\\n'");
 }
 
 static void bytes_are_read_as_a_blob(void **state)

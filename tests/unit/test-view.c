@@ -275,7 +275,8 @@ static void reducers_are_found_by_name_and_id_and_listed(void **state)
 			(int)name.size, (const char *)name.data);
 	assert_string_equal(names,
 		"cell deep sys.artifact sys.code sys.content sys.deleted sys.grant "
-		"sys.invocation sys.ledger sys.mint sys.principal sys.resource total ");
+		"sys.intent sys.invocation sys.ledger sys.message sys.mint sys.principal "
+		"sys.resource sys.tool_call sys.turn sys.turn_setup total ");
 	size_t count = 0;
 	for (uint32_t id = 0; wfs_view_reducer_next(&view, id, &name, &reducer) == 0; count++)
 		id = reducer.reducer_id;

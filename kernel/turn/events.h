@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What runs tell: the events of the agent kernel, as `event` records.
+ *
+ * Each has `agent, event_seq, run_id, type` beside its own members. Nobody can send them.
+ * Source: spec 5, "Events".
+ */
+#pragma once
+
+/* X(constant, type, members besides: for people) */
+#define WFS_KERNEL_EVENTS(X)                                                                     \
+	X(START, "KernelStart", "initial_messages_count, max_turns, tools_count")                \
+	X(REQUEST, "ModelRequest", "messages_count, model, tools_count, turn, retry?, warning?") \
+	X(RESPONSE, "ModelResponse", "content, duration_ms, tool_calls_count, turn, usage")      \
+	X(CALL, "ToolCall", "arguments, call_id, tool_name, turn")                               \
+	X(RESULT, "ToolResult",                                                                  \
+		"call_id, duration_ms, is_error, output_preview, output_size, tool_name, turn")  \
+	X(TURN, "TurnComplete", "errors_count, tool_calls_count, tool_results_count, turn")      \
+	X(ERROR, "KernelError", "code, message, phase, turn")                                    \
+	X(END, "KernelEnd", "termination_reason, total_duration_ms, turn_count")
+
+enum wfs_kernel_event {
+#define WFS_KERNEL_EVENT_ENUM(constant, type, members) WFS_KERNEL_##constant,
+	WFS_KERNEL_EVENTS(WFS_KERNEL_EVENT_ENUM)
+#undef WFS_KERNEL_EVENT_ENUM
+		WFS_KERNEL_EVENT_COUNT
+};
+
+/** wfs_kernel_event_schema() - e.g. "sys/KernelStart@1". */
+const char *wfs_kernel_event_schema(enum wfs_kernel_event event);
+
+/** wfs_kernel_event_find() - by schema; WFS_KERNEL_EVENT_COUNT: it is none. */
+enum wfs_kernel_event wfs_kernel_event_find(const char *schema);

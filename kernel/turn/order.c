@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people say to a run: end; this call may be made, or not. And a call that has to wait for that. */
+#include "kernel/base/json.h"
+#include "kernel/turn/turn-impl.h"
+
+static int check_members(
+	const json_t *action, const char *what, const char *members, struct wfs_error *error)
+{
+	const char *key;
+	const json_t *value;
+	int r = wfs_json_members(action, what, members, error);
+
+	if (r)
+		return r;
+	json_object_foreach((json_t *)action, key,
+		value) if (!json_is_string(value)) return wfs_error_set(error,
+		WFS_E_INVALID_ARGUMENT, "'%s': expected a text", key);
+	return 0;
+}
+
+int wfs_turn_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	(void)manifest;
+	return check_members(action, "cancel", "action_type reason? turn_id", error);
+}
+
+int wfs_turn_check_ask(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	(void)manifest;
+	return check_members(action, "ask", "action_type intent_id policy rule?", error);
+}
+
+int wfs_turn_check_approve(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	const char *decision;
+
+	(void)manifest;
+	int r = check_members(action, "approve", "action_type call_id decision turn_id", error);
+	if (!r)
+		r = wfs_json_get_string(action, "decision", &decision, error);
+	if (!r && strcmp(decision, "allow") != 0 && strcmp(decision, "deny") != 0)
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'decision': expected \"allow\" or \"deny\", got '%.60s'", decision);
+	return r;
+}
+
+static int load_running(
+	struct wfs_fold *fold, const json_t *action, struct turn *ret_turn, struct wfs_error *error)
+{
+	const char *const run_id = json_string_value(json_object_get(action, "turn_id"));
+	int r = turn_load(fold, run_id, ret_turn, error);
+	const char *const status =
+		r ? "" : json_string_value(json_object_get(ret_turn->state, "status"));
+
+	if (r || (status && strcmp(status, "running") == 0))
+		return wfs_trace(r);
+	return wfs_error_set(error, WFS_E_CONFLICT, "turn '%s' has ended already", run_id);
+}
+
+static int answer_with(const struct turn *turn, json_t **ret_answer, struct wfs_error *error)
+{
+	*ret_answer = json_pack("{s:s}", "run_id", turn->run_id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+int turn_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const reason = json_string_value(json_object_get(action, "reason"));
+	TURN_AUTO struct turn turn = {.fold = fold};
+	int r = load_running(fold, action, &turn, error);
+
+	if (!r)
+		r = turn_end(&turn, reason ? reason : "cancelled", error);
+	if (!r)
+		r = turn_store(&turn, error);
+	return wfs_trace(r ? r : answer_with(&turn, ret_answer, error));
+}
+
+/* --- approval --- */
+
+static int load_intent(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
+	json_t **ret_intent, struct wfs_error *error)
+{
+	int r = fold_load(fold, WFS_BUILTIN_INTENT, intent_id, ret_cell, ret_intent, error);
+
+	if (!r && !*ret_intent)
+		return wfs_error_set(
+			error, WFS_E_CONFLICT, "the intent %.80s is answered already", intent_id);
+	return wfs_trace(r);
+}
+
+static int set_state(
+	struct wfs_fold *fold, const char *intent_id, const char *state, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *intent = NULL;
+	size_t cell;
+	int r = load_intent(fold, intent_id, &cell, &intent, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (json_object_set_new(intent, "state", json_string(state)) < 0)
+		return fold_no_memory(error);
+	return wfs_trace(fold_set_document(fold, cell, intent, error));
+}
+
+/* The call of the run's intent gets a status, too, for whoever looks. */
+static int set_status(struct turn *turn, int64_t index, const char *status, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *call = NULL;
+	size_t cell;
+	int r = turn_call_load(turn, index, &cell, &call, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (json_object_set_new(call, "status", json_string(status)) < 0)
+		return fold_no_memory(error);
+	return wfs_trace(fold_set_document(turn->fold, cell, call, error));
+}
+
+int turn_fold_ask(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const id = json_string_value(json_object_get(action, "intent_id"));
+	TURN_AUTO struct turn turn = {.fold = fold};
+	WFS_AUTO_JSON json_t *intent = NULL;
+	size_t cell;
+	int r = load_intent(fold, id, &cell, &intent, error);
+
+	if (!r && !json_object_get(intent, "call"))
+		r = wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "only tool calls wait for an approval");
+	if (!r)
+		r = turn_load(
+			fold, json_string_value(json_object_get(intent, "run_id")), &turn, error);
+	if (!r)
+		r = set_state(fold, id, "asked", error);
+	if (!r)
+		r = set_status(
+			&turn, json_integer_value(json_object_get(intent, "call")), "asked", error);
+	return wfs_trace(r ? r : answer_with(&turn, ret_answer, error));
+}
+
+/* The open intent of the call with this id on the wire. */
+static int find_asked(struct turn *turn, const char *call_id, const char **ret_intent,
+	int64_t *ret_index, struct wfs_error *error)
+{
+	size_t i;
+	const json_t *open;
+
+	json_array_foreach(json_object_get(turn->state, "open"), i, open)
+	{
+		WFS_AUTO_JSON json_t *call = NULL;
+		const json_t *const index = json_object_get(open, "call");
+		size_t cell;
+		int r = index ? turn_call_load(turn, json_integer_value(index), &cell, &call, error)
+			      : 0;
+
+		if (r)
+			return wfs_trace(r);
+		const char *const id = json_string_value(json_object_get(call, "id"));
+		const char *const status = json_string_value(json_object_get(call, "status"));
+		if (!id || strcmp(id, call_id) != 0)
+			continue;
+		if (!status || strcmp(status, "asked") != 0)
+			return wfs_error_set(error, WFS_E_CONFLICT,
+				"the call '%s' of turn '%s' does not wait for an approval", call_id,
+				turn->run_id);
+		*ret_intent = json_string_value(json_object_get(open, "intent_id"));
+		*ret_index = json_integer_value(index);
+		return 0;
+	}
+	return wfs_error_set(error, WFS_E_NOT_FOUND, "turn '%s' has no open call '%.80s'",
+		turn->run_id, call_id);
+}
+
+static int deny(struct turn *turn, const char *intent_id, int64_t index, struct wfs_error *error)
+{
+	char output[256];
+	char id[WFS_HASH_TEXT_SIZE];
+
+	snprintf(id, sizeof(id), "%s", intent_id); /* closing it frees the text */
+	snprintf(output, sizeof(output), "Tool execution failed: '%s' did not approve of the call",
+		turn->fold->input.principal);
+	const struct turn_result result = {
+		.is_error = true, .output = output, .output_size = (int64_t)strlen(output)};
+	int r = turn_answered(turn, id, error);
+	if (!r)
+		r = turn_result(turn, index, &result, error);
+	return wfs_trace(r ? r : turn_go_on(turn, error));
+}
+
+int turn_fold_approve(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const call_id = json_string_value(json_object_get(action, "call_id"));
+	const char *const decision = json_string_value(json_object_get(action, "decision"));
+	TURN_AUTO struct turn turn = {.fold = fold};
+	const char *intent_id = NULL;
+	int64_t index = 0;
+	int r = load_running(fold, action, &turn, error);
+
+	if (!r)
+		r = find_asked(&turn, call_id, &intent_id, &index, error);
+	if (r)
+		return wfs_trace(r);
+	if (strcmp(decision, "deny") == 0) {
+		r = deny(&turn, intent_id, index, error);
+	} else {
+		r = set_state(fold, intent_id, "approved", error);
+		if (!r)
+			r = set_status(&turn, index, "approved", error);
+	}
+	if (!r)
+		r = turn_store(&turn, error);
+	return wfs_trace(r ? r : answer_with(&turn, ret_answer, error));
+}

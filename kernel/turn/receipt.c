@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers to the intents of runs: receipts, and actions that were tool calls. */
+#include "kernel/action/action.h"
+#include "kernel/base/json.h"
+#include "kernel/turn/turn-impl.h"
+
+static const char *text_of(const json_t *object, const char *member)
+{
+	const char *const text = json_string_value(json_object_get(object, member));
+
+	return text ? text : "";
+}
+
+int wfs_turn_check_receipt(const json_t *receipt, struct wfs_error *error)
+{
+	static const char *const statuses[] = {"ok", "error", "timeout", "cancelled"};
+	struct wfs_hash hash;
+	const char *text;
+	int r = wfs_json_members(
+		receipt, "a receipt", "adapter_id intent_id payload status cost? grant?", error);
+
+	if (!r)
+		r = wfs_json_get_string(receipt, "adapter_id", &text, error);
+	if (!r)
+		r = wfs_json_get_string(receipt, "intent_id", &text, error);
+	if (!r)
+		r = wfs_hash_parse(text, strlen(text), &hash, error);
+	if (!r)
+		r = wfs_json_get_string(receipt, "status", &text, error);
+	if (!r && !json_is_object(json_object_get(receipt, "payload")))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'payload': expected an object");
+	if (r)
+		return r;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(statuses); i++)
+		if (strcmp(text, statuses[i]) == 0)
+			return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'status': expected ok, error, timeout or cancelled, got '%.60s'", text);
+}
+
+/* --- which run --- */
+
+/* @ret_intent: its cell's document; caller owns it */
+static int load_intent(
+	struct wfs_fold *fold, const char *intent_id, json_t **ret_intent, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_INTENT, intent_id, &cell, ret_intent, error);
+
+	if (r || *ret_intent)
+		return wfs_trace(r);
+	/* Its cell was live once, or there never was one. */
+	return fold_cell_at(fold, cell)->row.cell_id
+		? wfs_error_set(
+			  error, WFS_E_CONFLICT, "the intent %s is answered already", intent_id)
+		: wfs_error_set(error, WFS_E_NOT_FOUND, "there is no intent %s", intent_id);
+}
+
+int turn_check_intent(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = load_intent(fold, intent_id, &intent, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (!json_object_get(intent, "call") ||
+		strcmp(text_of(intent, "principal"), fold->input.principal) != 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the intent %s is no tool call of '%s'", intent_id, fold->input.principal);
+	return 0;
+}
+
+/* --- the answer of a model --- */
+
+static const char *reason_of(const char *status, const char *code)
+{
+	if (strcmp(status, "timeout") == 0 || strcmp(code, "timeout") == 0)
+		return "timeout";
+	if (strcmp(status, "cancelled") == 0)
+		return "cancelled";
+	return strcmp(code, "quota_exceeded") == 0 ? "quota_exceeded" : "error";
+}
+
+static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	const char *const code = text_of(payload, "code");
+	WFS_AUTO_BUFFER struct wfs_buffer message = {0};
+
+	if (strcmp(code, "context_length_exceeded") == 0) {
+		int r = turn_request_again(turn, error);
+
+		if (r <= 0)
+			return wfs_trace(r);
+	}
+	wfs_buffer_printf(&message, "Model API call failed: %s", text_of(payload, "message"));
+	if (wfs_buffer_check(&message))
+		return fold_no_memory(error);
+	return wfs_trace(turn_fail(turn, reason_of(text_of(receipt, "status"), code),
+		"model_request", code, wfs_buffer_text(&message), error));
+}
+
+static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_error *error)
+{
+	if (strcmp(text_of(receipt, "status"), "ok") != 0)
+		return wfs_trace(fold_failure(turn, receipt, error));
+	return wfs_trace(turn_answer(turn, json_object_get(receipt, "payload"), error));
+}
+
+/* --- what a tool gave --- */
+
+static int fold_output(struct turn *turn, int64_t index, bool is_error, const char *text,
+	int64_t size, int64_t duration_ms, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
+
+	if (is_error)
+		wfs_buffer_append_text(&output, "Tool execution failed: ");
+	wfs_buffer_append_text(&output, text);
+	const int64_t whole = size > (int64_t)output.size ? size : (int64_t)output.size;
+	wfs_turn_cut(&output);
+	const struct turn_result result = {.is_error = is_error,
+		.output = wfs_buffer_text(&output),
+		.output_size = whole,
+		.duration_ms = duration_ms};
+	int r = wfs_buffer_check(&output) ? fold_no_memory(error)
+					  : turn_result(turn, index, &result, error);
+	return wfs_trace(r ? r : turn_go_on(turn, error));
+}
+
+static int fold_called(
+	struct turn *turn, int64_t index, const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	const bool ok = strcmp(text_of(receipt, "status"), "ok") == 0;
+
+	return wfs_trace(fold_output(turn, index, !ok, text_of(payload, ok ? "output" : "message"),
+		json_integer_value(json_object_get(payload, "output_size")),
+		json_integer_value(json_object_get(payload, "duration_ms")), error));
+}
+
+/* --- both --- */
+
+int turn_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
+{
+	const char *const id = text_of(receipt, "intent_id");
+	TURN_AUTO struct turn turn = {.fold = fold};
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = wfs_turn_check_receipt(receipt, error);
+
+	if (!r)
+		r = load_intent(fold, id, &intent, error);
+	if (!r)
+		r = turn_load(fold, text_of(intent, "run_id"), &turn, error);
+	if (!r)
+		r = turn_answered(&turn, id, error);
+	if (r)
+		return wfs_trace(r);
+	const json_t *const call = json_object_get(intent, "call");
+	r = call ? fold_called(&turn, json_integer_value(call), receipt, error)
+		 : fold_generated(&turn, receipt, error);
+	return wfs_trace(r ? r : turn_store(&turn, error));
+}
+
+/* What the model is told of an action that was done. Text as it is, anything else as JSON. */
+static void write_output(const struct fold_outcome *outcome, struct wfs_buffer *output)
+{
+	const json_t *const data = json_object_get(outcome->answer, "data");
+	const json_t *const result = json_object_get(data, "result");
+	const json_t *const told = result ? result : data;
+
+	if (outcome->refusal.code != WFS_OK)
+		wfs_buffer_append_text(output, outcome->refusal.message);
+	else if (!told || json_is_null(told))
+		wfs_buffer_append_text(output, text_of(outcome->answer, "message"));
+	else if (json_is_string(told))
+		wfs_buffer_append(output, json_string_value(told), json_string_length(told));
+	else
+		wfs_json_write(told, output);
+}
+
+/* Messages are not in the records of actions, and that of a refusal is not known again; so what the
+ * model was told stands in its result. */
+static int keep_output(struct fold_outcome *outcome, const json_t *recorded, int64_t *ret_size,
+	struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
+	json_t *kept = json_object_get(recorded, "output");
+
+	*ret_size = json_integer_value(json_object_get(recorded, "output_size"));
+	if (!kept) {
+		write_output(outcome, &output);
+		*ret_size = (int64_t)output.size;
+		wfs_turn_cut(&output);
+		if (wfs_buffer_check(&output))
+			return fold_no_memory(error);
+		kept = json_stringn(wfs_buffer_text(&output), output.size);
+	} else {
+		json_incref(kept);
+	}
+	if (!outcome->result)
+		outcome->result = json_object();
+	return json_object_set_new(outcome->result, "output", kept) < 0 ||
+			json_object_set_new(
+				outcome->result, "output_size", json_integer(*ret_size)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+int turn_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
+{
+	struct fold_outcome *const outcome = &fold->outcome;
+	const json_t *const recorded = fold->input.recorded ? fold->input.recorded->result : NULL;
+	TURN_AUTO struct turn turn = {.fold = fold};
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int64_t size = 0;
+	int r = load_intent(fold, intent_id, &intent, error);
+
+	outcome->unrecorded = false;
+	if (!r)
+		r = turn_load(fold, text_of(intent, "run_id"), &turn, error);
+	if (!r)
+		r = turn_answered(&turn, intent_id, error);
+	if (!r)
+		r = keep_output(outcome, recorded, &size, error);
+	if (r)
+		return wfs_trace(r);
+	r = fold_output(&turn, json_integer_value(json_object_get(intent, "call")),
+		outcome->refusal.code != WFS_OK, text_of(outcome->result, "output"), size,
+		json_integer_value(json_object_get(outcome->result, "duration_ms")), error);
+	return wfs_trace(r ? r : turn_store(&turn, error));
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns: the runs of agents. A run is a state machine whose state is cells and whose steps are
+ * records, so nothing waits inside of it, and a crash at any record loses and repeats nothing that
+ * had an answer.
+ *
+ * A run begins with the action `step`, which holds all that it depends on. What it wants from outside
+ * is an intent: the answer of a model (`llm.generate`), or that a tool be called (`tool.call`). Who
+ * drives the world finds these as cells of sys.intent, does them, and answers each once: by a receipt,
+ * or, when the tool is an action, by the action itself, which names the intent, so that what it did and
+ * that it was done are one record. Folding the answer gives what comes next.
+ *
+ *   sys.turn, key run id:         {agent, asked_by, calls {count, done, errors, next}, error?, event_seq,
+ *                                  final_call?, from, groups[], last_assistant?, max_turns, model,
+ *                                  open[{call?, intent_id}], pins[], reason?, retried, run_id,
+ *                                  started_ns, ended_ns?, status, turn, usage{…}, usage_incomplete}
+ *   sys.turn_setup, key run id:   the `setup` of its step
+ *   sys.message, key run id.n:    {content, role, tool_call_id?, tool_calls[]?}, or, of a model's answer
+ *                                 with calls, {content, role, tool_call_count, turn}
+ *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output, output_size,
+ *                                  status}
+ *   sys.intent, key intent id:    {call?, effect, principal, run_id, state, turn}; while it is open
+ *
+ * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
+ * Source: seed 1; spec 5; design §6.
+ */
+#pragma once
+
+#include "kernel/fold.h"
+
+enum {
+	WFS_TURN_TURNS_MAX = 10000,     /* of a run */
+	WFS_TURN_TURNS_DEFAULT = 20,    /* the same, when nothing is said */
+	WFS_TURN_CALLS_MAX = 256,       /* tool calls of one answer of a model */
+	WFS_TURN_CONCURRENCY_MAX = 64,  /* tool calls of a run at once */
+	WFS_TURN_TOOLS_MAX = 256,       /* that a run has */
+	WFS_TURN_MESSAGES_MAX = 1024,   /* that a run begins with */
+	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model is told */
+	WFS_TURN_PREVIEW_MAX = 100,     /* characters of it that an event tells */
+	WFS_TURN_INTENTS_MAX = 65536,   /* open, of a world */
+	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */
+};
+
+#define WFS_TURN_ADAPTER "kernel.turn" /* adapter_id of receipts that folding gives */
+
+/**
+ * wfs_turn_cut() - cut a tool's output at WFS_TURN_OUTPUT_MAX bytes, at a character, with a mark
+ * @output: valid UTF-8
+ */
+void wfs_turn_cut(struct wfs_buffer *output);
+
+/** wfs_turn_check_action() - the form of an action of one of these types. Return: 0, -EINVAL, -EFBIG. */
+int wfs_turn_check_step(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_turn_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_turn_check_ask(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_turn_check_approve(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/** wfs_turn_check_receipt() - the form of a receipt that is sent: {adapter_id, intent_id, payload, status}.
+ *  Return: 0, -EINVAL. */
+int wfs_turn_check_receipt(const json_t *receipt, struct wfs_error *error);
+
+/* --- for kernel/fold.c and kernel/grants.c: parts of record 0 of a fold --- */
+
+/** turn_fold_step() - begin a run; {run_id} */
+int turn_fold_step(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_cancel() - end the run {turn_id}; {run_id} */
+int turn_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_ask() - the tool call of {intent_id} waits until somebody approves it. */
+int turn_fold_ask(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_approve() - {turn_id, call_id, decision} */
+int turn_fold_approve(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/**
+ * turn_fold_receipt() - fold the answer to an intent
+ * Return: 0, -ENOENT (not_found: there never was one), -ESTALE (conflict: it is answered), …
+ */
+int turn_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);
+
+/** turn_check_intent() - may the action of record 0 answer this intent? Return: as above. */
+int turn_check_intent(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
+
+/** turn_fold_called() - the action of record 0 has answered it; its output becomes part of the
+ *  outcome's result, which an action out of a journal has already. */
+int turn_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

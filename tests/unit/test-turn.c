@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers in comments: the cases of research/agent-kernel.md, part 4. */
+#include "tests/unit/turn-fixture.h"
+
+#define ONE_TURN "ModelRequest ModelResponse TurnComplete"
+#define TOOL_TURN "ModelRequest ModelResponse ToolCall ToolResult TurnComplete"
+
+/* 1, 16, 18: a model that answers at once. */
+static void an_answer_without_calls_ends_the_run(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+
+	turn_says(&run, SAYS("hi"));
+
+	assert_ended(&run, "no_tool_calls");
+	assert_events(&run, "KernelStart " ONE_TURN " KernelEnd");
+	assert_turn(&run, "sys.message", ".2", "{'content':'hi','role':'assistant'}");
+	assert_event(&run, 0,
+		"{'initial_messages_count':2,'max_turns':3,'tools_count':4,"
+		"'agent':'alice','event_seq':0,'type':'KernelStart'}");
+	assert_event(&run, 1, "{'messages_count':2,'model':'m','tools_count':4,'turn':1}");
+	assert_event(&run, 2,
+		"{'content':'hi','duration_ms':7,'tool_calls_count':0,'turn':1,"
+		"'usage':null}");
+	assert_event(&run, 4, "{'termination_reason':'no_tool_calls','turn_count':1}");
+}
+
+/* 2, 17, 65: a call, then an answer. */
+static void a_call_is_made_and_told_to_the_model(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("call_x", "look", "{}")));
+	turn_gives(&run, 0, "a file");
+	turn_says(&run, SAYS("done"));
+
+	assert_ended(&run, "no_tool_calls");
+	assert_events(&run, "KernelStart " TOOL_TURN " " ONE_TURN " KernelEnd");
+	assert_turn(&run, "sys.message", ".2",
+		"{'content':null,'role':'assistant','tool_call_count':1,'turn':1}");
+	assert_turn(&run, "sys.tool_call", ".1.0",
+		"{'arguments':'{}','duration_ms':3,'id':'call_x','is_error':false,'name':'look',"
+		"'output':'a file','output_size':6,'status':'done'}");
+	assert_turn(&run, "sys.message", ".3", "{'content':'done','role':'assistant'}");
+	assert_event(&run, 5, "{'tool_calls_count':1,'tool_results_count':1,'errors_count':0}");
+	assert_event(&run, 6, "{'messages_count':4,'turn':2}");
+}
+
+/* 3, 6: the last turn that it may have made calls. */
+static void a_run_has_its_turns_and_no_more(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("2", "{}", TURN_ASK));
+
+	for (int i = 0; i < 2; i++) {
+		turn_says(&run, WANTS(WANTS_ONE("c", "look", "{}")));
+		turn_gives(&run, 0, "x");
+	}
+
+	assert_ended(&run, "max_turns");
+	assert_events(&run, "KernelStart " TOOL_TURN " " TOOL_TURN " KernelEnd");
+	assert_turn(&run, "sys.turn", "", "{'last_assistant':3,'turn':2}");
+}
+
+/* 4. */
+static void no_turns_are_no_requests(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("0", "{}", TURN_ASK));
+
+	assert_ended(&run, "max_turns");
+	assert_events(&run, "KernelStart KernelEnd");
+	assert_event(&run, 1, "{'turn_count':0}");
+}
+
+/* 7: text beside calls is kept. */
+static void text_beside_calls_is_kept(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run,
+		"{'content':'I look','duration_ms':1,'finish_reason':'tool_calls',"
+		"'tool_calls':[" WANTS_ONE("c", "look", "") "],'usage':null}");
+
+	assert_turn(&run, "sys.message", ".2", "{'content':'I look','tool_call_count':1}");
+	assert_event(&run, 2, "{'content':'I look','tool_calls_count':1}");
+}
+
+/* 8: arguments that were cut. The calls before the last are whole. */
+static void the_last_call_of_a_cut_answer_is_not_made(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run,
+		"{'content':null,'duration_ms':1,'finish_reason':'length','tool_calls':[" WANTS_ONE(
+			"a", "look", "{}") "," WANTS_ONE("b", "look", "{\\\"p") "],"
+										"'usage':null}");
+	turn_gives(&run, 0, "x");
+
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'is_error':false}");
+	WFS_AUTO_JSON json_t *call = turn_document(&run, "sys.tool_call", ".1.1");
+	assert_true(json_is_true(json_object_get(call, "is_error")));
+	assert_non_null(
+		strstr(json_string_value(json_object_get(call, "output")), "finish_reason length"));
+	assert_string_equal(json_string_value(json_object_get(call, "arguments")), "{}");
+}
+
+/* 9, and what a filter has stopped. */
+static void why_an_answer_ended_is_why_the_run_ended(void **state)
+{
+	struct turn_run cut = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run filtered = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&cut,
+		"{'content':'and th','duration_ms':1,'finish_reason':'length',"
+		"'tool_calls':[],'usage':null}");
+	turn_says(&filtered,
+		"{'content':'no','duration_ms':1,'finish_reason':'content_filter',"
+		"'tool_calls':[],'usage':null}");
+
+	assert_ended(&cut, "length");
+	assert_ended(&filtered, "content_filter");
+}
+
+#define USED "'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15}}"
+
+/* 11, 12: usage is summed; a turn without any is noted. */
+static void usage_is_summed(void **state)
+{
+	struct turn_run whole = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run part = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&whole,
+		"{'content':null,'duration_ms':1,'finish_reason':'stop','tool_calls':[" WANTS_ONE(
+			"a", "noop", "{}") "]," USED);
+	assert_int_equal(turn_acts(&whole, 0, "{'action_type':'noop'}"), 0);
+	turn_says(&whole,
+		"{'content':'x','duration_ms':1,'finish_reason':'stop','tool_calls':[]," USED);
+	turn_says(&part, WANTS(WANTS_ONE("a", "look", "{}")));
+	turn_gives(&part, 0, "x");
+	turn_says(&part,
+		"{'content':'x','duration_ms':1,'finish_reason':'stop','tool_calls':[]," USED);
+
+	assert_turn(&whole, "sys.turn", "",
+		"{'usage':{'completion_tokens':10,'prompt_tokens':20,'total_tokens':30},"
+		"'usage_incomplete':false}");
+	assert_turn(&part, "sys.turn", "",
+		"{'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15},"
+		"'usage_incomplete':true}");
+	assert_state(*state, "sys.resource", "alice",
+		"{\"disk\":{\"quota\":1000,\"used\":0},\"llm_tokens\":{\"used\":45}}");
+}
+
+/* 13: the tool that ends it, beside others. */
+static void submit_result_ends_the_run(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run,
+		WANTS(WANTS_ONE("a", "submit_result", "{\\\"result\\\":[1]}") "," WANTS_ONE(
+			"b", "look", "{}")));
+	turn_gives(&run, 0, "x");
+
+	assert_ended(&run, "termination_tool");
+	assert_turn(&run, "sys.turn", "", "{'final':{'call':0,'result':[1]}}");
+}
+
+static void submit_result_without_one_is_an_error_that_the_model_is_told(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "submit_result", "{}")));
+
+	assert_output(&run, ".1.0", "Tool execution failed: 'result' is missing");
+	assert_turn(&run, "sys.turn", "", "{'status':'running','turn':2}");
+}
+
+/* 15: runs at the same time. */
+static void runs_do_not_mix(void **state)
+{
+	struct turn_run a = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run b = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&b, WANTS(WANTS_ONE("c", "look", "{}")));
+	turn_says(&a, SAYS("from a"));
+	turn_gives(&b, 0, "x");
+	turn_says(&b, SAYS("from b"));
+
+	assert_events(&a, "KernelStart " ONE_TURN " KernelEnd");
+	assert_events(&b, "KernelStart " TOOL_TURN " " ONE_TURN " KernelEnd");
+	assert_turn(&a, "sys.message", ".2", "{'content':'from a'}");
+	assert_turn(&b, "sys.message", ".3", "{'content':'from b'}");
+}
+
+/* 19, 33: a name that is no tool's. */
+static void an_unknown_tool_is_told_to_the_model(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "zzz", "{}") "," WANTS_ONE("b", "look", "{}")));
+	turn_gives(&run, 0, "x");
+
+	assert_turn(
+		&run, "sys.tool_call", ".1.0", "{'is_error':true,'output':'Unknown tool: zzz'}");
+	assert_turn(&run, "sys.tool_call", ".1.1", "{'is_error':false}");
+	assert_events(&run,
+		"KernelStart ModelRequest ModelResponse ToolCall ToolResult ToolCall "
+		"ToolResult TurnComplete ModelRequest");
+	assert_event(&run, 7, "{'errors_count':1,'tool_calls_count':2,'tool_results_count':2}");
+}
+
+/* 21, 34, 51: registered, and not offered. */
+static void a_tool_that_is_not_offered_is_not_run(void **state)
+{
+	struct turn_run run = turn_begin(*state,
+		"{'action_type':'step','agent':'alice','max_turns':5,'messages':" TURN_ASK
+		",'setup':{'model':'m','offered':['look'],'settings':{},'tools':" TURN_TOOLS "}}");
+	struct turn_run none =
+		turn_begin(*state, TURN_STEP("5", "{'tool_choice':'none'}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
+	turn_says(&none, WANTS(WANTS_ONE("a", "noop", "{}")));
+
+	assert_event(&run, 0, "{'tools_count':4}");
+	assert_event(&run, 1, "{'tools_count':1}");
+	assert_turn(&run, "sys.tool_call", ".1.0",
+		"{'is_error':true,'output':'Tool not offered: noop'}");
+	assert_turn(&none, "sys.tool_call", ".1.0",
+		"{'is_error':true,'output':'Tool not offered: noop'}");
+}
+
+/* 20, 35: a tool that fails. */
+static void a_tool_that_fails_is_told_and_counted(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}")));
+	turn_answer_as(&run, 0, "error", "{'code':'not_found','message':'no such file'}");
+	turn_gives(&run, 0, "fine");
+
+	assert_turn(&run, "sys.tool_call", ".1.0",
+		"{'is_error':true,'output':'Tool execution failed: no such file'}");
+	assert_turn(&run, "sys.tool_call", ".1.1", "{'is_error':false,'output':'fine'}");
+	assert_event(&run, 7, "{'errors_count':1}");
+}
+
+/* A tool that is an action: what it did and that it was called are one record. */
+static void an_action_answers_its_call(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "write_artifact", "{\\\"artifact_id\\\":\\\"x\\\"}")));
+	assert_int_equal(turn_acts(&run, 0, WRITE("'artifact_id':'x','content':'hello'")), 0);
+
+	const uint64_t height = height_of(fixture);
+	assert_turn(&run, "sys.turn", "", "{'turn':2,'status':'running'}");
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'is_error':false,'status':'done'}");
+	WFS_AUTO_RECORD struct wfs_record_parsed own = record_at(fixture, height - 5);
+	WFS_AUTO_RECORD struct wfs_record_parsed result = record_at(fixture, height - 4);
+	assert_int_equal(own.record.kind, WFS_RECORD_ACTION);
+	assert_string_equal(own.record.principal, "alice");
+	assert_non_null(json_object_get(own.body_json, "intent_id"));
+	assert_int_equal(result.record.cause, height - 5);
+}
+
+static void an_action_that_is_refused_is_told_to_the_model(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run,
+		WANTS(WANTS_ONE("a", "write_artifact", "{}") "," WANTS_ONE(
+			"b", "write_artifact", "{}")));
+	assert_int_equal(turn_acts(&run, 0, "{'action_type':'delete_artifact','artifact_id':'zz'}"),
+		-ENOENT);
+	assert_int_equal(
+		turn_acts(&run, 0, WRITE("'artifact_id':'genesis_x','content':'q'")), -EACCES);
+
+	assert_output(&run, ".1.0", "Tool execution failed: Artifact 'zz' not found");
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'is_error':true}");
+	assert_turn(&run, "sys.turn", "", "{'turn':2}");
+}
+
+static void an_intent_is_answered_once(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	WFS_AUTO_FREE char *intent = turn_waits_for(&run, 0);
+	const char *const unknown =
+		"sha256:0123456789012345678901234567890123456789012345678901234567890123";
+
+	turn_says(&run, SAYS("hi"));
+	const uint64_t height = height_of(*state);
+
+	assert_int_equal(turn_send_receipt(&run, intent, "ok", SAYS("again")), -ESTALE);
+	assert_int_equal(turn_send_receipt(&run, unknown, "ok", SAYS("again")), -ENOENT);
+	assert_int_equal(height_of(*state), height);
+}
+
+/* 23: half a character is never shown. */
+static void a_preview_ends_at_a_character(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	char output[601] = "";
+	char expected[201] = "";
+
+	for (size_t i = 0; i < 600; i += 2)
+		memcpy(output + i, "\xc3\xa9", 2);
+	memcpy(expected, output, 200);
+	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
+	turn_gives(&run, 0, output);
+
+	WFS_AUTO_JSON json_t *event = turn_event(&run, 4);
+	assert_string_equal(json_string_value(json_object_get(event, "output_preview")), expected);
+}
+
+/* 40: ten megabytes. */
+static void a_long_output_is_cut_at_a_character(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	const size_t size = 10 << 20;
+	WFS_AUTO_FREE char *output = malloc(size + 2);
+
+	assert_non_null(output);
+	output[0] = 'x';
+	for (size_t i = 1; i + 1 < size; i += 2)
+		memcpy(output + i, "\xc3\xa9", 2);
+	output[size - 1] = '\0';
+	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
+	turn_gives(&run, 0, output);
+
+	WFS_AUTO_JSON json_t *call = turn_document(&run, "sys.tool_call", ".1.0");
+	const char *const kept = json_string_value(json_object_get(call, "output"));
+	assert_non_null(strstr(kept, "\n[cut: the first 65535 of 10485759 bytes]"));
+	assert_true(strlen(kept) < WFS_TURN_OUTPUT_MAX + 100);
+	assert_int_equal(json_integer_value(json_object_get(call, "output_size")), size - 1);
+}
+
+/* 39: nothing is "". */
+static void an_output_may_be_empty(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
+	turn_gives(&run, 0, "");
+
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'output':'','is_error':false}");
+	assert_event(&run, 4, "{'output_preview':''}");
+}
+
+/* 41, 69: ids. */
+static void each_call_has_an_id_of_its_own(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run,
+		WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE(
+			"a", "look", "{}") ",{'name':'look'}"));
+	for (int i = 0; i < 3; i++)
+		turn_gives(&run, 0, "x");
+
+	WFS_AUTO_JSON json_t *first = turn_document(&run, "sys.tool_call", ".1.0");
+	WFS_AUTO_JSON json_t *second = turn_document(&run, "sys.tool_call", ".1.1");
+	WFS_AUTO_JSON json_t *third = turn_document(&run, "sys.tool_call", ".1.2");
+	assert_string_equal(json_string_value(json_object_get(first, "id")), "a");
+	assert_true(!json_equal(json_object_get(first, "id"), json_object_get(second, "id")));
+	assert_true(!json_equal(json_object_get(second, "id"), json_object_get(third, "id")));
+	assert_true(json_string_length(json_object_get(third, "id")) > 0);
+}
+
+/* 66, 67, 70: calls that are none. The run goes on. */
+static void a_malformed_call_is_told_to_the_model(void **state)
+{
+	static const char *const wrong[] = {"{bad", "null", "[1]", "1 2"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(wrong); i++) {
+		struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+		WFS_AUTO_JSON json_t *payload = json_of(WANTS(WANTS_ONE("a", "look", "{}")));
+		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+		print_message("%s\n", wrong[i]);
+		json_object_set_new(json_array_get(json_object_get(payload, "tool_calls"), 0),
+			"arguments", json_string(wrong[i]));
+		wfs_json_write(payload, &text);
+		WFS_AUTO_FREE char *intent = turn_waits_for(&run, 0);
+		WFS_AUTO_JSON json_t *receipt = json_pack("{s:s, s:s, s:O, s:s}", "adapter_id",
+			"test", "intent_id", intent, "payload", payload, "status", "ok");
+		struct wfs_request request = {
+			.kind = WFS_REQUEST_RECEIPT, .principal = "alice", .receipt = receipt};
+		assert_int_equal(wfs_world_call(run.fixture->world, &request), 0);
+
+		WFS_AUTO_JSON json_t *call = turn_document(&run, "sys.tool_call", ".1.0");
+		const char *const output = json_string_value(json_object_get(call, "output"));
+		assert_non_null(strstr(output, "no JSON object"));
+		assert_non_null(strstr(output, wrong[i]));
+		assert_string_equal(json_string_value(json_object_get(call, "arguments")), "{}");
+		assert_turn(&run, "sys.turn", "", "{'turn':2,'status':'running'}");
+	}
+}
+
+static void a_call_without_a_name_is_told_to_the_model(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS("{'id':'a'}," WANTS_ONE("b", "look", "{}")));
+	turn_gives(&run, 0, "x");
+
+	WFS_AUTO_JSON json_t *call = turn_document(&run, "sys.tool_call", ".1.0");
+	assert_non_null(
+		strstr(json_string_value(json_object_get(call, "output")), "no function name"));
+	assert_turn(&run, "sys.turn", "", "{'turn':2}");
+}
+
+/* 68, 74: arguments as they came. */
+static void arguments_are_kept_byte_for_byte(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run,
+		WANTS(WANTS_ONE("a", "look", "{ \\\"n\\\" : 1.0,  \\\"e\\\":1e2 }") "," WANTS_ONE(
+			"b", "look", "")));
+
+	assert_turn(&run, "sys.tool_call", ".1.0",
+		"{'arguments':'{ \\\"n\\\" : 1.0,  \\\"e\\\":1e2 }'}");
+	assert_turn(&run, "sys.tool_call", ".1.1", "{'arguments':'{}'}");
+}
+
+/* 25, 26, 28: a model that fails. */
+static void a_failure_of_the_model_ends_the_run(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
+	turn_gives(&run, 0, "x");
+	turn_answer_as(&run, 0, "error", "{'code':'http_503','message':'no room'}");
+
+	assert_ended(&run, "error");
+	assert_events(&run, "KernelStart " TOOL_TURN " ModelRequest KernelError KernelEnd");
+	assert_event(&run, 7,
+		"{'code':'http_503','message':'Model API call failed: no room',"
+		"'phase':'model_request','turn':2}");
+	assert_event(&run, 8, "{'termination_reason':'error','turn_count':2}");
+	assert_turn(&run, "sys.turn", "",
+		"{'error':{'code':'http_503','message':'Model API call failed: no room',"
+		"'phase':'model_request'}}");
+}
+
+static void other_ends_of_a_model_have_their_reasons(void **state)
+{
+	struct turn_run late = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run frozen = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+
+	turn_answer_as(&late, 0, "timeout", "{'code':'timeout','message':'60 s'}");
+	turn_answer_as(&frozen, 0, "error", "{'code':'quota_exceeded','message':'no tokens'}");
+
+	assert_ended(&late, "timeout");
+	assert_ended(&frozen, "quota_exceeded");
+}
+
+#define TOO_LONG "{'code':'context_length_exceeded','message':'too long'}"
+
+/* A history that the model cannot take is tried once more with less. */
+static void a_history_that_is_too_long_is_tried_once_more(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+
+	for (int i = 0; i < 2; i++) {
+		turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
+		turn_gives(&run, 0, "x");
+	}
+	turn_answer_as(&run, 0, "error", TOO_LONG);
+	assert_event(&run, 12, "{'messages_count':4,'retry':true,'turn':3,'type':'ModelRequest'}");
+	turn_answer_as(&run, 0, "error", TOO_LONG);
+
+	assert_ended(&run, "error");
+}
+
+static void a_history_that_cannot_be_shorter_is_an_error(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+
+	turn_answer_as(&run, 0, "error", TOO_LONG);
+
+	assert_ended(&run, "error");
+}
+
+/* 43: cancelled while tools run. */
+static void a_cancelled_run_ends_at_once(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run =
+		turn_begin(fixture, TURN_STEP("9", "{'max_concurrency':2}", TURN_ASK));
+	char cancel[256];
+
+	turn_says(&run,
+		WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}") "," WANTS_ONE(
+			"c", "look", "{}")));
+	WFS_AUTO_FREE char *intent = turn_waits_for(&run, 1);
+	snprintf(cancel, sizeof(cancel), "{'action_type':'cancel','turn_id':'%s'}", run.id);
+	assert_done(fixture, "tester", cancel);
+
+	assert_ended(&run, "cancelled");
+	assert_events(&run, "KernelStart ModelRequest ModelResponse ToolCall ToolCall KernelEnd");
+	assert_int_equal(turn_send_receipt(&run, intent, "ok", "{'output':'late'}"), -ESTALE);
+	assert_fails(fixture, "tester", cancel, WFS_E_CONFLICT, "has ended already");
+}
+
+/* 45, 48: two at once, results in call order, events as they come. */
+static void calls_are_made_at_once_up_to_a_limit(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{'max_concurrency':2}", TURN_ASK));
+
+	turn_says(&run,
+		WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}") "," WANTS_ONE(
+			"c", "look", "{}")));
+	WFS_AUTO_FREE char *third = turn_waits_for(&run, 2);
+	assert_null(third);
+	turn_gives(&run, 1, "of b");
+	turn_gives(&run, 1, "of c");
+	turn_gives(&run, 0, "of a");
+
+	assert_events(&run,
+		"KernelStart ModelRequest ModelResponse ToolCall ToolCall ToolResult "
+		"ToolCall ToolResult ToolResult TurnComplete ModelRequest");
+	assert_event(&run, 5, "{'call_id':'b'}");
+	assert_event(&run, 7, "{'call_id':'c'}");
+	assert_event(&run, 8, "{'call_id':'a'}");
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'output':'of a'}");
+	assert_turn(&run, "sys.tool_call", ".1.2", "{'output':'of c'}");
+}
+
+/* 46. */
+static void calls_are_made_one_by_one_when_nothing_is_said(void **state)
+{
+	static const char *const settings[] = {
+		"{}", "{'max_concurrency':1}", "{'max_concurrency':0}", "{'max_concurrency':-1}"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(settings); i++) {
+		char step[2048];
+
+		print_message("%s\n", settings[i]);
+		snprintf(step, sizeof(step), TURN_STEP("9", "%s", TURN_ASK), settings[i]);
+		struct turn_run run = turn_begin(*state, step);
+		turn_says(
+			&run, WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}")));
+		WFS_AUTO_FREE char *second = turn_waits_for(&run, 1);
+		assert_null(second);
+	}
+}
+
+/* --- approval --- */
+
+static void a_call_waits_until_it_is_approved(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
+	char action[512];
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}") "," WANTS_ONE("b", "noop", "{}")));
+	WFS_AUTO_FREE char *first = turn_waits_for(&run, 0);
+	snprintf(action, sizeof(action), "{'action_type':'ask','intent_id':'%s','policy':'p'}",
+		first);
+	assert_done(fixture, "alice", action);
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'status':'asked'}");
+	snprintf(action, sizeof(action),
+		"{'action_type':'approve','turn_id':'%s','call_id':'a','decision':'allow'}",
+		run.id);
+	assert_done(fixture, "tester", action);
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'status':'approved'}");
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.intent", first);
+	assert_non_null(strstr(text, "\"state\":\"approved\""));
+	assert_int_equal(turn_acts(&run, 0, "{'action_type':'noop'}"), 0);
+
+	WFS_AUTO_FREE char *second = turn_waits_for(&run, 0);
+	snprintf(action, sizeof(action), "{'action_type':'ask','intent_id':'%s','policy':'p'}",
+		second);
+	assert_done(fixture, "alice", action);
+	snprintf(action, sizeof(action),
+		"{'action_type':'approve','turn_id':'%s','call_id':'b','decision':'deny'}", run.id);
+	assert_done(fixture, "tester", action);
+	assert_output(&run, ".1.1", "Tool execution failed: 'tester' did not approve of the call");
+	assert_fails(fixture, "tester", action, WFS_E_NOT_FOUND, "no open call 'b'");
+	assert_turn(&run, "sys.turn", "", "{'turn':2}");
+}
+
+/* --- history --- */
+
+/* A run with @turns turns of two calls each behind it. */
+static struct turn_run run_with_turns(void **state, const char *step, int turns)
+{
+	struct turn_run run = turn_begin(*state, step);
+
+	for (int i = 0; i < turns; i++) {
+		turn_says(
+			&run, WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}")));
+		turn_gives(&run, 0, "x");
+		turn_gives(&run, 0, "y");
+	}
+	return run;
+}
+
+static int64_t requested(const struct turn_run *run, const char *member)
+{
+	int64_t found = -1;
+	json_t *event;
+
+	for (int64_t i = 0; (event = turn_event(run, i)) != NULL; i++) {
+		const char *const type = json_string_value(json_object_get(event, "type"));
+
+		if (strcmp(type, "ModelRequest") == 0)
+			found = json_integer_value(json_object_get(event, member));
+		json_decref(event);
+	}
+	return found;
+}
+
+/* 53 to 56, 62: groups are left out whole, pinned messages never. */
+static void old_groups_are_left_out_whole(void **state)
+{
+	struct turn_run run =
+		run_with_turns(state, TURN_STEP("20", "{'max_history_messages':9}", TURN_ASK), 4);
+
+	assert_int_equal(requested(&run, "messages_count"), 8); /* 2 + 3 + 3 of 14 */
+	assert_turn(&run, "sys.turn", "", "{'from':4,'pins':[0,1]}");
+	assert_turn(&run, "sys.message", ".2", "{'role':'assistant'}");
+}
+
+/* 58: no limit. 61: the newest group is sent whole, with a warning. */
+static void the_newest_group_is_always_sent(void **state)
+{
+	struct turn_run all =
+		run_with_turns(state, TURN_STEP("20", "{'max_history_messages':0}", TURN_ASK), 3);
+	struct turn_run few =
+		run_with_turns(state, TURN_STEP("20", "{'max_history_messages':2}", TURN_ASK), 3);
+
+	assert_int_equal(requested(&all, "messages_count"), 11);
+	assert_int_equal(requested(&few, "messages_count"), 5);
+	assert_turn(&few, "sys.turn", "", "{'from':4}");
+	WFS_AUTO_JSON json_t *event = turn_event(&few, 7);
+	assert_string_equal(json_string_value(json_object_get(event, "type")), "TurnComplete");
+	WFS_AUTO_JSON json_t *request = turn_event(&few, 8);
+	assert_non_null(json_object_get(request, "warning"));
+}
+
+/* 59, 60: which messages are pinned. */
+static void leading_system_messages_and_the_latest_user_message_are_pinned(void **state)
+{
+	struct turn_run run = run_with_turns(state,
+		TURN_STEP("20", "{'max_history_messages':7}",
+			"[{'content':'a','role':'system'},{'content':'b','role':'developer'},"
+			"{'content':'old','role':'user'},{'content':'c','role':'assistant'},"
+			"{'content':'new','role':'user'},{'content':'late','role':'system'}]"),
+		2);
+
+	assert_turn(&run, "sys.turn", "", "{'pins':[0,1,4],'from':7}");
+	assert_int_equal(requested(&run, "messages_count"), 6);
+}
+
+/* --- bounds --- */
+
+static void an_answer_with_too_many_calls_ends_the_run(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run most = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	WFS_AUTO_BUFFER struct wfs_buffer calls = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer answer = {0};
+
+	for (int i = 0; i < WFS_TURN_CALLS_MAX; i++)
+		wfs_buffer_append_text(&calls, i > 0 ? ",{'name':'zzz'}" : "{'name':'zzz'}");
+	wfs_buffer_printf(&answer, WANTS("%s"), wfs_buffer_text(&calls));
+	turn_says(&most, wfs_buffer_text(&answer));
+	wfs_buffer_reset(&answer);
+	wfs_buffer_printf(&answer, WANTS("%s,{'name':'zzz'}"), wfs_buffer_text(&calls));
+	turn_says(&run, wfs_buffer_text(&answer));
+
+	assert_ended(&run, "error");
+	assert_turn(&most, "sys.turn", "", "{'turn':2,'status':'running'}");
+}
+
+static void a_step_is_checked(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_fails(fixture, "tester", "{'action_type':'step','agent':'alice'}",
+		WFS_E_MISSING_ARGUMENT, "max_turns");
+	assert_fails(fixture, "tester", TURN_STEP("10001", "{}", TURN_ASK), WFS_E_INVALID_ARGUMENT,
+		"max_turns");
+	assert_fails(fixture, "tester", TURN_STEP("1", "{}", "[{'content':'x'}]"),
+		WFS_E_MISSING_ARGUMENT, "role");
+	assert_fails(fixture, "tester", "{'action_type':'cancel','turn_id':'alice.1'}",
+		WFS_E_NOT_FOUND, "Turn 'alice.1' not found");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_answer_without_calls_ends_the_run),
+		TEST(a_call_is_made_and_told_to_the_model),
+		TEST(a_run_has_its_turns_and_no_more),
+		TEST(no_turns_are_no_requests),
+		TEST(text_beside_calls_is_kept),
+		TEST(the_last_call_of_a_cut_answer_is_not_made),
+		TEST(why_an_answer_ended_is_why_the_run_ended),
+		TEST(usage_is_summed),
+		TEST(submit_result_ends_the_run),
+		TEST(submit_result_without_one_is_an_error_that_the_model_is_told),
+		TEST(runs_do_not_mix),
+		TEST(an_unknown_tool_is_told_to_the_model),
+		TEST(a_tool_that_is_not_offered_is_not_run),
+		TEST(a_tool_that_fails_is_told_and_counted),
+		TEST(an_action_answers_its_call),
+		TEST(an_action_that_is_refused_is_told_to_the_model),
+		TEST(an_intent_is_answered_once),
+		TEST(a_preview_ends_at_a_character),
+		TEST(a_long_output_is_cut_at_a_character),
+		TEST(an_output_may_be_empty),
+		TEST(each_call_has_an_id_of_its_own),
+		TEST(a_malformed_call_is_told_to_the_model),
+		TEST(a_call_without_a_name_is_told_to_the_model),
+		TEST(arguments_are_kept_byte_for_byte),
+		TEST(a_failure_of_the_model_ends_the_run),
+		TEST(other_ends_of_a_model_have_their_reasons),
+		TEST(a_history_that_is_too_long_is_tried_once_more),
+		TEST(a_history_that_cannot_be_shorter_is_an_error),
+		TEST(a_cancelled_run_ends_at_once),
+		TEST(calls_are_made_at_once_up_to_a_limit),
+		TEST(calls_are_made_one_by_one_when_nothing_is_said),
+		TEST(a_call_waits_until_it_is_approved),
+		TEST(old_groups_are_left_out_whole),
+		TEST(the_newest_group_is_always_sent),
+		TEST(leading_system_messages_and_the_latest_user_message_are_pinned),
+		TEST(an_answer_with_too_many_calls_ends_the_run),
+		TEST(a_step_is_checked),
+	};
+
+	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
+}
