@@ -39,29 +39,13 @@ int query_set(struct query_run *run, const char *name, json_t *value)
 int query_version_state(
 	struct query_run *run, const struct wfs_version *version, json_t **ret_state)
 {
-	WFS_AUTO_CONTENT struct wfs_content content = {0};
-	int r = wfs_view_content(run->view, version, WFS_RANGE_ALL, &content, run->error);
-
-	if (!r)
-		r = wfs_json_parse(content.bytes.data, content.bytes.size, ret_state, run->error);
-	/* A cell that is not JSON (of a world that was restored from anything) is our trouble. */
-	if (r == -EINVAL)
-		return wfs_error_set(run->error, WFS_E_INTERNAL_ERROR,
-			"a cell of a built-in reducer is not a document");
-	return wfs_trace(r);
+	return wfs_trace(wfs_view_version_document(run->view, version, ret_state, run->error));
 }
 
 int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const char *key,
 	json_t **ret_state)
 {
-	struct wfs_reducer found;
-	struct wfs_version version;
-	int r = wfs_view_builtin(run->view, reducer, &found);
-
-	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
-	r = wfs_view_cell(run->view, found.reducer_id, wfs_bytes_text(key), &version);
-	return r ? r : query_version_state(run, &version, ret_state);
+	return wfs_view_document(run->view, reducer, key, ret_state, run->error);
 }
 
 int query_principal(struct query_run *run, const char *id, json_t **ret_ledger)

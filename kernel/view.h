@@ -158,6 +158,14 @@ int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct w
 int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
+/** wfs_view_version_document() - the JSON of a version of a built-in reducer's cell; caller owns it. */
+int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,
+	json_t **ret_document, struct wfs_error *error);
+
+/** wfs_view_document() - the same of the live cell of this key. Return: 0, -ENOENT, … */
+int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
+	json_t **ret_document, struct wfs_error *error);
+
 /** wfs_view_manifest() - the version that is the manifest document in force. */
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
 
