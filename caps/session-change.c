@@ -167,7 +167,7 @@ int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_
 /* --- grants and principals --- */
 
 /* @action becomes the request's action; it is not one yet. */
-static int act(const struct wfs_session *session, const char *type, json_t *action,
+int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request)
 {
 	request->kind = WFS_REQUEST_ACTION;
@@ -200,8 +200,9 @@ static int unknown_action(const json_t *action, struct wfs_error *error)
 		"Unknown action_type '%.60s'. Valid types: %s", type, wfs_buffer_text(&types));
 }
 
-int wfs_session_act(
-	const struct wfs_session *session, const json_t *action, struct wfs_request *request)
+/* @call: the tool call that it is, or NULL */
+static int act_as(const struct wfs_session *session, const json_t *action,
+	struct wfs_session_call *call, struct wfs_request *request)
 {
 	const enum wfs_effect effect = wfs_action_effect(action);
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
@@ -215,16 +216,32 @@ int wfs_session_act(
 	if (r)
 		return r;
 	question.artifact = wfs_action_artifact(action);
+	question.approved = call && call->approved;
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	request->principal = wfs_session_principal(session);
 	if (verdict.code != WFS_OK) {
 		(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
+		if (call && verdict.asks)
+			return session_ask(session, call, &verdict, request);
 		return refuse(session, &question, &verdict, request);
 	}
 	charge(request, &verdict);
 	request->kind = WFS_REQUEST_ACTION;
 	request->action = action;
+	request->intent_id = call ? call->intent_id : NULL;
 	return wfs_world_submit(wfs_session_world(session), request);
+}
+
+int wfs_session_act(
+	const struct wfs_session *session, const json_t *action, struct wfs_request *request)
+{
+	return act_as(session, action, NULL, request);
+}
+
+int wfs_session_act_called(const struct wfs_session *session, const json_t *action,
+	struct wfs_session_call *call, struct wfs_request *request)
+{
+	return act_as(session, action, call, request);
 }
 
 int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct wfs_request *request)
@@ -255,7 +272,7 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 		return r;
 	if (!from)
 		charge(request, &verdict);
-	return act(session, "grant", grant, request);
+	return session_act(session, "grant", grant, request);
 }
 
 int wfs_session_revoke(
@@ -275,7 +292,7 @@ int wfs_session_revoke(
 		return refuse(session, &question, &verdict, request);
 	if (!r)
 		charge(request, &verdict);
-	return act(session, "revoke", revocation, request);
+	return session_act(session, "revoke", revocation, request);
 }
 
 int wfs_session_add_principal(
@@ -285,7 +302,7 @@ int wfs_session_add_principal(
 
 	if (r)
 		return r == WFS_SESSION_REFUSED ? 0 : r;
-	return act(session, "principal", principal, request);
+	return session_act(session, "principal", principal, request);
 }
 
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,

@@ -30,6 +30,14 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 	const struct wfs_question *question, const struct wfs_verdict *verdict,
 	struct wfs_error *error);
 
+/** session_act() - @action becomes the request's action, of this type. */
+int session_act(const struct wfs_session *session, const char *type, json_t *action,
+	struct wfs_request *request);
+
+/** session_ask() - the call waits until somebody approves of it. @verdict: that asks for that */
+int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
+	const struct wfs_verdict *verdict, struct wfs_request *request);
+
 /** session_look() - the filter of this moment; caller ends it. Return: 0, or -ENOMEM. */
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight);
 

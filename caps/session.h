@@ -287,6 +287,39 @@ int wfs_session_admit(
 int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
 
+/* A tool call of a run. Plain value. */
+struct wfs_session_call {
+	const char *intent_id; /* kept until the answer */
+	bool approved;         /* somebody has approved of it */
+	json_t *ask;           /* the session's own; released by wfs_session_call_done() */
+};
+void wfs_session_call_done(struct wfs_session_call *call);
+
+/**
+ * wfs_session_act_called() - take the action that is a tool call of one of the principal's runs
+ * When the policy asks for an approval that it has not, what is taken is that it waits: then
+ * call->ask is set.
+ * @call: kept until the answer
+ * Return: as wfs_session_act.
+ */
+int wfs_session_act_called(const struct wfs_session *session, const json_t *action,
+	struct wfs_session_call *call, struct wfs_request *request);
+
+/** wfs_session_receipt() - tell what the world's driver was asked for, for the principal of a run. No
+ *  right is needed for what was asked already. @charge: the grant that pays, "" for none */
+int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
+	const char *charge, struct wfs_request *request);
+
+/**
+ * wfs_session_generate() - may the principal have a model answer?
+ * Who has used up its tokens may not.
+ * @ret_charge: the grant whose budget pays, "" for none
+ * @request: of no kind yet, its `done` set: a refusal is recorded
+ * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
+ */
+int wfs_session_generate(const struct wfs_session *session,
+	char ret_charge[static WFS_GRANT_NAME_MAX + 1], struct wfs_request *request);
+
 /*
  * The objects that these are given become the requests' actions. They stay the caller's, and must
  * live until `done` is called; request->answer then is {name}, {removed} or {id}.
@@ -307,6 +340,18 @@ int wfs_session_revoke(
 /** wfs_session_add_principal() - make the principal {id}, who holds nothing. */
 int wfs_session_add_principal(
 	const struct wfs_session *session, json_t *principal, struct wfs_request *request);
+
+/** wfs_session_step() - begin a run. @step: {agent, max_turns, messages, setup}, see kernel/turn/turn.h.
+ *  The answer is {run_id}. */
+int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
+
+/** wfs_session_cancel() - end the run {turn_id}. */
+int wfs_session_cancel(
+	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
+
+/** wfs_session_approve() - {turn_id, call_id, decision} */
+int wfs_session_approve(
+	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
 
 /**
  * wfs_session_apply() - bring a manifest into force, or tell what that would change

@@ -452,30 +452,47 @@ static bool is_spent(const json_t *budget, const json_t *used, const char *what)
 		json_integer_value(json_object_get(used, what)) >= json_integer_value(limit);
 }
 
-static int count_call(struct wfs_fold *fold, const char *name, size_t cell_index, json_t *grant,
-	struct wfs_error *error)
+/* Adds to what is used of a grant that has a budget. */
+static int add_used(struct wfs_fold *fold, size_t cell_index, json_t *grant, int64_t calls,
+	int64_t tokens, struct wfs_error *error)
 {
-	const json_t *budget = json_object_get(grant, "budget");
-	json_t *used = json_object_get(grant, "used");
-	int r = 0;
+	const json_t *const before = json_object_get(grant, "used");
+	int64_t all_calls = json_integer_value(json_object_get(before, "calls"));
+	int64_t all_tokens = json_integer_value(json_object_get(before, "tokens"));
 
-	if (!budget)
+	if (!json_object_get(grant, "budget"))
 		return 0;
-	if (is_spent(budget, used, "calls") || is_spent(budget, used, "tokens"))
-		return wfs_error_set(
-			error, WFS_E_QUOTA_EXCEEDED, "the budget of grant '%s' is spent", name);
-	if (!used) {
-		used = json_pack("{s:i, s:i}", "calls", 0, "tokens", 0);
-		r = json_object_set_new(grant, "used", used);
-	}
-	if (r < 0 ||
-		json_integer_set(json_object_get(used, "calls"),
-			json_integer_value(json_object_get(used, "calls")) + 1) < 0)
+	if (__builtin_add_overflow(all_calls, calls, &all_calls) ||
+		__builtin_add_overflow(all_tokens, tokens, &all_tokens))
+		return 0; /* it is spent for good */
+	if (json_object_set_new(grant, "used",
+		    json_pack("{s:I, s:I}", "calls", (json_int_t)all_calls, "tokens",
+			    (json_int_t)all_tokens)) < 0)
 		return fold_no_memory(error);
 	return wfs_trace(fold_set_document(fold, cell_index, grant, error));
 }
 
-int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error)
+static int check_budget(const char *name, const json_t *grant, struct wfs_error *error)
+{
+	const json_t *const budget = json_object_get(grant, "budget");
+	const json_t *const used = json_object_get(grant, "used");
+
+	if (!is_spent(budget, used, "calls") && !is_spent(budget, used, "tokens"))
+		return 0;
+	return wfs_error_set(
+		error, WFS_E_QUOTA_EXCEEDED, "the budget of grant '%s' is spent", name);
+}
+
+/* One charge to a grant and to all that it was passed on from. @spent: it is done already: no budget can
+ * refuse it any more, and a grant may be gone */
+struct charge {
+	int64_t calls;
+	int64_t tokens;
+	bool spent;
+};
+
+static int fold_charge(struct wfs_fold *fold, const char *name, const struct charge *charge,
+	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *grant = NULL;
 
@@ -486,10 +503,14 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
 
 		if (r)
 			return wfs_trace(r);
+		if (!above && charge->spent)
+			return 0;
 		if (!above)
 			return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 				"grant '%s', which covered this, is no more", name);
-		r = count_call(fold, name, cell_index, above, error);
+		r = charge->spent ? 0 : check_budget(name, above, error);
+		if (!r)
+			r = add_used(fold, cell_index, above, charge->calls, charge->tokens, error);
 		json_decref(grant); /* `name` may be its */
 		grant = above;
 		if (r)
@@ -497,4 +518,19 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
 		name = json_string_value(json_object_get(grant, "from"));
 	}
 	return 0;
+}
+
+int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error)
+{
+	const struct charge call = {.calls = 1};
+
+	return wfs_trace(fold_charge(fold, name, &call, error));
+}
+
+int grants_fold_spent(
+	struct wfs_fold *fold, const char *name, int64_t tokens, struct wfs_error *error)
+{
+	const struct charge answer = {.calls = 1, .tokens = tokens, .spent = true};
+
+	return wfs_trace(fold_charge(fold, name, &answer, error));
 }

@@ -42,6 +42,11 @@ int grants_fold_action(
  */
 int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error);
 
+/** grants_fold_spent() - count one call that is over, and its tokens, in the same grants; it cannot be
+ *  refused any more. */
+int grants_fold_spent(
+	struct wfs_fold *fold, const char *name, int64_t tokens, struct wfs_error *error);
+
 /** grants_fold_declared() - cells for the principals and grants of the manifest. */
 int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);
 

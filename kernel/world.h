@@ -211,6 +211,8 @@ struct wfs_commit {
 struct wfs_observer {
 	/* On the publisher thread, after the commit is durable and before anybody is answered. */
 	void (*committed)(struct wfs_observer *observer, const struct wfs_commit *commit);
+	/* The same, when all observers have been told that; may be NULL. */
+	void (*told)(struct wfs_observer *observer, const struct wfs_commit *commit);
 	struct wfs_observer *next; /* private; lock: the world's */
 };
 

@@ -46,9 +46,15 @@ static int check_receipt(struct wfs_request *request)
 {
 	int r = wfs_turn_check_receipt(request->receipt, &request->error);
 
-	if (!r)
-		wfs_json_write(request->receipt, &request->body);
-	return wfs_trace(r);
+	WFS_AUTO_JSON json_t *body = r ? NULL : wfs_json_copy(request->receipt);
+	if (r)
+		return wfs_trace(r);
+	if (!body ||
+		(*request->charge &&
+			json_object_set_new(body, "grant", json_string(request->charge)) < 0))
+		return wfs_error_from_errno(&request->error, -ENOMEM, "queue a request");
+	wfs_json_write(body, &request->body);
+	return 0;
 }
 
 /* Its body is written when it is known which one it comes behind. */

@@ -375,6 +375,9 @@ static void notify(struct wfs_writer *writer, const struct wfs_commit *done)
 
 	for (struct wfs_observer *observer = writer->observers; observer; observer = observer->next)
 		observer->committed(observer, done);
+	for (struct wfs_observer *observer = writer->observers; observer; observer = observer->next)
+		if (observer->told)
+			observer->told(observer, done);
 }
 
 static void answer(struct wfs_writer *writer, struct writer_batch *batch)

@@ -238,10 +238,50 @@ static int check_id(struct act *act, const char *id, struct wfs_error *error)
 	if (wfs_id_reserved(id) || artifact_is_rule(id))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'artifact_id': '%s' is a word of the kernel's own", id);
-	int r = fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, id, error);
+	return 0;
+}
+
+/* --- agents --- */
+
+static bool is_agent(const char *type)
+{
+	return type && strcmp(type, WFS_ARTIFACT_TYPE_AGENT) == 0;
+}
+
+/* A new artifact is not called like a principal; but an agent is one, and may be made for one that there
+ * is, by itself or the operator. */
+static int check_new_id(struct act *act, const char *id, struct wfs_error *error)
+{
+	const bool may = is_agent(act->params.action_write_artifact.type) &&
+		(strcmp(act->actor, WFS_PRINCIPAL_OPERATOR) == 0 || strcmp(act->actor, id) == 0);
+	int r = may ? 0 : fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, id, error);
+
 	return r > 0 ? wfs_error_set(error, WFS_E_ALREADY_EXISTS,
 			       "'artifact_id': '%s' is a principal", id)
 		     : wfs_trace(r);
+}
+
+/* An agent acts as itself: it is a principal of its own id, who can be granted something. */
+static int make_principal(struct act *act, const char *id, struct wfs_error *error)
+{
+	int r = fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, id, error);
+	size_t cell;
+
+	if (r)
+		return r > 0 ? 0 : wfs_trace(r);
+	if (fold_live_count(act->fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
+		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+			"the world has %d principals, which is the most that there may be",
+			WFS_PRINCIPALS_MAX);
+	WFS_AUTO_JSON json_t *document =
+		json_pack("{s:s, s:s}", "created_by", act->actor, "id", id);
+	if (!document)
+		return fold_no_memory(error);
+	r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_PRINCIPAL),
+		wfs_bytes_text(id), &cell, error);
+	if (!r)
+		r = fold_set_document(act->fold, cell, document, error);
+	return wfs_trace(r ? r : account_add(act->fold, id, 0, error));
 }
 
 static int make(
@@ -281,8 +321,10 @@ static int get_or_make(struct act *act, const char *id, struct artifact *ret_art
 	int r = artifact_get(act->fold, id, ret_artifact, &reason);
 
 	*ret_made = reason.code == WFS_E_NOT_FOUND;
-	if (*ret_made)
-		return wfs_trace(make(act, id, ret_artifact, error));
+	if (*ret_made) {
+		r = check_new_id(act, id, error);
+		return wfs_trace(r ? r : make(act, id, ret_artifact, error));
+	}
 	if (r) {
 		*error = reason;
 		return wfs_trace(r);
@@ -368,6 +410,8 @@ int act_action_write_artifact(struct act *act, struct wfs_error *error)
 		r = fold_no_memory(error);
 	if (!r)
 		r = artifact_put(act->fold, &artifact, error);
+	if (!r && is_agent(json_string_value(json_object_get(artifact.document, "type"))))
+		r = make_principal(act, id, error);
 	if (r)
 		return wfs_trace(r);
 	const int64_t size = artifact_number(&artifact, "content_size") +

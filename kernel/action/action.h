@@ -26,7 +26,8 @@
 #include "kernel/fold.h"
 #include "kernel/manifest/effect.h"
 
-#define WFS_MINT_ADAPTER "kernel.mint" /* adapter_id of the receipts of mint.score */
+#define WFS_ARTIFACT_TYPE_AGENT "agent" /* of artifacts that are principals, and take turns */
+#define WFS_MINT_ADAPTER "kernel.mint"  /* adapter_id of the receipts of mint.score */
 
 struct action_programs;
 

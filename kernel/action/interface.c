@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an artifact says of its methods: {description?, methods: [{name, description?, input?}],
- * tests?}, where `input` is a schema of the list of arguments. Without methods everything fits.
+ * tests?}, where `input` is a schema of the list of arguments; or, when its type is object, of the only
+ * one. Without methods everything fits.
  */
 #include "kernel/action/invoke.h"
 
@@ -89,6 +90,22 @@ static const json_t *find_method(const json_t *methods, const char *name)
 	return NULL;
 }
 
+/* Does it describe the only argument, and not the list? */
+static bool is_object_schema(const json_t *input)
+{
+	const char *const type = json_string_value(json_object_get(input, "type"));
+
+	return type && strcmp(type, "object") == 0;
+}
+
+static int check_one(const struct wfs_schema *schema, const json_t *args, struct wfs_error *reason)
+{
+	if (json_array_size(args) != 1)
+		return wfs_error_set(reason, WFS_E_INVALID_ARGUMENT,
+			"expected one argument, an object, got %zu", json_array_size(args));
+	return wfs_schema_check(schema, json_array_get(args, 0), reason);
+}
+
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
 	struct wfs_error *error)
 {
@@ -106,7 +123,9 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 	if (!input)
 		return 0;
 	int r = make_schema(input, &schema, &reason);
-	if (!r)
+	if (!r && is_object_schema(input))
+		r = check_one(schema, args, &reason);
+	else if (!r)
 		r = wfs_schema_check(schema, args, &reason);
 	if (r == -ENOMEM)
 		return fold_no_memory(error);

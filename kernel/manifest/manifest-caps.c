@@ -164,9 +164,10 @@ static void read_rule(const struct manifest_reader *reader, struct wfs_place pla
 	if (when)
 		read_when(reader, wfs_place_at("%s/when", place.text), when, rule);
 	rule->allow = text && strcmp(text, "allow") == 0;
-	if (decision && !rule->allow && (!text || strcmp(text, "deny") != 0))
+	rule->ask = text && strcmp(text, "ask") == 0;
+	if (decision && !rule->allow && !rule->ask && (!text || strcmp(text, "deny") != 0))
 		manifest_expected(reader, wfs_place_at("%s/decision", place.text),
-			"\"allow\" or \"deny\"", decision);
+			"\"allow\", \"ask\" or \"deny\"", decision);
 }
 
 /* Checks the rules of policy @index. @ret_rules: caller frees. */

@@ -72,6 +72,7 @@ struct wfs_cap_definition {
 struct wfs_policy_rule {
 	const char *effect, *cap, *principal, *origin, *reducer, *artifact;
 	bool allow;
+	bool ask; /* a tool call of a run has to wait for an approval, anything else is denied */
 };
 
 struct wfs_manifest;

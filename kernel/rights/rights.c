@@ -314,7 +314,8 @@ static bool policy_allows(const struct wfs_rights *rights, const struct wfs_ques
 		if (!rule_fits(rights, &rules[i], question, cap))
 			continue;
 		verdict->rule_index = i;
-		return rules[i].allow;
+		verdict->asks = rules[i].ask;
+		return rules[i].allow || (rules[i].ask && question->approved);
 	}
 	return false;
 }
@@ -473,6 +474,11 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 			return wfs_error_set(error, WFS_E_POLICY_DENIED,
 				"no rule of the policy '%s' allows %s to '%s'", verdict->policy,
 				kind, rights->principal);
+		if (verdict->asks)
+			return wfs_error_set(error, WFS_E_POLICY_DENIED,
+				"rule %zu of the policy '%s' lets '%s' do %s only in a tool call "
+				"that somebody approves of",
+				verdict->rule_index, verdict->policy, rights->principal, kind);
 		return wfs_error_set(error, WFS_E_POLICY_DENIED,
 			"rule %zu of the policy '%s' denies %s to '%s'", verdict->rule_index,
 			verdict->policy, kind, rights->principal);

@@ -34,6 +34,7 @@ struct wfs_question {
 	int64_t now_ns;
 	/* Could it be allowed for some reducer or artifact? Those below are not looked at. */
 	bool of_any;
+	bool approved;        /* somebody has approved of it: rules that ask for that allow it */
 	const char *reducer;  /* that it is about; NULL: about none */
 	const char *artifact; /* the same */
 };
@@ -46,6 +47,7 @@ struct wfs_verdict {
 	bool charged;       /* the grant, or one that it was passed on from, has a budget */
 	const char *policy; /* that denies; NULL: it was not asked */
 	size_t rule_index;  /* of it; SIZE_MAX: no rule matched */
+	bool asks;          /* policy_denied by a rule that allows it once somebody has approved */
 };
 
 struct wfs_rights;

@@ -2,6 +2,7 @@
 /* Answers to the intents of runs: receipts, and actions that were tool calls. */
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
+#include "kernel/grants.h"
 #include "kernel/turn/turn-impl.h"
 
 static const char *text_of(const json_t *object, const char *member)
@@ -100,8 +101,24 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 		"model_request", code, wfs_buffer_text(&message), error));
 }
 
+/* The grant that has paid, whatever has become of its budget meanwhile. */
+static int charge(struct turn *turn, const json_t *receipt, struct wfs_error *error)
+{
+	const struct wfs_fold_input *const input = &turn->fold->input;
+	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
+	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
+
+	return input->charge && !input->charged
+		? grants_fold_spent(turn->fold, input->charge, tokens > 0 ? tokens : 0, error)
+		: 0;
+}
+
 static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_error *error)
 {
+	int r = charge(turn, receipt, error);
+
+	if (r)
+		return wfs_trace(r);
 	if (strcmp(text_of(receipt, "status"), "ok") != 0)
 		return wfs_trace(fold_failure(turn, receipt, error));
 	return wfs_trace(turn_answer(turn, json_object_get(receipt, "payload"), error));

@@ -234,7 +234,7 @@ static void wrong_rules_are_refused(void **state)
 		"its end, got string \"a*b\"\n"
 		"/policies/0/rules/1/when/cap: expected text of 1 to 255 bytes, with no * but at "
 		"its end, got string \"\"\n"
-		"/policies/0/rules/1/decision: expected \"allow\" or \"deny\", got string "
+		"/policies/0/rules/1/decision: expected \"allow\", \"ask\" or \"deny\", got string "
 		"\"maybe\"\n"
 		"/policies/0/rules/2/when: missing\n"
 		"/policies/0/rules/2/decision: missing\n"
