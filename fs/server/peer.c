@@ -9,7 +9,7 @@
 #include "caps/session.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/file.h"
-#include "kernel/base/json.h"
+#include "kernel/base/host-file.h"
 
 struct wfs_peers {
 	json_t *uids; /* uid in decimal: principal; owned, may be NULL */
@@ -43,42 +43,13 @@ static int check_uids(const json_t *uids, struct wfs_error *error)
 	return 0;
 }
 
-/* Return: 0 (with no text when there is no file), -EFBIG, or another -errno. */
-static int read_host(const char *directory, struct wfs_buffer *text, struct wfs_error *error)
-{
-	char path[PATH_MAX];
-	ssize_t size;
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/host.json", directory) >= sizeof(path))
-		return wfs_error_from_errno(error, -ENAMETOOLONG, "open host.json");
-	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : wfs_error_from_errno(error, -errno, "open '%s'", path);
-	do {
-		if (wfs_buffer_reserve(text, 4096))
-			return wfs_error_from_errno(error, -ENOMEM, "read '%s'", path);
-		size = read(fd, text->data + text->size, 4096);
-		text->size += size > 0 ? (size_t)size : 0;
-	} while (size > 0 && text->size <= WFS_PEERS_FILE_MAX);
-	if (size < 0)
-		return wfs_error_from_errno(error, -errno, "read '%s'", path);
-	if (text->size > WFS_PEERS_FILE_MAX)
-		return wfs_error_set(error, WFS_E_TOO_LARGE, "host.json has more than 1 MiB");
-	return 0;
-}
-
 static int read_uids(const char *directory, json_t **ret_uids, struct wfs_error *error)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *host = NULL;
-	struct wfs_error reason = {.code = WFS_OK};
-	int r = read_host(directory, &text, error);
+	int r = wfs_host_file_read(directory, &host, error);
 
-	if (r || text.size == 0)
+	if (r || !json_object_get(host, "uids"))
 		return r;
-	r = wfs_json_parse_bounded(text.data, text.size, &host, &reason);
-	if (r)
-		return wfs_error_set(error, reason.code, "host.json: %s", reason.message);
 	r = check_uids(json_object_get(host, "uids"), error);
 	if (!r)
 		*ret_uids = json_incref(json_object_get(host, "uids"));

@@ -15,8 +15,6 @@
 
 struct wfs_peers;
 
-enum { WFS_PEERS_FILE_MAX = 1 << 20 }; /* bytes of host.json */
-
 /**
  * wfs_peers_new() - read host.json in @directory, if there is one
  * Return: 0, -EINVAL (invalid_json, invalid_argument: says where), -EFBIG, or another -errno.

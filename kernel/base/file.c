@@ -34,3 +34,19 @@ int wfs_file_copy(int from, int to)
 			return -errno;
 	}
 }
+
+int wfs_file_read(int fd, size_t size_max, struct wfs_buffer *buffer)
+{
+	const size_t before = buffer->size;
+	ssize_t size;
+
+	do {
+		if (wfs_buffer_reserve(buffer, 4096))
+			return -ENOMEM;
+		size = read(fd, buffer->data + buffer->size, 4096);
+		buffer->size += size > 0 ? (size_t)size : 0;
+	} while (size > 0 && buffer->size - before <= size_max);
+	if (size < 0)
+		return -errno;
+	return buffer->size - before > size_max ? -EFBIG : 0;
+}

@@ -15,6 +15,7 @@
 	X(MOUNT, "mount")   \
 	X(CTL, "ctl")       \
 	X(SOCKET, "socket") \
+	X(AGENTS, "agents") \
 	X(COMMAND, "command")
 
 enum wfs_log_area {

@@ -90,13 +90,13 @@ static void what_is_wrong_in_host_json_is_told(void **state)
 static void a_large_host_json_is_refused(void **state)
 {
 	const struct placed *const placed = *state;
-	WFS_AUTO_FREE char *text = malloc(WFS_PEERS_FILE_MAX + 2);
+	WFS_AUTO_FREE char *text = malloc(WFS_HOST_FILE_MAX + 2);
 	struct wfs_error error = {.code = WFS_OK};
 	struct wfs_peers *peers = NULL;
 
 	assert_non_null(text);
-	memset(text, ' ', WFS_PEERS_FILE_MAX + 1);
-	text[WFS_PEERS_FILE_MAX + 1] = '\0';
+	memset(text, ' ', WFS_HOST_FILE_MAX + 1);
+	text[WFS_HOST_FILE_MAX + 1] = '\0';
 	put_file(placed->directory, "host.json", text);
 
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, &error), -EFBIG);

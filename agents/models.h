@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The models of a host: `models` in the world's host.json, which is no part of the world. Keys are
+ * never there: an entry names the environment variable that has one.
+ * Source: spec 1, "World directory"; spec 5, "Settled".
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/base/error.h"
+
+/**
+ * wfs_models_find() - the entry of a model, read anew
+ * @directory: of the world
+ * @ret_entry: caller owns it
+ * Return: 0, -ENOENT (not_found: names those there are), -EINVAL, -EIO, -ENOMEM.
+ */
+int wfs_models_find(
+	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);

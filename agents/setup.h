@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run is made from: the content of an artifact of type agent, and what is asked of it. Everything
+ * that can be wrong with it is found here, before there is a run.
+ *
+ *     {model?, system_prompt?, prompt?, tools?[], max_turns?, max_history_messages?, max_concurrency?,
+ *      max_tokens?, temperature?, tool_choice?, constraint?, extra_body?, tool_timeout_ms?,
+ *      run_timeout_ms?}
+ *
+ * Source: spec 5, "Settled"; spec 7, "Agent artifact".
+ * Thread: any.
+ */
+#pragma once
+
+#include "caps/session.h"
+#include "kernel/drive.h"
+
+#define WFS_AGENT_MODEL "default" /* that is asked when an agent names none */
+
+/**
+ * agents_setup_make() - the action that begins a run
+ * @params: of agent.step
+ * @ret_step: for wfs_session_step(); caller owns it
+ * Return: 0, -ENOENT (not_found: no such agent, tool or model; deleted), -EINVAL (invalid_type: the
+ *         artifact is no agent; …), …
+ */
+int agents_setup_make(struct wfs_world *world, const struct wfs_helpers *helpers,
+	const json_t *params, json_t **ret_step, struct wfs_error *error);

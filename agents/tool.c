@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tools are, and what a call of one is. */
+#include "agents/tool.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "kernel/base/json.h"
+#include "kernel/schema/schema.h"
+
+enum { TOOL_NAME_MAX = 64 }; /* bytes; of models' servers */
+
+#define RESULT_NAME "submit_result"
+#define RESULT_DESCRIPTION "End the run, with its result."
+#define RESULT_PARAMETERS                                                                    \
+	"{\"additionalProperties\":false,\"properties\":{\"result\":{\"description\":\"The " \
+	"result, any JSON value.\"}},\"required\":[\"result\"],\"type\":\"object\"}"
+
+static const char *text_of(const json_t *object, const char *member)
+{
+	const char *const text = json_string_value(json_object_get(object, member));
+
+	return text ? text : "";
+}
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "make the tools of an agent");
+}
+
+static bool is_kind(const json_t *tool, const char *kind)
+{
+	return strcmp(text_of(tool, "kind"), kind) == 0;
+}
+
+static json_t *find(const json_t *tools, const char *name)
+{
+	size_t i;
+	json_t *tool;
+
+	json_array_foreach(
+		tools, i, tool) if (strcmp(text_of(tool, "name"), name) == 0) return tool;
+	return NULL;
+}
+
+/* --- artifacts as tools --- */
+
+/* Servers take fewer characters in names than ids have. */
+static void name_of(const char *id, char ret_name[static TOOL_NAME_MAX + 1])
+{
+	size_t size = 0;
+
+	for (; id[size] && size < TOOL_NAME_MAX; size++)
+		ret_name[size] =
+			(char)(isalnum((unsigned char)id[size]) || id[size] == '-' ? id[size]
+										   : '_');
+	ret_name[size] = '\0';
+}
+
+/* What describes an object is the only argument; a list of arguments becomes `args`. */
+static json_t *parameters_of(json_t *input, bool object)
+{
+	if (object)
+		return json_incref(input);
+	return json_pack("{s:b, s:{s:o}, s:[s], s:s}", "additionalProperties", 0, "properties",
+		"args", input ? json_incref(input) : json_pack("{s:s}", "type", "array"),
+		"required", "args", "type", "object");
+}
+
+static json_t *tool_of_artifact(const char *id, const json_t *artifact)
+{
+	const json_t *const interface = json_object_get(artifact, "interface");
+	const json_t *const method = json_array_get(json_object_get(interface, "methods"), 0);
+	json_t *const input = json_object_get(method, "input");
+	const char *const described = text_of(method, "description");
+	const char *const name = text_of(method, "name");
+	const bool object = strcmp(text_of(input, "type"), "object") == 0;
+	char tool_name[TOOL_NAME_MAX + 1];
+
+	name_of(id, tool_name);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "artifact_id", id, "description",
+		*described ? described : text_of(interface, "description"), "kind",
+		WFS_TOOL_KIND_ARTIFACT, "method", *name ? name : "run", "name", tool_name, "object",
+		(int)object, "parameters", parameters_of(input, object));
+}
+
+static int make_of_artifact(
+	struct wfs_view *view, const char *id, json_t **ret_tool, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *artifact = NULL;
+	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
+
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"there is no tool '%.140s': expected an action, a helper (fs_…), "
+			"submit_result or an executable artifact",
+			id);
+	if (r)
+		return r;
+	if (!json_is_true(json_object_get(artifact, "executable")))
+		return wfs_error_set(error, WFS_E_INVALID_TYPE,
+			"the tool '%.140s' is an artifact that is not executable", id);
+	*ret_tool = tool_of_artifact(id, artifact);
+	return *ret_tool ? 0 : no_memory(error);
+}
+
+/* --- making --- */
+
+static int make_tool(struct wfs_view *view, const json_t *helpers, const char *name,
+	json_t **ret_tool, struct wfs_error *error)
+{
+	const enum wfs_effect effect = wfs_effect_find_action(name);
+	const char *kind = NULL;
+
+	if (effect < WFS_EFFECT_COUNT && effect != WFS_EFFECT_ACTION_RESOLVE_MINT)
+		kind = WFS_TOOL_KIND_ACTION;
+	else if (find(helpers, name))
+		kind = WFS_TOOL_KIND_READ;
+	else if (strcmp(name, RESULT_NAME) == 0)
+		kind = WFS_TOOL_KIND_RESULT;
+	if (!kind)
+		return make_of_artifact(view, name, ret_tool, error);
+	*ret_tool = json_pack("{s:s, s:s}", "kind", kind, "name", name);
+	return *ret_tool ? 0 : no_memory(error);
+}
+
+int agents_tools_make(struct wfs_view *view, const struct wfs_helpers *helpers, const json_t *names,
+	json_t **ret_tools, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
+	WFS_AUTO_JSON json_t *tools = json_array();
+	size_t i;
+	const json_t *name;
+	int r = definitions && tools ? 0 : no_memory(error);
+
+	json_array_foreach(names, i, name)
+	{
+		json_t *tool = NULL;
+
+		if (r)
+			break;
+		if (!json_is_string(name))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'tools': expected an array of names");
+		r = make_tool(view, definitions, json_string_value(name), &tool, error);
+		if (!r && find(tools, text_of(tool, "name"))) {
+			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"two tools have the name '%s'", text_of(tool, "name"));
+			json_decref(tool);
+		} else if (!r && json_array_append_new(tools, tool) < 0) {
+			r = no_memory(error);
+		}
+	}
+	if (!r)
+		*ret_tools = WFS_STEAL(tools);
+	return r;
+}
+
+/* --- expanding --- */
+
+static json_t *expand_action(const char *name)
+{
+	const enum wfs_effect effect = wfs_effect_find_action(name);
+
+	if (effect == WFS_EFFECT_COUNT)
+		return NULL;
+	return json_pack("{s:s, s:s, s:s, s:o}", "description", wfs_effect_help(effect), "kind",
+		WFS_TOOL_KIND_ACTION, "name", name, "parameters", wfs_effect_params_schema(effect));
+}
+
+static json_t *expand_result(void)
+{
+	json_t *parameters = NULL;
+
+	if (wfs_json_parse(RESULT_PARAMETERS, strlen(RESULT_PARAMETERS), &parameters, NULL))
+		return NULL;
+	return json_pack("{s:s, s:s, s:s, s:o}", "description", RESULT_DESCRIPTION, "kind",
+		WFS_TOOL_KIND_RESULT, "name", RESULT_NAME, "parameters", parameters);
+}
+
+static json_t *expand_read(const json_t *definitions, const char *name)
+{
+	json_t *const definition = wfs_json_copy(find(definitions, name));
+
+	if (definition &&
+		json_object_set_new(definition, "kind", json_string(WFS_TOOL_KIND_READ)) < 0) {
+		json_decref(definition);
+		return NULL;
+	}
+	return definition;
+}
+
+/* A new reference; NULL: without memory, or this program does not have it any more. */
+static json_t *expand(const json_t *definitions, json_t *tool)
+{
+	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
+		return expand_action(text_of(tool, "name"));
+	if (is_kind(tool, WFS_TOOL_KIND_RESULT))
+		return expand_result();
+	if (is_kind(tool, WFS_TOOL_KIND_READ))
+		return expand_read(definitions, text_of(tool, "name"));
+	return json_incref(tool);
+}
+
+int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
+	WFS_AUTO_JSON json_t *expanded = json_array();
+	size_t i;
+	json_t *tool;
+
+	if (!definitions || !expanded)
+		return no_memory(error);
+	json_array_foreach(
+		tools, i, tool) if (json_array_append_new(expanded, expand(definitions, tool)) <
+		0) return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+		"the tool '%s' cannot be described", text_of(tool, "name"));
+	*ret_tools = WFS_STEAL(expanded);
+	return 0;
+}
+
+/* --- calls --- */
+
+int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_error *error)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
+	json_t *const parameters = json_object_get(tool, "parameters");
+	struct wfs_error reason = {0};
+
+	if (!parameters)
+		return 0;
+	int r = wfs_schema_new(parameters, NULL, "", &problems, &schema);
+	if (!r)
+		r = wfs_schema_check(schema, arguments, &reason);
+	if (r == -ENOMEM)
+		return no_memory(error);
+	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			   "the arguments do not fit the tool's parameters: %s",
+			   problems.count > 0 ? wfs_buffer_text(&problems.lines) : reason.message)
+		 : 0;
+}
+
+static json_t *invocation(const json_t *tool, json_t *arguments)
+{
+	json_t *const args = json_is_true(json_object_get(tool, "object"))
+		? json_pack("[O]", arguments)
+		: json_incref(json_object_get(arguments, "args"));
+
+	return json_pack("{s:s, s:o, s:O, s:O}", "action_type", "invoke_artifact", "args", args,
+		"artifact_id", json_object_get(tool, "artifact_id"), "method",
+		json_object_get(tool, "method"));
+}
+
+json_t *agents_tool_action(const json_t *tool, json_t *arguments)
+{
+	WFS_AUTO_JSON json_t *action = NULL;
+
+	if (is_kind(tool, WFS_TOOL_KIND_ARTIFACT))
+		return invocation(tool, arguments);
+	action = wfs_json_copy(arguments);
+	return action && json_object_set(action, "action_type", json_object_get(tool, "name")) == 0
+		? WFS_STEAL(action)
+		: NULL;
+}

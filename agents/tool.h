@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tools that an agent can have: actions, helpers that read, executable artifacts, and
+ * `submit_result`, which ends a run.
+ *
+ * A run keeps {kind, name} of each, and of an artifact also {artifact_id, description, method,
+ * object, parameters}, as they were when it began. Descriptions and parameters of the others are those
+ * of the tables here.
+ * Source: spec 5, "Tools".
+ * Thread: any.
+ */
+#pragma once
+
+#include "caps/session.h"
+#include "kernel/drive.h"
+
+#define WFS_TOOL_KIND_ACTION "action"
+#define WFS_TOOL_KIND_ARTIFACT "artifact"
+#define WFS_TOOL_KIND_READ "read"
+#define WFS_TOOL_KIND_RESULT "result"
+
+/**
+ * agents_tools_make() - the tools of an agent, by what its configuration names
+ * @names: actions, helpers, submit_result, ids of executable artifacts
+ * @ret_tools: array; caller owns it
+ * Return: 0, -EINVAL (two of one name), -ENOENT (not_found: there is no such tool), …
+ */
+int agents_tools_make(struct wfs_view *view, const struct wfs_helpers *helpers, const json_t *names,
+	json_t **ret_tools, struct wfs_error *error);
+
+/** agents_tools_expand() - the same array with description and parameters of each; caller owns it. */
+int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,
+	struct wfs_error *error);
+
+/**
+ * agents_tool_check() - do these arguments fit the tool?
+ * @tool: expanded
+ * Return: 0, -EINVAL (the message says where and what), -ENOMEM.
+ */
+int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_error *error);
+
+/** agents_tool_action() - the action that a call of this tool is; caller owns it. NULL without memory. */
+json_t *agents_tool_action(const json_t *tool, json_t *arguments);

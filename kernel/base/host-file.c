@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading host.json. */
+#include "kernel/base/host-file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "kernel/base/file.h"
+#include "kernel/base/json.h"
+
+int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_error reason = {.code = WFS_OK};
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/host.json", directory) >= sizeof(path))
+		return wfs_error_from_errno(error, -ENAMETOOLONG, "open host.json");
+	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno != ENOENT)
+		return wfs_error_from_errno(error, -errno, "open '%s'", path);
+	if (fd < 0) {
+		*ret_host = json_object();
+		return *ret_host ? 0 : wfs_error_from_errno(error, -ENOMEM, "read host.json");
+	}
+	int r = wfs_file_read(fd, WFS_HOST_FILE_MAX, &text);
+	if (r == -EFBIG)
+		return wfs_error_set(error, WFS_E_TOO_LARGE, "host.json has more than 1 MiB");
+	if (r)
+		return wfs_error_from_errno(error, r, "read '%s'", path);
+	r = wfs_json_parse_bounded(text.data, text.size, ret_host, &reason);
+	return r ? wfs_error_set(error, reason.code, "host.json: %s", reason.message) : 0;
+}

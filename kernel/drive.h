@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two upper layers know of each other: fs/ asks for turns, agents/ takes them, and neither
+ * includes the other. fs/main-*.c hands each the tables of the other.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+struct wfs_authority;
+struct wfs_driver;
+struct wfs_session;
+
+/* One request for turns of an agent. Zero-initialise, set the first members; the rest is set in `done`. */
+struct wfs_drive {
+	const struct wfs_session *session;     /* who asks; kept until `done` */
+	const json_t *params;                  /* of agent.step; kept until `done` */
+	void (*done)(struct wfs_drive *drive); /* exactly once, on any thread */
+	void *context;
+
+	int status;     /* 0 or -errno */
+	json_t *result; /* also of a run that failed; the asker's */
+	struct wfs_error error;
+
+	void *work; /* private to the driver */
+};
+
+/* Who takes the turns of a world's agents: does what runs ask for, also those of before. Callback table. */
+struct wfs_driver {
+	/* Begin; what fails at once is told through `done`, too. Thread: any. */
+	void (*step)(struct wfs_driver *driver, struct wfs_drive *drive);
+	/* Whoever asked has gone: end the run; `done` comes all the same. Thread: any. */
+	void (*abandon)(struct wfs_driver *driver, struct wfs_drive *drive);
+	/* End what is open, which goes on when the world is opened again. */
+	void (*free)(struct wfs_driver *driver);
+};
+
+/* Functions for models that are no actions: they read. Callback table. Thread: any. */
+struct wfs_helpers {
+	/* Array of {description, name, parameters}; new reference, NULL without memory. */
+	json_t *(*definitions)(void);
+	/* Append what it gives. @arguments: fit its parameters. Return: 0, or -errno with @error. */
+	int (*run)(const struct wfs_session *session, const char *name, const json_t *arguments,
+		struct wfs_buffer *output, struct wfs_error *error);
+};
+
+/**
+ * wfs_driver_start - begin to drive the agents of a world
+ * @authority, @helpers: kept
+ * @ret_driver: ended by its `free`, before @authority
+ */
+typedef int wfs_driver_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
+	struct wfs_driver **ret_driver, struct wfs_error *error);
