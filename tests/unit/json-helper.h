@@ -34,3 +34,17 @@ static inline json_t *json_of(const char *text)
 		fail_msg("%s: %s", text, error.message);
 	return json;
 }
+
+/* @value: taken. @expected: with ' for ", in any order of members */
+static inline void assert_json_is(json_t *value, const char *expected)
+{
+	WFS_AUTO_JSON json_t *owned = value;
+	WFS_AUTO_JSON json_t *wanted = json_of(expected);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer wanted_text = {0};
+
+	assert_non_null(owned);
+	wfs_json_write(owned, &text);
+	wfs_json_write(wanted, &wanted_text);
+	assert_string_equal(wfs_buffer_text(&text), wfs_buffer_text(&wanted_text));
+}
