@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of the server profiles. */
+#include "agents/adapter/adapter.h"
+
+#include <string.h>
+
+#include "agents/adapter/constraint.h"
+#include "agents/adapter/format.h"
+#include "agents/adapter/parser.h"
+#include "kernel/base/json.h"
+
+static const struct wfs_grammar_config openai_grammar = {
+	.forms =
+		{
+			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format", NULL,
+				wfs_constraint_response_format},
+		},
+	.keys = "response_format",
+};
+
+/* From 0.12 on, which takes the older `guided_*` and ignores them. */
+static const struct wfs_grammar_config vllm_grammar = {
+	.forms =
+		{
+			[WFS_CONSTRAINT_JSON_SCHEMA] = {"structured_outputs", "json",
+				wfs_constraint_schema},
+			[WFS_CONSTRAINT_REGEX] = {"structured_outputs", "regex",
+				wfs_constraint_regex},
+			[WFS_CONSTRAINT_CHOICE] = {"structured_outputs", "choice",
+				wfs_constraint_choices},
+			[WFS_CONSTRAINT_GRAMMAR] = {"structured_outputs", "grammar",
+				wfs_constraint_grammar},
+			[WFS_CONSTRAINT_STRUCTURAL_TAG] = {"structured_outputs", "structural_tag",
+				wfs_constraint_tag_text},
+		},
+	.keys = "structured_outputs response_format",
+	.ignored = "guided_",
+	.xgrammar = true,
+	.blocks_calls = true,
+};
+
+static const struct wfs_grammar_config llamacpp_grammar = {
+	.forms =
+		{
+			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format", NULL,
+				wfs_constraint_response_format},
+			[WFS_CONSTRAINT_CHOICE] = {"grammar", NULL, wfs_constraint_choices_grammar},
+			[WFS_CONSTRAINT_GRAMMAR] = {"grammar", NULL, wfs_constraint_grammar},
+		},
+	.keys = "grammar json_schema response_format",
+	.key_sans_tools = "grammar",
+};
+
+static const struct wfs_grammar_config sglang_grammar = {
+	.forms =
+		{
+			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format", NULL,
+				wfs_constraint_response_format},
+			[WFS_CONSTRAINT_REGEX] = {"regex", NULL, wfs_constraint_regex},
+			[WFS_CONSTRAINT_CHOICE] = {"regex", NULL, wfs_constraint_choices_regex},
+			[WFS_CONSTRAINT_GRAMMAR] = {"ebnf", NULL, wfs_constraint_grammar},
+			[WFS_CONSTRAINT_STRUCTURAL_TAG] = {"response_format", NULL,
+				wfs_constraint_tag},
+		},
+	.keys = "regex ebnf response_format",
+	.xgrammar = true,
+	.blocks_calls = true,
+};
+
+#define ADAPTER_COMMON                                                            \
+	.format_messages = wfs_format_messages, .format_tools = wfs_format_tools, \
+	.response_parser = wfs_parser_parse
+
+#define ADAPTER_SERVER ADAPTER_COMMON, .grammar_builder = wfs_constraint_build
+
+static const struct wfs_adapter adapters[] = {
+	{.name = "openai", ADAPTER_SERVER, .grammar_config = &openai_grammar},
+	{.name = "vllm", ADAPTER_SERVER, .grammar_config = &vllm_grammar},
+	{.name = "llamacpp",
+		ADAPTER_SERVER,
+		.grammar_config = &llamacpp_grammar,
+		.tool_choice_texts = true},
+	{.name = "sglang", ADAPTER_SERVER, .grammar_config = &sglang_grammar},
+};
+
+/* Nobody reads the request, so that there is nothing to refuse in it. */
+static const struct wfs_adapter script_adapter = {.name = "script", ADAPTER_COMMON};
+
+int wfs_adapter_get(
+	const json_t *entry, const struct wfs_adapter **ret_adapter, struct wfs_error *error)
+{
+	const char *const provider = json_string_value(json_object_get(entry, "provider"));
+	const char *profile = adapters[0].name;
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+	int r = 0;
+
+	if (json_object_get(entry, "profile")) {
+		r = wfs_json_get_string(entry, "profile", &profile, error);
+	} else if (provider && strcmp(provider, "script") == 0) {
+		*ret_adapter = &script_adapter;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(adapters); i++) {
+		if (strcmp(adapters[i].name, profile) == 0) {
+			*ret_adapter = &adapters[i];
+			return 0;
+		}
+		wfs_buffer_printf(&names, "%s%s", i > 0 ? ", " : "", adapters[i].name);
+	}
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'profile': expected one of %s, got '%.100s'", wfs_buffer_text(&names), profile);
+}

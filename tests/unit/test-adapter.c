@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adapters: profiles, and what a run may be made of. (58 …: cases of research, part 4) */
+#include "tests/unit/adapter-helper.h"
+
+#define ENTRY "{'provider':'openai','base_url':'http://x/v1','model':'m'}"
+#define NAMED(name) "{'tool_choice':{'type':'function','function':{'name':'" name "'}}}"
+
+static const struct wfs_adapter *adapter_of(const char *entry_text)
+{
+	WFS_AUTO_JSON json_t *entry = json_of(entry_text);
+	const struct wfs_adapter *adapter = NULL;
+	struct wfs_error error = {0};
+
+	if (wfs_adapter_get(entry, &adapter, &error) != 0)
+		fail_msg("%s", error.message);
+	return adapter;
+}
+
+static void a_model_has_the_adapter_of_its_profile(void **state)
+{
+	static const char *const names[] = {"openai", "vllm", "llamacpp", "sglang"};
+	char entry[64];
+	(void)state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		print_message("%s\n", names[i]);
+		snprintf(entry, sizeof(entry), "{'profile':'%s'}", names[i]);
+		assert_string_equal(adapter_of(entry)->name, names[i]);
+	}
+	assert_string_equal(adapter_of(ENTRY)->name, "openai");
+}
+
+static void an_adapter_of_a_server_has_the_five_members_of_the_seed(void **state)
+{
+	const struct wfs_adapter *const adapter = adapter_of("{'profile':'sglang'}");
+	(void)state;
+
+	assert_non_null(adapter->format_messages);
+	assert_non_null(adapter->format_tools);
+	assert_non_null(adapter->response_parser);
+	assert_non_null(adapter->grammar_builder);
+	assert_non_null(adapter->grammar_config);
+}
+
+static void a_script_may_stand_for_a_server(void **state)
+{
+	(void)state;
+
+	assert_null(adapter_of("{'provider':'script'}")->grammar_builder);
+	assert_string_equal(adapter_of("{'provider':'script','profile':'vllm'}")->name, "vllm");
+}
+
+static void an_unknown_profile_is_refused(void **state)
+{
+	(void)state;
+
+	assert_refused("{'profile':'ollama'}", "[]", "{}",
+		"agent 'clerk': 'profile': expected one of openai, vllm, llamacpp, sglang, got "
+		"'ollama'");
+	assert_refused("{'profile':7}", "[]", "{}",
+		"agent 'clerk': 'profile': expected a string, got an integer");
+	assert_refused("{'profile':'script'}", "[]", "{}",
+		"agent 'clerk': 'profile': expected one of openai, vllm, llamacpp, sglang, got "
+		"'script'");
+}
+
+static void settings_of_a_run_are_taken(void **state)
+{
+	(void)state;
+
+	assert_taken(ENTRY, "['a','b']",
+		"{'max_turns':20,'max_history_messages':50,'max_concurrency':1,'max_tokens':4096,"
+		"'temperature':0.1,'tool_choice':'auto','tool_timeout_ms':1,'run_timeout_ms':1}");
+	assert_taken(ENTRY, "[]", "{}");
+}
+
+/* Case 58. */
+static void numbers_out_of_range_are_refused(void **state)
+{
+	(void)state;
+
+	assert_refused(ENTRY, "[]", "{'max_history_messages':1}",
+		"agent 'clerk': 'max_history_messages': expected 0 (no limit) or at least 2, got "
+		"1");
+	assert_refused(ENTRY, "[]", "{'max_tokens':0}",
+		"agent 'clerk': 'max_tokens': expected an integer from 1 to 2147483647, got 0");
+	assert_refused(ENTRY, "[]", "{'temperature':2.5}",
+		"agent 'clerk': 'temperature': expected a number from 0 to 2");
+	assert_refused(ENTRY, "[]", "{'temperature':'hot'}",
+		"agent 'clerk': 'temperature': expected a number from 0 to 2");
+	assert_refused("{'max_tokens_name':'n_predict'}", "[]", "{}",
+		"agent 'clerk': 'max_tokens_name': expected max_tokens or max_completion_tokens, "
+		"got 'n_predict'");
+}
+
+static void a_choice_that_is_none_is_refused(void **state)
+{
+	static const char expected[] =
+		"agent 'clerk': 'tool_choice': expected \"auto\", \"none\", \"required\" or "
+		"{\"type\":\"function\",\"function\":{\"name\":…}}, got '%s'";
+	char message[256];
+	(void)state;
+
+	snprintf(message, sizeof(message), expected, "any");
+	assert_refused(ENTRY, "['a']", "{'tool_choice':'any'}", message);
+	snprintf(message, sizeof(message), expected, "something else");
+	assert_refused(ENTRY, "['a']", "{'tool_choice':{'name':'a'}}", message);
+	assert_refused(ENTRY, "['a']", "{'extra_body':{'tool_choice':[]}}", message);
+}
+
+static void a_tool_that_is_chosen_must_be_offered(void **state)
+{
+	(void)state;
+
+	assert_taken(ENTRY, "['a']", NAMED("a"));
+	assert_refused(ENTRY, "['a']", NAMED("b"),
+		"agent 'clerk': 'tool_choice': 'b' is not an offered tool");
+}
+
+static void llamacpp_does_not_get_a_choice_that_it_would_ignore(void **state)
+{
+	(void)state;
+
+	assert_refused("{'profile':'llamacpp'}", "['a']", NAMED("a"),
+		"agent 'clerk': 'tool_choice': a server of profile 'llamacpp' knows no named tool, "
+		"it would take \"auto\" instead");
+}
+
+/* Case 104. */
+static void extra_members_cannot_replace_what_makes_the_request(void **state)
+{
+	(void)state;
+
+	assert_refused(ENTRY, "[]", "{'extra_body':{'messages':[]}}",
+		"agent 'clerk': 'extra_body' of the agent: 'messages' cannot be replaced");
+	assert_refused(ENTRY, "[]", "{'extra_body':{'model':'n'}}",
+		"agent 'clerk': 'extra_body' of the agent: 'model' cannot be replaced");
+	assert_refused(ENTRY, "[]", "{'extra_body':{'tools':[]}}",
+		"agent 'clerk': 'extra_body' of the agent: 'tools' cannot be replaced");
+	assert_refused("{'extra_body':{'stream':true}}", "[]", "{}",
+		"agent 'clerk': 'extra_body' of the model: 'stream' cannot be replaced");
+	assert_refused(ENTRY, "[]", "{'extra_body':[]}",
+		"agent 'clerk': 'extra_body' of the agent: expected an object");
+}
+
+static void tools_must_be_there_once_to_be_offered(void **state)
+{
+	(void)state;
+
+	assert_refused(ENTRY, "['zzz']", "{}",
+		"agent 'clerk': 'zzz' is offered, expected each name once and of a tool that the "
+		"agent has");
+	assert_refused(ENTRY, "['a','a']", "{}",
+		"agent 'clerk': 'a' is offered, expected each name once and of a tool that the "
+		"agent has");
+}
+
+static int check_tools(const char *tools, struct wfs_error *error)
+{
+	json_t *const setup = json_of("{'agent':'clerk','offered':[],'settings':{}}");
+
+	json_object_set_new(setup, "tools", json_of(tools));
+	return check_of(setup, json_of(ENTRY), error);
+}
+
+static void tools_need_names_of_their_own_that_servers_take(void **state)
+{
+	struct wfs_error error = {0};
+	(void)state;
+
+	assert_int_equal(check_tools("[{'name':'a'},{'name':'a'}]", &error), -EINVAL);
+	assert_string_equal(error.message, "agent 'clerk': two tools have the name 'a'");
+	assert_int_equal(check_tools("[{'name':'fs.read'}]", &error), -EINVAL);
+	assert_string_equal(error.message,
+		"agent 'clerk': the name of a tool: expected 1 to 64 of a-z A-Z 0-9 _ -, got "
+		"'fs.read'");
+	assert_int_equal(check_tools("[{}]", &error), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_model_has_the_adapter_of_its_profile),
+		cmocka_unit_test(an_adapter_of_a_server_has_the_five_members_of_the_seed),
+		cmocka_unit_test(a_script_may_stand_for_a_server),
+		cmocka_unit_test(an_unknown_profile_is_refused),
+		cmocka_unit_test(settings_of_a_run_are_taken),
+		cmocka_unit_test(numbers_out_of_range_are_refused),
+		cmocka_unit_test(a_choice_that_is_none_is_refused),
+		cmocka_unit_test(a_tool_that_is_chosen_must_be_offered),
+		cmocka_unit_test(llamacpp_does_not_get_a_choice_that_it_would_ignore),
+		cmocka_unit_test(extra_members_cannot_replace_what_makes_the_request),
+		cmocka_unit_test(tools_must_be_there_once_to_be_offered),
+		cmocka_unit_test(tools_need_names_of_their_own_that_servers_take),
+	};
+
+	return cmocka_run_group_tests_name("adapter", tests, NULL, NULL);
+}
