@@ -38,8 +38,10 @@ static json_t *wire_name(const json_t *call)
 
 	if (!name || !*name)
 		return json_string("unnamed");
+	memset(text, '_', sizeof(text));
 	for (; size < sizeof(text) && name[size]; size++)
-		text[size] = is_name_byte(name[size]) ? name[size] : '_';
+		if (is_name_byte(name[size]))
+			text[size] = name[size];
 	return json_stringn(text, size);
 }
 

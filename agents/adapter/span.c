@@ -10,9 +10,14 @@ static struct wfs_bytes behind(struct wfs_bytes text, size_t size)
 	return WFS_BYTES((const char *)text.data + size, text.size - size);
 }
 
+/* The first byte; none counts as NUL, which nothing here begins with. */
 static char first(struct wfs_bytes text)
 {
-	return text.size > 0 ? *(const char *)text.data : '\0';
+	const char *const bytes = text.data;
+
+	if (text.size == 0)
+		return '\0';
+	return bytes[0];
 }
 
 static bool is_blank(char byte)

@@ -233,9 +233,9 @@ static void a_nul_byte_is_a_byte_of_text(void **state)
 
 /* --- hostile texts --- */
 
-enum { HOSTILE_BYTES = 4 << 20, HOSTILE_SECONDS = 5 };
+enum { HOSTILE_BYTES = 1 << 20, HOSTILE_SECONDS = 5 };
 
-/* Texts of 4 MiB: @head, @part again and again, @tail. Return: how many calls were found. */
+/* Texts of 1 MiB: @head, @part again and again, @tail. Return: how many calls were found. */
 static size_t hostile(const char *head, const char *part, const char *tail)
 {
 	WFS_AUTO_FREE char *quoted = json_text(part);
