@@ -86,12 +86,21 @@ static const struct wfs_adapter adapters[] = {
 /* Nobody reads the request, so that there is nothing to refuse in it. */
 static const struct wfs_adapter script_adapter = {.name = "script", ADAPTER_COMMON};
 
+static int refuse_profile(const char *profile, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(adapters); i++)
+		wfs_buffer_printf(&names, "%s%s", i > 0 ? ", " : "", adapters[i].name);
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'profile': expected one of %s, got '%.100s'", wfs_buffer_text(&names), profile);
+}
+
 int wfs_adapter_get(
 	const json_t *entry, const struct wfs_adapter **ret_adapter, struct wfs_error *error)
 {
 	const char *const provider = json_string_value(json_object_get(entry, "provider"));
 	const char *profile = adapters[0].name;
-	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 	int r = 0;
 
 	if (json_object_get(entry, "profile")) {
@@ -107,8 +116,6 @@ int wfs_adapter_get(
 			*ret_adapter = &adapters[i];
 			return 0;
 		}
-		wfs_buffer_printf(&names, "%s%s", i > 0 ? ", " : "", adapters[i].name);
 	}
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'profile': expected one of %s, got '%.100s'", wfs_buffer_text(&names), profile);
+	return refuse_profile(profile, error);
 }

@@ -63,10 +63,17 @@ static int check_regex(const json_t *constraint, struct wfs_bytes text, struct w
 	r = wfs_pattern_match(pattern, matcher, text.data, text.size, WFS_PATTERN_MATCH_MAX);
 	if (r == 1 || r == -ENOMEM)
 		return r == 1 ? 0 : r;
+	wfs_buffer_append_text(&reason, "expected ");
 	append_quote(&reason, wfs_bytes_text(regex));
 	if (r < 0)
-		wfs_buffer_append_text(&reason, " takes too much work on it");
+		wfs_buffer_append_text(&reason, ", which takes too much work on it");
 	return violation(constraint, text, wfs_buffer_text(&reason), error);
+}
+
+static struct wfs_bytes bytes_of(const json_t *text)
+{
+	return json_is_string(text) ? WFS_BYTES(json_string_value(text), json_string_length(text))
+				    : wfs_bytes_text("");
 }
 
 static int check_choice(const json_t *constraint, struct wfs_bytes text, struct wfs_error *error)
@@ -78,13 +85,13 @@ static int check_choice(const json_t *constraint, struct wfs_bytes text, struct 
 
 	json_array_foreach(choices, index, choice)
 	{
-		const struct wfs_bytes bytes =
-			WFS_BYTES(json_string_value(choice), json_string_length(choice));
-
-		if (wfs_bytes_equal(bytes, text))
+		if (wfs_bytes_equal(bytes_of(choice), text))
 			return 0;
-		wfs_buffer_append_text(&reason, index > 0 ? ", " : "one of ");
-		append_quote(&reason, bytes);
+	}
+	json_array_foreach(choices, index, choice)
+	{
+		wfs_buffer_append_text(&reason, index > 0 ? ", " : "expected one of ");
+		append_quote(&reason, bytes_of(choice));
 	}
 	return violation(constraint, text, wfs_buffer_text(&reason), error);
 }
@@ -103,10 +110,7 @@ static int check_tag(const json_t *constraint, struct wfs_bytes text, struct wfs
 int wfs_constraint_check_answer(
 	const json_t *constraint, const json_t *completion, struct wfs_error *error)
 {
-	const json_t *const content = json_object_get(completion, "content");
-	const struct wfs_bytes text = json_is_string(content)
-		? WFS_BYTES(json_string_value(content), json_string_length(content))
-		: wfs_bytes_text("");
+	const struct wfs_bytes text = bytes_of(json_object_get(completion, "content"));
 
 	if (!json_is_object(constraint) ||
 		json_array_size(json_object_get(completion, "tool_calls")) > 0)

@@ -149,5 +149,5 @@ int constraint_check_xgrammar(const json_t *schema, const char *profile, struct 
 	if (r < 0)
 		return wfs_error_set(error, reason.code, "%s by a server of profile '%s'",
 			reason.message, profile);
-	return 0;
+	return wfs_buffer_check(&where);
 }

@@ -114,10 +114,11 @@ static int check_itself(
 
 	if (r < 0)
 		return r;
-	append_kinds(&names, NULL);
-	if (kind == WFS_CONSTRAINT_KIND_COUNT)
+	if (kind == WFS_CONSTRAINT_KIND_COUNT) {
+		append_kinds(&names, NULL);
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'kind': expected one of %s, got '%.100s'", wfs_buffer_text(&names), name);
+	}
 	r = wfs_json_members(constraint, name, kinds[kind].members, error);
 	if (r < 0 || !kinds[kind].check)
 		return r;

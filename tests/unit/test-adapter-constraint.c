@@ -397,13 +397,13 @@ static void an_answer_is_matched_as_a_whole(void **state)
 	assert_fits(either, "ab");
 	assert_violates(REGEX, "2024.",
 		"constraint violation: the answer '2024.' does not fit the regex that was asked "
-		"for: '[0-9]{4}'");
+		"for: expected '[0-9]{4}'");
 	assert_violates(REGEX, "in 2024",
 		"constraint violation: the answer 'in 2024' does not fit the regex that was asked "
-		"for: '[0-9]{4}'");
+		"for: expected '[0-9]{4}'");
 	assert_violates(either, "ab\n",
 		"constraint violation: the answer 'ab\\n' does not fit the regex that was asked "
-		"for: 'a|ab'");
+		"for: expected 'a|ab'");
 }
 
 static void a_regex_that_takes_too_much_work_is_a_violation(void **state)
@@ -413,7 +413,8 @@ static void a_regex_that_takes_too_much_work_is_a_violation(void **state)
 	assert_violates("{'kind':'regex','regex':'(a*)*b'}",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaacb",
 		"constraint violation: the answer 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaacb' does not "
-		"fit the regex that was asked for: '(a*)*b' takes too much work on it");
+		"fit the regex that was asked for: expected '(a*)*b', which takes too much work on "
+		"it");
 }
 
 static void an_answer_is_one_of_the_choices(void **state)
@@ -423,7 +424,7 @@ static void an_answer_is_one_of_the_choices(void **state)
 	assert_fits(CHOICE, "no");
 	assert_violates(CHOICE, "No",
 		"constraint violation: the answer 'No' does not fit the choice that was asked for: "
-		"one of 'yes', 'no'");
+		"expected one of 'yes', 'no'");
 }
 
 static void a_tag_that_was_begun_must_have_become_a_call(void **state)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adapters without memory: whichever allocation fails, it is told and nothing stays behind. */
+#include "tests/unit/adapter-helper.h"
+#include "tests/unit/malloc-helper.h"
+
+#include "agents/adapter/constraint.h"
+#include "agents/adapter/format.h"
+#include "agents/adapter/parser.h"
+#include "agents/adapter/view.h"
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return allocation_fails() ? NULL : count_block(__real_calloc(count, size));
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* What is done again and again, with what was made before. */
+struct work {
+	json_t *setup;
+	json_t *entry;
+	json_t *messages;
+	json_t *completion;
+};
+
+static int format(const struct work *work)
+{
+	WFS_AUTO_JSON json_t *body = NULL;
+
+	return wfs_format_request(work->setup, work->entry, work->messages, true, &body, NULL);
+}
+
+static int check(const struct work *work)
+{
+	return wfs_adapter_check(work->setup, work->entry, NULL);
+}
+
+static int view(const struct work *work)
+{
+	const struct wfs_view_source source = wfs_view_source_array(work->messages);
+	WFS_AUTO_JSON json_t *messages = NULL;
+	struct wfs_view_report report;
+
+	return wfs_view_read(&source, 0, 1, &messages, &report, NULL);
+}
+
+static int parse(const struct work *work)
+{
+	WFS_AUTO_JSON json_t *parsed = NULL;
+
+	return wfs_parser_parse(work->completion, json_object_get(work->setup, "offered"), &parsed);
+}
+
+static int check_answer(const struct work *work)
+{
+	const json_t *const settings = json_object_get(work->setup, "settings");
+
+	return wfs_constraint_check_answer(
+		json_object_get(settings, "constraint"), work->completion, NULL);
+}
+
+/* Does it with the first, second … allocation failing, until none fails any more. */
+static void assert_survives(int (*function)(const struct work *work), const struct work *work)
+{
+	unsigned int failures = 0;
+	unsigned int left = 0;
+
+	do {
+		const ptrdiff_t before = live_bytes;
+
+		allocations_until_failure = ++failures;
+		const int r = function(work);
+
+		left = allocations_until_failure;
+		allocations_until_failure = 0;
+		if (live_bytes != before)
+			fail_msg("allocation %u: %td bytes stay behind", failures,
+				live_bytes - before);
+		if (r != (left == 0 ? -ENOMEM : 0))
+			fail_msg("allocation %u: %d", failures, r);
+	} while (left == 0);
+	assert_true(failures > 1);
+}
+
+static void with_constraint(int (*function)(const struct work *work), const char *profile,
+	const char *constraint, const char *content)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer settings = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer entry = {0};
+	struct work work = {0};
+
+	wfs_buffer_printf(&settings,
+		"{'max_tokens':9,'temperature':0.5,'tool_choice':'%s','constraint':%s,"
+		"'extra_body':{'seed':1}}",
+		strstr(constraint, "tag") ? "auto" : "none", constraint);
+	wfs_buffer_printf(&entry, "{'model':'m','profile':'%s','extra_body':{'seed':2}}", profile);
+	work.setup = setup_of("['b','a']", wfs_buffer_text(&settings));
+	work.entry = json_of(wfs_buffer_text(&entry));
+	work.messages =
+		json_of("[{'role':'system','content':'s'},{'role':'user','content':'u'},"
+			"{'role':'assistant','content':'x'},{'role':'assistant','tool_calls':["
+			"{'id':'c','name':'a','arguments':'{}'},{'id':'d','name':'b c'}]},"
+			"{'role':'tool','tool_call_id':'c','content':'5'}]");
+	work.completion = json_of(content);
+
+	assert_survives(function, &work);
+
+	json_decref(work.setup);
+	json_decref(work.entry);
+	json_decref(work.messages);
+	json_decref(work.completion);
+}
+
+#define SCHEMA "{'kind':'json_schema','name':'n','schema':{'properties':{'k':{'items':{}}}}}"
+#define CHOICE "{'kind':'choice','choices':['a','b']}"
+#define TAG "{'kind':'structural_tag'}"
+
+static void requests_survive(void **state)
+{
+	(void)state;
+
+	with_constraint(format, "vllm", SCHEMA, "{}");
+	with_constraint(format, "openai", SCHEMA, "{}");
+	with_constraint(format, "llamacpp", CHOICE, "{}");
+	with_constraint(format, "sglang", CHOICE, "{}");
+	with_constraint(format, "vllm", TAG, "{}");
+}
+
+static void checks_survive(void **state)
+{
+	(void)state;
+
+	with_constraint(check, "vllm", SCHEMA, "{}");
+	with_constraint(check, "vllm", "{'kind':'regex','regex':'a'}", "{}");
+	with_constraint(check, "sglang", TAG, "{}");
+}
+
+static void views_survive(void **state)
+{
+	(void)state;
+
+	with_constraint(view, "openai", SCHEMA, "{}");
+}
+
+static void parsing_survives(void **state)
+{
+	(void)state;
+
+	with_constraint(parse, "openai", SCHEMA,
+		"{'content':'x<tool_call>{\\'name\\':\\'a\\',\\'arguments\\':{}}</tool_call>"
+		"<tool_call>{</tool_call><function=b>{}</function>'}");
+	with_constraint(parse, "openai", SCHEMA,
+		"{'content':'{\\'action_type\\':\\'a\\',\\'k\\':1,\\'l\\':[]}'}");
+}
+
+static void checks_of_answers_survive(void **state)
+{
+	(void)state;
+
+	with_constraint(check_answer, "openai", SCHEMA, "{'content':'{\\'k\\':[1]}'}");
+	with_constraint(check_answer, "vllm", "{'kind':'regex','regex':'a'}", "{'content':'a'}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_survive),
+		cmocka_unit_test(checks_survive),
+		cmocka_unit_test(views_survive),
+		cmocka_unit_test(parsing_survives),
+		cmocka_unit_test(checks_of_answers_survive),
+	};
+
+	return cmocka_run_group_tests_name("adapter-memory", tests, NULL, NULL);
+}
