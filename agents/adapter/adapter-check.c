@@ -29,6 +29,13 @@ static json_t *member(const json_t *object, const char *name)
 	return json_is_null(value) ? NULL : value;
 }
 
+static bool is_temperature(const json_t *value)
+{
+	const double number = json_number_value(value);
+
+	return json_is_number(value) && number >= 0 && number <= 2;
+}
+
 static int check_numbers(const struct check *check)
 {
 	static const char *const names[] = {"max_tokens", "max_completion_tokens"};
@@ -50,9 +57,7 @@ static int check_numbers(const struct check *check)
 		r = wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"'max_tokens_name': expected %s or %s, got '%.100s'", names[0], names[1],
 			name);
-	if (r == 0 && temperature &&
-		!(json_number_value(temperature) >= 0 && json_number_value(temperature) <= 2 &&
-			json_is_number(temperature)))
+	if (r == 0 && temperature && !is_temperature(temperature))
 		r = wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"'temperature': expected a number from 0 to 2");
 	return r;
@@ -71,19 +76,22 @@ static bool offers(const json_t *tools, const char *name)
 	return false;
 }
 
+static bool is_text(const json_t *value, const char *text)
+{
+	return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
 /* @choice: may be NULL */
 static int check_tool_choice(const struct check *check, const json_t *choice)
 {
-	const char *const text = json_string_value(choice);
 	const json_t *const function = json_object_get(choice, "function");
+	const char *const text = json_string_value(choice);
 	const char *const name = json_string_value(json_object_get(function, "name"));
 
-	if (!choice ||
-		(text &&
-			(strcmp(text, "auto") == 0 || strcmp(text, "none") == 0 ||
-				strcmp(text, "required") == 0)))
+	if (!choice || is_text(choice, "auto") || is_text(choice, "none") ||
+		is_text(choice, "required"))
 		return 0;
-	if (text || !name)
+	if (!name || !is_text(json_object_get(choice, "type"), "function"))
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"'tool_choice': expected \"auto\", \"none\", \"required\" or "
 			"{\"type\":\"function\",\"function\":{\"name\":…}}, got '%.100s'",
@@ -134,7 +142,7 @@ static int check_extra(const struct check *check, const char *where, json_t *ext
 static int check_keys(const struct check *check, const json_t *body)
 {
 	const struct wfs_grammar_config *const config = check->adapter->grammar_config;
-	const char *const choice = json_string_value(json_object_get(body, "tool_choice"));
+	const json_t *const choice = json_object_get(body, "tool_choice");
 	const char *words = config->keys;
 	struct wfs_bytes found = {0};
 
@@ -153,7 +161,7 @@ static int check_keys(const struct check *check, const json_t *body)
 		found = word;
 	}
 	if (config->key_sans_tools && json_object_get(body, config->key_sans_tools) &&
-		json_object_get(body, "tools") && (!choice || strcmp(choice, "none") != 0))
+		json_object_get(body, "tools") && !is_text(choice, "none"))
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"a server of profile '%s' refuses '%s' together with tools: expected no "
 			"tools, or tool_choice \"none\"",
@@ -177,13 +185,24 @@ static int check_body(const struct check *check, const json_t *setup)
 	return r;
 }
 
+/* The one that is sent. */
+static const json_t *effective_choice(const struct check *check)
+{
+	const json_t *const sources[] = {json_object_get(check->settings, "extra_body"),
+		json_object_get(check->entry, "extra_body"), check->settings};
+	const json_t *choice = NULL;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(sources) && !choice; i++)
+		choice = member(sources[i], "tool_choice");
+	return choice;
+}
+
 static int check_setup(const json_t *setup, const json_t *entry, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *tools = NULL;
 	struct check check = {
 		.settings = json_object_get(setup, "settings"), .entry = entry, .error = error};
 	const json_t *const constraint = member(check.settings, "constraint");
-	const json_t *const choice = member(check.settings, "tool_choice");
 	int r = wfs_adapter_get(entry, &check.adapter, error);
 
 	if (r == 0)
@@ -192,13 +211,14 @@ static int check_setup(const json_t *setup, const json_t *entry, struct wfs_erro
 	if (r == 0)
 		r = check_numbers(&check);
 	if (r == 0)
-		r = check_tool_choice(&check, choice);
+		r = check_tool_choice(&check, member(check.settings, "tool_choice"));
 	if (r == 0)
 		r = check_extra(&check, "model", member(entry, "extra_body"));
 	if (r == 0)
 		r = check_extra(&check, "agent", member(check.settings, "extra_body"));
 	if (r == 0 && constraint)
-		r = wfs_constraint_check(constraint, check.adapter, tools, choice, error);
+		r = wfs_constraint_check(
+			constraint, check.adapter, tools, effective_choice(&check), error);
 	return r == 0 ? check_body(&check, setup) : r;
 }
 

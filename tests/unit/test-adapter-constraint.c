@@ -255,6 +255,11 @@ static void a_constraint_that_shuts_out_calls_is_refused_beside_tools(void **sta
 		assert_refused(entry, "['a']", settings, message);
 	}
 	assert_taken(VLLM, "['a']", "{'tool_choice':'none','constraint':" JSON_SCHEMA "}");
+	snprintf(message, sizeof(message), format, "vllm");
+	assert_refused(VLLM, "['a']",
+		"{'tool_choice':'none','extra_body':{'tool_choice':'auto'},'constraint'"
+		":" JSON_SCHEMA "}",
+		message);
 	assert_taken(OPENAI, "['a']", WITH(JSON_SCHEMA));
 }
 

@@ -105,6 +105,7 @@ static void a_choice_that_is_none_is_refused(void **state)
 	assert_refused(ENTRY, "['a']", "{'tool_choice':'any'}", message);
 	snprintf(message, sizeof(message), expected, "something else");
 	assert_refused(ENTRY, "['a']", "{'tool_choice':{'name':'a'}}", message);
+	assert_refused(ENTRY, "['a']", "{'tool_choice':{'function':{'name':'a'}}}", message);
 	assert_refused(ENTRY, "['a']", "{'extra_body':{'tool_choice':[]}}", message);
 }
 
