@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run is made of, checked. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "agents/adapter/adapter.h"
 #include "agents/adapter/constraint.h"
 #include "agents/adapter/format.h"
-#include "agents/adapter/view.h"
 #include "kernel/base/json.h"
 
 /* --- settings --- */
@@ -22,6 +22,18 @@ struct check {
 };
 
 /* A member that is there and not null. */
+enum { HISTORY_MAX_LEAST = 2 }; /* messages */
+
+/* 0 is none; with 1 there would be no room for an answer. */
+static int check_history_max(int64_t max, struct wfs_error *error)
+{
+	if (max == 0 || max >= HISTORY_MAX_LEAST)
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'max_history_messages': expected 0 (no limit) or at least %d, got %" PRId64,
+		HISTORY_MAX_LEAST, max);
+}
+
 static json_t *member(const json_t *object, const char *name)
 {
 	json_t *const value = json_object_get(object, name);
@@ -50,7 +62,7 @@ static int check_numbers(const struct check *check)
 		r = wfs_json_get_integer(check->settings, "max_history_messages", INT64_MIN,
 			INT64_MAX, &history, check->error);
 	if (r == 0)
-		r = wfs_view_check_max(history, check->error);
+		r = check_history_max(history, check->error);
 	if (r == 0 && json_object_get(check->entry, "max_tokens_name"))
 		r = wfs_json_get_string(check->entry, "max_tokens_name", &name, check->error);
 	if (r == 0 && strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0)

@@ -39,7 +39,7 @@ int wfs_format_tools(const json_t *tools, json_t **ret_tools);
  * The members extra_body of the entry, then of the settings, replace what is there; then comes the
  * constraint.
  * @setup, @entry: that passed wfs_adapter_check()
- * @messages: neutral form, what wfs_view_read() gave
+ * @messages: neutral form
  * @stream: ask for a stream, with usage at its end
  * Return: 0, -EINVAL (as wfs_format_offered), -ENOMEM; caller owns @ret_body.
  */

@@ -8,8 +8,8 @@
 
 #include "caps/session.h"
 #include "kernel/base/encode.h"
-#include "kernel/base/file.h"
 #include "kernel/base/host-file.h"
+#include "kernel/base/json.h"
 
 struct wfs_peers {
 	json_t *uids; /* uid in decimal: principal; owned, may be NULL */

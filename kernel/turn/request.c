@@ -50,19 +50,15 @@ static int64_t pinned_size(const struct turn *turn)
 static void choose_from(struct turn *turn, int64_t max, int64_t *ret_count)
 {
 	int64_t count = pinned_size(turn);
-	size_t from = group_count(turn);
-	bool newest = true;
+	const size_t groups = group_count(turn);
+	size_t from = groups;
 
-	while (from > 0) {
-		if (!is_pinned(turn, from - 1)) {
-			const int64_t size = size_of(turn, from - 1);
+	for (; from > 0; from--) {
+		const int64_t size = is_pinned(turn, from - 1) ? 0 : size_of(turn, from - 1);
 
-			if (!newest && max > 0 && count + size > max)
-				break;
-			count += size;
-			newest = false;
-		}
-		from--;
+		if (from < groups && size > 0 && max > 0 && count + size > max)
+			break;
+		count += size;
 	}
 	turn_set_number(turn, "from", (int64_t)from);
 	*ret_count = count;

@@ -19,22 +19,75 @@ static int check_text(
 	return wfs_json_get_string(object, member, &text, error);
 }
 
+static bool has_role(const json_t *message, const char *role)
+{
+	const char *const text = json_string_value(json_object_get(message, "role"));
+
+	return text && strcmp(text, role) == 0;
+}
+
+static int check_message(const json_t *message, struct wfs_error *error)
+{
+	static const char *const roles[] = {"system", "developer", "user", "assistant", "tool"};
+	const char *role = "";
+	int r = wfs_json_members(
+		message, "a message", "content role tool_call_id? tool_calls?", error);
+
+	if (!r)
+		r = wfs_json_get_string(message, "role", &role, error);
+	if (r)
+		return r;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(roles); i++)
+		if (strcmp(role, roles[i]) == 0)
+			return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'role': expected system, developer, user, assistant or tool, got '%.40s'", role);
+}
+
+/* Messages of the group that begins at @index: one, or an assistant's with the results of all its calls.
+ * 0: calls and results do not go together. */
+static size_t group_size(const json_t *messages, size_t index)
+{
+	const json_t *const first = json_array_get(messages, index);
+	const json_t *const calls = json_object_get(first, "tool_calls");
+	size_t size = 1;
+
+	if (has_role(first, "tool"))
+		return 0;
+	for (; size <= json_array_size(calls); size++) {
+		const json_t *const result = json_array_get(messages, index + size);
+		const json_t *const call = json_array_get(calls, size - 1);
+
+		if (!has_role(result, "tool") || !json_object_get(call, "id") ||
+			!json_equal(json_object_get(result, "tool_call_id"),
+				json_object_get(call, "id")))
+			return 0;
+	}
+	return size;
+}
+
 static int check_messages(const json_t *messages, struct wfs_error *error)
 {
 	size_t i;
 	const json_t *message;
+	size_t size;
 	int r = 0;
 
 	if (!json_is_array(messages) || json_array_size(messages) > WFS_TURN_MESSAGES_MAX)
 		return expected(error, "messages", "an array of at most 1024");
 	json_array_foreach(messages, i, message)
 	{
-		r = wfs_json_members(message, "a message",
-			"content role tool_call_id? tool_calls? name?", error);
-		if (!r)
-			r = check_text(message, "a message", "role", error);
+		r = check_message(message, error);
 		if (r)
 			return r;
+	}
+	for (i = 0; i < json_array_size(messages); i += size) {
+		size = group_size(messages, i);
+		if (size == 0)
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"messages/%zu: expected the results of all calls right behind "
+				"them, in their order, and no others",
+				i);
 	}
 	return 0;
 }
@@ -92,32 +145,28 @@ int wfs_turn_check_step(
 
 /* --- the fold --- */
 
-static bool has_role(const json_t *message, const char *role)
-{
-	return strcmp(json_string_value(json_object_get(message, "role")), role) == 0;
-}
-
-/* Indices of messages that are always sent: the leading system messages, the latest user message. */
+/* Groups that are always sent: the leading system messages, the latest user message. */
 static json_t *pins_of(const json_t *messages)
 {
 	WFS_AUTO_JSON json_t *pins = json_array();
 	const size_t count = json_array_size(messages);
-	size_t i = 0;
+	json_int_t latest = -1;
+	json_int_t group = 0;
+	bool leading = true;
 	int r = 0;
 
-	for (; i < count; i++) {
+	for (size_t i = 0; i < count; i += group_size(messages, i), group++) {
 		const json_t *const message = json_array_get(messages, i);
 
-		if (!has_role(message, "system") && !has_role(message, "developer"))
-			break;
-		r |= json_array_append_new(pins, json_integer((json_int_t)i));
+		leading =
+			leading && (has_role(message, "system") || has_role(message, "developer"));
+		if (leading)
+			r |= json_array_append_new(pins, json_integer(group));
+		if (has_role(message, "user"))
+			latest = group;
 	}
-	for (size_t j = count; j > i; j--) {
-		if (!has_role(json_array_get(messages, j - 1), "user"))
-			continue;
-		r |= json_array_append_new(pins, json_integer((json_int_t)j - 1));
-		break;
-	}
+	if (latest >= 0)
+		r |= json_array_append_new(pins, json_integer(latest));
 	return r ? NULL : WFS_STEAL(pins);
 }
 
@@ -148,18 +197,29 @@ static int set_setup(struct turn *turn, const json_t *action, struct wfs_error *
 	return wfs_trace(r ? r : fold_set_document(turn->fold, cell, turn->setup, error));
 }
 
+/* A message of the history that the run begins with, with results of its calls. */
+static int add_group(
+	struct turn *turn, const json_t *messages, size_t index, struct wfs_error *error)
+{
+	const size_t size = group_size(messages, index);
+	WFS_AUTO_JSON json_t *message = wfs_json_copy(json_array_get(messages, index));
+	WFS_AUTO_JSON json_t *results = json_array();
+
+	for (size_t i = 1; i < size; i++)
+		if (json_array_append(results, json_array_get(messages, index + i)) < 0)
+			return fold_no_memory(error);
+	if (!message || !results || (size > 1 && json_object_set(message, "results", results) < 0))
+		return fold_no_memory(error);
+	return wfs_trace(turn_add_message(turn, message, (int64_t)size, error));
+}
+
 static int begin(struct turn *turn, const json_t *action, struct wfs_error *error)
 {
 	const json_t *const messages = json_object_get(action, "messages");
-	size_t i;
-	json_t *message;
 	int r = set_setup(turn, action, error);
 
-	json_array_foreach(messages, i, message)
-	{
-		if (!r)
-			r = turn_add_message(turn, message, 1, error);
-	}
+	for (size_t i = 0; !r && i < json_array_size(messages); i += group_size(messages, i))
+		r = add_group(turn, messages, i, error);
 	if (!r)
 		r = turn_emit(turn, WFS_KERNEL_START,
 			json_pack("{s:I, s:O, s:I}", "initial_messages_count",

@@ -15,8 +15,9 @@
  *                                  open[{call?, intent_id}], pins[], reason?, retried, run_id,
  *                                  started_ns, ended_ns?, status, turn, usage{…}, usage_incomplete}
  *   sys.turn_setup, key run id:   the `setup` of its step
- *   sys.message, key run id.n:    {content, role, tool_call_id?, tool_calls[]?}, or, of a model's answer
- *                                 with calls, {content, role, tool_call_count, turn}
+ *   sys.message, key run id.n:    {content, role, results[]?, tool_calls[]?} of the history that it began
+ *                                 with, or, of a model's answer with calls,
+ *                                 {content, role, tool_call_count, turn}
  *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output, output_size,
  *                                  status}
  *   sys.intent, key intent id:    {call?, effect, principal, run_id, state, turn}; while it is open

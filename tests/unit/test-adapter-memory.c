@@ -6,7 +6,6 @@
 #include "agents/adapter/constraint.h"
 #include "agents/adapter/format.h"
 #include "agents/adapter/parser.h"
-#include "agents/adapter/view.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 void *__real_calloc(size_t count, size_t size);
@@ -36,15 +35,6 @@ static int format(const struct work *work)
 static int check(const struct work *work)
 {
 	return wfs_adapter_check(work->setup, work->entry, NULL);
-}
-
-static int view(const struct work *work)
-{
-	const struct wfs_view_source source = wfs_view_source_array(work->messages);
-	WFS_AUTO_JSON json_t *messages = NULL;
-	struct wfs_view_report report;
-
-	return wfs_view_read(&source, 0, 1, &messages, &report, NULL);
 }
 
 static int parse(const struct work *work)
@@ -138,13 +128,6 @@ static void checks_survive(void **state)
 	with_constraint(check, "sglang", TAG, "{}");
 }
 
-static void views_survive(void **state)
-{
-	(void)state;
-
-	with_constraint(view, "openai", SCHEMA, "{}");
-}
-
 static void parsing_survives(void **state)
 {
 	(void)state;
@@ -169,7 +152,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_survive),
 		cmocka_unit_test(checks_survive),
-		cmocka_unit_test(views_survive),
 		cmocka_unit_test(parsing_survives),
 		cmocka_unit_test(checks_of_answers_survive),
 	};
