@@ -25,15 +25,15 @@ struct wfs_drive {
 	json_t *result; /* also of a run that failed; the asker's */
 	struct wfs_error error;
 
-	void *work; /* private to the driver */
+	uint64_t ticket; /* set by `step`: names the request */
 };
 
 /* Who takes the turns of a world's agents: does what runs ask for, also those of before. Callback table. */
 struct wfs_driver {
 	/* Begin; what fails at once is told through `done`, too. Thread: any. */
 	void (*step)(struct wfs_driver *driver, struct wfs_drive *drive);
-	/* Whoever asked has gone: end the run; `done` comes all the same. Thread: any. */
-	void (*abandon)(struct wfs_driver *driver, struct wfs_drive *drive);
+	/* Whoever asked has gone: end the run; `done` comes all the same. It may have come. Thread: any. */
+	void (*abandon)(struct wfs_driver *driver, uint64_t ticket);
 	/* End what is open, which goes on when the world is opened again. */
 	void (*free)(struct wfs_driver *driver);
 };

@@ -3,6 +3,7 @@
 #include "tests/unit/world-fixture.h"
 
 #include "fs/server/peer.h"
+#include "kernel/base/host-file.h"
 
 struct placed {
 	char directory[64];

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intents of tool.call: the tool is called in the name of the agent, and does what its grants allow. */
+#include "agents/engine.h"
+
+#include "agents/tool.h"
+#include "kernel/base/json.h"
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "call a tool");
+}
+
+static const char *text_of(const json_t *object, const char *member)
+{
+	const char *const text = json_string_value(json_object_get(object, member));
+
+	return text ? text : "";
+}
+
+static bool is_kind(const json_t *tool, const char *kind)
+{
+	return strcmp(text_of(tool, "kind"), kind) == 0;
+}
+
+/* --- reading --- */
+
+static void answer_reading(struct work *work)
+{
+	const size_t size = work->output.size;
+
+	if (work->read_result) {
+		work_fail(work, &work->failure);
+		return;
+	}
+	wfs_turn_cut(&work->output);
+	work_answer(work, "ok",
+		json_pack("{s:I, s:s#, s:I}", "duration_ms", (json_int_t)work_elapsed_ms(work),
+			"output", wfs_buffer_text(&work->output), (int)work->output.size,
+			"output_size", (json_int_t)size));
+}
+
+/* On a thread of libuv's. */
+static void read_for(uv_work_t *reading)
+{
+	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
+
+	work->read_result = work->engine->helpers->run(
+		work->session, work->tool_name, work->arguments, &work->output, &work->failure);
+	if (work->read_result && work->failure.code == WFS_OK)
+		(void)wfs_error_from_errno(&work->failure, work->read_result, "read");
+}
+
+static void read_done(uv_work_t *reading, int status)
+{
+	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
+
+	(void)status; /* it is never cancelled */
+	work->is_reading = false;
+	if (work->is_late)
+		work_end(work);
+	else
+		answer_reading(work);
+}
+
+/* The reading goes on, and nobody waits for it. */
+static void too_late(struct work *work)
+{
+	struct wfs_error error;
+
+	(void)wfs_error_set(&error, WFS_E_TIMEOUT, "the tool timed out after %lld ms",
+		(long long)work_elapsed_ms(work));
+	work->is_late = true;
+	work_fail(work, &error);
+}
+
+static int read_with(
+	struct work *work, const json_t *tool, json_t *arguments, int64_t limit_ms, struct wfs_error *error)
+{
+	work->tool_name = strdup(text_of(tool, "name"));
+	work->arguments = json_deep_copy(arguments); /* of its thread alone */
+	if (!work->tool_name || !work->arguments ||
+		(limit_ms < INT64_MAX && work_set_timer(work, (uint64_t)limit_ms, too_late)))
+		return no_memory(error);
+	work->is_reading = true;
+	int r = uv_queue_work(&work->engine->loop, &work->reading, read_for, read_done);
+	if (r)
+		work->is_reading = false;
+	return r ? wfs_error_from_errno(error, r, "call a tool") : 0;
+}
+
+/* --- a call --- */
+
+/* What is called, and with what. Plain value; owned. */
+struct called {
+	json_t *tool; /* expanded */
+	json_t *arguments;
+	int64_t limit_ms;
+};
+
+static void called_done(struct called *called)
+{
+	json_decref(called->tool);
+	json_decref(called->arguments);
+}
+
+static int find_tool(struct work *work, const json_t *setup, const char *name, json_t **ret_tool,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *one = NULL;
+	WFS_AUTO_JSON json_t *expanded = NULL;
+	size_t i;
+	json_t *tool;
+
+	json_array_foreach(json_object_get(setup, "tools"), i, tool) if (
+		strcmp(text_of(tool, "name"), name) == 0) one = json_pack("[O]", tool);
+	if (!one)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no tool '%s'", name);
+	int r = agents_tools_expand(work->engine->helpers, one, &expanded, error);
+	if (!r)
+		*ret_tool = json_incref(json_array_get(expanded, 0));
+	return r;
+}
+
+static int64_t limit_of(const json_t *state, const json_t *setup)
+{
+	const json_t *const limit =
+		json_object_get(json_object_get(setup, "settings"), "tool_timeout_ms");
+	const int64_t left_ms = work_left_ms(state, setup);
+
+	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
+}
+
+static int read_call(struct work *work, struct called *called, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_JSON json_t *call = NULL;
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_turn_state(&view, work->run_id, &state, error);
+	if (!r)
+		r = wfs_turn_setup(&view, work->run_id, &setup, error);
+	if (!r)
+		r = wfs_turn_call(&view, work->run_id, work->turn, work->call, &call, error);
+	if (!r)
+		r = find_tool(work, setup, text_of(call, "name"), &called->tool, error);
+	if (r)
+		return r;
+	const char *const arguments = text_of(call, "arguments");
+	called->limit_ms = limit_of(state, setup);
+	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
+	return r ? r : agents_tool_check(called->tool, called->arguments, error);
+}
+
+void work_call(struct work *work)
+{
+	WFS_CLEANUP(called_done) struct called called = {.tool = NULL};
+	struct wfs_error error = {0};
+	int r = read_call(work, &called, &error);
+
+	if (!r && is_kind(called.tool, WFS_TOOL_KIND_READ)) {
+		r = read_with(work, called.tool, called.arguments, called.limit_ms, &error);
+		if (!r)
+			return;
+	}
+	if (!r)
+		work->action = agents_tool_action(called.tool, called.arguments);
+	if (!r && !work->action)
+		r = no_memory(&error);
+	work->called = (struct wfs_session_call){
+		.intent_id = work->intent_id, .approved = work->approved};
+	if (r)
+		work_fail(work, &error);
+	else
+		work_act(work);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Those who ask for turns, and wait for their end. */
+#include "agents/engine.h"
+
+#include <search.h>
+
+#include "agents/setup.h"
+#include "kernel/base/json.h"
+
+enum { TURNS_MAX = 1000 }; /* runs of one request */
+
+/* One request. */
+struct wait {
+	struct job job;
+	struct job leaving; /* posted when the kernel has ended its run */
+	struct engine *engine;
+	struct wait *next; /* of all that there are */
+	struct wait **at;
+	uint64_t ticket;
+	struct wfs_drive *drive; /* NULL: it has been told */
+	int64_t left;            /* runs to be begun */
+	bool many;               /* the answer is a list */
+	bool at_once;            /* it is not waited for the end */
+	bool is_known;           /* is in the tree, by run_id */
+	bool requested;          /* the kernel has `request` */
+	bool abandoned;
+	char run_id[WFS_TURN_ID_MAX + 1];
+	json_t *step; /* owned */
+	json_t *runs; /* results so far; owned */
+	struct wfs_request request;
+	struct wfs_request cancel;
+	json_t *cancel_action; /* owned; the kernel has it until `cancel` is answered */
+};
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct wait *)a)->run_id, ((const struct wait *)b)->run_id);
+}
+
+static struct wait *find(struct engine *engine, const char *run_id)
+{
+	struct wait key;
+
+	snprintf(key.run_id, sizeof(key.run_id), "%s", run_id);
+	void *const *const found = tfind(&key, &engine->waits, compare);
+	return found ? *found : NULL;
+}
+
+static void forget(struct wait *wait)
+{
+	if (wait->is_known)
+		(void)tdelete(wait, &wait->engine->waits, compare);
+	wait->is_known = false;
+}
+
+/* Frees it once nothing of it is under way. */
+static void release(struct wait *wait)
+{
+	struct engine *const engine = wait->engine;
+
+	forget(wait);
+	if (wait->requested || wait->cancel_action)
+		return;
+	json_decref(wait->step);
+	json_decref(wait->runs);
+	*wait->at = wait->next;
+	if (wait->next)
+		wait->next->at = wait->at;
+	free(wait);
+	engine->open_count--;
+}
+
+/* @result: taken; may be NULL */
+static void end(struct wait *wait, int r, json_t *result, const struct wfs_error *error)
+{
+	struct wfs_drive *const drive = WFS_STEAL(wait->drive);
+
+	if (drive) {
+		drive->status = r;
+		drive->result = result;
+		if (error)
+			drive->error = *error;
+		drive->done(drive);
+	} else {
+		json_decref(result);
+	}
+	release(wait);
+}
+
+static void fail(struct wait *wait, int r, struct wfs_error *error)
+{
+	if (error->code == WFS_OK)
+		(void)wfs_error_from_errno(error, r, "drive an agent");
+	end(wait, r, NULL, error);
+}
+
+static void no_memory(struct wait *wait)
+{
+	struct wfs_error error = {0};
+
+	fail(wait, -ENOMEM, &error);
+}
+
+/* --- the end of a run --- */
+
+/* The code of a run that did not do what it should. */
+static enum wfs_error_code code_of(const json_t *result)
+{
+	const char *const reason =
+		json_string_value(json_object_get(result, "termination_reason"));
+	static const struct {
+		const char *reason;
+		enum wfs_error_code code;
+	} codes[] = {
+		{"error", WFS_E_EFFECT_FAILED},
+		{"cancelled", WFS_E_CANCELLED},
+		{"quota_exceeded", WFS_E_QUOTA_EXCEEDED},
+		{"timeout", WFS_E_TIMEOUT},
+	};
+
+	for (size_t i = 0; reason && i < WFS_ARRAY_COUNT(codes); i++)
+		if (strcmp(reason, codes[i].reason) == 0)
+			return codes[i].code;
+	return WFS_OK;
+}
+
+static int describe(const json_t *result, enum wfs_error_code code, struct wfs_error *error)
+{
+	const json_t *const failure = json_object_get(result, "error");
+	const char *const message = json_string_value(json_object_get(failure, "message"));
+	const char *const reason =
+		json_string_value(json_object_get(result, "termination_reason"));
+	const char *const run_id = json_string_value(json_object_get(result, "run_id"));
+
+	return wfs_error_set(error, code, "run '%s' ended: %s", run_id ? run_id : "",
+		message ? message : reason);
+}
+
+static void begin(struct wait *wait);
+
+/* What is told at the end: one result, or the list of them. */
+static void finish(struct wait *wait, json_t *result)
+{
+	const enum wfs_error_code code = code_of(result);
+	struct wfs_error error = {0};
+	const int r = code == WFS_OK ? 0 : describe(result, code, &error);
+	WFS_AUTO_JSON json_t *all =
+		wait->many ? json_pack("{s:O}", "runs", wait->runs) : json_incref(result);
+
+	end(wait, r, WFS_STEAL(all), r ? &error : NULL);
+}
+
+static void take_result(struct wait *wait, json_t *result)
+{
+	if (json_array_append(wait->runs, result) < 0) {
+		no_memory(wait);
+		return;
+	}
+	forget(wait);
+	if (wait->left > 0 && code_of(result) == WFS_OK && !wait->abandoned)
+		begin(wait);
+	else
+		finish(wait, result);
+}
+
+void drive_look(struct engine *engine, const char *run_id)
+{
+	struct wait *const wait = find(engine, run_id);
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *result = NULL;
+	struct wfs_error error = {0};
+
+	if (!wait)
+		return;
+	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, &error);
+	if (!r)
+		r = wfs_turn_result(&view, run_id, &result, &error);
+	wfs_view_close(&view);
+	if (!r)
+		take_result(wait, result);
+	else if (r != -EBUSY)
+		fail(wait, r, &error);
+}
+
+/* --- beginning one --- */
+
+static void answer_at_once(struct wait *wait)
+{
+	json_t *const result = json_pack("{s:s}", "turn_id", wait->run_id);
+
+	if (result)
+		end(wait, 0, result, NULL);
+	else
+		no_memory(wait);
+}
+
+static void cancel_run(struct wait *wait);
+
+static void begun(struct engine *engine, struct job *job)
+{
+	struct wait *const wait = (struct wait *)job;
+	WFS_AUTO_JSON json_t *answer = WFS_STEAL(wait->request.answer);
+	const char *const run_id = json_string_value(json_object_get(answer, "run_id"));
+	struct wfs_error error = wait->request.error;
+
+	wait->requested = false;
+	if (wait->request.result) {
+		fail(wait, wait->request.result, &error);
+		return;
+	}
+	snprintf(wait->run_id, sizeof(wait->run_id), "%s", run_id ? run_id : "");
+	if (wait->at_once) {
+		answer_at_once(wait);
+		return;
+	}
+	if (!tsearch(wait, &engine->waits, compare)) {
+		no_memory(wait);
+		return;
+	}
+	wait->is_known = true;
+	if (wait->abandoned)
+		cancel_run(wait);
+	drive_look(engine, wait->run_id); /* it may have ended already */
+}
+
+static void on_begun(struct wfs_request *request)
+{
+	struct wait *const wait = request->context;
+
+	engine_post(wait->engine, &wait->job, begun);
+}
+
+static void begin(struct wait *wait)
+{
+	const struct wfs_drive *const drive = wait->drive;
+	struct wfs_error error = {0};
+
+	json_decref(WFS_STEAL(wait->step));
+	wait->left--;
+	int r = agents_setup_make(
+		wait->engine->world, wait->engine->helpers, drive->params, &wait->step, &error);
+	if (r) {
+		fail(wait, r, &error);
+		return;
+	}
+	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
+	wait->requested = true;
+	r = wfs_session_step(drive->session, wait->step, &wait->request);
+	if (r) {
+		wait->requested = false;
+		error = wait->request.error;
+		fail(wait, r, &error);
+	}
+}
+
+/* --- asking --- */
+
+static int read_params(struct wait *wait, struct wfs_error *error)
+{
+	const json_t *const params = wait->drive->params;
+	int64_t turns = 1;
+	int r = wfs_json_get_integer(params, "turns", 1, TURNS_MAX, &turns, error);
+
+	wait->left = turns;
+	wait->many = turns > 1;
+	wait->at_once = json_is_false(json_object_get(params, "wait"));
+	if (!r && wait->many && wait->at_once)
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'turns': who does not wait can begin one at a time");
+	return r;
+}
+
+static void start(struct engine *engine, struct job *job)
+{
+	struct wait *const wait = (struct wait *)job;
+	struct wfs_error error = {0};
+
+	engine->open_count++;
+	wait->next = engine->all_waits;
+	wait->at = &engine->all_waits;
+	if (wait->next)
+		wait->next->at = &wait->next;
+	engine->all_waits = wait;
+	int r = engine_stopping(engine)
+		? wfs_error_set(&error, WFS_E_CANCELLED, "the world is being closed")
+		: read_params(wait, &error);
+	if (r)
+		fail(wait, r, &error);
+	else
+		begin(wait);
+}
+
+void drive_step(struct wfs_driver *driver, struct wfs_drive *drive)
+{
+	struct wait *const wait = calloc(1, sizeof(*wait));
+	json_t *const runs = json_array();
+
+	if (!wait || !runs) {
+		free(wait);
+		json_decref(runs);
+		drive->status = wfs_error_from_errno(&drive->error, -ENOMEM, "drive an agent");
+		drive->done(drive);
+		return;
+	}
+	wait->engine = (struct engine *)driver;
+	wait->drive = drive;
+	wait->runs = runs;
+	wait->ticket = drive->ticket = engine_ticket(wait->engine);
+	engine_post(wait->engine, &wait->job, start);
+}
+
+/* --- going away --- */
+
+static void cancelled(struct engine *engine, struct job *job)
+{
+	struct wait *const wait = (struct wait *)((char *)job - offsetof(struct wait, leaving));
+
+	(void)engine;
+	json_decref(WFS_STEAL(wait->cancel_action));
+	json_decref(WFS_STEAL(wait->cancel.answer));
+	if (!wait->drive)
+		release(wait);
+}
+
+static void on_cancelled(struct wfs_request *request)
+{
+	struct wait *const wait = request->context;
+
+	engine_post(wait->engine, &wait->leaving, cancelled);
+}
+
+/* The end of the run ends the waiting. */
+static void cancel_run(struct wait *wait)
+{
+	wait->cancel_action = json_pack("{s:s}", "turn_id", wait->run_id);
+	if (!wait->cancel_action)
+		return;
+	wait->cancel = (struct wfs_request){.done = on_cancelled, .context = wait};
+	if (wfs_session_cancel(wait->drive->session, wait->cancel_action, &wait->cancel))
+		json_decref(WFS_STEAL(wait->cancel_action));
+}
+
+/* Somebody who waits no more. */
+struct leaver {
+	struct job job;
+	uint64_t ticket;
+};
+
+static void leave(struct engine *engine, struct job *job)
+{
+	struct leaver *const leaver = (struct leaver *)job;
+	struct wait *wait = engine->all_waits;
+
+	while (wait && wait->ticket != leaver->ticket)
+		wait = wait->next;
+	free(leaver);
+	if (!wait || wait->abandoned || !wait->drive)
+		return;
+	wait->abandoned = true;
+	if (wait->is_known)
+		cancel_run(wait);
+}
+
+void drive_abandon(struct wfs_driver *driver, uint64_t ticket)
+{
+	struct leaver *const leaver = malloc(sizeof(*leaver));
+
+	if (!leaver)
+		return; /* the run ends by itself */
+	leaver->ticket = ticket;
+	engine_post((struct engine *)driver, &leaver->job, leave);
+}
+
+void drive_drop_all(struct engine *engine)
+{
+	struct wfs_error error;
+
+	(void)wfs_error_set(&error, WFS_E_CANCELLED,
+		"the world is being closed; the run goes on when it is opened again");
+	while (engine->waits)
+		end(*(struct wait **)engine->waits, -EINTR, NULL, &error);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver's thread: what comes to it, and its life. */
+#include "agents/engine.h"
+
+#include "kernel/base/log.h"
+#include "kernel/turn/events.h"
+
+/* --- jobs --- */
+
+void engine_post(struct engine *engine, struct job *job, void (*run)(struct engine *, struct job *))
+{
+	WFS_GUARD(&engine->lock);
+
+	job->next = NULL;
+	job->run = run;
+	*engine->jobs_last = job;
+	engine->jobs_last = &job->next;
+	(void)uv_async_send(&engine->wake);
+}
+
+bool engine_stopping(struct engine *engine)
+{
+	WFS_GUARD(&engine->lock);
+
+	return engine->stopping;
+}
+
+uint64_t engine_ticket(struct engine *engine)
+{
+	WFS_GUARD(&engine->lock);
+
+	return ++engine->tickets;
+}
+
+static struct job *take_jobs(struct engine *engine, bool *ret_rescan)
+{
+	WFS_GUARD(&engine->lock);
+	struct job *const jobs = engine->jobs;
+
+	engine->jobs = NULL;
+	engine->jobs_last = &engine->jobs;
+	*ret_rescan = engine->rescan;
+	engine->rescan = false;
+	return jobs;
+}
+
+static void close_if_done(struct engine *engine)
+{
+	if (engine_stopping(engine) && engine->open_count == 0 &&
+		!uv_is_closing((uv_handle_t *)&engine->wake)) {
+		wfs_model_client_free(WFS_STEAL(engine->client));
+		uv_close((uv_handle_t *)&engine->wake, NULL);
+	}
+}
+
+static void on_wake(uv_async_t *wake)
+{
+	struct engine *const engine = wake->data;
+	bool rescan;
+	struct job *job;
+
+	while ((job = take_jobs(engine, &rescan)) != NULL || rescan) {
+		while (job) {
+			struct job *const next = job->next;
+
+			job->run(engine, job);
+			job = next;
+		}
+		if (rescan && !engine_stopping(engine))
+			work_look_at_all(engine);
+	}
+	close_if_done(engine);
+}
+
+/* --- commits --- */
+
+/* A cell that has changed. */
+struct change {
+	struct job job;
+	bool is_turn; /* or else an intent */
+	char key[];
+};
+
+static void look(struct engine *engine, struct job *job)
+{
+	struct change *const change = (struct change *)job;
+
+	if (!engine_stopping(engine)) {
+		engine_tell(engine);
+		if (change->is_turn)
+			drive_look(engine, change->key);
+		else
+			work_look(engine, change->key);
+	}
+	free(change);
+}
+
+static void post_change(struct engine *engine, struct wfs_bytes key, bool is_turn)
+{
+	struct change *const change = malloc(sizeof(*change) + key.size + 1);
+
+	if (!change) {
+		WFS_GUARD(&engine->lock);
+
+		engine->rescan = true;
+		(void)uv_async_send(&engine->wake);
+		return;
+	}
+	change->is_turn = is_turn;
+	memcpy(change->key, key.data, key.size);
+	change->key[key.size] = '\0';
+	engine_post(engine, &change->job, look);
+}
+
+/* On the publisher's thread, when every mount shows the commit. */
+static void on_told(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	struct engine *const engine =
+		(struct engine *)((char *)observer - offsetof(struct engine, observer));
+
+	for (size_t i = 0; i < commit->change_count; i++) {
+		const struct wfs_change *const change = &commit->changes[i];
+
+		if (change->reducer_id == engine->intents_id)
+			post_change(engine, change->key, false);
+		else if (change->reducer_id == engine->turns_id)
+			post_change(engine, change->key, true);
+	}
+}
+
+static void on_committed(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	(void)observer;
+	(void)commit;
+}
+
+/* --- observers of events --- */
+
+static void tell_all(struct engine *engine, const json_t *event)
+{
+	for (struct wfs_turn_observer *observer = engine->observers; observer;
+		observer = observer->next) {
+		const int r = observer->event(observer, event);
+
+		if (r)
+			wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
+				"an observer of turns failed, ignoring it: errno=%d", -r);
+	}
+}
+
+static void tell_record(struct engine *engine, struct wfs_bytes line)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+
+	if (wfs_record_parse(line, &parsed, NULL) || parsed.record.kind != WFS_RECORD_EVENT)
+		return;
+	const char *const schema =
+		json_string_value(json_object_get(parsed.body_json, "schema"));
+	if (schema && wfs_kernel_event_find(schema) < WFS_KERNEL_EVENT_COUNT)
+		tell_all(engine, json_object_get(parsed.body_json, "value"));
+}
+
+void engine_tell(struct engine *engine)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_error error;
+	struct wfs_bytes line;
+	WFS_GUARD(&engine->observers_lock);
+
+	if (!engine->observers || wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, &error))
+		return;
+	for (; engine->told_height < view.height; engine->told_height++)
+		if (wfs_view_record(&view, engine->told_height, &line) == 0)
+			tell_record(engine, line);
+}
+
+void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer)
+{
+	struct engine *const engine = (struct engine *)driver;
+	struct wfs_world_figures figures;
+	WFS_GUARD(&engine->observers_lock);
+
+	wfs_world_figures(engine->world, &figures);
+	if (!engine->observers)
+		engine->told_height = figures.height;
+	observer->next = engine->observers;
+	engine->observers = observer;
+}
+
+void wfs_agents_unobserve(struct wfs_driver *driver, struct wfs_turn_observer *observer)
+{
+	struct engine *const engine = (struct engine *)driver;
+	WFS_GUARD(&engine->observers_lock);
+
+	for (struct wfs_turn_observer **at = &engine->observers; *at; at = &(*at)->next) {
+		if (*at == observer) {
+			*at = observer->next;
+			return;
+		}
+	}
+}
+
+/* --- life --- */
+
+static void *run(void *argument)
+{
+	struct engine *const engine = argument;
+
+	(void)pthread_setname_np(pthread_self(), "wfs-agents");
+	work_look_at_all(engine);
+	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
+	return NULL;
+}
+
+static void stop(struct engine *engine, struct job *job)
+{
+	(void)job;
+	work_drop_all(engine);
+	drive_drop_all(engine);
+}
+
+static void engine_free(struct wfs_driver *driver)
+{
+	struct engine *const engine = (struct engine *)driver;
+	struct job job;
+
+	wfs_world_unobserve(engine->world, &engine->observer);
+	pthread_mutex_lock(&engine->lock);
+	engine->stopping = true;
+	pthread_mutex_unlock(&engine->lock);
+	engine_post(engine, &job, stop);
+	pthread_join(engine->thread, NULL);
+	wfs_require(uv_loop_close(&engine->loop) == 0);
+	pthread_mutex_destroy(&engine->lock);
+	pthread_mutex_destroy(&engine->observers_lock);
+	free(engine);
+}
+
+static int find_reducers(struct engine *engine, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer reducer;
+	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_view_builtin(&view, WFS_BUILTIN_INTENT, &reducer);
+	engine->intents_id = reducer.reducer_id;
+	if (!r)
+		r = wfs_view_builtin(&view, WFS_BUILTIN_TURN, &reducer);
+	engine->turns_id = reducer.reducer_id;
+	return r;
+}
+
+/* Neither fails for another reason than memory or descriptors. */
+static int make_loop(struct engine *engine, struct wfs_error *error)
+{
+	int r = uv_loop_init(&engine->loop);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "drive the world's agents");
+	r = uv_async_init(&engine->loop, &engine->wake, on_wake);
+	engine->wake.data = engine;
+	if (!r)
+		r = wfs_model_client_new(&engine->loop, &engine->client);
+	return r ? wfs_error_from_errno(error, r, "drive the world's agents") : 0;
+}
+
+/* Of one that did not come up. */
+static void undo(struct engine *engine)
+{
+	wfs_model_client_free(engine->client);
+	if (engine->wake.data)
+		uv_close((uv_handle_t *)&engine->wake, NULL);
+	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&engine->loop);
+	free(engine);
+}
+
+int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
+	struct wfs_driver **ret_driver, struct wfs_error *error)
+{
+	struct engine *const engine = calloc(1, sizeof(*engine));
+
+	if (!engine)
+		return wfs_error_from_errno(error, -ENOMEM, "drive the world's agents");
+	engine->driver = (struct wfs_driver){drive_step, drive_abandon, engine_free};
+	engine->observer = (struct wfs_observer){.committed = on_committed, .told = on_told};
+	engine->authority = authority;
+	engine->world = wfs_authority_world(authority);
+	engine->helpers = helpers;
+	engine->jobs_last = &engine->jobs;
+	pthread_mutex_init(&engine->lock, NULL);
+	pthread_mutex_init(&engine->observers_lock, NULL);
+	int r = find_reducers(engine, error);
+	if (!r)
+		r = make_loop(engine, error);
+	if (r) {
+		undo(engine);
+		return r;
+	}
+	wfs_world_observe(engine->world, &engine->observer);
+	r = -pthread_create(&engine->thread, NULL, run, engine);
+	if (r) {
+		wfs_world_unobserve(engine->world, &engine->observer);
+		undo(engine);
+		return wfs_error_from_errno(error, r, "drive the world's agents");
+	}
+	*ret_driver = &engine->driver;
+	return 0;
+}

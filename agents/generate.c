@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intents of llm.generate: the request is made, its answer is read and checked. */
+#include "agents/engine.h"
+
+#include "agents/adapter/adapter.h"
+#include "agents/adapter/constraint.h"
+#include "agents/adapter/format.h"
+#include "agents/models.h"
+#include "agents/script.h"
+#include "agents/tool.h"
+#include "kernel/base/json.h"
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "ask a model");
+}
+
+/* --- the answer --- */
+
+static void fail_with(struct work *work, int r, struct wfs_error *error)
+{
+	if (error->code == WFS_OK)
+		(void)wfs_error_from_errno(error, r, "ask a model");
+	work_fail(work, error);
+}
+
+/* With calls found in its text. What was asked of its form is checked. */
+static int read_answer(struct work *work, const json_t *completion, json_t **ret_parsed,
+	struct wfs_error *error)
+{
+	const json_t *const settings = json_object_get(work->setup, "settings");
+	const char *const finish =
+		json_string_value(json_object_get(completion, "finish_reason"));
+	const bool whole = !finish || strcmp(finish, "stop") == 0;
+	const struct wfs_adapter *adapter;
+	int r = wfs_adapter_get(work->entry, &adapter, error);
+
+	if (!r && adapter->response_parser(completion, json_object_get(work->setup, "offered"),
+			  ret_parsed))
+		r = no_memory(error);
+	if (!r && whole)
+		r = wfs_constraint_check_answer(
+			json_object_get(settings, "constraint"), *ret_parsed, error);
+	return r;
+}
+
+static void take_completion(
+	struct work *work, const json_t *completion, int64_t duration_ms, unsigned int attempts)
+{
+	WFS_AUTO_JSON json_t *parsed = NULL;
+	struct wfs_error error = {0};
+	int r = read_answer(work, completion, &parsed, &error);
+
+	if (!r &&
+		(json_object_set_new(parsed, "duration_ms", json_integer(duration_ms)) < 0 ||
+			json_object_set_new(
+				parsed, "attempts", json_integer((json_int_t)attempts)) < 0))
+		r = no_memory(&error);
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", WFS_STEAL(parsed));
+}
+
+/* --- a server --- */
+
+/* What the server has told, and text that came before a stream broke. NULL without memory. */
+static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
+{
+	const struct wfs_model_failure *const failure = result->failure;
+	char status[24];
+
+	snprintf(status, sizeof(status), "http_%d", failure->status);
+	return json_pack("{s:I, s:s, s:I, s:s, s:s#, s:i}", "attempts",
+		(json_int_t)result->attempts, "code", *failure->code ? failure->code : status,
+		"duration_ms", (json_int_t)work_elapsed_ms(work), "message", failure->message,
+		"partial", failure->partial.size ? (const char *)failure->partial.data : "",
+		(int)failure->partial.size, "status", failure->status);
+}
+
+static void on_model_done(void *context, const struct wfs_model_result *result)
+{
+	struct work *const work = context;
+	const struct wfs_model_failure *const failure = result->failure;
+
+	work->model_call = NULL;
+	wfs_buffer_done(&work->body);
+	if (!failure) {
+		take_completion(work, result->completion, result->duration_ms, result->attempts);
+		return;
+	}
+	work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
+		failure_payload(work, result));
+}
+
+static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_endpoint *endpoint,
+	struct wfs_error *error)
+{
+	const struct {
+		const char *name;
+		int64_t *value;
+	} limits[] = {
+		{"connect_timeout_ms", &endpoint->connect_timeout_ms},
+		{"first_byte_timeout_ms", &endpoint->first_byte_timeout_ms},
+		{"idle_timeout_ms", &endpoint->idle_timeout_ms},
+		{"total_timeout_ms", &endpoint->total_timeout_ms},
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(limits); i++)
+		r = wfs_json_get_integer(
+			entry, limits[i].name, 1, INT32_MAX, limits[i].value, error);
+	if (endpoint->total_timeout_ms > left_ms)
+		endpoint->total_timeout_ms = left_ms;
+	return r;
+}
+
+/* The key is not kept: it is read where it is. */
+static int make_endpoint(struct work *work, int64_t left_ms, struct wfs_error *error)
+{
+	const char *const key = json_string_value(json_object_get(work->entry, "api_key_env"));
+
+	work->endpoint = WFS_MODEL_ENDPOINT_DEFAULT;
+	work->endpoint.base_url = json_string_value(json_object_get(work->entry, "base_url"));
+	work->endpoint.api_key = key ? secure_getenv(key) : NULL;
+	work->endpoint.stream = json_is_true(json_object_get(work->entry, "stream"));
+	if (key && !work->endpoint.api_key)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"the environment has no '%s', which api_key_env of the model names", key);
+	return read_limits(work->entry, left_ms, &work->endpoint, error);
+}
+
+static int ask_server(
+	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
+{
+	const struct wfs_model_callbacks callbacks = {.context = work, .done = on_model_done};
+	WFS_AUTO_JSON json_t *body = NULL;
+	int r = make_endpoint(work, left_ms, error);
+
+	if (!r)
+		r = wfs_format_request(work->setup, work->entry, messages, work->endpoint.stream,
+			&body, error);
+	if (r)
+		return r;
+	wfs_json_write(body, &work->body);
+	if (wfs_buffer_check(&work->body))
+		return no_memory(error);
+	const struct wfs_model_request request = {
+		.endpoint = &work->endpoint,
+		.body = wfs_buffer_bytes(&work->body),
+		.idempotency_key = work->intent_id,
+	};
+	return wfs_model_call_start(
+		work->engine->client, &request, &callbacks, &work->model_call, error);
+}
+
+/* --- a script --- */
+
+/* The script is read again, so that nothing is kept while it waits. */
+static void generate_now(struct work *work, bool waited);
+
+static void waited(struct work *work)
+{
+	generate_now(work, true);
+}
+
+static int ask_script(
+	struct work *work, const json_t *messages, bool has_waited, struct wfs_error *error)
+{
+	struct script_answer answer = {.completion = NULL};
+	int r = script_read(wfs_world_directory(work->engine->world),
+		json_string_value(json_object_get(work->entry, "file")), work->turn, messages,
+		&answer, error);
+
+	if (r)
+		return r;
+	if (answer.delay_ms > 0 && !has_waited) {
+		r = work_set_timer(work, (uint64_t)answer.delay_ms, waited) ? no_memory(error) : 0;
+		json_decref(answer.completion);
+		json_decref(answer.failure);
+		return r;
+	}
+	if (answer.failure)
+		work_answer(work, "error", answer.failure);
+	else
+		take_completion(work, answer.completion, answer.delay_ms, 1);
+	json_decref(answer.completion);
+	return 0;
+}
+
+/* --- both --- */
+
+static bool is_provider(const struct work *work, const char *name)
+{
+	const char *const provider =
+		json_string_value(json_object_get(work->entry, "provider"));
+
+	return provider && strcmp(provider, name) == 0;
+}
+
+/* With tools as the server is told of them. */
+static int expand(struct work *work, const json_t *setup, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *tools = NULL;
+	int r = agents_tools_expand(
+		work->engine->helpers, json_object_get(setup, "tools"), &tools, error);
+
+	if (r)
+		return r;
+	json_decref(work->setup);
+	work->setup = wfs_json_copy(setup);
+	return work->setup && json_object_set(work->setup, "tools", tools) == 0 ? 0
+									 : no_memory(error);
+}
+
+/* What the request is made from. @ret_left_ms: of the run's time */
+static int prepare(struct work *work, json_t **ret_messages, int64_t *ret_left_ms,
+	struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *setup = NULL;
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_turn_state(&view, work->run_id, &state, error);
+	if (!r)
+		r = wfs_turn_setup(&view, work->run_id, &setup, error);
+	if (!r)
+		r = wfs_turn_sent(&view, state, ret_messages, error);
+	if (!r)
+		r = expand(work, setup, error);
+	if (r)
+		return r;
+	json_decref(WFS_STEAL(work->entry));
+	*ret_left_ms = work_left_ms(state, setup);
+	if (*ret_left_ms == 0)
+		return wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
+	return wfs_models_find(wfs_world_directory(work->engine->world),
+		json_string_value(json_object_get(setup, "model")), &work->entry, error);
+}
+
+static void generate_now(struct work *work, bool has_waited)
+{
+	WFS_AUTO_JSON json_t *messages = NULL;
+	struct wfs_error error = {0};
+	int64_t left_ms = 0;
+	int r = prepare(work, &messages, &left_ms, &error);
+
+	if (!r && is_provider(work, "script"))
+		r = ask_script(work, messages, has_waited, &error);
+	else if (!r)
+		r = ask_server(work, messages, left_ms, &error);
+	if (r)
+		fail_with(work, r, &error);
+}
+
+/* --- may it? --- */
+
+static void on_refusal_told(struct engine *engine, struct job *job)
+{
+	struct work *const work = (struct work *)job;
+	struct wfs_error error = work->request.error;
+
+	(void)engine;
+	work->state = WORK_DOING;
+	work_fail(work, &error); /* drops itself when its run is gone */
+}
+
+static void on_refused(struct wfs_request *request)
+{
+	struct work *const work = request->context;
+
+	engine_post(work->engine, &work->job, on_refusal_told);
+}
+
+void work_generate(struct work *work)
+{
+	work->request = (struct wfs_request){.done = on_refused, .context = work};
+	int r = wfs_session_generate(work->session, work->charge, &work->request);
+
+	if (r == WFS_SESSION_REFUSED) {
+		work->state = WORK_SUBMITTING;
+		return;
+	}
+	if (r) {
+		struct wfs_error error = work->request.error;
+
+		fail_with(work, r, &error);
+		return;
+	}
+	generate_now(work, false);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open intents: begun when their cells are there, ended by a request that answers them. */
+#include "agents/engine.h"
+
+#include <search.h>
+
+#include "kernel/base/clock.h"
+#include "kernel/base/json.h"
+#include "kernel/base/log.h"
+
+enum { AGAIN_MS = 1000 }; /* after which a request is repeated that the kernel could not take */
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct work *)a)->intent_id, ((const struct work *)b)->intent_id);
+}
+
+/* --- life --- */
+
+static struct work *find(struct engine *engine, const char *intent_id)
+{
+	struct work key;
+
+	snprintf(key.intent_id, sizeof(key.intent_id), "%s", intent_id);
+	void *const *const found = tfind(&key, &engine->works, compare);
+	return found ? *found : NULL;
+}
+
+/* Frees it, unless a thread of libuv's still reads for it. */
+static void work_free(struct work *work)
+{
+	struct engine *const engine = work->engine;
+
+	work_clear_timer(work);
+	if (work->is_reading) {
+		work->is_late = true;
+		return;
+	}
+	if (!work->gone)
+		(void)tdelete(work, &engine->works, compare);
+	wfs_session_free(work->session);
+	wfs_session_call_done(&work->called);
+	json_decref(work->receipt);
+	json_decref(work->action);
+	json_decref(work->entry);
+	json_decref(work->setup);
+	json_decref(work->arguments);
+	wfs_buffer_done(&work->body);
+	wfs_buffer_done(&work->output);
+	free(work->tool_name);
+	free(work);
+	engine->open_count--;
+}
+
+static void stop_asking(struct work *work)
+{
+	if (work->model_call)
+		wfs_model_call_cancel(WFS_STEAL(work->model_call));
+}
+
+/* Nobody waits for it any more. What the kernel has comes back first. */
+static void drop(struct work *work)
+{
+	stop_asking(work);
+	if (!work->gone)
+		(void)tdelete(work, &work->engine->works, compare);
+	work->gone = true;
+	if (work->state != WORK_SUBMITTING)
+		work_free(work);
+}
+
+int64_t work_elapsed_ms(const struct work *work)
+{
+	return (wfs_clock_monotonic_ns() - work->began_ns) / 1000000;
+}
+
+int64_t work_left_ms(const json_t *state, const json_t *setup)
+{
+	const json_t *const limit =
+		json_object_get(json_object_get(setup, "settings"), "run_timeout_ms");
+	const int64_t started_ns = json_integer_value(json_object_get(state, "started_ns"));
+	const int64_t ran_ms = (wfs_clock_realtime_ns() - started_ns) / 1000000;
+	const int64_t left_ms = json_integer_value(limit) - ran_ms;
+
+	if (!limit)
+		return INT64_MAX;
+	return left_ms > 0 ? left_ms : 0;
+}
+
+/* --- timers: libuv's live until they are closed, in the loop's next turn --- */
+
+struct timer {
+	uv_timer_t handle; /* first */
+	struct work *work; /* NULL: nobody is to be called */
+	void (*due)(struct work *work);
+};
+
+static void timer_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+void work_clear_timer(struct work *work)
+{
+	struct timer *const timer = (struct timer *)WFS_STEAL(work->timer);
+
+	if (!timer)
+		return;
+	timer->work = NULL;
+	uv_close((uv_handle_t *)&timer->handle, timer_closed);
+}
+
+static void on_due(uv_timer_t *handle)
+{
+	struct timer *const timer = (struct timer *)handle;
+	struct work *const work = timer->work;
+	void (*const due)(struct work *) = timer->due;
+
+	if (!work)
+		return;
+	work_clear_timer(work);
+	due(work);
+}
+
+int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work))
+{
+	struct timer *const timer = calloc(1, sizeof(*timer));
+
+	work_clear_timer(work);
+	if (!timer)
+		return -ENOMEM;
+	(void)uv_timer_init(&work->engine->loop, &timer->handle); /* cannot fail */
+	timer->work = work;
+	timer->due = due;
+	work->timer = &timer->handle;
+	return uv_timer_start(&timer->handle, on_due, in_ms, 0);
+}
+
+/* --- answering --- */
+
+static void submit(struct work *work);
+
+/* Does it make sense to send the same again, later? */
+static bool is_passing(int r)
+{
+	return r == -ENOSPC || r == -EAGAIN || r == -ENOMEM || r == -EDQUOT;
+}
+
+static void submit_later(struct work *work)
+{
+	work->state = WORK_WAITING;
+	if (work_set_timer(work, AGAIN_MS, submit))
+		work_free(work); /* it is found again when the world is opened */
+}
+
+/* What the kernel cannot take as it is becomes an error that it can. */
+static void answer_otherwise(struct work *work, const struct wfs_error *error)
+{
+	const struct wfs_error reason = *error;
+
+	if (work->receipt && json_object_get(json_object_get(work->receipt, "payload"), "code")) {
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
+			"run '%s': an answer cannot be recorded, it stays open: %s", work->run_id,
+			reason.message);
+		work_free(work);
+		return;
+	}
+	work_fail(work, &reason);
+}
+
+static void answered(struct engine *engine, struct job *job)
+{
+	struct work *const work = (struct work *)job;
+	const int r = work->request.result;
+
+	work->state = WORK_DOING;
+	json_decref(WFS_STEAL(work->request.answer));
+	if (work->gone || engine_stopping(engine))
+		work_free(work);
+	else if (work->request.kind == WFS_REQUEST_DECISION) /* the agent may not */
+		answer_otherwise(work, &work->request.error);
+	else if (r == 0 || r == -ESTALE || r == -ENOENT || work->request.seq != UINT64_MAX)
+		work_free(work);
+	else if (is_passing(r))
+		submit_later(work);
+	else
+		answer_otherwise(work, &work->request.error);
+}
+
+static void on_answer(struct wfs_request *request)
+{
+	struct work *const work = request->context;
+
+	engine_post(work->engine, &work->job, answered);
+}
+
+static int send(struct work *work)
+{
+	if (work->receipt)
+		return wfs_session_receipt(
+			work->session, work->receipt, work->charge, &work->request);
+	return wfs_session_act_called(
+		work->session, work->action, &work->called, &work->request);
+}
+
+static void submit(struct work *work)
+{
+	work->request = (struct wfs_request){.done = on_answer, .context = work};
+	work->state = WORK_SUBMITTING;
+	const int r = send(work);
+	if (!r)
+		return;
+	work->state = WORK_DOING;
+	if (is_passing(r))
+		submit_later(work);
+	else
+		answer_otherwise(work, &work->request.error);
+}
+
+void work_act(struct work *work)
+{
+	submit(work);
+}
+
+void work_end(struct work *work)
+{
+	work_free(work);
+}
+
+void work_answer(struct work *work, const char *status, json_t *payload)
+{
+	const char *const adapter = work->call < 0 ? "agents.model" : "agents.tool";
+
+	work_clear_timer(work);
+	json_decref(WFS_STEAL(work->receipt));
+	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", adapter, "intent_id",
+		work->intent_id, "payload", payload, "status", status);
+	if (work->gone)
+		work_free(work);
+	else if (work->receipt)
+		submit(work);
+	else
+		work_free(work); /* without memory: it is found again when the world is opened */
+}
+
+void work_fail(struct work *work, const struct wfs_error *error)
+{
+	work_answer(work, error->code == WFS_E_TIMEOUT ? "timeout" : "error",
+		json_pack("{s:s, s:I, s:s}", "code", wfs_error_info(error->code)->name,
+			"duration_ms", (json_int_t)work_elapsed_ms(work), "message",
+			error->message));
+}
+
+/* --- looking --- */
+
+/* @ret_intent: NULL: it is not open */
+static int read_intent(
+	struct engine *engine, const char *intent_id, json_t **ret_intent, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_view_document(&view, WFS_BUILTIN_INTENT, intent_id, ret_intent, error);
+	if (r == -ENOENT)
+		*ret_intent = NULL;
+	return r == -ENOENT ? 0 : r;
+}
+
+static const char *text_of(const json_t *object, const char *member)
+{
+	const char *const text = json_string_value(json_object_get(object, member));
+
+	return text ? text : "";
+}
+
+static struct work *work_new(
+	struct engine *engine, const char *intent_id, const json_t *intent, struct wfs_error *error)
+{
+	struct work *const work = calloc(1, sizeof(*work));
+	const json_t *const call = json_object_get(intent, "call");
+
+	if (!work)
+		return NULL;
+	work->engine = engine;
+	work->call = call ? json_integer_value(call) : -1;
+	work->turn = json_integer_value(json_object_get(intent, "turn"));
+	work->approved = strcmp(text_of(intent, "state"), "approved") == 0;
+	work->began_ns = wfs_clock_monotonic_ns();
+	snprintf(work->intent_id, sizeof(work->intent_id), "%s", intent_id);
+	snprintf(work->run_id, sizeof(work->run_id), "%s", text_of(intent, "run_id"));
+	if (wfs_session_new(engine->authority, text_of(intent, "principal"), &work->session,
+		    error) ||
+		!tsearch(work, &engine->works, compare)) {
+		wfs_session_free(work->session);
+		free(work);
+		return NULL;
+	}
+	engine->open_count++;
+	return work;
+}
+
+static void begin(struct engine *engine, const char *intent_id, const json_t *intent)
+{
+	struct wfs_error error = {.message = "no memory"};
+	struct work *const work = work_new(engine, intent_id, intent, &error);
+
+	if (!work)
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "run '%s' does not go on: %s",
+			text_of(intent, "run_id"), error.message);
+	else if (work->call < 0)
+		work_generate(work);
+	else
+		work_call(work);
+}
+
+void work_look(struct engine *engine, const char *intent_id)
+{
+	WFS_AUTO_JSON json_t *intent = NULL;
+	struct work *const work = find(engine, intent_id);
+	struct wfs_error error = {0};
+
+	if (read_intent(engine, intent_id, &intent, &error)) {
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "an intent cannot be read: %s", error.message);
+		return;
+	}
+	if (!intent && work)
+		drop(work);
+	else if (intent && !work && strcmp(text_of(intent, "state"), "asked") != 0)
+		begin(engine, intent_id, intent);
+}
+
+/* Ids of all that are open: reading ends before anything is begun. */
+static json_t *open_intents(struct engine *engine, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	WFS_AUTO_JSON json_t *ids = json_array();
+	struct wfs_entry entry;
+	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_entry_walk_init(&walk, &view, engine->intents_id, 0);
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0)
+		r = json_array_append_new(
+			ids, json_stringn(entry.key.data, entry.key.size)) < 0 ? -ENOMEM : 0;
+	return r ? NULL : WFS_STEAL(ids);
+}
+
+void work_look_at_all(struct engine *engine)
+{
+	struct wfs_error error = {.message = "no memory"};
+	WFS_AUTO_JSON json_t *ids = open_intents(engine, &error);
+	size_t i;
+	const json_t *id;
+
+	if (!ids)
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "open intents cannot be listed: %s",
+			error.message);
+	json_array_foreach(ids, i, id) work_look(engine, json_string_value(id));
+}
+
+void work_drop_all(struct engine *engine)
+{
+	while (engine->works)
+		drop(*(struct work **)engine->works);
+}
