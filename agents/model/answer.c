@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The body of an answer: documents and streams of events. */
+#include "agents/model/answer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "agents/model/sse.h"
+#include "agents/model/stream.h"
+#include "kernel/base/json.h"
+
+struct wfs_model_answer {
+	bool begun;                /* its first byte that says what it is was seen */
+	struct wfs_buffer body;    /* of a document */
+	struct wfs_stream *stream; /* owned; NULL: it is no stream */
+	struct wfs_sse sse;
+	struct wfs_model_failure *failure; /* of the caller who is feeding now */
+};
+
+static bool is_success(int status)
+{
+	return status >= 200 && status < 300;
+}
+
+int wfs_model_answer_new(struct wfs_model_answer **ret_answer)
+{
+	struct wfs_model_answer *const answer = calloc(1, sizeof(*answer));
+
+	if (!answer)
+		return -ENOMEM;
+	*ret_answer = answer;
+	return 0;
+}
+
+void wfs_model_answer_free(struct wfs_model_answer *answer)
+{
+	if (!answer)
+		return;
+	wfs_buffer_done(&answer->body);
+	wfs_stream_free(answer->stream);
+	wfs_sse_done(&answer->sse);
+	free(answer);
+}
+
+/* --- feeding --- */
+
+static int on_event(void *context, enum wfs_sse_kind kind, struct wfs_bytes data)
+{
+	struct wfs_model_answer *const answer = context;
+
+	(void)kind; /* a stray line is an error, or no JSON: both end the stream */
+	return wfs_stream_event(answer->stream, data, answer->failure);
+}
+
+/* Return: 0, -EBADMSG, -ENOMEM. */
+static int sse_result(int r, struct wfs_model_failure *failure)
+{
+	if (r != -EFBIG)
+		return r;
+	return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_TOO_LARGE, WFS_MODEL_CODE_TOO_LARGE,
+		"expected at most %d bytes in an event of the stream, got more", WFS_SSE_EVENT_MAX);
+}
+
+/* White space and a byte order mark say nothing, and no parser of documents wants the latter. */
+static size_t leading_size(const char *text, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && text[i] != '\0' && strchr(" \t\r\n\xef\xbb\xbf", text[i]))
+		i++;
+	return i;
+}
+
+/* The first letters of data, event, id and retry, and of a comment; no JSON begins with one. */
+static bool begins_stream(char first)
+{
+	return first != '\0' && strchr("deir:", first);
+}
+
+static int feed_document(struct wfs_model_answer *answer, int status, const void *data, size_t size)
+{
+	const size_t room = WFS_MODEL_ERROR_BODY_MAX > answer->body.size
+		? WFS_MODEL_ERROR_BODY_MAX - answer->body.size
+		: 0;
+
+	wfs_buffer_append(&answer->body, data, is_success(status) || size < room ? size : room);
+	return wfs_buffer_check(&answer->body);
+}
+
+int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
+	size_t size, struct wfs_model_failure *failure)
+{
+	const struct wfs_sse_sink sink = {.context = answer, .event = on_event};
+	const char *text = data;
+	int r;
+
+	if (!answer->begun) {
+		const size_t skipped = leading_size(text, size);
+
+		text += skipped;
+		size -= skipped;
+		if (size == 0)
+			return 0;
+		answer->begun = true;
+		if (is_success(status) && begins_stream(*text) &&
+			wfs_stream_new(&answer->stream) < 0)
+			return -ENOMEM;
+	}
+	if (!answer->stream)
+		return feed_document(answer, status, text, size);
+	answer->failure = failure;
+	r = wfs_sse_feed(&answer->sse, text, size, &sink);
+	return sse_result(r, failure);
+}
+
+struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer)
+{
+	return answer->stream ? wfs_stream_text(answer->stream) : WFS_BYTES(NULL, 0);
+}
+
+bool wfs_model_answer_ended(const struct wfs_model_answer *answer)
+{
+	return answer->stream && wfs_stream_ended(answer->stream);
+}
+
+bool wfs_model_answer_complete(const struct wfs_model_answer *answer)
+{
+	return answer->stream && wfs_stream_complete(answer->stream);
+}
+
+/* --- finishing --- */
+
+/* A connection that is closed where no length was announced looks like the end of the body. */
+static bool is_cut(struct wfs_bytes body)
+{
+	const char *const text = body.data;
+	size_t size = body.size;
+
+	while (size > 0 && strchr(" \t\r\n", text[size - 1]))
+		size--;
+	return size > 0 && text[0] == '{' && text[size - 1] != '}';
+}
+
+static int finish_document(
+	struct wfs_bytes body, json_t **ret_completion, struct wfs_model_failure *failure)
+{
+	WFS_AUTO_JSON json_t *json = NULL;
+	struct wfs_error error = {0};
+	int r = wfs_json_parse_bounded(body.data, body.size, &json, &error);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r == -EFBIG)
+		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_TOO_LARGE,
+			WFS_MODEL_CODE_TOO_LARGE, "%s", error.message);
+	if (r < 0 && is_cut(body))
+		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_ANSWER,
+			WFS_MODEL_CODE_INCOMPLETE,
+			"expected a completion, got the end of the answer within it, after %zu "
+			"bytes",
+			body.size);
+	if (r < 0 && body.size == 0)
+		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_ANSWER,
+			WFS_MODEL_CODE_INVALID, "expected a completion, got an empty answer");
+	if (r < 0)
+		return wfs_model_failure_quote(failure, WFS_MODEL_FAILURE_ANSWER,
+			WFS_MODEL_CODE_INVALID, "expected a completion as JSON", body);
+	r = wfs_model_failure_find(failure, json);
+	return r < 0 ? r : wfs_completion_read(json, ret_completion, failure);
+}
+
+static int finish_stream(
+	struct wfs_model_answer *answer, json_t **ret_completion, struct wfs_model_failure *failure)
+{
+	const struct wfs_sse_sink sink = {.context = answer, .event = on_event};
+	int r;
+
+	answer->failure = failure;
+	r = sse_result(wfs_sse_end(&answer->sse, &sink), failure);
+	return r < 0 ? r : wfs_stream_finish(answer->stream, ret_completion, failure);
+}
+
+int wfs_model_answer_finish(
+	struct wfs_model_answer *answer, json_t **ret_completion, struct wfs_model_failure *failure)
+{
+	if (!is_success(failure->status))
+		return wfs_model_failure_read(failure, wfs_buffer_bytes(&answer->body));
+	if (answer->stream)
+		return finish_stream(answer, ret_completion, failure);
+	return finish_document(wfs_buffer_bytes(&answer->body), ret_completion, failure);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The body of an answer, from its bytes to a completion or a failure.
+ *
+ * What a body is shows in its first byte, not in its headers, which servers and proxies get wrong:
+ * a stream of events begins with a field or a comment, and anything else, also where a stream was asked
+ * for, is a document.
+ */
+#pragma once
+
+#include "agents/model/failure.h"
+
+enum { WFS_MODEL_ERROR_BODY_MAX = 64 << 10 }; /* bytes kept of the body of an error */
+
+struct wfs_model_answer;
+
+/** wfs_model_answer_new() - Owner: caller, wfs_model_answer_free(). Return: 0, or -ENOMEM. */
+int wfs_model_answer_new(struct wfs_model_answer **ret_answer);
+void wfs_model_answer_free(struct wfs_model_answer *answer);
+WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
+#define WFS_AUTO_MODEL_ANSWER WFS_CLEANUP(wfs_auto_model_answer)
+
+/**
+ * wfs_model_answer_feed() - take the next bytes of the body
+ * @status: HTTP, of the whole answer
+ * Return: 0, -EBADMSG (@failure says why nothing more is needed), -ENOMEM.
+ */
+int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
+	size_t size, struct wfs_model_failure *failure);
+
+/** wfs_model_answer_text() - text streamed so far, whole characters; valid until the next feed. */
+struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer);
+
+/** wfs_model_answer_ended() - a stream said that nothing more comes, though it may stay open. */
+bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
+
+/** wfs_model_answer_complete() - a stream has brought a whole answer, even if it breaks now. */
+bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
+
+/**
+ * wfs_model_answer_finish() - the body is over
+ * @failure: its status is set
+ * @ret_completion: see completion.h; caller owns it
+ * Return: 0, -EBADMSG (@failure says why), -ENOMEM.
+ */
+int wfs_model_answer_finish(struct wfs_model_answer *answer, json_t **ret_completion,
+	struct wfs_model_failure *failure);

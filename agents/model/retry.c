@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a request is sent once more. */
+#include "agents/model/retry.h"
+
+#include <curl/curl.h>
+#include <string.h>
+
+#include "kernel/base/encode.h"
+
+enum {
+	WAIT_FIRST_MS = 500,
+	WAIT_LAST_MS = 8000,
+	JITTER_DIVISOR = 4, /* up to a quarter of the wait is taken off */
+	MS_PER_S = 1000,
+};
+
+#define QUOTA "insufficient_quota"
+
+static bool same(const char *text, const char *wanted)
+{
+	return text && strcmp(text, wanted) == 0;
+}
+
+/*
+ * A decimal number without sign or exponent, times @unit, rounded down. strtod() is not used: it takes
+ * "inf", "nan" and hexadecimal, and the locale's comma.
+ * Return: -1: it is none; INT64_MAX: more than that.
+ */
+static int64_t read_number(const char *text, int64_t unit)
+{
+	uint64_t whole = 0;
+	int64_t fraction = 0;
+	const size_t size = wfs_decimal_read(text, strlen(text), &whole);
+	const char *at = text + size;
+
+	if (size == 0)
+		return strspn(text, "0123456789") > 0 ? INT64_MAX : -1;
+	if (*at == '.')
+		for (int64_t digit_unit = unit / 10; *++at >= '0' && *at <= '9'; digit_unit /= 10)
+			fraction += digit_unit * (*at - '0');
+	if (*at != '\0')
+		return -1;
+	if (whole > (uint64_t)(INT64_MAX / unit - 1))
+		return INT64_MAX;
+	return (int64_t)whole * unit + fraction;
+}
+
+static int64_t read_date(const char *text, int64_t now_s)
+{
+	const time_t date = curl_getdate(text, NULL);
+
+	return date > now_s ? ((int64_t)date - now_s) * MS_PER_S : -1;
+}
+
+/* Return: milliseconds that the server asked for; 0 or less: it did not. */
+static int64_t asked_ms(const struct wfs_retry_input *input)
+{
+	int64_t wait_ms = -1;
+
+	if (input->retry_after_ms)
+		wait_ms = read_number(input->retry_after_ms, 1);
+	if (wait_ms <= 0 && input->retry_after)
+		wait_ms = read_number(input->retry_after, MS_PER_S);
+	if (wait_ms < 0 && input->retry_after)
+		wait_ms = read_date(input->retry_after, input->now_s);
+	return wait_ms;
+}
+
+static int64_t backoff_ms(unsigned int attempt, double random)
+{
+	int64_t wait_ms = WAIT_FIRST_MS;
+
+	for (unsigned int i = 1; i < attempt && wait_ms < WAIT_LAST_MS; i++)
+		wait_ms *= 2;
+	return wait_ms - (int64_t)((double)(wait_ms / JITTER_DIVISOR) * random);
+}
+
+static bool worth_it(const struct wfs_retry_input *input)
+{
+	if (same(input->code, QUOTA) || same(input->type, QUOTA))
+		return false;
+	if (same(input->should_retry, "true"))
+		return true;
+	if (same(input->should_retry, "false"))
+		return false;
+	switch (input->status) {
+	case 408:
+	case 409:
+	case 429:
+		return true;
+	case 501:
+		return input->lost;
+	default:
+		return input->lost || input->status >= 500;
+	}
+}
+
+struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input)
+{
+	const int64_t asked = asked_ms(input);
+
+	if (asked > input->wait_max_ms)
+		return (struct wfs_retry){.asked_ms = asked};
+	if (input->text_given || input->attempt >= input->attempt_max || !worth_it(input))
+		return (struct wfs_retry){0};
+	return (struct wfs_retry){
+		.again = true,
+		.wait_ms = asked > 0 ? asked : backoff_ms(input->attempt, input->random),
+	};
+}

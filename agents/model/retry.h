@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a request is sent once more, and how long after: a function of what came, nothing else.
+ *
+ * To repeat is safe because no tool has run yet; it is not once text has reached the caller. Statuses
+ * 408, 409, 429 and from 500 are worth it (501 is not: it stays so), and what the transport lost.
+ * `x-should-retry` overrides that. Servers say how long to wait; one that asks for more than the
+ * bound is not asked again. Source: spec 5, "Model client", after the policy of OpenAI's own clients.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What came of an attempt. Plain value; texts are borrowed, NULL: absent. */
+struct wfs_retry_input {
+	unsigned int attempt; /* 1: the first has failed */
+	unsigned int attempt_max;
+	bool text_given;            /* streamed text has reached the caller */
+	bool lost;                  /* by the transport, in a way that need not happen again */
+	int status;                 /* HTTP; 0: none came */
+	const char *code;           /* of the error body */
+	const char *type;           /* of the error body */
+	const char *should_retry;   /* headers from here */
+	const char *retry_after_ms; /* a number of milliseconds */
+	const char *retry_after;    /* a number of seconds, or a date */
+	int64_t now_s;              /* since 1970, for dates */
+	int64_t wait_max_ms;        /* longest wait that a server may ask for */
+	double random;              /* 0 up to, not including, 1 */
+};
+
+/* Plain value. */
+struct wfs_retry {
+	bool again;
+	int64_t wait_ms;  /* before the next attempt */
+	int64_t asked_ms; /* that the server asked for, when it is too long; else 0 */
+};
+
+/** wfs_retry_decide() - what to do after an attempt that failed. */
+struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input);

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deltas of a streamed completion. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "agents/model/stream.h"
+#include "tests/unit/json-helper.h"
+
+#define FINISH "{'choices':[{'delta':{},'finish_reason':'stop'}]}"
+
+/* Events with ' for ", NULL behind the last. Return: of the first that is refused, else 0. */
+static int feed(
+	struct wfs_stream *stream, const char *const *events, struct wfs_model_failure *failure)
+{
+	int r = 0;
+
+	for (; *events && r == 0; events++) {
+		WFS_AUTO_FREE char *text = json_text(*events);
+
+		r = wfs_stream_event(stream, wfs_bytes_text(text), failure);
+	}
+	return r;
+}
+
+static void expect(const char *const *events, const char *completion_text)
+{
+	WFS_AUTO_STREAM struct wfs_stream *stream = NULL;
+	WFS_AUTO_JSON json_t *completion = NULL;
+	WFS_AUTO_FREE char *expected = json_text(completion_text);
+	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
+	struct wfs_model_failure failure = {0};
+
+	assert_int_equal(wfs_stream_new(&stream), 0);
+	assert_int_equal(feed(stream, events, &failure), 0);
+	assert_int_equal(wfs_stream_finish(stream, &completion, &failure), 0);
+	wfs_json_write(completion, &written);
+	assert_string_equal(wfs_buffer_text(&written), expected);
+}
+
+/* Deltas of calls, as in `'index':0,'id':'a',…`. */
+static void expect_calls(const char *const *deltas, const char *calls)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer completion = {0};
+	const char *events[64] = {NULL};
+	size_t count = 0;
+
+	for (; deltas[count]; count++) {
+		char *event = NULL;
+
+		assert_true(asprintf(&event, "{'choices':[{'delta':{'tool_calls':[{%s}]}}]}",
+				    deltas[count]) > 0);
+		events[count] = event;
+	}
+	events[count] = FINISH;
+	wfs_buffer_printf(&completion,
+		"{'content':null,'finish_reason':'stop','tool_calls':[%s],'usage':null}", calls);
+	expect(events, wfs_buffer_text(&completion));
+	for (size_t i = 0; i < count; i++)
+		free((char *)events[i]);
+}
+
+static void texts_are_joined_and_the_last_chunk_has_the_usage(void **state)
+{
+	/* Case 111. */
+	const char *const events[] = {
+		"{'model':'m','choices':[{'index':0,'delta':{'role':'assistant','content':''},"
+		"'finish_reason':null}],'usage':null}",
+		"{'choices':[{'delta':{'content':'he','reasoning':'hm','reasoning_content':'hm'}}]"
+		"}",
+		"{'choices':[{'delta':{'content':'llo'}}]}",
+		"{'choices':[{'delta':{},'finish_reason':'stop'}]}",
+		"{'choices':[],'usage':{'prompt_tokens':10,'completion_tokens':5,'total_tokens':15}"
+		"}",
+		"[DONE]",
+		"{'error':'nobody reads this'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect(events,
+		"{'content':'hello','finish_reason':'stop','model':'m','tool_calls':[],"
+		"'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15}}");
+}
+
+static void a_silent_answer_is_an_empty_text(void **state)
+{
+	const char *const events[] = {FINISH, NULL};
+
+	(void)state;
+
+	expect(events, "{'content':'','finish_reason':'stop','tool_calls':[],'usage':null}");
+}
+
+static void a_refusal_is_joined(void **state)
+{
+	const char *const events[] = {
+		"{'choices':[{'delta':{'content':'','refusal':'I will '}}]}",
+		"{'choices':[{'delta':{'refusal':'not.'}}]}",
+		FINISH,
+		NULL,
+	};
+
+	(void)state;
+
+	expect(events,
+		"{'content':'I will not.','finish_reason':'content_filter','tool_calls':[],"
+		"'usage':null}");
+}
+
+/* Case 108. */
+static void interleaved_arguments_are_told_apart_by_index(void **state)
+{
+	const char *const deltas[] = {
+		"'index':0,'id':'a','type':'function','function':{'name':'f','arguments':''}",
+		"'index':0,'function':{'arguments':'0'}",
+		"'index':0,'function':{'arguments':'1'}",
+		"'index':1,'id':'b','function':{'name':'g','arguments':'x'}",
+		"'index':0,'function':{'arguments':'2'}",
+		"'index':0,'function':{'arguments':'3'}",
+		"'index':1,'function':{'arguments':'y'}",
+		"'index':0,'function':{'arguments':'4'}",
+		"'index':0,'function':{'arguments':'5'}",
+		"'index':0,'function':{'arguments':'6'}",
+		"'index':1,'function':{'arguments':'z'}",
+		"'index':0,'function':{'arguments':'7'}",
+		"'index':0,'function':{'arguments':'8'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas,
+		"{'arguments':'012345678','id':'a','name':'f'},"
+		"{'arguments':'xyz','id':'b','name':'g'}");
+}
+
+/* Case 109. */
+static void a_new_id_under_an_old_index_opens_a_call(void **state)
+{
+	const char *const deltas[] = {
+		"'index':0,'id':'a','function':{'name':'f','arguments':'1'}",
+		"'index':0,'id':'b','function':{'name':'g','arguments':'2'}",
+		"'index':0,'function':{'arguments':'3'}",
+		"'index':0,'id':'a','function':{'arguments':'4'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas,
+		"{'arguments':'14','id':'a','name':'f'},{'arguments':'23','id':'b','name':'g'}");
+}
+
+/* Case 110. */
+static void without_index_an_id_opens_and_none_continues(void **state)
+{
+	const char *const deltas[] = {
+		"'id':'a','function':{'name':'f','arguments':'1'}",
+		"'function':{'arguments':'2'}",
+		"'id':'b','function':{'name':'g'}",
+		"'function':{'arguments':'3'}",
+		"'id':'','function':{'arguments':'4'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas,
+		"{'arguments':'12','id':'a','name':'f'},{'arguments':'34','id':'b','name':'g'}");
+}
+
+static void whole_calls_without_index_or_id_stay_apart(void **state)
+{
+	const char *const deltas[] = {
+		"'function':{'name':'f','arguments':'1'}",
+		"'function':{'name':'f','arguments':'2'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas, "{'arguments':'1','name':'f'},{'arguments':'2','name':'f'}");
+}
+
+static void an_id_is_followed_to_another_index(void **state)
+{
+	const char *const deltas[] = {
+		"'index':0,'id':'a','function':{'name':'f','arguments':'1'}",
+		"'index':1,'id':'a','function':{'arguments':'2'}",
+		"'index':7,'function':{'arguments':'3'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas, "{'arguments':'123','id':'a','name':'f'}");
+}
+
+static void id_and_name_that_are_repeated_count_once(void **state)
+{
+	const char *const deltas[] = {
+		"'index':0,'id':'a','function':{'name':'f','arguments':'1'}",
+		"'index':0,'id':'a','function':{'name':'f','arguments':'2'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas, "{'arguments':'12','id':'a','name':'f'}");
+}
+
+static void an_id_may_come_after_the_index(void **state)
+{
+	const char *const deltas[] = {
+		"'index':0,'function':{'name':'f'}",
+		"'index':0,'id':'a','function':{'arguments':'1'}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas, "{'arguments':'1','id':'a','name':'f'}");
+}
+
+static void arguments_may_be_an_object_or_never_come(void **state)
+{
+	const char *const deltas[] = {
+		"'index':0,'id':'a','function':{'name':'f','arguments':{'b':2,'a':1}}",
+		"'index':1,'id':'b','function':{'name':'g','arguments':null}",
+		"'index':2,'id':'c'",
+		"'index':3,'id':'d','function':{'name':'h','arguments':''}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_calls(deltas,
+		"{'arguments':'{\\'a\\':1,\\'b\\':2}','id':'a','name':'f'},{'id':'b','name':'g'},"
+		"{'id':'c'},{'arguments':'','id':'d','name':'h'}");
+}
+
+static void events_of_odd_shapes_are_survived(void **state)
+{
+	const char *const events[] = {
+		"{}",
+		"{'choices':null}",
+		"{'choices':[null]}",
+		"{'choices':[{'delta':null}]}",
+		"{'choices':[{'delta':{'content':7,'tool_calls':{}}}]}",
+		"{'choices':[{'delta':{'content':null,'tool_calls':null}}]}",
+		FINISH,
+		NULL,
+	};
+
+	(void)state;
+
+	expect(events, "{'content':'','finish_reason':'stop','tool_calls':[],'usage':null}");
+}
+
+static void expect_failure(const char *const *events, const char *code, const char *message)
+{
+	WFS_AUTO_STREAM struct wfs_stream *stream = NULL;
+	struct wfs_model_failure failure = {.status = 200};
+
+	assert_int_equal(wfs_stream_new(&stream), 0);
+	assert_int_equal(feed(stream, events, &failure), -EBADMSG);
+	assert_string_equal(failure.code, code);
+	assert_string_equal(failure.message, message);
+	assert_int_equal(wfs_stream_text(stream).size, 2);
+}
+
+/* Case 112. */
+static void an_error_after_text_is_a_failure_and_the_text_stays(void **state)
+{
+	const char *const events[] = {
+		"{'choices':[{'delta':{'content':'he'}}]}",
+		"{'error':{'message':'engine died','type':'InternalServerError','code':500}}",
+		NULL,
+	};
+
+	(void)state;
+
+	expect_failure(events, "500", "engine died");
+}
+
+static void an_event_that_is_no_object_is_a_failure(void **state)
+{
+	const char *const events[] = {
+		"{'choices':[{'delta':{'content':'he'}}]}", "{'choices':", NULL};
+
+	(void)state;
+
+	expect_failure(events, "invalid_answer",
+		"expected a JSON object in an event of the stream, got: {\"choices\":");
+}
+
+/* Case 113. */
+static void an_end_without_a_finish_reason_is_a_failure(void **state)
+{
+	WFS_AUTO_STREAM struct wfs_stream *stream = NULL;
+	const char *const events[] = {
+		"{'choices':[{'delta':{'content':'he'},'finish_reason':null}]}", "[DONE]", NULL};
+	struct wfs_model_failure failure = {0};
+	json_t *completion = NULL;
+
+	(void)state;
+
+	assert_int_equal(wfs_stream_new(&stream), 0);
+	assert_int_equal(feed(stream, events, &failure), 0);
+
+	assert_true(wfs_stream_ended(stream));
+	assert_false(wfs_stream_complete(stream));
+	assert_int_equal(wfs_stream_finish(stream, &completion, &failure), -EBADMSG);
+	assert_string_equal(failure.code, "incomplete_answer");
+}
+
+static void too_many_calls_are_refused(void **state)
+{
+	WFS_AUTO_STREAM struct wfs_stream *stream = NULL;
+	struct wfs_model_failure failure = {0};
+	int r = 0;
+	int i = 0;
+
+	(void)state;
+
+	assert_int_equal(wfs_stream_new(&stream), 0);
+	for (; r == 0 && i <= WFS_COMPLETION_CALLS_MAX; i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer event = {0};
+
+		wfs_buffer_printf(&event,
+			"{\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"%d\"}]}}]}", i);
+		r = wfs_stream_event(stream, wfs_buffer_bytes(&event), &failure);
+	}
+
+	assert_int_equal(r, -EBADMSG);
+	assert_int_equal(i, WFS_COMPLETION_CALLS_MAX + 1);
+	assert_int_equal(failure.kind, WFS_MODEL_FAILURE_TOO_LARGE);
+}
+
+static void freeing_none_is_allowed(void **state)
+{
+	(void)state;
+
+	wfs_stream_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_joined_and_the_last_chunk_has_the_usage),
+		cmocka_unit_test(a_silent_answer_is_an_empty_text),
+		cmocka_unit_test(a_refusal_is_joined),
+		cmocka_unit_test(interleaved_arguments_are_told_apart_by_index),
+		cmocka_unit_test(a_new_id_under_an_old_index_opens_a_call),
+		cmocka_unit_test(without_index_an_id_opens_and_none_continues),
+		cmocka_unit_test(whole_calls_without_index_or_id_stay_apart),
+		cmocka_unit_test(an_id_is_followed_to_another_index),
+		cmocka_unit_test(id_and_name_that_are_repeated_count_once),
+		cmocka_unit_test(an_id_may_come_after_the_index),
+		cmocka_unit_test(arguments_may_be_an_object_or_never_come),
+		cmocka_unit_test(events_of_odd_shapes_are_survived),
+		cmocka_unit_test(an_error_after_text_is_a_failure_and_the_text_stays),
+		cmocka_unit_test(an_event_that_is_no_object_is_a_failure),
+		cmocka_unit_test(an_end_without_a_finish_reason_is_a_failure),
+		cmocka_unit_test(too_many_calls_are_refused),
+		cmocka_unit_test(freeing_none_is_allowed),
+	};
+
+	return cmocka_run_group_tests_name("model-stream", tests, NULL, NULL);
+}
