@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One call to a model: attempts, waits, time limits, bounds, what the transport does to it. */
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include "kernel/base/clock.h"
+#include "tests/unit/model-fixture.h"
+
+/* Keeps the waits of tests that are not about them short. */
+#define SOON "'headers':{'Retry-After-Ms':'1'}"
+
+/* --- attempts --- */
+
+/* Case 92. */
+static void what_fails_twice_may_succeed(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	AUTO_OUTCOME struct outcome outcome =
+		ask(fixture, "{'answers':[{'status':500," SOON "},{'status':500," SOON "},{}]}");
+	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
+
+	expect_content(&outcome, "ok");
+	assert_int_equal(outcome.attempts, 3);
+	assert_int_equal(json_array_size(requests), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(header_of(requests, i, "idempotency-key"), "run-1/turn-2");
+}
+
+/* Case 92. */
+static void what_fails_three_times_has_failed(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+		"{'default':{'status':500,'json':{'error':{'message':'broken'}}," SOON "}}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
+	assert_string_equal(outcome.failure.message, "broken");
+	assert_int_equal(outcome.attempts, 3);
+	assert_int_equal(model_server_stat(fixture->server, "requests"), 3);
+}
+
+/* Case 93. */
+static void what_the_client_did_wrong_is_asked_once(void **state)
+{
+	const int statuses[] = {400, 401, 403, 404, 422};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(statuses); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
+
+		wfs_buffer_printf(&plan, "{'answers':[{'status':%d," SOON "}]}", statuses[i]);
+		AUTO_OUTCOME struct outcome outcome = ask(*state, wfs_buffer_text(&plan));
+
+		print_message("status %d\n", statuses[i]);
+		expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
+		assert_int_equal(outcome.failure.status, statuses[i]);
+		assert_int_equal(outcome.attempts, 1);
+	}
+}
+
+/* Case 94. */
+static void the_server_may_refuse_to_be_asked_again(void **state)
+{
+	AUTO_OUTCOME struct outcome outcome =
+		ask(*state, "{'answers':[{'status':503,'headers':{'X-Should-Retry':'false'}}]}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
+	assert_int_equal(outcome.attempts, 1);
+}
+
+/* Case 91. */
+static void an_empty_purse_is_not_asked_again(void **state)
+{
+	AUTO_OUTCOME struct outcome outcome = ask(*state,
+		"{'answers':[{'status':429,'json':{'error':{'message':'pay',"
+		"'code':'insufficient_quota'}}," SOON "}]}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "insufficient_quota");
+	assert_int_equal(outcome.attempts, 1);
+}
+
+/* --- waits --- */
+
+/* Return: milliseconds between the first two requests. */
+static double wait_after(struct model_fixture *fixture, const char *plan)
+{
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, plan);
+	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
+
+	expect_content(&outcome, "ok");
+	assert_int_equal(outcome.attempts, 2);
+	return pause_of(requests, 0, 1);
+}
+
+/* Case 87. */
+static void a_wait_in_seconds_is_kept(void **state)
+{
+	const double wait_ms =
+		wait_after(*state, "{'answers':[{'status':429,'headers':{'Retry-After':'1'}},{}]}");
+
+	assert_true(wait_ms >= 1000);
+}
+
+/* Case 88. */
+static void a_wait_in_milliseconds_goes_before(void **state)
+{
+	const double wait_ms = wait_after(*state,
+		"{'answers':[{'status':429,'headers':{'retry-after-ms':'50','Retry-After':'9'}},{}]"
+		"}");
+
+	assert_true(wait_ms >= 50 && wait_ms < 5000);
+}
+
+/* Case 89. A date has whole seconds: of the two, one has passed at least. */
+static void a_wait_until_a_date_is_kept(void **state)
+{
+	const time_t then = (time_t)(wfs_clock_realtime_ns() / 1000000000 + 2);
+	WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
+	struct tm parts;
+	char date[64];
+
+	gmtime_r(&then, &parts);
+	assert_true(strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0);
+	wfs_buffer_printf(
+		&plan, "{'answers':[{'status':503,'headers':{'Retry-After':'%s'}},{}]}", date);
+	const double wait_ms = wait_after(*state, wfs_buffer_text(&plan));
+
+	assert_true(wait_ms > 500 && wait_ms < 10000);
+}
+
+static void without_a_word_of_the_server_the_wait_is_half_a_second(void **state)
+{
+	const double wait_ms = wait_after(*state, "{'answers':[{'status':500},{}]}");
+
+	assert_true(wait_ms >= 375 && wait_ms < 5000);
+}
+
+/* Case 90. */
+static void a_wait_that_is_too_long_is_told(void **state)
+{
+	AUTO_OUTCOME struct outcome outcome = ask(*state,
+		"{'answers':[{'status':429,'json':{'error':{'message':'busy','code':'slow'}},"
+		"'headers':{'Retry-After':'600'}}]}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "slow");
+	assert_string_equal(outcome.failure.message,
+		"the server asks to wait 600 s, at most 120 s are waited: busy");
+	assert_int_equal(outcome.failure.retry_after_ms, 600000);
+	assert_int_equal(outcome.attempts, 1);
+}
+
+static void a_wait_beyond_the_total_limit_is_not_begun(void **state)
+{
+	struct model_fixture *const fixture = *state;
+
+	fixture->endpoint.total_timeout_ms = 20000;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+		"{'answers':[{'status':503,'json':{'error':'busy'},'headers':{'Retry-After':'60'}}]"
+		"}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
+	assert_string_equal(outcome.failure.message, "busy");
+	assert_int_equal(outcome.attempts, 1);
+	assert_in_range(outcome.duration_ms, 0, 10000);
+}
+
+/* Case 101. */
+static void a_wait_can_be_cancelled(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	AUTO_OUTCOME struct outcome outcome = {0};
+	int64_t begin_ns;
+
+	model_server_plan(
+		fixture->server, "{'answers':[{'status':503,'headers':{'Retry-After':'60'}}]}");
+	start(fixture, "{}", &outcome);
+	/* The connection is open and at rest when the answer has been read. */
+	while (model_server_stat(fixture->server, "requests") == 0 ||
+		model_server_stat(fixture->server, "waiting") > 0)
+		uv_run(&fixture->loop, UV_RUN_NOWAIT);
+	while (uv_backend_timeout(&fixture->loop) < 30000)
+		uv_run(&fixture->loop, UV_RUN_NOWAIT);
+
+	begin_ns = wfs_clock_monotonic_ns();
+	wfs_model_call_cancel(outcome.call);
+	uv_run(&fixture->loop, UV_RUN_DEFAULT);
+
+	assert_true(wfs_clock_monotonic_ns() - begin_ns < 1000000000);
+	assert_int_equal(outcome.done_count, 0);
+	assert_int_equal(model_server_stat(fixture->server, "requests"), 1);
+}
+
+/* --- time limits --- */
+
+/* Case 100. */
+static void a_server_that_never_answers_times_out(void **state)
+{
+	struct model_fixture *const fixture = *state;
+
+	fixture->endpoint.first_byte_timeout_ms = 100;
+	fixture->endpoint.attempts = 2;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'default':{'never':true}}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_TIMEOUT, "first_byte_timeout");
+	assert_string_equal(
+		outcome.failure.message, "expected an answer within 100 ms, got nothing");
+	assert_int_equal(outcome.attempts, 2);
+	assert_in_range(outcome.duration_ms, 90, 10000);
+}
+
+static void an_answer_that_stops_times_out(void **state)
+{
+	struct model_fixture *const fixture = *state;
+
+	fixture->endpoint.idle_timeout_ms = 100;
+	AUTO_OUTCOME struct outcome outcome =
+		ask(fixture, "{'answers':[{'stall_after':20},{'stall_after':20},{}]}");
+
+	expect_content(&outcome, "ok");
+	assert_int_equal(outcome.attempts, 3);
+	fixture->endpoint.attempts = 1;
+	AUTO_OUTCOME struct outcome failed = ask(fixture, "{'answers':[{'stall_after':20}]}");
+	expect_failure(&failed, WFS_MODEL_FAILURE_TIMEOUT, "idle_timeout");
+}
+
+/* Bytes that keep coming are never idle. */
+static void the_total_limit_holds_over_all_attempts(void **state)
+{
+	struct model_fixture *const fixture = *state;
+
+	fixture->endpoint.total_timeout_ms = 700;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+		"{'answers':[{'status':500," SOON "}],'default':{'chunk':1,'pause_ms':50}}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_TIMEOUT, "total_timeout");
+	assert_string_equal(outcome.failure.message,
+		"expected the whole answer within 700 ms, got none in 2 attempts");
+	assert_int_equal(outcome.attempts, 2);
+}
+
+static void a_stream_that_stalls_after_text_is_not_repeated(void **state)
+{
+	struct model_fixture *const fixture = *state;
+
+	fixture->endpoint.stream = true;
+	fixture->endpoint.idle_timeout_ms = 100;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+		"{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]}],'stall_after':"
+		"50}]}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_TIMEOUT, "idle_timeout");
+	assert_string_equal(wfs_buffer_text(&outcome.partial), "half");
+	assert_int_equal(outcome.attempts, 1);
+}
+
+/* --- bounds --- */
+
+/* Case 105. */
+static void an_answer_that_is_too_large_is_refused(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	const char *const plans[] = {
+		"{'answers':[{'completion':{'content':'0123456789012345678901234567890123456789'},"
+		"'delta':1}]}",
+		"{'answers':[{'length':false,'completion':{'content':"
+		"'01234567890123456789012345678901234567890123456789'}}]}",
+		"{'answers':[{'headers':{'X-Long':"
+		"'0123456789012345678901234567890123456789012345678901234567890123456789"
+		"0123456789012345678901234567890123456789012345678901234567890123456789"
+		"0123456789012345678901234567890123456789012345678901234567890123456789'}}]}",
+	};
+
+	fixture->endpoint.response_size_max = 250;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(plans); i++) {
+		fixture->endpoint.stream = i == 0;
+		AUTO_OUTCOME struct outcome outcome = ask(fixture, plans[i]);
+
+		print_message("plan %zu\n", i);
+		expect_failure(&outcome, WFS_MODEL_FAILURE_TOO_LARGE, "too_large");
+		assert_string_equal(outcome.failure.message,
+			"expected an answer of at most 250 bytes, got more");
+		assert_int_equal(outcome.attempts, 1);
+	}
+}
+
+static void an_answer_of_exactly_the_bound_is_taken(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	size_t size = 200;
+
+	for (;; size++) {
+		fixture->endpoint.response_size_max = size;
+		AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+
+		if (outcome.completion)
+			break;
+		assert_in_range(size, 200, 400);
+	}
+	fixture->endpoint.response_size_max = size - 1;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_TOO_LARGE, "too_large");
+}
+
+/* --- the transport --- */
+
+/* Case 99. */
+static void half_a_body_is_asked_for_again(void **state)
+{
+	AUTO_OUTCOME struct outcome length = ask(*state, "{'answers':[{'close_after':40},{}]}");
+	AUTO_OUTCOME struct outcome chunks =
+		ask(*state, "{'answers':[{'chunked':true,'close_after':40},{}]}");
+	AUTO_OUTCOME struct outcome neither =
+		ask(*state, "{'answers':[{'length':false,'close_after':40},{}]}");
+
+	expect_content(&length, "ok");
+	assert_int_equal(length.attempts, 2);
+	expect_content(&chunks, "ok");
+	assert_int_equal(chunks.attempts, 2);
+	expect_content(&neither, "ok");
+	assert_int_equal(neither.attempts, 2);
+}
+
+/* Case 99. */
+static void half_a_body_is_no_success(void **state)
+{
+	struct model_fixture *const fixture = *state;
+
+	fixture->endpoint.attempts = 1;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'answers':[{'close_after':40}]}");
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_TRANSPORT, "connection_lost");
+}
+
+static void a_connection_closed_without_an_answer_is_tried_again(void **state)
+{
+	AUTO_OUTCOME struct outcome outcome = ask(*state, "{'answers':[{'drop':true},{}]}");
+
+	expect_content(&outcome, "ok");
+	assert_int_equal(outcome.attempts, 2);
+}
+
+static void a_stream_that_breaks_unseen_is_asked_for_again(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+		"{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]}],'close_after':"
+		"60}"
+		",{'events':[{'choices':[{'delta':{'content':'all'},'finish_reason':'stop'}]}]}]}");
+
+	expect_content(&outcome, "all");
+	assert_int_equal(outcome.attempts, 2);
+}
+
+static void where_nobody_listens_is_tried_again(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	AUTO_OUTCOME struct outcome outcome = {0};
+
+	fixture->endpoint.base_url = "http://127.0.0.1:1/v1";
+	fixture->endpoint.attempts = 2;
+	start(fixture, "{}", &outcome);
+	run_until_done(fixture, &outcome);
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_TRANSPORT, "unreachable");
+	assert_non_null(strstr(outcome.failure.message, "127.0.0.1 port 1"));
+	assert_int_equal(outcome.failure.status, 0);
+	assert_int_equal(outcome.attempts, 2);
+}
+
+/* A certificate for 127.0.0.1 that nobody but itself signed, and its key. */
+static void write_certificate(const char *path)
+{
+	EVP_PKEY *const key = EVP_EC_gen("P-256");
+	X509 *const certificate = X509_new();
+	FILE *const file = fopen(path, "we");
+	X509_NAME *name = NULL;
+
+	assert_non_null(key);
+	assert_non_null(certificate);
+	assert_non_null(file);
+	name = X509_get_subject_name(certificate);
+	assert_true(X509_NAME_add_entry_by_txt(
+		name, "CN", MBSTRING_ASC, (const unsigned char *)"127.0.0.1", -1, -1, 0));
+	assert_true(X509_set_issuer_name(certificate, name));
+	assert_non_null(X509_gmtime_adj(X509_getm_notBefore(certificate), 0));
+	assert_non_null(X509_gmtime_adj(X509_getm_notAfter(certificate), 3600));
+	assert_true(X509_set_pubkey(certificate, key));
+	assert_true(X509_sign(certificate, key, EVP_sha256()) > 0);
+	assert_true(PEM_write_X509(file, certificate));
+	assert_true(PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL));
+	assert_int_equal(fclose(file), 0);
+	X509_free(certificate);
+	EVP_PKEY_free(key);
+}
+
+static void a_certificate_that_nobody_signed_is_refused(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	struct model_server server = {0};
+	AUTO_OUTCOME struct outcome outcome = {0};
+	char directory[] = "/tmp/worldfs-model-XXXXXX";
+	WFS_AUTO_FREE char *path = NULL;
+
+	assert_non_null(mkdtemp(directory));
+	assert_true(asprintf(&path, "%s/certificate.pem", directory) > 0);
+	write_certificate(path);
+	assert_int_equal(model_server_start(&server, path), 0);
+
+	fixture->endpoint.base_url = server.base_url;
+	start(fixture, "{}", &outcome);
+	run_until_done(fixture, &outcome);
+
+	expect_failure(&outcome, WFS_MODEL_FAILURE_TRANSPORT, "tls");
+	assert_non_null(strstr(outcome.failure.message, "self-signed certificate"));
+	assert_int_equal(outcome.attempts, 1);
+	model_server_stop(&server);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(directory), 0);
+}
+
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, model_fixture_setup, model_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_fails_twice_may_succeed),
+		TEST(what_fails_three_times_has_failed),
+		TEST(what_the_client_did_wrong_is_asked_once),
+		TEST(the_server_may_refuse_to_be_asked_again),
+		TEST(an_empty_purse_is_not_asked_again),
+		TEST(a_wait_in_seconds_is_kept),
+		TEST(a_wait_in_milliseconds_goes_before),
+		TEST(a_wait_until_a_date_is_kept),
+		TEST(without_a_word_of_the_server_the_wait_is_half_a_second),
+		TEST(a_wait_that_is_too_long_is_told),
+		TEST(a_wait_beyond_the_total_limit_is_not_begun),
+		TEST(a_wait_can_be_cancelled),
+		TEST(a_server_that_never_answers_times_out),
+		TEST(an_answer_that_stops_times_out),
+		TEST(the_total_limit_holds_over_all_attempts),
+		TEST(a_stream_that_stalls_after_text_is_not_repeated),
+		TEST(an_answer_that_is_too_large_is_refused),
+		TEST(an_answer_of_exactly_the_bound_is_taken),
+		TEST(half_a_body_is_asked_for_again),
+		TEST(half_a_body_is_no_success),
+		TEST(a_connection_closed_without_an_answer_is_tried_again),
+		TEST(a_stream_that_breaks_unseen_is_asked_for_again),
+		TEST(where_nobody_listens_is_tried_again),
+		TEST(a_certificate_that_nobody_signed_is_refused),
+	};
+
+	return cmocka_run_group_tests_name(
+		"model-call", tests, model_group_setup, model_group_teardown);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thousands of calls at once: all are under way together, and each takes little memory. */
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include "tests/unit/model-fixture.h"
+
+enum {
+	CALLS = 5000,
+	CALL_BYTES_MAX = 64 << 10,
+	FILES = CALLS + 1000, /* descriptors */
+};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MEMORY_IS_OURS = 0 }; /* a sanitizer's is more */
+#else
+enum { MEMORY_IS_OURS = 1 };
+#endif
+
+struct load {
+	struct model_fixture *fixture;
+	unsigned int started_count;
+	unsigned int done_count;
+	unsigned int completion_count;
+	size_t waiting_bytes; /* resident, when the first call ended: until then, all were waiting */
+	char body[1024];
+};
+
+static size_t resident_bytes(void)
+{
+	WFS_AUTO_FILE FILE *file = fopen("/proc/self/statm", "re");
+	char line[128];
+	char *end = NULL;
+
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	(void)strtoul(line, &end, 10);
+	return strtoul(end, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void on_load_done(void *context, const struct wfs_model_result *result)
+{
+	struct load *const load = context;
+
+	if (load->done_count == 0)
+		load->waiting_bytes = resident_bytes();
+	if (result->failure)
+		print_error("%s\n", result->failure->message);
+	load->done_count++;
+	load->completion_count += result->completion != NULL;
+}
+
+static void start_one(struct load *load)
+{
+	const struct wfs_model_request request = {
+		.endpoint = &load->fixture->endpoint,
+		.body = WFS_BYTES(load->body, sizeof(load->body)),
+		.idempotency_key = "k",
+	};
+	const struct wfs_model_callbacks callbacks = {.context = load, .done = on_load_done};
+	struct wfs_model_call *call = NULL;
+
+	assert_int_equal(
+		wfs_model_call_start(load->fixture->client, &request, &callbacks, &call, NULL), 0);
+	load->started_count++;
+}
+
+static int setup(void **state)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max < FILES)
+		return -1;
+	files.rlim_cur = FILES;
+	return setrlimit(RLIMIT_NOFILE, &files) == 0 ? model_fixture_setup(state) : -1;
+}
+
+/* The server answers none before it has all requests. */
+static void five_thousand_calls_wait_at_once(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	struct load load = {.fixture = fixture};
+	size_t before_bytes;
+
+	memset(load.body, 'x', sizeof(load.body));
+	fixture->endpoint.stream = true;
+	model_server_plan(fixture->server, "{'default':{'wait_for':5000}}");
+	before_bytes = resident_bytes();
+	while (load.started_count < CALLS)
+		start_one(&load);
+	uv_run(&fixture->loop, UV_RUN_DEFAULT);
+
+	assert_int_equal(load.completion_count, CALLS);
+	assert_int_equal(model_server_stat(fixture->server, "waiting_max"), CALLS);
+	print_message("%zu bytes a call\n", (load.waiting_bytes - before_bytes) / CALLS);
+	if (MEMORY_IS_OURS)
+		assert_in_range((load.waiting_bytes - before_bytes) / CALLS, 1, CALL_BYTES_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			five_thousand_calls_wait_at_once, setup, model_fixture_teardown),
+	};
+
+	return cmocka_run_group_tests_name(
+		"model-load", tests, model_group_setup, model_group_teardown);
+}
