@@ -73,8 +73,8 @@ static void too_late(struct work *work)
 	work_fail(work, &error);
 }
 
-static int read_with(
-	struct work *work, const json_t *tool, json_t *arguments, int64_t limit_ms, struct wfs_error *error)
+static int read_with(struct work *work, const json_t *tool, json_t *arguments, int64_t limit_ms,
+	struct wfs_error *error)
 {
 	work->tool_name = strdup(text_of(tool, "name"));
 	work->arguments = json_deep_copy(arguments); /* of its thread alone */
@@ -111,8 +111,8 @@ static int find_tool(struct work *work, const json_t *setup, const char *name, j
 	size_t i;
 	json_t *tool;
 
-	json_array_foreach(json_object_get(setup, "tools"), i, tool) if (
-		strcmp(text_of(tool, "name"), name) == 0) one = json_pack("[O]", tool);
+	json_array_foreach(json_object_get(setup, "tools"), i,
+		tool) if (strcmp(text_of(tool, "name"), name) == 0) one = json_pack("[O]", tool);
 	if (!one)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no tool '%s'", name);
 	int r = agents_tools_expand(work->engine->helpers, one, &expanded, error);
@@ -169,8 +169,8 @@ void work_call(struct work *work)
 		work->action = agents_tool_action(called.tool, called.arguments);
 	if (!r && !work->action)
 		r = no_memory(&error);
-	work->called = (struct wfs_session_call){
-		.intent_id = work->intent_id, .approved = work->approved};
+	work->called =
+		(struct wfs_session_call){.intent_id = work->intent_id, .approved = work->approved};
 	if (r)
 		work_fail(work, &error);
 	else

@@ -9,6 +9,8 @@
 
 enum { TURNS_MAX = 1000 }; /* runs of one request */
 
+#define CLOSING "the world is being closed; runs go on when it is opened again"
+
 /* One request. */
 struct wait {
 	struct job job;
@@ -106,8 +108,7 @@ static void no_memory(struct wait *wait)
 /* The code of a run that did not do what it should. */
 static enum wfs_error_code code_of(const json_t *result)
 {
-	const char *const reason =
-		json_string_value(json_object_get(result, "termination_reason"));
+	const char *const reason = json_string_value(json_object_get(result, "termination_reason"));
 	static const struct {
 		const char *reason;
 		enum wfs_error_code code;
@@ -128,8 +129,7 @@ static int describe(const json_t *result, enum wfs_error_code code, struct wfs_e
 {
 	const json_t *const failure = json_object_get(result, "error");
 	const char *const message = json_string_value(json_object_get(failure, "message"));
-	const char *const reason =
-		json_string_value(json_object_get(result, "termination_reason"));
+	const char *const reason = json_string_value(json_object_get(result, "termination_reason"));
 	const char *const run_id = json_string_value(json_object_get(result, "run_id"));
 
 	return wfs_error_set(error, code, "run '%s' ended: %s", run_id ? run_id : "",
@@ -227,7 +227,7 @@ static void on_begun(struct wfs_request *request)
 {
 	struct wait *const wait = request->context;
 
-	engine_post(wait->engine, &wait->job, begun);
+	(void)engine_post(wait->engine, &wait->job, begun);
 }
 
 static void begin(struct wait *wait)
@@ -281,32 +281,40 @@ static void start(struct engine *engine, struct job *job)
 	if (wait->next)
 		wait->next->at = &wait->next;
 	engine->all_waits = wait;
-	int r = engine_stopping(engine)
-		? wfs_error_set(&error, WFS_E_CANCELLED, "the world is being closed")
-		: read_params(wait, &error);
+	int r = engine_stopping(engine) ? wfs_error_set(&error, WFS_E_CANCELLED, CLOSING)
+					: read_params(wait, &error);
 	if (r)
 		fail(wait, r, &error);
 	else
 		begin(wait);
 }
 
+static void refuse(struct wfs_drive *drive, enum wfs_error_code code, const char *reason)
+{
+	drive->status = wfs_error_set(&drive->error, code, "%s", reason);
+	drive->done(drive);
+}
+
 void drive_step(struct wfs_driver *driver, struct wfs_drive *drive)
 {
+	struct engine *const engine = (struct engine *)driver;
 	struct wait *const wait = calloc(1, sizeof(*wait));
 	json_t *const runs = json_array();
 
-	if (!wait || !runs) {
-		free(wait);
-		json_decref(runs);
-		drive->status = wfs_error_from_errno(&drive->error, -ENOMEM, "drive an agent");
-		drive->done(drive);
-		return;
+	if (wait && runs) {
+		wait->engine = engine;
+		wait->drive = drive;
+		wait->runs = runs;
+		wait->ticket = drive->ticket = engine_ticket(engine);
+		if (engine_post(engine, &wait->job, start))
+			return;
 	}
-	wait->engine = (struct engine *)driver;
-	wait->drive = drive;
-	wait->runs = runs;
-	wait->ticket = drive->ticket = engine_ticket(wait->engine);
-	engine_post(wait->engine, &wait->job, start);
+	json_decref(runs);
+	if (wait)
+		refuse(drive, WFS_E_CANCELLED, CLOSING);
+	else
+		refuse(drive, WFS_E_INTERNAL_ERROR, "no memory to drive an agent");
+	free(wait);
 }
 
 /* --- going away --- */
@@ -326,7 +334,7 @@ static void on_cancelled(struct wfs_request *request)
 {
 	struct wait *const wait = request->context;
 
-	engine_post(wait->engine, &wait->leaving, cancelled);
+	(void)engine_post(wait->engine, &wait->leaving, cancelled);
 }
 
 /* The end of the run ends the waiting. */
@@ -368,15 +376,15 @@ void drive_abandon(struct wfs_driver *driver, uint64_t ticket)
 	if (!leaver)
 		return; /* the run ends by itself */
 	leaver->ticket = ticket;
-	engine_post((struct engine *)driver, &leaver->job, leave);
+	if (!engine_post((struct engine *)driver, &leaver->job, leave))
+		free(leaver);
 }
 
 void drive_drop_all(struct engine *engine)
 {
 	struct wfs_error error;
 
-	(void)wfs_error_set(&error, WFS_E_CANCELLED,
-		"the world is being closed; the run goes on when it is opened again");
+	(void)wfs_error_set(&error, WFS_E_CANCELLED, CLOSING);
 	while (engine->waits)
 		end(*(struct wait **)engine->waits, -EINTR, NULL, &error);
 }

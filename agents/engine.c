@@ -7,15 +7,18 @@
 
 /* --- jobs --- */
 
-void engine_post(struct engine *engine, struct job *job, void (*run)(struct engine *, struct job *))
+bool engine_post(struct engine *engine, struct job *job, void (*run)(struct engine *, struct job *))
 {
 	WFS_GUARD(&engine->lock);
 
+	if (engine->ended)
+		return false;
 	job->next = NULL;
 	job->run = run;
 	*engine->jobs_last = job;
 	engine->jobs_last = &job->next;
 	(void)uv_async_send(&engine->wake);
+	return true;
 }
 
 bool engine_stopping(struct engine *engine)
@@ -44,13 +47,23 @@ static struct job *take_jobs(struct engine *engine, bool *ret_rescan)
 	return jobs;
 }
 
-static void close_if_done(struct engine *engine)
+/* Is there nothing to be waited for? Then no job is taken any more. */
+static bool is_over(struct engine *engine)
 {
-	if (engine_stopping(engine) && engine->open_count == 0 &&
-		!uv_is_closing((uv_handle_t *)&engine->wake)) {
-		wfs_model_client_free(WFS_STEAL(engine->client));
-		uv_close((uv_handle_t *)&engine->wake, NULL);
-	}
+	WFS_GUARD(&engine->lock);
+
+	if (!engine->stopping || engine->open_count > 0 || engine->jobs || engine->ended)
+		return false;
+	engine->ended = true;
+	return true;
+}
+
+static void close_if_over(struct engine *engine)
+{
+	if (!is_over(engine))
+		return;
+	wfs_model_client_free(WFS_STEAL(engine->client));
+	uv_close((uv_handle_t *)&engine->wake, NULL);
 }
 
 static void on_wake(uv_async_t *wake)
@@ -69,7 +82,7 @@ static void on_wake(uv_async_t *wake)
 		if (rescan && !engine_stopping(engine))
 			work_look_at_all(engine);
 	}
-	close_if_done(engine);
+	close_if_over(engine);
 }
 
 /* --- commits --- */
@@ -109,7 +122,8 @@ static void post_change(struct engine *engine, struct wfs_bytes key, bool is_tur
 	change->is_turn = is_turn;
 	memcpy(change->key, key.data, key.size);
 	change->key[key.size] = '\0';
-	engine_post(engine, &change->job, look);
+	if (!engine_post(engine, &change->job, look))
+		free(change);
 }
 
 /* On the publisher's thread, when every mount shows the commit. */
@@ -154,8 +168,7 @@ static void tell_record(struct engine *engine, struct wfs_bytes line)
 
 	if (wfs_record_parse(line, &parsed, NULL) || parsed.record.kind != WFS_RECORD_EVENT)
 		return;
-	const char *const schema =
-		json_string_value(json_object_get(parsed.body_json, "schema"));
+	const char *const schema = json_string_value(json_object_get(parsed.body_json, "schema"));
 	if (schema && wfs_kernel_event_find(schema) < WFS_KERNEL_EVENT_COUNT)
 		tell_all(engine, json_object_get(parsed.body_json, "value"));
 }
@@ -219,16 +232,25 @@ static void stop(struct engine *engine, struct job *job)
 	drive_drop_all(engine);
 }
 
+static void engine_stop(struct wfs_driver *driver)
+{
+	struct engine *const engine = (struct engine *)driver;
+	bool first;
+
+	pthread_mutex_lock(&engine->lock);
+	first = !engine->stopping;
+	engine->stopping = true;
+	pthread_mutex_unlock(&engine->lock);
+	if (first)
+		(void)engine_post(engine, &engine->stop, stop);
+}
+
 static void engine_free(struct wfs_driver *driver)
 {
 	struct engine *const engine = (struct engine *)driver;
-	struct job job;
 
+	engine_stop(driver);
 	wfs_world_unobserve(engine->world, &engine->observer);
-	pthread_mutex_lock(&engine->lock);
-	engine->stopping = true;
-	pthread_mutex_unlock(&engine->lock);
-	engine_post(engine, &job, stop);
 	pthread_join(engine->thread, NULL);
 	wfs_require(uv_loop_close(&engine->loop) == 0);
 	pthread_mutex_destroy(&engine->lock);
@@ -283,7 +305,7 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 
 	if (!engine)
 		return wfs_error_from_errno(error, -ENOMEM, "drive the world's agents");
-	engine->driver = (struct wfs_driver){drive_step, drive_abandon, engine_free};
+	engine->driver = (struct wfs_driver){drive_step, drive_abandon, engine_stop, engine_free};
 	engine->observer = (struct wfs_observer){.committed = on_committed, .told = on_told};
 	engine->authority = authority;
 	engine->world = wfs_authority_world(authority);

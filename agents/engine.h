@@ -29,8 +29,8 @@ struct engine {
 	struct wfs_authority *authority;
 	struct wfs_world *world;
 	const struct wfs_helpers *helpers;
-	uint32_t intents_id; /* of the reducer sys.intent */
-	uint32_t turns_id;   /* of sys.turn */
+	uint32_t intents_id;  /* of the reducer sys.intent */
+	uint32_t turns_id;    /* of sys.turn */
 	uint64_t told_height; /* up to which observers were told */
 
 	pthread_t thread;
@@ -42,7 +42,7 @@ struct engine {
 	struct wait *all_waits;
 	size_t open_count; /* works, drives and requests that must end before the thread does */
 
-	pthread_mutex_t observers_lock; /* held while observers are called */
+	pthread_mutex_t observers_lock;      /* held while observers are called */
 	struct wfs_turn_observer *observers; /* lock: observers_lock */
 
 	pthread_mutex_t lock;
@@ -50,12 +50,15 @@ struct engine {
 	struct job *jobs;
 	struct job **jobs_last;
 	uint64_t tickets; /* given so far */
-	bool rescan;   /* a change was missed for want of memory: look at everything */
+	bool rescan;      /* a change was missed for want of memory: look at everything */
 	bool stopping;
+	bool ended; /* the thread takes no jobs any more */
+	struct job stop;
 };
 
-/** engine_post() - Thread: any. */
-void engine_post(struct engine *engine, struct job *job, void (*run)(struct engine *, struct job *));
+/** engine_post() - Return: false when the thread has ended. Thread: any. */
+bool engine_post(
+	struct engine *engine, struct job *job, void (*run)(struct engine *, struct job *));
 
 /** engine_stopping() - Thread: any. */
 bool engine_stopping(struct engine *engine);
@@ -85,7 +88,7 @@ struct work {
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char run_id[WFS_TURN_ID_MAX + 1];
 	int64_t turn;
-	int64_t call; /* -1: a model is asked */
+	int64_t call;                /* -1: a model is asked */
 	struct wfs_session *session; /* of the agent; owned */
 	int64_t began_ns;            /* monotonic */
 
@@ -105,10 +108,10 @@ struct work {
 
 	/* A helper reads. */
 	uv_work_t reading;
-	bool is_reading;    /* a thread of libuv's has `tool_name`, `arguments`, `output`, `failure` */
-	bool is_late;       /* and nobody waits for it any more */
-	char *tool_name;    /* owned */
-	json_t *arguments;  /* owned */
+	bool is_reading; /* a thread of libuv's has `tool_name`, `arguments`, `output`, `failure` */
+	bool is_late;    /* and nobody waits for it any more */
+	char *tool_name; /* owned */
+	json_t *arguments; /* owned */
 	struct wfs_buffer output;
 	struct wfs_error failure;
 	int read_result;

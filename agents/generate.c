@@ -25,18 +25,18 @@ static void fail_with(struct work *work, int r, struct wfs_error *error)
 }
 
 /* With calls found in its text. What was asked of its form is checked. */
-static int read_answer(struct work *work, const json_t *completion, json_t **ret_parsed,
-	struct wfs_error *error)
+static int read_answer(
+	struct work *work, const json_t *completion, json_t **ret_parsed, struct wfs_error *error)
 {
 	const json_t *const settings = json_object_get(work->setup, "settings");
-	const char *const finish =
-		json_string_value(json_object_get(completion, "finish_reason"));
+	const char *const finish = json_string_value(json_object_get(completion, "finish_reason"));
 	const bool whole = !finish || strcmp(finish, "stop") == 0;
 	const struct wfs_adapter *adapter;
 	int r = wfs_adapter_get(work->entry, &adapter, error);
 
-	if (!r && adapter->response_parser(completion, json_object_get(work->setup, "offered"),
-			  ret_parsed))
+	if (!r &&
+		adapter->response_parser(
+			completion, json_object_get(work->setup, "offered"), ret_parsed))
 		r = no_memory(error);
 	if (!r && whole)
 		r = wfs_constraint_check_answer(
@@ -138,8 +138,8 @@ static int ask_server(
 	int r = make_endpoint(work, left_ms, error);
 
 	if (!r)
-		r = wfs_format_request(work->setup, work->entry, messages, work->endpoint.stream,
-			&body, error);
+		r = wfs_format_request(
+			work->setup, work->entry, messages, work->endpoint.stream, &body, error);
 	if (r)
 		return r;
 	wfs_json_write(body, &work->body);
@@ -192,8 +192,7 @@ static int ask_script(
 
 static bool is_provider(const struct work *work, const char *name)
 {
-	const char *const provider =
-		json_string_value(json_object_get(work->entry, "provider"));
+	const char *const provider = json_string_value(json_object_get(work->entry, "provider"));
 
 	return provider && strcmp(provider, name) == 0;
 }
@@ -210,12 +209,12 @@ static int expand(struct work *work, const json_t *setup, struct wfs_error *erro
 	json_decref(work->setup);
 	work->setup = wfs_json_copy(setup);
 	return work->setup && json_object_set(work->setup, "tools", tools) == 0 ? 0
-									 : no_memory(error);
+										: no_memory(error);
 }
 
 /* What the request is made from. @ret_left_ms: of the run's time */
-static int prepare(struct work *work, json_t **ret_messages, int64_t *ret_left_ms,
-	struct wfs_error *error)
+static int prepare(
+	struct work *work, json_t **ret_messages, int64_t *ret_left_ms, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
@@ -271,7 +270,7 @@ static void on_refused(struct wfs_request *request)
 {
 	struct work *const work = request->context;
 
-	engine_post(work->engine, &work->job, on_refusal_told);
+	(void)engine_post(work->engine, &work->job, on_refusal_told);
 }
 
 void work_generate(struct work *work)

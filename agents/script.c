@@ -14,12 +14,12 @@ enum {
 	DELAY_MAX = 24 * 3600000, /* ms */
 };
 
-#define MEMBERS                                                                                   \
-	"content? delay_ms? duration_ms? error? finish_reason? last_message? match? model? "      \
+#define MEMBERS                                                                              \
+	"content? delay_ms? duration_ms? error? finish_reason? last_message? match? model? " \
 	"attempts? native_calls_count? tool_calls? turn? usage?"
 
-static int read_file(const char *directory, const char *file, struct wfs_buffer *text,
-	struct wfs_error *error)
+static int read_file(
+	const char *directory, const char *file, struct wfs_buffer *text, struct wfs_error *error)
 {
 	char path[PATH_MAX];
 	const bool absolute = file[0] == '/';

@@ -191,23 +191,22 @@ static void on_answer(struct wfs_request *request)
 {
 	struct work *const work = request->context;
 
-	engine_post(work->engine, &work->job, answered);
+	(void)engine_post(work->engine, &work->job, answered);
 }
 
-static int send(struct work *work)
+static int send_answer(struct work *work)
 {
 	if (work->receipt)
 		return wfs_session_receipt(
 			work->session, work->receipt, work->charge, &work->request);
-	return wfs_session_act_called(
-		work->session, work->action, &work->called, &work->request);
+	return wfs_session_act_called(work->session, work->action, &work->called, &work->request);
 }
 
 static void submit(struct work *work)
 {
 	work->request = (struct wfs_request){.done = on_answer, .context = work};
 	work->state = WORK_SUBMITTING;
-	const int r = send(work);
+	const int r = send_answer(work);
 	if (!r)
 		return;
 	work->state = WORK_DOING;
@@ -289,8 +288,8 @@ static struct work *work_new(
 	work->began_ns = wfs_clock_monotonic_ns();
 	snprintf(work->intent_id, sizeof(work->intent_id), "%s", intent_id);
 	snprintf(work->run_id, sizeof(work->run_id), "%s", text_of(intent, "run_id"));
-	if (wfs_session_new(engine->authority, text_of(intent, "principal"), &work->session,
-		    error) ||
+	if (wfs_session_new(
+		    engine->authority, text_of(intent, "principal"), &work->session, error) ||
 		!tsearch(work, &engine->works, compare)) {
 		wfs_session_free(work->session);
 		free(work);
@@ -342,8 +341,9 @@ static json_t *open_intents(struct engine *engine, struct wfs_error *error)
 	if (!r)
 		r = wfs_entry_walk_init(&walk, &view, engine->intents_id, 0);
 	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0)
-		r = json_array_append_new(
-			ids, json_stringn(entry.key.data, entry.key.size)) < 0 ? -ENOMEM : 0;
+		r = json_array_append_new(ids, json_stringn(entry.key.data, entry.key.size)) < 0
+			? -ENOMEM
+			: 0;
 	return r ? NULL : WFS_STEAL(ids);
 }
 

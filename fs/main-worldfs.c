@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "agents/driver.h"
 #include "fs/command/command.h"
 #include "kernel/base/log.h"
 
@@ -30,5 +31,5 @@ int main(int argc, char **argv)
 			stderr);
 		return WFS_EXIT_MISUSE;
 	}
-	return wfs_command_main(argc, argv, stdout, stderr);
+	return wfs_command_main(argc, argv, stdout, stderr, wfs_agents_start);
 }

@@ -34,7 +34,10 @@ struct wfs_driver {
 	void (*step)(struct wfs_driver *driver, struct wfs_drive *drive);
 	/* Whoever asked has gone: end the run; `done` comes all the same. It may have come. Thread: any. */
 	void (*abandon)(struct wfs_driver *driver, uint64_t ticket);
-	/* End what is open, which goes on when the world is opened again. */
+	/* Begin nothing any more, and tell whoever waits that the world is being closed. Thread: any. */
+	void (*stop)(struct wfs_driver *driver);
+	/* The same, and wait until nothing is under way; what is open goes on when the world is opened
+	 * again. */
 	void (*free)(struct wfs_driver *driver);
 };
 

@@ -18,6 +18,7 @@ struct wfs_access {
 	const char *directory;
 	const char *as;
 	bool change;
+	wfs_driver_start *drive;
 	struct wfs_client *client; /* or */
 	struct wfs_local *local;
 	/* The first request, if it is the only one, for when the owner ends before he reads it. */
@@ -40,8 +41,8 @@ static int open_for_change(struct wfs_access *access, struct wfs_error *error)
 		wfs_clock_monotonic_ns() + (int64_t)WFS_OPEN_WAIT_MS * 1000 * 1000;
 
 	for (;;) {
-		int r = wfs_local_new(
-			access->directory, access->as, &options, &access->local, error);
+		int r = wfs_local_new(access->directory, access->as, &options, access->drive,
+			&access->local, error);
 
 		if (r != -EBUSY)
 			return r;
@@ -64,10 +65,11 @@ static int find_way(struct wfs_access *access, struct wfs_error *error)
 			error, r, "connect to the owner of '%s'", access->directory);
 	if (access->change)
 		return open_for_change(access, error);
-	return wfs_local_new(access->directory, access->as, &read_only, &access->local, error);
+	return wfs_local_new(
+		access->directory, access->as, &read_only, NULL, &access->local, error);
 }
 
-int wfs_access_new(const char *directory, const char *as, bool change,
+int wfs_access_new(const char *directory, const char *as, bool change, wfs_driver_start *drive,
 	struct wfs_access **ret_access, struct wfs_error *error)
 {
 	WFS_AUTO_ACCESS struct wfs_access *access = calloc(1, sizeof(*access));
@@ -77,6 +79,7 @@ int wfs_access_new(const char *directory, const char *as, bool change,
 	access->directory = directory;
 	access->as = as;
 	access->change = change;
+	access->drive = drive;
 	int r = find_way(access, error);
 	if (r)
 		return r;

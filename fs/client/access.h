@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "fs/client/answer.h"
+#include "kernel/drive.h"
 
 struct wfs_access;
 
@@ -18,9 +19,10 @@ struct wfs_access;
  * @as: principal to act as, kept; NULL: the operator
  * @change: requests may change the world, so without an owner this process becomes it for a
  *          while, and waits up to WFS_OPEN_WAIT_MS for another one that does the same
+ * @drive: how agents are driven when nobody owns the world; NULL: they are not
  * Return: 0, -ENOENT (not_found: no world there), -EBUSY (busy), …
  */
-int wfs_access_new(const char *directory, const char *as, bool change,
+int wfs_access_new(const char *directory, const char *as, bool change, wfs_driver_start *drive,
 	struct wfs_access **ret_access, struct wfs_error *error);
 void wfs_access_free(struct wfs_access *access);
 WFS_DEFINE_AUTO(access, struct wfs_access, wfs_access_free)

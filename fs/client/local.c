@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include "fs/tool/helper.h"
+
 /* A request under way. */
 struct local_call {
 	struct wfs_call call;
@@ -17,7 +19,9 @@ struct wfs_local {
 	struct wfs_world *world;
 	struct wfs_authority *authority;
 	struct wfs_session *session;
-	int ready_fd; /* eventfd: written when `wake_count` comes down to 0 */
+	wfs_driver_start *drive;
+	struct wfs_driver *driver; /* NULL until a request wants one */
+	int ready_fd;              /* eventfd: written when `wake_count` comes down to 0 */
 	/* Only the user's thread. */
 	struct local_call *first; /* under way, in order */
 	struct local_call *last;
@@ -30,7 +34,7 @@ struct wfs_local {
 };
 
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
-	struct wfs_local **ret_local, struct wfs_error *error)
+	wfs_driver_start *drive, struct wfs_local **ret_local, struct wfs_error *error)
 {
 	WFS_AUTO_LOCAL struct wfs_local *local = calloc(1, sizeof(*local));
 	int r;
@@ -38,6 +42,7 @@ int wfs_local_new(const char *directory, const char *as, const struct wfs_world_
 	if (!local)
 		return wfs_error_from_errno(error, -ENOMEM, "open the world");
 	pthread_mutex_init(&local->lock, NULL);
+	local->drive = drive;
 	local->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (local->ready_fd < 0)
 		return wfs_error_from_errno(error, -errno, "open the world");
@@ -88,6 +93,13 @@ static struct local_call *take_idle(struct wfs_local *local)
 	return call;
 }
 
+static int start_driver(struct wfs_local *local, struct wfs_error *error)
+{
+	if (local->driver || !local->drive)
+		return 0;
+	return local->drive(local->authority, &wfs_tool_helpers, &local->driver, error);
+}
+
 int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload)
 {
 	struct local_call *const call = take_idle(local);
@@ -107,7 +119,12 @@ int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload)
 		local->first = call;
 	local->last = call;
 	local->count++;
-	wfs_call_start(&call->call, verb);
+	const int r = wfs_verb_drives(verb) ? start_driver(local, &call->call.error) : 0;
+	call->call.driver = local->driver;
+	if (r)
+		wfs_verb_finish(&call->call, r);
+	else
+		wfs_call_start(&call->call, verb);
 	return 0;
 }
 
@@ -181,6 +198,8 @@ void wfs_local_free(struct wfs_local *local)
 		return;
 	drain(local);
 	free_calls(local->idle);
+	if (local->driver)
+		local->driver->free(local->driver);
 	wfs_session_free(local->session);
 	wfs_authority_free(local->authority);
 	wfs_world_close(local->world);

@@ -13,10 +13,11 @@ struct wfs_local;
 /**
  * wfs_local_new() - open the world in @directory
  * @as: principal to act as; NULL: the operator
+ * @drive: how agents are driven, from the first request on that wants it; NULL: they are not
  * Return: 0, -EBUSY (busy), or what wfs_world_open and wfs_session_new give.
  */
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
-	struct wfs_local **ret_local, struct wfs_error *error);
+	wfs_driver_start *drive, struct wfs_local **ret_local, struct wfs_error *error);
 void wfs_local_free(struct wfs_local *local);
 WFS_DEFINE_AUTO(local, struct wfs_local, wfs_local_free)
 #define WFS_AUTO_LOCAL WFS_CLEANUP(wfs_auto_local)

@@ -133,6 +133,7 @@ struct wfs_run {
 	size_t argument_count;
 	FILE *out;
 	FILE *err;
+	wfs_driver_start *drive;   /* how agents are driven; NULL: they are not */
 	char *directory;           /* of the world; owned, NULL until it was looked for */
 	struct wfs_access *access; /* owned, NULL until the first request */
 	bool misused;

@@ -39,7 +39,7 @@ int wfs_run_mcp(struct wfs_run *run)
 	int r = try_world(run);
 
 	if (!r)
-		r = wfs_mcp_new(run->directory, run->options[WFS_OPTION_AS], &mcp);
+		r = wfs_mcp_new(run->directory, run->options[WFS_OPTION_AS], run->drive, &mcp);
 	if (r)
 		return r;
 	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away is an error of write */

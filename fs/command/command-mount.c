@@ -106,6 +106,7 @@ static int mount_in_background(struct wfs_run *run, const struct wfs_mount_optio
 {
 	const struct wfs_owner_options options = {
 		.directory = run->directory,
+		.drive = run->drive,
 		.mount = mount,
 	};
 	const int64_t deadline_ns = deadline_in(WFS_OPEN_WAIT_MS);
@@ -136,6 +137,7 @@ static int mount_in_foreground(struct wfs_run *run, const struct wfs_mount_optio
 {
 	const struct wfs_owner_options options = {
 		.directory = run->directory,
+		.drive = run->drive,
 		.mount = mount,
 		.wait_ms = WFS_OPEN_WAIT_MS,
 		.ready = on_mounted,
@@ -179,6 +181,7 @@ static void on_serving(void *context)
 int wfs_run_serve(struct wfs_run *run)
 {
 	struct wfs_owner_options options = {
+		.drive = run->drive,
 		.keep = true,
 		.wait_ms = WFS_OPEN_WAIT_MS,
 		.ready = on_serving,

@@ -100,7 +100,7 @@ int wfs_run_open(struct wfs_run *run)
 	if (r || run->access)
 		return r;
 	return wfs_access_new(run->directory, run->options[WFS_OPTION_AS], run->command->changes,
-		&run->access, &run->error);
+		run->drive, &run->access, &run->error);
 }
 
 /* --- requests --- */

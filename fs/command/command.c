@@ -299,9 +299,9 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 	return run_command(run);
 }
 
-int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err)
+int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driver_start *drive)
 {
-	struct wfs_run run = {.out = out, .err = err};
+	struct wfs_run run = {.out = out, .err = err, .drive = drive};
 	int status;
 
 	if (argc > 1 && strcmp(argv[1], "__complete") == 0)

@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+#include "kernel/drive.h"
+
 /* Exit statuses. */
 enum {
 	WFS_EXIT_DONE = 0,
@@ -21,6 +23,7 @@ enum {
  * wfs_command_main() - parse one command line and run it
  * @out: data
  * @err: notices, progress, meta, errors
+ * @drive: how agents are driven; NULL: they are not
  * Return: the exit status.
  */
-int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err);
+int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driver_start *drive);

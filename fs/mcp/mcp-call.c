@@ -108,8 +108,8 @@ static int post(struct wfs_mcp *mcp, struct wfs_mcp_call *call, struct wfs_error
 
 	if (!mcp->access) {
 		mcp->access_changes = call->task.kind->changes;
-		r = wfs_access_new(
-			mcp->directory, mcp->as, mcp->access_changes, &mcp->access, error);
+		r = wfs_access_new(mcp->directory, mcp->as, mcp->access_changes, mcp->drive,
+			&mcp->access, error);
 	}
 	if (r)
 		return r;

@@ -27,6 +27,7 @@ struct wfs_mcp_queue {
 struct wfs_mcp {
 	const char *directory;
 	const char *as;
+	wfs_driver_start *drive;
 	bool initialized; /* `initialize` was answered */
 	struct wfs_buffer output;
 	struct wfs_access *access;    /* NULL while no verb is under way */

@@ -16,7 +16,8 @@ static const char instructions[] =
 	"Begin with fs_read of 'README' or fs_ls of '/'. What is read comes with 'meta': the "
 	"journal height that it is of.";
 
-int wfs_mcp_new(const char *directory, const char *as, struct wfs_mcp **ret_mcp)
+int wfs_mcp_new(
+	const char *directory, const char *as, wfs_driver_start *drive, struct wfs_mcp **ret_mcp)
 {
 	struct wfs_mcp *const mcp = calloc(1, sizeof(*mcp));
 
@@ -24,6 +25,7 @@ int wfs_mcp_new(const char *directory, const char *as, struct wfs_mcp **ret_mcp)
 		return -ENOMEM;
 	mcp->directory = directory;
 	mcp->as = as;
+	mcp->drive = drive;
 	*ret_mcp = mcp;
 	return 0;
 }

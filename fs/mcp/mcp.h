@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "kernel/base/buffer.h"
+#include "kernel/drive.h"
 
 enum {
 	WFS_MCP_MESSAGE_MAX = 16 << 20, /* bytes of one message that comes */
@@ -28,9 +29,11 @@ struct wfs_mcp;
  * wfs_mcp_new() - a server that waits for its client's `initialize`
  * @directory: of the world; kept
  * @as: principal to act as; kept, may be NULL
+ * @drive: how agents are driven when nobody owns the world; NULL: they are not
  * Return: 0, -ENOMEM.
  */
-int wfs_mcp_new(const char *directory, const char *as, struct wfs_mcp **ret_mcp);
+int wfs_mcp_new(
+	const char *directory, const char *as, wfs_driver_start *drive, struct wfs_mcp **ret_mcp);
 void wfs_mcp_free(struct wfs_mcp *mcp);
 WFS_DEFINE_AUTO(mcp, struct wfs_mcp, wfs_mcp_free)
 #define WFS_AUTO_MCP WFS_CLEANUP(wfs_auto_mcp)

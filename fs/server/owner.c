@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "fs/server/server.h"
+#include "fs/tool/helper.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 
@@ -91,6 +92,8 @@ static void owner_done(struct owner *owner)
 {
 	wfs_mounts_free(owner->mounts);
 	wfs_server_free(owner->server);
+	if (owner->host.driver)
+		owner->host.driver->free(owner->host.driver);
 	wfs_session_free(owner->session);
 	wfs_authority_free(owner->authority);
 	wfs_world_close(owner->world);
@@ -110,6 +113,8 @@ static int come_up(
 	if (!r)
 		r = wfs_session_new(
 			owner->authority, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
+	if (!r && options->drive)
+		r = options->drive(owner->authority, &wfs_tool_helpers, &owner->host.driver, error);
 	if (!r)
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
@@ -124,7 +129,7 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 {
 	WFS_CLEANUP(owner_done)
 	struct owner owner = {
-		.host = {host_mount, host_umount, host_shutdown, host_status},
+		.host = {host_mount, host_umount, host_shutdown, host_status, NULL},
 		.keep = options->keep,
 		.started_ns = wfs_clock_monotonic_ns(),
 	};

@@ -61,7 +61,9 @@ static void begin_stop(struct wfs_server *server)
 		return;
 	server->stopping = true;
 	close_handle(&server->listener);
-	close_handle(&server->signals); /* more of them change nothing */
+	close_handle(&server->signals);           /* more of them change nothing */
+	if (server->host && server->host->driver) /* nobody waits for turns any more */
+		server->host->driver->stop(server->host->driver);
 	uv_timer_start(&server->stop_timer, on_stop_timeout, WFS_SERVER_STOP_MS, 0);
 	wfs_server_end_connections(server, false);
 	wfs_server_maybe_end(server);

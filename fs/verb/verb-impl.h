@@ -47,6 +47,9 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, WFS_VERB_AS_EFFECT)                    \
 	X(invoke, "invoke", WFS_EFFECT_PER_READ, false, "action")                                 \
 	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, WFS_VERB_AS_EFFECT)             \
+	X(step, "step", WFS_EFFECT_AGENT_STEP, false, WFS_VERB_AS_EFFECT)                         \
+	X(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, WFS_VERB_AS_EFFECT)                   \
+	X(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, WFS_VERB_AS_EFFECT)                \
 	X(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, WFS_VERB_AS_EFFECT)                      \
 	X(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, WFS_VERB_AS_EFFECT)                   \
 	X(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, WFS_VERB_AS_EFFECT)          \

@@ -26,7 +26,7 @@ static const struct verb verbs[] = {
 };
 
 /* Known to the protocol, but nothing in this build serves them. */
-static const char *const later_verbs[] = {"chat", "step"};
+static const char *const later_verbs[] = {"chat"};
 
 static const struct verb *verb_find(const char *name)
 {
@@ -41,6 +41,13 @@ bool wfs_verb_slow(const char *verb)
 	const struct verb *const found = verb_find(verb);
 
 	return found && found->slow;
+}
+
+bool wfs_verb_drives(const char *verb)
+{
+	const struct verb *const found = verb_find(verb);
+
+	return found && found->effect == WFS_EFFECT_AGENT_STEP;
 }
 
 static int refuse_verb(struct wfs_call *call, const char *name)

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "caps/session.h"
+#include "kernel/drive.h"
 
 struct wfs_call;
 
@@ -24,13 +25,15 @@ struct wfs_host {
 	void (*shutdown)(struct wfs_host *host);
 	/* Adds what only the host knows (mounts, pid) to the status document. */
 	void (*status)(struct wfs_host *host, json_t *status);
+	struct wfs_driver *driver; /* of the agents; NULL: there is none */
 };
 
 /* One call. Zero-initialise, set the first members, start; read the rest in `done`. */
 struct wfs_call {
 	const struct wfs_session *session;
-	struct wfs_host *host; /* NULL: verbs that need one are not_enabled */
-	json_t *payload;       /* an object, or NULL for {}; owned, released by wfs_call_done */
+	struct wfs_host *host;     /* NULL: verbs that need one are not_enabled */
+	struct wfs_driver *driver; /* of the agents; that of the host when NULL */
+	json_t *payload;           /* an object, or NULL for {}; owned, released by wfs_call_done */
 	void (*done)(struct wfs_call *call); /* exactly once; on the starting or publisher thread */
 	void *context;
 
@@ -43,10 +46,20 @@ struct wfs_call {
 	bool gives_receipt;         /* private: the result is the receipt of `effect` */
 	enum wfs_effect effect;     /* private */
 	struct wfs_request request; /* private to verbs that change something */
+	struct wfs_drive drive;     /* private to `step` */
 };
 
 /** wfs_call_start() - run @verb; an unknown one ends at once with unknown_method. */
 void wfs_call_start(struct wfs_call *call, const char *verb);
+
+/**
+ * wfs_call_abandon() - whoever asked has gone: what can be ended is, and `done` comes all the same
+ * Not once `done` has been called.
+ */
+void wfs_call_abandon(struct wfs_call *call);
+
+/** wfs_verb_drives() - does this verb need a driver of the agents? */
+bool wfs_verb_drives(const char *verb);
 
 /** wfs_call_done() - release what the call owns (not the struct). */
 void wfs_call_done(struct wfs_call *call);

@@ -152,8 +152,22 @@ static const struct wfs_shape_member mint_score[] = {
 	{NULL},
 };
 
+/* Of one run; of a list of them; of one that is not waited for. */
 static const struct wfs_shape_member agent_step[] = {
-	NEED("result", &value_ref),
+	MAYBE("agent", TEXT),
+	MAYBE("error", &value_ref),
+	MAYBE("final_message", &value_ref),
+	MAYBE("final_tool_result", &value_ref),
+	MAYBE("history", &values),
+	MAYBE("last_assistant_message", &value_ref),
+	MAYBE("meta", &meta),
+	MAYBE("ok", BOOL),
+	MAYBE("run_id", TEXT),
+	MAYBE("runs", &values),
+	MAYBE("termination_reason", TEXT),
+	MAYBE("total_usage", &value_ref),
+	MAYBE("turn_count", NAT),
+	MAYBE("turn_id", TEXT),
 	{NULL},
 };
 

@@ -39,7 +39,7 @@ static inline struct printed run_words(int count, char *const *words)
 
 	assert_non_null(out);
 	assert_non_null(err);
-	printed.status = wfs_command_main(count, words, out, err);
+	printed.status = wfs_command_main(count, words, out, err, NULL);
 	assert_int_equal(fclose(out), 0);
 	assert_int_equal(fclose(err), 0);
 	return printed;

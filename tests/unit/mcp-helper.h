@@ -81,7 +81,7 @@ static inline struct talk talk_begin(const struct world_fixture *fixture)
 {
 	struct talk talk = {.mcp = NULL};
 
-	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, &talk.mcp), 0);
+	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, NULL, &talk.mcp), 0);
 	return talk;
 }
 

@@ -228,10 +228,10 @@ static pid_t start_owner(struct world_fixture *fixture)
 			(char *)"worldfs", (char *)"-w", fixture->directory, (char *)"serve", NULL};
 		FILE *const null = fopen("/dev/null", "w");
 
-		_exit(wfs_command_main(4, words, null, null));
+		_exit(wfs_command_main(4, words, null, null, NULL));
 	}
 	for (;;) {
-		assert_int_equal(wfs_access_new(fixture->directory, NULL, false, &access, NULL), 0);
+		assert_int_equal(wfs_access_new(fixture->directory, NULL, false, NULL, &access, NULL), 0);
 		const bool owned = wfs_access_has_owner(access);
 
 		wfs_access_free(access);

@@ -16,7 +16,7 @@ static int serve(struct world_fixture *fixture, struct wfs_bytes input, struct w
 
 	assert_int_equal(fwrite(input.data, 1, input.size, in), input.size);
 	rewind(in);
-	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, &mcp), 0);
+	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, NULL, &mcp), 0);
 	const int r = wfs_mcp_serve(mcp, fileno(in), fileno(out), &error);
 	rewind(out);
 	while ((size = fread(part, 1, sizeof(part), out)) > 0)
@@ -108,7 +108,7 @@ static int serve_deaf(struct world_fixture *fixture, bool asked, struct wfs_erro
 	(void)signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	close(ends[0]);
-	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, &mcp), 0);
+	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, NULL, &mcp), 0);
 	if (asked)
 		wfs_mcp_take(mcp, wfs_bytes_text(ping));
 	const int r = wfs_mcp_serve(mcp, fileno(in), ends[1], error);
@@ -134,7 +134,7 @@ static void an_output_that_cannot_be_written_is_told(void **state)
 	WFS_AUTO_FILE FILE *in = tmpfile();
 	struct wfs_error error = {.code = WFS_OK};
 
-	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, &mcp), 0);
+	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, NULL, &mcp), 0);
 	assert_int_equal(wfs_mcp_serve(mcp, fileno(in), nothing, &error), -EBADF);
 	assert_says(error.message, "write to the client");
 }
@@ -147,7 +147,7 @@ static void an_input_that_cannot_be_read_is_told(void **state)
 	WFS_AUTO_FILE FILE *out = tmpfile();
 	struct wfs_error error = {.code = WFS_OK};
 
-	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, &mcp), 0);
+	assert_int_equal(wfs_mcp_new(fixture->directory, NULL, NULL, &mcp), 0);
 	assert_int_equal(wfs_mcp_serve(mcp, directory, fileno(out), &error), -EISDIR);
 	assert_says(error.message, "read a message");
 }

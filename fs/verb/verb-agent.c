@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs about the runs of agents. */
+#include "fs/verb/verb-impl.h"
+#include "kernel/base/json.h"
+
+static struct wfs_driver *driver_of(const struct wfs_call *call)
+{
+	if (call->driver)
+		return call->driver;
+	return call->host ? call->host->driver : NULL;
+}
+
+/* The result of a run that failed stands beside the error. */
+static void step_done(struct wfs_drive *drive)
+{
+	struct wfs_call *const call = drive->context;
+
+	if (drive->status) {
+		call->error = drive->error;
+		call->error_details = drive->result;
+	} else {
+		call->result = drive->result;
+	}
+	wfs_verb_finish(call, drive->status);
+}
+
+int wfs_verb_step(struct wfs_call *call)
+{
+	struct wfs_driver *const driver = driver_of(call);
+
+	if (!driver)
+		return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
+			"'step' is not enabled: nobody drives the agents of this world");
+	call->drive = (struct wfs_drive){
+		.session = call->session,
+		.params = call->payload,
+		.done = step_done,
+		.context = call,
+	};
+	driver->step(driver, &call->drive);
+	return WFS_VERB_PENDING;
+}
+
+void wfs_call_abandon(struct wfs_call *call)
+{
+	struct wfs_driver *const driver = driver_of(call);
+
+	if (driver && call->drive.ticket)
+		driver->abandon(driver, call->drive.ticket);
+}
+
+/* --- orders to runs --- */
+
+static void order_answered(struct wfs_request *request)
+{
+	struct wfs_call *const call = request->context;
+
+	call->result = WFS_STEAL(request->answer);
+	call->error = request->error;
+	wfs_verb_finish(call, request->result);
+}
+
+static int order(struct wfs_call *call,
+	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *))
+{
+	struct wfs_request *const request = &call->request;
+
+	request->done = order_answered;
+	request->context = call;
+	int r = give(call->session, call->payload, request);
+	if (r)
+		call->error = request->error;
+	return r ? r : WFS_VERB_PENDING;
+}
+
+int wfs_verb_cancel(struct wfs_call *call)
+{
+	return order(call, wfs_session_cancel);
+}
+
+int wfs_verb_approve(struct wfs_call *call)
+{
+	return order(call, wfs_session_approve);
+}
