@@ -7,6 +7,7 @@
  *   FAULT_NTH       which call fails, from 1, counted from main()
  *   FAULT_ERRNO     with which errno, a number
  *   FAULT_ONWARDS   when set, every later call fails, too
+ *   FAULT_KILL      when set, the process is killed there instead, before the call
  *   FAULT_COUNTER   file of 8 bytes in which the calls are counted; shared by child processes
  *
  * What the C library calls inside itself (stdio's writes) does not come by here, except for
@@ -41,6 +42,7 @@ static const char *kind; /* NULL: nothing fails (yet) */
 static uint64_t nth;
 static int number;
 static bool onwards;
+static bool kills;
 static atomic_uint_least64_t *counter;
 
 /* Counts a call of @of. Return: whether it is to fail; errno is set then. */
@@ -51,6 +53,8 @@ static bool fails(const char *of)
 	const uint64_t count = atomic_fetch_add(counter, 1) + 1;
 	if (count < nth || (count > nth && !onwards))
 		return false;
+	if (kills)
+		(void)kill(getpid(), SIGKILL);
 	errno = number;
 	return true;
 }
@@ -75,6 +79,7 @@ static void arm(void)
 	nth = number_of("FAULT_NTH");
 	number = (int)number_of("FAULT_ERRNO");
 	onwards = getenv("FAULT_ONWARDS") != NULL;
+	kills = getenv("FAULT_KILL") != NULL;
 	kind = wanted;
 }
 
