@@ -3,6 +3,7 @@
 #include "fs/server/owner.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "fs/server/server.h"
 #include "fs/tool/helper.h"
@@ -100,6 +101,17 @@ static void owner_done(struct owner *owner)
 	wfs_guardian_free(owner->guardian);
 }
 
+/* A turn that waits for a model has a connection: shells give a process 1024, and let it take more. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int come_up(
 	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
 {
@@ -138,6 +150,7 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 	(void)signal(SIGPIPE, SIG_IGN); /* clients go away when they like */
 	(void)signal(SIGCHLD, SIG_DFL); /* we wait for our children */
 	wfs_server_hold_signals();
+	raise_descriptor_limit();
 	r = come_up(&owner, options, error);
 	if (r)
 		return r;
