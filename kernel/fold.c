@@ -306,6 +306,19 @@ static int keep_duration(struct wfs_fold *fold, int64_t began_ns, struct wfs_err
 		: 0;
 }
 
+/* What its record tells of an action that is not done again. */
+static int believe(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_error *error)
+{
+	const json_t *const recorded = fold->input.recorded->result;
+	const char *const code = json_string_value(json_object_get(recorded, "error_code"));
+
+	fold->outcome.action = json_incref((json_t *)fold->input.action);
+	fold->outcome.result = wfs_json_copy(recorded);
+	if (code)
+		(void)wfs_error_set(ret_failure, wfs_error_find(code), "refused, as it was before");
+	return fold->outcome.result ? 0 : fold_no_memory(error);
+}
+
 /* A tool call that is this action: it is done whatever comes of it. */
 static int act_called(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_error *error)
 {
@@ -314,7 +327,7 @@ static int act_called(struct wfs_fold *fold, struct wfs_error *ret_failure, stru
 
 	if (r)
 		return wfs_trace(r);
-	r = do_action(fold, ret_failure);
+	r = fold->input.unacted ? believe(fold, ret_failure, error) : do_action(fold, ret_failure);
 	if (r && !is_refusal(ret_failure)) {
 		*error = *ret_failure;
 		return wfs_trace(r);

@@ -73,6 +73,21 @@ static int take_line(
 	return wfs_trace(source->unfolded(source->context, parsed, error));
 }
 
+/* One that cannot be folded. Of a tool call the run goes on all the same. */
+static int take_unfolded(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
+	struct wfs_fold_input *input, struct wfs_error *error)
+{
+	const struct wfs_refold_source *const source = refold->source;
+
+	if (!input->intent_id)
+		return wfs_trace(take_line(refold, parsed, error));
+	input->unacted = true;
+	int r = wfs_refold_again(refold, parsed, input, error);
+	return wfs_trace(r || refold->differs || !was_done(parsed->body_json)
+			? r
+			: source->unfolded(source->context, parsed, error));
+}
+
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -88,11 +103,13 @@ int wfs_refold_action(
 
 	if (!input.action)
 		return wfs_refold_differs(refold, seq, "holds no action");
-	if (refold->lost.seq && !is_foldable(parsed->body_json))
-		return wfs_trace(take_line(refold, parsed, error));
-	int r = wfs_refold_again(refold, parsed, &input, error);
+	int r = 0;
+	if (!refold->lost.seq || is_foldable(parsed->body_json))
+		r = wfs_refold_again(refold, parsed, &input, error);
+	else
+		return wfs_trace(take_unfolded(refold, parsed, &input, error));
 	if (!r && refold->lost.seq == seq)
-		r = take_line(refold, parsed, error);
+		r = take_unfolded(refold, parsed, &input, error);
 	return wfs_trace(r);
 }
 

@@ -186,6 +186,14 @@ static enum wfs_builtin_reducer builtin_of(const char *name)
 	return (enum wfs_builtin_reducer)i;
 }
 
+/* Those of runs follow from the records alone: what a tool gave stands there. */
+static bool is_of_runs(enum wfs_builtin_reducer builtin)
+{
+	return builtin == WFS_BUILTIN_TURN || builtin == WFS_BUILTIN_TURN_SETUP ||
+		builtin == WFS_BUILTIN_MESSAGE || builtin == WFS_BUILTIN_TOOL_CALL ||
+		builtin == WFS_BUILTIN_INTENT;
+}
+
 static int take_reducer(struct restore *restore, void *context, int directory, const char *name)
 {
 	struct restore_cells *const cells = context;
@@ -194,7 +202,8 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 
 	cells->builtin = builtin_of(name);
 	cells->reducer = wfs_manifest_reducer_find(restore->manifest, name);
-	if (cells->replace && (!cells->reducer || !cells->reducer->builtin))
+	if (cells->replace &&
+		(!cells->reducer || !cells->reducer->builtin || is_of_runs(cells->builtin)))
 		return 0; /* it was folded */
 	if (!cells->reducer)
 		return restore_noted(restore, path.text,
@@ -354,7 +363,8 @@ int restore_take_builtin(struct restore *restore, struct wfs_head *head)
 	int r = restore_batch_begin(&cells.batch);
 
 	for (int i = 0; !r && i < WFS_BUILTIN_REDUCER_COUNT; i++)
-		r = delete_cells(&cells, (enum wfs_builtin_reducer)i);
+		if (!is_of_runs((enum wfs_builtin_reducer)i))
+			r = delete_cells(&cells, (enum wfs_builtin_reducer)i);
 	if (!r)
 		r = restore_take_cells(&cells);
 	if (!r)
