@@ -36,14 +36,13 @@ struct wfs_model_call {
 	enum wfs_model_limit limit;
 	bool connecting; /* counted in the client's connecting_count */
 	bool has_text;   /* in the list of those whose text has to be given */
-	bool text_given;
-	int fed; /* what came of feeding the answer: 0, or why nothing more is taken */
+	int fed;         /* what came of feeding the answer: 0, or why nothing more is taken */
 	unsigned int attempt_count;
 	int64_t attempt_ns;              /* when it began, monotonic */
 	int64_t deadline_ns;             /* of the call, monotonic */
 	struct wfs_model_answer *answer; /* of the attempt; owned */
-	size_t given_bytes;              /* of its text */
-	size_t response_bytes;           /* headers and body */
+	size_t given_bytes;    /* of its text, to the caller: then there is no other attempt */
+	size_t response_bytes; /* headers and body */
 	struct wfs_model_failure failure;
 	char reason[CURL_ERROR_SIZE]; /* curl's */
 };
@@ -61,14 +60,56 @@ struct wfs_model_client {
 	unsigned int handle_count; /* of libuv, not closed yet: the last one frees the client */
 };
 
+/* --- client.c --- */
+
 /** wfs_model_client_handle_closed() - one libuv handle less. */
 void wfs_model_client_handle_closed(struct wfs_model_client *client);
 
-/** wfs_model_call_give_text() - tell the caller of text that has come. */
-void wfs_model_call_give_text(struct wfs_model_call *call);
+/* --- call.c --- */
 
-/** wfs_model_call_attempt_over() - curl is done with the attempt. */
-void wfs_model_call_attempt_over(struct wfs_model_call *call, CURLcode result);
+/** wfs_model_call_start_timer() - @wait_ms from now, whatever the loop's clock says. */
+void wfs_model_call_start_timer(struct wfs_model_call *call, int64_t wait_ms);
+
+/** wfs_model_call_left_ms() - until the total time limit, at least 0. */
+int64_t wfs_model_call_left_ms(const struct wfs_model_call *call);
+
+/** wfs_model_call_set_limit() - the time limit from now on; the total one, where that is nearer. */
+void wfs_model_call_set_limit(
+	struct wfs_model_call *call, enum wfs_model_limit limit, int64_t limit_ms);
+
+/** wfs_model_call_limit_reached() - the failure of the limit that is set. */
+void wfs_model_call_limit_reached(struct wfs_model_call *call);
+
+/** wfs_model_call_take_turn() - Return: may it connect? Else it waits, and begins its attempt later. */
+bool wfs_model_call_take_turn(struct wfs_model_call *call);
+
+/** wfs_model_call_end_turn() - it has connected, or does not want to any more. */
+void wfs_model_call_end_turn(struct wfs_model_call *call);
+
+/** wfs_model_call_stop() - take it out of whatever it is in; it can be begun anew, or end. */
+void wfs_model_call_stop(struct wfs_model_call *call);
+
+/** wfs_model_call_end() - tell who asked, and release it. @completion: NULL: it failed */
+void wfs_model_call_end(struct wfs_model_call *call, json_t *completion);
+
+/* --- attempt.c --- */
+
+/** wfs_model_attempt_setup() - have curl tell of the call's attempts. Return: 0, or -ENOMEM. */
+int wfs_model_attempt_setup(struct wfs_model_call *call);
+
+/** wfs_model_attempt_begin() - send the request, as soon as it is the call's turn. */
+void wfs_model_attempt_begin(struct wfs_model_call *call);
+
+/** wfs_model_attempt_give_text() - tell who asked of text that has come. */
+void wfs_model_attempt_give_text(struct wfs_model_call *call);
+
+/** wfs_model_attempt_over() - curl is done with it. */
+void wfs_model_attempt_over(struct wfs_model_call *call, CURLcode result);
+
+/** wfs_model_attempt_timed_out() - the limit that is set was reached. */
+void wfs_model_attempt_timed_out(struct wfs_model_call *call);
+
+/* --- request.c --- */
 
 /**
  * wfs_model_easy_new() - a handle with everything about a request that is the same in all attempts
@@ -80,6 +121,8 @@ int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 
 /** wfs_model_headers_free() - wipe and free. */
 void wfs_model_headers_free(struct curl_slist *headers);
+
+/* --- transport.c --- */
 
 /**
  * wfs_model_transport_failed() - what curl says, as a failure

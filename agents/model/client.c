@@ -50,12 +50,12 @@ static void tell(struct wfs_model_client *client)
 	int left;
 
 	while ((call = TAILQ_FIRST(&client->with_text)))
-		wfs_model_call_give_text(call);
+		wfs_model_attempt_give_text(call);
 	while ((message = curl_multi_info_read(client->multi, &left)))
 		if (message->msg == CURLMSG_DONE &&
 			curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call) ==
 				CURLE_OK)
-			wfs_model_call_attempt_over(call, message->data.result);
+			wfs_model_attempt_over(call, message->data.result);
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events)

@@ -201,6 +201,21 @@ static int set_options(CURL *easy, const struct wfs_model_request *request)
 	return r ? -ENOMEM : 0;
 }
 
+/*
+ * curl keeps the certificates that it read for the next connection, but only where they come from a
+ * file alone; with Debian's default, a file and a directory, each connection reads all of them anew
+ * (30 ms, 0.9 MB). The file has what the directory has.
+ */
+static int set_authorities(CURL *easy)
+{
+	char *file = NULL;
+
+	if (curl_easy_getinfo(easy, CURLINFO_CAINFO, &file) != CURLE_OK || !file ||
+		access(file, R_OK) != 0)
+		return 0; /* only the directory then */
+	return curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK ? 0 : -ENOMEM;
+}
+
 int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 	struct curl_slist **ret_headers, struct wfs_error *error)
 {
@@ -208,6 +223,8 @@ int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 	AUTO_EASY CURL *easy = curl_easy_init();
 	int r = easy ? set_options(easy, request) : -ENOMEM;
 
+	if (r == 0)
+		r = set_authorities(easy);
 	if (r == 0)
 		r = set_url(easy, request->endpoint->base_url, error);
 	if (r == 0)

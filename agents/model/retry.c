@@ -10,10 +10,10 @@
 enum {
 	WAIT_FIRST_MS = 500,
 	WAIT_LAST_MS = 8000,
-	JITTER_DIVISOR = 4, /* up to a quarter of the wait is taken off */
 	MS_PER_S = 1000,
 };
 
+#define JITTER 0.25 /* of the wait, which is taken off at most */
 #define QUOTA "insufficient_quota"
 
 static bool same(const char *text, const char *wanted)
@@ -72,7 +72,7 @@ static int64_t backoff_ms(unsigned int attempt, double random)
 
 	for (unsigned int i = 1; i < attempt && wait_ms < WAIT_LAST_MS; i++)
 		wait_ms *= 2;
-	return wait_ms - (int64_t)((double)(wait_ms / JITTER_DIVISOR) * random);
+	return wait_ms - (int64_t)((double)wait_ms * JITTER * random);
 }
 
 static bool worth_it(const struct wfs_retry_input *input)

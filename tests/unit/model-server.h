@@ -23,6 +23,10 @@
 #include "kernel/base/buffer.h"
 #include "tests/unit/json-helper.h"
 
+#ifndef SOURCE_ROOT /* the build gives it */
+#define SOURCE_ROOT "."
+#endif
+
 struct model_server {
 	pid_t pid;
 	int input; /* its standard input; it ends with it */

@@ -150,15 +150,16 @@ static void another_status_is_never_a_completion(void **state)
 
 static void the_body_of_an_error_is_bounded(void **state)
 {
+	const size_t size = (size_t)2 * WFS_MODEL_ERROR_BODY_MAX;
 	WFS_AUTO_MODEL_ANSWER struct wfs_model_answer *answer = NULL;
-	WFS_AUTO_FREE char *body = malloc(2 * WFS_MODEL_ERROR_BODY_MAX);
+	WFS_AUTO_FREE char *body = malloc(size);
 	struct wfs_model_failure failure = {.status = 500};
 	json_t *completion = NULL;
 
 	(void)state;
 
 	assert_non_null(body);
-	memset(body, 'x', 2 * WFS_MODEL_ERROR_BODY_MAX);
+	memset(body, 'x', size);
 	assert_int_equal(wfs_model_answer_new(&answer), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(

@@ -302,6 +302,67 @@ static void an_answer_of_exactly_the_bound_is_taken(void **state)
 	expect_failure(&outcome, WFS_MODEL_FAILURE_TOO_LARGE, "too_large");
 }
 
+static void each_attempt_has_the_whole_bound(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
+
+	fixture->endpoint.response_size_max = 400;
+	wfs_buffer_printf(&plan, "{'answers':[{'status':500,'body':'%0250d'," SOON "},{}]}", 0);
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, wfs_buffer_text(&plan));
+
+	expect_content(&outcome, "ok");
+	assert_int_equal(outcome.attempts, 2);
+}
+
+/* --- turns to connect --- */
+
+static void calls_that_cannot_connect_give_up_their_turn(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	struct outcome outcomes[WFS_MODEL_CONNECTS_MAX + 10] = {{0}};
+
+	fixture->endpoint.base_url = "http://127.0.0.1:1/v1";
+	fixture->endpoint.attempts = 1;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(outcomes); i++)
+		start(fixture, "{}", &outcomes[i]);
+	uv_run(&fixture->loop, UV_RUN_DEFAULT);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(outcomes); i++)
+		expect_failure(&outcomes[i], WFS_MODEL_FAILURE_TRANSPORT, "unreachable");
+}
+
+/* TLS with a server that does not speak it goes on until a time limit. */
+static void a_call_that_waits_for_its_turn_can_time_out(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	struct model_fixture hanging = *fixture;
+	struct outcome outcomes[WFS_MODEL_CONNECTS_MAX] = {{0}};
+	AUTO_OUTCOME struct outcome late = {0};
+	AUTO_OUTCOME struct outcome next = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer url = {0};
+
+	model_server_plan(fixture->server, "{}");
+	wfs_buffer_printf(&url, "https://127.0.0.1:%d/v1", fixture->server->port);
+	hanging.endpoint.base_url = wfs_buffer_text(&url);
+	hanging.endpoint.connect_timeout_ms = 60000;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(outcomes); i++)
+		start(&hanging, "{}", &outcomes[i]);
+	fixture->endpoint.total_timeout_ms = 300;
+	start(fixture, "{}", &late);
+	run_until_done(fixture, &late);
+
+	expect_failure(&late, WFS_MODEL_FAILURE_TIMEOUT, "total_timeout");
+	assert_int_equal(late.attempts, 0);
+	assert_int_equal(model_server_stat(fixture->server, "requests"), 0);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(outcomes); i++)
+		wfs_model_call_cancel(outcomes[i].call);
+	fixture->endpoint.total_timeout_ms = 60000;
+	start(fixture, "{}", &next);
+	run_until_done(fixture, &next);
+	expect_content(&next, "ok");
+}
+
 /* --- the transport --- */
 
 /* Case 99. */
@@ -443,6 +504,9 @@ int main(void)
 		TEST(a_stream_that_stalls_after_text_is_not_repeated),
 		TEST(an_answer_that_is_too_large_is_refused),
 		TEST(an_answer_of_exactly_the_bound_is_taken),
+		TEST(each_attempt_has_the_whole_bound),
+		TEST(calls_that_cannot_connect_give_up_their_turn),
+		TEST(a_call_that_waits_for_its_turn_can_time_out),
 		TEST(half_a_body_is_asked_for_again),
 		TEST(half_a_body_is_no_success),
 		TEST(a_connection_closed_without_an_answer_is_tried_again),

@@ -38,14 +38,19 @@ static size_t resident_bytes(void)
 	return strtoul(end, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Without what earlier tests have left to be used again. */
+static size_t resident_bytes_before(void)
+{
+	malloc_trim(0);
+	return resident_bytes();
+}
+
 static void on_load_done(void *context, const struct wfs_model_result *result)
 {
 	struct load *const load = context;
 
 	if (load->done_count == 0)
 		load->waiting_bytes = resident_bytes();
-	if (result->failure)
-		print_error("%s\n", result->failure->message);
 	load->done_count++;
 	load->completion_count += result->completion != NULL;
 }
@@ -76,32 +81,81 @@ static int setup(void **state)
 }
 
 /* The server answers none before it has all requests. */
-static void five_thousand_calls_wait_at_once(void **state)
+static struct load run_wave(struct model_fixture *fixture)
 {
-	struct model_fixture *const fixture = *state;
 	struct load load = {.fixture = fixture};
-	size_t before_bytes;
 
 	memset(load.body, 'x', sizeof(load.body));
-	fixture->endpoint.stream = true;
 	model_server_plan(fixture->server, "{'default':{'wait_for':5000}}");
-	before_bytes = resident_bytes();
 	while (load.started_count < CALLS)
 		start_one(&load);
 	uv_run(&fixture->loop, UV_RUN_DEFAULT);
-
 	assert_int_equal(load.completion_count, CALLS);
 	assert_int_equal(model_server_stat(fixture->server, "waiting_max"), CALLS);
-	print_message("%zu bytes a call\n", (load.waiting_bytes - before_bytes) / CALLS);
+	return load;
+}
+
+static void five_thousand_calls_wait_at_once(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	const size_t before_bytes = resident_bytes_before();
+
+	fixture->endpoint.stream = true;
+	const struct load load = run_wave(fixture);
+	const size_t call_bytes = (load.waiting_bytes - before_bytes) / CALLS;
+
+	print_message("%zu bytes a call\n", call_bytes);
 	if (MEMORY_IS_OURS)
-		assert_in_range((load.waiting_bytes - before_bytes) / CALLS, 1, CALL_BYTES_MAX);
+		assert_in_range(call_bytes, 1, CALL_BYTES_MAX);
+}
+
+static void their_connections_are_used_again(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	int first_count;
+
+	run_wave(fixture);
+	first_count = model_server_stat(fixture->server, "connections");
+	run_wave(fixture);
+
+	/* The rest are the questions of the test itself. */
+	assert_in_range(model_server_stat(fixture->server, "connections") - first_count, 1, 10);
+}
+
+/* TLS with a server that does not speak it goes on until the time limit. */
+static void connections_over_tls_share_what_is_trusted(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	struct load load = {.fixture = fixture};
+	const size_t before_bytes = resident_bytes_before();
+	char url[64];
+
+	model_server_plan(fixture->server, "{}");
+	(void)snprintf(url, sizeof(url), "https://127.0.0.1:%d/v1", fixture->server->port);
+	fixture->endpoint.base_url = url;
+	fixture->endpoint.connect_timeout_ms = 1000;
+	fixture->endpoint.attempts = 1;
+	while (load.started_count < WFS_MODEL_CONNECTS_MAX)
+		start_one(&load);
+	uv_run(&fixture->loop, UV_RUN_DEFAULT);
+	const size_t call_bytes = (load.waiting_bytes - before_bytes) / WFS_MODEL_CONNECTS_MAX;
+
+	assert_int_equal(load.done_count, WFS_MODEL_CONNECTS_MAX);
+	assert_int_equal(load.completion_count, 0);
+	print_message("%zu bytes a call\n", call_bytes);
+	if (MEMORY_IS_OURS) /* what is shared is counted here, too */
+		assert_in_range(call_bytes, 1, 2 * CALL_BYTES_MAX);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
+			connections_over_tls_share_what_is_trusted, setup, model_fixture_teardown),
+		cmocka_unit_test_setup_teardown(
 			five_thousand_calls_wait_at_once, setup, model_fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			their_connections_are_used_again, setup, model_fixture_teardown),
 	};
 
 	return cmocka_run_group_tests_name(
