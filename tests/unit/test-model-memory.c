@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client of models without memory: ours fails at every allocation, curl's at every kind. */
+#include <curl/curl.h>
+
+#include "agents/model/answer.h"
+#include "tests/unit/model-fixture.h"
+
+static unsigned int until_failure; /* allocations; 0: none fails */
+static unsigned int curl_until_failure;
+
+static bool fails(unsigned int *until)
+{
+	return *until > 0 && --*until == 0;
+}
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+CURL *__real_curl_easy_init(void);
+CURLM *__real_curl_multi_init(void);
+CURLMcode __real_curl_multi_add_handle(CURLM *multi, CURL *easy);
+struct curl_slist *__real_curl_slist_append(struct curl_slist *list, const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+CURL *__wrap_curl_easy_init(void);
+CURLM *__wrap_curl_multi_init(void);
+CURLMcode __wrap_curl_multi_add_handle(CURLM *multi, CURL *easy);
+struct curl_slist *__wrap_curl_slist_append(struct curl_slist *list, const char *text);
+
+void *__wrap_malloc(size_t size)
+{
+	return fails(&until_failure) ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails(&until_failure) ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+	return fails(&until_failure) ? NULL : __real_realloc(block, size);
+}
+
+CURL *__wrap_curl_easy_init(void)
+{
+	return fails(&curl_until_failure) ? NULL : __real_curl_easy_init();
+}
+
+CURLM *__wrap_curl_multi_init(void)
+{
+	return fails(&curl_until_failure) ? NULL : __real_curl_multi_init();
+}
+
+CURLMcode __wrap_curl_multi_add_handle(CURLM *multi, CURL *easy)
+{
+	return fails(&curl_until_failure) ? CURLM_OUT_OF_MEMORY
+					  : __real_curl_multi_add_handle(multi, easy);
+}
+
+struct curl_slist *__wrap_curl_slist_append(struct curl_slist *list, const char *text)
+{
+	return fails(&curl_until_failure) ? NULL : __real_curl_slist_append(list, text);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* --- answers --- */
+
+/* Return: as wfs_model_answer_finish(). */
+static int read_answer(const char *body, json_t **ret_completion)
+{
+	WFS_AUTO_MODEL_ANSWER struct wfs_model_answer *answer = NULL;
+	struct wfs_model_failure failure = {.status = 200};
+	int r = wfs_model_answer_new(&answer);
+
+	if (r == 0)
+		r = wfs_model_answer_feed(answer, 200, body, strlen(body), &failure);
+	if (r == 0)
+		r = wfs_model_answer_finish(answer, ret_completion, &failure);
+	return r;
+}
+
+static void expect_survived(const char *body_text)
+{
+	WFS_AUTO_FREE char *body = json_text(body_text);
+	WFS_AUTO_JSON json_t *expected = NULL;
+	WFS_AUTO_JSON json_t *completion = NULL;
+	unsigned int failed_count = 0;
+
+	assert_int_equal(read_answer(body, &expected), 0);
+	do {
+		until_failure = ++failed_count;
+		const int r = read_answer(body, &completion);
+		const bool failed = until_failure == 0;
+
+		until_failure = 0;
+		assert_int_equal(r, failed ? -ENOMEM : 0);
+	} while (!completion);
+	assert_true(json_equal(completion, expected));
+	assert_true(failed_count > 20);
+}
+
+static void a_document_needs_all_its_memory(void **state)
+{
+	(void)state;
+
+	expect_survived("{'model':'m','choices':[{'message':{'content':[{'text':'a'}],'tool_calls':"
+			"[{'id':'c','function':{'name':'f','arguments':{'a':1}}}]},"
+			"'finish_reason':'stop'}],'usage':{'prompt_tokens':1}}");
+	expect_survived("{'choices':[{'message':{'refusal':'no'}}]}");
+}
+
+static void a_stream_needs_all_its_memory(void **state)
+{
+	(void)state;
+
+	expect_survived("data: {'model':'m','choices':[{'delta':{'content':'a','tool_calls':"
+			"[{'id':'c','function':{'name':'f','arguments':'{}'}}]}}]}\n\n"
+			"data: {'choices':[{'delta':{},'finish_reason':'stop'}],"
+			"'usage':{'prompt_tokens':1}}\n\n");
+}
+
+static void a_failure_is_told_without_memory_for_its_text(void **state)
+{
+	struct wfs_model_failure failure = {.status = 500, .secret = "x"};
+
+	(void)state;
+
+	until_failure = 1;
+	wfs_model_failure_set(&failure, WFS_MODEL_FAILURE_ANSWER, "code", "text");
+	assert_int_equal(until_failure, 0);
+	assert_string_equal(failure.code, "code");
+	assert_string_equal(failure.message, "");
+}
+
+/* --- the client --- */
+
+static void a_client_needs_all_its_memory(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	struct wfs_model_client *client = NULL;
+
+	until_failure = 1;
+	assert_int_equal(wfs_model_client_new(&fixture->loop, &client), -ENOMEM);
+	curl_until_failure = 1;
+	assert_int_equal(wfs_model_client_new(&fixture->loop, &client), -ENOMEM);
+	assert_null(client);
+}
+
+static void a_call_begins_with_all_its_memory_or_not_at_all(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	AUTO_OUTCOME struct outcome outcome = {0};
+	unsigned int failed_count = 0;
+	unsigned int curl_failed_count = 0;
+	int r;
+
+	model_server_plan(fixture->server, "{}");
+	do {
+		until_failure = ++failed_count;
+		r = try_start(fixture, "{}", &outcome, NULL);
+	} while (r == -ENOMEM);
+	until_failure = 0;
+	assert_int_equal(r, 0);
+	assert_true(failed_count > 3);
+	wfs_model_call_cancel(outcome.call);
+	do {
+		curl_until_failure = ++curl_failed_count;
+		r = try_start(fixture, "{}", &outcome, NULL);
+	} while (r == -ENOMEM);
+	curl_until_failure = 0;
+	assert_int_equal(r, 0);
+	assert_int_equal(curl_failed_count, 7); /* a handle and five headers */
+	run_until_done(fixture, &outcome);
+	expect_content(&outcome, "ok");
+}
+
+static void an_attempt_without_memory_is_made_again(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	AUTO_OUTCOME struct outcome outcome = {0};
+	AUTO_OUTCOME struct outcome failed = {0};
+
+	model_server_plan(fixture->server, "{}");
+	start(fixture, "{}", &outcome);
+	curl_until_failure = 1;
+	run_until_done(fixture, &outcome);
+	expect_content(&outcome, "ok");
+	assert_int_equal(outcome.attempts, 2);
+
+	fixture->endpoint.attempts = 1;
+	start(fixture, "{}", &failed);
+	curl_until_failure = 1;
+	run_until_done(fixture, &failed);
+	expect_failure(&failed, WFS_MODEL_FAILURE_TRANSPORT, "out_of_memory");
+}
+
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, model_fixture_setup, model_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_document_needs_all_its_memory),
+		cmocka_unit_test(a_stream_needs_all_its_memory),
+		cmocka_unit_test(a_failure_is_told_without_memory_for_its_text),
+		TEST(a_client_needs_all_its_memory),
+		TEST(a_call_begins_with_all_its_memory_or_not_at_all),
+		TEST(an_attempt_without_memory_is_made_again),
+	};
+
+	return cmocka_run_group_tests_name(
+		"model-memory", tests, model_group_setup, model_group_teardown);
+}
