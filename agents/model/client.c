@@ -42,7 +42,10 @@ static void on_watch_closed(uv_handle_t *poll)
 
 /* --- what happens --- */
 
-/* Text first: it came before the end of its call. Callbacks may cancel any call, and begin others. */
+/*
+ * Text first: it came before the end of its call. Callbacks may cancel any call, begin others, and free
+ * the client, whose memory stays until its handles are closed.
+ */
 static void tell(struct wfs_model_client *client)
 {
 	struct wfs_model_call *call = NULL;
@@ -51,7 +54,7 @@ static void tell(struct wfs_model_client *client)
 
 	while ((call = TAILQ_FIRST(&client->with_text)))
 		wfs_model_attempt_give_text(call);
-	while ((message = curl_multi_info_read(client->multi, &left)))
+	while (client->multi && (message = curl_multi_info_read(client->multi, &left)))
 		if (message->msg == CURLMSG_DONE &&
 			curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call) ==
 				CURLE_OK)
@@ -186,7 +189,7 @@ void wfs_model_client_free(struct wfs_model_client *client)
 		return;
 	while ((call = TAILQ_FIRST(&client->calls)))
 		wfs_model_call_cancel(call);
-	curl_multi_cleanup(client->multi); /* lets go of the sockets */
+	curl_multi_cleanup(WFS_STEAL(client->multi)); /* lets go of the sockets */
 	curl_global_cleanup();
 	uv_close((uv_handle_t *)&client->timer, on_timer_closed);
 }

@@ -93,8 +93,8 @@ int wfs_model_client_new(uv_loop_t *loop, struct wfs_model_client **ret_client);
  * wfs_model_client_free() - cancel all calls and close all connections
  *
  * The client must not be used any more, but libuv closes handles in the loop's next turn: its memory is
- * released there. So the loop has to be run after this, once at least, before uv_loop_close(). Not from
- * a callback of a call. NULL is allowed.
+ * released there. So the loop has to be run after this, once at least, before uv_loop_close(). Callbacks
+ * may do it, too. NULL is allowed.
  */
 void wfs_model_client_free(struct wfs_model_client *client);
 

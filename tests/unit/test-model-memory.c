@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of models without memory: ours fails at every allocation, curl's at every kind. */
+/* The client of models without memory (ours fails at every allocation, curl's at every kind), and after
+ * its end. */
 #include <curl/curl.h>
 
 #include "agents/model/answer.h"
@@ -7,6 +8,7 @@
 
 static unsigned int until_failure; /* allocations; 0: none fails */
 static unsigned int curl_until_failure;
+static CURLM *cleaned; /* the last multi handle that is gone */
 
 static bool fails(unsigned int *until)
 {
@@ -19,6 +21,8 @@ void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *block, size_t size);
 CURL *__real_curl_easy_init(void);
 CURLM *__real_curl_multi_init(void);
+CURLMcode __real_curl_multi_cleanup(CURLM *multi);
+CURLMsg *__real_curl_multi_info_read(CURLM *multi, int *left);
 CURLMcode __real_curl_multi_add_handle(CURLM *multi, CURL *easy);
 struct curl_slist *__real_curl_slist_append(struct curl_slist *list, const char *text);
 void *__wrap_malloc(size_t size);
@@ -26,6 +30,8 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *block, size_t size);
 CURL *__wrap_curl_easy_init(void);
 CURLM *__wrap_curl_multi_init(void);
+CURLMcode __wrap_curl_multi_cleanup(CURLM *multi);
+CURLMsg *__wrap_curl_multi_info_read(CURLM *multi, int *left);
 CURLMcode __wrap_curl_multi_add_handle(CURLM *multi, CURL *easy);
 struct curl_slist *__wrap_curl_slist_append(struct curl_slist *list, const char *text);
 
@@ -51,6 +57,7 @@ CURL *__wrap_curl_easy_init(void)
 
 CURLM *__wrap_curl_multi_init(void)
 {
+	cleaned = NULL; /* its memory may be used again */
 	return fails(&curl_until_failure) ? NULL : __real_curl_multi_init();
 }
 
@@ -63,6 +70,18 @@ CURLMcode __wrap_curl_multi_add_handle(CURLM *multi, CURL *easy)
 struct curl_slist *__wrap_curl_slist_append(struct curl_slist *list, const char *text)
 {
 	return fails(&curl_until_failure) ? NULL : __real_curl_slist_append(list, text);
+}
+
+CURLMcode __wrap_curl_multi_cleanup(CURLM *multi)
+{
+	cleaned = multi;
+	return __real_curl_multi_cleanup(multi);
+}
+
+CURLMsg *__wrap_curl_multi_info_read(CURLM *multi, int *left)
+{
+	assert_ptr_not_equal(multi, cleaned);
+	return __real_curl_multi_info_read(multi, left);
 }
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -197,6 +216,35 @@ static void an_attempt_without_memory_is_made_again(void **state)
 	expect_failure(&failed, WFS_MODEL_FAILURE_TRANSPORT, "out_of_memory");
 }
 
+static void free_client(void *context, const struct wfs_model_result *result)
+{
+	struct model_fixture *const fixture = context;
+
+	(void)result;
+	wfs_model_client_free(WFS_STEAL(fixture->client));
+}
+
+/* Both calls end in one turn: the end of the second one is not told any more. */
+static void a_client_may_go_at_the_end_of_a_call(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	const struct wfs_model_request request = {
+		.endpoint = &fixture->endpoint, .idempotency_key = "k"};
+	const struct wfs_model_callbacks callbacks = {.context = fixture, .done = free_client};
+	struct wfs_model_call *calls[2] = {NULL};
+
+	fixture->endpoint.base_url = "http://127.0.0.1:1/v1";
+	fixture->endpoint.attempts = 1;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++)
+		assert_int_equal(wfs_model_call_start(
+					 fixture->client, &request, &callbacks, &calls[i], NULL),
+			0);
+
+	uv_run(&fixture->loop, UV_RUN_DEFAULT);
+
+	assert_null(fixture->client);
+}
+
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, model_fixture_setup, model_fixture_teardown)
 
@@ -209,6 +257,7 @@ int main(void)
 		TEST(a_client_needs_all_its_memory),
 		TEST(a_call_begins_with_all_its_memory_or_not_at_all),
 		TEST(an_attempt_without_memory_is_made_again),
+		TEST(a_client_may_go_at_the_end_of_a_call),
 	};
 
 	return cmocka_run_group_tests_name(
