@@ -3,7 +3,6 @@
 #include "agents/engine.h"
 
 #include "kernel/base/log.h"
-#include "kernel/turn/events.h"
 
 /* --- jobs --- */
 

@@ -12,7 +12,6 @@
 
 #include "agents/driver.h"
 #include "agents/model/client.h"
-#include "kernel/turn/turn-read.h"
 
 struct engine;
 struct wait;

@@ -8,7 +8,6 @@
 #include "agents/models.h"
 #include "agents/tool.h"
 #include "kernel/base/json.h"
-#include "kernel/turn/turn.h"
 
 enum { CONTENT_MAX = 1 << 20 }; /* bytes of an agent's configuration */
 

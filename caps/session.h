@@ -20,6 +20,8 @@
 #include "kernel/introspect.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/query/query.h"
+#include "kernel/turn/events.h"
+#include "kernel/turn/turn-read.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
 

@@ -29,7 +29,8 @@ static void ending_begin(const struct world_fixture *fixture, bool accepts, stru
 {
 	ending->listener = wfs_socket_listen(fixture->directory, false, NULL);
 	assert_int_equal(listen(ending->listener, 1), 0);
-	assert_int_equal(wfs_access_new(fixture->directory, NULL, true, NULL, &ending->access, NULL), 0);
+	assert_int_equal(
+		wfs_access_new(fixture->directory, NULL, true, NULL, &ending->access, NULL), 0);
 	assert_true(wfs_access_has_owner(ending->access));
 	ending->connection = accepts ? accept(ending->listener, NULL, NULL) : -1;
 }

@@ -231,7 +231,8 @@ static pid_t start_owner(struct world_fixture *fixture)
 		_exit(wfs_command_main(4, words, null, null, NULL));
 	}
 	for (;;) {
-		assert_int_equal(wfs_access_new(fixture->directory, NULL, false, NULL, &access, NULL), 0);
+		assert_int_equal(
+			wfs_access_new(fixture->directory, NULL, false, NULL, &access, NULL), 0);
 		const bool owned = wfs_access_has_owner(access);
 
 		wfs_access_free(access);
