@@ -46,7 +46,7 @@ struct wfs_fold_input {
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
 	bool unacted; /* a tool call whose texts are lost: what the record tells of it is believed */
-	bool charged;       /* it has been: the record names the grant, but nothing is taken */
+	bool charged;          /* it has been: the record names the grant, but nothing is taken */
 	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
 	const char *principal;
 	int64_t at_ns;

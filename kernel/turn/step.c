@@ -243,13 +243,19 @@ int turn_fold_step(
 		return wfs_error_set(error, WFS_E_OVERLOADED,
 			"%d effects are in flight, which is the most that there may be",
 			WFS_TURN_INTENTS_MAX);
+	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, agent, error);
+	if (r <= 0)
+		return r < 0
+			? wfs_trace(r)
+			: wfs_error_set(error, WFS_E_NOT_FOUND,
+				  "Agent '%.140s' not found: there is no such principal", agent);
 	snprintf(run_id, sizeof(run_id), "%s.%llu", agent, (unsigned long long)fold->head->height);
 	turn.state = first_state(fold, action, run_id);
 	if (!turn.state)
 		return fold_no_memory(error);
 	turn.run_id = json_string_value(json_object_get(turn.state, "run_id"));
-	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_TURN),
-		wfs_bytes_text(run_id), &turn.cell, error);
+	r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_TURN), wfs_bytes_text(run_id),
+		&turn.cell, error);
 	if (!r)
 		r = begin(&turn, action, error);
 	if (r)

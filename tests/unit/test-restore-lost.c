@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Restoring copies of worlds whose artifacts had other texts once, which are in no copy. */
 #include "tests/unit/restore-lost-fixture.h"
+#include "tests/unit/turn-fixture.h"
 
 #include "kernel/gc.h"
 
@@ -27,6 +28,45 @@ static void the_state_is_that_of_the_copy(void **state)
 	assert_state(fixture, "sys.artifact", "gone", NULL);
 	assert_int_equal(scrip_of(fixture, "alice"), 92);
 	assert_verified(fixture);
+}
+
+/* What its tools gave stands in the records, also of those that were refused. */
+static void a_run_is_that_of_the_copy(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	live(fixture);
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
+	turn_says(&run,
+		WANTS(WANTS_ONE("a", "write_artifact", "{}") "," WANTS_ONE(
+			"b", "noop", "{}") "," WANTS_ONE("c", "look", "{}")));
+	assert_int_equal(turn_acts(&run, 0, WRITE("'artifact_id':'note','content':'of a run'")), 0);
+	assert_int_equal(turn_acts(&run, 0, "{'action_type':'delete_artifact','artifact_id':'zz'}"),
+		-ENOENT);
+	turn_gives(&run, 0, "x");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+
+	restore(fixture);
+	run.fixture = fixture;
+	turn_says(&run, SAYS("it goes on"));
+
+	assert_ended(&run, "no_tool_calls");
+	assert_output(&run, ".1.1", "Tool execution failed: Artifact 'zz' not found");
+	assert_verified(fixture);
+}
+
+static void a_run_of_a_copy_that_was_changed_is_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	char name[256];
+
+	live(fixture);
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	snprintf(name, sizeof(name), "reducers/sys.turn/%s", run.id);
+	replace_in_copy(fixture, name, "\"turn\":1", "\"turn\":2");
+
+	assert_refused(fixture, name);
 }
 
 static void older_heights_are_not_there(void **state)
@@ -382,6 +422,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LOST(the_state_is_that_of_the_copy),
+		LOST(a_run_is_that_of_the_copy),
+		LOST(a_run_of_a_copy_that_was_changed_is_refused),
 		LOST(older_heights_are_not_there),
 		LOST(replay_names_the_text_that_is_lost),
 		LOST(it_goes_on),

@@ -684,6 +684,13 @@ static void a_step_is_checked(void **state)
 		"max_turns");
 	assert_fails(fixture, "tester", TURN_STEP("1", "{}", "[{'content':'x'}]"),
 		WFS_E_MISSING_ARGUMENT, "role");
+	assert_fails(fixture, "tester",
+		"{'action_type':'step','agent':'nobody','max_turns':1,'messages':[],'setup':{"
+		"'model':'m','offered':[],'settings':{},'tools':[]}}",
+		WFS_E_NOT_FOUND, "Agent 'nobody' not found");
+	assert_fails(fixture, "tester",
+		TURN_STEP("1", "{}", "[{'content':'x','role':'tool','tool_call_id':'a'}]"),
+		WFS_E_INVALID_ARGUMENT, "results of all calls right behind them");
 	assert_fails(fixture, "tester", "{'action_type':'cancel','turn_id':'alice.1'}",
 		WFS_E_NOT_FOUND, "Turn 'alice.1' not found");
 }
