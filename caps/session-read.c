@@ -343,10 +343,17 @@ int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view 
 int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,
 	struct wfs_error *error)
 {
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer intents;
 	int r = wfs_session_judge(session, WFS_EFFECT_INTROSPECT_STATUS, error);
 
+	if (!r)
+		r = wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error);
+	if (!r)
+		r = wfs_view_builtin(&view, WFS_BUILTIN_INTENT, &intents);
 	if (r)
 		return r;
+	ret_figures->effects_in_flight = intents.live_count;
 	wfs_world_figures(wfs_session_world(session), &ret_figures->world);
 	ret_figures->refused_total = wfs_authority_refused_total(session->authority);
 	return 0;

@@ -233,7 +233,8 @@ int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view 
 /* Figures for `status` and `metrics`: plain value. */
 struct wfs_session_figures {
 	struct wfs_world_figures world;
-	uint64_t refused_total; /* reads that were refused; the rest is in the journal */
+	uint64_t effects_in_flight; /* that runs of agents wait for */
+	uint64_t refused_total;     /* reads that were refused; the rest is in the journal */
 };
 int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,
 	struct wfs_error *error);

@@ -115,10 +115,11 @@ int wfs_verb_status(struct wfs_call *call)
 		return r;
 	manifest = wfs_world_manifest(world);
 	call->result = json_pack(
-		"{s:i, s:I, s:I, s:[], s:s, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I}, s:s, s:s}",
-		"effects_in_flight", 0, "first_height", (json_int_t)figures.world.first_height,
-		"height", (json_int_t)view.height, "mounts", "name", wfs_manifest_name(manifest),
-		"queue", "bytes", (json_int_t)figures.world.queue_bytes, "count",
+		"{s:I, s:I, s:I, s:[], s:s, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I}, s:s, s:s}",
+		"effects_in_flight", (json_int_t)figures.effects_in_flight, "first_height",
+		(json_int_t)figures.world.first_height, "height", (json_int_t)view.height, "mounts",
+		"name", wfs_manifest_name(manifest), "queue", "bytes",
+		(json_int_t)figures.world.queue_bytes, "count",
 		(json_int_t)figures.world.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX, "store",
 		"free_bytes", (json_int_t)figures.world.store.free_bytes, "map_size_bytes",
 		(json_int_t)figures.world.store.map_size_bytes, "used_bytes",
@@ -148,6 +149,8 @@ static const struct {
 	METRIC("worldfs_first_height", "gauge", "First height that is kept.", world.first_height),
 	METRIC("worldfs_queue_requests", "gauge", "Requests not answered yet.", world.queue_count),
 	METRIC("worldfs_queue_bytes", "gauge", "Bytes of their bodies.", world.queue_bytes),
+	METRIC("worldfs_effects_in_flight", "gauge", "Answers that runs of agents wait for.",
+		effects_in_flight),
 	METRIC("worldfs_requests_total", "counter", "Requests that reached the kernel.",
 		world.requests_total),
 	METRIC("worldfs_requests_failed_total", "counter", "Those that were refused.",

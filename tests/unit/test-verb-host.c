@@ -161,6 +161,7 @@ static void metrics_are_prometheus_text(void **state)
 	snprintf(line, sizeof(line), "\nworldfs_height %d\n", (int)height_of(*state));
 	assert_non_null(strstr(text_of(&asked, "text"), line));
 	assert_non_null(strstr(text_of(&asked, "text"), "# TYPE worldfs_batches_total counter\n"));
+	assert_non_null(strstr(text_of(&asked, "text"), "\nworldfs_effects_in_flight 0\n"));
 }
 
 int main(void)
