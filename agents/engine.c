@@ -260,7 +260,7 @@ static void engine_free(struct wfs_driver *driver)
 static int find_reducers(struct engine *engine, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_reducer reducer;
+	struct wfs_reducer reducer = {0};
 	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)

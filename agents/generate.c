@@ -157,7 +157,7 @@ static int ask_server(
 /* --- a script --- */
 
 /* The script is read again, so that nothing is kept while it waits. */
-static void generate_now(struct work *work, bool waited);
+static void generate_now(struct work *work, bool has_waited);
 
 static void waited(struct work *work)
 {

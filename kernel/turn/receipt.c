@@ -126,20 +126,20 @@ static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_e
 
 /* --- what a tool gave --- */
 
-static int fold_output(struct turn *turn, int64_t index, bool is_error, const char *text,
-	int64_t size, int64_t duration_ms, struct wfs_error *error)
+/* @given: its output is whole, and of an error only the message */
+static int fold_output(
+	struct turn *turn, int64_t index, const struct turn_result *given, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
+	struct turn_result result = *given;
 
-	if (is_error)
+	if (given->is_error)
 		wfs_buffer_append_text(&output, "Tool execution failed: ");
-	wfs_buffer_append_text(&output, text);
-	const int64_t whole = size > (int64_t)output.size ? size : (int64_t)output.size;
+	wfs_buffer_append_text(&output, given->output);
+	if (result.output_size < (int64_t)output.size)
+		result.output_size = (int64_t)output.size;
 	wfs_turn_cut(&output);
-	const struct turn_result result = {.is_error = is_error,
-		.output = wfs_buffer_text(&output),
-		.output_size = whole,
-		.duration_ms = duration_ms};
+	result.output = wfs_buffer_text(&output);
 	int r = wfs_buffer_check(&output) ? fold_no_memory(error)
 					  : turn_result(turn, index, &result, error);
 	return wfs_trace(r ? r : turn_go_on(turn, error));
@@ -150,10 +150,14 @@ static int fold_called(
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
 	const bool ok = strcmp(text_of(receipt, "status"), "ok") == 0;
+	const struct turn_result given = {
+		.is_error = !ok,
+		.output = text_of(payload, ok ? "output" : "message"),
+		.output_size = json_integer_value(json_object_get(payload, "output_size")),
+		.duration_ms = json_integer_value(json_object_get(payload, "duration_ms")),
+	};
 
-	return wfs_trace(fold_output(turn, index, !ok, text_of(payload, ok ? "output" : "message"),
-		json_integer_value(json_object_get(payload, "output_size")),
-		json_integer_value(json_object_get(payload, "duration_ms")), error));
+	return wfs_trace(fold_output(turn, index, &given, error));
 }
 
 /* --- both --- */
@@ -242,8 +246,12 @@ int turn_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_er
 		r = keep_output(outcome, recorded, &size, error);
 	if (r)
 		return wfs_trace(r);
-	r = fold_output(&turn, json_integer_value(json_object_get(intent, "call")),
-		outcome->refusal.code != WFS_OK, text_of(outcome->result, "output"), size,
-		json_integer_value(json_object_get(outcome->result, "duration_ms")), error);
+	const struct turn_result given = {
+		.is_error = outcome->refusal.code != WFS_OK,
+		.output = text_of(outcome->result, "output"),
+		.output_size = size,
+		.duration_ms = json_integer_value(json_object_get(outcome->result, "duration_ms")),
+	};
+	r = fold_output(&turn, json_integer_value(json_object_get(intent, "call")), &given, error);
 	return wfs_trace(r ? r : turn_store(&turn, error));
 }
