@@ -96,6 +96,13 @@ static void fail(struct wait *wait, int r, struct wfs_error *error)
 	end(wait, r, NULL, error);
 }
 
+static void fail_closing(struct wait *wait)
+{
+	struct wfs_error error;
+
+	fail(wait, wfs_error_set(&error, WFS_E_CANCELLED, CLOSING), &error);
+}
+
 static void no_memory(struct wait *wait)
 {
 	struct wfs_error error = {0};
@@ -157,7 +164,9 @@ static void take_result(struct wait *wait, json_t *result)
 		return;
 	}
 	forget(wait);
-	if (wait->left > 0 && code_of(result) == WFS_OK && !wait->abandoned)
+	if (engine_stopping(wait->engine) && wait->left > 0)
+		fail_closing(wait);
+	else if (wait->left > 0 && code_of(result) == WFS_OK && !wait->abandoned)
 		begin(wait);
 	else
 		finish(wait, result);
@@ -204,8 +213,16 @@ static void begun(struct engine *engine, struct job *job)
 	struct wfs_error error = wait->request.error;
 
 	wait->requested = false;
+	if (!wait->drive) {
+		release(wait);
+		return;
+	}
 	if (wait->request.result) {
 		fail(wait, wait->request.result, &error);
+		return;
+	}
+	if (engine_stopping(engine)) {
+		fail_closing(wait);
 		return;
 	}
 	snprintf(wait->run_id, sizeof(wait->run_id), "%s", run_id ? run_id : "");
@@ -382,9 +399,6 @@ void drive_abandon(struct wfs_driver *driver, uint64_t ticket)
 
 void drive_drop_all(struct engine *engine)
 {
-	struct wfs_error error;
-
-	(void)wfs_error_set(&error, WFS_E_CANCELLED, CLOSING);
 	while (engine->waits)
-		end(*(struct wait **)engine->waits, -EINTR, NULL, &error);
+		fail_closing(*(struct wait **)engine->waits);
 }

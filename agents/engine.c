@@ -2,6 +2,8 @@
 /* The driver's thread: what comes to it, and its life. */
 #include "agents/engine.h"
 
+#include <signal.h>
+
 #include "kernel/base/log.h"
 
 /* --- jobs --- */
@@ -217,7 +219,11 @@ void wfs_agents_unobserve(struct wfs_driver *driver, struct wfs_turn_observer *o
 static void *run(void *argument)
 {
 	struct engine *const engine = argument;
+	sigset_t all;
 
+	sigfillset(
+		&all); /* signals are for the program's own threads; nobody dies of a lost connection */
+	(void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 	(void)pthread_setname_np(pthread_self(), "wfs-agents");
 	work_look_at_all(engine);
 	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
