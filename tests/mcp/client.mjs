@@ -100,7 +100,8 @@ assert.deepEqual(
 		"README",
 		"manifest",
 		"reducers/counter",
-		...["principal", "grant", "ledger", "resource", "artifact", "deleted", "mint", "invocation"].map(
+		...["principal", "grant", "ledger", "resource", "artifact", "deleted", "mint", "invocation",
+			"turn", "turn_setup", "message", "tool_call", "intent"].map(
 			(name) => "reducers/sys." + name,
 		),
 	].map(

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import threading
+import time
 
 world, tree, other = sys.argv[1:]
 path = os.path.join(world, "control.sock")
@@ -101,7 +102,11 @@ ok("and seen in status", client.done("status")["mount_count"] == 2)
 client.done("umount", {"dir": other})
 ok("metrics are text", "worldfs_reads_refused_total" in client.done("metrics")["text"])
 manifest = client.done("manifest-read")
-changed = manifest["manifest"] | {"name": "renamed"}
+policy = {"$kind": "defpolicy", "name": "test/ask@1", "rules": [
+    {"when": {"effect": "action.write_artifact", "principal": "robot"}, "decision": "ask"},
+    {"when": {}, "decision": "allow"}]}
+changed = manifest["manifest"] | {"name": "renamed", "policy": policy["name"],
+                                  "policies": manifest["manifest"]["policies"] + [policy]}
 base = {"manifest": changed, "base_manifest_hash": manifest["manifest_hash"]}
 client.done("apply", base | {"dry_run": True})
 client.done("apply", base)
@@ -110,6 +115,48 @@ client.refused("conflict", "apply", base | {"manifest": manifest["manifest"]})
 snapshot = client.done("snapshot")
 page = client.done("journal-read", {"from": snapshot["seqs"][0]})
 ok("the journal has the snapshot", page["records"][0]["body"]["snapshot_hash"] == snapshot["snapshot_hash"], page)
+
+# --- a run of an agent ---
+call = {"id": "c", "name": "write_artifact", "arguments": '{"artifact_id":"made","content":"by robot"}'}
+with open(f"{world}/robot.jsonl", "w", encoding="utf-8") as file:
+    file.write(json.dumps({"tool_calls": [call]}) + "\n" + json.dumps({"content": "done"}) + "\n")
+client.done("invoke", {"action": {"action_type": "write_artifact", "artifact_id": "robot", "type": "agent",
+                                  "content": {"model": "script", "tools": ["write_artifact"]}}})
+for cap in ("llm", "act"):
+    client.done("grant", {"to": "robot", "cap": f"sys/{cap}@1"})
+
+
+def begin():
+    """Return: the id of a run whose call waits for an approval."""
+    turn = client.done("step", {"agent": "robot", "wait": False})["turn_id"]
+    for _ in range(500):
+        state = client.done("query-state", {"reducer": "sys.tool_call", "key_b64": b64(f"{turn}.1.0")})
+        if "asked" in base64.b64decode(state.get("state_b64", "")).decode():
+            return turn
+        time.sleep(0.02)
+    sys.exit("not ok - a call waits for its approval")
+
+
+def ended(turn):
+    """Return: why the run has ended."""
+    for _ in range(500):
+        state = client.done("query-state", {"reducer": "sys.turn", "key_b64": b64(turn)})
+        document = json.loads(base64.b64decode(state["state_b64"]))
+        if document["status"] == "ended":
+            return document["reason"]
+        time.sleep(0.02)
+    return "(it does not end)"
+
+
+run = begin()
+client.done("approve", {"turn_id": run, "call_id": "c", "decision": "allow"})
+ok("a run goes on when its call is approved", ended(run) == "no_tool_calls")
+ok("and has done it", read("artifacts", "made", "content") == b"by robot")
+run = begin()
+client.done("cancel", {"turn_id": run})
+ok("a run is cancelled", ended(run) == "cancelled")
+client.refused("conflict", "approve", {"turn_id": run, "call_id": "c", "decision": "allow"})
+client.refused("not_found", "step", {"agent": "nobody"})
 
 # --- every height, against the mount ---
 height = client.done("journal-head")["journal_height"]

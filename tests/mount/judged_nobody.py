@@ -26,12 +26,14 @@ VERBS = {
     "gc": {"keep_heights": 1}, "mount": {"dir": "/mnt"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
     "shutdown": {}, "fs-list": {"path": "reducers"}, "fs-stat": {"path": "README"}, "fs-read": {"path": "manifest"},
     "apply": {"manifest": {}}, "query": {"query_type": "balances"},
+    "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},
+    "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
 }
 # Of the effects of these a refusal is recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
             "revoke": "world.revoke", "principal": "world.principal", "snapshot": "world.snapshot", "gc": "world.gc",
             "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
-            "apply": "world.apply"}
+            "apply": "world.apply", "step": "agent.step", "cancel": "agent.cancel", "approve": "agent.approve"}
 
 FILES = {
     "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
