@@ -16,7 +16,8 @@ KEYS = ["lib", "lib1", "lib2", "library", "a", "ab", "a/b", "", "_", ".", "..", 
 REDUCERS = {"alpha": "test/Alpha@1", "alphabet": "test/Alphabet@1", "beta": "test/Beta@1",
             "total": "test/Total@1"}  # `total` has no keys
 BUILT_IN = {"sys." + name for name in (
-    "principal", "grant", "ledger", "resource", "artifact", "deleted", "mint", "invocation")}
+    "principal", "grant", "ledger", "resource", "artifact", "deleted", "mint", "invocation",
+    "turn", "turn_setup", "message", "tool_call", "intent")}
 CAPS = ["sys/query@1", "sys/blob@1", "sys/act@1", "sys/drive@1", "sys/llm@1", "sys/admin@1"]
 
 
