@@ -94,6 +94,8 @@ struct fold_array {
 	size_t capacity;
 };
 
+enum { FOLD_RUNS_MAX = 2 }; /* the one whose tool call an action is, and the one that it is about */
+
 struct wfs_fold {
 	uint8_t entropy[WFS_ENTROPY_SIZE];
 	struct wfs_head *head; /* during a run */
@@ -121,6 +123,8 @@ struct wfs_fold {
 	size_t value_count;               /* of JSON, in the derived events */
 	struct fold_outcome outcome;      /* of an action */
 	struct action_programs *programs; /* compiled code of artifacts; NULL: none yet */
+	char runs[FOLD_RUNS_MAX][WFS_KEY_SIZE_MAX + 1]; /* ids of runs whose records these are */
+	size_t run_count;
 };
 
 static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
@@ -225,6 +229,9 @@ int fold_apply_changes(
  */
 int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 	struct fold_record **ret_record, struct wfs_error *error);
+
+/** fold_note_run() - the records of this fold are records of this run. */
+void fold_note_run(struct wfs_fold *fold, const char *run_id);
 
 /* --- fold-effects.c --- */
 

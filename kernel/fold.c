@@ -9,6 +9,7 @@
 #include "kernel/fold-work.h"
 #include "kernel/grants.h"
 #include "kernel/key.h"
+#include "kernel/turn/turn-index.h"
 #include "kernel/turn/turn.h"
 
 enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
@@ -44,6 +45,7 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	fold->value_count = 0;
 	fold->undos.count = 0;
 	fold->mark_count = 0;
+	fold->run_count = 0;
 	json_decref(fold->outcome.details);
 	json_decref(fold->outcome.answer);
 	json_decref(fold->outcome.action);
@@ -93,6 +95,15 @@ void wfs_fold_write_body(
 	wfs_buffer_append_text(buffer, ",\"value\":");
 	wfs_json_write(value, buffer);
 	wfs_buffer_append_byte(buffer, '}');
+}
+
+void fold_note_run(struct wfs_fold *fold, const char *run_id)
+{
+	for (size_t i = 0; i < fold->run_count; i++)
+		if (strcmp(fold->runs[i], run_id) == 0)
+			return;
+	wfs_require(fold->run_count < FOLD_RUNS_MAX && strlen(run_id) <= WFS_KEY_SIZE_MAX);
+	snprintf(fold->runs[fold->run_count++], sizeof(fold->runs[0]), "%s", run_id);
 }
 
 /* --- derived events --- */
@@ -539,12 +550,37 @@ struct wfs_record wfs_fold_record(
 	};
 }
 
+/* Whose record the last one is. */
+static int apply_runs(struct wfs_fold *fold, struct wfs_head *head, size_t index)
+{
+	const struct fold_record *const record = fold_record_at(fold, index);
+	const json_t *const run_id =
+		json_object_get(json_object_get(record->derived, "value"), "run_id");
+	int r = 0;
+
+	for (size_t i = 0; !r && i < fold->run_count; i++) {
+		const bool told = json_is_string(run_id) &&
+			strcmp(json_string_value(run_id), fold->runs[i]) == 0;
+
+		r = wfs_turn_index_add(head->txn, fold->runs[i], head->height - 1,
+			told ? wfs_turn_event_size(record->schema, record->body.size) : 0);
+	}
+	return wfs_trace(r);
+}
+
+static int apply(struct wfs_fold *fold, struct wfs_head *head, size_t index)
+{
+	int r = apply_runs(fold, head, index);
+
+	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
+}
+
 int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 {
 	struct wfs_record record = wfs_fold_record(fold, head, index);
 	int r = wfs_head_append(head, &record);
 
-	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
+	return wfs_trace(r ? r : apply(fold, head, index));
 }
 
 int wfs_fold_apply_line(
@@ -552,7 +588,7 @@ int wfs_fold_apply_line(
 {
 	int r = wfs_head_append_line(head, line, fold->input.at_ns);
 
-	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
+	return wfs_trace(r ? r : apply(fold, head, index));
 }
 
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head)

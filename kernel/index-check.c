@@ -16,7 +16,8 @@ struct check {
 	struct wfs_index_sum told; /* by its row */
 	struct wfs_index_sum found;
 	uint64_t last_id;
-	uint64_t items; /* of all sets */
+	uint64_t items; /* of all sets of cells */
+	uint64_t runs_records;
 };
 
 static void wrong(struct check *check, uint64_t row, const char *reason)
@@ -114,7 +115,10 @@ static int check_row(void *context, const struct wfs_index_row *row)
 		check->found.count++;
 		check->found.amount += row->sum.amount;
 		check->last_id = row->cell_id;
-		check->items++;
+		if (!wfs_index_is_run(&row->set))
+			check->items++;
+		else if (row->cell_id < check->checker->height)
+			check->runs_records++;
 	}
 	return 0;
 }
@@ -130,6 +134,9 @@ static int check_rows(struct check *check)
 	close_set(check);
 	if (check->items > check->wanted)
 		wrong(check, check->last_id, "is the last item, and there are more than belong");
+	if (check->runs_records > check->checker->runs_records)
+		wrong(check, check->last_id,
+			"is the last item, and there are more records of runs than belong");
 	return 0;
 }
 

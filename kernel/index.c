@@ -26,6 +26,7 @@ enum {
 	KIND_FAILURES = 0x40,
 	KIND_BIDS = 0x50,
 	KIND_GRANTS = 0x60,
+	KIND_RUN = 0x70,
 };
 
 enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer)
@@ -146,6 +147,17 @@ void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal)
 {
 	wfs_index_set_init(set, KIND_GRANTS);
 	wfs_index_set_add(set, principal);
+}
+
+void wfs_index_run(struct wfs_index_set *set, const char *run_id)
+{
+	wfs_index_set_init(set, KIND_RUN);
+	wfs_index_set_add(set, wfs_bytes_text(run_id));
+}
+
+bool wfs_index_is_run(const struct wfs_index_set *set)
+{
+	return set->size > 0 && set->bytes[0] == KIND_RUN;
 }
 
 /* --- of a state --- */

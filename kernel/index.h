@@ -11,11 +11,13 @@
  * | the same, and the code of an error       | those that failed | milliseconds   |
  * | whether its `status` is pending          | bids of the mint  |                |
  * | holder                                   | grants            |                |
+ * | the run of an agent                      | records           | bytes in `events.jsonl` |
  *
  * What sets a cell is in follows from its state alone. Whoever sets a cell changes them in the same
  * transaction (wfs_head_set_cell), so they are those of the head, always; nothing is known of the
  * past. A state that has not the shape of its reducer (of a world that was restored from anything)
  * is in the sets that what it has gives.
+ * Records of runs are known of the past, too: they are never taken out (kernel/turn/turn-index.h).
  * Source: spec 4, "query_kernel: 13 types".
  * Thread: the one of the transaction.
  */
@@ -63,6 +65,12 @@ void wfs_index_bids(struct wfs_index_set *set, bool pending);
 /** wfs_index_grants() - those of a principal. */
 void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 
+/** wfs_index_run() - the records of a run, by their seq. */
+void wfs_index_run(struct wfs_index_set *set, const char *run_id);
+
+/** wfs_index_is_run() - is it one of those? */
+bool wfs_index_is_run(const struct wfs_index_set *set);
+
 /* --- keeping them --- */
 
 /* What sets a cell is in. Plain value: zero, a call below, done. */
@@ -107,10 +115,13 @@ struct wfs_index_checker {
 	/* Now and then, with cells done. Return: 0, or -errno that ends it. */
 	int (*progress)(void *context, uint64_t done);
 	void *context;
+	uint64_t height;       /* records below it were looked at */
+	uint64_t runs_records; /* how many rows they have as those of runs */
 };
 
 /**
  * wfs_index_check() - is every cell in the sets where it belongs, and nothing else in any?
+ * Whether a record is in those of its runs is looked at by kernel/turn/turn-check.h.
  * Cells that cannot be read are skipped: then what the index has of them is too much.
  * Return: 0, what @progress gave, -ENOMEM, …
  */

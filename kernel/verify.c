@@ -10,6 +10,7 @@
 #include "kernel/index.h"
 #include "kernel/record.h"
 #include "kernel/snapshot.h"
+#include "kernel/turn/turn-check.h"
 
 enum { RENEW_COUNT = 4096 }; /* rows between two renewals of the view */
 
@@ -25,6 +26,8 @@ struct verify {
 	uint64_t first;    /* height that is kept; it may rise meanwhile */
 	uint64_t last_vid; /* of the height */
 	bool file_read;    /* since the last look at whether to go on */
+	struct wfs_turn_check *runs;
+	uint64_t runs_records; /* that the index must have */
 };
 
 /* What of which row is wrong. */
@@ -111,6 +114,11 @@ struct chain {
 	int64_t at_ns;
 };
 
+static void run_wrong(void *context, uint64_t seq, const char *reason)
+{
+	wrong(context, "index", seq, reason);
+}
+
 static void check_record(struct verify *verify, uint64_t seq, struct chain *chain, uint64_t offset,
 	struct wfs_bytes line)
 {
@@ -134,12 +142,14 @@ static void check_record(struct verify *verify, uint64_t seq, struct chain *chai
 		if (parsed.record.derived && parsed.record.cause >= seq)
 			wrong(verify, "journal", seq, "is caused by a later record");
 		chain->at_ns = parsed.record.at_ns;
+		(void)is_wrong(verify,
+			wfs_turn_check_record(verify->runs, verify->view.txn, seq, &parsed));
 	}
 	chain->hash = wfs_hash_of(line.data, line.size);
 	chain->end = offset + line.size;
 }
 
-static int check_journal(struct verify *verify)
+static int walk_journal(struct verify *verify)
 {
 	struct chain chain = {0};
 
@@ -159,6 +169,20 @@ static int check_journal(struct verify *verify)
 			return wfs_trace(r);
 	}
 	return 0;
+}
+
+/* And whether the index has the records of runs. */
+static int check_journal(struct verify *verify)
+{
+	int r = wfs_turn_check_new(run_wrong, verify, &verify->runs);
+
+	if (!r)
+		r = walk_journal(verify);
+	if (!r)
+		r = wfs_turn_check_end(verify->runs, verify->view.txn, &verify->runs_records);
+	wfs_turn_check_free(verify->runs);
+	verify->runs = NULL;
+	return r == -EINTR ? r : r ? failed(verify, r, "the journal") : 0;
 }
 
 /* --- versions, and the changes of their records --- */
@@ -551,7 +575,8 @@ static int index_progress(void *context, uint64_t done)
 /* Under one view, too: the index is that of the head. */
 static int check_index(struct verify *verify)
 {
-	const struct wfs_index_checker checker = {index_wrong, index_progress, verify};
+	const struct wfs_index_checker checker = {index_wrong, index_progress, verify,
+		.height = verify->height, .runs_records = verify->runs_records};
 	int r = wfs_index_check(wfs_world_store(verify->world), verify->view.txn, &checker);
 
 	return r && r != -EINTR ? failed(verify, r, "the index") : r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of cells, in order of creation, and the sum over each of them. */
+/* Sets of cells or records, in order of creation, and the sum over each of them. */
 #include "kernel/store/tables.h"
 
 #include "kernel/store/row.h"
@@ -186,8 +186,11 @@ int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 
 	if (r)
 		return r;
-	*walk = (struct wfs_index_walk){
-		.cursor = cursor, .txn = txn, .set = *set, .newest_first = newest_first};
+	*walk = (struct wfs_index_walk){.cursor = cursor,
+		.txn = txn,
+		.set = *set,
+		.newest_first = newest_first,
+		.start = newest_first ? UINT64_MAX : 0};
 	return 0;
 }
 
@@ -195,7 +198,7 @@ int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 static int walk_start(struct wfs_index_walk *walk, const struct row_cursor *cursor,
 	struct item_key *start, struct wfs_bytes *key, struct wfs_bytes *value)
 {
-	*key = item_key_of(&walk->set, walk->newest_first ? UINT64_MAX : 0, start);
+	*key = item_key_of(&walk->set, walk->start, start);
 	int r = row_cursor_move(cursor, MDB_SET_RANGE, key, value);
 
 	if (!walk->newest_first || (r && r != -ENOENT && r != -EBADMSG))
@@ -230,12 +233,16 @@ int wfs_index_walk_next(struct wfs_index_walk *walk, uint64_t *ret_cell_id)
 		return 0;
 	struct row_reader reader = row_reader_of(
 		WFS_BYTES((const uint8_t *)key.data + walk->set.size, key.size - walk->set.size));
+	struct row_reader values = row_reader_of(value);
 	const uint64_t cell_id = row_take_u64(&reader);
+	const uint64_t amount = row_take_u64(&values);
 	/* A damaged page can send a cursor round in circles. */
-	if (reader.bad || (walk->positioned && walk->newest_first && cell_id >= walk->cell_id))
+	if (reader.bad || values.bad ||
+		(walk->positioned && walk->newest_first && cell_id >= walk->cell_id))
 		return -EIO;
 	walk->positioned = true;
 	walk->cell_id = cell_id;
+	walk->amount = amount;
 	*ret_cell_id = cell_id;
 	return 1;
 }

@@ -15,7 +15,7 @@
  * | blob         | sha256                  | struct wfs_blob, then the bytes when they are small |
  * | blob_listed  | listing id              | sha256, height, time                             |
  * | index        | set                     | struct wfs_index_sum                             |
- * |              | set, cell id            | the cell's part of the sum                       |
+ * |              | set, cell id or seq     | its part of the sum                              |
  *
  * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
@@ -220,7 +220,8 @@ int wfs_blob_listing_get(
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);
 
 /*
- * index: sets of cells, kept for queries; which there are is told by kernel/index.h
+ * index: sets of cells, kept for queries, and of records; which there are is told by kernel/index.h.
+ * A record's seq stands where a cell's id does.
  */
 
 enum {
@@ -262,7 +263,10 @@ struct wfs_index_walk {
 	struct wfs_index_set set;
 	bool newest_first;
 	bool positioned;
+	/* Before the first step: the first that may be met; of a walk to older ones all are below it. */
+	uint64_t start;
 	uint64_t cell_id; /* of the last step */
+	uint64_t amount;  /* the same: its part of the sum */
 };
 int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 	const struct wfs_index_set *set, bool newest_first);
@@ -275,7 +279,7 @@ void wfs_index_walk_done(struct wfs_index_walk *walk);
 struct wfs_index_row {
 	struct wfs_index_set set;
 	bool is_sum;
-	uint64_t cell_id;         /* of an item */
+	uint64_t cell_id;         /* of an item; or a seq */
 	struct wfs_index_sum sum; /* of an item: 1 and its part */
 };
 typedef int wfs_index_each_fn(void *context, const struct wfs_index_row *row);

@@ -121,6 +121,25 @@ static int set_status(struct turn *turn, int64_t index, const char *status, stru
 	return wfs_trace(fold_set_document(turn->fold, cell, call, error));
 }
 
+/* So does the intent among those that the run waits for: each version of a run says all of its status. */
+static void set_asked(struct turn *turn, int64_t index, bool asked)
+{
+	size_t i;
+	json_t *open;
+
+	json_array_foreach(json_object_get(turn->state, "open"), i, open)
+	{
+		const json_t *const call = json_object_get(open, "call");
+
+		if (!call || json_integer_value(call) != index)
+			continue;
+		if (asked)
+			turn->failed |= json_object_set_new(open, "asked", json_true()) < 0;
+		else
+			(void)json_object_del(open, "asked");
+	}
+}
+
 int turn_fold_ask(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
@@ -138,9 +157,13 @@ int turn_fold_ask(
 			fold, json_string_value(json_object_get(intent, "run_id")), &turn, error);
 	if (!r)
 		r = set_state(fold, id, "asked", error);
+	if (r)
+		return wfs_trace(r);
+	const int64_t index = json_integer_value(json_object_get(intent, "call"));
+	set_asked(&turn, index, true);
+	r = set_status(&turn, index, "asked", error);
 	if (!r)
-		r = set_status(
-			&turn, json_integer_value(json_object_get(intent, "call")), "asked", error);
+		r = turn_store(&turn, error);
 	return wfs_trace(r ? r : answer_with(&turn, ret_answer, error));
 }
 
@@ -211,6 +234,7 @@ int turn_fold_approve(
 		r = deny(&turn, intent_id, index, error);
 	} else {
 		r = set_state(fold, intent_id, "approved", error);
+		set_asked(&turn, index, false);
 		if (!r)
 			r = set_status(&turn, index, "approved", error);
 	}

@@ -26,7 +26,7 @@ void turn_done(struct turn *turn);
 int turn_load(
 	struct wfs_fold *fold, const char *run_id, struct turn *ret_turn, struct wfs_error *error);
 
-/** turn_store() - its state becomes that of its cell. */
+/** turn_store() - its state becomes that of its cell, and the records of this fold are records of it. */
 int turn_store(struct turn *turn, struct wfs_error *error);
 
 /** turn_setup() - what its step has set; borrowed. */

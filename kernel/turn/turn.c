@@ -59,6 +59,7 @@ int turn_load(
 
 int turn_store(struct turn *turn, struct wfs_error *error)
 {
+	fold_note_run(turn->fold, turn->run_id);
 	return turn->failed
 		? fold_no_memory(error)
 		: wfs_trace(fold_set_document(turn->fold, turn->cell, turn->state, error));

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The records of runs: which they are, at each height, and how damage to the index is found. */
+#include "tests/unit/turn-fixture.h"
+
+#include "tests/unit/restore-fixture.h"
+#include "tests/unit/tamper.h"
+
+#include "kernel/index.h"
+#include "kernel/turn/turn-index.h"
+
+/* What the records of a run are, oldest first: kinds, or of events types; and its length of them. */
+static uint64_t read_records(
+	const struct turn_run *run, uint64_t height, uint64_t from, struct wfs_buffer *kinds)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(run->fixture, height);
+	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
+	uint64_t size_bytes = 0;
+	uint64_t event_size;
+	uint64_t seq;
+	int r;
+
+	assert_int_equal(wfs_turn_walk_init(&walk, &view, run->id, from), 0);
+	while ((r = wfs_turn_walk_next(&walk, &seq, &event_size)) > 0) {
+		WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(run->fixture, seq);
+		const json_t *const value = json_object_get(parsed.body_json, "value");
+		const char *const type = json_string_value(json_object_get(value, "type"));
+
+		wfs_buffer_printf(kinds, "%s ",
+			event_size > 0 ? type : wfs_record_kind_name(parsed.record.kind));
+		size_bytes += event_size;
+	}
+	assert_int_equal(r, 0);
+	return size_bytes;
+}
+
+static void assert_records(const struct turn_run *run, uint64_t height, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer kinds = {0};
+
+	(void)read_records(run, height, 0, &kinds);
+	assert_string_equal(wfs_buffer_text(&kinds), expected);
+}
+
+#define STEP_RECORDS "action KernelStart ModelRequest intent "
+#define ANSWER_RECORDS "receipt ModelResponse TurnComplete KernelEnd "
+
+static void a_run_has_what_folded_it_and_what_that_gave(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+
+	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS);
+	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
+	assert_int_equal(turn_acts(&run, 0, "{'action_type':'noop'}"), 0);
+	turn_says(&run, SAYS("done"));
+
+	assert_records(&run, WFS_HEIGHT_HEAD,
+		STEP_RECORDS "receipt ModelResponse ToolCall intent "
+			     "action ToolResult TurnComplete ModelRequest intent " ANSWER_RECORDS);
+}
+
+static void what_people_say_to_a_run_is_of_it(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	char action[512];
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
+	WFS_AUTO_FREE char *intent = turn_waits_for(&run, 0);
+	snprintf(action, sizeof(action), "{'action_type':'ask','intent_id':'%s','policy':'p'}",
+		intent);
+	assert_done(*state, "alice", action);
+	snprintf(action, sizeof(action),
+		"{'action_type':'approve','turn_id':'%s','call_id':'a','decision':'allow'}",
+		run.id);
+	assert_done(*state, "tester", action);
+	snprintf(action, sizeof(action), "{'action_type':'cancel','turn_id':'%s'}", run.id);
+	assert_done(*state, "tester", action);
+	assert_fails(*state, "tester", action, WFS_E_CONFLICT, "has ended already");
+
+	/* What was refused is not. */
+	assert_records(&run, WFS_HEIGHT_HEAD,
+		STEP_RECORDS "receipt ModelResponse ToolCall intent action action "
+			     "action receipt KernelEnd ");
+}
+
+static void records_of_others_are_not_of_it(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	struct turn_run other = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+
+	assert_done(*state, "alice", "{'action_type':'noop'}");
+	tell(*state, "{'key':'a','op':'set','n':1}");
+	turn_says(&other, SAYS("hi"));
+	turn_says(&run, SAYS("hi"));
+
+	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);
+	assert_records(&other, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);
+	const struct turn_run nobody = {.fixture = *state, .id = "alice.9999"};
+	assert_records(&nobody, WFS_HEIGHT_HEAD, "");
+}
+
+static void a_height_has_the_records_below_it(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	const uint64_t begun = height_of(*state);
+
+	turn_says(&run, SAYS("hi"));
+
+	assert_records(&run, begun - 4, "");
+	assert_records(&run, begun - 3, "action ");
+	assert_records(&run, begun - 2, "action KernelStart ");
+	assert_records(&run, begun, STEP_RECORDS);
+	assert_records(&run, begun + 1, STEP_RECORDS "receipt ");
+}
+
+static void records_are_walked_from_one_or_backwards(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	const uint64_t begun = height_of(*state);
+	WFS_AUTO_BUFFER struct wfs_buffer later = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer backwards = {0};
+
+	turn_says(&run, SAYS("hi"));
+
+	(void)read_records(&run, WFS_HEIGHT_HEAD, begun - 1, &later);
+	assert_string_equal(wfs_buffer_text(&later), "intent " ANSWER_RECORDS);
+	(void)read_records(&run, begun, UINT64_MAX, &backwards);
+	assert_string_equal(wfs_buffer_text(&backwards), "intent ModelRequest KernelStart action ");
+}
+
+static void sizes_are_those_of_the_lines_of_events(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	WFS_AUTO_BUFFER struct wfs_buffer kinds = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+	json_t *event;
+
+	turn_says(&run, SAYS("h\\u00fc\\n"));
+
+	const uint64_t size_bytes = read_records(&run, WFS_HEIGHT_HEAD, 0, &kinds);
+	for (int64_t i = 0; (event = turn_event(&run, i)) != NULL; i++) {
+		wfs_json_write(event, &lines);
+		wfs_buffer_append_byte(&lines, '\n');
+		json_decref(event);
+	}
+	assert_int_equal(size_bytes, lines.size);
+	assert_int_equal(wfs_turn_event_size("sys/KernelStart@1", 10), 0);
+	assert_int_equal(wfs_turn_event_size("test/Do@1", 1000), 0);
+	assert_int_equal(wfs_turn_event_size(NULL, 1000), 0);
+}
+
+static void a_world_that_is_restored_has_them(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+
+	turn_says(&run, SAYS("hi"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	(void)restore(fixture);
+
+	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);
+	assert_sound(fixture);
+}
+
+/* The receipt is the last record of the copy; what it gave is not in it. */
+static void a_copy_from_inside_of_a_request_has_them(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+	const uint64_t begun = height_of(fixture);
+
+	turn_says(&run, SAYS("hi"));
+	copy_at(fixture, begun + 1);
+	(void)restore(fixture);
+
+	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS "receipt ");
+	assert_sound(fixture);
+}
+
+/* Of a run that came with its cells. */
+static void behind_a_baseline_records_are_of_it(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+
+	copy_state(fixture);
+	(void)restore(fixture);
+	assert_records(&run, WFS_HEIGHT_HEAD, "");
+	turn_says(&run, SAYS("hi"));
+
+	assert_records(&run, WFS_HEIGHT_HEAD, ANSWER_RECORDS);
+	assert_sound(fixture);
+}
+
+/* --- damage --- */
+
+struct damage {
+	struct wfs_index_set set;
+	uint64_t seq;
+};
+
+static struct damage damage_of(struct world_fixture *fixture)
+{
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+	struct damage damage = {.seq = height_of(fixture) - 3};
+
+	wfs_index_run(&damage.set, run.id);
+	return damage;
+}
+
+static void assert_finds(struct world_fixture *fixture, const char *line)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	print_message("%s", wfs_buffer_text(&problems.lines));
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), line));
+}
+
+static void remove_item(struct wfs_txn *txn, void *context)
+{
+	struct damage *damage = context;
+
+	assert_int_equal(wfs_index_remove(txn, &damage->set, damage->seq), 0);
+}
+
+static void a_record_that_the_index_lacks_is_found(void **state)
+{
+	char line[128];
+	struct damage damage = damage_of(*state);
+
+	tamper_rows(*state, remove_item, &damage);
+
+	snprintf(line, sizeof(line), "index: %llu: is missing among the records of its run",
+		(unsigned long long)damage.seq);
+	assert_finds(*state, line);
+}
+
+static void add_item(struct wfs_txn *txn, void *context)
+{
+	struct damage *damage = context;
+
+	assert_int_equal(wfs_index_add(txn, &damage->set, 0, 0), 0);
+}
+
+static void a_record_of_no_run_is_found(void **state)
+{
+	struct damage damage = damage_of(*state);
+
+	tamper_rows(*state, add_item, &damage);
+
+	assert_finds(*state, "there are more records of runs than belong");
+}
+
+static void change_size(struct wfs_txn *txn, void *context)
+{
+	struct damage *damage = context;
+
+	assert_int_equal(wfs_index_remove(txn, &damage->set, damage->seq), 0);
+	assert_int_equal(wfs_index_add(txn, &damage->set, damage->seq, 7), 0);
+}
+
+static void another_size_of_an_event_is_found(void **state)
+{
+	struct damage damage = damage_of(*state);
+
+	tamper_rows(*state, change_size, &damage);
+
+	assert_finds(*state, "has another size among the events of its run");
+}
+
+int main(void)
+{
+#define DAMAGED(name) \
+	cmocka_unit_test_setup_teardown(name, action_fixture_setup, world_fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_run_has_what_folded_it_and_what_that_gave),
+		TEST(what_people_say_to_a_run_is_of_it),
+		TEST(records_of_others_are_not_of_it),
+		TEST(a_height_has_the_records_below_it),
+		TEST(records_are_walked_from_one_or_backwards),
+		TEST(sizes_are_those_of_the_lines_of_events),
+		TEST(a_world_that_is_restored_has_them),
+		TEST(a_copy_from_inside_of_a_request_has_them),
+		DAMAGED(behind_a_baseline_records_are_of_it),
+		DAMAGED(a_record_that_the_index_lacks_is_found),
+		DAMAGED(a_record_of_no_run_is_found),
+		DAMAGED(another_size_of_an_event_is_found),
+	};
+
+	return cmocka_run_group_tests_name("turn-index", tests, NULL, NULL);
+}
