@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts and principals as directories, as a session sees them. */
+/* Artifacts, principals and turns as directories, as a session sees them. */
 #include "caps/session-impl.h"
 
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
+#include "kernel/turn/turn-file.h"
 
 #define CAP_TYPE_ADMIN "admin"
 
@@ -143,6 +144,28 @@ int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
 {
 	(void)session; /* has found the principal already */
 	return wfs_entity_write_grants(view, principal, buffer, ret_time_ns);
+}
+
+int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes turn_id, uint64_t *ret_seq)
+{
+	(void)session; /* has found the turn already */
+	return wfs_turn_last_event(view, turn_id, ret_seq);
+}
+
+int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
+	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes,
+	int64_t *ret_time_ns)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer turn_id = {0};
+	int r = wfs_turn_event_run(view, seq, &turn_id, ret_time_ns);
+
+	if (!r)
+		r = session_sees_file(session, WFS_ENTITY_FILE_EVENTS, wfs_buffer_bytes(&turn_id));
+	if (r) /* whoever has its number saw it once */
+		return r == -ENOENT && turn_id.size > 0 ? -EACCES : r;
+	return wfs_turn_events(
+		view, wfs_buffer_bytes(&turn_id), seq, range, buffer, ret_size_bytes);
 }
 
 /* --- what is read --- */

@@ -140,7 +140,7 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);
 
-/* Artifacts and principals as directories (kernel/entity.h), judged by their paths there. */
+/* Artifacts, principals and turns as directories (kernel/entity.h), judged by their paths there. */
 
 /** wfs_session_entity() - a live one: its cell. Return: 0, -ENOENT, … */
 int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
@@ -179,6 +179,16 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
  *  @ret_time_ns: of the newest of the grants; 0: there are none */
 int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes principal, struct wfs_buffer *buffer, int64_t *ret_time_ns);
+
+/** wfs_session_last_event() - the newest event of a turn that was found above. Return: 0, -ENOENT, … */
+int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes turn_id, uint64_t *ret_seq);
+
+/** wfs_session_events() - append a part of `events.jsonl` of the turn whose event @seq is, up to that;
+ *  see wfs_turn_events. Return: 0, -EACCES (it may not be seen any more), -ENOENT, … */
+int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
+	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes,
+	int64_t *ret_time_ns);
 
 /** wfs_session_live_text() - content or code of an artifact by its number, as long as the artifact
  *  lives. Return: 0, -EACCES, -ENOENT (it was deleted), … */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of artifacts and principals hold. */
+/* What the files of artifacts, principals and turns hold. */
 #include "kernel/entity.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include "kernel/base/json.h"
 #include "kernel/index.h"
 #include "kernel/query-run.h"
+#include "kernel/turn/turn-file.h"
 
 static const struct {
 	const char *directory;
@@ -79,6 +80,15 @@ static int live_cell(struct wfs_view *view, enum wfs_builtin_reducer builtin, st
 	return r ? r : wfs_view_cell(view, reducer.reducer_id, id, ret_version);
 }
 
+/* Return: 0, -ENOENT: the run goes on, … */
+static int has_ended(struct wfs_view *view, const struct wfs_version *version)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = wfs_entity_state(view, version, &state);
+
+	return !r && !json_object_get(state, "reason") ? -ENOENT : r;
+}
+
 int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
 	struct wfs_version *ret_version)
 {
@@ -86,6 +96,8 @@ int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct w
 	int r = live_cell(view, entities[files[file].entity].reducer, id, &version);
 
 	wfs_require(files[file].form != WFS_ENTITY_GRANTS);
+	if (!r && files[file].form == WFS_ENTITY_RESULT)
+		r = has_ended(view, &version);
 	if (r || files[file].reducer == entities[files[file].entity].reducer) {
 		if (!r)
 			*ret_version = version;
@@ -145,6 +157,31 @@ static int write_document(json_t *document, struct wfs_buffer *buffer)
 	return wfs_buffer_check(buffer);
 }
 
+/* The other cells of a run are as they were when it got this version; that height may be dropped, but
+ * then nothing of the run has changed up to the first that is kept. */
+static int write_turn(struct wfs_view *view, enum wfs_entity_form form,
+	const struct wfs_version *version, const json_t *state, struct wfs_buffer *buffer)
+{
+	struct wfs_view then = *view;
+	uint64_t first;
+	int r = wfs_first_height_get(view->txn, &first);
+
+	if (r)
+		return wfs_trace(r);
+	then.height = version->height < first ? first : version->height;
+	then.head = false;
+	switch (form) {
+	case WFS_ENTITY_STATUS:
+		return wfs_turn_write_status(&then, state, buffer);
+	case WFS_ENTITY_MESSAGES:
+		return wfs_turn_write_messages(&then, state, buffer);
+	case WFS_ENTITY_TRANSCRIPT:
+		return wfs_turn_write_transcript(&then, state, buffer);
+	default:
+		return wfs_turn_write_result(&then, state, buffer);
+	}
+}
+
 int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_buffer *buffer)
 {
@@ -171,8 +208,14 @@ int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	case WFS_ENTITY_MEMBER:
 		write_text(json_object_get(state, files[file].name), buffer);
 		break;
+	case WFS_ENTITY_STATUS:
+	case WFS_ENTITY_MESSAGES:
+	case WFS_ENTITY_TRANSCRIPT:
+	case WFS_ENTITY_RESULT:
+		return write_turn(view, files[file].form, version, state, buffer);
 	case WFS_ENTITY_BYTES:
 	case WFS_ENTITY_GRANTS:
+	case WFS_ENTITY_EVENTS:
 		return -EINVAL;
 	}
 	return wfs_buffer_check(buffer);

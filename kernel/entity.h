@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts and principals as directories: which files each has, and what is in them.
+ * Artifacts, principals and turns as directories: which files each has, and what is in them.
  *
  * Nearly every file is made from one version of one cell, so it changes only when that cell does.
- * `grants.json` is made from all grants to a principal at one height.
+ * `grants.json` is made from all grants to a principal at one height, `events.jsonl` from the records of
+ * a run up to one of them (kernel/turn/turn-file.h).
  * Source: spec 2, "Data connection".
  */
 #pragma once
@@ -15,7 +16,8 @@
 /* X(constant, its directory, the reducer whose live cells are those that there are) */
 #define WFS_ENTITIES(X)                    \
 	X(ARTIFACT, "artifacts", ARTIFACT) \
-	X(PRINCIPAL, "principals", LEDGER)
+	X(PRINCIPAL, "principals", LEDGER) \
+	X(TURN, "turns", TURN)
 
 enum wfs_entity {
 #define WFS_ENTITY_ENUM(constant, directory, reducer) WFS_ENTITY_##constant,
@@ -42,7 +44,12 @@ enum wfs_entity {
 	X(RESOURCES, "resources.json", PRINCIPAL, RESOURCE, STATE)  \
 	X(QUOTAS, "quotas.json", PRINCIPAL, RESOURCE, QUOTAS)       \
 	X(FROZEN, "frozen", PRINCIPAL, RESOURCE, FROZEN)            \
-	X(GRANTS, "grants.json", PRINCIPAL, GRANT, GRANTS)
+	X(GRANTS, "grants.json", PRINCIPAL, GRANT, GRANTS)          \
+	X(STATUS, "status", TURN, TURN, STATUS)                     \
+	X(MESSAGES, "messages.json", TURN, TURN, MESSAGES)          \
+	X(EVENTS, "events.jsonl", TURN, TURN, EVENTS)               \
+	X(TRANSCRIPT, "transcript.md", TURN, TURN, TRANSCRIPT)      \
+	X(RESULT, "result.json", TURN, TURN, RESULT)
 
 enum wfs_entity_file {
 #define WFS_ENTITY_FILE_ENUM(constant, name, entity, reducer, form) WFS_ENTITY_FILE_##constant,
@@ -60,6 +67,11 @@ enum wfs_entity_form {
 	WFS_ENTITY_QUOTAS, /* wfs_query_quotas */
 	WFS_ENTITY_FROZEN, /* wfs_query_frozen, as raw text and a newline */
 	WFS_ENTITY_GRANTS, /* an array of the documents of grants */
+	WFS_ENTITY_STATUS, /* wfs_turn_write_status, and so on */
+	WFS_ENTITY_MESSAGES,
+	WFS_ENTITY_EVENTS,
+	WFS_ENTITY_TRANSCRIPT,
+	WFS_ENTITY_RESULT, /* only once the run has ended */
 };
 
 const char *wfs_entity_directory(enum wfs_entity entity);
@@ -76,6 +88,7 @@ enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *na
 /**
  * wfs_entity_source() - the version that a file is made from
  * One that is made from a principal's resources, which has none yet, is made from its ledger.
+ * Of `events.jsonl` it is the run's.
  * @file: not WFS_ENTITY_FILE_GRANTS
  * Return: 0, -ENOENT (there is no such file), -EIO.
  */
@@ -90,8 +103,8 @@ int wfs_entity_is_source(
  *  restored from anything). Return: 0, -EIO, -ENOMEM. @ret_state: caller owns it */
 int wfs_entity_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state);
 
-/** wfs_entity_write() - append a file to @buffer. @file: not WFS_ENTITY_BYTES or GRANTS.
- *  Return: 0, -EIO, -ENOMEM. */
+/** wfs_entity_write() - append a file to @buffer. @file: not WFS_ENTITY_BYTES, GRANTS or EVENTS.
+ *  Return: 0, -ENOENT (of `result.json`: the run goes on), -EIO, -ENOMEM. */
 int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_buffer *buffer);
 

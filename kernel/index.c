@@ -149,10 +149,10 @@ void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal)
 	wfs_index_set_add(set, principal);
 }
 
-void wfs_index_run(struct wfs_index_set *set, const char *run_id)
+void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id)
 {
 	wfs_index_set_init(set, KIND_RUN);
-	wfs_index_set_add(set, wfs_bytes_text(run_id));
+	wfs_index_set_add(set, run_id);
 }
 
 bool wfs_index_is_run(const struct wfs_index_set *set)

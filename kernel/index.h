@@ -66,7 +66,7 @@ void wfs_index_bids(struct wfs_index_set *set, bool pending);
 void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 
 /** wfs_index_run() - the records of a run, by their seq. */
-void wfs_index_run(struct wfs_index_set *set, const char *run_id);
+void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
 
 /** wfs_index_is_run() - is it one of those? */
 bool wfs_index_is_run(const struct wfs_index_set *set);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts and principals of the copy, which are made from cells: what is there must be what the
+ * Artifacts, principals and turns of the copy, which are made from cells: what is there must be what the
  * world in the stage shows. A copy from before there were any has empty directories, or none.
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/entity.h"
 #include "kernel/restore-impl.h"
+#include "kernel/turn/turn-file.h"
 
-/* One of the two directories, and what is looked at in it. */
+/* One of these directories, and what is looked at in it. */
 struct entities {
 	struct restore *restore;
 	struct wfs_view *view;
@@ -27,6 +28,13 @@ static struct restore_path path_of(struct entities *entities, const char *file)
 		wfs_buffer_text(&entities->name), file);
 }
 
+/* Bytes are compared with the cells that they are, events in pieces. */
+static bool is_written(enum wfs_entity_file file)
+{
+	return wfs_entity_file_form(file) != WFS_ENTITY_BYTES &&
+		wfs_entity_file_form(file) != WFS_ENTITY_EVENTS;
+}
+
 /* What the file must hold. Return: 0, -ENOENT (there is no such file), … */
 static int make(struct entities *entities, enum wfs_entity_file file)
 {
@@ -38,7 +46,7 @@ static int make(struct entities *entities, enum wfs_entity_file file)
 	if (file == WFS_ENTITY_FILE_GRANTS)
 		return wfs_entity_write_grants(entities->view, id, &entities->wanted, &time_ns);
 	int r = wfs_entity_source(entities->view, file, id, &version);
-	if (r || wfs_entity_file_form(file) == WFS_ENTITY_BYTES)
+	if (r || !is_written(file))
 		return r;
 	return wfs_entity_write(entities->view, file, &version, &entities->wanted);
 }
@@ -66,6 +74,56 @@ static int compare_file(struct entities *entities, int directory, enum wfs_entit
 	const struct wfs_hash expected = wfs_hash_of(wanted.data, wanted.size);
 	const struct wfs_hash came = wfs_hash_of(found.data, found.size);
 	return restore_hash_noted(restore, path.text, "what its cell says", &expected, &came);
+}
+
+/* The events of a run in the copy, piece by piece, and in the world in the stage. */
+struct events {
+	struct entities *entities;
+	uint64_t last; /* the record of the newest */
+	uint64_t offset;
+	uint64_t size_bytes;
+	bool differ;
+};
+
+static int compare_piece(void *context, const void *data, size_t size)
+{
+	struct events *const events = context;
+	struct entities *const entities = events->entities;
+
+	wfs_buffer_reset(&entities->wanted);
+	int r = wfs_turn_events(entities->view, wfs_buffer_bytes(&entities->id), events->last,
+		(struct wfs_range){events->offset, size}, &entities->wanted, &events->size_bytes);
+	events->differ |=
+		!wfs_bytes_equal(wfs_buffer_bytes(&entities->wanted), WFS_BYTES(data, size));
+	events->offset += size;
+	return wfs_trace(r);
+}
+
+/* They are records, so of a copy without these nothing proves them, and nothing takes them over. */
+static int compare_events(struct entities *entities, int directory)
+{
+	static const char name[] = "events.jsonl";
+	struct restore *const restore = entities->restore;
+	const struct restore_path path = path_of(entities, name);
+	struct events events = {.entities = entities};
+	WFS_AUTO_FD int fd = -1;
+
+	if (!restore->restored.history)
+		return 0;
+	int r = wfs_turn_last_event(entities->view, wfs_buffer_bytes(&entities->id), &events.last);
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	r = wfs_turn_events(entities->view, wfs_buffer_bytes(&entities->id), events.last,
+		(struct wfs_range){0}, NULL, &events.size_bytes);
+	if (!r)
+		r = restore_open(restore, directory, name, path.text, WFS_BLOB_MAX, &fd);
+	if (r > 0)
+		r = restore_pieces(restore, fd, path.text, compare_piece, &events);
+	if (r <= 0)
+		return r;
+	return events.differ || events.offset != events.size_bytes
+		? restore_noted(restore, path.text, "is not what the records of the run say")
+		: 0;
 }
 
 static int find_file(struct restore *restore, void *context, int directory, const char *name)
@@ -98,11 +156,11 @@ static int compare_entity(struct entities *entities)
 	for (int i = 0; !r && i < WFS_ENTITY_FILE_COUNT; i++) {
 		const enum wfs_entity_file file = (enum wfs_entity_file)i;
 
-		/* Bytes are compared with the cells that they are. */
-		if (wfs_entity_file_entity(file) == entities->entity &&
-			wfs_entity_file_form(file) != WFS_ENTITY_BYTES)
+		if (wfs_entity_file_entity(file) == entities->entity && is_written(file))
 			r = compare_file(entities, directory, file);
 	}
+	if (!r && entities->entity == WFS_ENTITY_TURN)
+		r = compare_events(entities, directory);
 	return r ? r
 		 : restore_list(restore, directory, restore_path("%s/", path.text).text, find_file,
 			   entities);
@@ -197,7 +255,7 @@ int restore_compare_entities(struct restore *restore, struct wfs_view *view)
 	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
 		r = compare_all(restore, view, (enum wfs_entity)i);
 	return r && restore->error->code == WFS_OK
-		? wfs_error_from_errno(restore->error, r, "compare artifacts and principals")
+		? wfs_error_from_errno(restore->error, r, "compare artifacts, principals and turns")
 		: wfs_trace(r);
 }
 

@@ -253,7 +253,7 @@ int restore_fold(struct restore *restore);
 /** restore_compare() - is the world in the stage, which is complete, what the copy is? */
 int restore_compare(struct restore *restore);
 
-/* --- kernel/restore-entity.c: artifacts and principals --- */
+/* --- kernel/restore-entity.c: artifacts, principals and turns --- */
 
 /** restore_compare_entities() - are their files what the view shows? Their content and code aside. */
 int restore_compare_entities(struct restore *restore, struct wfs_view *view);

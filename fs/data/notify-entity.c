@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts and principals after a commit: names that lead elsewhere, and content and code that the
- * mount's principal may not read any more.
+ * Artifacts, principals and turns after a commit: names that lead elsewhere, and content and code that
+ * the mount's principal may not read any more.
  *
  * Whoever reads has the page locked until he is answered, and was judged by the commit that was
  * newest when he asked; so what is dropped here does not come back.
@@ -75,9 +75,7 @@ static int drop_files(struct wfs_notify *notify, enum wfs_entity entity, struct 
 
 static uint64_t directory_of(enum wfs_entity entity)
 {
-	return wfs_tree_directory_ino(
-		entity == WFS_ENTITY_ARTIFACT ? WFS_DIRECTORY_ARTIFACTS : WFS_DIRECTORY_PRINCIPALS,
-		0);
+	return wfs_tree_directory_ino(wfs_tree_entities_directory(entity), 0);
 }
 
 static int drop_name(struct wfs_notify *notify, enum wfs_entity entity, struct wfs_bytes id)
@@ -234,7 +232,7 @@ int notify_grants(struct wfs_notify *notify)
 
 /* --- commits --- */
 
-enum { ARTIFACTS, LEDGERS, RESOURCES, GRANTS, KIND_COUNT };
+enum { ARTIFACTS, LEDGERS, RESOURCES, GRANTS, TURNS, KIND_COUNT };
 
 static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, void *context)
 {
@@ -243,6 +241,7 @@ static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, v
 		[LEDGERS] = WFS_BUILTIN_LEDGER,
 		[RESOURCES] = WFS_BUILTIN_RESOURCE,
 		[GRANTS] = WFS_BUILTIN_GRANT,
+		[TURNS] = WFS_BUILTIN_TURN,
 	};
 	uint32_t *const ids = context;
 	int r = 0;
@@ -256,8 +255,9 @@ static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, v
 static int drop_change(struct wfs_notify *notify, const struct wfs_commit *commit,
 	const struct wfs_change *change, const uint32_t *ids)
 {
-	const enum wfs_entity entity =
-		change->reducer_id == ids[ARTIFACTS] ? WFS_ENTITY_ARTIFACT : WFS_ENTITY_PRINCIPAL;
+	const enum wfs_entity entity = change->reducer_id == ids[ARTIFACTS] ? WFS_ENTITY_ARTIFACT
+		: change->reducer_id == ids[TURNS]                          ? WFS_ENTITY_TURN
+									    : WFS_ENTITY_PRINCIPAL;
 	int r = 0;
 
 	if (change->reducer_id == ids[GRANTS]) {
@@ -297,6 +297,8 @@ int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 			names_changed[WFS_ENTITY_ARTIFACT] |= notify_names_changed(change);
 		if (change->reducer_id == ids[LEDGERS])
 			names_changed[WFS_ENTITY_PRINCIPAL] |= notify_names_changed(change);
+		if (change->reducer_id == ids[TURNS])
+			names_changed[WFS_ENTITY_TURN] |= notify_names_changed(change);
 	}
 	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
 		if (names_changed[i])

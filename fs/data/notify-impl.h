@@ -21,7 +21,7 @@ int notify_view(struct wfs_notify *notify, struct wfs_view *ret_view);
 
 bool notify_names_changed(const struct wfs_change *change);
 
-/* --- notify-entity.c: artifacts and principals --- */
+/* --- notify-entity.c: artifacts, principals and turns --- */
 
 /** notify_entities() - what a commit has changed of them. */
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit);

@@ -2,6 +2,8 @@
 /* Inode numbers: packing and unpacking. */
 #include "fs/tree/ino.h"
 
+#include <assert.h>
+
 #include "kernel/base/error.h"
 
 enum {
@@ -9,21 +11,22 @@ enum {
 	KIND_SHIFT = 60,
 	DIRECTORY_SHIFT = 56,
 	REDUCER_SHIFT = 40,
-	FILE_SHIFT = 56,
+	FILE_SHIFT = 55,
 	CELL_BITS = 28, /* the view or height is above it */
 };
 
 /* Kinds that are in numbers only: directories with another layout. */
 enum {
-	TAG_ARTIFACT = WFS_NODE_GRANTS + 1,
-	TAG_PRINCIPAL,
+	TAG_FIRST = WFS_NODE_GRANTS + 1,
+	TAG_LAST = TAG_FIRST + WFS_DIRECTORY_TURN - WFS_DIRECTORY_ARTIFACT,
 };
+static_assert(TAG_LAST <= 15, "a kind has 4 bits");
 
 #define NUMBER_MASK ((UINT64_C(1) << KIND_SHIFT) - 1)
 #define VIEW_MASK ((UINT64_C(1) << WFS_VIEW_BITS) - 1)
 #define REDUCER_MASK UINT64_C(0xffff)
 #define DIRECTORY_MASK UINT64_C(0xf)
-#define FILE_MASK UINT64_C(0xf)
+#define FILE_MASK UINT64_C(0x1f)
 #define VID_MASK ((UINT64_C(1) << FILE_SHIFT) - 1)
 #define CELL_MASK ((UINT64_C(1) << CELL_BITS) - 1)
 #define HEIGHT_MASK ((UINT64_C(1) << (KIND_SHIFT - CELL_BITS)) - 1)
@@ -40,10 +43,7 @@ static enum layout layout_of(const struct wfs_node *node)
 {
 	switch (node->kind) {
 	case WFS_NODE_DIRECTORY:
-		return node->directory == WFS_DIRECTORY_ARTIFACT ||
-				node->directory == WFS_DIRECTORY_PRINCIPAL
-			? LAYOUT_CELL
-			: LAYOUT_DIRECTORY;
+		return node->directory >= WFS_DIRECTORY_ARTIFACT ? LAYOUT_CELL : LAYOUT_DIRECTORY;
 	case WFS_NODE_GRANTS:
 		return LAYOUT_CELL;
 	case WFS_NODE_MADE:
@@ -55,11 +55,9 @@ static enum layout layout_of(const struct wfs_node *node)
 
 static uint64_t tag_of(const struct wfs_node *node)
 {
-	if (node->kind != WFS_NODE_DIRECTORY)
-		return node->kind;
-	return node->directory == WFS_DIRECTORY_ARTIFACT     ? TAG_ARTIFACT
-		: node->directory == WFS_DIRECTORY_PRINCIPAL ? TAG_PRINCIPAL
-							     : WFS_NODE_DIRECTORY;
+	return layout_of(node) == LAYOUT_CELL && node->kind == WFS_NODE_DIRECTORY
+		? TAG_FIRST + (uint64_t)node->directory - WFS_DIRECTORY_ARTIFACT
+		: (uint64_t)node->kind;
 }
 
 bool wfs_node_fits(const struct wfs_node *node)
@@ -103,16 +101,14 @@ static bool decode_kind(uint64_t ino, struct wfs_node *node)
 {
 	const uint64_t tag = ino >> KIND_SHIFT;
 
-	node->kind = tag == TAG_ARTIFACT || tag == TAG_PRINCIPAL ? WFS_NODE_DIRECTORY
-								 : (enum wfs_node_kind)tag;
-	if (tag == TAG_ARTIFACT)
-		node->directory = WFS_DIRECTORY_ARTIFACT;
-	else if (tag == TAG_PRINCIPAL)
-		node->directory = WFS_DIRECTORY_PRINCIPAL;
+	node->kind = tag >= TAG_FIRST ? WFS_NODE_DIRECTORY : (enum wfs_node_kind)tag;
+	if (tag >= TAG_FIRST)
+		node->directory =
+			(enum wfs_directory_kind)(tag - TAG_FIRST + WFS_DIRECTORY_ARTIFACT);
 	else if (tag == WFS_NODE_DIRECTORY)
 		node->directory =
 			(enum wfs_directory_kind)(ino >> DIRECTORY_SHIFT & DIRECTORY_MASK);
-	return tag >= WFS_NODE_DIRECTORY && tag <= TAG_PRINCIPAL &&
+	return tag >= WFS_NODE_DIRECTORY && tag <= TAG_LAST &&
 		node->directory < WFS_DIRECTORY_KIND_COUNT;
 }
 

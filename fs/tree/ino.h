@@ -7,15 +7,16 @@
  * is numbered from (kind, view, reducer), where view 0 is the head: it stays the same while its
  * contents change. Layout, from the top: 4 bits kind, then per kind
  *   directory:             4 bits directory kind, 16 bits reducer id, 40 bits view
- *   of an artifact or
- *   a principal:           32 bits view, 28 bits number of its cell
- *   made from a version:   4 bits file, 56 bits vid
+ *   of an artifact, a
+ *   principal or a turn:   32 bits view, 28 bits number of its cell
+ *   made from a version:   5 bits file, 55 bits vid
  *   grants of a principal: 32 bits height, 28 bits number of its cell
  *   others:                60 bits number
  * FUSE fixes the root of the head at 1. What does not fit is not there (wfs_node_fits).
  *
- * Most files of artifacts and principals are made from one version of one cell, and are numbered
- * from that, so they are as immutable as it is. `grants.json` is made from many cells, and a grant
+ * Most files of artifacts, principals and turns are made from one version of one cell, and are numbered
+ * from that, so they are as immutable as it is. `events.jsonl` of a turn is made from its records, and
+ * is numbered from the last of them instead: it is another file with each event. `grants.json` is made from many cells, and a grant
  * that was taken back leaves none, so no version tells them all: it is numbered from the height that
  * it was looked up at, like journal/head. Looked up again later it may be another inode with the same
  * bytes. When the grants change, and when heights are dropped, the name is taken back at the head.
@@ -39,7 +40,7 @@ enum wfs_node_kind {
 	WFS_NODE_CTL_LINK, /* /ctl, when it is a symlink */
 	WFS_NODE_AT_LINK,  /* /at/head */
 	WFS_NODE_LIVE,     /* content or code of an artifact, as long as it lives; number: vid */
-	WFS_NODE_MADE,     /* a file that is made from a version; number: vid */
+	WFS_NODE_MADE,     /* a file that is made from a version; number: vid; of events: seq */
 	WFS_NODE_GRANTS,   /* grants.json; number: height */
 };
 
@@ -54,9 +55,10 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_PRINCIPALS,
 	WFS_DIRECTORY_PLANS,
 	WFS_DIRECTORY_TURNS,
-	WFS_DIRECTORY_CTL, /* mount point of a nested control connection */
-	WFS_DIRECTORY_ARTIFACT,
+	WFS_DIRECTORY_CTL,      /* mount point of a nested control connection */
+	WFS_DIRECTORY_ARTIFACT, /* the rest: of one of them, with a layout of its own */
 	WFS_DIRECTORY_PRINCIPAL,
+	WFS_DIRECTORY_TURN,
 	WFS_DIRECTORY_KIND_COUNT,
 };
 
@@ -66,7 +68,7 @@ struct wfs_node {
 	enum wfs_directory_kind directory; /* of a directory */
 	uint32_t reducer_id;               /* of a WFS_DIRECTORY_REDUCER */
 	uint32_t file;                     /* of a WFS_NODE_MADE: which */
-	/* Of an artifact's or principal's directory, and of a WFS_NODE_GRANTS: its cell's number. */
+	/* Of the directory of one, and of a WFS_NODE_GRANTS: its cell's number. */
 	uint64_t cell;
 	uint64_t number; /* of others as said above; of a directory: its view */
 };

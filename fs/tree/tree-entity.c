@@ -1,28 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts and principals as directories. What their files hold: kernel/entity.h. */
+/* Artifacts, principals and turns as directories. What their files hold: kernel/entity.h. */
 #include <sys/stat.h>
 
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
+static const struct {
+	enum wfs_directory_kind all;
+	enum wfs_directory_kind one;
+} directories[] = {
+	[WFS_ENTITY_ARTIFACT] = {WFS_DIRECTORY_ARTIFACTS, WFS_DIRECTORY_ARTIFACT},
+	[WFS_ENTITY_PRINCIPAL] = {WFS_DIRECTORY_PRINCIPALS, WFS_DIRECTORY_PRINCIPAL},
+	[WFS_ENTITY_TURN] = {WFS_DIRECTORY_TURNS, WFS_DIRECTORY_TURN},
+};
+
 bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
 {
-	*ret_entity = kind == WFS_DIRECTORY_ARTIFACTS ? WFS_ENTITY_ARTIFACT : WFS_ENTITY_PRINCIPAL;
-	return kind == WFS_DIRECTORY_ARTIFACTS || kind == WFS_DIRECTORY_PRINCIPALS;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++) {
+		*ret_entity = (enum wfs_entity)i;
+		if (directories[i].all == kind)
+			return true;
+	}
+	return false;
 }
 
 bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
 {
-	*ret_entity = kind == WFS_DIRECTORY_ARTIFACT ? WFS_ENTITY_ARTIFACT : WFS_ENTITY_PRINCIPAL;
-	return kind == WFS_DIRECTORY_ARTIFACT || kind == WFS_DIRECTORY_PRINCIPAL;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++) {
+		*ret_entity = (enum wfs_entity)i;
+		if (directories[i].one == kind)
+			return true;
+	}
+	return false;
+}
+
+enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity)
+{
+	return directories[entity].all;
 }
 
 static struct wfs_node directory_node(enum wfs_entity entity, uint64_t view, uint64_t cell)
 {
 	return (struct wfs_node){
 		.kind = WFS_NODE_DIRECTORY,
-		.directory = entity == WFS_ENTITY_ARTIFACT ? WFS_DIRECTORY_ARTIFACT
-							   : WFS_DIRECTORY_PRINCIPAL,
+		.directory = directories[entity].one,
 		.cell = cell,
 		.number = view,
 	};
@@ -48,9 +69,10 @@ bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_in
 static int find(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
 	struct wfs_bytes *ret_id, struct wfs_version *ret_version)
 {
-	enum wfs_entity entity;
+	enum wfs_entity entity = WFS_ENTITY_PRINCIPAL;
 
-	(void)wfs_tree_entity_of(node->directory, &entity);
+	if (node->kind == WFS_NODE_DIRECTORY)
+		(void)wfs_tree_entity_of(node->directory, &entity);
 	return wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
 }
 
@@ -134,13 +156,35 @@ int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const stru
 		return -ENOENT;
 	const enum wfs_entity_file file = (enum wfs_entity_file)node->file;
 	if (wfs_entity_file_form(file) == WFS_ENTITY_BYTES ||
-		wfs_entity_file_form(file) == WFS_ENTITY_GRANTS)
+		wfs_entity_file_form(file) == WFS_ENTITY_GRANTS ||
+		wfs_entity_file_form(file) == WFS_ENTITY_EVENTS)
 		return -ENOENT;
 	int r = wfs_session_entity_version(tree->session, view, file, node->number, ret_version);
 	if (!r)
 		r = wfs_session_entity_read(tree->session, view, file, ret_version, buffer);
 	if (!r)
 		*ret_mtime_ns = ret_version->time_ns;
+	return r;
+}
+
+bool wfs_tree_is_events(const struct wfs_node *node)
+{
+	return node->kind == WFS_NODE_MADE && node->file == WFS_ENTITY_FILE_EVENTS;
+}
+
+/* Its size is known without its bytes. */
+static int events_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	uint64_t size_bytes;
+	int64_t time_ns;
+
+	if (!wfs_node_fits(node))
+		return -ENOENT;
+	int r = wfs_session_events(tree->session, view, node->number, (struct wfs_range){0}, NULL,
+		&size_bytes, &time_ns);
+	if (!r)
+		*ret_attr = wfs_tree_file_attr(wfs_ino_encode(node), size_bytes, time_ns);
 	return r;
 }
 
@@ -172,6 +216,8 @@ int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 {
 	struct wfs_version version;
 
+	if (wfs_tree_is_events(node))
+		return events_attr(tree, view, node, ret_attr);
 	if (node->kind != WFS_NODE_LIVE)
 		return made_attr(tree, view, node, ret_attr);
 	int r = wfs_session_live_text(tree->session, view, node->number, &version);
@@ -201,6 +247,9 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 		node = (struct wfs_node){
 			.kind = WFS_NODE_GRANTS, .cell = parent->cell, .number = view->height};
 		break;
+	case WFS_ENTITY_EVENTS:
+		r = wfs_session_last_event(tree->session, view, id, &node.number);
+		return r ? r : events_attr(tree, view, &node, ret_attr);
 	default:
 		break;
 	}

@@ -52,7 +52,7 @@ struct wfs_attr wfs_tree_blob_attr(
 	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
 struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
 
-/* --- tree-entity.c: artifacts and principals --- */
+/* --- tree-entity.c: artifacts, principals and turns --- */
 
 /** wfs_tree_entities_of() - whose directories one has. Return: false: it is another directory. */
 bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
@@ -80,7 +80,10 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr);
 
-/** wfs_tree_made() - append such a file that is not a version's own bytes.
+/** wfs_tree_is_events() - is it the events of a turn? They are read in parts. */
+bool wfs_tree_is_events(const struct wfs_node *node);
+
+/** wfs_tree_made() - append such a file that is not a version's own bytes, nor events.
  *  @ret_version: that it is made from; of `grants.json` the principal's ledger
  *  @ret_mtime_ns: of the newest that it is made from */
 int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,

@@ -116,7 +116,7 @@ static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64
 	return r;
 }
 
-/* Those of an artifact or a principal; the cookie is the place in the table. */
+/* Those of an artifact, a principal or a turn; the cookie is the place in the table. */
 static int list_files(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
 {
 	for (uint64_t i = cookie; i < WFS_ENTITY_FILE_COUNT; i++) {
@@ -242,6 +242,11 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	if (r)
 		return r;
 	const struct sink sink = {tree, &view, &node, each, context};
+	enum wfs_entity entity;
+	if (wfs_tree_entities_of(node.directory, &entity))
+		return list_entities(&sink, entity, cookie);
+	if (wfs_tree_entity_of(node.directory, &entity))
+		return list_files(&sink, entity, cookie);
 	switch (node.directory) {
 	case WFS_DIRECTORY_ROOT:
 		return list_root(&sink, cookie);
@@ -253,14 +258,6 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 		return list_blobs(&sink, cookie);
 	case WFS_DIRECTORY_JOURNAL:
 		return list_journal(&sink, cookie);
-	case WFS_DIRECTORY_ARTIFACTS:
-		return list_entities(&sink, WFS_ENTITY_ARTIFACT, cookie);
-	case WFS_DIRECTORY_PRINCIPALS:
-		return list_entities(&sink, WFS_ENTITY_PRINCIPAL, cookie);
-	case WFS_DIRECTORY_ARTIFACT:
-		return list_files(&sink, WFS_ENTITY_ARTIFACT, cookie);
-	case WFS_DIRECTORY_PRINCIPAL:
-		return list_files(&sink, WFS_ENTITY_PRINCIPAL, cookie);
 	default: /* `at` has too many names to list; the others have none yet */
 		return 0;
 	}

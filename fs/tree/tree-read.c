@@ -56,12 +56,28 @@ static int read_version(const struct wfs_tree *tree, const struct wfs_node *node
 	return r;
 }
 
+static int read_events(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
+	size_t size, struct wfs_tree_data *data)
+{
+	uint64_t size_bytes;
+	int64_t time_ns;
+
+	wfs_buffer_done(&data->built);
+	int r = wfs_session_events(tree->session, &data->view, node->number,
+		(struct wfs_range){offset, size}, &data->built, &size_bytes, &time_ns);
+	if (!r)
+		data->bytes = wfs_buffer_bytes(&data->built);
+	return r;
+}
+
 static int read_made(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data)
 {
 	struct wfs_version version;
 	int64_t mtime_ns;
 
+	if (wfs_tree_is_events(node))
+		return read_events(tree, node, offset, size, data);
 	wfs_buffer_done(&data->built);
 	int r = wfs_tree_made(tree, &data->view, node, &data->built, &version, &mtime_ns);
 	if (!r)
@@ -206,6 +222,20 @@ static int live_xattrs(
 	return r ? r : version_xattrs(tree, view, vid, sink);
 }
 
+/* Of events, which may be many, there is no hash. */
+static int events_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct xattr_sink *sink)
+{
+	uint64_t size_bytes;
+	int64_t time_ns;
+	int r = wfs_session_events(tree->session, view, node->number, (struct wfs_range){0}, NULL,
+		&size_bytes, &time_ns);
+
+	if (!r)
+		give_number(sink, "user.worldfs.height", node->number + 1);
+	return r;
+}
+
 /* Of a file that is made: the hash of its bytes, and since when it may be as it is. */
 static int made_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct xattr_sink *sink)
@@ -213,8 +243,10 @@ static int made_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
 	struct wfs_version version;
 	int64_t mtime_ns;
-	int r = wfs_tree_made(tree, view, node, &bytes, &version, &mtime_ns);
 
+	if (wfs_tree_is_events(node))
+		return events_xattrs(tree, view, node, sink);
+	int r = wfs_tree_made(tree, view, node, &bytes, &version, &mtime_ns);
 	if (r)
 		return r;
 	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);

@@ -29,6 +29,7 @@ static const char readme[] =
 	"  reducers/<name>/<key>    its state, one file a cell\n"
 	"  artifacts/<id>/          what somebody made: content, code, who owns it, prices\n"
 	"  principals/<id>/         who is there: scrip, resources, grants\n"
+	"  turns/<id>/              what agents were asked, said and did; how it ended\n"
 	"  journal/log.jsonl        everything that ever happened, one record a line\n"
 	"  at/<height>/             all of this as it was after that many records\n"
 	"  blob/<sha256>            bytes stored under their hash\n"
@@ -115,10 +116,9 @@ static int directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
 	if (wfs_tree_entities_of(node->directory, &entity))
 		return wfs_session_entity_names(tree->session, view, entity, &last, ret_mtime_ns);
-	switch (node->directory) {
-	case WFS_DIRECTORY_ARTIFACT:
-	case WFS_DIRECTORY_PRINCIPAL:
+	if (wfs_tree_entity_of(node->directory, &entity))
 		return wfs_tree_entity_mtime(tree, view, node, ret_mtime_ns);
+	switch (node->directory) {
 	case WFS_DIRECTORY_REDUCER:
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
 		if (!r)
@@ -485,6 +485,12 @@ static int lookup_file(const struct wfs_tree *tree, struct wfs_view *view,
 static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
+	enum wfs_entity entity;
+
+	if (wfs_tree_entities_of(parent->directory, &entity))
+		return wfs_tree_entity_lookup(tree, view, parent, name, ret_attr);
+	if (wfs_tree_entity_of(parent->directory, &entity))
+		return lookup_file(tree, view, parent, entity, name, ret_attr);
 	switch (parent->directory) {
 	case WFS_DIRECTORY_ROOT:
 		return lookup_root(tree, view, parent, name, ret_attr);
@@ -498,13 +504,6 @@ static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 		return lookup_journal(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_AT:
 		return lookup_height(tree, name, ret_attr);
-	case WFS_DIRECTORY_ARTIFACTS:
-	case WFS_DIRECTORY_PRINCIPALS:
-		return wfs_tree_entity_lookup(tree, view, parent, name, ret_attr);
-	case WFS_DIRECTORY_ARTIFACT:
-		return lookup_file(tree, view, parent, WFS_ENTITY_ARTIFACT, name, ret_attr);
-	case WFS_DIRECTORY_PRINCIPAL:
-		return lookup_file(tree, view, parent, WFS_ENTITY_PRINCIPAL, name, ret_attr);
 	default:
 		return -ENOENT;
 	}
@@ -637,8 +636,7 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 	if (in_reducers)
 		kind = WFS_DIRECTORY_REDUCERS;
 	else if (is_entity)
-		kind = entity == WFS_ENTITY_ARTIFACT ? WFS_DIRECTORY_ARTIFACTS
-						     : WFS_DIRECTORY_PRINCIPALS;
+		kind = wfs_tree_entities_directory(entity);
 	for (size_t i = 0; i < wfs_root_name_count; i++)
 		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
 			wfs_root_names[i].directory == kind)

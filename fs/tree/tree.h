@@ -122,6 +122,9 @@ const char *wfs_tree_root_name(size_t index);
 /** wfs_tree_directory_ino() - the inode of a directory of the head. */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);
 
-/** wfs_tree_entity_ino() - the inode of the directory of an artifact or a principal at the head.
+/** wfs_tree_entities_directory() - the directory of all of them. */
+enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity);
+
+/** wfs_tree_entity_ino() - the inode of the directory of one of them at the head.
  *  @cell: number of its cell. Return: false when it has none. */
 bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino);

@@ -149,7 +149,7 @@ static int check_row(struct wfs_turn_check *check, struct wfs_txn *txn, const ch
 	struct wfs_index_set set;
 	uint64_t event_size;
 
-	wfs_index_run(&set, run_id);
+	wfs_index_run(&set, wfs_bytes_text(run_id));
 	int r = wfs_index_get(txn, &set, item->seq, &event_size);
 	check->rows++;
 	if (r == -ENOENT || r == -EIO)

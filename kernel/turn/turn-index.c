@@ -20,13 +20,13 @@ int wfs_turn_index_add(struct wfs_txn *txn, const char *run_id, uint64_t seq, ui
 {
 	struct wfs_index_set set;
 
-	wfs_index_run(&set, run_id);
+	wfs_index_run(&set, wfs_bytes_text(run_id));
 	int r = wfs_index_add(txn, &set, seq, event_size);
 	return wfs_trace(r == -EEXIST ? -EIO : r);
 }
 
 int wfs_turn_walk_init(
-	struct wfs_turn_walk *walk, struct wfs_view *view, const char *run_id, uint64_t from)
+	struct wfs_turn_walk *walk, struct wfs_view *view, struct wfs_bytes run_id, uint64_t from)
 {
 	const bool newest_first = from == UINT64_MAX;
 	struct wfs_index_set set;

@@ -26,7 +26,7 @@ struct wfs_turn_walk {
 
 /** wfs_turn_walk_init() - @from: the first seq, in order; UINT64_MAX: all, the newest first */
 int wfs_turn_walk_init(
-	struct wfs_turn_walk *walk, struct wfs_view *view, const char *run_id, uint64_t from);
+	struct wfs_turn_walk *walk, struct wfs_view *view, struct wfs_bytes run_id, uint64_t from);
 
 /** wfs_turn_walk_next() - @ret_event_size: as above. Return: 1 and a record, 0 at the end, or -errno. */
 int wfs_turn_walk_next(struct wfs_turn_walk *walk, uint64_t *ret_seq, uint64_t *ret_event_size);

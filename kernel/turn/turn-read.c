@@ -98,7 +98,7 @@ static int add_results(json_t *message, json_t *messages, struct wfs_error *erro
 	return results && json_array_extend(messages, results) < 0 ? no_memory(error) : 0;
 }
 
-static int add_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
+int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
 	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *message = NULL;
@@ -135,10 +135,10 @@ static int read_messages(struct wfs_view *view, const json_t *state, size_t from
 		const size_t pin = (size_t)json_integer_value(json_array_get(pins, i));
 
 		if (pin < from)
-			r = add_group(view, run_id_of(state), pin, messages, error);
+			r = wfs_turn_group(view, run_id_of(state), pin, messages, error);
 	}
 	for (size_t i = from; !r && i < count; i++)
-		r = add_group(view, run_id_of(state), i, messages, error);
+		r = wfs_turn_group(view, run_id_of(state), i, messages, error);
 	if (!r)
 		*ret_messages = WFS_STEAL(messages);
 	return wfs_trace(r);
@@ -192,7 +192,7 @@ static int add_last_assistant(json_t *result, const json_t *history)
 		: 0;
 }
 
-static json_t *compose(const json_t *state, json_t *history)
+json_t *wfs_turn_compose(const json_t *state, json_t *history)
 {
 	const size_t count = json_array_size(history);
 	json_t *const final = json_object_get(json_object_get(state, "final"), "result");
@@ -226,6 +226,6 @@ int wfs_turn_result(
 		r = wfs_turn_history(view, state, &history, error);
 	if (r)
 		return wfs_trace(r);
-	*ret_result = compose(state, history);
+	*ret_result = wfs_turn_compose(state, history);
 	return *ret_result ? 0 : no_memory(error);
 }

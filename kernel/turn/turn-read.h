@@ -24,6 +24,10 @@ int wfs_turn_setup(
 int wfs_turn_call(struct wfs_view *view, const char *run_id, int64_t turn, int64_t index,
 	json_t **ret_call, struct wfs_error *error);
 
+/** wfs_turn_group() - append a group of messages to an array: one, and those that answer its calls. */
+int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
+	struct wfs_error *error);
+
 /** wfs_turn_history() - all messages of a run, an array; caller owns it. @state: see above */
 int wfs_turn_history(
 	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error);
@@ -41,3 +45,6 @@ int wfs_turn_sent(
  */
 int wfs_turn_result(
 	struct wfs_view *view, const char *run_id, json_t **ret_result, struct wfs_error *error);
+
+/** wfs_turn_compose() - the same of a run that has ended, with this history. NULL without memory. */
+json_t *wfs_turn_compose(const json_t *state, json_t *history);

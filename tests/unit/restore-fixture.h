@@ -14,6 +14,7 @@
 #include "kernel/replay.h"
 #include "kernel/restore.h"
 #include "kernel/snapshot.h"
+#include "kernel/turn/turn-file.h"
 #include "kernel/verify.h"
 
 static inline void copy_path(
@@ -95,7 +96,15 @@ static inline void copy_entity_file(struct world_fixture *fixture, struct wfs_vi
 
 	wfs_buffer_printf(&name, "%s/%.*s/%s", wfs_entity_directory(wfs_entity_file_entity(file)),
 		(int)id.size, (const char *)id.data, wfs_entity_file_name(file));
-	if (file == WFS_ENTITY_FILE_GRANTS)
+	if (file == WFS_ENTITY_FILE_EVENTS) {
+		uint64_t size_bytes;
+		uint64_t seq;
+
+		if (wfs_turn_last_event(view, id, &seq))
+			return;
+		assert_int_equal(
+			wfs_turn_events(view, id, seq, WFS_RANGE_ALL, &text, &size_bytes), 0);
+	} else if (file == WFS_ENTITY_FILE_GRANTS)
 		assert_int_equal(wfs_entity_write_grants(view, id, &text, &time_ns), 0);
 	else if (wfs_entity_source(view, file, id, &version))
 		return;
@@ -203,6 +212,7 @@ static inline void copy_at(struct world_fixture *fixture, uint64_t height)
 	copy_cells(fixture, &view);
 	copy_entities(fixture, &view, WFS_ENTITY_ARTIFACT);
 	copy_entities(fixture, &view, WFS_ENTITY_PRINCIPAL);
+	copy_entities(fixture, &view, WFS_ENTITY_TURN);
 	copy_blobs(fixture, &view);
 	copy_journal(fixture, &view);
 }

@@ -55,13 +55,14 @@ static void what_is_numbered_by_a_cell_comes_back(void **state)
 	static const struct wfs_node kinds[] = {
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ARTIFACT},
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_PRINCIPAL},
+		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_TURN},
 		{.kind = WFS_NODE_GRANTS},
 	};
 	static const uint64_t heights[] = {0, 1, UINT32_MAX};
 	static const uint64_t cells[] = {1, 77, (UINT64_C(1) << 28) - 1};
 
 	(void)state;
-	for (size_t i = 0; i < 27; i++) {
+	for (size_t i = 0; i < 36; i++) {
 		struct wfs_node node = kinds[i / 9];
 
 		node.number = heights[i / 3 % 3];
@@ -72,10 +73,10 @@ static void what_is_numbered_by_a_cell_comes_back(void **state)
 
 static void files_that_are_made_come_back(void **state)
 {
-	static const uint64_t vids[] = {1, 77, (UINT64_C(1) << 56) - 1};
+	static const uint64_t vids[] = {1, 77, (UINT64_C(1) << 55) - 1};
 
 	(void)state;
-	for (uint32_t file = 0; file < 16; file++)
+	for (uint32_t file = 0; file < 32; file++)
 		for (size_t i = 0; i < 3; i++) {
 			const struct wfs_node node = {
 				.kind = WFS_NODE_MADE, .file = file, .number = vids[i]};
@@ -95,8 +96,8 @@ static void what_has_no_room_does_not_fit(void **state)
 			.directory = WFS_DIRECTORY_PRINCIPAL,
 			.cell = UINT64_C(1) << 28},
 		{.kind = WFS_NODE_GRANTS, .cell = UINT64_C(1) << 28},
-		{.kind = WFS_NODE_MADE, .number = UINT64_C(1) << 56},
-		{.kind = WFS_NODE_MADE, .file = 16},
+		{.kind = WFS_NODE_MADE, .number = UINT64_C(1) << 55},
+		{.kind = WFS_NODE_MADE, .file = 32},
 		{.kind = WFS_NODE_LIVE, .number = UINT64_C(1) << 60},
 	};
 
@@ -140,8 +141,7 @@ static void numbers_of_no_node_are_refused(void **state)
 	static const uint64_t numbers[] = {
 		0,
 		2,
-		UINT64_MAX,
-		UINT64_C(15) << 60,
+		UINT64_C(1) << 59,
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(15) << 56,
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_KIND_COUNT << 56,
 	};

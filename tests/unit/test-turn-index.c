@@ -8,7 +8,7 @@
 #include "kernel/index.h"
 #include "kernel/turn/turn-index.h"
 
-/* What the records of a run are, oldest first: kinds, or of events types; and its length of them. */
+/* What the records of a run are: kinds, or types of its events. Return: bytes of these */
 static uint64_t read_records(
 	const struct turn_run *run, uint64_t height, uint64_t from, struct wfs_buffer *kinds)
 {
@@ -19,7 +19,7 @@ static uint64_t read_records(
 	uint64_t seq;
 	int r;
 
-	assert_int_equal(wfs_turn_walk_init(&walk, &view, run->id, from), 0);
+	assert_int_equal(wfs_turn_walk_init(&walk, &view, wfs_bytes_text(run->id), from), 0);
 	while ((r = wfs_turn_walk_next(&walk, &seq, &event_size)) > 0) {
 		WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(run->fixture, seq);
 		const json_t *const value = json_object_get(parsed.body_json, "value");
@@ -161,6 +161,77 @@ static void a_world_that_is_restored_has_them(void **state)
 	assert_sound(fixture);
 }
 
+/* The path of a file of the run in the copy. Valid until the next. */
+static const char *copied(const struct turn_run *run, const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "turns/%s/%s", run->id, name);
+	return path;
+}
+
+static struct turn_run copy_of_a_run(struct world_fixture *fixture)
+{
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+
+	turn_says(&run, SAYS("hi"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	return run;
+}
+
+static void assert_file_refused(const struct turn_run *run, const char *name, const char *reason)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s: %s", copied(run, name), reason);
+	assert_refused(run->fixture, line);
+}
+
+static void a_copy_with_other_events_is_refused(void **state)
+{
+	const struct turn_run run = copy_of_a_run(*state);
+
+	put_copy(*state, copied(&run, "events.jsonl"), wfs_bytes_text("{}\n"));
+
+	assert_file_refused(&run, "events.jsonl", "is not what the records of the run say");
+}
+
+static void a_copy_with_no_bytes_of_events_is_refused(void **state)
+{
+	const struct turn_run run = copy_of_a_run(*state);
+
+	put_copy(*state, copied(&run, "events.jsonl"), WFS_BYTES("", 0));
+
+	assert_file_refused(&run, "events.jsonl", "is not what the records of the run say");
+}
+
+static void a_copy_without_the_events_is_refused(void **state)
+{
+	const struct turn_run run = copy_of_a_run(*state);
+
+	remove_copy(*state, copied(&run, "events.jsonl"));
+
+	assert_file_refused(&run, "events.jsonl", "");
+}
+
+static void a_copy_with_another_transcript_is_refused(void **state)
+{
+	const struct turn_run run = copy_of_a_run(*state);
+
+	put_copy(*state, copied(&run, "transcript.md"), wfs_bytes_text("# nothing\n"));
+
+	assert_file_refused(&run, "transcript.md", "");
+}
+
+static void a_copy_with_one_more_file_of_a_run_is_refused(void **state)
+{
+	const struct turn_run run = copy_of_a_run(*state);
+
+	put_copy(*state, copied(&run, "more"), wfs_bytes_text("x"));
+
+	assert_file_refused(&run, "more", "is no file of a tree");
+}
+
 /* The receipt is the last record of the copy; what it gave is not in it. */
 static void a_copy_from_inside_of_a_request_has_them(void **state)
 {
@@ -203,7 +274,7 @@ static struct damage damage_of(struct world_fixture *fixture)
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 	struct damage damage = {.seq = height_of(fixture) - 3};
 
-	wfs_index_run(&damage.set, run.id);
+	wfs_index_run(&damage.set, wfs_bytes_text(run.id));
 	return damage;
 }
 
@@ -282,6 +353,11 @@ int main(void)
 		TEST(sizes_are_those_of_the_lines_of_events),
 		TEST(a_world_that_is_restored_has_them),
 		TEST(a_copy_from_inside_of_a_request_has_them),
+		DAMAGED(a_copy_with_other_events_is_refused),
+		DAMAGED(a_copy_with_no_bytes_of_events_is_refused),
+		DAMAGED(a_copy_without_the_events_is_refused),
+		DAMAGED(a_copy_with_another_transcript_is_refused),
+		DAMAGED(a_copy_with_one_more_file_of_a_run_is_refused),
 		DAMAGED(behind_a_baseline_records_are_of_it),
 		DAMAGED(a_record_that_the_index_lacks_is_found),
 		DAMAGED(a_record_of_no_run_is_found),
