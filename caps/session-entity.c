@@ -146,6 +146,28 @@ int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
 	return wfs_entity_write_grants(view, principal, buffer, ret_time_ns);
 }
 
+int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes turn_id, json_t **ret_summary)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	struct wfs_version version;
+	int r = wfs_session_entity_file(session, view, WFS_ENTITY_FILE_STATUS, turn_id, &version);
+
+	if (!r)
+		r = wfs_entity_state(view, &version, &state);
+	if (r)
+		return r;
+	*ret_summary = wfs_turn_summary(state);
+	return *ret_summary ? 0 : -ENOMEM;
+}
+
+int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes turn_id, uint64_t from, struct wfs_turn_walk *ret_walk)
+{
+	(void)session;
+	return wfs_turn_walk_init(ret_walk, view, turn_id, from);
+}
+
 int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, uint64_t *ret_seq)
 {

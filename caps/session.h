@@ -21,6 +21,7 @@
 #include "kernel/manifest/effect.h"
 #include "kernel/query/query.h"
 #include "kernel/turn/events.h"
+#include "kernel/turn/turn-index.h"
 #include "kernel/turn/turn-read.h"
 #include "kernel/view.h"
 #include "kernel/world.h"
@@ -179,6 +180,18 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
  *  @ret_time_ns: of the newest of the grants; 0: there are none */
 int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes principal, struct wfs_buffer *buffer, int64_t *ret_time_ns);
+
+/**
+ * wfs_session_turn() - what a turn is doing, for whoever sees its `status`; see wfs_turn_summary
+ * Return: 0, -ENOENT, -EIO, -ENOMEM.
+ */
+int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes turn_id, json_t **ret_summary);
+
+/** wfs_session_turn_records() - the records of a turn from a seq on; see wfs_turn_walk_init. Each is
+ *  judged where it is read. */
+int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes turn_id, uint64_t from, struct wfs_turn_walk *ret_walk);
 
 /** wfs_session_last_event() - the newest event of a turn that was found above. Return: 0, -ENOENT, … */
 int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,

@@ -128,6 +128,19 @@ static void offer_schemas(struct typed *typed)
 		schema) offer(typed, wfs_run_text(schema, "name"), "");
 }
 
+static void offer_agents(struct typed *typed)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	const json_t *artifact;
+	size_t i;
+
+	(void)wfs_run_call(&typed->run, "query",
+		json_pack("{s:s, s:{s:s}}", "query_type", "artifacts", "params", "type", "agent"),
+		&result);
+	json_array_foreach(json_object_get(result, "results"), i, artifact)
+		offer(typed, wfs_run_text(artifact, "id"), "");
+}
+
 static void offer_resources(const struct typed *typed)
 {
 #define OFFER_RESOURCE(constant, name) offer(typed, #name "=", "");
@@ -147,6 +160,10 @@ static void offer_values(struct typed *typed, const char *kind)
 		fputs(":files\n", typed->run.out);
 	else if (strcmp(kind, "REDUCER") == 0)
 		each_name(typed, "reducers", offer_name);
+	else if (strcmp(kind, "TURN") == 0)
+		each_name(typed, "turns", offer_name);
+	else if (strcmp(kind, "AGENT") == 0)
+		offer_agents(typed);
 	else if (strcmp(kind, "PRINCIPAL") == 0)
 		each_name(typed, "principals", offer_name);
 	else if (strcmp(kind, "KEY") == 0)

@@ -42,6 +42,7 @@ enum {
 	X(RAW_CELLS, "raw", 0, NULL, "each cell as the JSON that list-cells answers")              \
 	X(FOLLOW, "follow", 'f', NULL, "then go on with new records as they come")                 \
 	X(FROM_SEQ, "from", 0, "N", "first record (default 0)")                                    \
+	X(TURN, "turn", 0, "TURN", "only the records of that turn")                                \
 	X(LIMIT, "limit", 0, "N", "at most N records")                                             \
 	X(AT, "at", 0, "HEIGHT", "as of a height: N, exact:N, at_least:N or head")                 \
 	X(LONG, "long", 'l', NULL, "type, size and time of each name")                             \

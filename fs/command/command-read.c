@@ -184,7 +184,9 @@ static int read_page(struct journal_reader *reader)
 	const json_t *record;
 	size_t i;
 	int r = wfs_run_call(reader->run, "journal-read",
-		json_pack("{s:I}", "from", (json_int_t)reader->next_seq), &result);
+		json_pack("{s:I, s:s*}", "from", (json_int_t)reader->next_seq, "turn",
+			reader->run->options[WFS_OPTION_TURN]),
+		&result);
 
 	if (r)
 		return r;

@@ -227,12 +227,26 @@ const struct wfs_command wfs_commands[] = {
 		.name = "journal",
 		.group = GROUP_READ,
 		.arguments = "",
-		.options =
-			WFS_OPTION_BIT(FOLLOW) | WFS_OPTION_BIT(FROM_SEQ) | WFS_OPTION_BIT(LIMIT),
+		.options = WFS_OPTION_BIT(FOLLOW) | WFS_OPTION_BIT(FROM_SEQ) |
+			WFS_OPTION_BIT(LIMIT) | WFS_OPTION_BIT(TURN),
 		.run = wfs_run_journal,
 		.summary = "the records, one a line",
-		.help = "Prints the exact lines of the journal.\n\n"
-			"  worldfs journal --from 100 --limit 5\n",
+		.help = "Prints the exact lines of the journal. Of a turn these are what it was "
+			"asked and told, and what came of that.\n\n"
+			"  worldfs journal --from 100 --limit 5\n"
+			"  worldfs journal --turn helper.120\n",
+	},
+	{
+		.name = "turns",
+		.group = GROUP_READ,
+		.arguments = "[AGENT]",
+		.argument_max = 1,
+		.run = wfs_run_turns,
+		.summary = "what agents are doing, and have done",
+		.help = "One line a turn, the newest last. Its status is 'running', 'waiting' for "
+			"an approval, or why it ended; turns/TURN/ of a mount has the rest.\n\n"
+			"  worldfs turns helper\n"
+			"  worldfs fs cat turns/helper.120/transcript.md\n",
 	},
 	{
 		.name = "blob get",

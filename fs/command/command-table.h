@@ -31,6 +31,7 @@ int wfs_run_state(struct wfs_run *run);
 int wfs_run_cells(struct wfs_run *run);
 int wfs_run_head(struct wfs_run *run);
 int wfs_run_journal(struct wfs_run *run);
+int wfs_run_turns(struct wfs_run *run);
 
 /* fs/command/command-blob.c */
 int wfs_run_blob_get(struct wfs_run *run);

@@ -56,37 +56,99 @@ static int append_record(
 	return r;
 }
 
-int wfs_verb_journal_read(struct wfs_call *call)
-{
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int64_t from = 0;
+/* The records of one answer. */
+struct journal_page {
+	struct wfs_call *call;
+	struct wfs_view view;
+	json_t *records; /* borrowed from the call's result */
 	uint64_t limit;
-	size_t size = 0;
+	uint64_t seq;  /* the next that is looked at */
+	size_t looked; /* at records, seen or not */
+	size_t size;   /* bytes */
+};
+
+static bool is_full(const struct journal_page *page)
+{
+	return json_array_size(page->records) >= page->limit ||
+		page->size >= WFS_VERB_JOURNAL_MAX || page->looked == WFS_VERB_SCAN_MAX;
+}
+
+static int take_record(struct journal_page *page)
+{
+	page->looked++;
+	return append_record(page->call, &page->view, page->records, page->seq++, &page->size);
+}
+
+static int read_journal(struct journal_page *page)
+{
+	int r = 0;
+
+	while (!r && page->seq < page->view.height && !is_full(page))
+		r = take_record(page);
+	return r;
+}
+
+/* Behind the last of a turn the page ends at the height. A turn of which nothing is seen is not found. */
+static int read_turn(struct journal_page *page, const char *turn_id)
+{
+	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
+	const bool first = page->seq == 0;
+	uint64_t event_size;
+	int r = wfs_session_turn_records(
+		page->call->session, &page->view, wfs_bytes_text(turn_id), page->seq, &walk);
+
+	if (!r)
+		r = 1;
+	while (r > 0 && !is_full(page)) {
+		r = wfs_turn_walk_next(&walk, &page->seq, &event_size);
+		if (r > 0) {
+			r = take_record(page);
+			r = r ? r : 1;
+		}
+	}
+	if (r == 0)
+		page->seq = page->view.height;
+	if (r == 0 && first && json_array_size(page->records) == 0)
+		return wfs_error_set(
+			&page->call->error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", turn_id);
+	return r > 0 ? 0 : r;
+}
+
+static int journal_read(struct journal_page *page)
+{
+	struct wfs_call *const call = page->call;
+	const char *turn_id = NULL;
+	int64_t from = 0;
 	int r = wfs_json_get_integer(call->payload, "from", 0, INT64_MAX, &from, &call->error);
 
 	if (!r)
-		r = wfs_verb_limit(call, WFS_VERB_PAGE_MAX, &limit);
+		r = wfs_verb_limit(call, WFS_VERB_PAGE_MAX, &page->limit);
 	if (!r)
-		r = wfs_verb_view(call, NULL, &view);
+		r = wfs_verb_text(call, "turn", &turn_id);
+	if (!r)
+		r = wfs_verb_view(call, NULL, &page->view);
 	if (r)
 		return r;
-
-	json_t *const records = json_array();
-	uint64_t seq = (uint64_t)from;
-	call->result = json_pack("{s:o}", "records", records);
+	page->seq = (uint64_t)from;
+	page->records = json_array();
+	call->result = json_pack("{s:o}", "records", page->records);
 	if (!call->result)
 		return -ENOMEM;
-	for (; seq < view.height && json_array_size(records) < limit; seq++) {
-		if (size >= WFS_VERB_JOURNAL_MAX || seq - (uint64_t)from == WFS_VERB_SCAN_MAX)
-			break;
-		r = append_record(call, &view, records, seq, &size);
-		if (r)
-			return r;
-	}
-	if (seq < view.height &&
-		json_object_set_new(call->result, "next_from", json_integer((json_int_t)seq)) < 0)
+	r = turn_id ? read_turn(page, turn_id) : read_journal(page);
+	if (!r && page->seq < page->view.height &&
+		json_object_set_new(
+			call->result, "next_from", json_integer((json_int_t)page->seq)) < 0)
 		return -ENOMEM;
-	return 0;
+	return r;
+}
+
+int wfs_verb_journal_read(struct wfs_call *call)
+{
+	struct journal_page page = {.call = call};
+	int r = journal_read(&page);
+
+	wfs_view_close(&page.view);
+	return r;
 }
 
 int wfs_verb_query(struct wfs_call *call)

@@ -35,7 +35,8 @@
 	P(effect, NAT, limit, OPTIONAL, "cells of a page, at most")
 #define WFS_PARAMS_JOURNAL(P, effect)                             \
 	P(effect, NAT, from, REQUIRED, "seq of the first record") \
-	P(effect, NAT, limit, OPTIONAL, "records, at most")
+	P(effect, NAT, limit, OPTIONAL, "records, at most")       \
+	P(effect, TEXT, turn, OPTIONAL, "only those of this turn")
 #define WFS_PARAMS_BLOB_GET(P, effect) \
 	P(effect, TEXT, hash_hex, REQUIRED, "SHA-256 of the bytes, 64 digits")
 #define WFS_PARAMS_BLOB_PUT(P, effect) P(effect, TEXT, data_b64, REQUIRED, "base64 of the bytes")

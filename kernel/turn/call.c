@@ -177,6 +177,7 @@ int turn_make_calls(struct turn *turn, const json_t *calls, bool cut, struct wfs
 	turn_set(turn, "calls",
 		json_pack("{s:I, s:i, s:i, s:i}", "count", (json_int_t)count, "done", 0, "errors",
 			0, "next", 0));
+	turn_set_number(turn, "tool_calls", turn_number(turn, "tool_calls") + (int64_t)count);
 	return wfs_trace(r);
 }
 

@@ -60,18 +60,35 @@ static int write_waiting(
 	return 0;
 }
 
-int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
+static const char *word_of(const json_t *state)
 {
 	const char *const reason = text_of(state, "reason");
+
+	if (*reason)
+		return reason;
+	return waits(state) ? "waiting" : "running";
+}
+
+json_t *wfs_turn_summary(const json_t *state)
+{
+	return json_pack("{s:s, s:s, s:O*, s:I, s:s, s:I, s:s, s:I, s:I, s:I, s:s}", "agent",
+		text_of(state, "agent"), "asked_by", text_of(state, "asked_by"), "ended_ns",
+		json_object_get(state, "ended_ns"), "max_turns",
+		(json_int_t)number_of(state, "max_turns"), "model", text_of(state, "model"),
+		"started_ns", (json_int_t)number_of(state, "started_ns"), "status", word_of(state),
+		"tool_calls", (json_int_t)number_of(state, "tool_calls"), "total_tokens",
+		(json_int_t)number_of(json_object_get(state, "usage"), "total_tokens"), "turn",
+		(json_int_t)number_of(state, "turn"), "turn_id", text_of(state, "run_id"));
+}
+
+int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
+{
 	const char *const message = text_of(json_object_get(state, "error"), "message");
 	size_t i;
 	const json_t *open;
 	int r = 0;
 
-	wfs_buffer_printf(buffer, "%s\nturn %lld of %lld\n",
-		*reason                ? reason
-			: waits(state) ? "waiting"
-				       : "running",
+	wfs_buffer_printf(buffer, "%s\nturn %lld of %lld\n", word_of(state),
 		number_of(state, "turn"), number_of(state, "max_turns"));
 	if (*message) {
 		wfs_buffer_append_text(buffer, "error: ");

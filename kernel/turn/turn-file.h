@@ -39,6 +39,10 @@ int wfs_turn_write_transcript(
 /** wfs_turn_write_result() - as wfs_turn_result. Return: the same, or -ENOENT: it has not ended. */
 int wfs_turn_write_result(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
+/** wfs_turn_summary() - {agent, asked_by, ended_ns?, max_turns, model, started_ns, status, tool_calls,
+ *  total_tokens, turn, turn_id}; status: the word above. NULL without memory; caller owns it. */
+json_t *wfs_turn_summary(const json_t *state);
+
 /* --- events --- */
 
 /** wfs_turn_last_event() - the record of the newest event in the view. Return: 0, -ENOENT: there is

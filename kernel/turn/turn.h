@@ -13,7 +13,8 @@
  *   sys.turn, key run id:         {agent, asked_by, calls {count, done, errors, next}, error?, event_seq,
  *                                  final_call?, from, groups[], last_assistant?, max_turns, model,
  *                                  open[{asked?, call?, intent_id}], pins[], reason?, retried, run_id,
- *                                  started_ns, ended_ns?, status, turn, usage{…}, usage_incomplete}
+ *                                  started_ns, ended_ns?, status, tool_calls?, turn, usage{…},
+ *                                  usage_incomplete}
  *   sys.turn_setup, key run id:   the `setup` of its step
  *   sys.message, key run id.n:    {content, role, results[]?, tool_calls[]?} of the history that it began
  *                                 with, or, of a model's answer with calls,

@@ -103,6 +103,40 @@ static inline struct world_fixture *filled(void **state)
 	return fixture;
 }
 
+static inline int act_in(struct world_fixture *fixture, const char *action)
+{
+	WFS_AUTO_JSON json_t *json = json_of(action);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = "tester", .action = json};
+	int r = wfs_world_call(fixture->world, &request);
+
+	json_decref(request.answer);
+	return r;
+}
+
+/* A world with two turns of alice, that nobody has open: one goes on, one was cancelled. Returns the
+ * number behind `alice.` of the first. */
+static inline unsigned long long with_turns(struct world_fixture *fixture)
+{
+	static const char *const actions[] = {
+		"{'action_type':'principal','id':'alice'}",
+		"{'action_type':'step','agent':'alice','max_turns':3,'messages':[],'setup':"
+		"{'model':'m','offered':[],'settings':{},'tools':[]}}",
+		"{'action_type':'step','agent':'alice','max_turns':3,'messages':[],'setup':"
+		"{'model':'m','offered':[],'settings':{},'tools':[]}}",
+	};
+	const unsigned long long first = height_of(fixture) + 1;
+	char cancel[128];
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++)
+		assert_int_equal(act_in(fixture, actions[i]), 0);
+	snprintf(cancel, sizeof(cancel), "{'action_type':'cancel','turn_id':'alice.%llu'}",
+		first + 4);
+	assert_int_equal(act_in(fixture, cancel), 0);
+	world_fixture_close(fixture);
+	return first;
+}
+
 static inline void put_lines(struct world_fixture *fixture, const char *text, char path[static 120])
 {
 	put_file(fixture->source, "lines", text);

@@ -103,6 +103,45 @@ static void reducers_keys_and_schemas_come_from_the_world(void **state)
 	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");
 }
 
+static void turns_come_from_the_world(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	const unsigned long long first = with_turns(fixture);
+	const char *const world = fixture->directory;
+	AUTO_PRINTED struct printed turns = COMPLETE("-w", world, "journal", "--turn", "");
+	AUTO_PRINTED struct printed inside = COMPLETE("-w", world, "journal", "--turn=ali");
+	AUTO_PRINTED struct printed paths = COMPLETE("-w", world, "fs", "cat", "turns/");
+	char expected[256];
+
+	snprintf(expected, sizeof(expected), "alice.%llu alice.%llu ", first, first + 4);
+	assert_offers(&turns, expected);
+	snprintf(expected, sizeof(expected), "--turn=alice.%llu --turn=alice.%llu ", first,
+		first + 4);
+	assert_offers(&inside, expected);
+	snprintf(expected, sizeof(expected), "turns/alice.%llu/ turns/alice.%llu/ ", first,
+		first + 4);
+	assert_offers(&paths, expected);
+}
+
+static void agents_come_from_the_world(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	assert_int_equal(
+		act_in(fixture,
+			"{'action_type':'write_artifact','artifact_id':'helper','type':'agent',"
+			"'content':'{}'}"),
+		0);
+	assert_int_equal(
+		act_in(fixture,
+			"{'action_type':'write_artifact','artifact_id':'note','content':'x'}"),
+		0);
+	world_fixture_close(fixture);
+	AUTO_PRINTED struct printed agents = COMPLETE("-w", fixture->directory, "turns", "");
+
+	assert_offers(&agents, "helper ");
+}
+
 static void resources_come_with_their_equals_sign(void **state)
 {
 	AUTO_PRINTED struct printed next = COMPLETE("principal", "add", "--quota", "");
@@ -153,6 +192,8 @@ int main(void)
 		cmocka_unit_test(options_are_those_of_the_command_and_of_all),
 		cmocka_unit_test(shells_complete_directories_and_files),
 		IN_WORLD(reducers_keys_and_schemas_come_from_the_world),
+		IN_WORLD(turns_come_from_the_world),
+		IN_WORLD(agents_come_from_the_world),
 		cmocka_unit_test(resources_come_with_their_equals_sign),
 		IN_WORLD(paths_come_from_the_tree),
 		cmocka_unit_test(without_a_world_there_is_nothing_and_no_message),

@@ -89,6 +89,51 @@ static void manifest_and_fs_cat_print_the_same_exact_bytes(void **state)
 	assert_done(&cat, manifest.out);
 }
 
+static void turns_are_a_table(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	const unsigned long long first = with_turns(fixture);
+	AUTO_PRINTED struct printed all = RUN_IN(fixture, "turns");
+	AUTO_PRINTED struct printed none = RUN_IN(fixture, "turns", "bob");
+	AUTO_PRINTED struct printed json = RUN_IN(fixture, "turns", "alice", "--json");
+	char line[256];
+
+	assert_int_equal(all.status, WFS_EXIT_DONE);
+	assert_says(all.out,
+		"TURN                     AGENT            STATUS               TURNS  CALLS    "
+		"TOKENS STARTED                 TOOK\n");
+	snprintf(line, sizeof(line),
+		"\nalice.%-18llu alice            running                1/3"
+		"      0         0 ",
+		first);
+	assert_says(all.out, line);
+	assert_says(all.out, " cancelled ");
+	assert_done(&none, "");
+	assert_says(json.out, "{\"data\":{\"turns\":[{\"agent\":\"alice\",\"asked_by\":");
+	assert_says(json.out, "\"status\":\"cancelled\"");
+}
+
+static void journal_prints_the_records_of_a_turn(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	const unsigned long long first = with_turns(fixture);
+	char turn[64];
+
+	snprintf(turn, sizeof(turn), "alice.%llu", first);
+	AUTO_PRINTED struct printed lines = RUN_IN(fixture, "journal", "--turn", turn);
+	AUTO_PRINTED struct printed missing = RUN_IN(fixture, "journal", "--turn", "alice.1");
+	AUTO_PRINTED struct printed some =
+		RUN_IN(fixture, "journal", "--turn", turn, "--limit", "1");
+	AUTO_PRINTED struct printed record = RUN_IN(fixture, "fs", "cat", "journal/3.json");
+
+	assert_int_equal(lines.status, WFS_EXIT_DONE);
+	assert_says(lines.out, "\"KernelStart\"");
+	assert_null(strstr(lines.out, "cancelled"));
+	assert_int_equal(strncmp(lines.out, some.out, strlen(some.out)), 0);
+	assert_done(&some, record.out);
+	assert_failed(&missing, "Turn 'alice.1' not found");
+}
+
 static void journal_prints_the_exact_lines(void **state)
 {
 	struct world_fixture *const fixture = filled(state);
@@ -215,6 +260,8 @@ int main(void)
 		IN_WORLD(cells_prints_a_line_a_cell),
 		IN_WORLD(manifest_and_fs_cat_print_the_same_exact_bytes),
 		IN_WORLD(journal_prints_the_exact_lines),
+		IN_WORLD(journal_prints_the_records_of_a_turn),
+		IN_WORLD(turns_are_a_table),
 		IN_WORLD(head_prints_where_the_world_stands),
 		IN_WORLD(diff_prints_sorted_paths),
 		IN_WORLD(fs_ls_lists_names_as_of_a_height),

@@ -216,6 +216,35 @@ static void of_a_directory_that_linux_does_not_know_no_file_is_told(void **state
 	assert_null(strstr(fixture->told, "entry:content"));
 }
 
+#define TURN_FILES                                                                              \
+	" inode:cells entry:status entry:messages.json entry:events.jsonl entry:transcript.md " \
+	"entry:result.json inode:cells"
+
+static void a_turns_name_and_files_are_dropped(void **state)
+{
+	char name[64];
+	(void)state;
+
+	act("{'action_type':'principal','id':'alice'}");
+	fixture->told[0] = '\0';
+	const uint64_t height = height_of(fixture->shown->world);
+	act("{'action_type':'step','agent':'alice','max_turns':3,'messages':[],'setup':"
+	    "{'model':'m','offered':[],'settings':{},'tools':[]}}");
+	snprintf(name, sizeof(name), " entry:alice.%llu", (unsigned long long)height);
+	assert_non_null(strstr(fixture->told, name));
+	assert_non_null(strstr(fixture->told, TURN_FILES));
+
+	/* It is there still, so its name stays. */
+	fixture->told[0] = '\0';
+	char cancel[128];
+	snprintf(cancel, sizeof(cancel), "{'action_type':'cancel','turn_id':'alice.%llu'}",
+		(unsigned long long)height);
+	act(cancel);
+	assert_non_null(strstr(fixture->told, TURN_FILES));
+	const char *const again = strstr(fixture->told, name);
+	assert_true(!again || !strstr(again + 1, name)); /* but for that of the cell */
+}
+
 static void grants_are_dropped_of_who_has_them_and_had_them(void **state)
 {
 	(void)state;
@@ -398,6 +427,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		NOTIFY(names_come_before_listings),
 		NOTIFY(an_artifacts_name_and_files_are_dropped),
+		NOTIFY(a_turns_name_and_files_are_dropped),
 		NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told),
 		NOTIFY(grants_are_dropped_of_who_has_them_and_had_them),
 		NOTIFY(content_that_may_not_be_read_any_more_is_dropped),

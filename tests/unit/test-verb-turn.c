@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs that tell of turns: a list of them, and the records of one. */
+#include "tests/unit/verb-helper.h"
+
+#include "tests/unit/turn-fixture.h"
+
+static struct turn_run begin(struct world_fixture *fixture)
+{
+	return turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+}
+
+static const json_t *turn_of(const struct asked *asked, size_t index)
+{
+	return json_array_get(result_of(asked, "turns"), index);
+}
+
+static const char *member(const json_t *turn, const char *name)
+{
+	const char *const text = json_string_value(json_object_get(turn, name));
+
+	assert_non_null(text);
+	return text;
+}
+
+static void turns_are_listed_with_what_they_did(void **state)
+{
+	const struct turn_run first = begin(*state);
+	const struct turn_run second = begin(*state);
+	AUTO_ASKED struct asked asked;
+
+	turn_says(&first, WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}")));
+	turn_gives(&first, 0, "x");
+	turn_gives(&first, 0, "x");
+	turn_says(&first, WANTS(WANTS_ONE("c", "look", "{}")));
+	turn_gives(&first, 0, "x");
+	turn_says(&first,
+		"{'content':'done','tool_calls':[],'usage':"
+		"{'completion_tokens':2,'prompt_tokens':5,'total_tokens':7}}");
+	ask(*state, "turns", "{}", &asked);
+
+	assert_int_equal(json_array_size(result_of(&asked, "turns")), 2);
+	const json_t *const ended = turn_of(&asked, 0);
+	const json_t *const running = turn_of(&asked, 1);
+	assert_string_equal(member(ended, "turn_id"), first.id);
+	assert_string_equal(member(ended, "agent"), "alice");
+	assert_string_equal(member(ended, "asked_by"), "tester");
+	assert_string_equal(member(ended, "model"), "m");
+	assert_string_equal(member(ended, "status"), "no_tool_calls");
+	assert_int_equal(json_integer_value(json_object_get(ended, "tool_calls")), 3);
+	assert_int_equal(json_integer_value(json_object_get(ended, "total_tokens")), 7);
+	assert_int_equal(json_integer_value(json_object_get(ended, "turn")), 3);
+	assert_int_equal(json_integer_value(json_object_get(ended, "max_turns")), 3);
+	assert_true(json_integer_value(json_object_get(ended, "ended_ns")) >=
+		json_integer_value(json_object_get(ended, "started_ns")));
+	assert_string_equal(member(running, "turn_id"), second.id);
+	assert_string_equal(member(running, "status"), "running");
+	assert_int_equal(json_integer_value(json_object_get(running, "tool_calls")), 0);
+	assert_null(json_object_get(running, "ended_ns"));
+	assert_meta(&asked, height_of(*state));
+}
+
+static void turns_may_be_those_of_an_agent(void **state)
+{
+	(void)begin(*state);
+	AUTO_ASKED struct asked alice;
+	AUTO_ASKED struct asked bob;
+
+	ask(*state, "turns", "{'agent':'alice'}", &alice);
+	ask(*state, "turns", "{'agent':'bob'}", &bob);
+
+	assert_int_equal(json_array_size(result_of(&alice, "turns")), 1);
+	assert_int_equal(json_array_size(result_of(&bob, "turns")), 0);
+}
+
+static void turns_come_in_pages(void **state)
+{
+	const struct turn_run first = begin(*state);
+	const struct turn_run second = begin(*state);
+	AUTO_ASKED struct asked page;
+	AUTO_ASKED struct asked rest;
+	char payload[128];
+
+	ask(*state, "turns", "{'limit':1}", &page);
+	snprintf(payload, sizeof(payload), "{'limit':1,'cursor':'%s'}",
+		text_of(&page, "next_cursor"));
+	ask(*state, "turns", payload, &rest);
+
+	assert_string_equal(member(turn_of(&page, 0), "turn_id"), first.id);
+	assert_string_equal(member(turn_of(&rest, 0), "turn_id"), second.id);
+	assert_null(result_of(&rest, "next_cursor"));
+}
+
+static void turns_that_are_not_seen_are_not_listed(void **state)
+{
+	AUTO_ASKED struct asked asked;
+	AUTO_ASKED struct asked nothing;
+
+	(void)begin(*state);
+	assert_done(*state, "tester", "{'action_type':'principal','id':'looker'}");
+	ask_as(*state, "looker", "turns", "{}", &nothing);
+	assert_int_equal(nothing.call.status, -EACCES);
+	assert_done(*state, "tester",
+		"{'action_type':'grant','cap':'sys/query@1','to':'looker',"
+		"'params':{'scope':['turns/bob.*']}}");
+	ask_as(*state, "looker", "turns", "{}", &asked);
+
+	assert_int_equal(json_array_size(result_of(&asked, "turns")), 0);
+}
+
+/* The seqs of the records of an answer. */
+static void assert_seqs(const struct asked *asked, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer seqs = {0};
+	const json_t *record;
+	size_t i;
+
+	json_array_foreach(result_of(asked, "records"), i, record)
+	{
+		wfs_buffer_printf(&seqs, "%lld ",
+			(long long)json_integer_value(json_object_get(record, "seq")));
+	}
+	assert_string_equal(wfs_buffer_text(&seqs), expected);
+}
+
+/* alice.8: records 8 to 11, the other's 12 to 15, and the answer from 16 on. */
+static const char *payload_of(const struct turn_run *run, const char *more)
+{
+	static char payload[256];
+
+	snprintf(payload, sizeof(payload), "{'turn':'%s',%s}", run->id, more);
+	return payload;
+}
+
+static void records_are_those_of_the_turn(void **state)
+{
+	const struct turn_run run = begin(*state);
+	AUTO_ASKED struct asked asked;
+
+	(void)begin(*state);
+	turn_says(&run, SAYS("hi"));
+	ask(*state, "journal-read", payload_of(&run, "'from':0"), &asked);
+
+	assert_seqs(&asked, "8 9 10 11 16 17 18 19 ");
+	assert_null(result_of(&asked, "next_from"));
+}
+
+static void records_of_a_turn_come_in_pages(void **state)
+{
+	const struct turn_run run = begin(*state);
+	AUTO_ASKED struct asked page;
+	AUTO_ASKED struct asked rest;
+	AUTO_ASKED struct asked end;
+
+	(void)begin(*state);
+	turn_says(&run, SAYS("hi"));
+	ask(*state, "journal-read", payload_of(&run, "'from':0,'limit':4"), &page);
+	assert_seqs(&page, "8 9 10 11 ");
+	assert_int_equal(integer_of(&page, "next_from"), 12);
+	ask(*state, "journal-read", payload_of(&run, "'from':12"), &rest);
+
+	assert_seqs(&rest, "16 17 18 19 ");
+	assert_null(result_of(&rest, "next_from"));
+	ask(*state, "journal-read", payload_of(&run, "'from':20"), &end);
+	assert_seqs(&end, "");
+	assert_null(result_of(&end, "next_from"));
+}
+
+static void a_turn_that_there_is_not_is_not_found(void **state)
+{
+	assert_refused(*state, "journal-read", "{'turn':'alice.99','from':0}", WFS_E_NOT_FOUND,
+		"Turn 'alice.99' not found");
+	assert_refused(
+		*state, "journal-read", "{'turn':5,'from':0}", WFS_E_INVALID_ARGUMENT, "turn");
+}
+
+static void records_of_a_turn_that_are_not_seen_are_passed_over(void **state)
+{
+	const struct turn_run run = begin(*state);
+	AUTO_ASKED struct asked some;
+	AUTO_ASKED struct asked none;
+
+	assert_done(*state, "tester", "{'action_type':'principal','id':'looker'}");
+	assert_done(*state, "tester",
+		"{'action_type':'grant','cap':'sys/query@1','to':'looker',"
+		"'params':{'scope':['journal/9.json','journal/0.json']}}");
+	ask_as(*state, "looker", "journal-read", payload_of(&run, "'from':0"), &some);
+	assert_seqs(&some, "9 ");
+	ask_as(*state, "bob", "journal-read", "{'turn':'nobody.1','from':0}", &none);
+
+	assert_int_equal(none.call.status, -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(turns_are_listed_with_what_they_did),
+		TEST(turns_may_be_those_of_an_agent),
+		TEST(turns_come_in_pages),
+		TEST(turns_that_are_not_seen_are_not_listed),
+		TEST(records_are_those_of_the_turn),
+		TEST(records_of_a_turn_come_in_pages),
+		TEST(a_turn_that_there_is_not_is_not_found),
+		TEST(records_of_a_turn_that_are_not_seen_are_passed_over),
+	};
+
+	return cmocka_run_group_tests_name("verb-turn", tests, NULL, NULL);
+}
