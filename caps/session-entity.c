@@ -176,18 +176,22 @@ int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *v
 }
 
 int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
-	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes,
-	int64_t *ret_time_ns)
+	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *ret_events)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer turn_id = {0};
-	int r = wfs_turn_event_run(view, seq, &turn_id, ret_time_ns);
+	struct wfs_events events;
+	int r = wfs_turn_event_run(view, seq, &turn_id, &events.time_ns);
 
-	if (!r)
-		r = session_sees_file(session, WFS_ENTITY_FILE_EVENTS, wfs_buffer_bytes(&turn_id));
+	if (r)
+		return r;
+	r = session_sees_file(session, WFS_ENTITY_FILE_EVENTS, wfs_buffer_bytes(&turn_id));
 	if (r) /* whoever has its number saw it once */
-		return r == -ENOENT && turn_id.size > 0 ? -EACCES : r;
-	return wfs_turn_events(
-		view, wfs_buffer_bytes(&turn_id), seq, range, buffer, ret_size_bytes);
+		return r == -ENOENT ? -EACCES : r;
+	r = wfs_turn_events(
+		view, wfs_buffer_bytes(&turn_id), seq, range, buffer, &events.size_bytes);
+	if (!r)
+		*ret_events = events;
+	return r;
 }
 
 /* --- what is read --- */

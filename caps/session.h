@@ -197,11 +197,16 @@ int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view 
 int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, uint64_t *ret_seq);
 
+/* All of `events.jsonl` of a turn. Plain value. */
+struct wfs_events {
+	uint64_t size_bytes;
+	int64_t time_ns; /* of the newest */
+};
+
 /** wfs_session_events() - append a part of `events.jsonl` of the turn whose event @seq is, up to that;
  *  see wfs_turn_events. Return: 0, -EACCES (it may not be seen any more), -ENOENT, … */
 int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
-	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes,
-	int64_t *ret_time_ns);
+	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *ret_events);
 
 /** wfs_session_live_text() - content or code of an artifact by its number, as long as the artifact
  *  lives. Return: 0, -EACCES, -ENOENT (it was deleted), … */

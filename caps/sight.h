@@ -4,7 +4,7 @@
  *
  * A cell is seen when its path is covered and the policy allows introspect.reducer_state for its
  * reducer; a reducer when anything in it could be covered and the policy allows that or
- * introspect.list_cells. Listing is a question of its own. Of artifacts and principals as directories
+ * introspect.list_cells. Listing is a question of its own. Of artifacts, principals and turns as directories
  * the path there is asked for, and the policy for the reducer that a file is made from. The same rules serve paths of the tree,
  * introspection, and what reducers ask for.
  * Thread: any; one at a time.

@@ -176,15 +176,15 @@ bool wfs_tree_is_events(const struct wfs_node *node)
 static int events_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
-	uint64_t size_bytes;
-	int64_t time_ns;
+	struct wfs_events events;
 
 	if (!wfs_node_fits(node))
 		return -ENOENT;
-	int r = wfs_session_events(tree->session, view, node->number, (struct wfs_range){0}, NULL,
-		&size_bytes, &time_ns);
+	int r = wfs_session_events(
+		tree->session, view, node->number, (struct wfs_range){0}, NULL, &events);
 	if (!r)
-		*ret_attr = wfs_tree_file_attr(wfs_ino_encode(node), size_bytes, time_ns);
+		*ret_attr =
+			wfs_tree_file_attr(wfs_ino_encode(node), events.size_bytes, events.time_ns);
 	return r;
 }
 

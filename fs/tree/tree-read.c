@@ -59,12 +59,11 @@ static int read_version(const struct wfs_tree *tree, const struct wfs_node *node
 static int read_events(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data)
 {
-	uint64_t size_bytes;
-	int64_t time_ns;
+	struct wfs_events events;
 
 	wfs_buffer_done(&data->built);
 	int r = wfs_session_events(tree->session, &data->view, node->number,
-		(struct wfs_range){offset, size}, &data->built, &size_bytes, &time_ns);
+		(struct wfs_range){offset, size}, &data->built, &events);
 	if (!r)
 		data->bytes = wfs_buffer_bytes(&data->built);
 	return r;
@@ -226,10 +225,9 @@ static int live_xattrs(
 static int events_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct xattr_sink *sink)
 {
-	uint64_t size_bytes;
-	int64_t time_ns;
-	int r = wfs_session_events(tree->session, view, node->number, (struct wfs_range){0}, NULL,
-		&size_bytes, &time_ns);
+	struct wfs_events events;
+	int r = wfs_session_events(
+		tree->session, view, node->number, (struct wfs_range){0}, NULL, &events);
 
 	if (!r)
 		give_number(sink, "user.worldfs.height", node->number + 1);

@@ -88,8 +88,9 @@ int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs
 	const json_t *open;
 	int r = 0;
 
-	wfs_buffer_printf(buffer, "%s\nturn %lld of %lld\n", word_of(state),
-		number_of(state, "turn"), number_of(state, "max_turns"));
+	write_word(buffer, word_of(state));
+	wfs_buffer_printf(buffer, "\nturn %lld of %lld\n", number_of(state, "turn"),
+		number_of(state, "max_turns"));
 	if (*message) {
 		wfs_buffer_append_text(buffer, "error: ");
 		wfs_buffer_append(buffer, message, strcspn(message, "\n"));
