@@ -5,6 +5,8 @@
 #include "tests/unit/restore-fixture.h"
 #include "tests/unit/tamper.h"
 
+#include "kernel/backup.h"
+#include "kernel/gc.h"
 #include "kernel/index.h"
 #include "kernel/turn/turn-index.h"
 
@@ -232,6 +234,43 @@ static void a_copy_with_one_more_file_of_a_run_is_refused(void **state)
 	assert_file_refused(&run, "more", "is no file of a tree");
 }
 
+static void a_backup_has_them(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const struct wfs_backup_options options = {.progress = NULL};
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+	struct wfs_backup_figures figures;
+	char directory[sizeof(fixture->directory)];
+
+	turn_says(&run, SAYS("hi"));
+	snprintf(directory, sizeof(directory), "%.60s/backup", fixture->root);
+	assert_int_equal(
+		wfs_backup(fixture->world, directory, &options, &figures, &fixture->error), 0);
+	world_fixture_close(fixture);
+	snprintf(fixture->directory, sizeof(fixture->directory), "%s", directory);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);
+	assert_sound(fixture);
+}
+
+static void dropping_heights_leaves_them(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+	struct wfs_gc gc = {0};
+
+	turn_says(&run, SAYS("hi"));
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	assert_int_equal(wfs_gc_since(fixture->world, height_of(fixture), &gc, NULL), 0);
+	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, NULL), 0);
+
+	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	assert_string_equal(wfs_buffer_text(&problems.lines), "");
+}
+
 /* The receipt is the last record of the copy; what it gave is not in it. */
 static void a_copy_from_inside_of_a_request_has_them(void **state)
 {
@@ -352,6 +391,8 @@ int main(void)
 		TEST(records_are_walked_from_one_or_backwards),
 		TEST(sizes_are_those_of_the_lines_of_events),
 		TEST(a_world_that_is_restored_has_them),
+		TEST(a_backup_has_them),
+		DAMAGED(dropping_heights_leaves_them),
 		TEST(a_copy_from_inside_of_a_request_has_them),
 		DAMAGED(a_copy_with_other_events_is_refused),
 		DAMAGED(a_copy_with_no_bytes_of_events_is_refused),
