@@ -7,6 +7,7 @@
 #include "agents/adapter/format.h"
 #include "agents/models.h"
 #include "agents/script.h"
+#include "agents/secret.h"
 #include "agents/tool.h"
 #include "kernel/base/json.h"
 
@@ -44,6 +45,19 @@ static int read_answer(
 	return r;
 }
 
+/* What does not fit its constraint is a failure that has the answer in it: it was paid for, and people
+ * want to see it. */
+static void take_violation(struct work *work, const json_t *parsed, const struct wfs_error *error)
+{
+	json_t *const usage = json_object_get(parsed, "usage");
+	json_t *const content = json_object_get(parsed, "content");
+
+	work_answer(work, "error",
+		json_pack("{s:s, s:O?, s:O, s:s, s:O?}", "code", wfs_error_info(error->code)->name,
+			"content", content, "duration_ms", json_object_get(parsed, "duration_ms"),
+			"message", error->message, "usage", usage));
+}
+
 static void take_completion(
 	struct work *work, const json_t *completion, int64_t duration_ms, unsigned int attempts)
 {
@@ -51,12 +65,14 @@ static void take_completion(
 	struct wfs_error error = {0};
 	int r = read_answer(work, completion, &parsed, &error);
 
-	if (!r &&
+	if (parsed &&
 		(json_object_set_new(parsed, "duration_ms", json_integer(duration_ms)) < 0 ||
 			json_object_set_new(
 				parsed, "attempts", json_integer((json_int_t)attempts)) < 0))
 		r = no_memory(&error);
-	if (r)
+	if (r == -EINVAL && parsed)
+		take_violation(work, parsed, &error);
+	else if (r)
 		fail_with(work, r, &error);
 	else
 		work_answer(work, "ok", WFS_STEAL(parsed));
@@ -71,11 +87,24 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 	char status[24];
 
 	snprintf(status, sizeof(status), "http_%d", failure->status);
-	return json_pack("{s:I, s:s, s:I, s:s, s:s#, s:i}", "attempts",
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s, s:I, s:s, s:s#, s:i}", "attempts",
 		(json_int_t)result->attempts, "code", *failure->code ? failure->code : status,
 		"duration_ms", (json_int_t)work_elapsed_ms(work), "message", failure->message,
 		"partial", failure->partial.size ? (const char *)failure->partial.data : "",
 		(int)failure->partial.size, "status", failure->status);
+	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
+}
+
+static void take_answer(struct work *work, const struct wfs_model_result *result)
+{
+	WFS_AUTO_JSON json_t *masked =
+		agents_secret_mask(result->completion, work->endpoint.api_key);
+	struct wfs_error error = {0};
+
+	if (masked)
+		take_completion(work, masked, result->duration_ms, result->attempts);
+	else
+		fail_with(work, no_memory(&error), &error);
 }
 
 static void on_model_done(void *context, const struct wfs_model_result *result)
@@ -86,7 +115,7 @@ static void on_model_done(void *context, const struct wfs_model_result *result)
 	work->model_call = NULL;
 	wfs_buffer_done(&work->body);
 	if (!failure) {
-		take_completion(work, result->completion, result->duration_ms, result->attempts);
+		take_answer(work, result);
 		return;
 	}
 	work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
@@ -157,16 +186,12 @@ static int ask_server(
 /* --- a script --- */
 
 /* The script is read again, so that nothing is kept while it waits. */
-static void generate_now(struct work *work, bool has_waited);
-
-static void waited(struct work *work)
-{
-	generate_now(work, true);
-}
+static void generate_now(struct work *work);
 
 static int ask_script(
-	struct work *work, const json_t *messages, bool has_waited, struct wfs_error *error)
+	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
 {
+	const int64_t waited_ms = work_elapsed_ms(work);
 	struct script_answer answer = {.completion = NULL};
 	int r = script_read(wfs_world_directory(work->engine->world),
 		json_string_value(json_object_get(work->entry, "file")), work->turn, messages,
@@ -174,8 +199,12 @@ static int ask_script(
 
 	if (r)
 		return r;
-	if (answer.delay_ms > 0 && !has_waited) {
-		r = work_set_timer(work, (uint64_t)answer.delay_ms, waited) ? no_memory(error) : 0;
+	if (answer.delay_ms > waited_ms) {
+		const int64_t wait_ms = answer.delay_ms - waited_ms;
+
+		r = work_set_timer(
+			work, (uint64_t)(wait_ms < left_ms ? wait_ms : left_ms), generate_now);
+		r = r ? no_memory(error) : 0;
 		json_decref(answer.completion);
 		json_decref(answer.failure);
 		return r;
@@ -239,7 +268,7 @@ static int prepare(
 		json_string_value(json_object_get(setup, "model")), &work->entry, error);
 }
 
-static void generate_now(struct work *work, bool has_waited)
+static void generate_now(struct work *work)
 {
 	WFS_AUTO_JSON json_t *messages = NULL;
 	struct wfs_error error = {0};
@@ -247,7 +276,7 @@ static void generate_now(struct work *work, bool has_waited)
 	int r = prepare(work, &messages, &left_ms, &error);
 
 	if (!r && is_provider(work, "script"))
-		r = ask_script(work, messages, has_waited, &error);
+		r = ask_script(work, messages, left_ms, &error);
 	else if (!r)
 		r = ask_server(work, messages, left_ms, &error);
 	if (r)
@@ -288,5 +317,5 @@ void work_generate(struct work *work)
 		fail_with(work, r, &error);
 		return;
 	}
-	generate_now(work, false);
+	generate_now(work);
 }
