@@ -23,6 +23,28 @@ static int no_such_model(const json_t *models, const char *name, struct wfs_erro
 		names.size > 0 ? wfs_buffer_text(&names) : " none");
 }
 
+/* What is not of its type would be taken for absent: a request would go without its key. */
+static int check_types(const json_t *entry, struct wfs_error *error)
+{
+	static const char *const texts[] = {"api_key_env", "model"};
+	static const char *const times[] = {"connect_timeout_ms", "first_byte_timeout_ms",
+		"idle_timeout_ms", "total_timeout_ms"};
+	const json_t *const stream = json_object_get(entry, "stream");
+	int64_t time_ms = 1;
+	const char *text;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(texts); i++)
+		if (json_object_get(entry, texts[i]))
+			r = wfs_json_get_string(entry, texts[i], &text, error);
+	if (!r && stream && !json_is_boolean(stream))
+		r = wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'stream': expected true or false");
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(times); i++)
+		r = wfs_json_get_integer(entry, times[i], 1, INT32_MAX, &time_ms, error);
+	return r;
+}
+
 static int check_entry(const char *name, const json_t *entry, struct wfs_error *error)
 {
 	struct wfs_error reason = {0};
@@ -39,6 +61,8 @@ static int check_entry(const char *name, const json_t *entry, struct wfs_error *
 	else if (!r)
 		r = wfs_error_set(&reason, WFS_E_INVALID_ARGUMENT,
 			"'provider': expected \"openai\" or \"script\", got '%.60s'", provider);
+	if (!r)
+		r = check_types(entry, &reason);
 	return r ? wfs_error_set(error, reason.code, "host.json: /models/%.100s: %s", name,
 			   reason.message)
 		 : 0;

@@ -36,6 +36,59 @@ static int read_file(
 
 /* --- one line --- */
 
+static bool is_text(const json_t *value)
+{
+	return json_is_string(value) || json_is_null(value);
+}
+
+static bool is_object(const json_t *value)
+{
+	return json_is_object(value) || json_is_null(value);
+}
+
+static bool is_array(const json_t *value)
+{
+	return json_is_array(value);
+}
+
+/* A condition of another type would be one that always holds. */
+static bool is_condition(const json_t *value)
+{
+	return json_is_string(value);
+}
+
+static bool is_failure(const json_t *value)
+{
+	return json_is_string(json_object_get(value, "code")) &&
+		json_is_string(json_object_get(value, "message"));
+}
+
+static int check_types(const json_t *line, struct wfs_error *error)
+{
+	static const struct {
+		const char *name;
+		bool (*is)(const json_t *value);
+		const char *expected;
+	} members[] = {
+		{"content", is_text, "a text or null"},
+		{"error", is_failure, "an object with the texts code and message"},
+		{"finish_reason", is_text, "a text or null"},
+		{"last_message", is_condition, "a text"},
+		{"match", is_condition, "a text"},
+		{"tool_calls", is_array, "an array"},
+		{"usage", is_object, "an object or null"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
+		const json_t *const value = json_object_get(line, members[i].name);
+
+		if (value && !members[i].is(value))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s",
+				members[i].name, members[i].expected);
+	}
+	return 0;
+}
+
 static int check_line(const json_t *line, struct wfs_error *error)
 {
 	int64_t number = 0;
@@ -45,7 +98,7 @@ static int check_line(const json_t *line, struct wfs_error *error)
 		r = wfs_json_get_integer(line, "turn", 1, INT64_MAX, &number, error);
 	if (!r)
 		r = wfs_json_get_integer(line, "delay_ms", 0, DELAY_MAX, &number, error);
-	return r;
+	return r ? r : check_types(line, error);
 }
 
 static bool has_condition(const json_t *line)

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models of host.json: which there are, and what is wrong with their entries. */
+#include "tests/unit/world-fixture.h"
+
+#include "agents/models.h"
+
+static char directory[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(directory, sizeof(directory), "/tmp/wfs-models-XXXXXX");
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	wfs_directory_remove(directory);
+	return 0;
+}
+
+static int find(const char *host, const char *name, json_t **ret_entry, struct wfs_error *error)
+{
+	WFS_AUTO_FREE char *text = json_text(host);
+
+	put_file(directory, "host.json", text);
+	return wfs_models_find(directory, name, ret_entry, error);
+}
+
+static void expect_entry(const char *entry)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer host = {0};
+	struct wfs_error error = {0};
+	json_t *found = NULL;
+
+	wfs_buffer_printf(&host, "{'models':{'m':%s}}", entry);
+	if (find(wfs_buffer_text(&host), "m", &found, &error))
+		fail_msg("%s: %s", entry, error.message);
+	assert_json_is(found, entry);
+}
+
+static void expect_refused(const char *entry, const char *message)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer host = {0};
+	struct wfs_error error = {0};
+	json_t *found = NULL;
+
+	print_message("%s\n", entry);
+	wfs_buffer_printf(&host, "{'models':{'m':%s}}", entry);
+	assert_int_equal(find(wfs_buffer_text(&host), "m", &found, &error), -EINVAL);
+	assert_null(found);
+	assert_non_null(strstr(error.message, "host.json: /models/m: "));
+	if (!strstr(error.message, message))
+		fail_msg("%s", error.message);
+}
+
+#define OPENAI "'provider':'openai','base_url':'http://127.0.0.1/v1'"
+
+static void entries_of_both_providers_are_found(void **state)
+{
+	(void)state;
+	expect_entry("{'file':'s.jsonl','provider':'script'}");
+	expect_entry("{" OPENAI "}");
+	expect_entry("{" OPENAI ",'api_key_env':'KEY','connect_timeout_ms':1,'extra_body':{},"
+		     "'first_byte_timeout_ms':2,'idle_timeout_ms':3,'max_tokens_name':'max_tokens',"
+		     "'model':'gpt','profile':'vllm','stream':true,'total_timeout_ms':4}");
+}
+
+static void an_unknown_model_is_told_which_there_are(void **state)
+{
+	struct wfs_error error = {0};
+	json_t *entry = NULL;
+
+	(void)state;
+	assert_int_equal(find("{'models':{'a':{},'b':{}}}", "default", &entry, &error), -ENOENT);
+	assert_int_equal(error.code, WFS_E_NOT_FOUND);
+	assert_non_null(strstr(error.message, "'default' (there are: a b)"));
+	assert_int_equal(find("{}", "default", &entry, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "(there are: none)"));
+}
+
+static void a_host_without_host_json_has_no_models(void **state)
+{
+	struct wfs_error error = {0};
+	json_t *entry = NULL;
+
+	(void)state;
+	assert_int_equal(wfs_models_find(directory, "default", &entry, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "(there are: none)"));
+}
+
+static void a_host_json_that_is_none_is_refused(void **state)
+{
+	struct wfs_error error = {0};
+	json_t *entry = NULL;
+
+	(void)state;
+	assert_int_equal(find("{'models':", "m", &entry, &error), -EINVAL);
+	assert_int_equal(error.code, WFS_E_INVALID_JSON);
+	assert_non_null(strstr(error.message, "host.json"));
+}
+
+static void wrong_entries_are_refused(void **state)
+{
+	(void)state;
+	expect_refused("5", "expected an object");
+	expect_refused("{}", "provider");
+	expect_refused("{'provider':5}", "provider");
+	expect_refused("{'provider':'other'}",
+		"'provider': expected \"openai\" or \"script\", got 'other'");
+	expect_refused("{'provider':'openai'}", "base_url");
+	expect_refused("{'provider':'script'}", "file");
+	expect_refused("{" OPENAI ",'api_key':'k'}", "api_key");
+	expect_refused("{" OPENAI ",'api_key_env':5}", "api_key_env");
+	expect_refused("{" OPENAI ",'model':['gpt']}", "model");
+	expect_refused("{" OPENAI ",'stream':'yes'}", "'stream': expected true or false");
+	expect_refused("{" OPENAI ",'connect_timeout_ms':0}", "connect_timeout_ms");
+	expect_refused("{" OPENAI ",'first_byte_timeout_ms':'1'}", "first_byte_timeout_ms");
+	expect_refused("{" OPENAI ",'idle_timeout_ms':-1}", "idle_timeout_ms");
+	expect_refused("{" OPENAI ",'total_timeout_ms':1.5}", "total_timeout_ms");
+}
+
+#define MODELS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MODELS(entries_of_both_providers_are_found),
+		MODELS(an_unknown_model_is_told_which_there_are),
+		MODELS(a_host_without_host_json_has_no_models),
+		MODELS(a_host_json_that_is_none_is_refused),
+		MODELS(wrong_entries_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("agents-models", tests, NULL, NULL);
+}
