@@ -55,10 +55,7 @@ static void read_done(uv_work_t *reading, int status)
 	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
 
 	(void)status; /* it is never cancelled */
-	work->is_reading = false;
-	if (work->is_late)
-		work_end(work);
-	else
+	if (work_read(work))
 		answer_reading(work);
 }
 

@@ -69,7 +69,7 @@ static void release(struct wait *wait)
 	if (wait->next)
 		wait->next->at = wait->at;
 	free(wait);
-	engine->open_count--;
+	engine_one_less(engine);
 }
 
 /* @result: taken; may be NULL */
@@ -221,13 +221,13 @@ static void begun(struct engine *engine, struct job *job)
 		fail(wait, wait->request.result, &error);
 		return;
 	}
-	if (engine_stopping(engine)) {
-		fail_closing(wait);
-		return;
-	}
 	snprintf(wait->run_id, sizeof(wait->run_id), "%s", run_id ? run_id : "");
 	if (wait->at_once) {
 		answer_at_once(wait);
+		return;
+	}
+	if (engine_stopping(engine)) {
+		fail_closing(wait);
 		return;
 	}
 	if (!tsearch(wait, &engine->waits, compare)) {
@@ -247,25 +247,38 @@ static void on_begun(struct wfs_request *request)
 	(void)engine_post(wait->engine, &wait->job, begun);
 }
 
-static void begin(struct wait *wait)
+/* Who may not is not told what is wrong with an agent, either. Return: 0: a request is on its way. */
+static int ask_kernel(struct wait *wait, struct wfs_error *error)
 {
 	const struct wfs_drive *const drive = wait->drive;
+	struct engine *const engine = wait->engine;
+
+	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
+	int r = wfs_session_admit(drive->session, WFS_EFFECT_AGENT_STEP, &wait->request);
+	if (r == WFS_SESSION_REFUSED)
+		return 0;
+	*error = wait->request.error;
+	if (!r)
+		r = agents_setup_make(
+			engine->world, engine->helpers, drive->params, &wait->step, error);
+	if (r)
+		return r;
+	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
+	r = wfs_session_step(drive->session, wait->step, &wait->request);
+	*error = wait->request.error;
+	return r;
+}
+
+static void begin(struct wait *wait)
+{
 	struct wfs_error error = {0};
 
 	json_decref(WFS_STEAL(wait->step));
 	wait->left--;
-	int r = agents_setup_make(
-		wait->engine->world, wait->engine->helpers, drive->params, &wait->step, &error);
-	if (r) {
-		fail(wait, r, &error);
-		return;
-	}
-	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
 	wait->requested = true;
-	r = wfs_session_step(drive->session, wait->step, &wait->request);
+	int r = ask_kernel(wait, &error);
 	if (r) {
 		wait->requested = false;
-		error = wait->request.error;
 		fail(wait, r, &error);
 	}
 }

@@ -22,7 +22,9 @@ struct wfs_turn_observer {
 	/* @event: the value of a record of sys/KernelStart@1 and so on, in their order. What is returned
 	 * changes nothing but a line in the log. */
 	int (*event)(struct wfs_turn_observer *observer, const json_t *event);
-	struct wfs_turn_observer *next; /* private; lock: the driver's */
+	/* Private; lock: the driver's. */
+	struct wfs_turn_observer *next;
+	uint64_t from_height; /* of the first record that it is told of */
 };
 
 /** wfs_agents_observe() - from the next commit on. @observer: kept until wfs_agents_unobserve() */

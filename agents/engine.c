@@ -67,6 +67,13 @@ static void close_if_over(struct engine *engine)
 	uv_close((uv_handle_t *)&engine->wake, NULL);
 }
 
+void engine_one_less(struct engine *engine)
+{
+	engine->open_count--;
+	if (engine->open_count == 0 && engine_stopping(engine))
+		(void)uv_async_send(&engine->wake);
+}
+
 static void on_wake(uv_async_t *wake)
 {
 	struct engine *const engine = wake->data;
@@ -117,7 +124,8 @@ static void post_change(struct engine *engine, struct wfs_bytes key, bool is_tur
 		WFS_GUARD(&engine->lock);
 
 		engine->rescan = true;
-		(void)uv_async_send(&engine->wake);
+		if (!engine->ended)
+			(void)uv_async_send(&engine->wake);
 		return;
 	}
 	change->is_turn = is_turn;
@@ -151,11 +159,11 @@ static void on_committed(struct wfs_observer *observer, const struct wfs_commit 
 
 /* --- observers of events --- */
 
-static void tell_all(struct engine *engine, const json_t *event)
+static void tell_all(struct engine *engine, uint64_t seq, const json_t *event)
 {
 	for (struct wfs_turn_observer *observer = engine->observers; observer;
 		observer = observer->next) {
-		const int r = observer->event(observer, event);
+		const int r = seq < observer->from_height ? 0 : observer->event(observer, event);
 
 		if (r)
 			wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
@@ -163,7 +171,7 @@ static void tell_all(struct engine *engine, const json_t *event)
 	}
 }
 
-static void tell_record(struct engine *engine, struct wfs_bytes line)
+static void tell_record(struct engine *engine, uint64_t seq, struct wfs_bytes line)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 
@@ -171,7 +179,7 @@ static void tell_record(struct engine *engine, struct wfs_bytes line)
 		return;
 	const char *const schema = json_string_value(json_object_get(parsed.body_json, "schema"));
 	if (schema && wfs_kernel_event_find(schema) < WFS_KERNEL_EVENT_COUNT)
-		tell_all(engine, json_object_get(parsed.body_json, "value"));
+		tell_all(engine, seq, json_object_get(parsed.body_json, "value"));
 }
 
 void engine_tell(struct engine *engine)
@@ -185,7 +193,7 @@ void engine_tell(struct engine *engine)
 		return;
 	for (; engine->told_height < view.height; engine->told_height++)
 		if (wfs_view_record(&view, engine->told_height, &line) == 0)
-			tell_record(engine, line);
+			tell_record(engine, engine->told_height, line);
 }
 
 void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer)
@@ -197,6 +205,7 @@ void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *obs
 	wfs_world_figures(engine->world, &figures);
 	if (!engine->observers)
 		engine->told_height = figures.height;
+	observer->from_height = figures.height;
 	observer->next = engine->observers;
 	engine->observers = observer;
 }
@@ -278,35 +287,47 @@ static int find_reducers(struct engine *engine, struct wfs_error *error)
 	return r;
 }
 
-/* Neither fails for another reason than memory or descriptors. */
-static int make_loop(struct engine *engine, struct wfs_error *error)
-{
-	int r = uv_loop_init(&engine->loop);
-
-	if (r)
-		return wfs_error_from_errno(error, r, "drive the world's agents");
-	r = uv_async_init(&engine->loop, &engine->wake, on_wake);
-	engine->wake.data = engine;
-	if (!r)
-		r = wfs_model_client_new(&engine->loop, &engine->client);
-	return r ? wfs_error_from_errno(error, r, "drive the world's agents") : 0;
-}
-
-/* Of one that did not come up. */
-static void undo(struct engine *engine)
+static void close_loop(struct engine *engine)
 {
 	wfs_model_client_free(engine->client);
 	if (engine->wake.data)
 		uv_close((uv_handle_t *)&engine->wake, NULL);
 	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&engine->loop);
-	free(engine);
+}
+
+/* None of these fails for another reason than memory or descriptors. */
+static int make_loop(struct engine *engine)
+{
+	int r = uv_loop_init(&engine->loop);
+
+	if (r)
+		return r;
+	r = uv_async_init(&engine->loop, &engine->wake, on_wake);
+	if (!r) {
+		engine->wake.data = engine;
+		r = wfs_model_client_new(&engine->loop, &engine->client);
+	}
+	if (r)
+		close_loop(engine);
+	return r;
+}
+
+static int make_thread(struct engine *engine)
+{
+	wfs_world_observe(engine->world, &engine->observer);
+	const int r = -pthread_create(&engine->thread, NULL, run, engine);
+	if (r) {
+		wfs_world_unobserve(engine->world, &engine->observer);
+		close_loop(engine);
+	}
+	return r;
 }
 
 int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
 	struct wfs_driver **ret_driver, struct wfs_error *error)
 {
-	struct engine *const engine = calloc(1, sizeof(*engine));
+	WFS_AUTO_FREE struct engine *engine = calloc(1, sizeof(*engine));
 
 	if (!engine)
 		return wfs_error_from_errno(error, -ENOMEM, "drive the world's agents");
@@ -319,19 +340,13 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	pthread_mutex_init(&engine->lock, NULL);
 	pthread_mutex_init(&engine->observers_lock, NULL);
 	int r = find_reducers(engine, error);
-	if (!r)
-		r = make_loop(engine, error);
-	if (r) {
-		undo(engine);
+	if (r)
 		return r;
-	}
-	wfs_world_observe(engine->world, &engine->observer);
-	r = -pthread_create(&engine->thread, NULL, run, engine);
-	if (r) {
-		wfs_world_unobserve(engine->world, &engine->observer);
-		undo(engine);
+	r = make_loop(engine);
+	if (!r)
+		r = make_thread(engine);
+	if (r)
 		return wfs_error_from_errno(error, r, "drive the world's agents");
-	}
-	*ret_driver = &engine->driver;
+	*ret_driver = &WFS_STEAL(engine)->driver;
 	return 0;
 }

@@ -39,7 +39,7 @@ struct engine {
 	void *works; /* tsearch(3): struct work by intent_id */
 	void *waits; /* tsearch(3): struct wait by run_id */
 	struct wait *all_waits;
-	size_t open_count; /* works, drives and requests that must end before the thread does */
+	size_t open_count; /* works and waits that must end before the thread does */
 
 	pthread_mutex_t observers_lock;      /* held while observers are called */
 	struct wfs_turn_observer *observers; /* lock: observers_lock */
@@ -64,6 +64,9 @@ bool engine_stopping(struct engine *engine);
 
 /** engine_ticket() - a number for a request. Thread: any. */
 uint64_t engine_ticket(struct engine *engine);
+
+/** engine_one_less() - a work or a wait is gone: the thread may have waited for that. */
+void engine_one_less(struct engine *engine);
 
 /** engine_tell() - tell observers of events up to the head. */
 void engine_tell(struct engine *engine);
@@ -108,7 +111,8 @@ struct work {
 	/* A helper reads. */
 	uv_work_t reading;
 	bool is_reading; /* a thread of libuv's has `tool_name`, `arguments`, `output`, `failure` */
-	bool is_late;    /* and nobody waits for it any more */
+	bool is_late;    /* another answer was given meanwhile */
+	bool is_done;    /* and there is nothing else to wait for */
 	char *tool_name; /* owned */
 	json_t *arguments; /* owned */
 	struct wfs_buffer output;
@@ -134,8 +138,8 @@ void work_fail(struct work *work, const struct wfs_error *error);
 /** work_act() - the answer is its action. */
 void work_act(struct work *work);
 
-/** work_end() - a reading that nobody waits for any more is over. */
-void work_end(struct work *work);
+/** work_read() - its reading is over. Return: does anybody want to know what it gave? */
+bool work_read(struct work *work);
 
 /** work_elapsed_ms() - since it began. */
 int64_t work_elapsed_ms(const struct work *work);

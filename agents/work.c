@@ -26,14 +26,14 @@ static struct work *find(struct engine *engine, const char *intent_id)
 	return found ? *found : NULL;
 }
 
-/* Frees it, unless a thread of libuv's still reads for it. */
+/* Frees it; when a thread of libuv's still reads for it, after that. */
 static void work_free(struct work *work)
 {
 	struct engine *const engine = work->engine;
 
 	work_clear_timer(work);
 	if (work->is_reading) {
-		work->is_late = true;
+		work->is_done = true;
 		return;
 	}
 	if (!work->gone)
@@ -49,7 +49,7 @@ static void work_free(struct work *work)
 	wfs_buffer_done(&work->output);
 	free(work->tool_name);
 	free(work);
-	engine->open_count--;
+	engine_one_less(engine);
 }
 
 static void stop_asking(struct work *work)
@@ -196,6 +196,7 @@ static void on_answer(struct wfs_request *request)
 
 static int send_answer(struct work *work)
 {
+	wfs_session_call_done(&work->called); /* of what was sent before */
 	if (work->receipt)
 		return wfs_session_receipt(
 			work->session, work->receipt, work->charge, &work->request);
@@ -221,9 +222,14 @@ void work_act(struct work *work)
 	submit(work);
 }
 
-void work_end(struct work *work)
+bool work_read(struct work *work)
 {
-	work_free(work);
+	work->is_reading = false;
+	if (work->is_done)
+		work_free(work);
+	else
+		return !work->is_late;
+	return false;
 }
 
 void work_answer(struct work *work, const char *status, json_t *payload)
