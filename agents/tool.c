@@ -58,6 +58,14 @@ static void name_of(const char *id, char ret_name[static TOOL_NAME_MAX + 1])
 }
 
 /* What describes an object is the only argument; a list of arguments becomes `args`. */
+static bool is_object(const json_t *input)
+{
+	const json_t *const type = json_object_get(input, "type");
+
+	return type ? strcmp(text_of(input, "type"), "object") == 0
+		    : json_object_get(input, "properties") != NULL;
+}
+
 static json_t *parameters_of(json_t *input, bool object)
 {
 	if (object)
@@ -74,7 +82,7 @@ static json_t *tool_of_artifact(const char *id, const json_t *artifact)
 	json_t *const input = json_object_get(method, "input");
 	const char *const described = text_of(method, "description");
 	const char *const name = text_of(method, "name");
-	const bool object = strcmp(text_of(input, "type"), "object") == 0;
+	const bool object = is_object(input);
 	char tool_name[TOOL_NAME_MAX + 1];
 
 	name_of(id, tool_name);

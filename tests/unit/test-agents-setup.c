@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run is made from: defaults, what an agent sets, and what is refused before there is a run. */
+#include "tests/unit/agents-fixture.h"
+
+#include "agents/setup.h"
+
+static int make(struct agents_fixture *fixture, const char *params, json_t **ret_step)
+{
+	WFS_AUTO_JSON json_t *json = json_of(params);
+
+	fixture->error = (struct wfs_error){0};
+	return agents_setup_make(fixture->world, &fixture_helpers, json, ret_step, &fixture->error);
+}
+
+static json_t *made(struct agents_fixture *fixture, const char *params)
+{
+	json_t *step = NULL;
+
+	if (make(fixture, params, &step))
+		fail_msg("%s: %s", params, fixture->error.message);
+	return step;
+}
+
+static void refused(struct agents_fixture *fixture, const char *params, enum wfs_error_code code,
+	const char *message)
+{
+	json_t *step = NULL;
+
+	assert_int_equal(make(fixture, params, &step), -wfs_error_info(code)->number);
+	assert_null(step);
+	assert_int_equal(fixture->error.code, code);
+	if (!strstr(fixture->error.message, message))
+		fail_msg("%s", fixture->error.message);
+}
+
+/* Such a content of ada's is refused. */
+static void expect_refused(struct agents_fixture *fixture, const char *content,
+	enum wfs_error_code code, const char *message)
+{
+	print_message("%s\n", content);
+	fixture_configure(fixture, "ada", content);
+	refused(fixture, "{'agent':'ada'}", code, message);
+}
+
+static void an_agent_that_says_nothing_has_the_defaults(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	put_file(fixture->directory, "host.json",
+		"{\"models\":{\"default\":{\"provider\":\"script\",\"file\":\"s\"}}}");
+	fixture_configure(fixture, "ada", "{}");
+	assert_json_is(made(fixture, "{'agent':'ada'}"),
+		"{'agent':'ada','max_turns':20,'messages':[{'content':'Take your turn.','role':"
+		"'user'}],'setup':{'model':'default','offered':[],'settings':{'max_concurrency':1,"
+		"'max_history_messages':50,'max_tokens':4096,'run_timeout_ms':3600000,"
+		"'temperature':0.1,'tool_choice':'auto','tool_timeout_ms':60000},'tools':[]}}");
+}
+
+static void what_an_agent_says_is_taken(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_configure(fixture, "ada",
+		"{'model':'script','system_prompt':'be','prompt':'do','tools':['fs_echo','noop'],"
+		"'max_turns':0,'max_history_messages':0,'max_concurrency':-1,'max_tokens':7,"
+		"'temperature':1,'tool_choice':'required','extra_body':{'top_k':5},"
+		"'tool_timeout_ms':8,'run_timeout_ms':9}");
+	assert_json_is(made(fixture, "{'agent':'ada'}"),
+		"{'agent':'ada','max_turns':0,'messages':[{'content':'be','role':'system'},"
+		"{'content':'do','role':'user'}],'setup':{'model':'script','offered':['fs_echo',"
+		"'noop'],'settings':{'extra_body':{'top_k':5},'max_concurrency':-1,"
+		"'max_history_messages':0,'max_tokens':7,'run_timeout_ms':9,'temperature':1,"
+		"'tool_choice':'required','tool_timeout_ms':8},'tools':[{'kind':'read','name':"
+		"'fs_echo'},{'kind':'action','name':'noop'}]}}");
+}
+
+static void expect_messages(
+	struct agents_fixture *fixture, const char *params, const char *messages)
+{
+	WFS_AUTO_JSON json_t *step = made(fixture, params);
+
+	assert_json_is(json_incref(json_object_get(step, "messages")), messages);
+}
+
+static void who_asks_says_what_the_agent_is_told(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_configure(fixture, "ada", "{'model':'script','system_prompt':'be','prompt':'do'}");
+	expect_messages(fixture, "{'agent':'ada','message':'hear'}",
+		"[{'content':'be','role':'system'},{'content':'hear','role':'user'}]");
+	expect_messages(fixture, "{'agent':'ada','messages':[{'content':'x','role':'user'}]}",
+		"[{'content':'x','role':'user'}]");
+	refused(fixture, "{'agent':'ada','message':'a','messages':[]}", WFS_E_INVALID_ARGUMENT,
+		"expected one of them");
+}
+
+static void who_asks_can_offer_fewer_tools_and_less_time(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_configure(fixture, "ada",
+		"{'model':'script','tools':['fs_echo','noop'],'run_timeout_ms':50}");
+	WFS_AUTO_JSON json_t *fewer =
+		made(fixture, "{'agent':'ada','tools':['noop'],'timeout_ms':40}");
+	WFS_AUTO_JSON json_t *longer = made(fixture, "{'agent':'ada','timeout_ms':60}");
+	const json_t *const setup = json_object_get(fewer, "setup");
+
+	assert_json_is(json_incref(json_object_get(setup, "offered")), "['noop']");
+	assert_int_equal(json_array_size(json_object_get(setup, "tools")), 2);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(setup, "settings"), "run_timeout_ms")),
+		40);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(json_object_get(longer, "setup"), "settings"),
+				 "run_timeout_ms")),
+		50);
+	refused(fixture, "{'agent':'ada','tools':['fs_fail']}", WFS_E_NOT_FOUND,
+		"no tool 'fs_fail' (it has: fs_echo noop)");
+	refused(fixture, "{'agent':'ada','tools':['noop','noop']}", WFS_E_INVALID_ARGUMENT,
+		"each name once");
+}
+
+static void what_is_no_agent_is_refused(void **state)
+{
+	refused(*state, "{'agent':'nobody'}", WFS_E_NOT_FOUND, "Agent 'nobody' not found");
+	refused(*state, "{'agent':'page'}", WFS_E_INVALID_TYPE, "expected 'agent'");
+	refused(*state, "{}", WFS_E_MISSING_ARGUMENT, "agent");
+}
+
+static void a_deleted_agent_is_refused(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	json_t *step = NULL;
+
+	fixture_act(fixture, "ada",
+		json_pack("{s:s, s:s}", "action_type", "delete_artifact", "artifact_id", "ada"));
+	assert_int_equal(make(fixture, "{'agent':'ada'}", &step), -ENOENT);
+	assert_null(step);
+}
+
+static void a_content_that_is_no_configuration_is_refused(void **state)
+{
+	expect_refused(*state, "words", WFS_E_INVALID_JSON, "the content of the agent 'ada'");
+	expect_refused(*state, "[]", WFS_E_INVALID_ARGUMENT, "expected an object");
+	expect_refused(*state, "{'max_turn':3}", WFS_E_INVALID_ARGUMENT, "max_turn");
+	expect_refused(*state, "{'model':5}", WFS_E_INVALID_ARGUMENT, "model");
+	expect_refused(*state, "{'prompt':['x']}", WFS_E_INVALID_ARGUMENT, "prompt");
+	expect_refused(*state, "{'system_prompt':1}", WFS_E_INVALID_ARGUMENT, "system_prompt");
+}
+
+static void a_content_that_is_too_large_is_refused(void **state)
+{
+	const size_t size = (1 << 20) + 64;
+	WFS_AUTO_FREE char *content = malloc(size);
+
+	assert_non_null(content);
+	const int head = snprintf(content, size, "{'prompt':'");
+	memset(content + head, 'x', size - (size_t)head);
+	snprintf(content + size - 3, 3, "'}");
+	fixture_configure(*state, "ada", content);
+	refused(*state, "{'agent':'ada'}", WFS_E_TOO_LARGE, "at most 1048576 are taken");
+}
+
+#define SCRIPTED "'model':'script',"
+
+static void settings_out_of_their_range_are_refused(void **state)
+{
+	static const char *const settings[][2] = {
+		{"'max_turns':-1", "max_turns"},
+		{"'max_turns':10001", "max_turns"},
+		{"'max_turns':'3'", "max_turns"},
+		{"'max_concurrency':65", "max_concurrency"},
+		{"'max_history_messages':1", "max_history_messages"},
+		{"'max_history_messages':-1", "max_history_messages"},
+		{"'max_tokens':0", "max_tokens"},
+		{"'tool_timeout_ms':0", "tool_timeout_ms"},
+		{"'run_timeout_ms':0", "run_timeout_ms"},
+		{"'temperature':3", "temperature"},
+		{"'temperature':'hot'", "temperature"},
+		{"'tool_choice':'some'", "tool_choice"},
+		{"'extra_body':[]", "extra_body"},
+		{"'extra_body':{'messages':[]}", "messages"},
+		{"'extra_body':{'tools':[]}", "tools"},
+		{"'extra_body':{'model':'x'}", "model"},
+		{"'extra_body':{'stream':true}", "stream"},
+		{"'tools':'fs_echo'", "tools"},
+		{"'tools':null", "tools"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(settings); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer content = {0};
+
+		wfs_buffer_printf(&content, "{" SCRIPTED "%s}", settings[i][0]);
+		expect_refused(
+			*state, wfs_buffer_text(&content), WFS_E_INVALID_ARGUMENT, settings[i][1]);
+	}
+}
+
+static void a_model_that_the_host_does_not_have_is_refused(void **state)
+{
+	expect_refused(*state, "{'model':'other'}", WFS_E_NOT_FOUND,
+		"host.json has no model 'other' (there are: script)");
+}
+
+static void tools_that_there_are_not_are_refused(void **state)
+{
+	expect_refused(*state, "{" SCRIPTED "'tools':['none']}", WFS_E_NOT_FOUND,
+		"there is no tool 'none'");
+	expect_refused(*state, "{" SCRIPTED "'tools':['noop','noop']}", WFS_E_INVALID_ARGUMENT,
+		"two tools have the name 'noop'");
+}
+
+static void a_constraint_without_its_schema_is_refused(void **state)
+{
+	expect_refused(*state, "{" SCRIPTED "'constraint':{'kind':'json_schema'}}",
+		WFS_E_MISSING_ARGUMENT, "schema");
+}
+
+static void a_constraint_that_the_server_would_ignore_is_refused(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	put_file(fixture->directory, "host.json",
+		"{\"models\":{\"llama\":{\"provider\":\"openai\",\"profile\":\"llamacpp\","
+		"\"base_url\":\"http://127.0.0.1:1/v1\"}}}");
+	expect_refused(fixture, "{'model':'llama','constraint':{'kind':'regex','regex':'a+'}}",
+		WFS_E_INVALID_ARGUMENT, "agent 'ada'");
+	assert_non_null(strstr(fixture->error.message, "regex"));
+	assert_non_null(strstr(fixture->error.message, "llamacpp"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		UNDRIVEN(an_agent_that_says_nothing_has_the_defaults),
+		UNDRIVEN(what_an_agent_says_is_taken),
+		UNDRIVEN(who_asks_says_what_the_agent_is_told),
+		UNDRIVEN(who_asks_can_offer_fewer_tools_and_less_time),
+		UNDRIVEN(what_is_no_agent_is_refused),
+		UNDRIVEN(a_deleted_agent_is_refused),
+		UNDRIVEN(a_content_that_is_no_configuration_is_refused),
+		UNDRIVEN(a_content_that_is_too_large_is_refused),
+		UNDRIVEN(settings_out_of_their_range_are_refused),
+		UNDRIVEN(a_model_that_the_host_does_not_have_is_refused),
+		UNDRIVEN(tools_that_there_are_not_are_refused),
+		UNDRIVEN(a_constraint_without_its_schema_is_refused),
+		UNDRIVEN(a_constraint_that_the_server_would_ignore_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("agents-setup", tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tools of agents: what kinds there are, what they are called, and what a call of one is. */
+#include "tests/unit/agents-fixture.h"
+
+#include "agents/tool.h"
+
+static int make(struct agents_fixture *fixture, const char *names, json_t **ret_tools)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *list = json_of(names);
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, &fixture->error), 0);
+	fixture->error = (struct wfs_error){0};
+	return agents_tools_make(&view, &fixture_helpers, list, ret_tools, &fixture->error);
+}
+
+static void expect_made(struct agents_fixture *fixture, const char *names, const char *tools)
+{
+	json_t *made = NULL;
+
+	if (make(fixture, names, &made))
+		fail_msg("%s: %s", names, fixture->error.message);
+	assert_json_is(made, tools);
+}
+
+static void expect_refused(struct agents_fixture *fixture, const char *names,
+	enum wfs_error_code code, const char *message)
+{
+	json_t *made = NULL;
+
+	print_message("%s\n", names);
+	assert_int_equal(make(fixture, names, &made), -wfs_error_info(code)->number);
+	assert_null(made);
+	assert_int_equal(fixture->error.code, code);
+	if (!strstr(fixture->error.message, message))
+		fail_msg("%s", fixture->error.message);
+}
+
+static void write_code(struct agents_fixture *fixture, const char *id, const char *interface)
+{
+	json_t *const action = json_pack("{s:s, s:s, s:s, s:b}", "action_type", "write_artifact",
+		"artifact_id", id, "code", "function run(a) return a end", "executable", 1);
+
+	if (interface)
+		json_object_set_new(action, "interface", json_of(interface));
+	fixture_act(fixture, "ada", action);
+}
+
+/* The tool of this artifact, with description and parameters; caller owns it. */
+static json_t *tool_of(struct agents_fixture *fixture, const char *id)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+	WFS_AUTO_JSON json_t *tools = NULL;
+	WFS_AUTO_JSON json_t *expanded = NULL;
+
+	wfs_buffer_printf(&names, "['%s']", id);
+	if (make(fixture, wfs_buffer_text(&names), &tools))
+		fail_msg("%s: %s", id, fixture->error.message);
+	assert_int_equal(
+		agents_tools_expand(&fixture_helpers, tools, &expanded, &fixture->error), 0);
+	return json_incref(json_array_get(expanded, 0));
+}
+
+/* --- kinds --- */
+
+static void every_kind_is_found_by_its_name(void **state)
+{
+	expect_made(*state, "['write_artifact','fs_echo','submit_result']",
+		"[{'kind':'action','name':'write_artifact'},{'kind':'read','name':'fs_echo'},"
+		"{'kind':'result','name':'submit_result'}]");
+	expect_made(*state, "[]", "[]");
+}
+
+static void an_artifact_with_an_object_takes_it(void **state)
+{
+	expect_made(*state, "['sum']",
+		"[{'artifact_id':'sum','description':'adds two','kind':'artifact','method':'run',"
+		"'name':'sum','object':true,'parameters':{'type':'object','required':['a','b'],"
+		"'properties':{'a':{'type':'integer'},'b':{'type':'integer'}}}}]");
+}
+
+static void an_artifact_with_a_list_takes_args(void **state)
+{
+	expect_made(*state, "['list.sum']",
+		"[{'artifact_id':'list.sum','description':'adds all','kind':'artifact',"
+		"'method':'run','name':'list_sum','object':false,'parameters':{'type':'object',"
+		"'additionalProperties':false,'required':['args'],'properties':{'args':{'type':"
+		"'array','items':{'type':'integer'}}}}}]");
+}
+
+static void an_artifact_without_interface_takes_any_args(void **state)
+{
+	expect_made(*state, "['bare']",
+		"[{'artifact_id':'bare','description':'','kind':'artifact','method':'run','name':"
+		"'bare','object':false,'parameters':{'type':'object','additionalProperties':false,"
+		"'required':['args'],'properties':{'args':{'type':'array'}}}}]");
+}
+
+static void properties_make_an_object(void **state)
+{
+	write_code(*state, "loose",
+		"{'description':'d','methods':[{'name':'run','input':{'properties':{'a':{}}}}]}");
+	WFS_AUTO_JSON json_t *tool = tool_of(*state, "loose");
+
+	assert_true(json_is_true(json_object_get(tool, "object")));
+	assert_string_equal(fixture_text(tool, "description"), "d");
+}
+
+static void each_kind_is_described_when_it_is_expanded(void **state)
+{
+	static const char *const names[] = {
+		"write_artifact", "query_kernel", "fs_echo", "submit_result", "sum"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		WFS_AUTO_JSON json_t *tool = tool_of(*state, names[i]);
+
+		print_message("%s\n", names[i]);
+		assert_string_equal(fixture_text(tool, "name"), names[i]);
+		assert_true(json_string_length(json_object_get(tool, "description")) > 0);
+		assert_string_equal(
+			fixture_text(json_object_get(tool, "parameters"), "type"), "object");
+	}
+}
+
+/* --- what is refused --- */
+
+static void unknown_tools_are_refused(void **state)
+{
+	expect_refused(*state, "['fs_none']", WFS_E_NOT_FOUND, "there is no tool 'fs_none'");
+	expect_refused(*state, "['sum','none']", WFS_E_NOT_FOUND, "there is no tool 'none'");
+	expect_refused(*state, "['']", WFS_E_NOT_FOUND, "there is no tool ''");
+}
+
+static void artifacts_that_cannot_be_called_are_refused(void **state)
+{
+	expect_refused(*state, "['page']", WFS_E_INVALID_TYPE, "not executable");
+	expect_refused(*state, "['ada']", WFS_E_INVALID_TYPE, "not executable");
+}
+
+static void names_that_are_no_texts_are_refused(void **state)
+{
+	expect_refused(*state, "[5]", WFS_E_INVALID_ARGUMENT, "expected an array of names");
+	expect_refused(*state, "['sum',null]", WFS_E_INVALID_ARGUMENT, "array of names");
+}
+
+static void two_tools_of_one_name_are_refused(void **state)
+{
+	expect_refused(
+		*state, "['sum','sum']", WFS_E_INVALID_ARGUMENT, "two tools have the name 'sum'");
+	expect_refused(*state, "['fs_echo','noop','fs_echo']", WFS_E_INVALID_ARGUMENT,
+		"two tools have the name 'fs_echo'");
+}
+
+static void two_ids_that_servers_cannot_tell_apart_are_refused(void **state)
+{
+	char first[80];
+	char second[82];
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+
+	write_code(*state, "list_sum", NULL);
+	expect_refused(*state, "['list.sum','list_sum']", WFS_E_INVALID_ARGUMENT,
+		"two tools have the name 'list_sum'");
+	memset(first, 'x', sizeof(first));
+	first[70] = '\0';
+	snprintf(second, sizeof(second), "%sy", first);
+	write_code(*state, first, NULL);
+	write_code(*state, second, NULL);
+	wfs_buffer_printf(&names, "['%s','%s']", first, second);
+	expect_refused(*state, wfs_buffer_text(&names), WFS_E_INVALID_ARGUMENT,
+		"two tools have the name 'xxxx");
+}
+
+static void a_long_id_becomes_a_name_that_servers_take(void **state)
+{
+	char id[101];
+
+	memset(id, 'a', sizeof(id) - 1);
+	id[sizeof(id) - 1] = '\0';
+	write_code(*state, id, NULL);
+	WFS_AUTO_JSON json_t *tool = tool_of(*state, id);
+
+	assert_int_equal(json_string_length(json_object_get(tool, "name")), 64);
+	assert_string_equal(fixture_text(tool, "artifact_id"), id);
+}
+
+/* --- calls --- */
+
+static void expect_action(
+	struct agents_fixture *fixture, const char *name, const char *arguments, const char *action)
+{
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, name);
+	WFS_AUTO_JSON json_t *given = json_of(arguments);
+
+	assert_json_is(agents_tool_action(tool, given), action);
+	assert_json_is(json_incref(given), arguments); /* it is as it was */
+}
+
+static void a_call_is_an_action(void **state)
+{
+	expect_action(*state, "noop", "{}", "{'action_type':'noop'}");
+	expect_action(*state, "sum", "{'a':1,'b':2}",
+		"{'action_type':'invoke_artifact','args':[{'a':1,'b':2}],'artifact_id':'sum',"
+		"'method':'run'}");
+	expect_action(*state, "list.sum", "{'args':[1,2]}",
+		"{'action_type':'invoke_artifact','args':[1,2],'artifact_id':'list.sum','method':"
+		"'run'}");
+}
+
+static void an_action_type_among_the_arguments_does_not_count(void **state)
+{
+	expect_action(
+		*state, "noop", "{'action_type':'delete_artifact'}", "{'action_type':'noop'}");
+}
+
+static void expect_unfit(
+	struct agents_fixture *fixture, const char *name, const char *arguments, const char *where)
+{
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, name);
+	WFS_AUTO_JSON json_t *given = json_of(arguments);
+
+	print_message("%s\n", arguments);
+	assert_int_equal(agents_tool_check(tool, given, &fixture->error), -EINVAL);
+	assert_non_null(strstr(fixture->error.message, "do not fit the tool's parameters"));
+	if (!strstr(fixture->error.message, where))
+		fail_msg("%s", fixture->error.message);
+}
+
+static void arguments_are_checked_against_parameters(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "sum");
+	WFS_AUTO_JSON json_t *fine = json_of("{'a':1,'b':2}");
+
+	assert_int_equal(agents_tool_check(tool, fine, &fixture->error), 0);
+	expect_unfit(fixture, "sum", "{'a':'x','b':2}", "/a");
+	expect_unfit(fixture, "sum", "{'a':1}", "b");
+	expect_unfit(fixture, "list.sum", "{}", "args");
+	expect_unfit(fixture, "list.sum", "{'args':['x']}", "/args/0");
+	expect_unfit(fixture, "list.sum", "{'args':[],'more':1}", "more");
+	expect_unfit(fixture, "submit_result", "{}", "result");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		UNDRIVEN(every_kind_is_found_by_its_name),
+		UNDRIVEN(an_artifact_with_an_object_takes_it),
+		UNDRIVEN(an_artifact_with_a_list_takes_args),
+		UNDRIVEN(an_artifact_without_interface_takes_any_args),
+		UNDRIVEN(properties_make_an_object),
+		UNDRIVEN(each_kind_is_described_when_it_is_expanded),
+		UNDRIVEN(unknown_tools_are_refused),
+		UNDRIVEN(artifacts_that_cannot_be_called_are_refused),
+		UNDRIVEN(names_that_are_no_texts_are_refused),
+		UNDRIVEN(two_tools_of_one_name_are_refused),
+		UNDRIVEN(two_ids_that_servers_cannot_tell_apart_are_refused),
+		UNDRIVEN(a_long_id_becomes_a_name_that_servers_take),
+		UNDRIVEN(a_call_is_an_action),
+		UNDRIVEN(an_action_type_among_the_arguments_does_not_count),
+		UNDRIVEN(arguments_are_checked_against_parameters),
+	};
+
+	return cmocka_run_group_tests_name("agents-tool", tests, NULL, NULL);
+}
