@@ -34,9 +34,9 @@ static void answer_reading(struct work *work)
 	}
 	wfs_turn_cut(&work->output);
 	work_answer(work, "ok",
-		json_pack("{s:I, s:s#, s:I}", "duration_ms", (json_int_t)work_elapsed_ms(work),
-			"output", wfs_buffer_text(&work->output), (int)work->output.size,
-			"output_size", (json_int_t)size));
+		json_pack("{s:I, s:s#, s:I}", "duration_ms", (json_int_t)work->read_ms, "output",
+			wfs_buffer_text(&work->output), (int)work->output.size, "output_size",
+			(json_int_t)size));
 }
 
 /* On a thread of libuv's. */
@@ -48,6 +48,7 @@ static void read_for(uv_work_t *reading)
 		work->session, work->tool_name, work->arguments, &work->output, &work->failure);
 	if (work->read_result && work->failure.code == WFS_OK)
 		(void)wfs_error_from_errno(&work->failure, work->read_result, "read");
+	work->read_ms = work_elapsed_ms(work);
 }
 
 static void read_done(uv_work_t *reading, int status)

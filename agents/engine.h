@@ -118,6 +118,7 @@ struct work {
 	struct wfs_buffer output;
 	struct wfs_error failure;
 	int read_result;
+	int64_t read_ms; /* that it took; observers may have kept our thread for longer */
 };
 
 /** work_look() - begin what this intent asks for, or end it, as its cell says. */

@@ -80,6 +80,23 @@ static void arguments_that_do_not_fit_are_told_and_nothing_is_run(void **state)
 	assert_string_equal(fixture_message(result, 3), "{}");
 }
 
+static void the_messages_that_are_given_stay_as_they_were(void **state)
+{
+	static const char params[] =
+		"{'agent':'ada','messages':[{'content':'s','role':'system'},{'content':'u','role':"
+		"'user'}]}";
+	struct agents_fixture *const fixture = *state;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	fixture_script(fixture, "{'content':'hello'}\n");
+	fixture_ask(fixture, fixture->operator, params, &asked);
+	json_t *const given = json_incref(asked.params);
+	assert_int_equal(fixture_wait(fixture, &asked, &result), 0);
+	assert_json_is(given, params);
+	assert_int_equal(json_array_size(json_object_get(result, "history")), 3);
+}
+
 static void several_turns_are_a_list_of_results(void **state)
 {
 	struct agents_fixture *const fixture = *state;
@@ -111,8 +128,11 @@ struct watcher {
 	pthread_t thread;
 	bool mixed; /* it was told by two threads */
 	atomic_int inside;
-	bool at_once; /* while it was told of another */
-	sem_t ended;  /* posted for each KernelEnd */
+	bool at_once;                     /* while it was told of another */
+	sem_t told;                       /* posted for each event */
+	sem_t ended;                      /* and for each KernelEnd */
+	char run_id[WFS_TURN_ID_MAX + 1]; /* of the first; set before it is posted */
+	void (*then)(const json_t *event);
 };
 
 static int on_event(struct wfs_turn_observer *observer, const json_t *event)
@@ -120,11 +140,17 @@ static int on_event(struct wfs_turn_observer *observer, const json_t *event)
 	struct watcher *const watcher = (struct watcher *)observer;
 
 	watcher->at_once |= atomic_fetch_add(&watcher->inside, 1) > 0;
-	if (json_array_size(watcher->events) == 0)
+	if (json_array_size(watcher->events) == 0) {
 		watcher->thread = pthread_self();
+		snprintf(watcher->run_id, sizeof(watcher->run_id), "%s",
+			fixture_text(event, "run_id"));
+	}
 	watcher->mixed |= !pthread_equal(watcher->thread, pthread_self());
 	json_array_append(watcher->events, (json_t *)event);
+	if (watcher->then)
+		watcher->then(event);
 	atomic_fetch_sub(&watcher->inside, 1);
+	sem_post(&watcher->told);
 	if (strcmp(fixture_text(event, "type"), "KernelEnd") == 0)
 		sem_post(&watcher->ended);
 	return watcher->result;
@@ -135,6 +161,7 @@ static void watch(struct agents_fixture *fixture, struct watcher *watcher, int r
 	*watcher = (struct watcher){
 		.observer.event = on_event, .result = result, .events = json_array()};
 	sem_init(&watcher->ended, 0, 0);
+	sem_init(&watcher->told, 0, 0);
 	wfs_agents_observe(fixture->driver, &watcher->observer);
 }
 
@@ -152,6 +179,7 @@ static char *unwatch(struct agents_fixture *fixture, struct watcher *watcher)
 			fixture_text(event, "type"));
 	json_decref(watcher->events);
 	sem_destroy(&watcher->ended);
+	sem_destroy(&watcher->told);
 	assert_int_equal(wfs_buffer_check(&types), 0);
 	return types.data ? types.data : strdup("");
 }
@@ -229,6 +257,66 @@ static void an_observer_is_told_of_what_comes_after_it(void **state)
 	WFS_AUTO_FREE char *types = unwatch(fixture, &watcher);
 
 	assert_string_equal(types, ONE_TOOL_TURN);
+}
+
+static void when_first_has_ended(const json_t *event)
+{
+	const struct timespec slowly = {.tv_sec = 1};
+
+	if (strcmp(fixture_text(event, "type"), "ToolResult") != 0 ||
+		strcmp(fixture_text(event, "tool_name"), "fs_echo") != 0)
+		return;
+	fixture_let_go(); /* the other tool ends now */
+	nanosleep(&slowly, NULL);
+}
+
+static void a_slow_observer_is_not_counted(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+
+	fixture_configure(fixture, "ada",
+		"{'model':'script','tools':['fs_echo','fs_wait'],'max_concurrency':2}");
+	fixture_script(fixture,
+		CALLS(CALL("fs_wait", "{}") "," CALL("fs_echo", "{}")) "{'content':'done'}\n");
+	watch(fixture, &watcher, 0);
+	watcher.then = when_first_has_ended;
+	json_decref(fixture_ends(fixture, ADA, "no_tool_calls"));
+	wait_sem(&watcher.ended);
+	const json_t *const event = json_array_get(watcher.events, 6);
+
+	assert_string_equal(fixture_text(event, "type"), "ToolResult");
+	assert_string_equal(fixture_text(event, "tool_name"), "fs_wait");
+	assert_in_range(json_integer_value(json_object_get(event, "duration_ms")), 0, 900);
+	free(unwatch(fixture, &watcher));
+}
+
+static void results_stand_in_the_order_of_their_calls(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	fixture_configure(fixture, "ada",
+		"{'model':'script','tools':['fs_echo','fs_fail','fs_wait'],'max_concurrency':4}");
+	fixture_script(fixture,
+		CALLS(CALL("fs_wait", "{\\'n\\':1}") "," CALL("fs_fail", "{}") "," CALL(
+			"fs_echo", "{\\'n\\':3}")) "{'content':'done'}\n");
+	watch(fixture, &watcher, 0);
+	fixture_ask(fixture, fixture->operator, ADA, &asked);
+	for (int i = 0; i < 8; i++) /* the other two have ended */
+		wait_sem(&watcher.told);
+	fixture_let_go();
+	assert_int_equal(fixture_wait(fixture, &asked, &result), 0);
+	wait_sem(&watcher.ended);
+	const json_t *const last = json_array_get(watcher.events, 8);
+
+	assert_string_equal(fixture_text(last, "tool_name"), "fs_wait");
+	assert_string_equal(fixture_message(result, 2), "{\"n\":1}");
+	assert_string_equal(fixture_message(result, 3), "Tool execution failed: nothing is there");
+	assert_string_equal(fixture_message(result, 4), "{\"n\":3}");
+	free(unwatch(fixture, &watcher));
 }
 
 /* --- ends and beginnings --- */
@@ -323,11 +411,8 @@ static void nothing_is_begun_by_a_driver_that_has_stopped(void **state)
 
 static void cancel(struct agents_fixture *fixture, const struct watcher *watcher)
 {
-	json_t *const event = json_array_get(watcher->events, 0);
-
 	fixture_act(fixture, "operator",
-		json_pack("{s:s, s:s}", "action_type", "cancel", "turn_id",
-			fixture_text(event, "run_id")));
+		json_pack("{s:s, s:s}", "action_type", "cancel", "turn_id", watcher->run_id));
 }
 
 static void expect_cancelled(struct agents_fixture *fixture, struct asked *asked)
@@ -350,6 +435,7 @@ static void a_run_is_cancelled_while_a_tool_reads(void **state)
 	watch(fixture, &watcher, 0);
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
 	wait_sem(&gate.entered);
+	wait_sem(&watcher.told);
 	cancel(fixture, &watcher);
 	wait_sem(&watcher.ended);
 	WFS_AUTO_FREE char *types = unwatch(fixture, &watcher);
@@ -369,8 +455,7 @@ static void a_run_is_cancelled_while_its_model_is_asked(void **state)
 	fixture_script(fixture, "{'content':'late','delay_ms':3600000}\n");
 	watch(fixture, &watcher, 0);
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
-	while (json_array_size(watcher.events) == 0)
-		sched_yield();
+	wait_sem(&watcher.told);
 	cancel(fixture, &watcher);
 	wait_sem(&watcher.ended);
 	free(unwatch(fixture, &watcher));
@@ -597,11 +682,14 @@ int main(void)
 		DRIVEN(a_run_ends_with_an_answer),
 		DRIVEN(tools_of_every_kind_are_called),
 		DRIVEN(arguments_that_do_not_fit_are_told_and_nothing_is_run),
+		DRIVEN(the_messages_that_are_given_stay_as_they_were),
 		DRIVEN(several_turns_are_a_list_of_results),
 		DRIVEN(who_does_not_wait_gets_the_run_id),
 		DRIVEN(an_observer_that_fails_changes_nothing),
 		DRIVEN(observers_are_told_by_one_thread_one_after_the_other),
 		DRIVEN(an_observer_is_told_of_what_comes_after_it),
+		DRIVEN(a_slow_observer_is_not_counted),
+		DRIVEN(results_stand_in_the_order_of_their_calls),
 		DRIVEN(a_run_goes_on_when_its_world_is_opened_again),
 		DRIVEN(closing_waits_for_a_tool_that_reads),
 		DRIVEN(closing_ends_requests_that_have_just_begun),
