@@ -151,7 +151,7 @@ static int make_endpoint(struct work *work, int64_t left_ms, struct wfs_error *e
 
 	work->endpoint = WFS_MODEL_ENDPOINT_DEFAULT;
 	work->endpoint.base_url = json_string_value(json_object_get(work->entry, "base_url"));
-	work->endpoint.api_key = key ? secure_getenv(key) : NULL;
+	work->endpoint.api_key = key ? agents_secret_get(key) : NULL;
 	work->endpoint.stream = json_is_true(json_object_get(work->entry, "stream"));
 	if (key && !work->endpoint.api_key)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world with agents, the program that serves it, and a server of models, for the tests here."""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORLDFS = os.environ["WORLDFS"]
+PATIENCE_S = 30 * int(os.environ.get("SLOWDOWN", "1"))
+GRANTS = [{"cap": f"sys/{name}@1", "params": {}} for name in ("llm", "act", "query")]
+ADD = {"id": "add", "created_by": "ada", "access": "public", "executable": True,
+       "code": "function run(a) return a.x + a.y end\n",
+       "interface": {"description": "adds", "methods": [{"name": "run", "input": {
+           "type": "object", "required": ["x", "y"],
+           "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}}}]}}
+
+
+def call(name, arguments, call_id="c1"):
+    """A tool call; arguments that are no text are sent as JSON in a text, as servers should."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": call_id, "name": name, "arguments": text}
+
+
+def wants(*calls, **more):
+    return {"completion": {"tool_calls": list(calls), **more}}
+
+
+def says(content, **more):
+    return {"completion": {"content": content, **more}}
+
+
+class Models:
+    """tests/agents/model_server.py as a child; it ends with its standard input."""
+
+    def __init__(self, *options):
+        self.process = subprocess.Popen(
+            [os.path.join(HERE, "model_server.py"), *options], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+        self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        self.url = self.root + "/v1"
+
+    def ask(self, method, path, value=None):
+        data = None if value is None else json.dumps(value).encode()
+        request = urllib.request.Request(self.root + path, data=data, method=method)
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return json.load(answer)
+
+    def plan(self, *answers, default=None):
+        self.ask("DELETE", "/requests")
+        self.ask("POST", "/plan", {"answers": list(answers), "default": default or {}})
+
+    def requests(self):
+        return self.ask("GET", "/requests")
+
+    def bodies(self):
+        return [json.loads(request["body"]) for request in self.requests()]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class World:
+    """A world of its own with the agent `ada`, who has the tool `add`, and its daemon."""
+
+    def __init__(self, base_url, environment=None, artifacts=(ADD,)):
+        self.scratch = tempfile.mkdtemp(prefix="worldfs-agents-")
+        self.directory = os.path.join(self.scratch, "world")
+        self.log = os.path.join(self.scratch, "worldfs.log")
+        self.environment = {**os.environ, **(environment or {})}
+        self.base_url = base_url
+        self.daemon = None
+        source = os.path.join(self.scratch, "source")
+        os.mkdir(source)
+        agent = {"id": "ada", "type": "agent", "created_by": "ada", "content": {}}
+        self.write(os.path.join(source, "world.json"), {
+            "name": "field", "principals": [{"id": "ada", "grants": GRANTS}],
+            "artifacts": [agent, *artifacts]})
+        self.run("init", self.directory, "--from", source, anywhere=True)
+        self.models()
+        self.configure()
+
+    @staticmethod
+    def write(path, value):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+
+    def models(self, **entry):
+        """What host.json says of the model."""
+        self.write(os.path.join(self.directory, "host.json"), {"models": {"default": {
+            "provider": "openai", "base_url": self.base_url, "model": "m", **entry}}})
+
+    def run(self, *arguments, anywhere=False):
+        where = [] if anywhere else ["-w", self.directory]
+        done = subprocess.run([WORLDFS, *where, *arguments], env=self.environment,
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def configure(self, **content):
+        """The agent's content; it has the tool `add` unless something else is said."""
+        text = json.dumps({"tools": ["add"], "max_turns": 5, **content})
+        self.run("--as", "ada", "invoke", json.dumps({
+            "action_type": "write_artifact", "artifact_id": "ada", "content": text}))
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.daemon = subprocess.Popen([WORLDFS, "-w", self.directory, "serve"],
+                                           env=self.environment, stdout=log, stderr=log)
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                with self.connect():
+                    return
+            except OSError:
+                assert time.monotonic() < until and self.daemon.poll() is None
+                time.sleep(0.02)
+
+    def stop(self):
+        if self.daemon:
+            self.daemon.terminate()
+            self.daemon.wait(PATIENCE_S)
+        self.daemon = None
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.scratch)
+
+    def connect(self):
+        client = socket.socket(socket.AF_UNIX)
+        try:
+            client.settimeout(PATIENCE_S)
+            client.connect(os.path.join(self.directory, "control.sock"))
+        except OSError:
+            client.close()
+            raise
+        return client
+
+    def ask(self, verb, payload):
+        request = {"v": 1, "id": "1", "cmd": verb, "payload": payload}
+        with self.connect() as client, client.makefile("rb") as answers:
+            client.sendall(json.dumps(request).encode() + b"\n")
+            return json.loads(answers.readline())
+
+    def step(self, **more):
+        """The result of a run, also of one that failed."""
+        answer = self.ask("step", {"agent": "ada", "message": "2+3?", **more})
+        if answer["ok"]:
+            return answer["result"]
+        return {**answer["error"].get("details", {}), "code": answer["error"]["code"],
+                "told": answer["error"]["message"]}
+
+    def records(self):
+        return [json.loads(line) for line in self.run("journal").splitlines()]
+
+    def events(self, run_id):
+        values = [record["body"]["value"] for record in self.records()
+                  if record["kind"] == "event" and record["body"]["schema"].startswith("sys/")]
+        return [value for value in values if value.get("run_id") == run_id]
