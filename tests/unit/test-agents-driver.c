@@ -8,6 +8,7 @@
 
 /* --- failures of the kernel --- */
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 int __real_wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
 int __wrap_wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
@@ -24,6 +25,7 @@ int __wrap_wfs_session_receipt(const struct wfs_session *session, const json_t *
 	atomic_fetch_sub(&refusals, 1);
 	return wfs_error_from_errno(&request->error, refused_with, "record a receipt");
 }
+/* NOLINTEND(readability-identifier-naming) */
 
 /* --- runs --- */
 
@@ -237,7 +239,7 @@ static void observers_are_told_by_one_thread_one_after_the_other(void **state)
 		wait_sem(&watcher.ended);
 	}
 	const size_t count = json_array_size(watcher.events);
-	WFS_AUTO_FREE char *types = unwatch(fixture, &watcher);
+	free(unwatch(fixture, &watcher));
 
 	assert_false(watcher.mixed);
 	assert_false(watcher.at_once);
