@@ -13,6 +13,39 @@ const struct wfs_control_file wfs_control_files[] = {
 			 "  echo '{\"action_type\":\"noop\"}' > invoke && cat last\n",
 	},
 	{
+		.name = "step",
+		.verb = "step",
+		.kind = WFS_CONTROL_JSON,
+		.word = "agent",
+		.usage =
+			"Write the id of an agent, or {agent, message?, messages?, tools?, turns?, "
+			"timeout_ms?,\n"
+			"wait?}: it takes a turn. The write returns when that has ended, and fails "
+			"when it\n"
+			"failed; then read the result from the same descriptor. Interrupting the "
+			"writer ends\n"
+			"the turn. With \"wait\":false it is {turn_id} at once. Example:\n"
+			"  echo helper > step && cat last\n",
+	},
+	{
+		.name = "cancel",
+		.verb = "cancel",
+		.kind = WFS_CONTROL_JSON,
+		.word = "turn_id",
+		.usage = "Write the id of a turn, or {turn_id}: it ends. Example:\n"
+			 "  echo helper.120 > cancel || cat last\n",
+	},
+	{
+		.name = "approve",
+		.verb = "approve",
+		.kind = WFS_CONTROL_JSON,
+		.usage = "Write {turn_id, call_id, decision}: a tool call that waits is made, or "
+			 "with the\n"
+			 "decision \"deny\" is not. Example:\n"
+			 "  echo '{\"turn_id\":\"helper.120\",\"call_id\":\"call_1\","
+			 "\"decision\":\"allow\"}' > approve\n",
+	},
+	{
 		.name = "query",
 		.verb = "query",
 		.kind = WFS_CONTROL_JSON,

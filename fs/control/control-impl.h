@@ -6,7 +6,7 @@
  * operation may start many calls; it is answered when all of them are. No lock is held while a
  * verb is started or a reply is sent; the reply is the last thing an operation touches, because
  * the kernel may release the file at once.
- * Lock order: open file, then connection.
+ * Lock order: list of open files, open file, connection.
  */
 #pragma once
 
@@ -45,6 +45,7 @@ struct wfs_control_file {
 	const char *verb; /* NULL: the file needs none */
 	enum wfs_control_kind kind;
 	const char *member; /* the payload is {member: value}; NULL: the payload is the value */
+	const char *word;   /* a text that is written is {word: text}; NULL: it is an error */
 	bool empty_line;    /* an empty line is a request without payload */
 	const char *usage;  /* what a read before any write gives */
 };
@@ -99,12 +100,13 @@ struct wfs_control_op {
 struct wfs_control_open {
 	struct wfs_control *control;
 	const struct wfs_control_file *file;
+	bool drives;                              /* agents: somebody may give up waiting */
 	int flags;                                /* of open(2) */
 	pid_t pid;                                /* thread that opened, 0: unknown */
 	pid_t tgid;                               /* its process, 0: unknown */
 	fuse_ino_t ino;                           /* content: the inode, which nothing else has */
 	char artifact_id[WFS_GRANT_NAME_MAX + 1]; /* content */
-	struct wfs_control_open *previous, *next; /* all of them; lock: the connection's */
+	struct wfs_control_open *previous, *next; /* all of them; lock: opens_mutex */
 	struct wfs_control_op release;            /* here, so that it needs no memory to be done */
 
 	pthread_mutex_t mutex;
@@ -116,6 +118,8 @@ struct wfs_control_open {
 	struct wfs_control_call *retry;               /* was refused because of overload */
 	unsigned int in_flight; /* calls not answered, and one for the submission itself */
 	bool paused;            /* the submission waits for answers */
+	bool interrupted;       /* nobody waits for `current` any more */
+	bool abandoned;         /* nor for any other */
 	int failure;            /* of the first call of `current` that failed; 0: none */
 	bool used;              /* something was written, or the usage text given */
 	bool overflowed;        /* answers were lost because nobody reads */
@@ -149,8 +153,10 @@ struct wfs_control {
 	size_t active_count;                      /* operations and opens under way */
 	size_t late_count;                        /* of these, releases that complete something */
 	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
-	struct wfs_control_open *opens;
 	struct wfs_buffer last;
+
+	pthread_mutex_t opens_mutex;
+	struct wfs_control_open *opens; /* lock: opens_mutex */
 };
 
 /** wfs_control_enter() - something is under way now. Return: 0, or -ENODEV when closing. */
@@ -223,6 +229,9 @@ void wfs_control_refuse(struct wfs_control_call *call, int r);
  * Return: false when the world's queue was full: it is started later, and nothing else with it.
  */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call);
+
+/** wfs_control_abandon() - nobody waits for what is under way, or comes: what can be ended is. */
+void wfs_control_abandon(struct wfs_control_open *open);
 
 /** wfs_control_submitted() - nothing more is started for the operation under way. */
 void wfs_control_submitted(struct wfs_control_open *open);

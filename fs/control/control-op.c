@@ -106,6 +106,9 @@ static void op_finish(struct wfs_control_open *open)
 		wfs_control_open_free(open); /* and @op with it */
 		wfs_control_late_end(control);
 	} else {
+		/* Waits for an interruption that is being told: it looks at the open file. */
+		if (open->drives)
+			fuse_req_interrupt_func(op->request, NULL, NULL);
 		op_reply(op, failure, data, size);
 		free(op);
 	}
@@ -202,11 +205,21 @@ static void op_start_slow(struct wfs_work_task *task)
 	wfs_call_start(&call->call, call->open->file->verb);
 }
 
+/* One that is being started is told when it has been. Lock: open->mutex is held. */
+static void op_abandon_calls(struct wfs_control_open *open)
+{
+	for (struct wfs_control_call *call = open->calls; call; call = call->next)
+		if (!call->answered && call != open->starting)
+			wfs_call_abandon(&call->call);
+}
+
 static void op_set_starting(struct wfs_control_open *open, struct wfs_control_call *call)
 {
 	WFS_GUARD(&open->mutex);
 
 	open->starting = call;
+	if (!call && open->interrupted)
+		op_abandon_calls(open);
 }
 
 static struct wfs_control_call *op_take_retry(struct wfs_control_open *open)
@@ -234,6 +247,7 @@ bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_ca
 	struct wfs_control_call *refused = op_take_retry(open);
 	if (!refused)
 		return true;
+	pthread_mutex_lock(&open->mutex); /* an interruption looks at the call */
 	const struct wfs_call base = refused->call;
 	wfs_call_done(&refused->call);
 	refused->call = (struct wfs_call){
@@ -243,7 +257,6 @@ bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_ca
 		.context = base.context,
 	};
 	refused->retries++;
-	pthread_mutex_lock(&open->mutex);
 	open->retry = refused;
 	pthread_mutex_unlock(&open->mutex);
 	open->task.run = op_pump_task;
@@ -254,7 +267,8 @@ bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_ca
 /* Takes @value. Return: 0, or -ENOMEM. */
 static int op_set_payload(struct wfs_control_call *call, json_t *value)
 {
-	const char *member = call->open->file->member;
+	const struct wfs_control_file *const file = call->open->file;
+	const char *const member = json_is_string(value) && file->word ? file->word : file->member;
 
 	if (!member || !value) {
 		call->payload = value;
@@ -296,13 +310,26 @@ static bool op_stop_overflow(struct wfs_control_open *open)
 	return true;
 }
 
+/* Whoever wrote is not there any more: what else was written is not begun. */
+static bool op_stop_interrupted(struct wfs_control_open *open)
+{
+	WFS_GUARD(&open->mutex);
+
+	if (!open->interrupted)
+		return false;
+	if (wfs_control_parser_pending(&open->parser) && open->failure == 0)
+		open->failure = -EINTR;
+	wfs_control_parser_drop(&open->parser);
+	return true;
+}
+
 /* Starts the next value that is whole. Return: 1, 0 (there is none), -EAGAIN (queue full). */
 static int op_next(struct wfs_control_open *open)
 {
 	struct wfs_error error = {0};
 	json_t *value = NULL;
 
-	if (op_stop_overflow(open))
+	if (op_stop_interrupted(open) || op_stop_overflow(open))
 		return 0;
 	bool ending = open->current->kind != WFS_CONTROL_WRITE;
 	int r = wfs_control_parser_take(&open->parser, ending, &value, &error);
@@ -474,11 +501,42 @@ static void op_flush(struct wfs_control_open *open, pid_t pid)
 		op_end(open, pid, closed);
 }
 
+/* Linux tells that the thread that waits for this got a signal; it waits on. */
+static void op_interrupted(fuse_req_t request, void *data)
+{
+	struct wfs_control_open *const open = data;
+	WFS_GUARD(&open->mutex);
+
+	if (!open->current || open->current->request != request)
+		return;
+	open->interrupted = true;
+	op_abandon_calls(open);
+}
+
+void wfs_control_abandon(struct wfs_control_open *open)
+{
+	WFS_GUARD(&open->mutex);
+
+	open->abandoned = open->interrupted = open->drives;
+	op_abandon_calls(open);
+}
+
+static void op_listen(struct wfs_control_open *open, const struct wfs_control_op *op)
+{
+	if (!open->drives)
+		return;
+	pthread_mutex_lock(&open->mutex);
+	open->interrupted = open->abandoned;
+	pthread_mutex_unlock(&open->mutex);
+	fuse_req_interrupt_func(op->request, op_interrupted, open);
+}
+
 static void op_run(struct wfs_control_open *open)
 {
 	struct wfs_control_op *op = open->current;
 
 	open->in_flight = 1;
+	op_listen(open, op);
 	switch (op->kind) {
 	case WFS_CONTROL_WRITE:
 		op_write(open, op);

@@ -60,6 +60,8 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 	open->calls_tail = &open->calls;
 	open->parser.size_max_bytes = WFS_REQUEST_SIZE_MAX;
 	open->parser.empty_lines = file->empty_line;
+	open->drives = file->verb && wfs_verb_drives(file->verb);
+	open->parser.words = file->word != NULL;
 	open->truncated =
 		file->kind == WFS_CONTROL_BYTES && access != O_RDONLY && (flags & O_TRUNC);
 	if (file->kind == WFS_CONTROL_CONTENT && (flags & O_TRUNC))
@@ -69,7 +71,7 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 		open->tgid = wfs_control_process(pid);
 	pthread_mutex_init(&open->mutex, NULL);
 
-	WFS_GUARD(&control->mutex);
+	WFS_GUARD(&control->opens_mutex);
 	open->next = control->opens;
 	if (open->next)
 		open->next->previous = open;
@@ -80,7 +82,7 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 
 static void open_unlist(struct wfs_control_open *open)
 {
-	WFS_GUARD(&open->control->mutex);
+	WFS_GUARD(&open->control->opens_mutex);
 
 	if (open->next)
 		open->next->previous = open->previous;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernel/base/encode.h"
+
 /* Where in a value the next byte stands. The zero value is the start of a value. */
 enum {
 	SCAN_VALUE = 0,    /* a value must come; at depth 0: nothing has come yet */
@@ -15,6 +17,7 @@ enum {
 	SCAN_STRING,
 	SCAN_ESCAPE, /* behind a backslash */
 	SCAN_SCALAR, /* a number or literal, which is checked at its end */
+	SCAN_WORD,   /* a line that is a text as it stands */
 	SCAN_WHOLE,  /* the value is whole */
 	SCAN_BROKEN, /* no further byte can make it valid */
 };
@@ -115,6 +118,8 @@ static int parser_begin_value(struct wfs_control_parser *parser, char byte)
 		return parser_open(parser, byte == '{');
 	if (byte == '"')
 		return parser_begin_string(parser, false);
+	if (parser->words && parser->depth == 0)
+		return SCAN_WORD;
 	if (byte == '-' || (byte >= '0' && byte <= '9') || byte == 't' || byte == 'f' ||
 		byte == 'n') {
 		parser->scalar = parser->scanned;
@@ -178,8 +183,9 @@ static int parser_step(struct wfs_control_parser *parser, char byte)
 			return SCAN_BROKEN;
 		parser->state = parser_value_end(parser);
 		return parser_structure(parser, byte);
+	case SCAN_WORD:
 	case SCAN_BROKEN:
-		return SCAN_BROKEN;
+		return parser->state;
 	default:
 		return parser_structure(parser, byte);
 	}
@@ -232,6 +238,23 @@ int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, 
 	return r;
 }
 
+/* A line without the white space around it. */
+static int parser_give_word(
+	const char *text, size_t size, json_t **ret_json, struct wfs_error *error)
+{
+	while (size > 0 && parser_is_space(text[size - 1]))
+		size--;
+	while (size > 0 && parser_is_space(*text)) {
+		text++;
+		size--;
+	}
+	if (!wfs_utf8_valid(text, size))
+		return wfs_error_set(error, WFS_E_INVALID_JSON,
+			"expected a word that is valid UTF-8, or an object");
+	*ret_json = json_stringn(text, size);
+	return *ret_json ? 0 : wfs_error_from_errno(error, -ENOMEM, "read a word");
+}
+
 /* The text from `start` to index @end is one request; taking goes on at index @next. */
 static int parser_give(struct wfs_control_parser *parser, size_t end, size_t next,
 	json_t **ret_json, struct wfs_error *error)
@@ -244,6 +267,8 @@ static int parser_give(struct wfs_control_parser *parser, size_t end, size_t nex
 	if (size > parser->size_max_bytes)
 		r = wfs_error_set(error, WFS_E_TOO_LARGE,
 			"a request has at most %zu bytes, got %zu", parser->size_max_bytes, size);
+	else if (parser->state == SCAN_WORD)
+		r = parser_give_word(text, size, ret_json, error);
 	else
 		r = wfs_json_parse_bounded(text, size, ret_json, error);
 	if (r < 0 && lost)
@@ -263,7 +288,8 @@ static bool parser_scan(struct wfs_control_parser *parser)
 		parser->scanned++;
 		if (byte != '\n')
 			continue;
-		if (parser->state == SCAN_WHOLE || parser->state == SCAN_BROKEN)
+		if (parser->state == SCAN_WHOLE || parser->state == SCAN_WORD ||
+			parser->state == SCAN_BROKEN)
 			return true;
 		if (parser->state != SCAN_VALUE || parser->depth > 0)
 			parser->later_line = true;

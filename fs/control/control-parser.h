@@ -10,6 +10,8 @@
  * - a line that goes wrong by itself is one invalid_json, and the next line is read as usual;
  * - when a value that began on an earlier line goes wrong, nobody knows where it was meant to
  *   end, so everything received so far is dropped with the one error.
+ * Where words are requests, so is a line that begins with anything but a bracket or a quotation mark,
+ * as it stands, without the white space around it.
  * Source: spec 2, "Control connection".
  */
 #pragma once
@@ -29,6 +31,7 @@ enum { WFS_CONTROL_DEPTH_WORDS = WFS_JSON_DEPTH_MAX / 64 };
 struct wfs_control_parser {
 	size_t size_max_bytes; /* option: of one value */
 	bool empty_lines;      /* option: an empty line is a request without a value */
+	bool words; /* option: a line that begins no object, array or string is a string */
 
 	/* Private. */
 	struct wfs_buffer pending; /* bytes not given out yet, behind `start` */

@@ -346,6 +346,7 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 	if (!control)
 		return wfs_error_from_errno(error, -ENOMEM, "make a control connection");
 	pthread_mutex_init(&control->mutex, NULL);
+	pthread_mutex_init(&control->opens_mutex, NULL);
 	pthread_cond_init(&control->idle, NULL);
 	control->session = options->session;
 	control->host = options->host;
@@ -366,11 +367,26 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 	return 0;
 }
 
-static void control_drain(struct wfs_control *control)
+static void control_close(struct wfs_control *control)
 {
 	WFS_GUARD(&control->mutex);
 
 	control->closing = true;
+}
+
+/* Whoever waits for turns of agents is not waited for. */
+static void control_abandon(struct wfs_control *control)
+{
+	WFS_GUARD(&control->opens_mutex);
+
+	for (struct wfs_control_open *open = control->opens; open; open = open->next)
+		wfs_control_abandon(open);
+}
+
+static void control_drain(struct wfs_control *control)
+{
+	WFS_GUARD(&control->mutex);
+
 	while (control->active_count > 0)
 		pthread_cond_wait(&control->idle, &control->mutex);
 }
@@ -379,6 +395,8 @@ void wfs_control_free(struct wfs_control *control)
 {
 	if (!control)
 		return;
+	control_close(control);
+	control_abandon(control);
 	control_drain(control);
 	wfs_fuse_free(control->fuse);
 	wfs_work_free(control->pump);
@@ -388,6 +406,7 @@ void wfs_control_free(struct wfs_control *control)
 		wfs_control_open_free(control->opens);
 	wfs_buffer_done(&control->last);
 	pthread_cond_destroy(&control->idle);
+	pthread_mutex_destroy(&control->opens_mutex);
 	pthread_mutex_destroy(&control->mutex);
 	free(control);
 }

@@ -240,6 +240,44 @@ static void parser_gives_empty_lines_when_they_are_requests(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "\n{}\n\n");
 }
 
+/* What comes out when words are requests. */
+static void assert_gives_words(const char *text, bool end, const char *expected)
+{
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {
+		.size_max_bytes = SIZE_MAX_BYTES, .words = true};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	add(&parser, text);
+	take_all(&parser, end, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), expected);
+}
+
+static void parser_gives_words_when_they_are_requests(void **state)
+{
+	(void)state;
+
+	assert_gives_words("alice\n", false, "\"alice\"\n");
+	assert_gives_words(" null.7 \r\n12\n", false, "\"null.7\"\n\"12\"\n");
+	assert_gives_words("a \"b\" {c\n", false, "\"a \\\"b\\\" {c\"\n");
+	assert_gives_words("{\"a\":\n12}\nbob\n", false, "{\"a\":12}\n\"bob\"\n");
+}
+
+static void parser_waits_for_the_end_of_a_word(void **state)
+{
+	(void)state;
+
+	assert_gives_words("alice", false, "");
+	assert_gives_words("alice", true, "\"alice\"\n");
+}
+
+static void parser_refuses_a_word_that_is_not_text_and_reads_on(void **state)
+{
+	(void)state;
+
+	assert_gives_words("a\xff\nbob\n", false, "invalid_json\n\"bob\"\n");
+}
+
 static void parser_refuses_to_nest_deeper_than_the_limit(void **state)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
@@ -364,6 +402,9 @@ int main(void)
 		cmocka_unit_test(parser_refuses_what_is_incomplete_at_the_end),
 		cmocka_unit_test(parser_ignores_empty_lines_and_white_space),
 		cmocka_unit_test(parser_gives_empty_lines_when_they_are_requests),
+		cmocka_unit_test(parser_gives_words_when_they_are_requests),
+		cmocka_unit_test(parser_waits_for_the_end_of_a_word),
+		cmocka_unit_test(parser_refuses_a_word_that_is_not_text_and_reads_on),
 		cmocka_unit_test(parser_refuses_to_nest_deeper_than_the_limit),
 		cmocka_unit_test(parser_takes_the_deepest_nesting),
 		cmocka_unit_test(parser_takes_a_value_of_the_greatest_size),
