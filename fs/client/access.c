@@ -156,6 +156,30 @@ int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret
 	}
 }
 
+int wfs_access_abandon(struct wfs_access *access, size_t index)
+{
+	if (access->client)
+		return wfs_client_abandon(access->client, index);
+	wfs_local_abandon(access->local, index);
+	return 0;
+}
+
+int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access)
+{
+	WFS_AUTO_ACCESS struct wfs_access *other = calloc(1, sizeof(*other));
+
+	if (!other)
+		return -ENOMEM;
+	other->directory = access->directory;
+	other->as = access->as;
+	other->posted = true; /* nothing of it is done anywhere else */
+	int r = access->client ? wfs_client_new(access->directory, access->as, &other->client)
+			       : wfs_local_beside(access->local, &other->local);
+	if (!r)
+		*ret_access = WFS_STEAL(other);
+	return r;
+}
+
 int wfs_access_poll(const struct wfs_access *access, short *ret_events)
 {
 	if (access->client)

@@ -44,5 +44,13 @@ int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
+/** wfs_access_abandon() - have a request ended that nobody waits for any more; its answer comes all
+ *  the same. @index: of those whose answers were not taken, in order. Return: 0, -ENOMEM. */
+int wfs_access_abandon(struct wfs_access *access, size_t index);
+
+/** wfs_access_beside() - another way into the same world, whose answers do not wait for those of
+ *  @access; it ends before that. Return: 0, -ENOMEM, or why the owner cannot be reached. */
+int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);
+
 /** wfs_access_poll() - the descriptor and events to wait for after a take that gave nothing. */
 int wfs_access_poll(const struct wfs_access *access, short *ret_events);

@@ -6,6 +6,7 @@ void wfs_answer_done(struct wfs_answer *answer)
 {
 	json_decref(WFS_STEAL(answer->result));
 	json_decref(WFS_STEAL(answer->meta));
+	json_decref(WFS_STEAL(answer->details));
 }
 
 static const char *text_of(const json_t *object, const char *name)
@@ -30,6 +31,7 @@ void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer)
 		answer.status =
 			wfs_error_set(&answer.error, wfs_error_find(text_of(problem, "code")), "%s",
 				text_of(problem, "message"));
+		answer.details = json_incref(json_object_get(problem, "details"));
 	}
 	*ret_answer = answer;
 }

@@ -13,6 +13,7 @@ struct wfs_answer {
 	json_t *result;         /* owned; when status is 0 */
 	json_t *meta;           /* owned; where it stood; may be NULL */
 	struct wfs_error error; /* when status is not 0 */
+	json_t *details;        /* of the error; owned, may be NULL */
 };
 void wfs_answer_done(struct wfs_answer *answer);
 #define WFS_AUTO_ANSWER WFS_CLEANUP(wfs_answer_done)

@@ -12,10 +12,13 @@
 
 enum { READ_SIZE = 64 << 10 }; /* bytes asked for at once */
 
+#define ABANDON_ID "-" /* of requests whose answers nobody takes */
+
 struct wfs_client {
 	int fd;
 	const char *as;
 	uint64_t last_id;
+	uint64_t taken_id; /* of the last answer that was taken */
 	struct wfs_buffer output;
 	size_t sent_bytes; /* of the output */
 	struct wfs_buffer input;
@@ -75,6 +78,15 @@ int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *p
 	}
 	wfs_buffer_append_text(output, "\"v\":1}\n");
 	return wfs_buffer_check(output);
+}
+
+int wfs_client_abandon(struct wfs_client *client, size_t index)
+{
+	wfs_buffer_printf(&client->output,
+		"{\"cmd\":\"abandon\",\"id\":\"" ABANDON_ID "\",\"payload\":{\"id\":\"%" PRIu64
+		"\"},\"v\":1}\n",
+		client->taken_id + 1 + index);
+	return wfs_buffer_check(&client->output);
 }
 
 /* @unread: there was something that it had not read. */
@@ -163,6 +175,10 @@ static int take_line(
 	client->scanned_bytes = client->taken_bytes;
 	if (r)
 		return r;
+	const char *const id = json_string_value(json_object_get(envelope, "id"));
+	if (id && strcmp(id, ABANDON_ID) == 0)
+		return take_line(client, ret_answer, error);
+	client->taken_id++;
 	wfs_answer_read(envelope, ret_answer);
 	return 1;
 }

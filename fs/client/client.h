@@ -40,5 +40,13 @@ int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *p
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
+/**
+ * wfs_client_abandon() - have a request ended that nobody waits for any more; its answer comes all the
+ * same
+ * @index: of those whose answers were not taken, in order
+ * Return: 0, or -ENOMEM.
+ */
+int wfs_client_abandon(struct wfs_client *client, size_t index);
+
 /** wfs_client_poll() - what to poll(2) for before the next wfs_client_take can do anything. */
 int wfs_client_poll(const struct wfs_client *client, short *ret_events);

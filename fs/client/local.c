@@ -16,6 +16,7 @@ struct local_call {
 };
 
 struct wfs_local {
+	bool beside; /* what follows, up to the driver, is another one's */
 	struct wfs_world *world;
 	struct wfs_authority *authority;
 	struct wfs_session *session;
@@ -55,6 +56,24 @@ int wfs_local_new(const char *directory, const char *as, const struct wfs_world_
 	if (r)
 		return r;
 	*ret_local = WFS_STEAL(local);
+	return 0;
+}
+
+int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local)
+{
+	WFS_AUTO_LOCAL struct wfs_local *other = calloc(1, sizeof(*other));
+
+	if (!other)
+		return -ENOMEM;
+	pthread_mutex_init(&other->lock, NULL);
+	other->beside = true;
+	other->world = local->world;
+	other->authority = local->authority;
+	other->session = local->session;
+	other->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (other->ready_fd < 0)
+		return -errno;
+	*ret_local = WFS_STEAL(other);
 	return 0;
 }
 
@@ -175,12 +194,24 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 		.result = WFS_STEAL(call->call.result),
 		.meta = WFS_STEAL(call->call.meta),
 		.error = call->call.error,
+		.details = WFS_STEAL(call->call.error_details),
 	};
 	json_object_del(ret_answer->result, "meta"); /* it stands beside it here */
 	wfs_call_done(&call->call);
 	call->next = local->idle;
 	local->idle = call;
 	return 1;
+}
+
+void wfs_local_abandon(struct wfs_local *local, size_t index)
+{
+	struct local_call *call = local->first;
+	WFS_GUARD(&local->lock);
+
+	for (; call && index > 0; index--)
+		call = call->next;
+	if (call && !call->done)
+		wfs_call_abandon(&call->call);
 }
 
 /* Waits for the answers that nobody took. */
@@ -192,17 +223,23 @@ static void drain(struct wfs_local *local)
 		wfs_answer_done(&answer);
 }
 
+static void close_world(struct wfs_local *local)
+{
+	if (local->driver)
+		local->driver->free(local->driver);
+	wfs_session_free(local->session);
+	wfs_authority_free(local->authority);
+	wfs_world_close(local->world);
+}
+
 void wfs_local_free(struct wfs_local *local)
 {
 	if (!local)
 		return;
 	drain(local);
 	free_calls(local->idle);
-	if (local->driver)
-		local->driver->free(local->driver);
-	wfs_session_free(local->session);
-	wfs_authority_free(local->authority);
-	wfs_world_close(local->world);
+	if (!local->beside)
+		close_world(local);
 	if (local->ready_fd >= 0)
 		close(local->ready_fd);
 	pthread_mutex_destroy(&local->lock);

@@ -31,6 +31,14 @@ int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
  */
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer);
 
+/** wfs_local_beside() - another way into the same world, whose answers do not wait for those of
+ *  @local; it ends before that. Return: 0, -ENOMEM. */
+int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
+
+/** wfs_local_abandon() - have a request ended that nobody waits for any more; its answer comes all the
+ *  same. @index: of those whose answers were not taken, in order */
+void wfs_local_abandon(struct wfs_local *local, size_t index);
+
 /**
  * wfs_local_poll() - becomes readable some time after a take that gave nothing
  * Not with the very next answer: with half of those that are under way, so that many are taken at

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections of the control socket: lines in, answers out, and the bounds of both. */
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -42,12 +43,20 @@ static void on_closed(uv_handle_t *handle)
 		connection_free(connection);
 }
 
+/* Nobody waits for them. */
+static void abandon_requests(struct wfs_server_connection *connection)
+{
+	for (struct wfs_server_request *at = connection->first; at; at = at->next)
+		wfs_server_request_abandon(at);
+}
+
 static void connection_close(struct wfs_server_connection *connection)
 {
 	if (connection->closing)
 		return;
 	connection->ending = true;
 	connection->closing = true;
+	abandon_requests(connection);
 	uv_close((uv_handle_t *)&connection->pipe, on_closed);
 }
 
@@ -231,6 +240,15 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 		*ret_buf = uv_buf_init(input->data + input->size, READ_SIZE);
 }
 
+/* Has the client gone, or does it only send nothing more? */
+static bool has_gone(const struct wfs_server_connection *connection)
+{
+	struct pollfd end = {.fd = -1};
+
+	return uv_fileno((const uv_handle_t *)&connection->pipe, &end.fd) == 0 &&
+		poll(&end, 1, 0) > 0 && (end.revents & POLLHUP);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 {
 	struct wfs_server_connection *const connection = stream->data;
@@ -246,6 +264,8 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 		wfs_buffer_append_byte(&connection->input, '\n');
 		if (wfs_buffer_check(&connection->input) < 0)
 			connection_close(connection);
+		else if (has_gone(connection))
+			abandon_requests(connection);
 	} else {
 		connection_close(connection);
 	}

@@ -112,6 +112,10 @@ struct wfs_server_request *wfs_server_request_refused(
 /** wfs_server_request_start() - run it; the answer may be there when this returns. */
 void wfs_server_request_start(struct wfs_server_request *request);
 
+/** wfs_server_request_abandon() - nobody waits for its answer: what can be ended is. Not one that
+ *  runs on another thread. */
+void wfs_server_request_abandon(struct wfs_server_request *request);
+
 /** wfs_server_request_answered() - its call is done; have the answer sent in its turn.
  *  Thread: the loop's. */
 void wfs_server_request_answered(struct wfs_server_request *request);

@@ -6,6 +6,8 @@
 #include "fs/server/server-impl.h"
 #include "kernel/base/json.h"
 
+#define ABANDON "abandon"
+
 /* Writes the answer. One that there is no memory for is a line that says so. */
 static void format_answer(struct wfs_server_request *request)
 {
@@ -196,10 +198,41 @@ static void work(struct wfs_work_task *task)
 		wfs_call_start(&request->call, request->verb);
 }
 
+void wfs_server_request_abandon(struct wfs_server_request *request)
+{
+	if (!request->answered && !request->slow)
+		wfs_call_abandon(&request->call);
+}
+
+/* No verb, because it is about another request of its connection. Of those that are slow another
+ * thread may be writing the answer. */
+static int abandon(struct wfs_server_request *request)
+{
+	struct wfs_call *const call = &request->call;
+	struct wfs_server_request *other = request->connection->first;
+	const char *id;
+	int r = wfs_json_members(call->payload, ABANDON, "id", &call->error);
+
+	if (!r)
+		r = wfs_json_get_string(call->payload, "id", &id, &call->error);
+	if (r)
+		return r;
+	while (other != request && (other->slow || strcmp(other->id, id) != 0))
+		other = other->next;
+	if (other == request)
+		return wfs_error_set(&call->error, WFS_E_NOT_FOUND,
+			"no request '%.60s' waits for its answer on this connection", id);
+	wfs_server_request_abandon(other);
+	call->result = json_object();
+	return call->result ? 0 : -ENOMEM;
+}
+
 void wfs_server_request_start(struct wfs_server_request *request)
 {
 	if (request->call.status) {
 		wfs_verb_finish(&request->call, request->call.status);
+	} else if (!request->slow && strcmp(request->verb, ABANDON) == 0) {
+		wfs_verb_finish(&request->call, abandon(request));
 	} else if (request->slow) {
 		request->task.run = work;
 		wfs_work_add(request->connection->server->work, &request->task, 0);

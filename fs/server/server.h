@@ -6,6 +6,10 @@
  * other. Whoever sends faster than the world answers, or does not read the answers, is not read
  * from any more until that has changed. Each connection is a session of the principal that its user
  * is (fs/server/peer.h).
+ *
+ * A client that goes away while it waits for turns of an agent ends them. One that only sends nothing
+ * more is still there. `abandon {id}` ends the request of that id on the same connection, whose answer
+ * then says so.
  * Source: spec 3, "Control socket".
  */
 #pragma once

@@ -54,7 +54,7 @@ void wfs_call_start(struct wfs_call *call, const char *verb);
 
 /**
  * wfs_call_abandon() - whoever asked has gone: what can be ended is, and `done` comes all the same
- * Not once `done` has been called.
+ * Not once `done` has returned; it may be called meanwhile.
  */
 void wfs_call_abandon(struct wfs_call *call);
 

@@ -25,15 +25,57 @@ enum {
 	CLIENT_REQUESTS = 50,
 };
 
+/* Drives no agent: a turn ends when nobody waits for it any more. */
+struct fake_driver {
+	struct wfs_driver driver; /* first */
+	struct wfs_drive *drive;  /* of the only request */
+	sem_t asked;
+	sem_t abandoned;
+};
+
 /* A world and a server on it. */
 struct served {
 	struct world_fixture *world;
+	struct fake_driver driver;
 	struct wfs_host host;
 	struct wfs_server *server;
 	pthread_t thread;
 	sem_t ready;
 	bool joined;
 };
+
+static void fake_step(struct wfs_driver *driver, struct wfs_drive *drive)
+{
+	struct fake_driver *const fake = (struct fake_driver *)driver;
+
+	drive->ticket = 7;
+	fake->drive = drive;
+	sem_post(&fake->asked);
+}
+
+static void fake_end(struct fake_driver *fake, int status)
+{
+	struct wfs_drive *const drive = WFS_STEAL(fake->drive);
+
+	drive->status = status;
+	drive->result = json_pack("{s:s}", "run_id", "ada.7");
+	drive->done(drive);
+}
+
+static void fake_abandon(struct wfs_driver *driver, uint64_t ticket)
+{
+	struct fake_driver *const fake = (struct fake_driver *)driver;
+
+	if (!fake->drive || ticket != fake->drive->ticket)
+		return;
+	fake_end(fake, wfs_error_set(&fake->drive->error, WFS_E_CANCELLED, "it was cancelled"));
+	sem_post(&fake->abandoned);
+}
+
+static void fake_stop(struct wfs_driver *driver)
+{
+	(void)driver;
+}
 
 static void *serve(void *context)
 {
@@ -65,6 +107,11 @@ static int setup(void **state)
 	if (world_fixture_setup((void **)&served->world) != 0)
 		return -1;
 	sem_init(&served->ready, 0, 0);
+	sem_init(&served->driver.asked, 0, 0);
+	sem_init(&served->driver.abandoned, 0, 0);
+	served->driver.driver =
+		(struct wfs_driver){.step = fake_step, .abandon = fake_abandon, .stop = fake_stop};
+	served->host.driver = &served->driver.driver;
 	if (pthread_create(&served->thread, NULL, serve, served) != 0)
 		return -1;
 	while (sem_wait(&served->ready) != 0)
@@ -87,6 +134,8 @@ static int teardown(void **state)
 	if (!served->joined)
 		stop(served);
 	sem_destroy(&served->ready);
+	sem_destroy(&served->driver.asked);
+	sem_destroy(&served->driver.abandoned);
 	world_fixture_teardown((void **)&served->world);
 	free(served);
 	return 0;
@@ -517,6 +566,101 @@ static void client_that_goes_away_leaves_the_server_working(void **state)
 	assert_ok(&other, "1");
 }
 
+/* --- turns of agents --- */
+
+#define STEP_1 "{'v':1,'id':'1','cmd':'step','payload':{'agent':'ada'}}\n"
+
+static void wait_for(sem_t *event)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += WAIT_MS / 1000;
+	assert_int_equal(sem_timedwait(event, &until), 0);
+}
+
+static void client_that_goes_away_ends_the_turn_it_waits_for(void **state)
+{
+	struct served *const served = *state;
+	struct wire wire = wire_to(served);
+
+	wire_say(&wire, STEP_1);
+	wait_for(&served->driver.asked);
+	wire_done(&wire);
+
+	wait_for(&served->driver.abandoned);
+}
+
+static void client_that_says_nothing_more_waits_for_its_turn(void **state)
+{
+	struct served *const served = *state;
+	AUTO_WIRE struct wire wire = wire_to(served);
+	AUTO_WIRE struct wire other = wire_to(served);
+
+	wire_say(&wire, STEP_1);
+	wait_for(&served->driver.asked);
+	assert_int_equal(shutdown(wire.fd, SHUT_WR), 0);
+	wire_say(&other, HEAD_1); /* by its answer the end was seen */
+	assert_ok(&other, "1");
+	assert_non_null(served->driver.drive);
+	fake_end(&served->driver, 0);
+
+	assert_ok(&wire, "1");
+	assert_closed(&wire);
+}
+
+static void server_ends_the_request_that_is_abandoned(void **state)
+{
+	struct served *const served = *state;
+	AUTO_WIRE struct wire wire = wire_to(served);
+
+	wire_say(&wire, STEP_1 "{'v':1,'id':'2','cmd':'abandon','payload':{'id':'1'}}\n");
+
+	assert_error(&wire, "1", "cancelled");
+	assert_ok(&wire, "2");
+}
+
+static void server_refuses_to_abandon_what_is_not_there(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire,
+		"{'v':1,'id':'2','cmd':'abandon','payload':{'id':'1'}}\n"
+		"{'v':1,'id':'3','cmd':'abandon','payload':{'id':'3'}}\n"
+		"{'v':1,'id':'4','cmd':'abandon'}\n");
+
+	assert_error(&wire, "2", "not_found");
+	assert_error(&wire, "3", "not_found");
+	assert_error(&wire, "4", "invalid_argument");
+}
+
+static void client_abandons_one_of_its_requests(void **state)
+{
+	const struct served *const served = *state;
+	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
+	WFS_AUTO_ANSWER struct wfs_answer head = {0};
+	WFS_AUTO_ANSWER struct wfs_answer turn = {0};
+	WFS_AUTO_ANSWER struct wfs_answer last = {0};
+
+	assert_int_equal(wfs_client_new(served->world->directory, NULL, &client), 0);
+	assert_int_equal(wfs_client_post(client, "journal-head", NULL), 0);
+	assert_int_equal(wfs_client_take(client, true, &head, NULL), 1);
+	assert_int_equal(wfs_client_post(client, "journal-head", NULL), 0);
+	WFS_AUTO_JSON json_t *payload = json_of("{'agent':'ada'}");
+	assert_int_equal(wfs_client_post(client, "step", payload), 0);
+	assert_int_equal(wfs_client_abandon(client, 1), 0);
+	assert_int_equal(wfs_client_post(client, "status", NULL), 0);
+	wfs_answer_done(&head);
+	assert_int_equal(wfs_client_take(client, true, &head, NULL), 1);
+	assert_int_equal(wfs_client_take(client, true, &turn, NULL), 1);
+	assert_int_equal(wfs_client_take(client, true, &last, NULL), 1);
+
+	assert_int_equal(turn.status, -EINTR);
+	assert_string_equal(member(turn.details, "run_id"), "ada.7");
+	assert_int_equal(last.status, 0);
+	assert_non_null(json_object_get(last.result, "version"));
+}
+
 /* --- beginning and ending --- */
 
 static void server_stop_answers_what_was_begun_and_nothing_else(void **state)
@@ -676,6 +820,11 @@ int main(void)
 		SERVED(client_that_never_reads_is_not_read_from_and_holds_nobody_up),
 		SERVED(client_that_reads_late_gets_all_answers),
 		SERVED(client_that_goes_away_leaves_the_server_working),
+		SERVED(client_that_goes_away_ends_the_turn_it_waits_for),
+		SERVED(client_that_says_nothing_more_waits_for_its_turn),
+		SERVED(server_ends_the_request_that_is_abandoned),
+		SERVED(server_refuses_to_abandon_what_is_not_there),
+		SERVED(client_abandons_one_of_its_requests),
 		SERVED(server_stop_answers_what_was_begun_and_nothing_else),
 		SERVED(server_stop_does_not_wait_for_ever_for_a_client_that_never_reads),
 		SERVED(socket_is_for_its_user_only_and_gone_at_the_end),
