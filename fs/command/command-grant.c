@@ -13,29 +13,6 @@
 
 /* --- when a grant ends --- */
 
-/* `+1h`. Return: 0, or -EINVAL. */
-static int read_duration(const char *text, int64_t *ret_ns)
-{
-	static const struct {
-		char unit;
-		int64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', DAY_S}};
-	uint64_t number;
-	const size_t digits = wfs_decimal_read(text, strlen(text), &number);
-
-	for (size_t i = 0; digits && i < WFS_ARRAY_COUNT(units); i++) {
-		const int64_t unit_ns = units[i].seconds * SECOND_NS;
-
-		if (text[digits] != units[i].unit || text[digits + 1])
-			continue;
-		if (number > (uint64_t)(INT64_MAX / unit_ns))
-			return -EINVAL;
-		*ret_ns = (int64_t)number * unit_ns;
-		return 0;
-	}
-	return -EINVAL;
-}
-
 /* RFC 3339: `2027-01-31T12:00:00Z`, or with an offset as `+01:00`. Return: 0, or -EINVAL. */
 static int read_time(const char *text, int64_t *ret_ns)
 {
@@ -67,7 +44,7 @@ static json_t *expiry(struct wfs_run *run)
 
 	if (!text)
 		return NULL;
-	r = from_now ? read_duration(text + 1, &ns) : read_time(text, &ns);
+	r = from_now ? wfs_duration_read(text + 1, &ns) : read_time(text, &ns);
 	if (!r && ns <= INT64_MAX - now_ns)
 		return json_integer(now_ns + ns);
 	(void)wfs_run_misuse(run,

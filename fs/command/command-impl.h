@@ -61,6 +61,10 @@ enum {
 		"limit disk, llm_budget or llm_tokens; once for each that is to be limited")       \
 	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, print what would change")                  \
 	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
+	X(TURNS, "turns", 0, "N", "N turns, one after the other (default 1)")                      \
+	X(TIMEOUT, "timeout", 0, "TIME", "end a turn that takes longer: 90s, 10m, 1h")             \
+	X(NO_WAIT, "no-wait", 0, NULL, "do not wait for the end, print the id of the turn")        \
+	X(RECORD, "record", 0, "FILE", "write what the model answered, for the provider 'script'") \
 	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
 
 enum wfs_option {
@@ -139,7 +143,8 @@ struct wfs_run {
 	struct wfs_access *access; /* owned, NULL until the first request */
 	bool misused;
 	struct wfs_error error;
-	json_t *meta; /* of the last answer; owned */
+	json_t *error_details; /* of the last answer; owned */
+	json_t *meta;          /* the same */
 };
 
 /* --- fs/command/command-run.c --- */
@@ -184,6 +189,9 @@ int wfs_run_json(struct wfs_run *run, json_t *data);
 
 /** wfs_run_number() - value of an option or argument @text. Return: 0, or -EINVAL (misuse). */
 int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number);
+
+/** wfs_duration_read() - 90s, 10m, 1h, 7d. Return: 0, -EINVAL. */
+int wfs_duration_read(const char *text, int64_t *ret_ns);
 
 /** wfs_run_consistency() - from --exact-height and --at-least-height; NULL: head. Caller frees. */
 int wfs_run_consistency(struct wfs_run *run, char **ret_text);

@@ -12,6 +12,8 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
+#define SECOND_NS INT64_C(1000000000)
+
 enum { VALUE_MAX = 16 << 20 }; /* bytes of one value in a file */
 
 int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
@@ -114,6 +116,8 @@ int wfs_run_take(struct wfs_run *run, json_t **ret_result)
 		return r;
 	json_decref(run->meta);
 	run->meta = WFS_STEAL(answer.meta);
+	json_decref(run->error_details);
+	run->error_details = WFS_STEAL(answer.details);
 	if (answer.status)
 		run->error = answer.error;
 	else
@@ -186,6 +190,28 @@ int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint
 		return wfs_run_misuse(run, "%s: expected a number, got '%.60s'", name, text);
 	*ret_number = number;
 	return 0;
+}
+
+int wfs_duration_read(const char *text, int64_t *ret_ns)
+{
+	static const struct {
+		char unit;
+		int64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	uint64_t number;
+	const size_t digits = wfs_decimal_read(text, strlen(text), &number);
+
+	for (size_t i = 0; digits && i < WFS_ARRAY_COUNT(units); i++) {
+		const int64_t unit_ns = units[i].seconds * SECOND_NS;
+
+		if (text[digits] != units[i].unit || text[digits + 1])
+			continue;
+		if (number > (uint64_t)(INT64_MAX / unit_ns))
+			return -EINVAL;
+		*ret_ns = (int64_t)number * unit_ns;
+		return 0;
+	}
+	return -EINVAL;
 }
 
 static int number_text(struct wfs_run *run, enum wfs_option option, const char *form, char **ret)

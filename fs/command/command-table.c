@@ -371,6 +371,53 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs invoke '{\"artifact_id\":\"add\",\"args\":[1,2]}'\n",
 	},
 	{
+		.name = "step",
+		.group = GROUP_ACT,
+		.arguments = "AGENT [MESSAGE|@FILE|@-]",
+		.argument_min = 1,
+		.argument_max = 2,
+		.options = WFS_OPTION_BIT(TURNS) | WFS_OPTION_BIT(TIMEOUT) |
+			WFS_OPTION_BIT(NO_WAIT) | WFS_OPTION_BIT(RECORD),
+		.changes = true,
+		.run = wfs_run_step,
+		.summary = "have an agent take a turn",
+		.help = "AGENT is an artifact of the type 'agent'. It is told MESSAGE, or what it "
+			"is configured to be told, and works until its model wants no more tools. "
+			"Prints its last words; the turn is kept in turns/TURN/ of the tree. On a "
+			"terminal a line tells how far it is. Interrupting ends the turn. With "
+			"--record, FILE lets the turn be taken again without the model.\n\n"
+			"  worldfs step helper 'Which packages are held back?'\n"
+			"  worldfs step helper --timeout 10m --record helper.jsonl\n",
+	},
+	{
+		.name = "cancel",
+		.group = GROUP_ACT,
+		.arguments = "TURN",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_cancel,
+		.summary = "end a turn of an agent",
+		.help = "What it has done stays done. Whoever waits for it is told that it was "
+			"cancelled.\n\n"
+			"  worldfs cancel helper.120\n",
+	},
+	{
+		.name = "approve",
+		.group = GROUP_ACT,
+		.arguments = "TURN CALL [allow|deny]",
+		.argument_min = 2,
+		.argument_max = 3,
+		.changes = true,
+		.run = wfs_run_approve,
+		.summary = "let a tool call be made that waits, or not",
+		.help = "A rule of the policy with the decision 'ask' makes it wait. "
+			"turns/TURN/status names the calls that do. A call that is denied gives "
+			"the agent an error.\n\n"
+			"  worldfs approve helper.120 call_1\n"
+			"  worldfs approve helper.120 call_1 deny\n",
+	},
+	{
 		.name = "grant",
 		.group = GROUP_ACT,
 		.arguments = "PRINCIPAL CAP [JSON]",

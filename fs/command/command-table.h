@@ -67,6 +67,11 @@ int wfs_run_grant(struct wfs_run *run);
 int wfs_run_revoke(struct wfs_run *run);
 int wfs_run_principal_add(struct wfs_run *run);
 
+/* fs/command/command-step.c */
+int wfs_run_step(struct wfs_run *run);
+int wfs_run_cancel(struct wfs_run *run);
+int wfs_run_approve(struct wfs_run *run);
+
 /* fs/command/command-event.c */
 int wfs_run_event(struct wfs_run *run);
 

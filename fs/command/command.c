@@ -196,9 +196,10 @@ static int set_arguments(struct wfs_run *run, const struct line *line, size_t wo
 static void print_error_json(struct wfs_run *run)
 {
 	const struct wfs_error_info *const info = wfs_error_info(run->error.code);
-	WFS_AUTO_JSON json_t *document = json_pack("{s:{s:s, s:s, s:s, s:b}, s:O*}", "error",
-		"category", info->category, "code", info->name, "message", run->error.message,
-		"retriable", (int)info->retriable, "meta", run->meta);
+	WFS_AUTO_JSON json_t *document = json_pack("{s:{s:s, s:s, s:O*, s:s, s:b}, s:O*}", "error",
+		"category", info->category, "code", info->name, "details", run->error_details,
+		"message", run->error.message, "retriable", (int)info->retriable, "meta",
+		run->meta);
 
 	if (document)
 		(void)wfs_run_print_document(run, document);
@@ -317,6 +318,7 @@ int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driv
 	wfs_access_free(run.access);
 	free(run.directory);
 	json_decref(run.meta);
+	json_decref(run.error_details);
 	if (status == WFS_EXIT_FAILED)
 		wfs_interrupt_raise();
 	return status;

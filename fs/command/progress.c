@@ -89,6 +89,18 @@ void wfs_progress_show(
 	(void)fflush(progress->file);
 }
 
+void wfs_progress_line(struct wfs_progress *progress, const char *text)
+{
+	const int64_t now_ns = progress->clock_ns();
+
+	if (!progress->terminal || now_ns < progress->next_ns)
+		return;
+	fprintf(progress->file, "\r%s\033[K", text);
+	(void)fflush(progress->file);
+	progress->shown = true;
+	progress->next_ns = now_ns + TERMINAL_NS;
+}
+
 bool wfs_progress_step(void *context, const char *what, uint64_t done, uint64_t total)
 {
 	wfs_progress_show(context, what, done, total);

@@ -34,5 +34,8 @@ void wfs_progress_show(
  *  wfs_progress_fn. Return: go on? */
 bool wfs_progress_step(void *context, const char *what, uint64_t done, uint64_t total);
 
+/** wfs_progress_line() - the same with a text, on a terminal alone. @text: one line */
+void wfs_progress_line(struct wfs_progress *progress, const char *text);
+
 /** wfs_progress_clear() - take the line away, before something else is printed. */
 void wfs_progress_clear(struct wfs_progress *progress);
