@@ -7,6 +7,8 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/file.h"
+#include "kernel/base/host-file.h"
+#include "kernel/base/json.h"
 #include "kernel/stage.h"
 
 enum { LOOK_COUNT = 1024 }; /* rows between two looks at whether to go on */
@@ -45,7 +47,7 @@ static int cancelled(struct backup *backup)
 	return wfs_error_set(backup->error, WFS_E_CANCELLED, "interrupted: no backup was made");
 }
 
-/* --- data.mdb and host.json --- */
+/* --- data.mdb, host.json --- */
 
 static int make_file(struct backup *backup, const char *name)
 {
@@ -80,19 +82,46 @@ static int copy_data(struct backup *backup)
 	return r ? wfs_error_from_errno(backup->error, r, "copy data.mdb") : 0;
 }
 
-static int copy_host(struct backup *backup)
+/* One that is not there is none of this world's. */
+static int copy_named(struct backup *backup, const char *name)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/host.json", wfs_world_directory(backup->world));
+	snprintf(path, sizeof(path), "%s/%s", wfs_world_directory(backup->world), name);
 	WFS_AUTO_FD int from = open(path, O_RDONLY | O_CLOEXEC);
 	if (from < 0 && errno == ENOENT)
 		return 0;
 	if (from < 0)
 		return wfs_error_from_errno(backup->error, -errno, "open '%s'", path);
-	WFS_AUTO_FD int to = make_file(backup, "host.json");
+	WFS_AUTO_FD int to = make_file(backup, name);
 	int r = to < 0 ? to : wfs_file_copy(from, to);
 	return r ? wfs_error_from_errno(backup->error, r, "copy '%s'", path) : 0;
+}
+
+/* Was it copied for another model? */
+static bool is_copied(const struct backup *backup, const char *name)
+{
+	return faccessat(backup->stage.fd, name, F_OK, 0) == 0;
+}
+
+/* host.json, and the scripts that it names; those of one that is damaged cannot be told. */
+static int copy_host(struct backup *backup)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	const char *model;
+	json_t *entry;
+	int r = copy_named(backup, "host.json");
+
+	if (r || wfs_host_file_read(wfs_world_directory(backup->world), &host, NULL) < 0)
+		return r;
+	json_object_foreach(json_object_get(host, "models"), model, entry)
+	{
+		const char *const name = wfs_host_script(entry);
+
+		if (!r && name && wfs_host_script_name_valid(name) && !is_copied(backup, name))
+			r = copy_named(backup, name);
+	}
+	return r;
 }
 
 /* --- blob files --- */

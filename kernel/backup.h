@@ -3,8 +3,9 @@
  * Backup: a whole copy of a world, taken while its owner writes.
  *
  * The copy is the world as one commit left it: data.mdb without its free pages, every blob file
- * that its rows mention, checked against its hash, and host.json. It shares nothing with the
- * original that can be damaged with it, and appears in its place whole and synced, or not at all.
+ * that its rows mention, checked against its hash, host.json, and the scripts of models that it
+ * names. It shares nothing with the original that can be damaged with it, and appears in its place
+ * whole and synced, or not at all.
  * It reads beside the owner and never waits for the kernel thread, nor lets it wait.
  * Source: spec 1, "Snapshot, replay, restore".
  */

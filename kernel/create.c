@@ -117,23 +117,35 @@ static int write_store(const struct parts *parts, const char *directory,
 	return r ? wfs_error_from_errno(error, r, "write genesis") : 0;
 }
 
-static int write_host(const struct wfs_source *source, const char *directory)
+static int write_file(int parent, const char *name, const struct wfs_buffer *bytes)
 {
+	WFS_AUTO_FD int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	ssize_t n = write(fd, bytes->data, bytes->size);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n < bytes->size)
+		return -ENOSPC;
+	return fsync(fd) ? -errno : 0;
+}
+
+/* host.json, and what it names. */
+static int write_host(
+	const struct wfs_source *source, const char *directory, struct wfs_error *error)
+{
+	const char *name = "host.json";
+
 	if (source->host.size == 0)
 		return 0;
 	WFS_AUTO_FD int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent < 0)
-		return -errno;
-	WFS_AUTO_FD int fd =
-		openat(parent, "host.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	ssize_t n = write(fd, source->host.data, source->host.size);
-	if (n < 0)
-		return -errno;
-	if ((size_t)n < source->host.size)
-		return -ENOSPC;
-	return fsync(fd) ? -errno : 0;
+	int r = parent < 0 ? -errno : write_file(parent, name, &source->host);
+	for (size_t i = 0; !r && i < source->file_count; i++) {
+		name = source->files[i].name;
+		r = write_file(parent, name, &source->files[i].bytes);
+	}
+	return r ? wfs_error_from_errno(error, r, "write '%s/%s'", directory, name) : 0;
 }
 
 static int create_in(const struct parts *parts, struct wfs_stage *stage,
@@ -143,9 +155,9 @@ static int create_in(const struct parts *parts, struct wfs_stage *stage,
 
 	if (r)
 		return wfs_trace(r);
-	r = write_host(parts->source, stage->path);
+	r = write_host(parts->source, stage->path, error);
 	if (r)
-		return wfs_error_from_errno(error, r, "write '%s/host.json'", stage->path);
+		return wfs_trace(r);
 	stage->files_synced = true; /* by LMDB, by blob writers, and above */
 	/* With data.mdb a directory is a world. */
 	return wfs_trace(wfs_stage_publish(stage, "data.mdb", error));

@@ -27,8 +27,9 @@ const struct wfs_command wfs_commands[] = {
 		.summary = "make a world in DIR",
 		.help = "DIR is made if it is not there, and must be empty otherwise. With "
 			"--from, the world gets the schemas, reducers, routing, principals, "
-			"artifacts and handbook that SRC/world.json describes; every problem is "
-			"reported, and nothing is made unless there is none.\n",
+			"artifacts and handbook that SRC/world.json describes, and SRC/host.json "
+			"with the scripts that it names; every problem is reported, and nothing is "
+			"made unless there is none.\n",
 	},
 	{
 		.name = "mount",

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "kernel/base/file.h"
 #include "kernel/base/json.h"
@@ -31,4 +32,21 @@ int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_erro
 		return wfs_error_from_errno(error, r, "read '%s'", path);
 	r = wfs_json_parse_bounded(text.data, text.size, ret_host, &reason);
 	return r ? wfs_error_set(error, reason.code, "host.json: %s", reason.message) : 0;
+}
+
+const char *wfs_host_script(const json_t *entry)
+{
+	const char *const provider = json_string_value(json_object_get(entry, "provider"));
+	const char *const file = json_string_value(json_object_get(entry, "file"));
+
+	return provider && strcmp(provider, "script") == 0 && file && file[0] != '/' ? file : NULL;
+}
+
+bool wfs_host_script_name_valid(const char *name)
+{
+	static const char end[] = ".jsonl";
+	const size_t size = strlen(name);
+
+	return size >= sizeof(end) && size <= NAME_MAX && !strchr(name, '/') &&
+		strcmp(name + size - strlen(end), end) == 0;
 }

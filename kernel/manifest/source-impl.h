@@ -94,6 +94,13 @@ bool source_place(
  *  Return: 0, -ENOMEM. */
 int source_artifacts(struct source_loader *loader);
 
+/* --- source-scripts.c --- */
+
+/** source_scripts() - the files that models of host.json answer from, into @source.
+ *  Return: 0, -ENOMEM. */
+int source_scripts(
+	const struct source_loader *loader, const json_t *host, struct wfs_source *source);
+
 /* --- source-file.c --- */
 
 /** source_file_name_valid() - relative, down only, without control characters. */

@@ -393,7 +393,7 @@ static int fixed_file_load(const struct source_loader *loader, const char *name,
 	return r < 0 ? r : *ret_json != NULL;
 }
 
-static int host_load(const struct source_loader *loader, struct wfs_buffer *document)
+static int host_load(const struct source_loader *loader, struct wfs_source *source)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
 	int r = fixed_file_load(loader, HOST_FILE, &host);
@@ -408,8 +408,9 @@ static int host_load(const struct source_loader *loader, struct wfs_buffer *docu
 			wfs_buffer_text(&came));
 		return 0;
 	}
-	wfs_json_write_document(host, document);
-	return wfs_buffer_check(document);
+	wfs_json_write_document(host, &source->host);
+	r = wfs_buffer_check(&source->host);
+	return r ? r : source_scripts(loader, host, source);
 }
 
 static int world_load(struct source_loader *loader, const char *name)
@@ -480,7 +481,7 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
 	world = world_load(&loader, name);
 	if (world < 0 && world != -ENOENT)
 		return wfs_trace(world);
-	r = host_load(&loader, &source.host);
+	r = host_load(&loader, &source);
 	if (r < 0)
 		return wfs_trace(r);
 	if (world == -ENOENT)
@@ -537,5 +538,10 @@ void wfs_source_done(struct wfs_source *source)
 		wfs_buffer_done(&source->blobs[i]);
 	free(source->blobs);
 	wfs_buffer_done(&source->host);
+	for (size_t i = 0; i < source->file_count; i++) {
+		free(source->files[i].name);
+		wfs_buffer_done(&source->files[i].bytes);
+	}
+	free(source->files);
 	*source = (struct wfs_source){0};
 }

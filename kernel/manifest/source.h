@@ -30,6 +30,12 @@ enum {
 /* For problems. */
 #define WFS_SOURCE_WORLD_FILE "world.json"
 
+/* A file that is copied into the world as it is. Plain value. */
+struct wfs_source_file {
+	char *name; /* owned */
+	struct wfs_buffer bytes;
+};
+
 /* A loaded source. Plain value; release with wfs_source_done. */
 struct wfs_source {
 	json_t *manifest; /* manifest document, not yet compiled */
@@ -42,6 +48,9 @@ struct wfs_source {
 	size_t blob_count;
 	struct wfs_buffer
 		host; /* text of host.json (parsed: it is JSON), empty when there is none */
+	struct wfs_source_file *files; /* that host.json names */
+	size_t file_count;
+	size_t file_capacity;
 };
 
 void wfs_source_done(struct wfs_source *source);

@@ -145,20 +145,45 @@ static void backup_has_every_blob_file_once(void **state)
 	assert_good(fixture);
 }
 
+static void assert_has_file(
+	const struct backup_result *result, const char *name, const char *expected)
+{
+	char path[128];
+	char text[512] = "";
+
+	snprintf(path, sizeof(path), "%s/%s", result->directory, name);
+	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(read(fd, text, sizeof(text) - 1) > 0);
+	assert_string_equal(text, expected);
+}
+
 static void backup_has_the_configuration_of_the_host(void **state)
 {
 	struct world_fixture *fixture = *state;
 	struct backup_result result = {0};
-	char path[128];
-	char text[16] = "";
 
 	put_file(fixture->directory, "host.json", "{}\n");
 	assert_int_equal(back_up(fixture, &result), 0);
 
-	snprintf(path, sizeof(path), "%s/host.json", result.directory);
-	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(read(fd, text, sizeof(text) - 1), 3);
-	assert_string_equal(text, "{}\n");
+	assert_has_file(&result, "host.json", "{}\n");
+}
+
+static void backup_has_the_scripts_of_models_that_are_there(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct backup_result result = {0};
+	WFS_AUTO_FREE char *host =
+		json_text("{'models':{'a':{'provider':'script','file':'a.jsonl'},"
+			  "'again':{'provider':'script','file':'a.jsonl'},"
+			  "'lost':{'provider':'script','file':'lost.jsonl'},"
+			  "'outside':{'provider':'script','file':'../a.jsonl'}}}\n");
+
+	put_file(fixture->directory, "host.json", host);
+	put_file(fixture->directory, "a.jsonl", "{}\n");
+	assert_int_equal(back_up(fixture, &result), 0);
+
+	assert_has_file(&result, "host.json", host);
+	assert_has_file(&result, "a.jsonl", "{}\n");
 }
 
 static void backup_leaves_free_pages_out(void **state)
@@ -285,6 +310,7 @@ int main(void)
 		IN_WORLD(backup_goes_on_as_a_world),
 		IN_WORLD(backup_has_every_blob_file_once),
 		IN_WORLD(backup_has_the_configuration_of_the_host),
+		IN_WORLD(backup_has_the_scripts_of_models_that_are_there),
 		IN_WORLD(backup_leaves_free_pages_out),
 		IN_WORLD(backup_refuses_a_directory_with_something_in_it),
 		IN_WORLD(backup_that_is_interrupted_leaves_nothing),

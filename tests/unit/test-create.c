@@ -350,20 +350,34 @@ static void what_needs_a_refused_artifact_is_not_told(void **state)
 		"world.json: /artifacts/0/price: expected an integer from 0, got string \"x\"\n");
 }
 
-static void create_copies_the_host_configuration(void **state)
+static void assert_has_file(
+	const struct world_fixture *fixture, const char *name, const char *expected)
 {
-	struct world_fixture *fixture = *state;
 	char path[128];
 	char text[64] = "";
 
-	wfs_buffer_append_text(&fixture->loaded.host, "{\"models\":{}}\n");
-	assert_int_equal(world_fixture_create(fixture), 0);
-
-	snprintf(path, sizeof(path), "%s/host.json", fixture->directory);
+	snprintf(path, sizeof(path), "%s/%s", fixture->directory, name);
 	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_true(read(fd, text, sizeof(text) - 1) > 0);
-	assert_string_equal(text, "{\"models\":{}}\n");
+	assert_string_equal(text, expected);
+}
+
+static void create_copies_the_host_configuration(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct wfs_source *const source = &fixture->loaded;
+
+	wfs_buffer_append_text(&source->host, "{\"models\":{}}\n");
+	source->files = calloc(1, sizeof(*source->files));
+	assert_non_null(source->files);
+	source->file_count = 1;
+	source->files[0].name = strdup("a.jsonl");
+	wfs_buffer_append_text(&source->files[0].bytes, "{\"content\":\"hi\"}\n");
+	assert_int_equal(world_fixture_create(fixture), 0);
+
+	assert_has_file(fixture, "host.json", "{\"models\":{}}\n");
+	assert_has_file(fixture, "a.jsonl", "{\"content\":\"hi\"}\n");
 }
 
 int main(void)

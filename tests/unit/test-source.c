@@ -201,6 +201,42 @@ static void host_json_must_be_an_object(void **state)
 	assert_problems(fixture, "host.json: expected object, got array of 0 items\n");
 }
 
+#define MODEL(name, file) "'" name "':{'provider':'script','file':'" file "'}"
+
+static void scripts_that_host_json_names_are_loaded_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'w'}");
+	put_json(fixture, "host.json",
+		"{'models':{" MODEL("a", "one.jsonl") "," MODEL("b", "one.jsonl") "," MODEL(
+			"c", "/no/such.jsonl") ",'d':{'provider':'openai','file':'x'}}}");
+	put(fixture, "one.jsonl", "{}\n");
+
+	assert_loads(fixture, NULL);
+
+	assert_int_equal(fixture->source.file_count, 1);
+	assert_string_equal(fixture->source.files[0].name, "one.jsonl");
+	assert_string_equal(wfs_buffer_text(&fixture->source.files[0].bytes), "{}\n");
+}
+
+static void scripts_that_cannot_be_copied_are_problems(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_json(fixture, "world.json", "{'name':'w'}");
+	put_json(fixture, "host.json",
+		"{'models':{" MODEL("a", "none.jsonl") "," MODEL("b", "../out.jsonl") "," MODEL(
+			"c", "data.mdb") "}}");
+
+	assert_problems(fixture,
+		"host.json: /models/a/file: cannot read 'none.jsonl': No such file or directory\n"
+		"host.json: /models/b/file: expected an absolute path, or the name of a file "
+		"beside this one that ends in .jsonl, got '../out.jsonl'\n"
+		"host.json: /models/c/file: expected an absolute path, or the name of a file "
+		"beside this one that ends in .jsonl, got 'data.mdb'\n");
+}
+
 static void world_json_must_be_there(void **state)
 {
 	struct fixture *fixture = *state;
@@ -720,6 +756,8 @@ int main(void)
 		source_test(host_json_is_copied_in_canonical_form),
 		source_test(host_json_may_be_absent),
 		source_test(host_json_must_be_an_object),
+		source_test(scripts_that_host_json_names_are_loaded_once),
+		source_test(scripts_that_cannot_be_copied_are_problems),
 		source_test(world_json_must_be_there),
 		source_test(directory_must_be_there),
 		source_test(directory_must_be_one),
