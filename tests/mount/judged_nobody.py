@@ -26,7 +26,7 @@ VERBS = {
     "gc": {"keep_heights": 1}, "mount": {"dir": "/mnt"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
     "shutdown": {}, "fs-list": {"path": "reducers"}, "fs-stat": {"path": "README"}, "fs-read": {"path": "manifest"},
     "apply": {"manifest": {}}, "query": {"query_type": "balances"},
-    "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},
+    "turns": {}, "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},
     "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
 }
 # Of the effects of these a refusal is recorded.
