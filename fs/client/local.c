@@ -214,6 +214,16 @@ void wfs_local_abandon(struct wfs_local *local, size_t index)
 		wfs_call_abandon(&call->call);
 }
 
+/* Nobody is there to take the answers. */
+static void abandon_all(struct wfs_local *local)
+{
+	WFS_GUARD(&local->lock);
+
+	for (struct local_call *call = local->first; call; call = call->next)
+		if (!call->done)
+			wfs_call_abandon(&call->call);
+}
+
 /* Waits for the answers that nobody took. */
 static void drain(struct wfs_local *local)
 {
@@ -236,6 +246,7 @@ void wfs_local_free(struct wfs_local *local)
 {
 	if (!local)
 		return;
+	abandon_all(local);
 	drain(local);
 	free_calls(local->idle);
 	if (!local->beside)

@@ -93,6 +93,18 @@ struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *
 	return NULL;
 }
 
+void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call)
+{
+	const struct wfs_mcp_call *at = mcp->asked.first;
+	size_t index = 0;
+
+	call->cancelled = true;
+	for (; at && at != call; at = at->next)
+		index++;
+	if (at) /* without memory its answer is waited for */
+		(void)wfs_access_abandon(mcp->access, index);
+}
+
 /* --- asking --- */
 
 /* Does the open way serve this call? Without an owner it may be one for reading only. */
@@ -210,7 +222,7 @@ json_t *wfs_mcp_error_document(const struct wfs_task *task)
 {
 	const struct wfs_error_info *const info = wfs_error_info(task->error.code);
 
-	return json_pack("{s:{s:s, s:s, s:s, s:b}, s:O*}", "error", "category", info->category,
-		"code", info->name, "message", task->error.message, "retriable",
-		(int)info->retriable, "meta", task->meta);
+	return json_pack("{s:{s:s, s:s, s:O*, s:s, s:b}, s:O*}", "error", "category",
+		info->category, "code", info->name, "details", task->error_details, "message",
+		task->error.message, "retriable", (int)info->retriable, "meta", task->meta);
 }

@@ -46,10 +46,13 @@ void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_
 /** wfs_mcp_call_find() - the call under way with this id, or NULL. */
 struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
 
+/** wfs_mcp_call_cancel() - its answer is not wanted any more; what can be ended is. */
+void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
+
 /** wfs_mcp_calls_free() - forget all of them, and the way to the world. */
 void wfs_mcp_calls_free(struct wfs_mcp *mcp);
 
-/** wfs_mcp_error_document() - {"error":{category,code,message,retriable},"meta"?} of a task that failed;
+/** wfs_mcp_error_document() - {"error":{category,code,details?,message,retriable},"meta"?} of a task that failed;
  *  new reference, NULL without memory. */
 json_t *wfs_mcp_error_document(const struct wfs_task *task);
 

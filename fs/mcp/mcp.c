@@ -97,14 +97,14 @@ static void ping(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 	wfs_rpc_result(&mcp->output, message->id, json_object());
 }
 
-/* What was asked of the world is answered by it still, and that is dropped. */
+/* What was asked of the world is answered by it still, turns of agents at once, and that is dropped. */
 static void cancelled(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 {
 	const json_t *const id = json_object_get(message->params, "requestId");
 	struct wfs_mcp_call *const call = id ? wfs_mcp_call_find(mcp, id) : NULL;
 
 	if (call)
-		call->cancelled = true;
+		wfs_mcp_call_cancel(mcp, call);
 }
 
 /* Nothing here waits for it. */

@@ -19,6 +19,7 @@ void wfs_task_done(struct wfs_task *task)
 	json_decref(WFS_STEAL(task->notes));
 	json_decref(WFS_STEAL(task->result));
 	json_decref(WFS_STEAL(task->meta));
+	json_decref(WFS_STEAL(task->error_details));
 	wfs_buffer_done(&task->bytes);
 }
 
@@ -52,6 +53,8 @@ void wfs_task_answer(struct wfs_task *task, const struct wfs_answer *answer)
 		task->meta = json_incref(answer->meta);
 	}
 	if (answer->status) {
+		if (answer->details && task->kind->failed)
+			task->kind->failed(task, answer->details);
 		wfs_task_fail(task, answer->status, &answer->error);
 		return;
 	}

@@ -31,6 +31,8 @@ struct wfs_task_kind {
 	int (*start)(struct wfs_task *task);
 	/* @result: what the verb gave; borrowed */
 	int (*answered)(struct wfs_task *task, const json_t *result);
+	/* Keep what is to be told of the details of an error, in task->error_details. NULL: nothing is. */
+	void (*failed)(struct wfs_task *task, const json_t *details);
 };
 
 /* Read the second part when wfs_task_next has said false. */
@@ -49,6 +51,7 @@ struct wfs_task {
 	struct wfs_buffer bytes;
 	json_t *meta;           /* owned: where the last answer stood; may be NULL */
 	struct wfs_error error; /* when status is not 0 */
+	json_t *error_details;  /* owned; may be NULL */
 };
 
 /** wfs_task_init() - begin; takes @arguments, NULL: {} */

@@ -153,3 +153,30 @@ int wfs_tool_query_start(struct wfs_task *task)
 		json_pack("{s:s, s:o}", "query_type", wfs_task_text(task, "query_type"), "params",
 			given(json_object_get(task->arguments, "params"))));
 }
+
+int wfs_tool_step_start(struct wfs_task *task)
+{
+	return wfs_task_ask(task, "step",
+		json_pack("{s:s, s:s*}", "agent", wfs_task_text(task, "agent"), "message",
+			wfs_task_text(task, "message")));
+}
+
+/* The history can be much more than a model wants to read; it is in the tree. */
+static json_t *without_history(const json_t *turn)
+{
+	json_t *const copy = wfs_json_copy(turn);
+
+	(void)json_object_del(copy, "history");
+	return copy;
+}
+
+int wfs_tool_step_answered(struct wfs_task *task, const json_t *result)
+{
+	task->result = without_history(result);
+	return 0;
+}
+
+void wfs_tool_step_failed(struct wfs_task *task, const json_t *details)
+{
+	task->error_details = without_history(details);
+}

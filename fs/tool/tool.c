@@ -155,6 +155,32 @@ const struct wfs_tool wfs_tools[] = {
 			.start = wfs_tool_invoke_start,
 			.answered = wfs_tool_plain_answered},
 	},
+	{
+		.name = "step",
+		.signature = "step(agent, message?)",
+		.summary = "have an agent take a turn",
+		.description = "Have an agent take a turn, and wait for its end: it is told the "
+			       "message and works with its own tools and rights. 'final_message' "
+			       "is what it said last; 'turns/<run_id>' of the tree has what it "
+			       "did. Cancelling the call ends the turn.",
+		.arguments =
+			{
+				{
+					.name = "agent",
+					.required = true,
+					.description = "Id of an artifact of the type 'agent'.",
+				},
+				{
+					.name = "message",
+					.description = "What to tell it; what it is configured to "
+						       "be told if left out.",
+				},
+			},
+		.task = {.changes = true,
+			.start = wfs_tool_step_start,
+			.answered = wfs_tool_step_answered,
+			.failed = wfs_tool_step_failed},
+	},
 };
 
 const size_t wfs_tool_count = WFS_ARRAY_COUNT(wfs_tools);

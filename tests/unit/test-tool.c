@@ -90,7 +90,7 @@ static void what_is_not_enabled_is_not_listed(void **state)
 {
 	(void)state;
 
-	assert_null(wfs_tool_find("step"));
+	assert_null(wfs_tool_find("chat"));
 	assert_non_null(wfs_tool_find("invoke"));
 }
 
@@ -474,6 +474,38 @@ static void invoke_hands_the_action_on(void **state)
 	assert_result(&task, "{'meta':{'journal_height':7},'ok':true}");
 }
 
+static void step_tells_what_an_agent_said_and_not_its_history(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "step", "{'agent':'ada','message':'hi'}");
+	assert_true(task.kind->changes);
+	give(&task, "step", "{'agent':'ada','message':'hi'}",
+		"{'agent':'ada','final_message':{'content':'yes'},'history':[1,2]}", 7);
+
+	assert_result(&task, "{'agent':'ada','final_message':{'content':'yes'}}");
+}
+
+static void step_tells_what_came_of_a_turn_that_failed(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = -EIO};
+	const char *verb;
+	json_t *payload;
+	(void)state;
+
+	begin(&task, "step", "{'agent':'ada','message':null}");
+	assert_true(wfs_task_next(&task, &verb, &payload));
+	assert_json(payload, "{'agent':'ada'}");
+	json_decref(payload);
+	answer.details = json_pack("{s:s, s:[]}", "run_id", "ada.7", "history");
+	wfs_task_answer(&task, &answer);
+
+	assert_int_equal(task.status, -EIO);
+	assert_json(task.error_details, "{'run_id':'ada.7'}");
+}
+
 static void members_that_are_null_are_left_out(void **state)
 {
 	WFS_AUTO_TASK struct wfs_task act;
@@ -527,6 +559,8 @@ int main(void)
 		cmocka_unit_test(a_refusal_ends_a_task_and_keeps_its_meta),
 		cmocka_unit_test(an_answer_that_does_not_decode_is_an_error),
 		cmocka_unit_test(invoke_hands_the_action_on),
+		cmocka_unit_test(step_tells_what_an_agent_said_and_not_its_history),
+		cmocka_unit_test(step_tells_what_came_of_a_turn_that_failed),
 		cmocka_unit_test(members_that_are_null_are_left_out),
 		cmocka_unit_test(a_task_that_never_began_is_released),
 	};
