@@ -83,7 +83,6 @@ static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 		more = json_object_get(page, "next_from") != NULL;
 		from = (uint64_t)wfs_run_integer(page, "next_from");
 	}
-	json_decref(WFS_STEAL(run->meta));
 	return r;
 }
 

@@ -149,6 +149,7 @@ static int take_result(struct waiter *waiter, json_t **ret_result)
 		return r;
 	run->error = answer.error;
 	run->error_details = WFS_STEAL(answer.details);
+	run->meta = WFS_STEAL(answer.meta);
 	*ret_result = WFS_STEAL(answer.result);
 	return answer.status;
 }

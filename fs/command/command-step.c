@@ -172,11 +172,14 @@ static int end_step(struct wfs_run *run, int r, const json_t *turn, struct wfs_s
 {
 	const struct wfs_error error = run->error;
 	WFS_AUTO_JSON json_t *details = WFS_STEAL(run->error_details);
+	WFS_AUTO_JSON json_t *meta = WFS_STEAL(run->meta);
 	const char *const turn_id = wfs_run_text(turn, "run_id");
 	const int recorded = file->fd >= 0 && *turn_id
 		? wfs_step_file_write(run, turn_id, run->options[WFS_OPTION_RECORD], file)
 		: 0;
 
+	json_decref(run->meta);
+	run->meta = WFS_STEAL(meta);
 	if (!r)
 		return recorded;
 	if (recorded)
