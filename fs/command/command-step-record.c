@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "fs/command/recorder.h"
-#include "kernel/base/encode.h"
 
 void wfs_step_file_done(struct wfs_step_file *file)
 {
@@ -52,20 +51,9 @@ static int write_file(struct wfs_run *run, const char *name, struct wfs_step_fil
 	return 0;
 }
 
-/* A turn is named after the record that began it. */
-static uint64_t first_seq(const char *turn_id)
-{
-	const char *const dot = strrchr(turn_id, '.');
-	uint64_t seq = 0;
-
-	if (dot)
-		(void)wfs_decimal_read(dot + 1, strlen(dot + 1), &seq);
-	return seq;
-}
-
 static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 {
-	uint64_t from = first_seq(recorder->turn_id);
+	uint64_t from = 0;
 	const json_t *record;
 	size_t i;
 	bool more = true;
@@ -74,8 +62,10 @@ static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 	while (!r && more) {
 		WFS_AUTO_JSON json_t *page = NULL;
 
-		r = wfs_run_call(
-			run, "journal-read", json_pack("{s:I}", "from", (json_int_t)from), &page);
+		r = wfs_run_call(run, "journal-read",
+			json_pack(
+				"{s:I, s:s}", "from", (json_int_t)from, "turn", recorder->turn_id),
+			&page);
 		json_array_foreach(json_object_get(page, "records"), i, record)
 		{
 			r = r ? r : wfs_recorder_take(recorder, record);

@@ -158,8 +158,8 @@ static int print_turns(struct wfs_run *run, const json_t *result, int64_t took_n
 		if (!r && json_object_get(turn, "run_id"))
 			print_summary(run, turn, took);
 		if (json_is_false(json_object_get(turn, "ok")))
-			wfs_run_notice(
-				run, "turns/%s/ has what it did", wfs_run_text(turn, "run_id"));
+			wfs_run_notice(run, "turns/%s/transcript.md has what it did",
+				wfs_run_text(turn, "run_id"));
 	}
 	return r;
 }
