@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "agents/models.h"
 #include "kernel/base/log.h"
 
 /* --- jobs --- */
@@ -347,6 +348,7 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 		r = make_thread(engine);
 	if (r)
 		return wfs_error_from_errno(error, r, "drive the world's agents");
+	wfs_models_guard_keys(wfs_world_directory(engine->world));
 	*ret_driver = &WFS_STEAL(engine)->driver;
 	return 0;
 }

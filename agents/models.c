@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "agents/secret.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 
@@ -84,4 +85,23 @@ int wfs_models_find(
 	if (!r)
 		*ret_entry = json_incref(entry);
 	return r;
+}
+
+void wfs_models_guard_keys(const char *directory)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_error ignored;
+	const char *name;
+	json_t *entry;
+
+	if (wfs_host_file_read(directory, &host, &ignored))
+		return;
+	json_object_foreach(json_object_get(host, "models"), name, entry)
+	{
+		const char *const variable =
+			json_string_value(json_object_get(entry, "api_key_env"));
+
+		if (variable)
+			(void)agents_secret_get(variable);
+	}
 }

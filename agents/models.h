@@ -18,3 +18,7 @@
  */
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);
+
+/** wfs_models_guard_keys() - the process has keys of these models in its environment; see
+ *  agents_secret_get(). What is wrong with host.json is told when a model is asked. */
+void wfs_models_guard_keys(const char *directory);
