@@ -191,6 +191,17 @@ void drive_look(struct engine *engine, const char *run_id)
 		fail(wait, r, &error);
 }
 
+void drive_look_at_all(struct engine *engine)
+{
+	struct wait *next;
+
+	for (struct wait *wait = engine->all_waits; wait; wait = next) {
+		next = wait->next; /* telling one ends it */
+		if (wait->is_known)
+			drive_look(engine, wait->run_id);
+	}
+}
+
 /* --- beginning one --- */
 
 static void answer_at_once(struct wait *wait)

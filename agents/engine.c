@@ -75,6 +75,14 @@ void engine_one_less(struct engine *engine)
 		(void)uv_async_send(&engine->wake);
 }
 
+/* What has changed is not known. An intent that is gone is told when it is answered. */
+static void look_at_all(struct engine *engine)
+{
+	engine_tell(engine);
+	work_look_at_all(engine);
+	drive_look_at_all(engine);
+}
+
 static void on_wake(uv_async_t *wake)
 {
 	struct engine *const engine = wake->data;
@@ -89,7 +97,7 @@ static void on_wake(uv_async_t *wake)
 			job = next;
 		}
 		if (rescan && !engine_stopping(engine))
-			work_look_at_all(engine);
+			look_at_all(engine);
 	}
 	close_if_over(engine);
 }

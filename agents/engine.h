@@ -162,6 +162,9 @@ void work_call(struct work *work);
 /** drive_look() - has this run ended? Then whoever waits for it is told. */
 void drive_look(struct engine *engine, const char *run_id);
 
+/** drive_look_at_all() - the same for all that somebody waits for. */
+void drive_look_at_all(struct engine *engine);
+
 /** drive_drop_all() - the engine stops: they are told so. */
 void drive_drop_all(struct engine *engine);
 

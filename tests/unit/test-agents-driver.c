@@ -25,6 +25,24 @@ int __wrap_wfs_session_receipt(const struct wfs_session *session, const json_t *
 	atomic_fetch_sub(&refusals, 1);
 	return wfs_error_from_errno(&request->error, refused_with, "record a receipt");
 }
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+static atomic_bool publisher_starves;
+static atomic_int starved; /* how often it did */
+
+void *__wrap_malloc(size_t size)
+{
+	char name[16] = "";
+
+	if (!atomic_load(&publisher_starves) ||
+		pthread_getname_np(pthread_self(), name, sizeof(name)) != 0 ||
+		strcmp(name, "wfs-publisher") != 0)
+		return __real_malloc(size);
+	atomic_fetch_add(&starved, 1);
+	return NULL;
+}
 /* NOLINTEND(readability-identifier-naming) */
 
 /* --- runs --- */
@@ -659,6 +677,24 @@ static void an_answer_that_is_too_large_ends_the_run_with_that(void **state)
 	assert_string_equal(fixture_text(json_object_get(result, "error"), "code"), "too_large");
 }
 
+static void changes_that_there_is_no_memory_for_are_looked_for(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+
+	script_one_tool_turn(fixture);
+	watch(fixture, &watcher, 0);
+	atomic_store(&publisher_starves, true);
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+	wait_sem(&watcher.ended);
+	atomic_store(&publisher_starves, false);
+	WFS_AUTO_FREE char *types = unwatch(fixture, &watcher);
+
+	assert_string_equal(fixture_message(result, 3), "done");
+	assert_string_equal(types, ONE_TOOL_TURN);
+	assert_true(atomic_load(&starved) > 4);
+}
+
 static void a_run_outlives_the_artifact_of_its_agent(void **state)
 {
 	struct agents_fixture *const fixture = *state;
@@ -711,6 +747,7 @@ int main(void)
 		DRIVEN(an_answer_waits_until_there_is_room),
 		DRIVEN(closing_waits_for_no_room),
 		DRIVEN(an_answer_that_is_too_large_ends_the_run_with_that),
+		DRIVEN(changes_that_there_is_no_memory_for_are_looked_for),
 		DRIVEN(a_run_outlives_the_artifact_of_its_agent),
 	};
 
