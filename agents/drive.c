@@ -63,8 +63,6 @@ static void release(struct wait *wait)
 	forget(wait);
 	if (wait->requested || wait->cancel_action)
 		return;
-	json_decref(wait->step);
-	json_decref(wait->runs);
 	*wait->at = wait->next;
 	if (wait->next)
 		wait->next->at = wait->at;
@@ -72,11 +70,18 @@ static void release(struct wait *wait)
 	engine_one_less(engine);
 }
 
-/* @result: taken; may be NULL */
+/*
+ * What was made of the asker's parameters goes first: values are not for two threads, and whoever asked
+ * has them again.
+ * @result: taken, nothing else has a part of it; may be NULL
+ */
 static void end(struct wait *wait, int r, json_t *result, const struct wfs_error *error)
 {
 	struct wfs_drive *const drive = WFS_STEAL(wait->drive);
 
+	wfs_require(!wait->requested); /* the kernel would have the step */
+	json_decref(WFS_STEAL(wait->step));
+	json_decref(WFS_STEAL(wait->runs));
 	if (drive) {
 		drive->status = r;
 		drive->result = result;
@@ -146,30 +151,35 @@ static int describe(const json_t *result, enum wfs_error_code code, struct wfs_e
 static void begin(struct wait *wait);
 
 /* What is told at the end: one result, or the list of them. */
-static void finish(struct wait *wait, json_t *result)
+static void finish(struct wait *wait)
 {
-	const enum wfs_error_code code = code_of(result);
+	const size_t count = json_array_size(wait->runs);
+	json_t *const last = json_array_get(wait->runs, count - 1);
+	const enum wfs_error_code code = code_of(last);
 	struct wfs_error error = {0};
-	const int r = code == WFS_OK ? 0 : describe(result, code, &error);
-	WFS_AUTO_JSON json_t *all =
-		wait->many ? json_pack("{s:O}", "runs", wait->runs) : json_incref(result);
+	const int r = code == WFS_OK ? 0 : describe(last, code, &error);
+	json_t *const all =
+		wait->many ? json_pack("{s:o}", "runs", WFS_STEAL(wait->runs)) : json_incref(last);
 
-	end(wait, r, WFS_STEAL(all), r ? &error : NULL);
+	end(wait, r, all, r ? &error : NULL);
 }
 
+/* @result: taken */
 static void take_result(struct wait *wait, json_t *result)
 {
-	if (json_array_append(wait->runs, result) < 0) {
+	const bool well = code_of(result) == WFS_OK;
+
+	if (json_array_append_new(wait->runs, result) < 0) {
 		no_memory(wait);
 		return;
 	}
 	forget(wait);
 	if (engine_stopping(wait->engine) && wait->left > 0)
 		fail_closing(wait);
-	else if (wait->left > 0 && code_of(result) == WFS_OK && !wait->abandoned)
+	else if (wait->left > 0 && well && !wait->abandoned)
 		begin(wait);
 	else
-		finish(wait, result);
+		finish(wait);
 }
 
 void drive_look(struct engine *engine, const char *run_id)
@@ -186,7 +196,7 @@ void drive_look(struct engine *engine, const char *run_id)
 		r = wfs_turn_result(&view, run_id, &result, &error);
 	wfs_view_close(&view);
 	if (!r)
-		take_result(wait, result);
+		take_result(wait, WFS_STEAL(result));
 	else if (r != -EBUSY)
 		fail(wait, r, &error);
 }
