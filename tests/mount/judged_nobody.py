@@ -38,6 +38,8 @@ RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "even
 FILES = {
     "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "apply": {"manifest": {}},
+    "step": "robot\n", "cancel": {"turn_id": "robot.1"},
+    "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
     "artifacts": None,  # a directory: artifact_is_refused
     "last": None,  # what was answered here before: refusals
     "status": "", "metrics": "",  # can only be read
@@ -50,6 +52,7 @@ COMMANDS = {
     "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
     "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"],
     "invoke": ['{"action_type":"noop"}'], "revoke": ["operator.act.1"],
+    "step": ["robot"], "cancel": ["robot.1"], "approve": ["robot.1", "c"], "turns": [],
     "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These do not ask the world as a principal: they make or prove one by its files, or serve it.
@@ -182,7 +185,8 @@ def tools_are_refused(worldfs, world):
     asked = {"fs_read_manifest": {}, "fs_read_reducer": {"name": "counter"}, "fs_ls": {"path": "reducers"},
              "fs_stat": {"path": "README"}, "fs_read": {"path": "manifest"},
              "query": {"query_type": "balances", "params": None},
-             "invoke": {"action": {"action_type": "noop", "reasoning": None}}}
+             "invoke": {"action": {"action_type": "noop", "reasoning": None}},
+             "step": {"agent": "robot", "message": None}}
     names = [tool["name"] for tool in tools.request("nobody", "tools/list")["tools"]]
     known("tools", names, asked)
     for tool in names:
