@@ -22,7 +22,7 @@ int wfs_turn_check_cancel(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	(void)manifest;
-	return check_members(action, "cancel", "action_type reason? turn_id", error);
+	return check_members(action, "cancel", "action_type turn_id", error);
 }
 
 int wfs_turn_check_ask(
@@ -69,12 +69,11 @@ static int answer_with(const struct turn *turn, json_t **ret_answer, struct wfs_
 int turn_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
-	const char *const reason = json_string_value(json_object_get(action, "reason"));
 	TURN_AUTO struct turn turn = {.fold = fold};
 	int r = load_running(fold, action, &turn, error);
 
 	if (!r)
-		r = turn_end(&turn, reason ? reason : "cancelled", error);
+		r = turn_end(&turn, "cancelled", error);
 	if (!r)
 		r = turn_store(&turn, error);
 	return wfs_trace(r ? r : answer_with(&turn, ret_answer, error));

@@ -97,8 +97,14 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 	wfs_buffer_printf(&message, "Model API call failed: %s", text_of(payload, "message"));
 	if (wfs_buffer_check(&message))
 		return fold_no_memory(error);
-	return wfs_trace(turn_fail(turn, reason_of(text_of(receipt, "status"), code),
-		"model_request", code, wfs_buffer_text(&message), error));
+	int r = turn_fail(turn, reason_of(text_of(receipt, "status"), code), "model_request", code,
+		wfs_buffer_text(&message), error);
+	/* What the model has said all the same: it is not the answer, but somebody may want to read it. */
+	json_t *const content = json_object_get(payload, "content");
+	if (!r && json_is_string(content) &&
+		json_object_set(json_object_get(turn->state, "error"), "content", content) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(r);
 }
 
 /* The grant that has paid, whatever has become of its budget meanwhile. */

@@ -442,6 +442,19 @@ static void a_failure_of_the_model_ends_the_run(void **state)
 		"'phase':'model_request'}}");
 }
 
+static void an_answer_of_another_form_can_be_read(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+
+	turn_answer_as(&run, 0, "error",
+		"{'code':'schema_violation','content':'[1','message':'expected an object'}");
+
+	assert_ended(&run, "error");
+	assert_turn(&run, "sys.turn", "",
+		"{'error':{'code':'schema_violation','content':'[1','message':'Model API call "
+		"failed: expected an object','phase':'model_request'}}");
+}
+
 static void other_ends_of_a_model_have_their_reasons(void **state)
 {
 	struct turn_run late = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
@@ -723,6 +736,7 @@ int main(void)
 		TEST(a_call_without_a_name_is_told_to_the_model),
 		TEST(arguments_are_kept_byte_for_byte),
 		TEST(a_failure_of_the_model_ends_the_run),
+		TEST(an_answer_of_another_form_can_be_read),
 		TEST(other_ends_of_a_model_have_their_reasons),
 		TEST(a_history_that_is_too_long_is_tried_once_more),
 		TEST(a_history_that_cannot_be_shorter_is_an_error),
