@@ -10,16 +10,9 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "call a tool");
 }
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(object, member));
-
-	return text ? text : "";
-}
-
 static bool is_kind(const json_t *tool, const char *kind)
 {
-	return strcmp(text_of(tool, "kind"), kind) == 0;
+	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
 }
 
 /* --- reading --- */
@@ -74,7 +67,7 @@ static void too_late(struct work *work)
 static int read_with(struct work *work, const json_t *tool, json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error)
 {
-	work->tool_name = strdup(text_of(tool, "name"));
+	work->tool_name = strdup(wfs_json_text(tool, "name"));
 	work->arguments = json_deep_copy(arguments); /* of its thread alone */
 	if (!work->tool_name || !work->arguments ||
 		(limit_ms < INT64_MAX && work_set_timer(work, (uint64_t)limit_ms, too_late)))
@@ -110,7 +103,8 @@ static int find_tool(struct work *work, const json_t *setup, const char *name, j
 	json_t *tool;
 
 	json_array_foreach(json_object_get(setup, "tools"), i,
-		tool) if (strcmp(text_of(tool, "name"), name) == 0) one = json_pack("[O]", tool);
+		tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) one =
+		json_pack("[O]", tool);
 	if (!one)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no tool '%s'", name);
 	int r = agents_tools_expand(work->engine->helpers, one, &expanded, error);
@@ -134,19 +128,15 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	WFS_AUTO_JSON json_t *state = NULL;
 	WFS_AUTO_JSON json_t *setup = NULL;
 	WFS_AUTO_JSON json_t *call = NULL;
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = work_read_run(work, &view, &state, &setup, error);
 
-	if (!r)
-		r = wfs_turn_state(&view, work->run_id, &state, error);
-	if (!r)
-		r = wfs_turn_setup(&view, work->run_id, &setup, error);
 	if (!r)
 		r = wfs_turn_call(&view, work->run_id, work->turn, work->call, &call, error);
 	if (!r)
-		r = find_tool(work, setup, text_of(call, "name"), &called->tool, error);
+		r = find_tool(work, setup, wfs_json_text(call, "name"), &called->tool, error);
 	if (r)
 		return r;
-	const char *const arguments = text_of(call, "arguments");
+	const char *const arguments = wfs_json_text(call, "arguments");
 	called->limit_ms = limit_of(state, setup);
 	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
 	return r ? r : agents_tool_check(called->tool, called->arguments, error);

@@ -142,6 +142,11 @@ void work_act(struct work *work);
 /** work_read() - its reading is over. Return: does anybody want to know what it gave? */
 bool work_read(struct work *work);
 
+/** work_read_run() - its run as it is now. @ret_view: open also when this fails; caller closes it, and
+ *  owns the documents */
+int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
+	json_t **ret_setup, struct wfs_error *error);
+
 /** work_elapsed_ms() - since it began. */
 int64_t work_elapsed_ms(const struct work *work);
 

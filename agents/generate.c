@@ -248,12 +248,8 @@ static int prepare(
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
 	WFS_AUTO_JSON json_t *setup = NULL;
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = work_read_run(work, &view, &state, &setup, error);
 
-	if (!r)
-		r = wfs_turn_state(&view, work->run_id, &state, error);
-	if (!r)
-		r = wfs_turn_setup(&view, work->run_id, &setup, error);
 	if (!r)
 		r = wfs_turn_sent(&view, state, ret_messages, error);
 	if (!r)

@@ -16,13 +16,6 @@ enum { TOOL_NAME_MAX = 64 }; /* bytes; of models' servers */
 	"{\"additionalProperties\":false,\"properties\":{\"result\":{\"description\":\"The " \
 	"result, any JSON value.\"}},\"required\":[\"result\"],\"type\":\"object\"}"
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(object, member));
-
-	return text ? text : "";
-}
-
 static int no_memory(struct wfs_error *error)
 {
 	return wfs_error_from_errno(error, -ENOMEM, "make the tools of an agent");
@@ -30,7 +23,7 @@ static int no_memory(struct wfs_error *error)
 
 static bool is_kind(const json_t *tool, const char *kind)
 {
-	return strcmp(text_of(tool, "kind"), kind) == 0;
+	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
 }
 
 static json_t *find(const json_t *tools, const char *name)
@@ -39,7 +32,7 @@ static json_t *find(const json_t *tools, const char *name)
 	json_t *tool;
 
 	json_array_foreach(
-		tools, i, tool) if (strcmp(text_of(tool, "name"), name) == 0) return tool;
+		tools, i, tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) return tool;
 	return NULL;
 }
 
@@ -62,7 +55,7 @@ static bool is_object(const json_t *input)
 {
 	const json_t *const type = json_object_get(input, "type");
 
-	return type ? strcmp(text_of(input, "type"), "object") == 0
+	return type ? strcmp(wfs_json_text(input, "type"), "object") == 0
 		    : json_object_get(input, "properties") != NULL;
 }
 
@@ -80,14 +73,14 @@ static json_t *tool_of_artifact(const char *id, const json_t *artifact)
 	const json_t *const interface = json_object_get(artifact, "interface");
 	const json_t *const method = json_array_get(json_object_get(interface, "methods"), 0);
 	json_t *const input = json_object_get(method, "input");
-	const char *const described = text_of(method, "description");
-	const char *const name = text_of(method, "name");
+	const char *const described = wfs_json_text(method, "description");
+	const char *const name = wfs_json_text(method, "name");
 	const bool object = is_object(input);
 	char tool_name[TOOL_NAME_MAX + 1];
 
 	name_of(id, tool_name);
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "artifact_id", id, "description",
-		*described ? described : text_of(interface, "description"), "kind",
+		*described ? described : wfs_json_text(interface, "description"), "kind",
 		WFS_TOOL_KIND_ARTIFACT, "method", *name ? name : "run", "name", tool_name, "object",
 		(int)object, "parameters", parameters_of(input, object));
 }
@@ -151,9 +144,9 @@ int agents_tools_make(struct wfs_view *view, const struct wfs_helpers *helpers, 
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'tools': expected an array of names");
 		r = make_tool(view, definitions, json_string_value(name), &tool, error);
-		if (!r && find(tools, text_of(tool, "name"))) {
+		if (!r && find(tools, wfs_json_text(tool, "name"))) {
 			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"two tools have the name '%s'", text_of(tool, "name"));
+				"two tools have the name '%s'", wfs_json_text(tool, "name"));
 			json_decref(tool);
 		} else if (!r && json_array_append_new(tools, tool) < 0) {
 			r = no_memory(error);
@@ -202,11 +195,11 @@ static json_t *expand_read(const json_t *definitions, const char *name)
 static json_t *expand(const json_t *definitions, json_t *tool)
 {
 	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
-		return expand_action(text_of(tool, "name"));
+		return expand_action(wfs_json_text(tool, "name"));
 	if (is_kind(tool, WFS_TOOL_KIND_RESULT))
 		return expand_result();
 	if (is_kind(tool, WFS_TOOL_KIND_READ))
-		return expand_read(definitions, text_of(tool, "name"));
+		return expand_read(definitions, wfs_json_text(tool, "name"));
 	return json_incref(tool);
 }
 
@@ -223,7 +216,7 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 	json_array_foreach(
 		tools, i, tool) if (json_array_append_new(expanded, expand(definitions, tool)) <
 		0) return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-		"the tool '%s' cannot be described", text_of(tool, "name"));
+		"the tool '%s' cannot be described", wfs_json_text(tool, "name"));
 	*ret_tools = WFS_STEAL(expanded);
 	return 0;
 }

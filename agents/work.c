@@ -87,6 +87,16 @@ int64_t work_left_ms(const json_t *state, const json_t *setup)
 	return left_ms > 0 ? left_ms : 0;
 }
 
+int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
+	json_t **ret_setup, struct wfs_error *error)
+{
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, ret_view, error);
+
+	if (!r)
+		r = wfs_turn_state(ret_view, work->run_id, ret_state, error);
+	return r ? r : wfs_turn_setup(ret_view, work->run_id, ret_setup, error);
+}
+
 /* --- timers: libuv's live until they are closed, in the loop's next turn --- */
 
 struct timer {
@@ -272,13 +282,6 @@ static int read_intent(
 	return r == -ENOENT ? 0 : r;
 }
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(object, member));
-
-	return text ? text : "";
-}
-
 static struct work *work_new(
 	struct engine *engine, const char *intent_id, const json_t *intent, struct wfs_error *error)
 {
@@ -290,12 +293,12 @@ static struct work *work_new(
 	work->engine = engine;
 	work->call = call ? json_integer_value(call) : -1;
 	work->turn = json_integer_value(json_object_get(intent, "turn"));
-	work->approved = strcmp(text_of(intent, "state"), "approved") == 0;
+	work->approved = strcmp(wfs_json_text(intent, "state"), "approved") == 0;
 	work->began_ns = wfs_clock_monotonic_ns();
 	snprintf(work->intent_id, sizeof(work->intent_id), "%s", intent_id);
-	snprintf(work->run_id, sizeof(work->run_id), "%s", text_of(intent, "run_id"));
+	snprintf(work->run_id, sizeof(work->run_id), "%s", wfs_json_text(intent, "run_id"));
 	if (wfs_session_new(
-		    engine->authority, text_of(intent, "principal"), &work->session, error) ||
+		    engine->authority, wfs_json_text(intent, "principal"), &work->session, error) ||
 		!tsearch(work, &engine->works, compare)) {
 		wfs_session_free(work->session);
 		free(work);
@@ -312,7 +315,7 @@ static void begin(struct engine *engine, const char *intent_id, const json_t *in
 
 	if (!work)
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "run '%s' does not go on: %s",
-			text_of(intent, "run_id"), error.message);
+			wfs_json_text(intent, "run_id"), error.message);
 	else if (work->call < 0)
 		work_generate(work);
 	else
@@ -331,7 +334,7 @@ void work_look(struct engine *engine, const char *intent_id)
 	}
 	if (!intent && work)
 		drop(work);
-	else if (intent && !work && strcmp(text_of(intent, "state"), "asked") != 0)
+	else if (intent && !work && strcmp(wfs_json_text(intent, "state"), "asked") != 0)
 		begin(engine, intent_id, intent);
 }
 

@@ -121,29 +121,22 @@ static const char *adapter_of(enum wfs_effect effect)
 
 /* --- answers of the journal --- */
 
-static const char *text_in(const json_t *object, const char *name)
-{
-	const char *const text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 static bool answers(const json_t *body, const struct wfs_intent *intent)
 {
 	char id[WFS_HASH_TEXT_SIZE];
 
 	wfs_hash_text(&intent->id, id);
-	return strcmp(text_in(body, "intent_id"), id) == 0;
+	return strcmp(wfs_json_text(body, "intent_id"), id) == 0;
 }
 
 static int read_receipt(
 	const json_t *body, const struct wfs_intent *intent, struct wfs_outcome *outcome)
 {
-	const char *const status = text_in(body, "status");
+	const char *const status = wfs_json_text(body, "status");
 	json_t *const payload = json_object_get(body, "payload");
 
 	if (wfs_json_members(body, "", "adapter_id intent_id payload status", NULL) ||
-		strcmp(text_in(body, "adapter_id"), adapter_of(intent->effect)) != 0)
+		strcmp(wfs_json_text(body, "adapter_id"), adapter_of(intent->effect)) != 0)
 		return -EINVAL;
 	if (strcmp(status, "ok") == 0) {
 		if (wfs_effect_check_receipt(intent->effect, payload, NULL))
@@ -158,12 +151,12 @@ static int read_receipt(
 static int read_decision(
 	const json_t *body, const struct wfs_intent *intent, struct wfs_outcome *outcome)
 {
-	const enum wfs_error_code code = wfs_error_find(text_in(body, "code"));
+	const enum wfs_error_code code = wfs_error_find(wfs_json_text(body, "code"));
 
 	if (wfs_json_members(
 		    body, "", "code decision effect grant? intent_id policy? rule_index?", NULL) ||
-		code == WFS_OK || strcmp(text_in(body, "decision"), "deny") != 0 ||
-		strcmp(text_in(body, "effect"), wfs_effect_kind(intent->effect)) != 0)
+		code == WFS_OK || strcmp(wfs_json_text(body, "decision"), "deny") != 0 ||
+		strcmp(wfs_json_text(body, "effect"), wfs_effect_kind(intent->effect)) != 0)
 		return -EINVAL;
 	return refusal_init(outcome, intent, wfs_error_info(code));
 }

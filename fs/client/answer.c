@@ -2,18 +2,13 @@
 /* Reading the envelope of an answer. */
 #include "fs/client/answer.h"
 
+#include "kernel/base/json.h"
+
 void wfs_answer_done(struct wfs_answer *answer)
 {
 	json_decref(WFS_STEAL(answer->result));
 	json_decref(WFS_STEAL(answer->meta));
 	json_decref(WFS_STEAL(answer->details));
-}
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *const text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
 }
 
 void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer)
@@ -29,8 +24,8 @@ void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer)
 	} else {
 		/* A code that this build does not know gives internal_error and keeps its text. */
 		answer.status =
-			wfs_error_set(&answer.error, wfs_error_find(text_of(problem, "code")), "%s",
-				text_of(problem, "message"));
+			wfs_error_set(&answer.error, wfs_error_find(wfs_json_text(problem, "code")),
+				"%s", wfs_json_text(problem, "message"));
 		answer.details = json_incref(json_object_get(problem, "details"));
 	}
 	*ret_answer = answer;

@@ -50,7 +50,7 @@ static int find_base(struct wfs_run *run, json_t **ret_base)
 
 	if (r)
 		return r;
-	*ret_base = json_string(given ? given : wfs_run_text(head, "manifest_hash"));
+	*ret_base = json_string(given ? given : wfs_json_text(head, "manifest_hash"));
 	return *ret_base ? 0 : -ENOMEM;
 }
 
@@ -99,8 +99,8 @@ static void print_items(
 	json_t *item;
 
 	json_array_foreach(json_object_get(result, how), i, item)
-		fprintf(run->out, "%c  %-10s  %s\n", letter, kind_of(wfs_run_text(item, "list")),
-			wfs_run_text(item, "name"));
+		fprintf(run->out, "%c  %-10s  %s\n", letter, kind_of(wfs_json_text(item, "list")),
+			wfs_json_text(item, "name"));
 }
 
 int wfs_run_apply(struct wfs_run *run)
@@ -121,6 +121,6 @@ int wfs_run_apply(struct wfs_run *run)
 	wfs_run_notice(run, "%s %s",
 		run->options[WFS_OPTION_DRY_RUN] ? "nothing was changed, this would become"
 						 : "applied",
-		wfs_run_text(result, "manifest_hash"));
+		wfs_json_text(result, "manifest_hash"));
 	return 0;
 }

@@ -53,6 +53,6 @@ int wfs_run_blob_put(struct wfs_run *run)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
-	fprintf(run->out, "%s\n", wfs_run_text(result, "hash"));
+	fprintf(run->out, "%s\n", wfs_json_text(result, "hash"));
 	return 0;
 }

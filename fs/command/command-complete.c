@@ -70,14 +70,14 @@ static void each_name(struct typed *typed, const char *path,
 static void offer_name(const struct typed *typed, const char *path, const json_t *entry)
 {
 	(void)path;
-	offer(typed, wfs_run_text(entry, "name"), "");
+	offer(typed, wfs_json_text(entry, "name"), "");
 }
 
 /* The key, as a command takes it. One with control characters is no word to be typed. */
 static void offer_key(const struct typed *typed, const char *path, const json_t *entry)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
-	const char *const name = wfs_run_text(entry, "name");
+	const char *const name = wfs_json_text(entry, "name");
 	(void)path;
 
 	if (wfs_name_decode(name, strlen(name), &key) < 0 || !wfs_utf8_valid(key.data, key.size))
@@ -90,11 +90,11 @@ static void offer_key(const struct typed *typed, const char *path, const json_t 
 
 static void offer_path(const struct typed *typed, const char *path, const json_t *entry)
 {
-	const bool directory = strcmp(wfs_run_text(entry, "type"), "directory") == 0;
+	const bool directory = strcmp(wfs_json_text(entry, "type"), "directory") == 0;
 	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
 
 	wfs_buffer_printf(
-		&whole, "%s%s%s", path, wfs_run_text(entry, "name"), directory ? "/" : "");
+		&whole, "%s%s%s", path, wfs_json_text(entry, "name"), directory ? "/" : "");
 	offer(typed, wfs_buffer_text(&whole), "");
 }
 
@@ -125,7 +125,7 @@ static void offer_schemas(struct typed *typed)
 
 	(void)wfs_run_call(&typed->run, "manifest-read", NULL, &result);
 	json_array_foreach(json_object_get(json_object_get(result, "manifest"), "schemas"), i,
-		schema) offer(typed, wfs_run_text(schema, "name"), "");
+		schema) offer(typed, wfs_json_text(schema, "name"), "");
 }
 
 static void offer_agents(struct typed *typed)
@@ -138,7 +138,7 @@ static void offer_agents(struct typed *typed)
 		json_pack("{s:s, s:{s:s}}", "query_type", "artifacts", "params", "type", "agent"),
 		&result);
 	json_array_foreach(json_object_get(result, "results"), i, artifact)
-		offer(typed, wfs_run_text(artifact, "id"), "");
+		offer(typed, wfs_json_text(artifact, "id"), "");
 }
 
 static void offer_resources(const struct typed *typed)

@@ -38,7 +38,7 @@ static int add_reducer(void *context, const char *path, const json_t *entry)
 	struct side *const side = context;
 
 	(void)path;
-	side->reducer = wfs_run_text(entry, "name");
+	side->reducer = wfs_json_text(entry, "name");
 	return wfs_run_each_cell(side->run, side->reducer, side->consistency, add_cell, side);
 }
 

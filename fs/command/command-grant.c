@@ -161,7 +161,7 @@ int wfs_run_grant(struct wfs_run *run)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
-	fprintf(run->out, "%s\n", wfs_run_text(result, "name"));
+	fprintf(run->out, "%s\n", wfs_json_text(result, "name"));
 	return 0;
 }
 

@@ -203,9 +203,6 @@ int wfs_run_at(struct wfs_run *run, char **ret_text);
  *  @ret_value: caller owns it. Return: 0, -EINVAL, -EFBIG, or why the file cannot be read. */
 int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
 
-/** wfs_run_text() - a string member of an answer, "" when it is not there. */
-const char *wfs_run_text(const json_t *result, const char *name);
-
 /** wfs_run_integer() - an integer member of an answer, 0 when it is not there. */
 int64_t wfs_run_integer(const json_t *result, const char *name);
 

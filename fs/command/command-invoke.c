@@ -64,6 +64,6 @@ int wfs_run_mint_resolve(struct wfs_run *run)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
-	wfs_run_notice(run, "%s", wfs_run_text(result, "message"));
+	wfs_run_notice(run, "%s", wfs_json_text(result, "message"));
 	return wfs_run_print_document(run, json_object_get(result, "data"));
 }

@@ -217,7 +217,7 @@ static void find_behind(const char *path, struct behind *behind)
 	if (wfs_input_read(wfs_buffer_text(&file), STATUS_SIZE_MAX, &text, NULL) < 0 ||
 		wfs_json_parse(text.data, text.size, &status, NULL) < 0)
 		return;
-	behind->directory = strdup(wfs_run_text(status, "world"));
+	behind->directory = strdup(wfs_json_text(status, "world"));
 	behind->ends = !json_is_true(json_object_get(status, "keep")) &&
 		wfs_run_integer(status, "mount_count") <= 1;
 }

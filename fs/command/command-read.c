@@ -124,7 +124,7 @@ static int print_cell(struct wfs_run *run, const json_t *cell)
 		return r;
 	print_key(run->out, &key);
 	fprintf(run->out, "\t%" PRId64 "\t%" PRId64 "\t%s\n", wfs_run_integer(cell, "size"),
-		wfs_run_integer(cell, "last_active_height"), wfs_run_text(cell, "state_hash"));
+		wfs_run_integer(cell, "last_active_height"), wfs_json_text(cell, "state_hash"));
 	return 0;
 }
 

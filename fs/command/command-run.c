@@ -274,13 +274,6 @@ int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value)
 	return r ? r : wfs_json_parse_bounded(text.data, text.size, ret_value, &run->error);
 }
 
-const char *wfs_run_text(const json_t *result, const char *name)
-{
-	const char *const text = json_string_value(json_object_get(result, name));
-
-	return text ? text : "";
-}
-
 int64_t wfs_run_integer(const json_t *result, const char *name)
 {
 	return json_integer_value(json_object_get(result, name));
@@ -289,7 +282,7 @@ int64_t wfs_run_integer(const json_t *result, const char *name)
 int wfs_run_decode(
 	struct wfs_run *run, const json_t *result, const char *name, struct wfs_buffer *buffer)
 {
-	const char *const text = wfs_run_text(result, name);
+	const char *const text = wfs_json_text(result, name);
 
 	return wfs_base64_decode(text, strlen(text), buffer, &run->error);
 }

@@ -119,7 +119,7 @@ static void print_summary(struct wfs_run *run, const json_t *turn, const char *t
 
 	wfs_run_notice(run,
 		"%s: %s, %" PRId64 " request%s, %" PRId64 " tool call%s, %s%" PRId64 " tokens%s",
-		wfs_run_text(turn, "run_id"), wfs_run_text(turn, "termination_reason"), requests,
+		wfs_json_text(turn, "run_id"), wfs_json_text(turn, "termination_reason"), requests,
 		plural(requests), calls, plural(calls),
 		json_is_true(json_object_get(usage, "incomplete")) ? "at least " : "",
 		wfs_run_integer(usage, "total_tokens"), took);
@@ -133,8 +133,8 @@ static int print_final(struct wfs_run *run, const json_t *turn)
 	if (given && !json_is_string(given))
 		return wfs_run_print_document(run, given);
 	const char *const text =
-		given ? json_string_value(given) : wfs_run_text(message, "content");
-	if (given || strcmp(wfs_run_text(message, "role"), "assistant") == 0)
+		given ? json_string_value(given) : wfs_json_text(message, "content");
+	if (given || strcmp(wfs_json_text(message, "role"), "assistant") == 0)
 		fprintf(run->out, "%s\n", text);
 	(void)fflush(run->out); /* before what is told about it */
 	return 0;
@@ -159,7 +159,7 @@ static int print_turns(struct wfs_run *run, const json_t *result, int64_t took_n
 			print_summary(run, turn, took);
 		if (json_is_false(json_object_get(turn, "ok")))
 			wfs_run_notice(run, "turns/%s/transcript.md has what it did",
-				wfs_run_text(turn, "run_id"));
+				wfs_json_text(turn, "run_id"));
 	}
 	return r;
 }
@@ -173,7 +173,7 @@ static int end_step(struct wfs_run *run, int r, const json_t *turn, struct wfs_s
 	const struct wfs_error error = run->error;
 	WFS_AUTO_JSON json_t *details = WFS_STEAL(run->error_details);
 	WFS_AUTO_JSON json_t *meta = WFS_STEAL(run->meta);
-	const char *const turn_id = wfs_run_text(turn, "run_id");
+	const char *const turn_id = wfs_json_text(turn, "run_id");
 	const int recorded = file->fd >= 0 && *turn_id
 		? wfs_step_file_write(run, turn_id, run->options[WFS_OPTION_RECORD], file)
 		: 0;
@@ -220,7 +220,7 @@ static int begin_step(struct wfs_run *run, json_t *payload)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
-	fprintf(run->out, "%s\n", wfs_run_text(result, "turn_id"));
+	fprintf(run->out, "%s\n", wfs_json_text(result, "turn_id"));
 	return 0;
 }
 

@@ -28,10 +28,10 @@ static void print_name(struct wfs_run *run, const json_t *entry)
 	if (run->options[WFS_OPTION_LONG]) {
 		if (localtime_r(&seconds, &local))
 			(void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &local);
-		fprintf(run->out, "%-9s %10" PRId64 " %s ", wfs_run_text(entry, "type"),
+		fprintf(run->out, "%-9s %10" PRId64 " %s ", wfs_json_text(entry, "type"),
 			wfs_run_integer(entry, "size"), date);
 	}
-	fprintf(run->out, "%s\n", wfs_run_text(entry, "name"));
+	fprintf(run->out, "%s\n", wfs_json_text(entry, "name"));
 }
 
 struct names_printer {
@@ -112,7 +112,7 @@ static int take_node(void *context, const char *path, const json_t *entry)
 				json_object_get(entry, "size"), "type",
 				json_object_get(entry, "type")));
 	else
-		fprintf(out, "%*s%s%s\n", printer->depth * INDENT, "", wfs_run_text(entry, "name"),
+		fprintf(out, "%*s%s%s\n", printer->depth * INDENT, "", wfs_json_text(entry, "name"),
 			directory ? "/" : "");
 	if (directory) {
 		printer->depth++;

@@ -51,8 +51,8 @@ static void print_turn(struct turns_printer *printer, const json_t *turn)
 	snprintf(turns, sizeof(turns), "%" PRId64 "/%" PRId64, wfs_run_integer(turn, "turn"),
 		wfs_run_integer(turn, "max_turns"));
 	fprintf(out, "%-24s %-16s %-16s %9s %6" PRId64 " %9" PRId64 " %-19s %8s\n",
-		wfs_run_text(turn, "turn_id"), wfs_run_text(turn, "agent"),
-		wfs_run_text(turn, "status"), turns, wfs_run_integer(turn, "tool_calls"),
+		wfs_json_text(turn, "turn_id"), wfs_json_text(turn, "agent"),
+		wfs_json_text(turn, "status"), turns, wfs_run_integer(turn, "tool_calls"),
 		wfs_run_integer(turn, "total_tokens"), started, took);
 }
 

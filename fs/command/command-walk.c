@@ -43,7 +43,7 @@ int wfs_walk_call(struct wfs_walk *walk, const char *verb, json_t *payload, json
 
 bool wfs_walk_is(const json_t *entry, const char *type)
 {
-	return strcmp(wfs_run_text(entry, "type"), type) == 0;
+	return strcmp(wfs_json_text(entry, "type"), type) == 0;
 }
 
 /* The path of a name in a directory; relative to the root when the directory is the root. */
@@ -80,7 +80,7 @@ int wfs_walk_names(struct wfs_walk *walk, const char *path,
 		{
 			if (r)
 				return r;
-			path_join(&child, path, wfs_run_text(entry, "name"));
+			path_join(&child, path, wfs_json_text(entry, "name"));
 			r = each(context, wfs_buffer_text(&child), entry);
 		}
 		json_decref(cursor);

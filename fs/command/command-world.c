@@ -88,7 +88,7 @@ int wfs_run_snapshot(struct wfs_run *run)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
-	fprintf(run->out, "%s\n", wfs_run_text(result, "snapshot_hash"));
+	fprintf(run->out, "%s\n", wfs_json_text(result, "snapshot_hash"));
 	wfs_run_notice(run, "snapshot of height %" PRId64, wfs_run_integer(result, "height"));
 	return 0;
 }

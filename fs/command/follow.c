@@ -45,7 +45,7 @@ static void take_response(struct wfs_follow *follow, const json_t *event)
 static void take_call(struct wfs_follow *follow, const json_t *event)
 {
 	follow->call_count++;
-	set_text(follow->tool, sizeof(follow->tool), wfs_run_text(event, "tool_name"));
+	set_text(follow->tool, sizeof(follow->tool), wfs_json_text(event, "tool_name"));
 }
 
 static void take_result(struct wfs_follow *follow, const json_t *event)
@@ -76,11 +76,11 @@ static void take_event(struct wfs_follow *follow, const json_t *event)
 		{"ToolResult", take_result},
 		{"KernelEnd", take_end},
 	};
-	const char *const type = wfs_run_text(event, "type");
-	const char *const run_id = wfs_run_text(event, "run_id");
+	const char *const type = wfs_json_text(event, "type");
+	const char *const run_id = wfs_json_text(event, "run_id");
 
 	if (!*follow->turn_id && strcmp(type, "KernelStart") == 0 &&
-		strcmp(wfs_run_text(event, "agent"), follow->agent) == 0)
+		strcmp(wfs_json_text(event, "agent"), follow->agent) == 0)
 		set_text(follow->turn_id, sizeof(follow->turn_id), run_id);
 	if (!*run_id || strcmp(run_id, follow->turn_id) != 0)
 		return;
@@ -95,22 +95,22 @@ static void take_intent(struct wfs_follow *follow, const json_t *body)
 {
 	const json_t *const params = json_object_get(body, "params");
 
-	if (strcmp(wfs_run_text(body, "effect"), "tool.call") != 0 ||
-		strcmp(wfs_run_text(params, "run_id"), follow->turn_id) != 0)
+	if (strcmp(wfs_json_text(body, "effect"), "tool.call") != 0 ||
+		strcmp(wfs_json_text(params, "run_id"), follow->turn_id) != 0)
 		return;
-	set_text(follow->intent_id, sizeof(follow->intent_id), wfs_run_text(body, "intent_id"));
-	set_text(follow->call_id, sizeof(follow->call_id), wfs_run_text(params, "call_id"));
+	set_text(follow->intent_id, sizeof(follow->intent_id), wfs_json_text(body, "intent_id"));
+	set_text(follow->call_id, sizeof(follow->call_id), wfs_json_text(params, "call_id"));
 }
 
 static void take_action(struct wfs_follow *follow, const json_t *body)
 {
 	const json_t *const action = json_object_get(body, "action");
-	const char *const type = wfs_run_text(action, "action_type");
+	const char *const type = wfs_json_text(action, "action_type");
 
-	if (strcmp(wfs_run_text(json_object_get(body, "result"), "run_id"), follow->turn_id) != 0)
+	if (strcmp(wfs_json_text(json_object_get(body, "result"), "run_id"), follow->turn_id) != 0)
 		return;
 	if (strcmp(type, "ask") == 0 &&
-		strcmp(wfs_run_text(action, "intent_id"), follow->intent_id) == 0)
+		strcmp(wfs_json_text(action, "intent_id"), follow->intent_id) == 0)
 		follow->waits = true;
 	else if (strcmp(type, "approve") == 0)
 		follow->waits = false;
@@ -119,7 +119,7 @@ static void take_action(struct wfs_follow *follow, const json_t *body)
 void wfs_follow_take(struct wfs_follow *follow, const json_t *record)
 {
 	const json_t *const body = json_object_get(record, "body");
-	const char *const kind = wfs_run_text(record, "kind");
+	const char *const kind = wfs_json_text(record, "kind");
 
 	if (strcmp(kind, "event") == 0)
 		take_event(follow, json_object_get(body, "value"));

@@ -19,12 +19,12 @@ static int take_intent(struct wfs_recorder *recorder, const json_t *body)
 {
 	const json_t *const params = json_object_get(body, "params");
 
-	if (strcmp(wfs_run_text(body, "effect"), "llm.generate") != 0 ||
-		strcmp(wfs_run_text(params, "run_id"), recorder->turn_id) != 0)
+	if (strcmp(wfs_json_text(body, "effect"), "llm.generate") != 0 ||
+		strcmp(wfs_json_text(params, "run_id"), recorder->turn_id) != 0)
 		return 0;
 	if (!recorder->requests)
 		recorder->requests = json_object();
-	return json_object_set(recorder->requests, wfs_run_text(body, "intent_id"),
+	return json_object_set(recorder->requests, wfs_json_text(body, "intent_id"),
 		       json_object_get(params, "turn")) < 0
 		? -ENOMEM
 		: 0;
@@ -39,10 +39,10 @@ static json_t *make_line(const json_t *receipt, json_t *number)
 	WFS_AUTO_JSON json_t *line = json_pack("{s:O}", "turn", number);
 	int r = line ? 0 : -1;
 
-	if (strcmp(wfs_run_text(receipt, "status"), "ok") != 0)
+	if (strcmp(wfs_json_text(receipt, "status"), "ok") != 0)
 		return json_pack("{s:{s:s, s:s}, s:O}", "error", "code",
-			wfs_run_text(payload, "code"), "message", wfs_run_text(payload, "message"),
-			"turn", number);
+			wfs_json_text(payload, "code"), "message",
+			wfs_json_text(payload, "message"), "turn", number);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
 		json_t *const value = json_object_get(payload, members[i]);
 
@@ -55,7 +55,8 @@ static json_t *make_line(const json_t *receipt, json_t *number)
 /* A model that was asked again for the same answer has answered what it said last. */
 static int take_receipt(struct wfs_recorder *recorder, const json_t *body)
 {
-	json_t *const number = json_object_get(recorder->requests, wfs_run_text(body, "intent_id"));
+	json_t *const number =
+		json_object_get(recorder->requests, wfs_json_text(body, "intent_id"));
 
 	if (!number || !json_is_object(json_object_get(body, "payload")))
 		return 0;
@@ -73,7 +74,7 @@ static int take_receipt(struct wfs_recorder *recorder, const json_t *body)
 int wfs_recorder_take(struct wfs_recorder *recorder, const json_t *record)
 {
 	const json_t *const body = json_object_get(record, "body");
-	const char *const kind = wfs_run_text(record, "kind");
+	const char *const kind = wfs_json_text(record, "kind");
 
 	if (strcmp(kind, "intent") == 0)
 		return take_intent(recorder, body);

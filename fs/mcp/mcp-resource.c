@@ -7,13 +7,6 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *const text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 /* Return: new reference, NULL without memory. */
 static json_t *uri_of(const char *path)
 {
@@ -89,7 +82,7 @@ static int ask_bytes(struct wfs_task *task)
 static int ask_after_stat(struct wfs_task *task, const json_t *stat)
 {
 	const char *const path = wfs_task_text(task, "path");
-	const char *const type = text_of(stat, "type");
+	const char *const type = wfs_json_text(stat, "type");
 	const json_int_t size = json_integer_value(json_object_get(stat, "size"));
 
 	if (strcmp(type, "directory") == 0) {
@@ -140,8 +133,8 @@ static int finish_names(struct wfs_task *task, const json_t *result)
 	size_t i;
 
 	json_array_foreach(json_object_get(result, "entries"), i, entry)
-		wfs_buffer_printf(&task->bytes, "%s%s\n", text_of(entry, "name"),
-			strcmp(text_of(entry, "type"), "directory") == 0 ? "/" : "");
+		wfs_buffer_printf(&task->bytes, "%s%s\n", wfs_json_text(entry, "name"),
+			strcmp(wfs_json_text(entry, "type"), "directory") == 0 ? "/" : "");
 	if (json_object_get(result, "next_cursor"))
 		wfs_buffer_append_text(&task->bytes, "(there are more)\n");
 	return wfs_buffer_check(&task->bytes) < 0
@@ -222,7 +215,7 @@ static int list_start(struct wfs_task *task)
 
 static int add_file(struct wfs_task *task, const json_t *entry)
 {
-	const char *const name = text_of(entry, "name");
+	const char *const name = wfs_json_text(entry, "name");
 
 	return json_array_append_new(task->notes,
 		json_pack("{s:s, s:s, s:O, s:o}", "mimeType", media_type(name, true), "name", name,
@@ -231,7 +224,7 @@ static int add_file(struct wfs_task *task, const json_t *entry)
 
 static int add_reducer(struct wfs_task *task, const json_t *entry)
 {
-	const char *const name = text_of(entry, "name");
+	const char *const name = wfs_json_text(entry, "name");
 	WFS_AUTO_JSON json_t *path = json_sprintf("reducers/%s", name);
 	const char *const text = json_string_value(path);
 
@@ -260,10 +253,10 @@ static int list_answered(struct wfs_task *task, const json_t *result)
 
 	json_array_foreach(json_object_get(result, "entries"), i, entry)
 	{
-		reducers |= strcmp(text_of(entry, "name"), "reducers") == 0;
+		reducers |= strcmp(wfs_json_text(entry, "name"), "reducers") == 0;
 		if (!root)
 			r |= add_reducer(task, entry);
-		else if (strcmp(text_of(entry, "type"), "file") == 0)
+		else if (strcmp(wfs_json_text(entry, "type"), "file") == 0)
 			r |= add_file(task, entry);
 	}
 	if (r)

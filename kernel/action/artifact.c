@@ -12,13 +12,6 @@ void artifact_done(struct artifact *artifact)
 	artifact->document = NULL;
 }
 
-static const char *text_of(const json_t *document, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(document, member));
-
-	return text ? text : "";
-}
-
 /* Has a reducer this cell, as the fold has left it? */
 static int is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_error *error)
@@ -45,7 +38,7 @@ static int missing(struct wfs_fold *fold, const char *id, struct wfs_error *erro
 		return wfs_trace(r);
 	if (deleted)
 		return wfs_error_set(error, WFS_E_DELETED, "Artifact '%s' was deleted by '%s'", id,
-			text_of(deleted, "deleted_by"));
+			wfs_json_text(deleted, "deleted_by"));
 	return wfs_error_set(error, WFS_E_NOT_FOUND, "Artifact '%s' not found", id);
 }
 
@@ -54,9 +47,9 @@ struct artifact artifact_of(json_t *document, size_t cell)
 	return (struct artifact){
 		.document = document,
 		.cell = cell,
-		.id = text_of(document, "id"),
-		.owner = text_of(document, "owner"),
-		.access = text_of(document, "access"),
+		.id = wfs_json_text(document, "id"),
+		.owner = wfs_json_text(document, "owner"),
+		.access = wfs_json_text(document, "access"),
 		.executable = json_is_true(json_object_get(document, "executable")),
 	};
 }
@@ -90,7 +83,7 @@ int64_t artifact_number(const struct artifact *artifact, const char *member)
 
 const char *artifact_charged_to(const struct artifact *artifact)
 {
-	return text_of(artifact->document, "charged_to");
+	return wfs_json_text(artifact->document, "charged_to");
 }
 
 int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,

@@ -36,6 +36,13 @@ static int require_object(const json_t *object, struct wfs_error *error)
 		object ? type_name(object) : "nothing");
 }
 
+const char *wfs_json_text(const json_t *object, const char *name)
+{
+	const char *const text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
 int wfs_json_get_string(
 	const json_t *object, const char *name, const char **ret_text, struct wfs_error *error)
 {

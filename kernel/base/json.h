@@ -91,6 +91,9 @@ int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_s
 int wfs_json_get_string(
 	const json_t *object, const char *name, const char **ret_text, struct wfs_error *error);
 
+/** wfs_json_text() - borrowed text of a string member; "" when there is none. */
+const char *wfs_json_text(const json_t *object, const char *name);
+
 /** wfs_json_get_integer() - an optional integer in [@minimum, @maximum]; @ret_value keeps its
  *  value (the default) when the member is absent. */
 int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum, int64_t maximum,

@@ -32,16 +32,11 @@ int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **
 
 /* --- what is wrong with a call --- */
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	return json_string_value(json_object_get(object, member));
-}
-
 static bool is_offered(const json_t *setup, const char *name)
 {
 	size_t i;
 	const json_t *offered;
-	const char *const choice = text_of(json_object_get(setup, "settings"), "tool_choice");
+	const char *const choice = wfs_json_text(json_object_get(setup, "settings"), "tool_choice");
 
 	if (choice && strcmp(choice, "none") == 0)
 		return false;
@@ -56,7 +51,7 @@ static const json_t *tool_of(const json_t *setup, const char *name)
 	const json_t *tool;
 
 	json_array_foreach(json_object_get(setup, "tools"), i,
-		tool) if (strcmp(text_of(tool, "name"), name) == 0) return tool;
+		tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) return tool;
 	return NULL;
 }
 
@@ -80,8 +75,8 @@ static json_t *arguments_of(const char *text, struct wfs_error *reason)
 static int judge_call(const json_t *setup, const json_t *call, bool cut, char **ret_problem,
 	json_t **ret_arguments)
 {
-	const char *const name = text_of(call, "name");
-	const char *const text = text_of(call, "arguments");
+	const char *const name = wfs_json_text(call, "name");
+	const char *const text = wfs_json_text(call, "arguments");
 	struct wfs_error reason = {0};
 	char *problem = NULL;
 	int size = 0;
@@ -123,7 +118,7 @@ static int judge_call(const json_t *setup, const json_t *call, bool cut, char **
 /* An id that none of the calls before it has. @ids: of those; gets it */
 static json_t *unique_id(const struct turn *turn, const json_t *call, size_t index, json_t *ids)
 {
-	const char *const given = text_of(call, "id");
+	const char *const given = wfs_json_text(call, "id");
 	WFS_AUTO_JSON json_t *id = given && *given && !json_object_get(ids, given)
 		? json_string(given)
 		: json_sprintf("call_%s_%lld_%zu", turn->run_id,
@@ -145,7 +140,7 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	WFS_AUTO_JSON json_t *existing = NULL;
 	const json_t *setup;
 	struct wfs_error reason;
-	const char *const text = text_of(call, "arguments");
+	const char *const text = wfs_json_text(call, "arguments");
 	size_t cell;
 	int r = turn_setup(turn, &setup, error);
 
@@ -156,7 +151,7 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	if (r)
 		return wfs_trace(r);
 	none = arguments_of(text, &reason);
-	const char *const name = text_of(call, "name");
+	const char *const name = wfs_json_text(call, "name");
 	WFS_AUTO_JSON json_t *document =
 		json_pack("{s:s, s:O, s:s, s:s}", "arguments", text && *text && none ? text : "{}",
 			"id", id, "name", name ? name : "", "status", "waiting");
@@ -305,7 +300,7 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 		r = turn_setup(turn, &setup, error);
 	if (r)
 		return wfs_trace(r);
-	WFS_AUTO_JSON json_t *arguments = arguments_of(text_of(call, "arguments"), &reason);
+	WFS_AUTO_JSON json_t *arguments = arguments_of(wfs_json_text(call, "arguments"), &reason);
 	r = turn_emit(turn, WFS_KERNEL_CALL,
 		json_pack("{s:O, s:O, s:O, s:I}", "arguments", arguments, "call_id",
 			json_object_get(call, "id"), "tool_name", json_object_get(call, "name"),
@@ -313,10 +308,10 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 		error);
 	if (r)
 		return wfs_trace(r);
-	const char *const problem = text_of(call, "problem");
-	if (problem)
+	const char *const problem = wfs_json_text(call, "problem");
+	if (*problem)
 		return wfs_trace(refuse_call(turn, index, problem, error));
-	const char *const kind = text_of(tool_of(setup, text_of(call, "name")), "kind");
+	const char *const kind = wfs_json_text(tool_of(setup, wfs_json_text(call, "name")), "kind");
 	if (kind && strcmp(kind, "result") == 0)
 		return wfs_trace(take_final(turn, index, arguments, error));
 	return wfs_trace(ask_for(turn, index, call, error));

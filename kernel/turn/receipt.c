@@ -5,13 +5,6 @@
 #include "kernel/grants.h"
 #include "kernel/turn/turn-impl.h"
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(object, member));
-
-	return text ? text : "";
-}
-
 int wfs_turn_check_receipt(const json_t *receipt, struct wfs_error *error)
 {
 	static const char *const statuses[] = {"ok", "error", "timeout", "cancelled"};
@@ -65,7 +58,7 @@ int turn_check_intent(struct wfs_fold *fold, const char *intent_id, struct wfs_e
 	if (r)
 		return wfs_trace(r);
 	if (!json_object_get(intent, "call") ||
-		strcmp(text_of(intent, "principal"), fold->input.principal) != 0)
+		strcmp(wfs_json_text(intent, "principal"), fold->input.principal) != 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the intent %s is no tool call of '%s'", intent_id, fold->input.principal);
 	return 0;
@@ -85,7 +78,7 @@ static const char *reason_of(const char *status, const char *code)
 static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_error *error)
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
-	const char *const code = text_of(payload, "code");
+	const char *const code = wfs_json_text(payload, "code");
 	WFS_AUTO_BUFFER struct wfs_buffer message = {0};
 
 	if (strcmp(code, "context_length_exceeded") == 0) {
@@ -94,11 +87,11 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 		if (r <= 0)
 			return wfs_trace(r);
 	}
-	wfs_buffer_printf(&message, "Model API call failed: %s", text_of(payload, "message"));
+	wfs_buffer_printf(&message, "Model API call failed: %s", wfs_json_text(payload, "message"));
 	if (wfs_buffer_check(&message))
 		return fold_no_memory(error);
-	int r = turn_fail(turn, reason_of(text_of(receipt, "status"), code), "model_request", code,
-		wfs_buffer_text(&message), error);
+	int r = turn_fail(turn, reason_of(wfs_json_text(receipt, "status"), code), "model_request",
+		code, wfs_buffer_text(&message), error);
 	/* What the model has said all the same: it is not the answer, but somebody may want to read it. */
 	json_t *const content = json_object_get(payload, "content");
 	if (!r && json_is_string(content) &&
@@ -125,7 +118,7 @@ static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_e
 
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(text_of(receipt, "status"), "ok") != 0)
+	if (strcmp(wfs_json_text(receipt, "status"), "ok") != 0)
 		return wfs_trace(fold_failure(turn, receipt, error));
 	return wfs_trace(turn_answer(turn, json_object_get(receipt, "payload"), error));
 }
@@ -155,10 +148,10 @@ static int fold_called(
 	struct turn *turn, int64_t index, const json_t *receipt, struct wfs_error *error)
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
-	const bool ok = strcmp(text_of(receipt, "status"), "ok") == 0;
+	const bool ok = strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
 	const struct turn_result given = {
 		.is_error = !ok,
-		.output = text_of(payload, ok ? "output" : "message"),
+		.output = wfs_json_text(payload, ok ? "output" : "message"),
 		.output_size = json_integer_value(json_object_get(payload, "output_size")),
 		.duration_ms = json_integer_value(json_object_get(payload, "duration_ms")),
 	};
@@ -170,7 +163,7 @@ static int fold_called(
 
 int turn_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
 {
-	const char *const id = text_of(receipt, "intent_id");
+	const char *const id = wfs_json_text(receipt, "intent_id");
 	TURN_AUTO struct turn turn = {.fold = fold};
 	WFS_AUTO_JSON json_t *intent = NULL;
 	int r = wfs_turn_check_receipt(receipt, error);
@@ -178,7 +171,7 @@ int turn_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_e
 	if (!r)
 		r = load_intent(fold, id, &intent, error);
 	if (!r)
-		r = turn_load(fold, text_of(intent, "run_id"), &turn, error);
+		r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
 	if (!r)
 		r = turn_answered(&turn, id, error);
 	if (r)
@@ -199,7 +192,7 @@ static void write_output(const struct fold_outcome *outcome, struct wfs_buffer *
 	if (outcome->refusal.code != WFS_OK)
 		wfs_buffer_append_text(output, outcome->refusal.message);
 	else if (!told || json_is_null(told))
-		wfs_buffer_append_text(output, text_of(outcome->answer, "message"));
+		wfs_buffer_append_text(output, wfs_json_text(outcome->answer, "message"));
 	else if (json_is_string(told))
 		wfs_buffer_append(output, json_string_value(told), json_string_length(told));
 	else
@@ -245,7 +238,7 @@ int turn_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_er
 
 	outcome->unrecorded = false;
 	if (!r)
-		r = turn_load(fold, text_of(intent, "run_id"), &turn, error);
+		r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
 	if (!r)
 		r = turn_answered(&turn, intent_id, error);
 	if (!r)
@@ -254,7 +247,7 @@ int turn_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_er
 		return wfs_trace(r);
 	const struct turn_result given = {
 		.is_error = outcome->refusal.code != WFS_OK,
-		.output = text_of(outcome->result, "output"),
+		.output = wfs_json_text(outcome->result, "output"),
 		.output_size = size,
 		.duration_ms = json_integer_value(json_object_get(outcome->result, "duration_ms")),
 	};

@@ -172,11 +172,6 @@ static int64_t add_usage(struct turn *turn, const json_t *usage)
 	return json_integer_value(json_object_get(usage, "total_tokens"));
 }
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	return json_string_value(json_object_get(object, member));
-}
-
 static int tell_answer(struct turn *turn, const json_t *completion, struct wfs_error *error)
 {
 	json_t *const content = json_object_get(completion, "content");
@@ -234,14 +229,14 @@ int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *e
 {
 	const json_t *const calls = json_object_get(completion, "tool_calls");
 	const size_t count = json_array_size(calls);
-	const char *const finish_reason = text_of(completion, "finish_reason");
+	const char *const finish_reason = wfs_json_text(completion, "finish_reason");
 	char message[128];
 	int r = tell_answer(turn, completion, error);
 
 	const int64_t tokens = add_usage(turn, json_object_get(completion, "usage"));
 	if (!r && tokens > 0)
-		r = account_spend(turn->fold, text_of(turn->state, "agent"), ACCOUNT_LLM_TOKENS,
-			tokens, error);
+		r = account_spend(turn->fold, wfs_json_text(turn->state, "agent"),
+			ACCOUNT_LLM_TOKENS, tokens, error);
 	if (r)
 		return wfs_trace(r);
 	if (count > WFS_TURN_CALLS_MAX) {

@@ -70,13 +70,6 @@ void wfs_turn_check_free(struct wfs_turn_check *check)
 
 /* --- which runs --- */
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(object, member));
-
-	return text ? text : "";
-}
-
 static int add_run(struct wfs_turn_check *check, const json_t *run_id)
 {
 	const char *const text = json_string_value(run_id);
@@ -89,7 +82,7 @@ static const json_t *run_of_action(const json_t *body)
 {
 	const json_t *const action = json_object_get(body, "action");
 	const json_t *const result = json_object_get(body, "result");
-	const char *const type = text_of(action, "action_type");
+	const char *const type = wfs_json_text(action, "action_type");
 
 	if (!json_is_true(json_object_get(result, "ok")))
 		return NULL;
@@ -105,10 +98,11 @@ static int add_intent(struct wfs_turn_check *check, const json_t *body)
 	const json_t *const origin = json_object_get(body, "origin");
 	json_t *const run_id = json_object_get(origin, "key");
 
-	if (strcmp(text_of(origin, "reducer"), wfs_builtin_reducer_name(WFS_BUILTIN_TURN)) != 0 ||
+	if (strcmp(wfs_json_text(origin, "reducer"), wfs_builtin_reducer_name(WFS_BUILTIN_TURN)) !=
+			0 ||
 		!json_is_string(run_id))
 		return 0;
-	if (json_object_set(check->intents, text_of(body, "intent_id"), run_id) < 0)
+	if (json_object_set(check->intents, wfs_json_text(body, "intent_id"), run_id) < 0)
 		return -ENOMEM;
 	return add_run(check, run_id);
 }
@@ -116,14 +110,15 @@ static int add_intent(struct wfs_turn_check *check, const json_t *body)
 static int add_runs(struct wfs_turn_check *check, const struct wfs_record_parsed *parsed)
 {
 	const json_t *const body = parsed->body_json;
-	const char *const intent_id = text_of(body, "intent_id");
+	const char *const intent_id = wfs_json_text(body, "intent_id");
 	int r = 0;
 
 	switch (parsed->record.kind) {
 	case WFS_RECORD_INTENT:
 		return add_intent(check, body);
 	case WFS_RECORD_EVENT:
-		return wfs_kernel_event_find(text_of(body, "schema")) == WFS_KERNEL_EVENT_COUNT
+		return wfs_kernel_event_find(wfs_json_text(body, "schema")) ==
+				WFS_KERNEL_EVENT_COUNT
 			? 0
 			: add_run(check, json_object_get(json_object_get(body, "value"), "run_id"));
 	case WFS_RECORD_ACTION:
@@ -189,7 +184,7 @@ static int add_item(
 	check->items = items;
 	items[check->count] = (struct item){.seq = seq};
 	if (parsed->record.kind == WFS_RECORD_EVENT && json_is_string(run_id) &&
-		wfs_kernel_event_find(text_of(parsed->body_json, "schema")) !=
+		wfs_kernel_event_find(wfs_json_text(parsed->body_json, "schema")) !=
 			WFS_KERNEL_EVENT_COUNT) {
 		wfs_json_write(value, &line);
 		items[check->count].run_id = json_incref(run_id);

@@ -5,13 +5,6 @@
 #include "kernel/base/json.h"
 #include "kernel/turn/turn-history.h"
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(object, member));
-
-	return text ? text : "";
-}
-
 static long long number_of(const json_t *object, const char *member)
 {
 	return (long long)json_integer_value(json_object_get(object, member));
@@ -47,22 +40,22 @@ static int write_waiting(
 	struct wfs_view *view, const json_t *state, const json_t *open, struct wfs_buffer *buffer)
 {
 	WFS_AUTO_JSON json_t *call = NULL;
-	int r = wfs_turn_call(view, text_of(state, "run_id"), number_of(state, "turn"),
+	int r = wfs_turn_call(view, wfs_json_text(state, "run_id"), number_of(state, "turn"),
 		number_of(open, "call"), &call, NULL);
 
 	if (r)
 		return wfs_trace(r);
 	wfs_buffer_append_text(buffer, "waiting for approval: ");
-	write_word(buffer, text_of(call, "id"));
+	write_word(buffer, wfs_json_text(call, "id"));
 	wfs_buffer_append_byte(buffer, ' ');
-	write_word(buffer, text_of(call, "name"));
+	write_word(buffer, wfs_json_text(call, "name"));
 	wfs_buffer_append_byte(buffer, '\n');
 	return 0;
 }
 
 static const char *word_of(const json_t *state)
 {
-	const char *const reason = text_of(state, "reason");
+	const char *const reason = wfs_json_text(state, "reason");
 
 	if (*reason)
 		return reason;
@@ -72,18 +65,18 @@ static const char *word_of(const json_t *state)
 json_t *wfs_turn_summary(const json_t *state)
 {
 	return json_pack("{s:s, s:s, s:O*, s:I, s:s, s:I, s:s, s:I, s:I, s:I, s:s}", "agent",
-		text_of(state, "agent"), "asked_by", text_of(state, "asked_by"), "ended_ns",
-		json_object_get(state, "ended_ns"), "max_turns",
-		(json_int_t)number_of(state, "max_turns"), "model", text_of(state, "model"),
+		wfs_json_text(state, "agent"), "asked_by", wfs_json_text(state, "asked_by"),
+		"ended_ns", json_object_get(state, "ended_ns"), "max_turns",
+		(json_int_t)number_of(state, "max_turns"), "model", wfs_json_text(state, "model"),
 		"started_ns", (json_int_t)number_of(state, "started_ns"), "status", word_of(state),
 		"tool_calls", (json_int_t)number_of(state, "tool_calls"), "total_tokens",
 		(json_int_t)number_of(json_object_get(state, "usage"), "total_tokens"), "turn",
-		(json_int_t)number_of(state, "turn"), "turn_id", text_of(state, "run_id"));
+		(json_int_t)number_of(state, "turn"), "turn_id", wfs_json_text(state, "run_id"));
 }
 
 int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
-	const char *const message = text_of(json_object_get(state, "error"), "message");
+	const char *const message = wfs_json_text(json_object_get(state, "error"), "message");
 	size_t i;
 	const json_t *open;
 	int r = 0;

@@ -3,13 +3,6 @@
 #include "kernel/base/json.h"
 #include "kernel/turn/turn-history.h"
 
-static const char *text_of(const json_t *object, const char *member)
-{
-	const char *const text = json_string_value(json_object_get(object, member));
-
-	return text ? text : "";
-}
-
 static long long number_of(const json_t *object, const char *member)
 {
 	return (long long)json_integer_value(json_object_get(object, member));
@@ -32,9 +25,9 @@ static void write_indented(struct wfs_buffer *buffer, const char *text)
 
 static void write_call(struct wfs_buffer *buffer, const json_t *call)
 {
-	wfs_buffer_printf(
-		buffer, "**Call** `%s` (%s)\n\n", text_of(call, "name"), text_of(call, "id"));
-	write_indented(buffer, text_of(call, "arguments"));
+	wfs_buffer_printf(buffer, "**Call** `%s` (%s)\n\n", wfs_json_text(call, "name"),
+		wfs_json_text(call, "id"));
+	write_indented(buffer, wfs_json_text(call, "arguments"));
 }
 
 /* The name of the tool whose call a message answers. @calls: of the message before */
@@ -45,27 +38,27 @@ static const char *tool_of(const json_t *calls, const char *id)
 
 	json_array_foreach(calls, i, call)
 	{
-		if (strcmp(text_of(call, "id"), id) == 0)
-			return text_of(call, "name");
+		if (strcmp(wfs_json_text(call, "id"), id) == 0)
+			return wfs_json_text(call, "name");
 	}
 	return "";
 }
 
 static void write_result(struct wfs_buffer *buffer, const json_t *message, const json_t *calls)
 {
-	const char *const id = text_of(message, "tool_call_id");
+	const char *const id = wfs_json_text(message, "tool_call_id");
 
 	wfs_buffer_printf(buffer, "**Result** of `%s` (%s)\n\n", tool_of(calls, id), id);
-	write_indented(buffer, text_of(message, "content"));
+	write_indented(buffer, wfs_json_text(message, "content"));
 }
 
 static void write_said(struct wfs_buffer *buffer, const json_t *message)
 {
-	const char *const content = text_of(message, "content");
+	const char *const content = wfs_json_text(message, "content");
 	size_t i;
 	const json_t *call;
 
-	wfs_buffer_printf(buffer, "## %s\n\n", text_of(message, "role"));
+	wfs_buffer_printf(buffer, "## %s\n\n", wfs_json_text(message, "role"));
 	if (*content)
 		wfs_buffer_printf(buffer, "%s\n\n", content);
 	json_array_foreach(json_object_get(message, "tool_calls"), i, call)
@@ -82,7 +75,7 @@ static void write_messages(struct wfs_buffer *buffer, const json_t *messages)
 
 	json_array_foreach(messages, i, message)
 	{
-		if (strcmp(text_of(message, "role"), "tool") == 0) {
+		if (strcmp(wfs_json_text(message, "role"), "tool") == 0) {
 			write_result(buffer, message, calls);
 			continue;
 		}
@@ -94,8 +87,8 @@ static void write_messages(struct wfs_buffer *buffer, const json_t *messages)
 static void write_head(struct wfs_buffer *buffer, const json_t *state, size_t left_out)
 {
 	wfs_buffer_printf(buffer, "# %s\n\nAgent %s, model %s, asked by %s.\n\n",
-		text_of(state, "run_id"), text_of(state, "agent"), text_of(state, "model"),
-		text_of(state, "asked_by"));
+		wfs_json_text(state, "run_id"), wfs_json_text(state, "agent"),
+		wfs_json_text(state, "model"), wfs_json_text(state, "asked_by"));
 	if (left_out > 0)
 		wfs_buffer_printf(buffer, "*The oldest %zu messages are left out.*\n\n", left_out);
 }
@@ -104,8 +97,8 @@ static void write_end(struct wfs_buffer *buffer, const json_t *state)
 {
 	const json_t *const usage = json_object_get(state, "usage");
 	const json_t *const ended = json_object_get(state, "ended_ns");
-	const char *const message = text_of(json_object_get(state, "error"), "message");
-	const char *const reason = text_of(state, "reason");
+	const char *const message = wfs_json_text(json_object_get(state, "error"), "message");
+	const char *const reason = wfs_json_text(state, "reason");
 
 	wfs_buffer_printf(buffer, "---\n\n%s%s in turn %lld of %lld",
 		*reason ? "Ended: " : "Running", reason, number_of(state, "turn"),
