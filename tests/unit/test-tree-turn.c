@@ -83,19 +83,6 @@ static void the_status_tells_of_an_error(void **state)
 		"error\nturn 1 of 3\nerror: Model API call failed: down\n");
 }
 
-static void a_reason_of_several_words_stands_in_quotes(void **state)
-{
-	struct shown *shown = *state;
-	const struct turn_run run = begin(shown);
-	char action[256];
-
-	snprintf(action, sizeof(action),
-		"{'action_type':'cancel','turn_id':'%s','reason':'no\\nneed'}", run.id);
-	assert_done(shown->world, "tester", action);
-
-	assert_contents(shown, path_of(&run, "status"), "\"no\\nneed\"\nturn 1 of 3\n");
-}
-
 static void ask(const struct turn_run *run, size_t index)
 {
 	WFS_AUTO_FREE char *intent = turn_waits_for(run, index);
@@ -484,7 +471,6 @@ int main(void)
 		SHOWN_TURN(turns_are_listed_in_order_of_creation),
 		SHOWN_TURN(the_status_begins_with_a_word),
 		SHOWN_TURN(the_status_tells_of_an_error),
-		SHOWN_TURN(a_reason_of_several_words_stands_in_quotes),
 		SHOWN_TURN(the_status_tells_of_calls_that_wait),
 		SHOWN_TURN(messages_are_those_of_the_version),
 		SHOWN_TURN(events_are_lines),
