@@ -173,7 +173,7 @@ static json_t *without_history(const json_t *turn)
 int wfs_tool_step_answered(struct wfs_task *task, const json_t *result)
 {
 	task->result = without_history(result);
-	return 0;
+	return json_object_set(task->result, "meta", task->meta) < 0 ? -ENOMEM : 0;
 }
 
 void wfs_tool_step_failed(struct wfs_task *task, const json_t *details)

@@ -14,14 +14,18 @@ static struct wfs_driver *driver_of(const struct wfs_call *call)
 static void step_done(struct wfs_drive *drive)
 {
 	struct wfs_call *const call = drive->context;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = drive->status;
 
-	if (drive->status) {
+	if (r) {
 		call->error = drive->error;
 		call->error_details = drive->result;
 	} else {
 		call->result = drive->result;
+		r = wfs_verb_view(call, NULL, &view);
 	}
-	wfs_verb_finish(call, drive->status);
+	wfs_view_close(&view);
+	wfs_verb_finish(call, r);
 }
 
 int wfs_verb_step(struct wfs_call *call)

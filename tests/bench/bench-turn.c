@@ -110,6 +110,7 @@ static double run_many(const struct bench_world *world, struct wfs_driver *drive
 	sem_t done;
 
 	bench_check(params && drives ? 0 : -ENOMEM, "run", NULL);
+	wfs_require(drives != NULL);
 	sem_init(&done, 0, 0);
 	const int64_t start_ns = wfs_clock_monotonic_ns();
 	for (size_t i = 0; i < count; i++) {

@@ -59,6 +59,10 @@ const calls = {
 		{ action: { action_type: "noop", reasoning: "a test" } },
 		(found) => assert.equal(found.ok, true),
 	],
+	step: [
+		{ agent: "clerk", message: "Say yes." },
+		(found) => assert.equal(found.final_message.content, "yes"),
+	],
 };
 assert.deepEqual(tools.map((tool) => tool.name).sort(), Object.keys(calls).sort());
 for (const tool of tools) {

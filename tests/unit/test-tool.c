@@ -484,7 +484,8 @@ static void step_tells_what_an_agent_said_and_not_its_history(void **state)
 	give(&task, "step", "{'agent':'ada','message':'hi'}",
 		"{'agent':'ada','final_message':{'content':'yes'},'history':[1,2]}", 7);
 
-	assert_result(&task, "{'agent':'ada','final_message':{'content':'yes'}}");
+	assert_result(&task,
+		"{'agent':'ada','final_message':{'content':'yes'},'meta':{'journal_height':7}}");
 }
 
 static void step_tells_what_came_of_a_turn_that_failed(void **state)

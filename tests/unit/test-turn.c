@@ -294,6 +294,13 @@ static void an_intent_is_answered_once(void **state)
 	assert_int_equal(height_of(*state), height);
 }
 
+/* A character of two bytes. */
+static void put_e_acute(char *at)
+{
+	at[0] = '\xc3';
+	at[1] = '\xa9';
+}
+
 /* 23: half a character is never shown. */
 static void a_preview_ends_at_a_character(void **state)
 {
@@ -302,7 +309,7 @@ static void a_preview_ends_at_a_character(void **state)
 	char expected[201] = "";
 
 	for (size_t i = 0; i < 600; i += 2)
-		memcpy(output + i, "\xc3\xa9", 2);
+		put_e_acute(output + i);
 	memcpy(expected, output, 200);
 	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
 	turn_gives(&run, 0, output);
@@ -321,7 +328,7 @@ static void a_long_output_is_cut_at_a_character(void **state)
 	assert_non_null(output);
 	output[0] = 'x';
 	for (size_t i = 1; i + 1 < size; i += 2)
-		memcpy(output + i, "\xc3\xa9", 2);
+		put_e_acute(output + i);
 	output[size - 1] = '\0';
 	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
 	turn_gives(&run, 0, output);
