@@ -3,7 +3,6 @@
 #include "tests/unit/json-helper.h"
 
 #include "agents/adapter/parser.h"
-#include "kernel/base/clock.h"
 
 /* The parsed form of an answer that is only a text, when a and b are offered. Caller owns it. */
 static json_t *parsed_text(const char *content, size_t size)
@@ -233,14 +232,14 @@ static void a_nul_byte_is_a_byte_of_text(void **state)
 
 /* --- hostile texts --- */
 
-enum { HOSTILE_BYTES = 1 << 20, HOSTILE_SECONDS = 5 };
+/* What is quadratic in so many runs into the time limit of the test. */
+enum { HOSTILE_BYTES = 1 << 20 };
 
 /* Texts of 1 MiB: @head, @part again and again, @tail. Return: how many calls were found. */
 static size_t hostile(const char *head, const char *part, const char *tail)
 {
 	WFS_AUTO_FREE char *quoted = json_text(part);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	const int64_t before = wfs_clock_monotonic_ns();
 
 	wfs_buffer_append_text(&text, head);
 	while (text.size < HOSTILE_BYTES)
@@ -248,8 +247,6 @@ static size_t hostile(const char *head, const char *part, const char *tail)
 	wfs_buffer_append_text(&text, tail);
 	WFS_AUTO_JSON json_t *parsed = parsed_text(wfs_buffer_text(&text), text.size);
 
-	if (wfs_clock_monotonic_ns() - before > HOSTILE_SECONDS * INT64_C(1000000000))
-		fail_msg("'%s' takes too long", part);
 	return json_array_size(json_object_get(parsed, "tool_calls"));
 }
 
