@@ -160,12 +160,6 @@ static void on_told(struct wfs_observer *observer, const struct wfs_commit *comm
 	}
 }
 
-static void on_committed(struct wfs_observer *observer, const struct wfs_commit *commit)
-{
-	(void)observer;
-	(void)commit;
-}
-
 /* --- observers of events --- */
 
 static void tell_all(struct engine *engine, uint64_t seq, const json_t *event)
@@ -341,7 +335,7 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	if (!engine)
 		return wfs_error_from_errno(error, -ENOMEM, "drive the world's agents");
 	engine->driver = (struct wfs_driver){drive_step, drive_abandon, engine_stop, engine_free};
-	engine->observer = (struct wfs_observer){.committed = on_committed, .told = on_told};
+	engine->observer = (struct wfs_observer){.told = on_told};
 	engine->authority = authority;
 	engine->world = wfs_authority_world(authority);
 	engine->helpers = helpers;

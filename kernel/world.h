@@ -207,11 +207,11 @@ struct wfs_commit {
 	uint64_t dropped_to;   /* … the one before this */
 };
 
-/* Callback table of somebody who keeps copies of the head (a mount). */
+/* Callback table of somebody who keeps copies of the head (a mount), or acts on it; each may be NULL. */
 struct wfs_observer {
 	/* On the publisher thread, after the commit is durable and before anybody is answered. */
 	void (*committed)(struct wfs_observer *observer, const struct wfs_commit *commit);
-	/* The same, when all observers have been told that; may be NULL. */
+	/* The same, when all observers have been told that. */
 	void (*told)(struct wfs_observer *observer, const struct wfs_commit *commit);
 	struct wfs_observer *next; /* private; lock: the world's */
 };

@@ -374,7 +374,8 @@ static void notify(struct wfs_writer *writer, const struct wfs_commit *done)
 	WFS_GUARD(&writer->observers_lock);
 
 	for (struct wfs_observer *observer = writer->observers; observer; observer = observer->next)
-		observer->committed(observer, done);
+		if (observer->committed)
+			observer->committed(observer, done);
 	for (struct wfs_observer *observer = writer->observers; observer; observer = observer->next)
 		if (observer->told)
 			observer->told(observer, done);

@@ -3,6 +3,7 @@
  * Tool calls: which of those that a model wants are made, at most so many at once, and what they give.
  * A call that cannot be made is answered here, with what is wrong with it; the others go on.
  */
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/turn/turn-impl.h"
 
@@ -60,7 +61,7 @@ static json_t *arguments_of(const char *text, struct wfs_error *reason)
 {
 	WFS_AUTO_JSON json_t *arguments = NULL;
 
-	if (!text || !*text)
+	if (!*text)
 		return json_object();
 	if (wfs_json_parse_bounded(text, strlen(text), &arguments, reason))
 		return NULL;
@@ -70,21 +71,20 @@ static json_t *arguments_of(const char *text, struct wfs_error *reason)
 	return NULL;
 }
 
-/* The output of a call that is not made; NULL: nothing is wrong with it. @ret_arguments: an object, that
- * of a wrong text is empty. Caller frees both. Return: 0, -ENOMEM. */
-static int judge_call(const json_t *setup, const json_t *call, bool cut, char **ret_problem,
-	json_t **ret_arguments)
+/*
+ * The output of a call that is not made; NULL: nothing is wrong with it.
+ * @reason: what is wrong with its arguments, or NULL
+ * @ret_problem: caller frees
+ * Return: 0, -ENOMEM.
+ */
+static int judge_call(const json_t *setup, const json_t *call, bool cut,
+	const struct wfs_error *reason, char **ret_problem)
 {
 	const char *const name = wfs_json_text(call, "name");
-	const char *const text = wfs_json_text(call, "arguments");
-	struct wfs_error reason = {0};
 	char *problem = NULL;
 	int size = 0;
-	json_t *arguments = arguments_of(text, &reason);
 
-	if (!arguments && reason.code == WFS_OK)
-		return -ENOMEM;
-	if (!name || !*name)
+	if (!*name)
 		size = asprintf(&problem,
 			"The call has no function name; expected {\"function\": {\"name\", "
 			"\"arguments\"}}.");
@@ -97,19 +97,17 @@ static int judge_call(const json_t *setup, const json_t *call, bool cut, char **
 			"The answer was cut off at its maximum length (finish_reason length), so "
 			"the arguments may be incomplete. The tool was not run. Ask for less at "
 			"once.");
-	else if (!arguments)
+	else if (reason)
 		size = asprintf(&problem,
 			"The arguments are no JSON object, the tool was not run: %s. They were: "
 			"%.2000s",
-			reason.message, text);
-	if (!arguments)
-		arguments = json_object();
-	if (size < 0 || !arguments) {
-		json_decref(arguments);
+			reason->message, wfs_json_text(call, "arguments"));
+	if (size < 0)
 		return -ENOMEM;
-	}
+	if (problem)
+		wfs_utf8_clean(
+			problem, (size_t)size); /* it may have been cut inside of a character */
 	*ret_problem = problem;
-	*ret_arguments = arguments;
 	return 0;
 }
 
@@ -119,7 +117,7 @@ static int judge_call(const json_t *setup, const json_t *call, bool cut, char **
 static json_t *unique_id(const struct turn *turn, const json_t *call, size_t index, json_t *ids)
 {
 	const char *const given = wfs_json_text(call, "id");
-	WFS_AUTO_JSON json_t *id = given && *given && !json_object_get(ids, given)
+	WFS_AUTO_JSON json_t *id = *given && !json_object_get(ids, given)
 		? json_string(given)
 		: json_sprintf("call_%s_%lld_%zu", turn->run_id,
 			  (long long)turn_number(turn, "turn"), index);
@@ -133,28 +131,26 @@ static json_t *unique_id(const struct turn *turn, const json_t *call, size_t ind
 static int make_call(struct turn *turn, const json_t *call, size_t index, bool cut, json_t *ids,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *id = unique_id(turn, call, index, ids);
-	WFS_AUTO_FREE char *problem = NULL;
-	WFS_AUTO_JSON json_t *arguments = NULL;
-	WFS_AUTO_JSON json_t *none = NULL;
-	WFS_AUTO_JSON json_t *existing = NULL;
-	const json_t *setup;
-	struct wfs_error reason;
 	const char *const text = wfs_json_text(call, "arguments");
+	struct wfs_error reason = {0};
+	WFS_AUTO_JSON json_t *id = unique_id(turn, call, index, ids);
+	WFS_AUTO_JSON json_t *arguments = arguments_of(text, &reason);
+	WFS_AUTO_JSON json_t *existing = NULL;
+	WFS_AUTO_FREE char *problem = NULL;
+	const json_t *setup;
 	size_t cell;
-	int r = turn_setup(turn, &setup, error);
+	int r = arguments || reason.code != WFS_OK ? turn_setup(turn, &setup, error)
+						   : fold_no_memory(error);
 
-	if (!r && judge_call(setup, call, cut, &problem, &arguments))
+	if (!r && judge_call(setup, call, cut, arguments ? NULL : &reason, &problem))
 		r = fold_no_memory(error);
 	if (!r)
 		r = touch_call(turn, (int64_t)index, &cell, &existing, error);
 	if (r)
 		return wfs_trace(r);
-	none = arguments_of(text, &reason);
-	const char *const name = wfs_json_text(call, "name");
 	WFS_AUTO_JSON json_t *document =
-		json_pack("{s:s, s:O, s:s, s:s}", "arguments", text && *text && none ? text : "{}",
-			"id", id, "name", name ? name : "", "status", "waiting");
+		json_pack("{s:s, s:O, s:s, s:s}", "arguments", *text && arguments ? text : "{}",
+			"id", id, "name", wfs_json_text(call, "name"), "status", "waiting");
 	if (!document ||
 		(problem && json_object_set_new(document, "problem", json_string(problem)) < 0))
 		return fold_no_memory(error);

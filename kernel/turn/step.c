@@ -10,12 +10,10 @@ static int expected(struct wfs_error *error, const char *where, const char *what
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "%s: expected %s", where, what);
 }
 
-static int check_text(
-	const json_t *object, const char *where, const char *member, struct wfs_error *error)
+static int check_text(const json_t *object, const char *member, struct wfs_error *error)
 {
 	const char *text;
 
-	(void)where;
 	return wfs_json_get_string(object, member, &text, error);
 }
 
@@ -103,10 +101,10 @@ static int check_tools(const json_t *setup, struct wfs_error *error)
 		return expected(error, "setup/tools", "an array of at most 256");
 	json_array_foreach(tools, i, item)
 	{
-		int r = check_text(item, "setup/tools", "name", error);
+		int r = check_text(item, "name", error);
 
 		if (!r)
-			r = check_text(item, "setup/tools", "kind", error);
+			r = check_text(item, "kind", error);
 		if (r)
 			return r;
 	}
@@ -139,7 +137,7 @@ int wfs_turn_check_step(
 	if (!r)
 		r = wfs_json_members(setup, "a setup", "model offered settings tools", error);
 	if (!r)
-		r = check_text(setup, "setup", "model", error);
+		r = check_text(setup, "model", error);
 	return r ? r : check_tools(setup, error);
 }
 

@@ -103,6 +103,6 @@ struct turn_result {
 int turn_result(struct turn *turn, int64_t index, const struct turn_result *result,
 	struct wfs_error *error);
 
-/** turn_call_id() - the id on the wire of call @index of this turn; caller frees. */
+/** turn_call_load() - the cell of call @index of this turn. @ret_call: its document; caller owns it */
 int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
 	struct wfs_error *error);

@@ -11,7 +11,7 @@
  * that it was done are one record. Folding the answer gives what comes next.
  *
  *   sys.turn, key run id:         {agent, asked_by, calls {count, done, errors, next}, error?, event_seq,
- *                                  final_call?, from, groups[], last_assistant?, max_turns, model,
+ *                                  final? {call, result}, from, groups[], last_assistant?, max_turns, model,
  *                                  open[{asked?, call?, intent_id}], pins[], reason?, retried, run_id,
  *                                  started_ns, ended_ns?, status, tool_calls?, turn, usage{…},
  *                                  usage_incomplete}

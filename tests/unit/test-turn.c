@@ -402,6 +402,25 @@ static void a_malformed_call_is_told_to_the_model(void **state)
 	}
 }
 
+/* What they were is quoted as far as characters go. */
+static void long_arguments_that_are_none_are_told_to_the_model(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	char payload[6000];
+	size_t size = (size_t)snprintf(payload, sizeof(payload),
+		"{'content':null,'duration_ms':1,'finish_reason':'stop','usage':null,'tool_calls':["
+		"{"
+		"'id':'a','name':'look','arguments':'{");
+
+	for (int i = 0; i < 2000; i++, size += 2)
+		put_e_acute(payload + size);
+	snprintf(payload + size, sizeof(payload) - size, "'}]}");
+	turn_says(&run, payload);
+
+	assert_turn(&run, "sys.tool_call", ".1.0", "{'arguments':'{}','is_error':true}");
+	assert_turn(&run, "sys.turn", "", "{'turn':2,'status':'running'}");
+}
+
 static void a_call_without_a_name_is_told_to_the_model(void **state)
 {
 	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
@@ -740,6 +759,7 @@ int main(void)
 		TEST(an_output_may_be_empty),
 		TEST(each_call_has_an_id_of_its_own),
 		TEST(a_malformed_call_is_told_to_the_model),
+		TEST(long_arguments_that_are_none_are_told_to_the_model),
 		TEST(a_call_without_a_name_is_told_to_the_model),
 		TEST(arguments_are_kept_byte_for_byte),
 		TEST(a_failure_of_the_model_ends_the_run),
