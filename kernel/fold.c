@@ -8,9 +8,9 @@
 #include "kernel/base/json.h"
 #include "kernel/fold-work.h"
 #include "kernel/grants.h"
+#include "kernel/intent.h"
 #include "kernel/key.h"
 #include "kernel/turn/turn-index.h"
-#include "kernel/turn/turn.h"
 
 enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
 
@@ -334,7 +334,7 @@ static int believe(struct wfs_fold *fold, struct wfs_error *ret_failure, struct 
 static int act_called(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_error *error)
 {
 	const int64_t began_ns = wfs_clock_monotonic_ns();
-	int r = turn_check_intent(fold, fold->input.intent_id, error);
+	int r = intent_check_called(fold, fold->input.intent_id, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -345,7 +345,7 @@ static int act_called(struct wfs_fold *fold, struct wfs_error *ret_failure, stru
 	}
 	fold->outcome.refusal = *ret_failure;
 	r = keep_duration(fold, began_ns, error);
-	return wfs_trace(r ? r : turn_fold_called(fold, fold->input.intent_id, error));
+	return wfs_trace(r ? r : intent_fold_called(fold, fold->input.intent_id, error));
 }
 
 /* @ret_failure: why it was refused */
@@ -425,7 +425,7 @@ static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
 	case WFS_RECORD_ACTION:
 		return wfs_trace(fold_action(fold, error));
 	case WFS_RECORD_RECEIPT:
-		return wfs_trace(turn_fold_receipt(fold, fold->input.receipt, error));
+		return wfs_trace(intent_fold_receipt(fold, fold->input.receipt, error));
 	case WFS_RECORD_GENESIS:
 		return fold->manifest ? wfs_trace(grants_fold_declared(fold, error)) : 0;
 	case WFS_RECORD_MANIFEST:

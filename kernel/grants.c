@@ -11,6 +11,7 @@
 #include "kernel/grants-impl.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/plan/plan.h"
 #include "kernel/turn/turn.h"
 
 /* --- the form of an action --- */
@@ -401,6 +402,10 @@ static const struct action_type {
 	{"cancel", wfs_turn_check_cancel, turn_fold_cancel},
 	{"ask", wfs_turn_check_ask, turn_fold_ask},
 	{"approve", wfs_turn_check_approve, turn_fold_approve},
+	{"chat", wfs_plan_check_chat, plan_fold_chat},
+	{"import", wfs_plan_check_import, plan_fold_import},
+	{"resume", wfs_plan_check_resume, plan_fold_resume},
+	{"stop", wfs_plan_check_cancel, plan_fold_cancel},
 };
 
 static const struct action_type *find_type(const char *name)

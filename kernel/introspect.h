@@ -17,7 +17,7 @@
 
 enum {
 	WFS_INTROSPECT_PAGE_MAX = 1000,  /* cells of one list_cells, and its default */
-	WFS_INTROSPECT_NAMES_MAX = 20,   /* reducers that an error message names */
+	WFS_INTROSPECT_NAMES_MAX = 32,   /* reducers that an error message names */
 	WFS_INTROSPECT_SCAN_MAX = 10000, /* cells looked at for one list_cells, seen or not */
 };
 

@@ -186,12 +186,10 @@ static enum wfs_builtin_reducer builtin_of(const char *name)
 	return (enum wfs_builtin_reducer)i;
 }
 
-/* Those of runs follow from the records alone: what a tool gave stands there. */
+/* Those of runs and plans follow from the records alone: what a tool gave stands there. */
 static bool is_of_runs(enum wfs_builtin_reducer builtin)
 {
-	return builtin == WFS_BUILTIN_TURN || builtin == WFS_BUILTIN_TURN_SETUP ||
-		builtin == WFS_BUILTIN_MESSAGE || builtin == WFS_BUILTIN_TOOL_CALL ||
-		builtin == WFS_BUILTIN_INTENT;
+	return builtin >= WFS_BUILTIN_TURN;
 }
 
 static int take_reducer(struct restore *restore, void *context, int directory, const char *name)

@@ -3,8 +3,8 @@
 #include "kernel/apply.h"
 #include "kernel/base/json.h"
 #include "kernel/grants.h"
+#include "kernel/intent.h"
 #include "kernel/snapshot.h"
-#include "kernel/turn/turn.h"
 #include "kernel/writer-impl.h"
 
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request)
@@ -44,7 +44,7 @@ static int check_action(struct wfs_world *world, struct wfs_request *request)
 
 static int check_receipt(struct wfs_request *request)
 {
-	int r = wfs_turn_check_receipt(request->receipt, &request->error);
+	int r = wfs_intent_check_receipt(request->receipt, &request->error);
 
 	WFS_AUTO_JSON json_t *body = r ? NULL : wfs_json_copy(request->receipt);
 	if (r)

@@ -16,25 +16,33 @@
 
 /*
  * The reducers that are written in C. What they hold is told in kernel/grants.h,
- * kernel/action/action.h and kernel/turn/turn.h.
+ * kernel/action/action.h, kernel/turn/turn.h and kernel/plan/plan.h.
  * X(constant, name, hidden: no path and no call shows its cells as those of a reducer)
  */
-#define WFS_BUILTIN_REDUCERS(X)                \
-	X(PRINCIPAL, "sys.principal", false)   \
-	X(GRANT, "sys.grant", false)           \
-	X(LEDGER, "sys.ledger", false)         \
-	X(RESOURCE, "sys.resource", false)     \
-	X(ARTIFACT, "sys.artifact", false)     \
-	X(DELETED, "sys.deleted", false)       \
-	X(CONTENT, "sys.content", true)        \
-	X(CODE, "sys.code", true)              \
-	X(MINT, "sys.mint", false)             \
-	X(INVOCATION, "sys.invocation", false) \
-	X(TURN, "sys.turn", false)             \
-	X(TURN_SETUP, "sys.turn_setup", false) \
-	X(MESSAGE, "sys.message", false)       \
-	X(TOOL_CALL, "sys.tool_call", false)   \
-	X(INTENT, "sys.intent", false)
+#define WFS_BUILTIN_REDUCERS(X)                    \
+	X(PRINCIPAL, "sys.principal", false)       \
+	X(GRANT, "sys.grant", false)               \
+	X(LEDGER, "sys.ledger", false)             \
+	X(RESOURCE, "sys.resource", false)         \
+	X(ARTIFACT, "sys.artifact", false)         \
+	X(DELETED, "sys.deleted", false)           \
+	X(CONTENT, "sys.content", true)            \
+	X(CODE, "sys.code", true)                  \
+	X(MINT, "sys.mint", false)                 \
+	X(INVOCATION, "sys.invocation", false)     \
+	X(TURN, "sys.turn", false)                 \
+	X(TURN_SETUP, "sys.turn_setup", false)     \
+	X(MESSAGE, "sys.message", false)           \
+	X(TOOL_CALL, "sys.tool_call", false)       \
+	X(INTENT, "sys.intent", false)             \
+	X(CHAT, "sys.chat", false)                 \
+	X(CHAT_MESSAGE, "sys.chat_message", false) \
+	X(PLAN, "sys.plan", false)                 \
+	X(PLAN_SOURCE, "sys.plan_source", false)   \
+	X(PLAN_STEP, "sys.plan_step", false)       \
+	X(PLAN_EDGE, "sys.plan_edge", false)       \
+	X(PLAN_BLOCK, "sys.plan_block", false)     \
+	X(PLAN_RESULT, "sys.plan_result", false)
 
 enum wfs_builtin_reducer {
 #define WFS_BUILTIN_REDUCER_ENUM(constant, name, hidden) WFS_BUILTIN_##constant,

@@ -177,21 +177,39 @@ static const struct wfs_shape_member agent_run[] = {
 };
 
 static const struct wfs_shape_member llm_generate[] = {
-	NEED("content", &value_ref),
 	NEED("duration_ms", NAT),
-	NEED("finish_reason", &value_ref),
-	NEED("tool_calls", &values),
 	NEED("usage", &value_ref),
 	MAYBE("attempts", NAT),
+	MAYBE("content", &value_ref),
+	MAYBE("finish_reason", &value_ref),
 	MAYBE("model", TEXT),
 	MAYBE("native_calls_count", NAT),
+	MAYBE("plan", TEXT),
+	MAYBE("text", TEXT),
+	MAYBE("tool_calls", &values),
 	{NULL},
 };
 
 static const struct wfs_shape_member tool_call[] = {
 	NEED("duration_ms", NAT),
-	NEED("output", TEXT),
-	NEED("output_size", NAT),
+	MAYBE("outcome", &value_ref),
+	MAYBE("output", TEXT),
+	MAYBE("output_size", NAT),
+	{NULL},
+};
+
+static const struct wfs_shape_member plan[] = {
+	MAYBE("chat_id", TEXT),
+	MAYBE("plan_id", TEXT),
+	{NULL},
+};
+
+static const struct wfs_shape_member plan_normalize[] = {
+	NEED("goal", TEXT),
+	NEED("offset", NAT),
+	NEED("plan_id", TEXT),
+	NEED("steps", &values),
+	NEED("total", NAT),
 	{NULL},
 };
 

@@ -147,16 +147,26 @@
 	P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")        \
 	P(effect, TEXT, call_id, REQUIRED, "its call that has to wait") \
 	P(effect, TEXT, decision, REQUIRED, "allow or deny")
-#define WFS_PARAMS_GENERATE(P, effect)                           \
-	P(effect, TEXT, model, REQUIRED, "its name on the host") \
-	P(effect, TEXT, run_id, REQUIRED, "that asks")           \
-	P(effect, NAT, turn, REQUIRED, "of the run")
-#define WFS_PARAMS_TOOL_CALL(P, effect)                       \
-	P(effect, NAT, call, REQUIRED, "of the turn, from 0") \
-	P(effect, TEXT, call_id, REQUIRED, "on the wire")     \
-	P(effect, TEXT, name, REQUIRED, "of the tool")        \
-	P(effect, TEXT, run_id, REQUIRED, "that asks")        \
-	P(effect, NAT, turn, REQUIRED, "of the run")
+#define WFS_PARAMS_GENERATE(P, effect)                                  \
+	P(effect, NAT, attempt, OPTIONAL, "of the step, from 1")        \
+	P(effect, TEXT, chat_id, OPTIONAL, "that asks")                 \
+	P(effect, TEXT, model, REQUIRED, "its name on the host")        \
+	P(effect, TEXT, plan_id, OPTIONAL, "that asks")                 \
+	P(effect, TEXT, run_id, OPTIONAL, "that asks")                  \
+	P(effect, TEXT, step_id, OPTIONAL, "of the plan; else its end") \
+	P(effect, NAT, turn, OPTIONAL, "of the run")
+#define WFS_PARAMS_TOOL_CALL(P, effect)                          \
+	P(effect, NAT, attempt, OPTIONAL, "of the step, from 1") \
+	P(effect, NAT, call, OPTIONAL, "of the turn, from 0")    \
+	P(effect, TEXT, call_id, OPTIONAL, "on the wire")        \
+	P(effect, TEXT, name, REQUIRED, "of the tool")           \
+	P(effect, TEXT, plan_id, OPTIONAL, "that asks")          \
+	P(effect, TEXT, run_id, OPTIONAL, "that asks")           \
+	P(effect, TEXT, step_id, OPTIONAL, "of the plan")        \
+	P(effect, NAT, turn, OPTIONAL, "of the run")
+#define WFS_PARAMS_PLAN(P, effect)                             \
+	P(effect, TEXT, chat_id, OPTIONAL, "whose plan it is") \
+	P(effect, TEXT, plan_id, OPTIONAL, "of the plan")
 
 #define WFS_PARAMS_MINT_SCORE(P, effect)                             \
 	P(effect, TEXT, artifact_id, REQUIRED, "what was submitted") \
@@ -220,6 +230,14 @@
 		WFS_PARAMS_GENERATE, "have a model answer")                                        \
 	X(TOOL_CALL, tool_call, "tool.call", "drive", "plan-only", tool_call,                      \
 		WFS_PARAMS_TOOL_CALL, "call a tool that a model wants")                            \
+	X(PLAN_RUN, plan_run, "plan.run", "drive", "plan-only", plan, WFS_PARAMS_PLAN,             \
+		"chat, run and resume plans")                                                      \
+	X(PLAN_CANCEL, plan_cancel, "plan.cancel", "drive", "plan-only", plan, WFS_PARAMS_PLAN,    \
+		"stop a plan")                                                                     \
+	X(PLAN_NORMALIZE, plan_normalize, "plan.normalize", "drive", "plan-only", plan_normalize,  \
+		WFS_PARAMS_PLAN, "cut a plan into steps")                                          \
+	X(PLAN_ADVANCE, plan_advance, "plan.advance", "drive", "plan-only", plan, WFS_PARAMS_PLAN, \
+		"go on with a plan")                                                               \
 	X(WORLD_SNAPSHOT, world_snapshot, "world.snapshot", "admin", "plan-only", world_snapshot,  \
 		WFS_PARAMS_NONE, "record a snapshot")                                              \
 	X(WORLD_GC, world_gc, "world.gc", "admin", "plan-only", world_gc, WFS_PARAMS_GC,           \

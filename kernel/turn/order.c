@@ -81,23 +81,12 @@ int turn_fold_cancel(
 
 /* --- approval --- */
 
-static int load_intent(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
-	json_t **ret_intent, struct wfs_error *error)
-{
-	int r = fold_load(fold, WFS_BUILTIN_INTENT, intent_id, ret_cell, ret_intent, error);
-
-	if (!r && !*ret_intent)
-		return wfs_error_set(
-			error, WFS_E_CONFLICT, "the intent %.80s is answered already", intent_id);
-	return wfs_trace(r);
-}
-
 static int set_state(
 	struct wfs_fold *fold, const char *intent_id, const char *state, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *intent = NULL;
 	size_t cell;
-	int r = load_intent(fold, intent_id, &cell, &intent, error);
+	int r = intent_load(fold, intent_id, &cell, &intent, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -145,8 +134,7 @@ int turn_fold_ask(
 	const char *const id = json_string_value(json_object_get(action, "intent_id"));
 	TURN_AUTO struct turn turn = {.fold = fold};
 	WFS_AUTO_JSON json_t *intent = NULL;
-	size_t cell;
-	int r = load_intent(fold, id, &cell, &intent, error);
+	int r = intent_load(fold, id, NULL, &intent, error);
 
 	if (!r && !json_object_get(intent, "call"))
 		r = wfs_error_set(

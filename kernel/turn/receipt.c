@@ -2,67 +2,7 @@
 /* Answers to the intents of runs: receipts, and actions that were tool calls. */
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
-#include "kernel/grants.h"
 #include "kernel/turn/turn-impl.h"
-
-int wfs_turn_check_receipt(const json_t *receipt, struct wfs_error *error)
-{
-	static const char *const statuses[] = {"ok", "error", "timeout", "cancelled"};
-	struct wfs_hash hash;
-	const char *text;
-	int r = wfs_json_members(
-		receipt, "a receipt", "adapter_id intent_id payload status cost? grant?", error);
-
-	if (!r)
-		r = wfs_json_get_string(receipt, "adapter_id", &text, error);
-	if (!r)
-		r = wfs_json_get_string(receipt, "intent_id", &text, error);
-	if (!r)
-		r = wfs_hash_parse(text, strlen(text), &hash, error);
-	if (!r)
-		r = wfs_json_get_string(receipt, "status", &text, error);
-	if (!r && !json_is_object(json_object_get(receipt, "payload")))
-		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'payload': expected an object");
-	if (r)
-		return r;
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(statuses); i++)
-		if (strcmp(text, statuses[i]) == 0)
-			return 0;
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'status': expected ok, error, timeout or cancelled, got '%.60s'", text);
-}
-
-/* --- which run --- */
-
-/* @ret_intent: its cell's document; caller owns it */
-static int load_intent(
-	struct wfs_fold *fold, const char *intent_id, json_t **ret_intent, struct wfs_error *error)
-{
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_INTENT, intent_id, &cell, ret_intent, error);
-
-	if (r || *ret_intent)
-		return wfs_trace(r);
-	/* Its cell was live once, or there never was one. */
-	return fold_cell_at(fold, cell)->row.cell_id
-		? wfs_error_set(
-			  error, WFS_E_CONFLICT, "the intent %s is answered already", intent_id)
-		: wfs_error_set(error, WFS_E_NOT_FOUND, "there is no intent %s", intent_id);
-}
-
-int turn_check_intent(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *intent = NULL;
-	int r = load_intent(fold, intent_id, &intent, error);
-
-	if (r)
-		return wfs_trace(r);
-	if (!json_object_get(intent, "call") ||
-		strcmp(wfs_json_text(intent, "principal"), fold->input.principal) != 0)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"the intent %s is no tool call of '%s'", intent_id, fold->input.principal);
-	return 0;
-}
 
 /* --- the answer of a model --- */
 
@@ -100,21 +40,9 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 	return wfs_trace(r);
 }
 
-/* The grant that has paid, whatever has become of its budget meanwhile. */
-static int charge(struct turn *turn, const json_t *receipt, struct wfs_error *error)
-{
-	const struct wfs_fold_input *const input = &turn->fold->input;
-	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
-	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
-
-	return input->charge && !input->charged
-		? grants_fold_spent(turn->fold, input->charge, tokens > 0 ? tokens : 0, error)
-		: 0;
-}
-
 static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_error *error)
 {
-	int r = charge(turn, receipt, error);
+	int r = intent_charge(turn->fold, receipt, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -161,22 +89,17 @@ static int fold_called(
 
 /* --- both --- */
 
-int turn_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
+int turn_fold_receipt(
+	struct wfs_fold *fold, const json_t *intent, const json_t *receipt, struct wfs_error *error)
 {
-	const char *const id = wfs_json_text(receipt, "intent_id");
+	const json_t *const call = json_object_get(intent, "call");
 	TURN_AUTO struct turn turn = {.fold = fold};
-	WFS_AUTO_JSON json_t *intent = NULL;
-	int r = wfs_turn_check_receipt(receipt, error);
+	int r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
 
 	if (!r)
-		r = load_intent(fold, id, &intent, error);
-	if (!r)
-		r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
-	if (!r)
-		r = turn_answered(&turn, id, error);
+		r = turn_answered(&turn, wfs_json_text(receipt, "intent_id"), error);
 	if (r)
 		return wfs_trace(r);
-	const json_t *const call = json_object_get(intent, "call");
 	r = call ? fold_called(&turn, json_integer_value(call), receipt, error)
 		 : fold_generated(&turn, receipt, error);
 	return wfs_trace(r ? r : turn_store(&turn, error));
@@ -227,18 +150,15 @@ static int keep_output(struct fold_outcome *outcome, const json_t *recorded, int
 		: 0;
 }
 
-int turn_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
+int turn_fold_called(
+	struct wfs_fold *fold, const char *intent_id, const json_t *intent, struct wfs_error *error)
 {
 	struct fold_outcome *const outcome = &fold->outcome;
 	const json_t *const recorded = fold->input.recorded ? fold->input.recorded->result : NULL;
 	TURN_AUTO struct turn turn = {.fold = fold};
-	WFS_AUTO_JSON json_t *intent = NULL;
 	int64_t size = 0;
-	int r = load_intent(fold, intent_id, &intent, error);
+	int r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
 
-	outcome->unrecorded = false;
-	if (!r)
-		r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
 	if (!r)
 		r = turn_answered(&turn, intent_id, error);
 	if (!r)

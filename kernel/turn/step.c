@@ -237,11 +237,10 @@ int turn_fold_step(
 	char run_id[WFS_TURN_ID_MAX + 1];
 	TURN_AUTO struct turn turn = {.fold = fold};
 
-	if (fold_live_count(fold, WFS_BUILTIN_INTENT) >= WFS_TURN_INTENTS_MAX)
-		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"%d effects are in flight, which is the most that there may be",
-			WFS_TURN_INTENTS_MAX);
-	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, agent, error);
+	int r = intent_check_room(fold, error);
+	if (r)
+		return r;
+	r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, agent, error);
 	if (r <= 0)
 		return r < 0
 			? wfs_trace(r)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "kernel/fold-work.h"
+#include "kernel/intent.h"
 #include "kernel/turn/events.h"
 #include "kernel/turn/turn.h"
 

@@ -143,110 +143,43 @@ int turn_emit(
 
 /* --- what it asks for --- */
 
-static int make_intent_cell(struct turn *turn, enum wfs_effect effect, const char *intent_id,
-	int64_t call, struct wfs_error *error)
-{
-	struct wfs_fold *const fold = turn->fold;
-	WFS_AUTO_JSON json_t *document =
-		json_pack("{s:s, s:O, s:s, s:s, s:I}", "effect", wfs_effect_kind(effect),
-			"principal", json_object_get(turn->state, "agent"), "run_id", turn->run_id,
-			"state", "open", "turn", (json_int_t)turn_number(turn, "turn"));
-	size_t cell;
-
-	if (!document ||
-		(call >= 0 && json_object_set_new(document, "call", json_integer(call)) < 0))
-		return fold_no_memory(error);
-	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_INTENT),
-		wfs_bytes_text(intent_id), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
-}
-
-static int add_intent_record(
-	struct turn *turn, const struct wfs_intent *intent, struct wfs_error *error)
-{
-	struct wfs_fold *const fold = turn->fold;
-	struct fold_record *record = NULL;
-
-	wfs_buffer_reset(&fold->scratch);
-	if (wfs_intent_write(intent, &fold->scratch))
-		return fold_no_memory(error);
-	int r = fold_add_record(fold, fold->folding, NULL, &record, error);
-	if (!r)
-		record->kind = WFS_RECORD_INTENT;
-	return wfs_trace(r);
-}
-
 int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t call,
 	struct wfs_error *error)
 {
-	struct wfs_fold *const fold = turn->fold;
-	WFS_AUTO_JSON json_t *taken = params;
+	const struct intent intent = {
+		.effect = effect,
+		.reducer = WFS_BUILTIN_TURN,
+		.key = turn->run_id,
+		.params = params,
+		.document = json_pack("{s:O, s:s, s:I}", "principal",
+			json_object_get(turn->state, "agent"), "run_id", turn->run_id, "turn",
+			(json_int_t)turn_number(turn, "turn")),
+	};
 	char id[WFS_HASH_TEXT_SIZE];
 
-	if (!taken)
-		return fold_no_memory(error);
-	const struct wfs_intent intent = {
-		.effect = effect,
-		.params = taken,
-		.reducer = wfs_builtin_reducer_name(WFS_BUILTIN_TURN),
-		.key = wfs_bytes_text(turn->run_id),
-		.id = wfs_intent_id(fold->head->height + fold->folding,
-			fold_record_at(fold, fold->folding)->ask_count++),
-	};
-	wfs_hash_text(&intent.id, id);
+	if (call >= 0)
+		turn->failed |=
+			json_object_set_new(intent.document, "call", json_integer(call)) < 0;
+	int r = intent_open(turn->fold, &intent, id, error);
+	if (r)
+		return wfs_trace(r);
 	json_t *const open = json_pack("{s:s}", "intent_id", id);
 	if (call >= 0)
 		turn->failed |= json_object_set_new(open, "call", json_integer(call)) < 0;
 	turn->failed |= json_array_append_new(json_object_get(turn->state, "open"), open) < 0;
-	int r = make_intent_cell(turn, effect, id, call, error);
-	return wfs_trace(r ? r : add_intent_record(turn, &intent, error));
-}
-
-static int close_intent(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
-{
-	size_t cell;
-	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_INTENT),
-		wfs_bytes_text(intent_id), &cell, error);
-
-	return wfs_trace(r ? r : fold_delete(fold, cell, error));
+	return 0;
 }
 
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error)
 {
-	json_t *const open = json_object_get(turn->state, "open");
-	size_t i;
-	const json_t *item;
+	/* It may be the text of the very item that is forgotten. */
+	int r = intent_close(turn->fold, intent_id, error);
 
-	json_array_foreach(open, i, item)
-	{
-		const char *const id = json_string_value(json_object_get(item, "intent_id"));
-
-		if (!id || strcmp(id, intent_id) != 0)
-			continue;
-		json_array_remove(open, i);
-		break;
-	}
-	return wfs_trace(close_intent(turn->fold, intent_id, error));
+	intent_forget(json_object_get(turn->state, "open"), intent_id);
+	return wfs_trace(r);
 }
 
 /* --- its end --- */
-
-/* The receipt of what nobody waits for any more. */
-static int add_cancelled(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *body = json_pack("{s:s, s:s, s:n, s:s}", "adapter_id",
-		WFS_TURN_ADAPTER, "intent_id", intent_id, "payload", "status", "cancelled");
-	struct fold_record *record = NULL;
-
-	if (!body)
-		return fold_no_memory(error);
-	wfs_buffer_reset(&fold->scratch);
-	wfs_json_write(body, &fold->scratch);
-	int r = fold_add_record(fold, fold->folding, NULL, &record, error);
-	if (!r)
-		record->kind = WFS_RECORD_RECEIPT;
-	return wfs_trace(r);
-}
 
 static int close_all(struct turn *turn, struct wfs_error *error)
 {
@@ -257,9 +190,7 @@ static int close_all(struct turn *turn, struct wfs_error *error)
 		const char *const id =
 			json_string_value(json_object_get(json_array_get(open, 0), "intent_id"));
 
-		r = add_cancelled(turn->fold, id ? id : "", error);
-		if (!r)
-			r = close_intent(turn->fold, id ? id : "", error);
+		r = intent_cancel(turn->fold, id ? id : "", error);
 		json_array_remove(open, 0);
 	}
 	return wfs_trace(r);

@@ -21,7 +21,8 @@
  *                                 {content, role, tool_call_count, turn}
  *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output, output_size,
  *                                  status}
- *   sys.intent, key intent id:    {call?, effect, principal, run_id, state, turn}; while it is open
+ *
+ * Its intents (kernel/intent.h) have {call?, run_id, turn}.
  *
  * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
  * Source: seed 1; spec 5; design §6.
@@ -39,11 +40,8 @@ enum {
 	WFS_TURN_MESSAGES_MAX = 1024,   /* that a run begins with */
 	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model is told */
 	WFS_TURN_PREVIEW_MAX = 100,     /* characters of it that an event tells */
-	WFS_TURN_INTENTS_MAX = 65536,   /* open, of a world */
 	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */
 };
-
-#define WFS_TURN_ADAPTER "kernel.turn" /* adapter_id of receipts that folding gives */
 
 /**
  * wfs_turn_cut() - cut a tool's output at WFS_TURN_OUTPUT_MAX bytes, at a character, with a mark
@@ -60,10 +58,6 @@ int wfs_turn_check_ask(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int wfs_turn_check_approve(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-
-/** wfs_turn_check_receipt() - the form of a receipt that is sent: {adapter_id, intent_id, payload, status}.
- *  Return: 0, -EINVAL. */
-int wfs_turn_check_receipt(const json_t *receipt, struct wfs_error *error);
 
 /* --- for kernel/fold.c and kernel/grants.c: parts of record 0 of a fold --- */
 
@@ -83,15 +77,11 @@ int turn_fold_ask(
 int turn_fold_approve(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/**
- * turn_fold_receipt() - fold the answer to an intent
- * Return: 0, -ENOENT (not_found: there never was one), -ESTALE (conflict: it is answered), …
- */
-int turn_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);
-
-/** turn_check_intent() - may the action of record 0 answer this intent? Return: as above. */
-int turn_check_intent(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
+/** turn_fold_receipt() - fold the answer to an intent of a run. @intent: its document */
+int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
+	struct wfs_error *error);
 
 /** turn_fold_called() - the action of record 0 has answered it; its output becomes part of the
  *  outcome's result, which an action out of a journal has already. */
-int turn_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
+int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
+	struct wfs_error *error);

@@ -95,7 +95,9 @@ def reads():
         "README", "manifest", "reducers/counter", "reducers/sys.principal", "reducers/sys.grant",
         "reducers/sys.ledger", "reducers/sys.resource", "reducers/sys.artifact", "reducers/sys.deleted",
         "reducers/sys.mint", "reducers/sys.invocation", "reducers/sys.turn",
-        "reducers/sys.turn_setup", "reducers/sys.message", "reducers/sys.tool_call", "reducers/sys.intent")],
+        "reducers/sys.turn_setup", "reducers/sys.message", "reducers/sys.tool_call", "reducers/sys.intent",
+        "reducers/sys.chat", "reducers/sys.chat_message", "reducers/sys.plan", "reducers/sys.plan_source",
+        "reducers/sys.plan_step", "reducers/sys.plan_edge", "reducers/sys.plan_block", "reducers/sys.plan_result")],
        resources)
     contents = client.ask("resources/read", uri="worldfs:///reducers/counter/key%201%2F%C3%A9")
     ok("a resource has the same bytes", contents["result"]["contents"][0]["text"] == read["text"],

@@ -97,7 +97,9 @@ static void reducers_keys_and_schemas_come_from_the_world(void **state)
 	assert_offers(&reducers,
 		"cell total deep sys.principal sys.grant sys.ledger sys.resource sys.artifact "
 		"sys.deleted sys.mint sys.invocation "
-		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent ");
+		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent sys.chat "
+		"sys.chat_message sys.plan sys.plan_source sys.plan_step sys.plan_edge "
+		"sys.plan_block sys.plan_result ");
 	assert_offers(&keys, "a b/c ");
 	assert_offers(&more, "");
 	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");

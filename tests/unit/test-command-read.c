@@ -7,7 +7,9 @@
 	"  operator.admin.1\n  operator.blob.1\n  operator.drive.1\n"                    \
 	"  operator.llm.1\n  operator.query.1\nsys.ledger/\n  operator\nsys.resource/\n" \
 	"sys.artifact/\nsys.deleted/\nsys.mint/\nsys.invocation/\n"                      \
-	"sys.turn/\nsys.turn_setup/\nsys.message/\nsys.tool_call/\nsys.intent/\n"
+	"sys.turn/\nsys.turn_setup/\nsys.message/\nsys.tool_call/\nsys.intent/\n"        \
+	"sys.chat/\nsys.chat_message/\nsys.plan/\nsys.plan_source/\nsys.plan_step/\n"    \
+	"sys.plan_edge/\nsys.plan_block/\nsys.plan_result/\n"
 
 /* --- reading --- */
 
@@ -42,7 +44,9 @@ static void state_of_what_is_not_there_fails(void **state)
 		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep "
 		"sys.principal sys.grant sys.ledger "
 		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation "
-		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent)");
+		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent sys.chat "
+		"sys.chat_message sys.plan sys.plan_source sys.plan_step sys.plan_edge "
+		"sys.plan_block sys.plan_result)");
 	assert_failed(&height, "worldfs: height_unavailable: ");
 }
 

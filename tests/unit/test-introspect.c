@@ -235,7 +235,9 @@ static void an_unknown_reducer_is_told_those_there_are(void **state)
 	assert_non_null(strstr(open.error.message,
 		"(there are: cell total deep sys.principal sys.grant sys.ledger "
 		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation "
-		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent)"));
+		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent sys.chat "
+		"sys.chat_message sys.plan sys.plan_source sys.plan_step sys.plan_edge "
+		"sys.plan_block sys.plan_result)"));
 	assert_non_null(strstr(half.error.message, "(there are: cell)"));
 }
 

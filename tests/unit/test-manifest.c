@@ -154,6 +154,14 @@ static void missing_members_are_named(void **state)
 		"/reducers: the built-in reducer sys.message is missing\n"
 		"/reducers: the built-in reducer sys.tool_call is missing\n"
 		"/reducers: the built-in reducer sys.intent is missing\n"
+		"/reducers: the built-in reducer sys.chat is missing\n"
+		"/reducers: the built-in reducer sys.chat_message is missing\n"
+		"/reducers: the built-in reducer sys.plan is missing\n"
+		"/reducers: the built-in reducer sys.plan_source is missing\n"
+		"/reducers: the built-in reducer sys.plan_step is missing\n"
+		"/reducers: the built-in reducer sys.plan_edge is missing\n"
+		"/reducers: the built-in reducer sys.plan_block is missing\n"
+		"/reducers: the built-in reducer sys.plan_result is missing\n"
 		"/routing/0/event: missing\n"
 		"/routing/0/reducer: missing\n");
 	assert_deletion_refused("", "schemas",

@@ -146,7 +146,9 @@ static void query_state_of_an_unknown_reducer_names_those_there_are(void **state
 	assert_refused(*state, "query-state", "{'reducer':'nope'}", WFS_E_REDUCER_MISSING,
 		"(there are: cell total deep sys.principal sys.grant sys.ledger "
 		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation "
-		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent)");
+		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent sys.chat "
+		"sys.chat_message sys.plan sys.plan_source sys.plan_step sys.plan_edge "
+		"sys.plan_block sys.plan_result)");
 }
 
 static void query_state_refuses_what_is_not_base64(void **state)

@@ -263,7 +263,7 @@ static void reducers_are_found_by_name_and_id_and_listed(void **state)
 	struct wfs_reducer by_name = reducer_in(&view, "total");
 	struct wfs_reducer reducer = {0};
 	struct wfs_bytes name = {0};
-	char names[256] = "";
+	char names[1024] = "";
 
 	assert_false(by_name.keyed);
 	assert_int_equal(wfs_view_reducer_by_id(&view, by_name.reducer_id, &reducer), 0);
@@ -274,8 +274,10 @@ static void reducers_are_found_by_name_and_id_and_listed(void **state)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s ",
 			(int)name.size, (const char *)name.data);
 	assert_string_equal(names,
-		"cell deep sys.artifact sys.code sys.content sys.deleted sys.grant "
-		"sys.intent sys.invocation sys.ledger sys.message sys.mint sys.principal "
+		"cell deep sys.artifact sys.chat sys.chat_message sys.code sys.content sys.deleted "
+		"sys.grant sys.intent sys.invocation sys.ledger sys.message sys.mint sys.plan "
+		"sys.plan_block sys.plan_edge sys.plan_result sys.plan_source sys.plan_step "
+		"sys.principal "
 		"sys.resource sys.tool_call sys.turn sys.turn_setup total ");
 	size_t count = 0;
 	for (uint32_t id = 0; wfs_view_reducer_next(&view, id, &name, &reducer) == 0; count++)

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people say, up to the plan that comes of it; and what they say to a plan: go on, stop. */
+#include "kernel/base/json.h"
+#include "kernel/manifest/grant.h"
+#include "kernel/plan/plan-impl.h"
+
+/* --- forms --- */
+
+bool wfs_chat_session_valid(const char *session_id)
+{
+	return strlen(session_id) <= WFS_CHAT_SESSION_MAX && wfs_grant_name_valid(session_id);
+}
+
+static int check_session(const json_t *action, struct wfs_error *error)
+{
+	const char *session_id;
+	int r = wfs_json_get_string(action, "session_id", &session_id, error);
+
+	if (r || wfs_chat_session_valid(session_id))
+		return r;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'session_id': expected at most %d letters, digits and . _ # @ : -, a letter or "
+		"digit first, got '%.120s'",
+		WFS_CHAT_SESSION_MAX, session_id);
+}
+
+/* What both ways to a plan have. */
+static int check_settings(const json_t *action, struct wfs_error *error)
+{
+	const char *model;
+	int64_t number = 0;
+	int r = check_session(action, error);
+
+	if (!r)
+		r = wfs_json_get_string(action, "model", &model, error);
+	if (!r)
+		r = wfs_json_get_integer(
+			action, "batch_size", 1, WFS_PLAN_BATCH_MAX, &number, error);
+	if (!r)
+		r = wfs_json_get_integer(
+			action, "max_concurrency", 1, WFS_PLAN_CONCURRENCY_MAX, &number, error);
+	return r;
+}
+
+int wfs_plan_check_chat(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	const char *message;
+
+	(void)manifest;
+	int r = wfs_json_members(action, "chat",
+		"action_type batch_size max_concurrency message model plan_id? session_id", error);
+	if (!r)
+		r = wfs_json_get_string(action, "message", &message, error);
+	if (!r && strlen(message) > WFS_CHAT_MESSAGE_MAX)
+		r = wfs_error_set(error, WFS_E_TOO_LARGE,
+			"'message' has %zu bytes, at most %d are taken", strlen(message),
+			WFS_CHAT_MESSAGE_MAX);
+	return r ? r : check_settings(action, error);
+}
+
+int wfs_plan_check_import(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	struct wfs_hash hash;
+	const char *blob;
+
+	(void)manifest;
+	int r = wfs_json_members(action, "import",
+		"action_type batch_size blob max_concurrency model resume? session_id", error);
+	if (!r)
+		r = wfs_json_get_string(action, "blob", &blob, error);
+	if (!r)
+		r = wfs_hash_parse(blob, strlen(blob), &hash, error);
+	return r ? r : check_settings(action, error);
+}
+
+static int check_text(const json_t *action, const char *member, struct wfs_error *error)
+{
+	const char *text;
+
+	return wfs_json_get_string(action, member, &text, error);
+}
+
+int wfs_plan_check_resume(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	(void)manifest;
+	int r = wfs_json_members(action, "resume", "action_type plan_id", error);
+	return r ? r : check_text(action, "plan_id", error);
+}
+
+int wfs_plan_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	(void)manifest;
+	int r = wfs_json_members(action, "stop", "action_type chat_id? plan_id?", error);
+	if (!r && !json_object_get(action, "chat_id") == !json_object_get(action, "plan_id"))
+		r = wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
+			"expected 'plan_id', or 'chat_id' of a chat that has no plan yet");
+	if (!r)
+		r = check_text(
+			action, json_object_get(action, "plan_id") ? "plan_id" : "chat_id", error);
+	return r;
+}
+
+/* --- messages --- */
+
+static void chat_key(
+	const struct wfs_fold *fold, const json_t *action, char ret_key[static WFS_CHAT_ID_MAX + 1])
+{
+	snprintf(ret_key, WFS_CHAT_ID_MAX + 1, "%s+%s", fold->input.principal,
+		wfs_json_text(action, "session_id"));
+}
+
+static json_t *new_chat(const struct wfs_fold *fold, const char *key)
+{
+	return json_pack("{s:I, s:i, s:s, s:s}", "created_ns", (json_int_t)fold->input.at_ns,
+		"messages", 0, "principal", fold->input.principal, "session_id",
+		strrchr(key, '+') + 1);
+}
+
+int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
+	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_CHAT, chat, &cell, &state, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (!state)
+		state = new_chat(fold, chat);
+	const json_int_t count = json_integer_value(json_object_get(state, "messages"));
+	if (!state || json_object_set_new(state, "messages", json_integer(count + 1)) < 0)
+		return fold_no_memory(error);
+	r = fold_set_document(fold, cell, state, error);
+	snprintf(ret_id, WFS_CHAT_ID_MAX + 1, "%s.%lld", chat, (long long)count);
+	if (!r)
+		r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_CHAT_MESSAGE),
+			wfs_bytes_text(ret_id), &cell, error);
+	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+}
+
+static int load_message(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
+	json_t **ret_message, struct wfs_error *error)
+{
+	int r = fold_load(fold, WFS_BUILTIN_CHAT_MESSAGE, chat_id, ret_cell, ret_message, error);
+
+	if (!r && !*ret_message)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Chat '%.240s' not found", chat_id);
+	return wfs_trace(r);
+}
+
+/* The message of a chat that asks, with what it asks for. */
+static json_t *asking(const json_t *action, const char *content, const char *status)
+{
+	return json_pack("{s:O, s:s, s:O, s:O, s:s, s:s}", "batch_size",
+		json_object_get(action, "batch_size"), "content", content, "max_concurrency",
+		json_object_get(action, "max_concurrency"), "model",
+		json_object_get(action, "model"), "role", "user", "status", status);
+}
+
+/* @effect: asked for; @params: beside chat_id; taken */
+static int ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect, json_t *params,
+	json_t *message, struct wfs_error *error)
+{
+	char id[WFS_HASH_TEXT_SIZE];
+	const struct intent intent = {
+		.effect = effect,
+		.reducer = WFS_BUILTIN_CHAT_MESSAGE,
+		.key = chat_id,
+		.params = params,
+		.document = json_pack(
+			"{s:s, s:s}", "chat_id", chat_id, "principal", fold->input.principal),
+	};
+
+	if (!params || json_object_set_new(params, "chat_id", json_string(chat_id)) < 0)
+		return fold_no_memory(error);
+	int r = intent_open(fold, &intent, id, error);
+	if (!r && json_object_set_new(message, "open", json_string(id)) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(r);
+}
+
+static int store(
+	struct wfs_fold *fold, const char *chat_id, const json_t *message, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_CHAT_MESSAGE),
+		wfs_bytes_text(chat_id), &cell, error);
+
+	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+}
+
+/* --- going on with a plan --- */
+
+/* Steps of it were never given: they are found again. */
+static int define_again(struct plan *plan, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = load_message(plan->fold, plan_text(plan, "source_id"), &cell, &message, error);
+
+	if (r || json_object_get(message, "open"))
+		return wfs_trace(r);
+	r = ask(plan->fold, plan_text(plan, "source_id"), WFS_EFFECT_PLAN_NORMALIZE, json_object(),
+		message, error);
+	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(r ? r : fold_set_document(plan->fold, cell, message, error));
+}
+
+static int go_on_again(struct plan *plan, struct wfs_error *error)
+{
+	const bool is_defined = plan_number(plan, "defined") == plan_number(plan, "total");
+
+	if (plan_is(plan, "status", "cancelled")) {
+		plan_set(plan, "status", json_string("running"));
+		plan_set(plan, "phase", json_string(is_defined ? "running" : "defining"));
+		return wfs_trace(is_defined ? plan_go_on(plan, error) : define_again(plan, error));
+	}
+	if (plan_is(plan, "phase", "answering") && plan_open_count(plan) == 0)
+		return wfs_trace(plan_ask_answer(plan, error));
+	return 0;
+}
+
+static int load_resumable(
+	struct wfs_fold *fold, const json_t *action, struct plan *ret_plan, struct wfs_error *error)
+{
+	const char *const plan_id = wfs_json_text(action, "plan_id");
+	int r = intent_check_room(fold, error);
+
+	if (!r)
+		r = plan_load(fold, plan_id, ret_plan, error);
+	if (!r && plan_is(ret_plan, "status", "failed_normalize"))
+		r = wfs_error_set(error, WFS_E_CONFLICT,
+			"plan '%s' has no steps: what the model wrote is no plan", plan_id);
+	return wfs_trace(r);
+}
+
+static json_t *answer_of(const char *chat_id, const char *plan_id)
+{
+	return json_pack("{s:s, s:s*}", "chat_id", chat_id, "plan_id", plan_id);
+}
+
+int plan_fold_resume(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = load_resumable(fold, action, &plan, error);
+
+	if (!r)
+		r = go_on_again(&plan, error);
+	if (!r)
+		r = plan_store(&plan, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = answer_of(plan_text(&plan, "chat_id"), plan.plan_id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* Somebody says more about a plan of his session. */
+static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *action,
+	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+{
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	WFS_AUTO_JSON json_t *message = asking(action, wfs_json_text(action, "message"), "resumed");
+	int r = load_resumable(fold, action, &plan, error);
+
+	if (!r &&
+		(!plan_is(&plan, "principal", fold->input.principal) ||
+			!plan_is(&plan, "session_id", wfs_json_text(action, "session_id"))))
+		r = wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"plan '%s' is of another session than '%s'", plan.plan_id,
+			wfs_json_text(action, "session_id"));
+	if (!r &&
+		(!message ||
+			json_object_set_new(message, "plan_id", json_string(plan.plan_id)) < 0))
+		r = fold_no_memory(error);
+	if (!r)
+		r = plan_say(fold, chat, message, ret_id, error);
+	if (r)
+		return wfs_trace(r);
+	plan_set(&plan, "chat_id", json_string(ret_id));
+	r = go_on_again(&plan, error);
+	return wfs_trace(r ? r : plan_store(&plan, error));
+}
+
+/* --- asking for a plan --- */
+
+/* @effect: gives the plan, or the text that it is made of */
+static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum wfs_effect effect,
+	json_t *params, char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+{
+	int r = intent_check_room(fold, error);
+
+	if (!r && !message)
+		r = fold_no_memory(error);
+	if (!r)
+		r = plan_say(fold, chat, message, ret_id, error);
+	if (r) {
+		json_decref(params);
+		return wfs_trace(r);
+	}
+	r = ask(fold, ret_id, effect, params, message, error);
+	return wfs_trace(r ? r : store(fold, ret_id, message, error));
+}
+
+int plan_fold_chat(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const plan_id = json_string_value(json_object_get(action, "plan_id"));
+	char chat_id[WFS_CHAT_ID_MAX + 1];
+	char chat[WFS_CHAT_ID_MAX + 1];
+	int r = 0;
+
+	chat_key(fold, action, chat);
+	if (plan_id) {
+		r = fold_more(fold, chat, action, chat_id, error);
+	} else {
+		WFS_AUTO_JSON json_t *message =
+			asking(action, wfs_json_text(action, "message"), "planning");
+
+		r = begin(fold, chat, message, WFS_EFFECT_LLM_GENERATE,
+			json_pack("{s:O}", "model", json_object_get(action, "model")), chat_id,
+			error);
+	}
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = answer_of(chat_id, plan_id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+int plan_fold_import(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = asking(action, "(an imported plan)", "normalizing");
+	char chat_id[WFS_CHAT_ID_MAX + 1];
+	char chat[WFS_CHAT_ID_MAX + 1];
+
+	chat_key(fold, action, chat);
+	if (!message || json_object_set(message, "blob", json_object_get(action, "blob")) < 0 ||
+		json_object_set_new(message, "resume",
+			json_boolean(json_is_true(json_object_get(action, "resume")))) < 0)
+		return fold_no_memory(error);
+	int r = begin(
+		fold, chat, message, WFS_EFFECT_PLAN_NORMALIZE, json_object(), chat_id, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = answer_of(chat_id, NULL);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- stopping --- */
+
+/* A chat that waits for its plan. */
+static int stop_chat(
+	struct wfs_fold *fold, const char *chat_id, const char *status, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = load_message(fold, chat_id, &cell, &message, error);
+	const char *const open = r ? "" : wfs_json_text(message, "open");
+
+	if (!r && !*open)
+		r = wfs_error_set(
+			error, WFS_E_CONFLICT, "chat '%.240s' waits for nothing", chat_id);
+	if (!r)
+		r = intent_cancel(fold, open, error);
+	if (r)
+		return wfs_trace(r);
+	(void)json_object_del(message, "open");
+	if (json_object_set_new(message, "status", json_string(status)) < 0)
+		return fold_no_memory(error);
+	return wfs_trace(fold_set_document(fold, cell, message, error));
+}
+
+static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_error *error)
+{
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = plan_load(fold, plan_id, &plan, error);
+
+	if (!r && !plan_is(&plan, "status", "running"))
+		r = wfs_error_set(error, WFS_E_CONFLICT, "plan '%s' does not run, it is %s",
+			plan_id, plan_text(&plan, "status"));
+	if (!r && plan_is(&plan, "phase", "defining"))
+		r = stop_chat(fold, plan_text(&plan, "source_id"), "cancelled", error);
+	if (!r)
+		r = plan_stop(&plan, error);
+	if (r)
+		return wfs_trace(r);
+	plan_set(&plan, "status", json_string("cancelled"));
+	return wfs_trace(plan_store(&plan, error));
+}
+
+int plan_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const plan_id = json_string_value(json_object_get(action, "plan_id"));
+	const char *const chat_id = wfs_json_text(action, "chat_id");
+	int r = plan_id ? stop_plan(fold, plan_id, error)
+			: stop_chat(fold, chat_id, "cancelled", error);
+
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = plan_id ? json_pack("{s:s}", "plan_id", plan_id)
+			      : json_pack("{s:s}", "chat_id", chat_id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- what comes of it --- */
+
+static int fail(json_t *message, const json_t *receipt, const char *code, struct wfs_error *error)
+{
+	json_t *const payload = json_object_get(receipt, "payload");
+	const bool cancelled = strcmp(wfs_json_text(receipt, "status"), "cancelled") == 0;
+	WFS_AUTO_JSON json_t *details = wfs_json_copy(payload);
+	static const char *const internal[] = {"duration_ms", "failed", "partial", "usage"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(internal); i++)
+		(void)json_object_del(details, internal[i]);
+	return json_object_set_new(
+		       message, "status", json_string(cancelled ? "cancelled" : "failed")) < 0 ||
+			json_object_set_new(message, "error",
+				json_pack("{s:s, s:O}", "code", code, "details", details)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+/* A text that is no plan is the answer. */
+static int take_text(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *reply = json_pack("{s:O, s:s}", "content", text, "role", "assistant");
+	char chat[WFS_CHAT_ID_MAX + 1];
+	char reply_id[WFS_CHAT_ID_MAX + 1];
+
+	snprintf(chat, sizeof(chat), "%s", chat_id);
+	*strrchr(chat, '.') = '\0';
+	int r = reply ? plan_say(fold, chat, reply, reply_id, error) : fold_no_memory(error);
+	if (!r &&
+		(json_object_set_new(message, "reply", json_string(reply_id)) < 0 ||
+			json_object_set_new(message, "status", json_string("answered")) < 0))
+		r = fold_no_memory(error);
+	return wfs_trace(r);
+}
+
+/* What is a plan is cut into steps by whoever drives the world. */
+static int take_source(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *source = json_pack("{s:O}", "text", text);
+	size_t cell;
+	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_PLAN_SOURCE),
+		wfs_bytes_text(chat_id), &cell, error);
+
+	if (!r)
+		r = source ? fold_set_document(fold, cell, source, error) : fold_no_memory(error);
+	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(
+		r ? r
+		  : ask(fold, chat_id, WFS_EFFECT_PLAN_NORMALIZE, json_object(), message, error));
+}
+
+static int fold_reply(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	json_t *const plan = json_object_get(payload, "plan");
+	json_t *const text = json_object_get(payload, "text");
+	int r = intent_charge(fold, receipt, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (strcmp(wfs_json_text(receipt, "status"), "ok") != 0)
+		return wfs_trace(fail(message, receipt,
+			*wfs_json_text(payload, "failed") ? wfs_json_text(payload, "failed")
+							  : WFS_CHAT_LLM_FAILED,
+			error));
+	return wfs_trace(json_is_string(plan) ? take_source(fold, chat_id, message, plan, error)
+					      : take_text(fold, chat_id, message, text, error));
+}
+
+/* --- the steps --- */
+
+static json_t *new_state(const struct wfs_fold *fold, const char *chat_id, const json_t *message,
+	const json_t *payload)
+{
+	const char *const session = strrchr(chat_id, '+') + 1;
+	const int session_size = (int)(strrchr(session, '.') - session);
+	const json_int_t now_ns = fold->input.at_ns;
+
+	return json_pack(
+		"{s:{s:i, s:[], s:b}, s:O, s:i, s:s, s:I, s:i, s:i, s:O*, s:i, s:O*, s:O, s:O, "
+		"s:O, s:[], s:s, s:O, s:s, s:i, s:i, s:s#, s:i, s:s, s:s, s:i, s:i, s:i, "
+		"s:O, s:I}",
+		"batch", "next", 0, "steps", "tools", 0, "batch_size",
+		json_object_get(message, "batch_size"), "batches", 0, "chat_id", chat_id,
+		"created_ns", now_ns, "defined", 0, "done", 0, "draft",
+		json_object_get(payload, "draft"), "failed", 0, "final",
+		json_object_get(payload, "final"), "goal", json_object_get(payload, "goal"),
+		"max_concurrency",
+		json_object_get(
+			json_is_true(json_object_get(payload, "in_order")) ? payload : message,
+			"max_concurrency"),
+		"model", json_object_get(message, "model"), "open", "phase", "defining", "plan_id",
+		json_object_get(payload, "plan_id"), "principal", fold->input.principal,
+		"results_bytes", 0, "results_count", 0, "session_id", session, session_size,
+		"skipped", 0, "source_id", chat_id, "status", "running", "steps_bytes", 0,
+		"tool_batches", 0, "tool_calls", 0, "total", json_object_get(payload, "total"),
+		"updated_ns", now_ns);
+}
+
+/* The plan that parts are added to: a new one with the first. */
+static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
+{
+	const char *const plan_id = wfs_json_text(payload, "plan_id");
+	const json_t *const created = json_object_get(payload, "created_ns");
+
+	if (*wfs_json_text(message, "plan_id"))
+		return wfs_trace(plan_load(fold, plan_id, ret_plan, error));
+	int r = plan_new(fold, new_state(fold, chat_id, message, payload), ret_plan, error);
+	if (r)
+		return wfs_trace(r);
+	if (created) /* it was made elsewhere */
+		plan_set_number(ret_plan, "created_ns", json_integer_value(created));
+	return json_object_set_new(message, "plan_id", json_string(plan_id)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+static int add_steps(struct plan *plan, const json_t *payload, struct wfs_error *error)
+{
+	const json_t *const steps = json_object_get(payload, "steps");
+	const json_t *const offset = json_object_get(payload, "offset");
+	size_t i;
+	const json_t *step;
+	int r = 0;
+
+	if (!json_is_array(steps) || json_array_size(steps) > WFS_PLAN_PART_MAX ||
+		json_integer_value(offset) != plan_number(plan, "defined"))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'steps': expected an array of at most %d, from step %lld on",
+			WFS_PLAN_PART_MAX, (long long)plan_number(plan, "defined"));
+	json_array_foreach(steps, i, step)
+	{
+		if (!r)
+			r = plan_step_define(plan, step, error);
+	}
+	return wfs_trace(r);
+}
+
+/* All steps are there. One that was brought from elsewhere runs when somebody says so. */
+static int start(struct plan *plan, json_t *message, const json_t *payload, struct wfs_error *error)
+{
+	const json_t *const counts = json_object_get(payload, "counts");
+	const char *const status = wfs_json_text(payload, "status");
+	static const char *const names[] = {"done", "failed", "skipped"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
+		plan_set_number(
+			plan, names[i], json_integer_value(json_object_get(counts, names[i])));
+	(void)json_object_del(message, "open");
+	if (json_object_set_new(message, "status", json_string("planned")) < 0)
+		return fold_no_memory(error);
+	plan_set(plan, "phase", json_string(*status ? "ended" : "running"));
+	if (*status)
+		plan_set(plan, "status", json_string(status));
+	else if (json_is_false(json_object_get(message, "resume")))
+		plan_set(plan, "status", json_string("cancelled"));
+	else
+		return wfs_trace(plan_go_on(plan, error));
+	return 0;
+}
+
+static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = plan_of_part(fold, chat_id, message, payload, &plan, error);
+
+	if (!r)
+		r = add_steps(&plan, payload, error);
+	if (r)
+		return wfs_trace(r);
+	if (plan_number(&plan, "defined") == plan_number(&plan, "total")) {
+		r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+		if (!r)
+			r = start(&plan, message, payload, error);
+	}
+	return wfs_trace(r ? r : plan_store(&plan, error));
+}
+
+/* What the model wrote is kept with a plan that never runs. */
+static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = plan_of_part(fold, chat_id, message, payload, &plan, error);
+
+	if (r)
+		return wfs_trace(r);
+	plan_set(&plan, "phase", json_string("ended"));
+	plan_set(&plan, "status", json_string("failed_normalize"));
+	plan_set(&plan, "error", json_incref(json_object_get(message, "error")));
+	return wfs_trace(plan_store(&plan, error));
+}
+
+static int fold_normalized(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+
+	if (strcmp(wfs_json_text(receipt, "status"), "ok") == 0)
+		return wfs_trace(fold_part(fold, chat_id, message, receipt, error));
+	(void)json_object_del(message, "open");
+	int r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+	if (!r)
+		r = fail(message, receipt, WFS_CHAT_NORMALIZE_FAILED, error);
+	if (!r && *wfs_json_text(payload, "plan_id"))
+		r = keep_failed(fold, chat_id, message, receipt, error);
+	return wfs_trace(r);
+}
+
+int plan_fold_chat_receipt(
+	struct wfs_fold *fold, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+{
+	const char *const chat_id = wfs_json_text(intent, "chat_id");
+	const bool is_reply = strcmp(wfs_json_text(intent, "effect"),
+				      wfs_effect_kind(WFS_EFFECT_LLM_GENERATE)) == 0;
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = load_message(fold, chat_id, &cell, &message, error);
+
+	if (!r && is_reply) {
+		(void)json_object_del(message, "open");
+		r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+	}
+	if (!r)
+		r = is_reply ? fold_reply(fold, chat_id, message, receipt, error)
+			     : fold_normalized(fold, chat_id, message, receipt, error);
+	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+}
