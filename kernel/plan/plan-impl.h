@@ -123,7 +123,15 @@ int plan_ask_answer(struct plan *plan, struct wfs_error *error);
 /** plan_end() - with the status that follows from its steps. */
 int plan_end(struct plan *plan, struct wfs_error *error);
 
-/* --- chats: chat.c --- */
+/* --- chats: chat.c, chat-receipt.c --- */
+
+/** plan_chat_load() - a message. Return: 0, -ENOENT (not_found), … */
+int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
+	json_t **ret_message, struct wfs_error *error);
+
+/** plan_chat_ask() - open an intent. @params: beside chat_id; taken. @message: of the chat; names the intent */
+int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
+	json_t *params, json_t *message, struct wfs_error *error);
 
 /** plan_say() - one more message of a chat. @chat: its key; @message: borrowed; @ret_id: of the message */
 int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
