@@ -85,6 +85,7 @@ static json_t *new_state(const struct wfs_fold *fold, const char *chat_id, const
 	const char *const session = strrchr(chat_id, '+') + 1;
 	const int session_size = (int)(strrchr(session, '.') - session);
 	const json_int_t now_ns = fold->input.at_ns;
+	char principal[WFS_CHAT_ID_MAX + 1];
 
 	return json_pack(
 		"{s:{s:i, s:[], s:b}, s:O, s:i, s:s, s:I, s:i, s:i, s:O*, s:i, s:O*, s:O, s:O, "
@@ -100,11 +101,11 @@ static json_t *new_state(const struct wfs_fold *fold, const char *chat_id, const
 			json_is_true(json_object_get(payload, "in_order")) ? payload : message,
 			"max_concurrency"),
 		"model", json_object_get(message, "model"), "open", "phase", "defining", "plan_id",
-		json_object_get(payload, "plan_id"), "principal", fold->input.principal,
-		"results_bytes", 0, "results_count", 0, "session_id", session, session_size,
-		"skipped", 0, "source_id", chat_id, "status", "running", "steps_bytes", 0,
-		"tool_batches", 0, "tool_calls", 0, "total", json_object_get(payload, "total"),
-		"updated_ns", now_ns);
+		json_object_get(payload, "plan_id"), "principal",
+		plan_chat_principal(chat_id, principal), "results_bytes", 0, "results_count", 0,
+		"session_id", session, session_size, "skipped", 0, "source_id", chat_id, "status",
+		"running", "steps_bytes", 0, "tool_batches", 0, "tool_calls", 0, "total",
+		json_object_get(payload, "total"), "updated_ns", now_ns);
 }
 
 /* The plan that parts are added to: a new one with the first. */

@@ -161,21 +161,30 @@ static json_t *asking(const json_t *action, const char *content, const char *sta
 		json_object_get(action, "model"), "role", "user", "status", status);
 }
 
+/* Whoever drives the world, or says that a plan is to go on, may be somebody else than whose chat it is. */
+const char *plan_chat_principal(const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1])
+{
+	snprintf(ret_principal, WFS_CHAT_ID_MAX + 1, "%.*s", (int)(strrchr(chat_id, '+') - chat_id),
+		chat_id);
+	return ret_principal;
+}
+
 int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
 	json_t *params, json_t *message, struct wfs_error *error)
 {
+	char principal[WFS_CHAT_ID_MAX + 1];
 	char id[WFS_HASH_TEXT_SIZE];
+
+	if (params && json_object_set_new(params, "chat_id", json_string(chat_id)) < 0)
+		json_decref(WFS_STEAL(params));
 	const struct intent intent = {
 		.effect = effect,
 		.reducer = WFS_BUILTIN_CHAT_MESSAGE,
 		.key = chat_id,
 		.params = params,
-		.document = json_pack(
-			"{s:s, s:s}", "chat_id", chat_id, "principal", fold->input.principal),
+		.document = json_pack("{s:s, s:s}", "chat_id", chat_id, "principal",
+			plan_chat_principal(chat_id, principal)),
 	};
-
-	if (!params || json_object_set_new(params, "chat_id", json_string(chat_id)) < 0)
-		return fold_no_memory(error);
 	int r = intent_open(fold, &intent, id, error);
 	if (!r && json_object_set_new(message, "open", json_string(id)) < 0)
 		r = fold_no_memory(error);

@@ -129,7 +129,12 @@ int plan_end(struct plan *plan, struct wfs_error *error);
 int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
 	json_t **ret_message, struct wfs_error *error);
 
-/** plan_chat_ask() - open an intent. @params: beside chat_id; taken. @message: of the chat; names the intent */
+/** plan_chat_principal() - whose chat it is: @ret_principal, filled in */
+const char *plan_chat_principal(
+	const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1]);
+
+/** plan_chat_ask() - open an intent. @params: beside chat_id; taken, also on failure; NULL: there was no
+ *  memory for them. @message: of the chat; it is told the intent */
 int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
 	json_t *params, json_t *message, struct wfs_error *error);
 

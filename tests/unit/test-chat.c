@@ -269,6 +269,22 @@ static void no_two_plans_have_one_id(void **state)
 	assert_chat(&second, "{'status':'normalizing'}");
 }
 
+/* Whoever drives the world may do so for everybody. */
+static void a_plan_is_whose_chat_it_is(void **state)
+{
+	struct plan_run run = chat_as(*state, "bob", CHAT);
+
+	chat_answer(&run, "ok", PLANS("a plan"));
+	snprintf(run.id, sizeof(run.id), "p");
+	WFS_AUTO_FREE char *id = chat_waits_for(&run);
+	assert_members(cell_of(*state, "sys.intent", id), "{'principal':'bob'}");
+	give_steps(&run, one, 1);
+
+	assert_plan(&run, "{'principal':'bob'}");
+	WFS_AUTO_FREE char *call = plan_waits_for(&run, 0);
+	assert_members(cell_of(*state, "sys.intent", call), "{'principal':'bob'}");
+}
+
 /* 127 */
 static void steps_in_order_run_one_at_a_time(void **state)
 {
@@ -381,6 +397,20 @@ static void a_plan_is_stopped_between_its_parts(void **state)
 	give_part(&run, part_of(&run, steps, 1, 2, 3));
 	assert_steps(&run, "rpp");
 	assert_bytes_are_counted(&run);
+}
+
+/* Who may go on with plans of others does so for them. */
+static void a_plan_stays_whose_it_is(void **state)
+{
+	struct plan_run run = chat_planned(*state, CHAT);
+	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
+
+	give_part(&run, part_of(&run, steps, 0, 1, 3));
+	plan_stop_it(&run);
+	assert_int_equal(plan_tell(&run, "tester", "resume"), 0);
+
+	WFS_AUTO_FREE char *id = chat_waits_for(&run);
+	assert_members(cell_of(*state, "sys.intent", id), "{'principal':'alice'}");
 }
 
 /* --- saying more --- */
@@ -572,6 +602,7 @@ int main(void)
 		TEST(a_part_is_where_the_one_before_ends),
 		TEST(a_part_has_a_thousand_steps),
 		TEST(no_two_plans_have_one_id),
+		TEST(a_plan_is_whose_chat_it_is),
 		TEST(steps_in_order_run_one_at_a_time),
 		TEST(a_plan_that_is_none_keeps_its_source),
 		TEST(a_plan_that_is_none_does_not_go_on),
@@ -579,6 +610,7 @@ int main(void)
 		TEST(a_chat_is_stopped_while_a_model_thinks),
 		TEST(a_chat_is_stopped_before_its_plan_has_steps),
 		TEST(a_plan_is_stopped_between_its_parts),
+		TEST(a_plan_stays_whose_it_is),
 		TEST(a_plan_is_of_its_session),
 		TEST(a_chat_goes_on_with_its_plan),
 		TEST(an_import_is_cut_without_a_model),
