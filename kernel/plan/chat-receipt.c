@@ -64,7 +64,8 @@ static int fold_reply(struct wfs_fold *fold, const char *chat_id, json_t *messag
 	const json_t *const payload = json_object_get(receipt, "payload");
 	json_t *const plan = json_object_get(payload, "plan");
 	json_t *const text = json_object_get(payload, "text");
-	int r = intent_charge(fold, receipt, error);
+	char principal[WFS_CHAT_ID_MAX + 1];
+	int r = plan_spend(fold, plan_chat_principal(chat_id, principal), receipt, error);
 
 	if (r)
 		return wfs_trace(r);

@@ -123,6 +123,12 @@ int plan_ask_answer(struct plan *plan, struct wfs_error *error);
 /** plan_end() - with the status that follows from its steps. */
 int plan_end(struct plan *plan, struct wfs_error *error);
 
+/* --- answers: plan-receipt.c --- */
+
+/** plan_spend() - what a model has cost, whatever came of it. */
+int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
+	struct wfs_error *error);
+
 /* --- chats: chat.c, chat-receipt.c --- */
 
 /** plan_chat_load() - a message. Return: 0, -ENOENT (not_found), … */

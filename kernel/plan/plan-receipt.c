@@ -11,17 +11,16 @@ static bool is_ok(const json_t *receipt)
 	return strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
 }
 
-/* What it has cost, whatever came of it. */
-static int spend(struct plan *plan, const json_t *receipt, struct wfs_error *error)
+int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
+	struct wfs_error *error)
 {
 	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
 	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
-	int r = intent_charge(plan->fold, receipt, error);
+	int r = intent_charge(fold, receipt, error);
 
 	if (r || tokens <= 0)
 		return wfs_trace(r);
-	return wfs_trace(account_spend(
-		plan->fold, plan_text(plan, "principal"), ACCOUNT_LLM_TOKENS, tokens, error));
+	return wfs_trace(account_spend(fold, principal, ACCOUNT_LLM_TOKENS, tokens, error));
 }
 
 static json_t *failure_of(const json_t *receipt)
@@ -113,7 +112,7 @@ int plan_fold_receipt(
 	if (!r)
 		r = plan_answered(&plan, wfs_json_text(receipt, "intent_id"), error);
 	if (!r && has_effect(intent, WFS_EFFECT_LLM_GENERATE))
-		r = spend(&plan, receipt, error);
+		r = plan_spend(fold, plan_text(&plan, "principal"), receipt, error);
 	if (r)
 		return wfs_trace(r);
 	if (json_object_get(intent, "step"))

@@ -229,6 +229,20 @@ static void a_model_that_fails_fails_its_step(void **state)
 		"'ok':false,'result':null}");
 }
 
+static void what_models_take_is_the_principals(void **state)
+{
+	struct plan_run run = chat_as(*state, "alice", CHAT);
+
+	chat_answer(&run, "ok", "{'duration_ms':1,'plan':'p','usage':{'total_tokens':10}}");
+	snprintf(run.id, sizeof(run.id), "plan");
+	give_steps(&run, (const struct plan_spec[]){MODEL("")}, 1);
+	plan_answer(&run, 0, "error", "{'code':'c','message':'m','usage':{'total_tokens':5}}");
+	run = BEGIN(*state, CHAT, NOTE(""));
+	plan_answer(&run, 0, "ok", "{'text':'x','usage':{'total_tokens':100}}");
+
+	assert_members(cell_of(*state, "sys.resource", "alice"), "{'llm_tokens':{'used':115}}");
+}
+
 /* --- what tools give --- */
 
 /* 144 */
@@ -819,6 +833,7 @@ int main(void)
 		TEST(a_plan_is_stopped_between_pieces),
 		TEST(a_model_does_steps),
 		TEST(a_model_that_fails_fails_its_step),
+		TEST(what_models_take_is_the_principals),
 		TEST(what_a_tool_gives_is_kept),
 		TEST(a_step_has_the_hash_of_its_result),
 		TEST(a_tool_that_reports_failure_has_failed),
