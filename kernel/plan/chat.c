@@ -219,18 +219,22 @@ static int define_again(struct plan *plan, struct wfs_error *error)
 	return wfs_trace(r ? r : fold_set_document(plan->fold, cell, message, error));
 }
 
+/* Does it wait for somebody who says that it is to go on? */
+static bool is_waiting(const struct plan *plan)
+{
+	return plan_is(plan, "status", "cancelled") ||
+		(plan_is(plan, "phase", "answering") && plan_open_count(plan) == 0);
+}
+
 static int go_on_again(struct plan *plan, struct wfs_error *error)
 {
 	const bool is_defined = plan_number(plan, "defined") == plan_number(plan, "total");
 
-	if (plan_is(plan, "status", "cancelled")) {
-		plan_set(plan, "status", json_string("running"));
-		plan_set(plan, "phase", json_string(is_defined ? "running" : "defining"));
-		return wfs_trace(is_defined ? plan_go_on(plan, error) : define_again(plan, error));
-	}
-	if (plan_is(plan, "phase", "answering") && plan_open_count(plan) == 0)
+	if (!plan_is(plan, "status", "cancelled"))
 		return wfs_trace(plan_ask_answer(plan, error));
-	return 0;
+	plan_set(plan, "status", json_string("running"));
+	plan_set(plan, "phase", json_string(is_defined ? "running" : "defining"));
+	return wfs_trace(is_defined ? plan_go_on(plan, error) : define_again(plan, error));
 }
 
 static int load_resumable(
@@ -258,10 +262,11 @@ int plan_fold_resume(
 	PLAN_AUTO struct plan plan = {.fold = fold};
 	int r = load_resumable(fold, action, &plan, error);
 
-	if (!r)
+	if (!r && is_waiting(&plan)) {
 		r = go_on_again(&plan, error);
-	if (!r)
-		r = plan_store(&plan, error);
+		if (!r)
+			r = plan_store(&plan, error);
+	}
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = answer_of(plan_text(&plan, "chat_id"), plan.plan_id);
@@ -288,10 +293,10 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 		r = fold_no_memory(error);
 	if (!r)
 		r = plan_say(fold, chat, message, ret_id, error);
-	if (r)
+	if (r || plan_is(&plan, "phase", "ended"))
 		return wfs_trace(r);
 	plan_set(&plan, "chat_id", json_string(ret_id));
-	r = go_on_again(&plan, error);
+	r = is_waiting(&plan) ? go_on_again(&plan, error) : 0;
 	return wfs_trace(r ? r : plan_store(&plan, error));
 }
 

@@ -462,6 +462,20 @@ static void a_chat_goes_on_with_its_plan(void **state)
 	assert_waits_for(&run, "0");
 }
 
+/* 155 */
+static void saying_more_of_a_finished_plan_runs_nothing(void **state)
+{
+	struct plan_run run = plan_begin(*state, CHAT, (const struct plan_spec[]){NOTE("")}, 1);
+
+	plan_answer(&run, 0, "ok", SAYS("x"));
+	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
+	struct plan_run more = say_more(&run);
+
+	WFS_AUTO_JSON json_t *after = plan_cell(&run, "sys.plan", -1);
+	assert_true(json_equal(before, after));
+	assert_chat(&more, "{'status':'resumed'}");
+}
+
 /* --- plans from elsewhere --- */
 
 #define IMPORT(resume)                                                                           \
@@ -613,6 +627,7 @@ int main(void)
 		TEST(a_plan_stays_whose_it_is),
 		TEST(a_plan_is_of_its_session),
 		TEST(a_chat_goes_on_with_its_plan),
+		TEST(saying_more_of_a_finished_plan_runs_nothing),
 		TEST(an_import_is_cut_without_a_model),
 		TEST(an_import_goes_on_where_it_was),
 		TEST(an_import_waits_until_somebody_goes_on_with_it),

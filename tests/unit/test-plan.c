@@ -584,6 +584,30 @@ static void only_what_runs_is_stopped(void **state)
 	assert_plan(&run, "{'status':'done'}");
 }
 
+/* 155 */
+static void going_on_with_a_finished_plan_changes_nothing(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, NOTE(""));
+
+	plan_answer(&run, 0, "ok", SAYS("x"));
+	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
+	plan_resume_it(&run);
+
+	WFS_AUTO_JSON json_t *after = plan_cell(&run, "sys.plan", -1);
+	assert_true(json_equal(before, after));
+}
+
+static void going_on_with_a_running_plan_changes_nothing(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+
+	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
+	plan_resume_it(&run);
+
+	WFS_AUTO_JSON json_t *after = plan_cell(&run, "sys.plan", -1);
+	assert_true(json_equal(before, after));
+}
+
 /* 150 */
 static void a_plan_knows_when_it_was_made_and_changed(void **state)
 {
@@ -855,6 +879,8 @@ int main(void)
 		TEST(a_plan_remembers_what_is_not_to_be_run),
 		TEST(a_plan_is_stopped_while_it_is_answered),
 		TEST(only_what_runs_is_stopped),
+		TEST(going_on_with_a_finished_plan_changes_nothing),
+		TEST(going_on_with_a_running_plan_changes_nothing),
 		TEST(a_plan_knows_when_it_was_made_and_changed),
 		TEST(a_world_that_is_opened_again_has_the_same_plan),
 		TEST(an_action_is_a_step),
