@@ -97,7 +97,7 @@ int wfs_plan_check_cancel(
 	int r = wfs_json_members(action, "stop", "action_type chat_id? plan_id?", error);
 	if (!r && !json_object_get(action, "chat_id") == !json_object_get(action, "plan_id"))
 		r = wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
-			"expected 'plan_id', or 'chat_id' of a chat that has no plan yet");
+			"expected 'plan_id', or 'chat_id' of a chat");
 	if (!r)
 		r = check_text(
 			action, json_object_get(action, "plan_id") ? "plan_id" : "chat_id", error);
@@ -368,8 +368,7 @@ int plan_fold_import(
 /* --- stopping --- */
 
 /* A chat that waits for its plan. */
-static int stop_chat(
-	struct wfs_fold *fold, const char *chat_id, const char *status, struct wfs_error *error)
+static int stop_chat(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *message = NULL;
 	size_t cell;
@@ -384,7 +383,7 @@ static int stop_chat(
 	if (r)
 		return wfs_trace(r);
 	(void)json_object_del(message, "open");
-	if (json_object_set_new(message, "status", json_string(status)) < 0)
+	if (json_object_set_new(message, "status", json_string("cancelled")) < 0)
 		return fold_no_memory(error);
 	return wfs_trace(fold_set_document(fold, cell, message, error));
 }
@@ -398,7 +397,7 @@ static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_erro
 		r = wfs_error_set(error, WFS_E_CONFLICT, "plan '%s' does not run, it is %s",
 			plan_id, plan_text(&plan, "status"));
 	if (!r && plan_is(&plan, "phase", "defining"))
-		r = stop_chat(fold, plan_text(&plan, "source_id"), "cancelled", error);
+		r = stop_chat(fold, plan_text(&plan, "source_id"), error);
 	if (!r)
 		r = plan_stop(&plan, error);
 	if (r)
@@ -407,13 +406,26 @@ static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_erro
 	return wfs_trace(plan_store(&plan, error));
 }
 
+/* What has become of a chat: who said something may not know yet that there is a plan. */
+static int stop_either(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = plan_chat_load(fold, chat_id, &cell, &message, error);
+	const char *const plan_id = wfs_json_text(message, "plan_id");
+
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(
+		*plan_id ? stop_plan(fold, plan_id, error) : stop_chat(fold, chat_id, error));
+}
+
 int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	const char *const plan_id = json_string_value(json_object_get(action, "plan_id"));
 	const char *const chat_id = wfs_json_text(action, "chat_id");
-	int r = plan_id ? stop_plan(fold, plan_id, error)
-			: stop_chat(fold, chat_id, "cancelled", error);
+	int r = plan_id ? stop_plan(fold, plan_id, error) : stop_either(fold, chat_id, error);
 
 	if (r)
 		return wfs_trace(r);

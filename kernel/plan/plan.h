@@ -105,7 +105,7 @@ int plan_fold_import(
 int plan_fold_resume(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_cancel() - stop {plan_id}, or the chat {chat_id} that has none yet. */
+/** plan_fold_cancel() - stop {plan_id}, or what has become of {chat_id}. */
 int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 

@@ -399,6 +399,23 @@ static void a_plan_is_stopped_between_its_parts(void **state)
 	assert_bytes_are_counted(&run);
 }
 
+/* Its chat is all that its author knows of it yet. */
+static void a_plan_is_stopped_by_its_chat(void **state)
+{
+	struct plan_run run = chat_planned(*state, CHAT);
+	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
+
+	give_part(&run, part_of(&run, steps, 0, 1, 3));
+	assert_done(*state, "alice", STOP_CHAT);
+	assert_plan(&run, "{'status':'cancelled'}");
+	plan_resume_it(&run);
+	give_part(&run, part_of(&run, steps, 1, 2, 3));
+	assert_done(*state, "alice", STOP_CHAT);
+
+	assert_plan(&run, "{'open':[],'status':'cancelled'}");
+	assert_steps(&run, "ppp");
+}
+
 /* Who may go on with plans of others does so for them. */
 static void a_plan_stays_whose_it_is(void **state)
 {
@@ -624,6 +641,7 @@ int main(void)
 		TEST(a_chat_is_stopped_while_a_model_thinks),
 		TEST(a_chat_is_stopped_before_its_plan_has_steps),
 		TEST(a_plan_is_stopped_between_its_parts),
+		TEST(a_plan_is_stopped_by_its_chat),
 		TEST(a_plan_stays_whose_it_is),
 		TEST(a_plan_is_of_its_session),
 		TEST(a_chat_goes_on_with_its_plan),
