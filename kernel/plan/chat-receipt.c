@@ -109,39 +109,91 @@ static json_t *new_state(const struct wfs_fold *fold, const char *chat_id, const
 		json_object_get(payload, "total"), "updated_ns", now_ns);
 }
 
-/* The plan that parts are added to: a new one with the first. */
-static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
+static int not_as(const char *member, const char *expected, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s", member, expected);
+}
+
+/* What every part says of its plan. */
+static int check_head(const json_t *payload, struct wfs_error *error)
+{
+	const json_t *const plan_id = json_object_get(payload, "plan_id");
+	const json_t *const at_once = json_object_get(payload, "max_concurrency");
+
+	if (!json_is_string(json_object_get(payload, "goal")))
+		return not_as("goal", "a string", error);
+	if (!*wfs_json_text(payload, "plan_id") || json_string_length(plan_id) > WFS_PLAN_ID_SIZE)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'plan_id': expected a string of 1 to %d bytes", WFS_PLAN_ID_SIZE);
+	if (!plan_is_number(json_object_get(payload, "total"), 0, WFS_PLAN_STEPS_MAX))
+		return not_as("total", "a number of steps", error);
+	if (at_once && !plan_is_number(at_once, 1, WFS_PLAN_CONCURRENCY_MAX))
+		return not_as("max_concurrency", "a number of steps at once", error);
+	return 0;
+}
+
+static int new_plan(struct wfs_fold *fold, const char *chat_id, json_t *message,
 	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
 {
-	const char *const plan_id = wfs_json_text(payload, "plan_id");
 	const json_t *const created = json_object_get(payload, "created_ns");
+	int r = check_head(payload, error);
 
-	if (*wfs_json_text(message, "plan_id"))
-		return wfs_trace(plan_load(fold, plan_id, ret_plan, error));
-	int r = plan_new(fold, new_state(fold, chat_id, message, payload), ret_plan, error);
+	if (!r)
+		r = plan_new(fold, new_state(fold, chat_id, message, payload), ret_plan, error);
 	if (r)
 		return wfs_trace(r);
 	if (created) /* it was made elsewhere */
 		plan_set_number(ret_plan, "created_ns", json_integer_value(created));
-	return json_object_set_new(message, "plan_id", json_string(plan_id)) < 0
+	return json_object_set(message, "plan_id", json_object_get(payload, "plan_id")) < 0
 		? fold_no_memory(error)
 		: 0;
 }
 
-static int add_steps(struct plan *plan, const json_t *payload, struct wfs_error *error)
+/* The plan that parts are added to: a new one with the first. */
+static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
+{
+	const char *const plan_id = wfs_json_text(message, "plan_id");
+
+	if (!*plan_id)
+		return wfs_trace(new_plan(fold, chat_id, message, payload, ret_plan, error));
+	int r = check_head(payload, error);
+	if (!r && strcmp(wfs_json_text(payload, "plan_id"), plan_id) != 0)
+		r = not_as("plan_id", "that of the part before", error);
+	if (!r)
+		r = plan_load(fold, plan_id, ret_plan, error);
+	if (!r &&
+		json_integer_value(json_object_get(payload, "total")) !=
+			plan_number(ret_plan, "total"))
+		r = not_as("total", "that of the part before", error);
+	return wfs_trace(r);
+}
+
+static int check_steps(const struct plan *plan, const json_t *payload, struct wfs_error *error)
 {
 	const json_t *const steps = json_object_get(payload, "steps");
-	const json_t *const offset = json_object_get(payload, "offset");
-	size_t i;
-	const json_t *step;
-	int r = 0;
+	const int64_t defined = plan_number(plan, "defined");
+	const int64_t total = plan_number(plan, "total");
 
 	if (!json_is_array(steps) || json_array_size(steps) > WFS_PLAN_PART_MAX ||
-		json_integer_value(offset) != plan_number(plan, "defined"))
+		!plan_is_number(json_object_get(payload, "offset"), defined, defined))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'steps': expected an array of at most %d, from step %lld on",
-			WFS_PLAN_PART_MAX, (long long)plan_number(plan, "defined"));
-	json_array_foreach(steps, i, step)
+			WFS_PLAN_PART_MAX, (long long)defined);
+	if (defined + (int64_t)json_array_size(steps) > total)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'steps': %zu from step %lld on are too many, the plan has %lld steps",
+			json_array_size(steps), (long long)defined, (long long)total);
+	return 0;
+}
+
+static int add_steps(struct plan *plan, const json_t *payload, struct wfs_error *error)
+{
+	size_t i;
+	const json_t *step;
+	int r = check_steps(plan, payload, error);
+
+	json_array_foreach(json_object_get(payload, "steps"), i, step)
 	{
 		if (!r)
 			r = plan_step_define(plan, step, error);

@@ -49,6 +49,9 @@ void plan_set(struct plan *plan, const char *member, json_t *value);
 bool plan_is(const struct plan *plan, const char *member, const char *value);
 size_t plan_open_count(const struct plan *plan);
 
+/** plan_is_number() - is this an integer in [@minimum, @maximum]? @value: may be NULL */
+bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum);
+
 /** plan_ask() - open an intent. @step: index, or -1. @params: taken */
 int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
 	int64_t not_before_ns, struct wfs_error *error);
@@ -82,7 +85,8 @@ int plan_step_load(
 int plan_step_set(struct plan *plan, struct plan_step *step, const char *status, const char *reason,
 	struct wfs_error *error);
 
-/** plan_step_define() - one more step. @part: {next?, refs?, result?, step, waiting} */
+/** plan_step_define() - one more step; there is room. @part: {next?, refs?, result?, step, waiting}
+ *  Return: 0, -EINVAL, … */
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error);
 
 /** plan_step_keep() - what it gave; the step refers to it, and is not stored. */

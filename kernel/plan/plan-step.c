@@ -306,20 +306,46 @@ static int define_waiting(
 	return wfs_trace(set_waiting(plan, index, count, error));
 }
 
+/* Are these steps of the plan, given or not? */
+static bool are_steps(const struct plan *plan, const json_t *next, json_t *refs)
+{
+	const int64_t last = plan_number(plan, "total") - 1;
+	const char *id;
+	const json_t *index;
+	bool are = (!next || json_is_array(next)) && (!refs || json_is_object(refs));
+	size_t i;
+
+	json_array_foreach(next, i, index) are = are && plan_is_number(index, 0, last);
+	json_object_foreach(refs, id, index) are = are && plan_is_number(index, 0, last);
+	return are;
+}
+
+static bool is_well_formed(const struct plan *plan, const json_t *part)
+{
+	const json_t *const step = json_object_get(part, "step");
+	const json_t *const result = json_object_get(part, "result");
+	const char *const id = wfs_json_text(step, "id");
+
+	return *id && strlen(id) <= WFS_PLAN_STEP_ID_MAX && *wfs_json_text(step, "status") &&
+		(!result || json_is_object(result)) &&
+		plan_is_number(json_object_get(part, "waiting"), -1, WFS_PLAN_STEPS_MAX) &&
+		are_steps(plan, json_object_get(part, "next"), json_object_get(part, "refs"));
+}
+
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error)
 {
 	const json_t *const result = json_object_get(part, "result");
 	PLAN_STEP_AUTO struct plan_step step = {.index = plan_number(plan, "defined")};
 	WFS_AUTO_JSON json_t *existing = NULL;
 
-	if (step.index >= plan_number(plan, "total"))
-		return no_step(plan, step.index, error);
-	step.document = wfs_json_copy(json_object_get(part, "step"));
-	step.id = wfs_json_text(step.document, "id");
-	if (!step.document || !*step.id || !*wfs_json_text(step.document, "status"))
+	if (!is_well_formed(plan, part))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"step %lld: expected {next?, refs?, result?, step{id, status …}, waiting}",
 			(long long)step.index);
+	step.document = wfs_json_copy(json_object_get(part, "step"));
+	if (!step.document)
+		return fold_no_memory(error);
+	step.id = wfs_json_text(step.document, "id");
 	int r = plan_load_part(
 		plan, WFS_BUILTIN_PLAN_STEP, step.index, &step.cell, &existing, error);
 	if (!r)

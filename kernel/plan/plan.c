@@ -150,6 +150,13 @@ void plan_add(struct plan *plan, const char *member, int64_t amount)
 	plan_set_number(plan, member, plan_number(plan, member) + amount);
 }
 
+bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum)
+{
+	const int64_t number = json_integer_value(value);
+
+	return json_is_integer(value) && number >= minimum && number <= maximum;
+}
+
 size_t plan_open_count(const struct plan *plan)
 {
 	return json_array_size(json_object_get(plan->state, "open"));

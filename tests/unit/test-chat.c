@@ -252,8 +252,82 @@ static void a_part_has_a_thousand_steps(void **state)
 	assert_plan(&run, "{'defined':1000}");
 }
 
+static void a_plan_has_no_more_steps_than_it_says(void **state)
+{
+	struct plan_run run = chat_planned(*state, CHAT);
+	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
+
+	assert_part_refused(
+		&run, "three of two", part_of(&run, steps, 0, 3, 2), "the plan has 2 steps");
+	give_part(&run, part_of(&run, steps, 0, 1, 2));
+	assert_part_refused(
+		&run, "two behind one", part_of(&run, steps, 1, 2, 2), "the plan has 2 steps");
+	assert_part_refused(&run, "another total", part_of(&run, steps, 1, 2, 3), "'total'");
+}
+
+static json_t *part_with(const struct plan_run *run, const char *member, json_t *value)
+{
+	WFS_AUTO_JSON json_t *steps = steps_of(one, 1);
+	json_t *part = part_of(run, steps, 0, 1, 1);
+
+	if (value)
+		json_object_set_new(part, member, value);
+	else
+		json_object_del(part, member);
+	return part;
+}
+
+static void parts_of_another_form_are_refused(void **state)
+{
+	struct plan_run run = chat_planned(*state, CHAT);
+
+	assert_part_refused(&run, "no goal", part_with(&run, "goal", NULL), "goal");
+	assert_part_refused(&run, "no plan_id", part_with(&run, "plan_id", NULL), "plan_id");
+	assert_part_refused(
+		&run, "an empty plan_id", part_with(&run, "plan_id", json_string("")), "plan_id");
+	assert_part_refused(&run, "a long plan_id",
+		part_with(&run, "plan_id", json_string("012345678901234567890123456789012")),
+		"plan_id");
+	assert_part_refused(&run, "no total", part_with(&run, "total", NULL), "total");
+	assert_part_refused(&run, "too many steps",
+		part_with(&run, "total", json_integer(WFS_PLAN_STEPS_MAX + 1)), "total");
+	assert_part_refused(
+		&run, "less than none", part_with(&run, "total", json_integer(-1)), "total");
+	assert_part_refused(&run, "no steps", part_with(&run, "steps", NULL), "steps");
+	assert_part_refused(&run, "nobody begins",
+		part_with(&run, "max_concurrency", json_integer(0)), "max_concurrency");
+}
+
+static json_t *part_with_step(const struct plan_run *run, const char *step)
+{
+	return part_with(run, "steps", json_pack("[o]", json_of(step)));
+}
+
 #define STEP_OF(members) \
 	"{'step':{'id':'a','max_attempts':1,'status':'pending'},'waiting':0" members "}"
+
+static void steps_of_another_form_are_refused(void **state)
+{
+	struct plan_run run = chat_planned(*state, CHAT);
+
+	assert_part_refused(&run, "no step", part_with_step(&run, "{'waiting':0}"), "step 0");
+	assert_part_refused(&run, "no id",
+		part_with_step(&run, "{'step':{'status':'pending'},'waiting':0}"), "step 0");
+	assert_part_refused(&run, "no waiting",
+		part_with_step(&run, "{'step':{'id':'a','status':'pending'}}"), "step 0");
+	assert_part_refused(&run, "waits for less than none",
+		part_with_step(&run, "{'step':{'id':'a','status':'pending'},'waiting':-2}"),
+		"step 0");
+	assert_part_refused(&run, "before one that there is not",
+		part_with_step(&run, STEP_OF(",'next':[1]")), "step 0");
+	assert_part_refused(&run, "before nobody knows what",
+		part_with_step(&run, STEP_OF(",'next':['b']")), "step 0");
+	assert_part_refused(&run, "names one that there is not",
+		part_with_step(&run, STEP_OF(",'refs':{'b':-1}")), "step 0");
+	assert_part_refused(&run, "has given nobody knows what",
+		part_with_step(&run, STEP_OF(",'result':7")), "step 0");
+	give_part(&run, part_with_step(&run, STEP_OF("")));
+}
 
 /* 148 */
 static void no_two_plans_have_one_id(void **state)
@@ -267,6 +341,20 @@ static void no_two_plans_have_one_id(void **state)
 
 	assert_plan(&first, "{'chat_id':'alice+s.0'}");
 	assert_chat(&second, "{'status':'normalizing'}");
+}
+
+static void parts_are_of_the_plan_of_their_chat(void **state)
+{
+	struct plan_run first = chat_planned(*state, CHAT);
+	struct plan_run second = chat_planned(*state, CHAT);
+	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
+
+	give_part(&first, part_of(&first, steps, 0, 1, 3));
+	give_part(&second, part_of(&second, steps, 0, 1, 3));
+	assert_part_refused(&first, "of the other", part_of(&second, steps, 1, 1, 3), "plan_id");
+
+	assert_plan(&first, "{'defined':1}");
+	assert_plan(&second, "{'defined':1}");
 }
 
 /* Whoever drives the world may do so for everybody. */
@@ -632,7 +720,11 @@ int main(void)
 		TEST(several_parts_are_one_plan),
 		TEST(a_part_is_where_the_one_before_ends),
 		TEST(a_part_has_a_thousand_steps),
+		TEST(a_plan_has_no_more_steps_than_it_says),
+		TEST(parts_of_another_form_are_refused),
+		TEST(steps_of_another_form_are_refused),
 		TEST(no_two_plans_have_one_id),
+		TEST(parts_are_of_the_plan_of_their_chat),
 		TEST(a_plan_is_whose_chat_it_is),
 		TEST(steps_in_order_run_one_at_a_time),
 		TEST(a_plan_that_is_none_keeps_its_source),
