@@ -243,14 +243,19 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 	return wfs_trace(r ? r : plan_store(&plan, error));
 }
 
-/* What the model wrote is kept with a plan that never runs. */
+/* What the model wrote is kept with a plan that never runs; also one whose first steps were given. */
 static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *message,
 	const json_t *receipt, struct wfs_error *error)
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
+	const char *const plan_id = wfs_json_text(message, "plan_id");
 	PLAN_AUTO struct plan plan = {.fold = fold};
-	int r = plan_of_part(fold, chat_id, message, payload, &plan, error);
+	int r = 0;
 
+	if (!*plan_id && !*wfs_json_text(payload, "plan_id"))
+		return 0;
+	r = *plan_id ? plan_load(fold, plan_id, &plan, error)
+		     : new_plan(fold, chat_id, message, payload, &plan, error);
 	if (r)
 		return wfs_trace(r);
 	plan_set(&plan, "phase", json_string("ended"));
@@ -262,15 +267,13 @@ static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *messa
 static int fold_normalized(struct wfs_fold *fold, const char *chat_id, json_t *message,
 	const json_t *receipt, struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
-
 	if (strcmp(wfs_json_text(receipt, "status"), "ok") == 0)
 		return wfs_trace(fold_part(fold, chat_id, message, receipt, error));
 	(void)json_object_del(message, "open");
 	int r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
 	if (!r)
 		r = fail(message, receipt, WFS_CHAT_NORMALIZE_FAILED, error);
-	if (!r && *wfs_json_text(payload, "plan_id"))
+	if (!r)
 		r = keep_failed(fold, chat_id, message, receipt, error);
 	return wfs_trace(r);
 }

@@ -439,6 +439,20 @@ static void a_plan_without_an_id_is_not_kept(void **state)
 	assert_null(plan);
 }
 
+/* However late it is found that it is none, it does not run. */
+static void a_plan_that_fails_behind_its_first_part_has_failed(void **state)
+{
+	struct plan_run run = chat_planned(*state, CHAT);
+	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
+
+	give_part(&run, part_of(&run, steps, 0, 1, 3));
+	chat_answer(&run, "error", "{'code':'no_memory','message':'none','total':0}");
+
+	assert_chat(&run, "{'status':'failed'}");
+	assert_plan(&run, "{'phase':'ended','status':'failed_normalize'}");
+	assert_bytes_are_counted(&run);
+}
+
 /* --- stopping --- */
 
 #define STOP_CHAT "{'action_type':'stop','chat_id':'alice+s.0'}"
@@ -730,6 +744,7 @@ int main(void)
 		TEST(a_plan_that_is_none_keeps_its_source),
 		TEST(a_plan_that_is_none_does_not_go_on),
 		TEST(a_plan_without_an_id_is_not_kept),
+		TEST(a_plan_that_fails_behind_its_first_part_has_failed),
 		TEST(a_chat_is_stopped_while_a_model_thinks),
 		TEST(a_chat_is_stopped_before_its_plan_has_steps),
 		TEST(a_plan_is_stopped_between_its_parts),
