@@ -74,8 +74,12 @@ static int fold_reply(struct wfs_fold *fold, const char *chat_id, json_t *messag
 			*wfs_json_text(payload, "failed") ? wfs_json_text(payload, "failed")
 							  : WFS_CHAT_LLM_FAILED,
 			error));
-	return wfs_trace(json_is_string(plan) ? take_source(fold, chat_id, message, plan, error)
-					      : take_text(fold, chat_id, message, text, error));
+	if (json_is_string(plan))
+		return wfs_trace(take_source(fold, chat_id, message, plan, error));
+	if (json_is_string(text))
+		return wfs_trace(take_text(fold, chat_id, message, text, error));
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'payload': expected a string 'plan', or a string 'text'");
 }
 
 /* --- the steps --- */

@@ -24,6 +24,13 @@ static int check_session(const json_t *action, struct wfs_error *error)
 		WFS_CHAT_SESSION_MAX, session_id);
 }
 
+static int check_text(const json_t *action, const char *member, struct wfs_error *error)
+{
+	const char *text;
+
+	return wfs_json_get_string(action, member, &text, error);
+}
+
 /* What both ways to a plan have. */
 static int check_settings(const json_t *action, struct wfs_error *error)
 {
@@ -56,12 +63,15 @@ int wfs_plan_check_chat(
 		r = wfs_error_set(error, WFS_E_TOO_LARGE,
 			"'message' has %zu bytes, at most %d are taken", strlen(message),
 			WFS_CHAT_MESSAGE_MAX);
+	if (!r && json_object_get(action, "plan_id"))
+		r = check_text(action, "plan_id", error);
 	return r ? r : check_settings(action, error);
 }
 
 int wfs_plan_check_import(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
+	const json_t *const resume = json_object_get(action, "resume");
 	struct wfs_hash hash;
 	const char *blob;
 
@@ -72,14 +82,10 @@ int wfs_plan_check_import(
 		r = wfs_json_get_string(action, "blob", &blob, error);
 	if (!r)
 		r = wfs_hash_parse(blob, strlen(blob), &hash, error);
+	if (!r && resume && !json_is_boolean(resume))
+		r = wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'resume': expected true or false");
 	return r ? r : check_settings(action, error);
-}
-
-static int check_text(const json_t *action, const char *member, struct wfs_error *error)
-{
-	const char *text;
-
-	return wfs_json_get_string(action, member, &text, error);
 }
 
 int wfs_plan_check_resume(

@@ -45,6 +45,9 @@ static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_erro
 				failure_of(receipt)));
 		return 0;
 	}
+	if (!json_is_string(text))
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'payload': expected a string 'text'");
 	WFS_AUTO_JSON json_t *reply = json_pack(
 		"{s:O, s:s, s:s}", "content", text, "plan_id", plan->plan_id, "role", "assistant");
 	snprintf(chat, sizeof(chat), "%s+%s", plan_text(plan, "principal"),

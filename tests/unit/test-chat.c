@@ -89,6 +89,18 @@ static void what_failed_may_have_another_name(void **state)
 		"'message':'no memory'}},'status':'failed'}");
 }
 
+static void a_reply_is_a_text_or_a_plan(void **state)
+{
+	struct plan_run run = chat_as(*state, "alice", CHAT);
+	const uint64_t height = height_of(*state);
+
+	assert_int_equal(chat_send(&run, "ok", "{'duration_ms':1,'usage':null}"), -EINVAL);
+	assert_int_equal(chat_send(&run, "ok", "{'text':7}"), -EINVAL);
+
+	assert_int_equal(height_of(*state), height);
+	assert_chat(&run, "{'status':'planning'}");
+}
+
 static void an_intent_of_a_chat_is_answered_once(void **state)
 {
 	struct plan_run run = chat_as(*state, "alice", CHAT);
@@ -145,6 +157,27 @@ static void a_message_has_256_kibibytes(void **state)
 
 	assert_done(*state, "alice", most);
 	assert_fails(*state, "alice", more, WFS_E_TOO_LARGE, "'message'");
+}
+
+static void actions_of_another_form_are_refused(void **state)
+{
+	assert_fails(*state, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'plan_id':7"),
+		WFS_E_INVALID_ARGUMENT, "'plan_id'");
+	assert_fails(*state, "alice",
+		"{'action_type':'import','batch_size':1,'blob':'x','max_concurrency':1,"
+		"'model':'m','session_id':'s'}",
+		WFS_E_INVALID_ARGUMENT, "");
+	assert_fails(*state, "alice",
+		"{'action_type':'import','batch_size':1,'blob':'sha256:"
+		"0123456789012345678901234567890123456789012345678901234567890123',"
+		"'max_concurrency':1,'model':'m','resume':1,'session_id':'s'}",
+		WFS_E_INVALID_ARGUMENT, "'resume'");
+	assert_fails(
+		*state, "alice", "{'action_type':'resume'}", WFS_E_MISSING_ARGUMENT, "plan_id");
+	assert_fails(
+		*state, "alice", "{'action_type':'stop'}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+	assert_fails(*state, "alice", "{'action_type':'stop','chat_id':'a','plan_id':'b'}",
+		WFS_E_MISSING_ARGUMENT, "'plan_id'");
 }
 
 /* 152 */
@@ -725,10 +758,12 @@ int main(void)
 		TEST(a_plan_is_kept_as_it_was_written),
 		TEST(a_model_that_fails_fails_the_chat),
 		TEST(what_failed_may_have_another_name),
+		TEST(a_reply_is_a_text_or_a_plan),
 		TEST(an_intent_of_a_chat_is_answered_once),
 		TEST(sessions_and_principals_have_chats_of_their_own),
 		TEST(a_session_has_a_name),
 		TEST(a_message_has_256_kibibytes),
+		TEST(actions_of_another_form_are_refused),
 		TEST(there_is_no_other_plan_than_there_is),
 		TEST(one_part_is_a_plan),
 		TEST(several_parts_are_one_plan),

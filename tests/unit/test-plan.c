@@ -497,6 +497,17 @@ static void an_answer_that_fails_is_asked_for_again(void **state)
 	assert_null(json_object_get(state_of, "error"));
 }
 
+static void an_answer_without_a_text_is_refused(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, NOTE(""));
+	const uint64_t height = height_of(*state);
+
+	assert_int_equal(plan_send(&run, 0, "ok", "{'usage':null}"), -EINVAL);
+
+	assert_int_equal(height_of(*state), height);
+	assert_plan(&run, "{'phase':'answering','status':'running'}");
+}
+
 /* --- stopping and going on --- */
 
 static void a_plan_that_is_stopped_begins_nothing(void **state)
@@ -873,6 +884,7 @@ int main(void)
 		TEST(a_plan_is_done_when_it_is_answered),
 		TEST(a_plan_without_steps_is_done),
 		TEST(an_answer_that_fails_is_asked_for_again),
+		TEST(an_answer_without_a_text_is_refused),
 		TEST(a_plan_that_is_stopped_begins_nothing),
 		TEST(what_is_done_is_not_done_again),
 		TEST(a_step_that_was_stopped_is_begun_again),
