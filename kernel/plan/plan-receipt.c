@@ -4,6 +4,35 @@
 #include "kernel/base/json.h"
 #include "kernel/plan/plan-impl.h"
 
+/* --- results --- */
+
+#define TOO_LARGE "too_large"
+
+static json_t *details_of(const char *type, const char *message)
+{
+	return json_pack("{s:s, s:s}", "message", message, "type", type);
+}
+
+static json_t *too_large(void)
+{
+	return details_of(TOO_LARGE, "the result has more bytes than are kept");
+}
+
+static bool is_too_large(const json_t *value)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (value)
+		wfs_json_write(value, &text);
+	return text.size > WFS_PLAN_RESULT_MAX;
+}
+
+/* A step that has given too much has failed; it would give as much again. */
+static bool is_worth_another(const json_t *result)
+{
+	return strcmp(wfs_json_text(json_object_get(result, "details"), "type"), TOO_LARGE) != 0;
+}
+
 /* --- what a model gave --- */
 
 static bool is_ok(const json_t *receipt)
@@ -27,8 +56,7 @@ static json_t *failure_of(const json_t *receipt)
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
 
-	return json_pack("{s:s, s:s}", "message", wfs_json_text(payload, "message"), "type",
-		wfs_json_text(payload, "code"));
+	return details_of(wfs_json_text(payload, "code"), wfs_json_text(payload, "message"));
 }
 
 /* The answer is the last thing that is said of a plan, and its end. Without one it can be asked for
@@ -84,6 +112,16 @@ static json_t *result_of_tool(const json_t *receipt)
 		"result");
 }
 
+/* Return: 0, -ENOMEM. */
+static int limit(json_t *result, const char *code)
+{
+	if (!is_too_large(json_object_get(result, "result")))
+		return 0;
+	WFS_AUTO_JSON json_t *instead = json_pack(
+		"{s:o, s:s, s:b, s:n}", "details", too_large(), "error", code, "ok", 0, "result");
+	return instead && json_object_update(result, instead) == 0 ? 0 : -ENOMEM;
+}
+
 static bool has_effect(const json_t *intent, enum wfs_effect effect)
 {
 	return strcmp(wfs_json_text(intent, "effect"), wfs_effect_kind(effect)) == 0;
@@ -98,10 +136,11 @@ static int fold_step(
 	WFS_AUTO_JSON json_t *result =
 		is_model ? result_of_model(receipt) : result_of_tool(receipt);
 
-	if (!result)
+	if (!result || limit(result, is_model ? WFS_CHAT_LLM_FAILED : WFS_TOOL_EXCEPTION))
 		return fold_no_memory(error);
-	return wfs_trace(plan_stepped(
-		plan, index, result, !json_is_true(json_object_get(payload, "final")), error));
+	const bool retry =
+		!json_is_true(json_object_get(payload, "final")) && is_worth_another(result);
+	return wfs_trace(plan_stepped(plan, index, result, retry, error));
 }
 
 int plan_fold_receipt(
@@ -157,20 +196,6 @@ static json_t *value_of(const struct fold_outcome *outcome)
 	return result ? result : data;
 }
 
-static bool is_too_large(const json_t *value)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	if (value)
-		wfs_json_write(value, &text);
-	return text.size > WFS_PLAN_RESULT_MAX;
-}
-
-static json_t *details_of(const char *type, const char *message)
-{
-	return json_pack("{s:s, s:s}", "message", message, "type", type);
-}
-
 static json_t *failure_of_action(
 	const struct fold_outcome *outcome, const json_t *value, bool large)
 {
@@ -180,7 +205,7 @@ static json_t *failure_of_action(
 	if (refusal->code != WFS_OK)
 		return details_of(wfs_error_info(refusal->code)->name, refusal->message);
 	if (large)
-		return details_of("too_large", "the result has more bytes than are kept");
+		return too_large();
 	return details_of("reported", *reported ? reported : "the tool says that it failed");
 }
 
@@ -244,6 +269,7 @@ int plan_fold_called(
 	if (!r)
 		r = keep_result(&plan, index, &result, error);
 	if (!r)
-		r = plan_stepped(&plan, index, result, !is_final(&fold->outcome), error);
+		r = plan_stepped(&plan, index, result,
+			!is_final(&fold->outcome) && is_worth_another(result), error);
 	return wfs_trace(r ? r : plan_store(&plan, error));
 }

@@ -306,7 +306,41 @@ static void a_tool_that_breaks_is_an_exception(void **state)
 		"{'details':{'message':'too late','type':'timeout'},'error':'TOOL_TIMEOUT'}");
 }
 
+/* A payload whose text has @size bytes; caller frees. */
+static char *payload_with(const char *before, size_t size, const char *after)
+{
+	WFS_AUTO_FREE char *text = calloc(1, size + 1);
+	char *payload = NULL;
+
+	assert_non_null(text);
+	memset(text, 'x', size);
+	assert_true(asprintf(&payload, "%s%s%s", before, text, after) > 0);
+	return payload;
+}
+
 #define GAVE_TEXT "{'duration_ms':1,'outcome':{'method':'','name':'t','ok':true,'result':'"
+
+/* What is larger is not kept; a text has two quotes. */
+static void a_result_has_four_mebibytes(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), AT_MOST(3, ""), MODEL(""));
+	WFS_AUTO_FREE char *most = payload_with(GAVE_TEXT, WFS_PLAN_RESULT_MAX - 2, "'}}");
+	WFS_AUTO_FREE char *more = payload_with(GAVE_TEXT, WFS_PLAN_RESULT_MAX - 1, "'}}");
+	WFS_AUTO_FREE char *said = payload_with("{'text':'", WFS_PLAN_RESULT_MAX - 1, "'}");
+
+	plan_answer(&run, 0, "ok", most);
+	plan_answer(&run, 0, "ok", more);
+	plan_answer(&run, 0, "ok", said);
+
+	assert_steps(&run, "dff");
+	assert_members(plan_cell(&run, "sys.plan_result", 1),
+		"{'_step_id':'s1','details':{'message':'the result has more bytes than are kept',"
+		"'type':'too_large'},'error':'TOOL_EXCEPTION','name':'t','ok':false,"
+		"'result':null}");
+	assert_members(plan_cell(&run, "sys.plan_result", 2),
+		"{'error':'LLM_FAILED','name':'llm','ok':false,'result':null}");
+	assert_bytes_are_counted(&run);
+}
 
 /* --- attempts --- */
 
@@ -760,6 +794,25 @@ static void code_that_reports_failure_fails_its_step(void **state)
 	assert_members(plan_cell(&run, "sys.plan_result", 1), "{'ok':true}");
 }
 
+/* What it did is done; it would give as much again. */
+static void an_action_that_gives_too_much_fails_its_step(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(3, ""));
+	WFS_AUTO_FREE char *write =
+		payload_with("{'action_type':'write_artifact','artifact_id':'x','content':'",
+			WFS_PLAN_RESULT_MAX, "'}");
+
+	assert_done(*state, "bob", write);
+	const uint64_t height = height_of(*state);
+	assert_int_equal(plan_act(&run, 0, "{'action_type':'read_artifact','artifact_id':'x'}"), 0);
+
+	assert_step(&run, 0, "{'attempts':1,'status':'failed'}");
+	assert_recorded(&run, height, 0);
+	assert_members(plan_cell(&run, "sys.plan_result", 0),
+		"{'details':{'message':'the result has more bytes than are kept',"
+		"'type':'too_large'},'error':'TOOL_EXCEPTION','result':null}");
+}
+
 static void only_whose_plan_it_is_acts_for_it(void **state)
 {
 	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), MODEL(""));
@@ -873,6 +926,7 @@ int main(void)
 		TEST(a_step_has_the_hash_of_its_result),
 		TEST(a_tool_that_reports_failure_has_failed),
 		TEST(a_tool_that_breaks_is_an_exception),
+		TEST(a_result_has_four_mebibytes),
 		TEST(the_third_attempt_may_succeed),
 		TEST(a_step_has_its_attempts_and_no_more),
 		TEST(what_is_final_is_not_tried_again),
@@ -899,6 +953,7 @@ int main(void)
 		TEST(noop_is_a_step),
 		TEST(a_refused_action_fails_its_step),
 		TEST(code_that_reports_failure_fails_its_step),
+		TEST(an_action_that_gives_too_much_fails_its_step),
 		TEST(only_whose_plan_it_is_acts_for_it),
 		TEST(an_intent_of_a_plan_is_answered_once),
 		TEST(a_step_costs_the_same_in_a_larger_plan),
