@@ -256,19 +256,19 @@ int plan_step_keep(
 	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error)
 {
 	char hash[WFS_HASH_TEXT_SIZE];
-	json_t *existing = NULL;
+	WFS_AUTO_JSON json_t *existing = NULL;
 	size_t cell;
 	int r = plan_load_part(plan, WFS_BUILTIN_PLAN_RESULT, step->index, &cell, &existing, error);
 
-	json_decref(existing);
-	if (!r)
-		r = fold_set_document(plan->fold, cell, result, error);
+	if (r)
+		return wfs_trace(r);
+	const int64_t before = existing ? (int64_t)fold_cell_at(plan->fold, cell)->state.size : 0;
+	r = fold_set_document(plan->fold, cell, result, error);
 	if (r)
 		return wfs_trace(r);
 	const struct fold_cell *const kept = fold_cell_at(plan->fold, cell);
-	if (!existing)
-		plan_add(plan, "results_count", 1);
-	plan_add(plan, "results_bytes", (int64_t)kept->state.size);
+	plan_add(plan, "results_count", existing ? 0 : 1);
+	plan_add(plan, "results_bytes", (int64_t)kept->state.size - before);
 	wfs_hash_text(&kept->hash, hash);
 	plan->failed |= json_object_set_new(step->document, "result_ref",
 				json_pack("{s:I, s:s}", "bytes", (json_int_t)kept->state.size,

@@ -689,6 +689,22 @@ static void an_import_goes_on_where_it_was(void **state)
 	assert_plan(&run, "{'created_ns':5,'done':3,'phase':'answering','tool_calls':1}");
 }
 
+/* A step may come with what it has given and be run again all the same. */
+static void a_result_takes_the_place_of_an_imported_one(void **state)
+{
+	struct plan_run run = import(*state, IMPORT("true"));
+	json_t *part = part_from_elsewhere(&run);
+
+	json_object_set_new(json_array_get(json_object_get(part, "steps"), 2), "result",
+		json_pack("{s:b, s:s}", "ok", 1, "result", "a result of before"));
+	give_part(&run, part);
+	assert_bytes_are_counted(&run);
+	plan_do(&run, 1);
+
+	assert_bytes_are_counted(&run);
+	assert_plan(&run, "{'results_count':3}");
+}
+
 static void an_import_waits_until_somebody_goes_on_with_it(void **state)
 {
 	struct plan_run run = import(*state, IMPORT("false"));
@@ -790,6 +806,7 @@ int main(void)
 		TEST(saying_more_of_a_finished_plan_runs_nothing),
 		TEST(an_import_is_cut_without_a_model),
 		TEST(an_import_goes_on_where_it_was),
+		TEST(a_result_takes_the_place_of_an_imported_one),
 		TEST(an_import_waits_until_somebody_goes_on_with_it),
 		TEST(a_finished_import_stays_finished),
 		TEST(an_import_that_is_no_plan_fails),
