@@ -9,16 +9,20 @@
  * the first of those whose dependencies are done, in plan order, some at once. When all have ended a
  * model is asked for the answer.
  *
- *   sys.chat, key chat:           {created_ns, messages, plans, principal, session_id}; a chat is the
+ *   sys.chat, key chat:           {created_ns, messages, principal, session_id}; a chat is the
  *                                 session of one principal: `principal+session_id`
- *   sys.chat_message, key chat.n: {content, role}; of what was asked also {batch_size, blob?, error?, model,
- *                                 max_concurrency, open?, plan_id?, source?, status}
+ *   sys.chat_message, key chat.n: {content, plan_id?, role}; of what was asked also {batch_size, blob?,
+ *                                 error?, max_concurrency, model, open?, reply?, resume?, status}; status:
+ *                                 planning, normalizing, then answered, planned, failed or cancelled; or
+ *                                 resumed, which says more about a plan that there is
  *   sys.plan_source, key chat.n:  {text}: the plan as the model wrote it
  *   sys.plan, key plan id:        {batch{next, steps[], tools}, batch_size, batches, chat_id, created_ns,
  *                                 defined, done, draft?, error?, failed, final?, goal, max_concurrency, model,
  *                                 open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes,
- *                                 results_count, session_id, skipped, status, steps_bytes, tool_batches,
- *                                 tool_calls, total, updated_ns}
+ *                                 results_count, session_id, skipped, source_id, status, steps_bytes,
+ *                                 tool_batches, tool_calls, total, updated_ns}; phase: defining, running,
+ *                                 answering, ended; chat_id: the message that asked last, source_id: the
+ *                                 one that it was made for
  *   sys.plan_step, key plan.n:    {attempts, depends_on[], id, max_attempts, prompt, reason?, result_ref,
  *                                 status, title, tool, type}: the step as plan.json shows it
  *   sys.plan_edge, key plan.n:    {next[]?, refs{}?}: indices of the steps that wait for it, and of those that
