@@ -78,6 +78,20 @@ void wfs_view_close(struct wfs_view *view)
 	view->txn = NULL;
 }
 
+int wfs_view_then(const struct wfs_view *view, uint64_t height, struct wfs_view *ret_view)
+{
+	uint64_t first;
+	int r = wfs_first_height_get(view->txn, &first);
+
+	if (r)
+		return wfs_trace(r);
+	*ret_view = *view;
+	ret_view->txn_borrowed = true;
+	ret_view->height = height < first ? first : height;
+	ret_view->head = false;
+	return 0;
+}
+
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version)
 {
 	return wfs_history_at(view->txn,

@@ -64,6 +64,13 @@ int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret
 int wfs_view_within(struct wfs_world *world, struct wfs_txn *txn, uint64_t head, uint64_t height,
 	struct wfs_view *ret_view, struct wfs_error *error);
 void wfs_view_close(struct wfs_view *view);
+
+/**
+ * wfs_view_then() - the view as it was at an older height, for whoever has a version of then
+ * Of a height that was dropped, the first that is kept: up to there the cell did not change.
+ * @ret_view: not to be closed; good as long as @view is
+ */
+int wfs_view_then(const struct wfs_view *view, uint64_t height, struct wfs_view *ret_view);
 #define WFS_AUTO_VIEW WFS_CLEANUP(wfs_view_close)
 
 int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta);
