@@ -12,15 +12,20 @@ enum {
 	DIRECTORY_SHIFT = 56,
 	REDUCER_SHIFT = 40,
 	FILE_SHIFT = 55,
-	CELL_BITS = 28, /* the view or height is above it */
+	CELL_BITS = 28, /* of grants; the height is above it */
+	WHICH_SHIFT = 57,
+	ONE_CELL_BITS = 25, /* of the directory of one; the view is above it */
 };
 
-/* Kinds that are in numbers only: directories with another layout. */
+/* The kind that is in numbers only: directories with another layout. */
 enum {
-	TAG_FIRST = WFS_NODE_GRANTS + 1,
-	TAG_LAST = TAG_FIRST + WFS_DIRECTORY_TURN - WFS_DIRECTORY_ARTIFACT,
+	TAG_ONE = WFS_NODE_GRANTS + 1,
 };
-static_assert(TAG_LAST <= 15, "a kind has 4 bits");
+static_assert(TAG_ONE <= 15, "a kind has 4 bits");
+static_assert(WFS_DIRECTORY_ARTIFACT <= 16, "a directory kind has 4 bits");
+static_assert(WFS_DIRECTORY_KIND_COUNT - WFS_DIRECTORY_ARTIFACT <= 8, "which of them has 3 bits");
+static_assert(
+	WHICH_SHIFT - ONE_CELL_BITS == KIND_SHIFT - CELL_BITS, "both have heights of 32 bits");
 
 #define NUMBER_MASK ((UINT64_C(1) << KIND_SHIFT) - 1)
 #define VIEW_MASK ((UINT64_C(1) << WFS_VIEW_BITS) - 1)
@@ -29,6 +34,8 @@ static_assert(TAG_LAST <= 15, "a kind has 4 bits");
 #define FILE_MASK UINT64_C(0x1f)
 #define VID_MASK ((UINT64_C(1) << FILE_SHIFT) - 1)
 #define CELL_MASK ((UINT64_C(1) << CELL_BITS) - 1)
+#define WHICH_MASK UINT64_C(0x7)
+#define ONE_CELL_MASK ((UINT64_C(1) << ONE_CELL_BITS) - 1)
 #define HEIGHT_MASK ((UINT64_C(1) << (KIND_SHIFT - CELL_BITS)) - 1)
 
 /* How the bits below the kind are laid out. */
@@ -36,6 +43,7 @@ enum layout {
 	LAYOUT_NUMBER,
 	LAYOUT_DIRECTORY,
 	LAYOUT_CELL, /* a height and a cell */
+	LAYOUT_ONE,  /* which directory, a height and a cell */
 	LAYOUT_FILE,
 };
 
@@ -43,7 +51,7 @@ static enum layout layout_of(const struct wfs_node *node)
 {
 	switch (node->kind) {
 	case WFS_NODE_DIRECTORY:
-		return node->directory >= WFS_DIRECTORY_ARTIFACT ? LAYOUT_CELL : LAYOUT_DIRECTORY;
+		return node->directory >= WFS_DIRECTORY_ARTIFACT ? LAYOUT_ONE : LAYOUT_DIRECTORY;
 	case WFS_NODE_GRANTS:
 		return LAYOUT_CELL;
 	case WFS_NODE_MADE:
@@ -53,13 +61,6 @@ static enum layout layout_of(const struct wfs_node *node)
 	}
 }
 
-static uint64_t tag_of(const struct wfs_node *node)
-{
-	return layout_of(node) == LAYOUT_CELL && node->kind == WFS_NODE_DIRECTORY
-		? TAG_FIRST + (uint64_t)node->directory - WFS_DIRECTORY_ARTIFACT
-		: (uint64_t)node->kind;
-}
-
 bool wfs_node_fits(const struct wfs_node *node)
 {
 	switch (layout_of(node)) {
@@ -67,6 +68,8 @@ bool wfs_node_fits(const struct wfs_node *node)
 		return node->number <= VIEW_MASK && node->reducer_id <= REDUCER_MASK;
 	case LAYOUT_CELL:
 		return node->number <= HEIGHT_MASK && node->cell <= CELL_MASK;
+	case LAYOUT_ONE:
+		return node->number <= HEIGHT_MASK && node->cell <= ONE_CELL_MASK;
 	case LAYOUT_FILE:
 		return node->number <= VID_MASK && node->file <= FILE_MASK;
 	case LAYOUT_NUMBER:
@@ -77,7 +80,7 @@ bool wfs_node_fits(const struct wfs_node *node)
 
 uint64_t wfs_ino_encode(const struct wfs_node *node)
 {
-	const uint64_t kind = tag_of(node) << KIND_SHIFT;
+	const uint64_t kind = (uint64_t)node->kind << KIND_SHIFT;
 
 	wfs_require(wfs_node_fits(node));
 	switch (layout_of(node)) {
@@ -88,6 +91,10 @@ uint64_t wfs_ino_encode(const struct wfs_node *node)
 			(uint64_t)node->reducer_id << REDUCER_SHIFT | node->number;
 	case LAYOUT_CELL:
 		return kind | node->number << CELL_BITS | node->cell;
+	case LAYOUT_ONE:
+		return (uint64_t)TAG_ONE << KIND_SHIFT |
+			(uint64_t)(node->directory - WFS_DIRECTORY_ARTIFACT) << WHICH_SHIFT |
+			node->number << ONE_CELL_BITS | node->cell;
 	case LAYOUT_FILE:
 		return kind | (uint64_t)node->file << FILE_SHIFT | node->number;
 	case LAYOUT_NUMBER:
@@ -101,14 +108,14 @@ static bool decode_kind(uint64_t ino, struct wfs_node *node)
 {
 	const uint64_t tag = ino >> KIND_SHIFT;
 
-	node->kind = tag >= TAG_FIRST ? WFS_NODE_DIRECTORY : (enum wfs_node_kind)tag;
-	if (tag >= TAG_FIRST)
-		node->directory =
-			(enum wfs_directory_kind)(tag - TAG_FIRST + WFS_DIRECTORY_ARTIFACT);
+	node->kind = tag == TAG_ONE ? WFS_NODE_DIRECTORY : (enum wfs_node_kind)tag;
+	if (tag == TAG_ONE)
+		node->directory = (enum wfs_directory_kind)(
+			(ino >> WHICH_SHIFT & WHICH_MASK) + WFS_DIRECTORY_ARTIFACT);
 	else if (tag == WFS_NODE_DIRECTORY)
 		node->directory =
 			(enum wfs_directory_kind)(ino >> DIRECTORY_SHIFT & DIRECTORY_MASK);
-	return tag >= WFS_NODE_DIRECTORY && tag <= TAG_LAST &&
+	return tag >= WFS_NODE_DIRECTORY && tag <= TAG_ONE &&
 		node->directory < WFS_DIRECTORY_KIND_COUNT;
 }
 
@@ -135,6 +142,10 @@ bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node)
 	case LAYOUT_CELL:
 		node.cell = ino & CELL_MASK;
 		node.number = node.number >> CELL_BITS;
+		break;
+	case LAYOUT_ONE:
+		node.cell = ino & ONE_CELL_MASK;
+		node.number = ino >> ONE_CELL_BITS & HEIGHT_MASK;
 		break;
 	case LAYOUT_FILE:
 		node.file = (uint32_t)(ino >> FILE_SHIFT & FILE_MASK);

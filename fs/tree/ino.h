@@ -7,18 +7,19 @@
  * is numbered from (kind, view, reducer), where view 0 is the head: it stays the same while its
  * contents change. Layout, from the top: 4 bits kind, then per kind
  *   directory:             4 bits directory kind, 16 bits reducer id, 40 bits view
- *   of an artifact, a
- *   principal or a turn:   32 bits view, 28 bits number of its cell
+ *   of one artifact, principal, turn
+ *   or plan, or within it: 3 bits which, 32 bits view, 25 bits number of its cell
  *   made from a version:   5 bits file, 55 bits vid
  *   grants of a principal: 32 bits height, 28 bits number of its cell
  *   others:                60 bits number
  * FUSE fixes the root of the head at 1. What does not fit is not there (wfs_node_fits).
  *
- * Most files of artifacts, principals and turns are made from one version of one cell, and are numbered
- * from that, so they are as immutable as it is. `events.jsonl` of a turn is made from its records, and
- * is numbered from the last of them instead: it is another file with each event. `grants.json` is made from many cells, and a grant
- * that was taken back leaves none, so no version tells them all: it is numbered from the height that
- * it was looked up at, like journal/head. Looked up again later it may be another inode with the same
+ * Most files of artifacts, principals, turns and plans are made from one version of one cell, and are
+ * numbered from that, so they are as immutable as it is; those of a plan's steps from versions of these.
+ * `events.jsonl` of a turn is made from its records, and is numbered from the last of them instead: it is
+ * another file with each event. `grants.json` is made from many cells, and a grant that was taken back
+ * leaves none, so no version tells them all: it is numbered from the height that it was looked up at,
+ * like journal/head. Looked up again later it may be another inode with the same
  * bytes. When the grants change, and when heights are dropped, the name is taken back at the head.
  * Content and code of an artifact are versions below a height; at the head they have a kind of their
  * own, for those are gone for whoever has them open, too, when the artifact is deleted.
@@ -59,6 +60,8 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_ARTIFACT, /* the rest: of one of them, with a layout of its own */
 	WFS_DIRECTORY_PRINCIPAL,
 	WFS_DIRECTORY_TURN,
+	WFS_DIRECTORY_PLAN,
+	WFS_DIRECTORY_STEPS, /* of a plan */
 	WFS_DIRECTORY_KIND_COUNT,
 };
 

@@ -56,19 +56,30 @@ static void what_is_numbered_by_a_cell_comes_back(void **state)
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ARTIFACT},
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_PRINCIPAL},
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_TURN},
+		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_PLAN},
+		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_STEPS},
 		{.kind = WFS_NODE_GRANTS},
 	};
 	static const uint64_t heights[] = {0, 1, UINT32_MAX};
-	static const uint64_t cells[] = {1, 77, (UINT64_C(1) << 28) - 1};
+	static const uint64_t cells[] = {1, 77, (UINT64_C(1) << 25) - 1};
 
 	(void)state;
-	for (size_t i = 0; i < 36; i++) {
+	for (size_t i = 0; i < 54; i++) {
 		struct wfs_node node = kinds[i / 9];
 
 		node.number = heights[i / 3 % 3];
 		node.cell = cells[i % 3];
 		assert_comes_back(&node);
 	}
+}
+
+static void grants_have_more_room_for_a_cell(void **state)
+{
+	const struct wfs_node node = {
+		.kind = WFS_NODE_GRANTS, .number = UINT32_MAX, .cell = (UINT64_C(1) << 28) - 1};
+
+	(void)state;
+	assert_comes_back(&node);
 }
 
 static void files_that_are_made_come_back(void **state)
@@ -94,7 +105,10 @@ static void what_has_no_room_does_not_fit(void **state)
 			.number = UINT64_C(1) << 32},
 		{.kind = WFS_NODE_DIRECTORY,
 			.directory = WFS_DIRECTORY_PRINCIPAL,
-			.cell = UINT64_C(1) << 28},
+			.cell = UINT64_C(1) << 25},
+		{.kind = WFS_NODE_DIRECTORY,
+			.directory = WFS_DIRECTORY_STEPS,
+			.cell = UINT64_C(1) << 25},
 		{.kind = WFS_NODE_GRANTS, .cell = UINT64_C(1) << 28},
 		{.kind = WFS_NODE_MADE, .number = UINT64_C(1) << 55},
 		{.kind = WFS_NODE_MADE, .file = 32},
@@ -143,7 +157,10 @@ static void numbers_of_no_node_are_refused(void **state)
 		2,
 		UINT64_C(1) << 59,
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(15) << 56,
-		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_KIND_COUNT << 56,
+		/* Behind the last directory with a layout of its own, and behind the last kind. */
+		(uint64_t)(WFS_NODE_GRANTS + 1) << 60 |
+			(uint64_t)(WFS_DIRECTORY_KIND_COUNT - WFS_DIRECTORY_ARTIFACT) << 57 | 7,
+		UINT64_C(15) << 60 | 7,
 	};
 	struct wfs_node node;
 
@@ -180,6 +197,7 @@ int main(void)
 		cmocka_unit_test(the_root_of_the_head_is_one),
 		cmocka_unit_test(directories_come_back),
 		cmocka_unit_test(what_is_numbered_by_a_cell_comes_back),
+		cmocka_unit_test(grants_have_more_room_for_a_cell),
 		cmocka_unit_test(files_that_are_made_come_back),
 		cmocka_unit_test(what_has_no_room_does_not_fit),
 		cmocka_unit_test(files_come_back),
