@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts, principals and turns as directories, as a session sees them. */
+/* Artifacts, principals, turns and plans as directories, as a session sees them. */
 #include "caps/session-impl.h"
 
 #include "kernel/action/action.h"
@@ -126,17 +126,22 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 	r = wfs_view_name(view, &version, &reducer, &id);
 	if (r)
 		return r;
-	r = session_sees_file(session, file, id);
+	if (file == WFS_ENTITY_FILE_PLAN_STEPS)
+		r = session_sees_step(session, view, &version);
+	else
+		r = session_sees_file(session, file, id);
+	if (r == -ENOENT && file == WFS_ENTITY_FILE_PLAN) /* it has two names */
+		r = session_sees_file(session, WFS_ENTITY_FILE_PLAN_BESIDE, id);
 	if (!r)
 		*ret_version = version;
 	return r == -ENOENT ? -EACCES : r; /* whoever has its number saw it once */
 }
 
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, const struct wfs_version *version, struct wfs_buffer *buffer)
+	enum wfs_entity_file file, const struct wfs_version *version, struct wfs_session_part *part)
 {
 	(void)session; /* has the version already */
-	return wfs_entity_write(view, file, version, buffer);
+	return wfs_entity_write(view, file, version, part->range, part->buffer, &part->size_bytes);
 }
 
 int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,

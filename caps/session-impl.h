@@ -45,6 +45,10 @@ int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
+/** session_sees_step() - the same of a file in `steps` of a plan. @version: of the step */
+int session_sees_step(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_version *version);
+
 /** session_text_of() - whether a version is content or code. Return: 1 and which, 0, or -errno. */
 int session_text_of(
 	struct wfs_view *view, const struct wfs_version *version, enum wfs_entity_file *ret_file);

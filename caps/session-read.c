@@ -192,15 +192,29 @@ int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, 
 	return 0;
 }
 
+/* Is anything of it seen? Return: 1, 0, or -ENOMEM. */
+static int sees_entry(struct wfs_session_walk *walk, struct wfs_bytes key)
+{
+	int beside = 0;
+	int r;
+
+	if (walk->entity == WFS_ENTITY_COUNT)
+		return wfs_sight_cell(&walk->sight, walk->reducer, key);
+	r = wfs_sight_entity(&walk->sight, walk->entity, key);
+	if (r >= 0 && walk->entity == WFS_ENTITY_PLAN)
+		beside = wfs_sight_entity_file(&walk->sight, WFS_ENTITY_FILE_PLAN_BESIDE, key);
+	walk->sees_directory = r > 0;
+	walk->sees_beside = beside > 0;
+	return r ? r : beside;
+}
+
 int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry)
 {
 	int r;
 
 	while ((r = wfs_entry_walk_next(&walk->entries, ret_entry)) > 0) {
 		walk->looked_at++;
-		r = walk->entity == WFS_ENTITY_COUNT
-			? wfs_sight_cell(&walk->sight, walk->reducer, ret_entry->key)
-			: wfs_sight_entity(&walk->sight, walk->entity, ret_entry->key);
+		r = sees_entry(walk, ret_entry->key);
 		if (r)
 			return r;
 	}

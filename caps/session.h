@@ -19,6 +19,7 @@
 #include "kernel/gc.h"
 #include "kernel/introspect.h"
 #include "kernel/manifest/effect.h"
+#include "kernel/plan/plan-file.h"
 #include "kernel/query/query.h"
 #include "kernel/turn/events.h"
 #include "kernel/turn/turn-index.h"
@@ -119,6 +120,8 @@ struct wfs_session_walk {
 	struct wfs_sight sight;
 	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
 	enum wfs_entity entity;   /* of directories; WFS_ENTITY_COUNT: of cells */
+	bool sees_directory;      /* of the last entry; else only what stands beside is seen */
+	bool sees_beside;         /* the same of the file beside the directory of a plan */
 	uint64_t looked_at;       /* entries, also those that are not seen */
 };
 /** wfs_session_cells() - @error: filled when listing is refused; may be NULL. */
@@ -141,7 +144,7 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);
 
-/* Artifacts, principals and turns as directories (kernel/entity.h), judged by their paths there. */
+/* Artifacts, principals, turns and plans as directories (kernel/entity.h), judged by their paths there. */
 
 /** wfs_session_entity() - a live one: its cell. Return: 0, -ENOENT, … */
 int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
@@ -153,7 +156,8 @@ int wfs_session_entity_at(const struct wfs_session *session, struct wfs_view *vi
 	enum wfs_entity entity, uint64_t number, struct wfs_bytes *ret_id,
 	struct wfs_version *ret_version);
 
-/** wfs_session_entities() - those that are seen; wfs_session_walk_next gives them. */
+/** wfs_session_entities() - those that are seen, or that a file beside is seen of; wfs_session_walk_next
+ *  gives them. */
 int wfs_session_entities(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, uint64_t after_id, struct wfs_session_walk *ret_walk,
 	struct wfs_error *error);
@@ -168,13 +172,40 @@ int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *
 	enum wfs_entity_file file, struct wfs_bytes id, struct wfs_version *ret_version);
 
 /** wfs_session_entity_version() - the same by the number of the version; -EACCES when it may not be
- *  seen (any more), -ENOENT when the file is made from no such version. */
+ *  seen (any more), -ENOENT when the file is made from no such version. @file:
+ *  WFS_ENTITY_FILE_PLAN_STEPS: a file in `steps` */
 int wfs_session_entity_version(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, uint64_t vid, struct wfs_version *ret_version);
 
-/** wfs_session_entity_read() - append a file that is made from a version that was found above. */
+/* A part of a file. Plain value. */
+struct wfs_session_part {
+	struct wfs_range range;    /* of size 0: only the size is wanted */
+	struct wfs_buffer *buffer; /* it is appended to this */
+	uint64_t size_bytes;       /* of the whole; set */
+};
+
+/** wfs_session_entity_read() - a part of a file that is made from a version that was found above; see
+ *  wfs_entity_write. */
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, const struct wfs_version *version, struct wfs_buffer *buffer);
+	enum wfs_entity_file file, const struct wfs_version *version,
+	struct wfs_session_part *part);
+
+/** wfs_session_plan_steps() - may the steps of a plan that was found above be listed? Return: 0, -EACCES. */
+int wfs_session_plan_steps(const struct wfs_session *session, struct wfs_error *error);
+
+/** wfs_session_plan_step_count() - how many steps a plan that was found above has so far. */
+int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes plan_id, uint64_t *ret_count);
+
+/**
+ * wfs_session_plan_step() - a step of a plan, as a file in `steps`
+ * @name: the name of the file is appended
+ * @ret_version: that it is made from
+ * Return: 0, -ENOENT (there is none, or it is not seen), …
+ */
+int wfs_session_plan_step(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes plan_id, uint64_t index, struct wfs_buffer *name,
+	struct wfs_version *ret_version);
 
 /** wfs_session_grants() - append `grants.json` of a principal that was found above.
  *  @ret_time_ns: of the newest of the grants; 0: there are none */
@@ -187,6 +218,10 @@ int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
  */
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary);
+
+/** wfs_session_plan() - the same of a plan; see wfs_plan_summary */
+int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes plan_id, json_t **ret_summary);
 
 /** wfs_session_turn_records() - the records of a turn from a seq on; see wfs_turn_walk_init. Each is
  *  judged where it is read. */
@@ -224,6 +259,10 @@ int wfs_session_builtin(const struct wfs_session *session, struct wfs_view *view
 /** wfs_session_entity_number() - of a cell, live or not. Return: 0, -ENOENT, … */
 int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number);
+
+/** wfs_session_plan_step_name() - append the name of a step's file. @key: of its cell. Return: 0, -ENOENT, … */
+int wfs_session_plan_step_name(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes key, struct wfs_buffer *buffer);
 
 /** wfs_session_reads() - may content and code of this artifact be read, as its rule is in the view?
  *  Return: 1, 0 (or it does not live), or -errno. */

@@ -86,35 +86,76 @@ int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, stru
 		allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE, place.reducer);
 }
 
-/* @file: NULL: the directory, in which something may be seen */
-static int sees_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id,
-	const char *file, enum wfs_builtin_reducer reducer)
+/* A path in the directory of all of them, which is made from cells of this reducer. Plain value. */
+struct entity_path {
+	enum wfs_entity entity;
+	struct wfs_bytes id;
+	const char *suffix;        /* behind the id's name */
+	struct wfs_bytes below[2]; /* names in its directory */
+	size_t below_count;
+	enum wfs_coverage least;
+	enum wfs_builtin_reducer reducer;
+};
+
+static int sees_entity(const struct wfs_sight *sight, const struct entity_path *wanted)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
-	struct wfs_bytes names[3] = {wfs_bytes_text(wfs_entity_directory(entity))};
-	const struct wfs_path path = {names, file ? 3 : 2};
+	struct wfs_bytes names[] = {wfs_bytes_text(wfs_entity_directory(wanted->entity)), {0},
+		wanted->below[0], wanted->below[1]};
+	const struct wfs_path path = {names, 2 + wanted->below_count};
 
 	if (wfs_rights_see_all(sight->rights))
 		return 1;
-	if (name_of(id, &name, &names[1]))
+	wfs_name_append(&name, wanted->id.data, wanted->id.size);
+	wfs_buffer_append_text(&name, wanted->suffix);
+	if (wfs_buffer_check(&name))
 		return -ENOMEM;
-	names[2] = wfs_bytes_text(file ? file : "");
-	return wfs_rights_coverage(sight->rights, path, sight->now_ns) >=
-		(file ? WFS_COVERAGE_WHOLE : WFS_COVERAGE_BELOW) &&
+	names[1] = wfs_buffer_bytes(&name);
+	return wfs_rights_coverage(sight->rights, path, sight->now_ns) >= wanted->least &&
 		allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
-			wfs_builtin_reducer_name(reducer));
+			wfs_builtin_reducer_name(wanted->reducer));
 }
 
 int wfs_sight_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id)
 {
-	return sees_entity(sight, entity, id, NULL, wfs_entity_reducer(entity));
+	const struct entity_path path = {.entity = entity,
+		.id = id,
+		.suffix = "",
+		.least = WFS_COVERAGE_BELOW,
+		.reducer = wfs_entity_reducer(entity)};
+
+	return sees_entity(sight, &path);
 }
 
 int wfs_sight_entity_file(
 	const struct wfs_sight *sight, enum wfs_entity_file file, struct wfs_bytes id)
 {
-	return sees_entity(sight, wfs_entity_file_entity(file), id, wfs_entity_file_name(file),
-		wfs_entity_file_reducer(file));
+	const char *const name = wfs_entity_file_name(file);
+	const enum wfs_entity_form form = wfs_entity_file_form(file);
+	const bool is_beside = form == WFS_ENTITY_BESIDE;
+	const struct entity_path path = {.entity = wfs_entity_file_entity(file),
+		.id = id,
+		.suffix = is_beside ? name : "",
+		.below = {wfs_bytes_text(name)},
+		.below_count = !is_beside,
+		.least = form == WFS_ENTITY_STEPS ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE,
+		.reducer = wfs_entity_file_reducer(file)};
+
+	return sees_entity(sight, &path);
+}
+
+int wfs_sight_step(const struct wfs_sight *sight, struct wfs_bytes plan_id, struct wfs_bytes name)
+{
+	const enum wfs_entity_file steps = WFS_ENTITY_FILE_PLAN_STEPS;
+	const struct entity_path path = {.entity = WFS_ENTITY_PLAN,
+		.id = plan_id,
+		.suffix = "",
+		.below = {wfs_bytes_text(wfs_entity_file_name(steps)), name},
+		.below_count = 2,
+		.least = WFS_COVERAGE_WHOLE,
+		.reducer = wfs_entity_file_reducer(steps)};
+
+	return sees_entity(sight, &path);
 }
 
 struct wfs_verdict wfs_sight_listing(

@@ -4,9 +4,9 @@
  *
  * A cell is seen when its path is covered and the policy allows introspect.reducer_state for its
  * reducer; a reducer when anything in it could be covered and the policy allows that or
- * introspect.list_cells. Listing is a question of its own. Of artifacts, principals and turns as directories
- * the path there is asked for, and the policy for the reducer that a file is made from. The same rules serve paths of the tree,
- * introspection, and what reducers ask for.
+ * introspect.list_cells. Listing is a question of its own. Of artifacts, principals, turns and plans as
+ * directories the path there is asked for, and the policy for the reducer that a file is made from. The
+ * same rules serve paths of the tree, introspection, and what reducers ask for.
  * Thread: any; one at a time.
  */
 #pragma once
@@ -38,12 +38,16 @@ bool wfs_sight_reducer(const struct wfs_sight *sight, struct wfs_bytes name);
 /** wfs_sight_cell() - is it seen? Return: 1, 0, or -ENOMEM. */
 int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key);
 
-/** wfs_sight_entity() - is the directory of an artifact or a principal seen? Return: as above. */
+/** wfs_sight_entity() - is the directory of one of them seen? Return: as above. */
 int wfs_sight_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id);
 
-/** wfs_sight_entity_file() - the same of a file there. What its artifact says is another matter. */
+/** wfs_sight_entity_file() - the same of a file there, of `steps` as a directory. What its artifact says is
+ *  another matter. */
 int wfs_sight_entity_file(
 	const struct wfs_sight *sight, enum wfs_entity_file file, struct wfs_bytes id);
+
+/** wfs_sight_step() - the same of a file in `steps` of a plan. @name: of the file */
+int wfs_sight_step(const struct wfs_sight *sight, struct wfs_bytes plan_id, struct wfs_bytes name);
 
 /**
  * wfs_sight_listing() - may the cells of a reducer, of which some are seen, be listed?

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of artifacts, principals and turns hold. */
+/* What the files of artifacts, principals, turns and plans hold. */
 #include "kernel/entity.h"
 
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
 #include "kernel/index.h"
+#include "kernel/plan/plan-file.h"
 #include "kernel/query-run.h"
 #include "kernel/turn/turn-file.h"
 
@@ -64,7 +65,8 @@ enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file)
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name)
 {
 	for (size_t i = 0; i < WFS_ENTITY_FILE_COUNT; i++)
-		if (files[i].entity == entity && strcmp(files[i].name, name) == 0)
+		if (files[i].entity == entity && files[i].form != WFS_ENTITY_BESIDE &&
+			strcmp(files[i].name, name) == 0)
 			return (enum wfs_entity_file)i;
 	return WFS_ENTITY_FILE_COUNT;
 }
@@ -98,7 +100,8 @@ int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct w
 	wfs_require(files[file].form != WFS_ENTITY_GRANTS);
 	if (!r && files[file].form == WFS_ENTITY_RESULT)
 		r = has_ended(view, &version);
-	if (r || files[file].reducer == entities[files[file].entity].reducer) {
+	if (r || files[file].form == WFS_ENTITY_STEPS ||
+		files[file].reducer == entities[files[file].entity].reducer) {
 		if (!r)
 			*ret_version = version;
 		return r;
@@ -157,47 +160,29 @@ static int write_document(json_t *document, struct wfs_buffer *buffer)
 	return wfs_buffer_check(buffer);
 }
 
-/* The other cells of a run are as they were when it got this version; that height may be dropped, but
- * then nothing of the run has changed up to the first that is kept. */
-static int write_turn(struct wfs_view *view, enum wfs_entity_form form,
-	const struct wfs_version *version, const json_t *state, struct wfs_buffer *buffer)
+/* @then: as it was when the run got its version */
+static int write_turn(struct wfs_view *then, enum wfs_entity_form form, const json_t *state,
+	struct wfs_buffer *buffer)
 {
-	struct wfs_view then = *view;
-	uint64_t first;
-	int r = wfs_first_height_get(view->txn, &first);
-
-	if (r)
-		return wfs_trace(r);
-	then.height = version->height < first ? first : version->height;
-	then.head = false;
 	switch (form) {
 	case WFS_ENTITY_STATUS:
-		return wfs_turn_write_status(&then, state, buffer);
+		return wfs_turn_write_status(then, state, buffer);
 	case WFS_ENTITY_MESSAGES:
-		return wfs_turn_write_messages(&then, state, buffer);
+		return wfs_turn_write_messages(then, state, buffer);
 	case WFS_ENTITY_TRANSCRIPT:
-		return wfs_turn_write_transcript(&then, state, buffer);
+		return wfs_turn_write_transcript(then, state, buffer);
 	default:
-		return wfs_turn_write_result(&then, state, buffer);
+		return wfs_turn_write_result(then, state, buffer);
 	}
 }
 
-int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
-	const struct wfs_version *version, struct wfs_buffer *buffer)
+/* A file as a whole. @then: as it was when the cell got this version */
+static int write_whole(struct wfs_view *then, enum wfs_entity_file file, const json_t *state,
+	struct wfs_buffer *buffer)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_entity_state(view, version, &state);
-
-	if (!r && wfs_view_is_of(view, version, files[file].reducer) == 0) {
-		json_decref(state); /* of resources that there are none of yet */
-		state = json_object();
-		r = state ? 0 : -ENOMEM;
-	}
-	if (r)
-		return wfs_trace(r);
 	switch (files[file].form) {
 	case WFS_ENTITY_STATE:
-		return write_document(json_incref(state), buffer);
+		return write_document(json_incref((json_t *)state), buffer);
 	case WFS_ENTITY_META:
 		return write_document(wfs_artifact_row(state), buffer);
 	case WFS_ENTITY_QUOTAS:
@@ -212,13 +197,63 @@ int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	case WFS_ENTITY_MESSAGES:
 	case WFS_ENTITY_TRANSCRIPT:
 	case WFS_ENTITY_RESULT:
-		return write_turn(view, files[file].form, version, state, buffer);
-	case WFS_ENTITY_BYTES:
-	case WFS_ENTITY_GRANTS:
-	case WFS_ENTITY_EVENTS:
+		return write_turn(then, files[file].form, state, buffer);
+	case WFS_ENTITY_PLAN_STATUS:
+		return wfs_plan_write_status(state, buffer);
+	case WFS_ENTITY_PLAN_GRAPH:
+		return wfs_plan_write_graph(then, state, buffer);
+	default:
 		return -EINVAL;
 	}
 	return wfs_buffer_check(buffer);
+}
+
+/* The document of the cell that a file is made from. */
+static int source_state(struct wfs_view *view, enum wfs_entity_file file,
+	const struct wfs_version *version, json_t **ret_state)
+{
+	/* Of resources that there are none of yet. */
+	if (wfs_view_is_of(view, version, files[file].reducer) != 0)
+		return wfs_trace(wfs_entity_state(view, version, ret_state));
+	*ret_state = json_object();
+	return *ret_state ? 0 : -ENOMEM;
+}
+
+static void append_part(struct wfs_bytes whole, struct wfs_range range, struct wfs_buffer *buffer)
+{
+	const size_t skip = range.offset < whole.size ? (size_t)range.offset : whole.size;
+	const size_t left = whole.size - skip;
+
+	if (range.size > 0 && left > 0)
+		wfs_buffer_append(buffer, (const char *)whole.data + skip,
+			left < range.size ? left : range.size);
+}
+
+/* The other cells of a run or a plan are as they were when it got this version; that height may be
+ * dropped, but then nothing of it has changed up to the first that is kept. */
+int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
+	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
+	uint64_t *ret_size_bytes)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
+	WFS_AUTO_JSON json_t *state = NULL;
+	struct wfs_view then;
+	int r = wfs_view_then(view, version->height, &then);
+
+	if (!r && files[file].form == WFS_ENTITY_STEPS)
+		return wfs_trace(wfs_plan_step_file(&then, version, range, buffer, ret_size_bytes));
+	if (!r)
+		r = source_state(view, file, version, &state);
+	if (r)
+		return wfs_trace(r);
+	if (files[file].form == WFS_ENTITY_PLAN_DOCUMENT || files[file].form == WFS_ENTITY_BESIDE)
+		return wfs_trace(wfs_plan_document(&then, state, range, buffer, ret_size_bytes));
+	r = write_whole(&then, file, state, &whole);
+	if (r)
+		return r;
+	*ret_size_bytes = whole.size;
+	append_part(wfs_buffer_bytes(&whole), range, buffer);
+	return range.size > 0 ? wfs_buffer_check(buffer) : 0;
 }
 
 /* Is it a grant to this principal? Then it becomes part of the list. */

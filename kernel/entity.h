@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts, principals and turns as directories: which files each has, and what is in them.
+ * Artifacts, principals, turns and plans as directories: which files each has, and what is in them.
  *
  * Nearly every file is made from one version of one cell, so it changes only when that cell does.
  * `grants.json` is made from all grants to a principal at one height, `events.jsonl` from the records of
- * a run up to one of them (kernel/turn/turn-file.h).
+ * a run up to one of them (kernel/turn/turn-file.h). The directory `steps` of a plan has a file for
+ * each of its steps, made from a version of that (kernel/plan/plan-file.h).
  * Source: spec 2, "Data connection".
  */
 #pragma once
@@ -17,7 +18,8 @@
 #define WFS_ENTITIES(X)                    \
 	X(ARTIFACT, "artifacts", ARTIFACT) \
 	X(PRINCIPAL, "principals", LEDGER) \
-	X(TURN, "turns", TURN)
+	X(TURN, "turns", TURN)             \
+	X(PLAN, "plans", PLAN)
 
 enum wfs_entity {
 #define WFS_ENTITY_ENUM(constant, directory, reducer) WFS_ENTITY_##constant,
@@ -49,7 +51,12 @@ enum wfs_entity {
 	X(MESSAGES, "messages.json", TURN, TURN, MESSAGES)          \
 	X(EVENTS, "events.jsonl", TURN, TURN, EVENTS)               \
 	X(TRANSCRIPT, "transcript.md", TURN, TURN, TRANSCRIPT)      \
-	X(RESULT, "result.json", TURN, TURN, RESULT)
+	X(RESULT, "result.json", TURN, TURN, RESULT)                \
+	X(PLAN, "plan.json", PLAN, PLAN, PLAN_DOCUMENT)             \
+	X(PLAN_STATUS, "status", PLAN, PLAN, PLAN_STATUS)           \
+	X(PLAN_GRAPH, "graph.dot", PLAN, PLAN, PLAN_GRAPH)          \
+	X(PLAN_STEPS, "steps", PLAN, PLAN_STEP, STEPS)              \
+	X(PLAN_BESIDE, ".json", PLAN, PLAN, BESIDE)
 
 enum wfs_entity_file {
 #define WFS_ENTITY_FILE_ENUM(constant, name, entity, reducer, form) WFS_ENTITY_FILE_##constant,
@@ -71,7 +78,12 @@ enum wfs_entity_form {
 	WFS_ENTITY_MESSAGES,
 	WFS_ENTITY_EVENTS,
 	WFS_ENTITY_TRANSCRIPT,
-	WFS_ENTITY_RESULT, /* only once the run has ended */
+	WFS_ENTITY_RESULT,        /* only once the run has ended */
+	WFS_ENTITY_PLAN_DOCUMENT, /* wfs_plan_document, and so on; in parts */
+	WFS_ENTITY_PLAN_STATUS,
+	WFS_ENTITY_PLAN_GRAPH,
+	WFS_ENTITY_STEPS, /* a directory; a file in it is made in parts from a version of its step */
+	WFS_ENTITY_BESIDE, /* stands beside the directory: its name, and this behind it; is `plan.json` */
 };
 
 const char *wfs_entity_directory(enum wfs_entity entity);
@@ -82,20 +94,21 @@ enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file);
 enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file);
 enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file);
 
-/** wfs_entity_file_find() - WFS_ENTITY_FILE_COUNT: it has no file of this name. */
+/** wfs_entity_file_find() - in its directory. WFS_ENTITY_FILE_COUNT: it has no file of this name. */
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);
 
 /**
  * wfs_entity_source() - the version that a file is made from
  * One that is made from a principal's resources, which has none yet, is made from its ledger.
- * Of `events.jsonl` it is the run's.
+ * Of `events.jsonl` it is the run's, of the directory `steps` the plan's.
  * @file: not WFS_ENTITY_FILE_GRANTS
  * Return: 0, -ENOENT (there is no such file), -EIO.
  */
 int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
 	struct wfs_version *ret_version);
 
-/** wfs_entity_is_source() - could the file be made from this version? Return: 1, 0, or -errno. */
+/** wfs_entity_is_source() - could the file be made from this version? Of WFS_ENTITY_FILE_PLAN_STEPS: a file
+ *  in it. Return: 1, 0, or -errno. */
 int wfs_entity_is_source(
 	struct wfs_view *view, enum wfs_entity_file file, const struct wfs_version *version);
 
@@ -103,10 +116,17 @@ int wfs_entity_is_source(
  *  restored from anything). Return: 0, -EIO, -ENOMEM. @ret_state: caller owns it */
 int wfs_entity_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state);
 
-/** wfs_entity_write() - append a file to @buffer. @file: not WFS_ENTITY_BYTES, GRANTS or EVENTS.
- *  Return: 0, -ENOENT (of `result.json`: the run goes on), -EIO, -ENOMEM. */
+/**
+ * wfs_entity_write() - append a part of a file to @buffer
+ * Of those that are made in parts nothing else is read.
+ * @file: not WFS_ENTITY_BYTES, GRANTS or EVENTS
+ * @range: of size 0: only the size is wanted
+ * @ret_size_bytes: of the whole
+ * Return: 0, -ENOENT (of `result.json`: the run goes on), -EIO, -ENOMEM.
+ */
 int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
-	const struct wfs_version *version, struct wfs_buffer *buffer);
+	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
+	uint64_t *ret_size_bytes);
 
 /**
  * wfs_entity_grants() - all that a principal holds at the view's height, by name

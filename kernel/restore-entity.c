@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts, principals and turns of the copy, which are made from cells: what is there must be what the
- * world in the stage shows. A copy from before there were any has empty directories, or none.
+ * Artifacts, principals, turns and plans of the copy, which are made from cells: what is there must be what
+ * the world in the stage shows. A copy from before there were any has empty directories, or none.
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/entity.h"
+#include "kernel/plan/plan-file.h"
 #include "kernel/restore-impl.h"
 #include "kernel/turn/turn-file.h"
 
@@ -28,11 +29,19 @@ static struct restore_path path_of(struct entities *entities, const char *file)
 		wfs_buffer_text(&entities->name), file);
 }
 
-/* Bytes are compared with the cells that they are, events in pieces. */
+/* Is it compared as a whole? Bytes are compared with the cells that they are, what may be long in pieces. */
 static bool is_written(enum wfs_entity_file file)
 {
-	return wfs_entity_file_form(file) != WFS_ENTITY_BYTES &&
-		wfs_entity_file_form(file) != WFS_ENTITY_EVENTS;
+	switch (wfs_entity_file_form(file)) {
+	case WFS_ENTITY_BYTES:
+	case WFS_ENTITY_EVENTS:
+	case WFS_ENTITY_PLAN_DOCUMENT:
+	case WFS_ENTITY_STEPS:
+	case WFS_ENTITY_BESIDE:
+		return false;
+	default:
+		return true;
+	}
 }
 
 /* What the file must hold. Return: 0, -ENOENT (there is no such file), … */
@@ -40,6 +49,7 @@ static int make(struct entities *entities, enum wfs_entity_file file)
 {
 	const struct wfs_bytes id = wfs_buffer_bytes(&entities->id);
 	struct wfs_version version;
+	uint64_t size_bytes;
 	int64_t time_ns;
 
 	wfs_buffer_reset(&entities->wanted);
@@ -48,23 +58,19 @@ static int make(struct entities *entities, enum wfs_entity_file file)
 	int r = wfs_entity_source(entities->view, file, id, &version);
 	if (r || !is_written(file))
 		return r;
-	return wfs_entity_write(entities->view, file, &version, &entities->wanted);
+	return wfs_entity_write(
+		entities->view, file, &version, WFS_RANGE_ALL, &entities->wanted, &size_bytes);
 }
 
-static int compare_file(struct entities *entities, int directory, enum wfs_entity_file file)
+/* The file of the copy holds what was made. */
+static int compare_made(
+	struct entities *entities, int directory, const char *name, const char *path)
 {
 	struct restore *const restore = entities->restore;
-	const char *const name = wfs_entity_file_name(file);
-	const struct restore_path path = path_of(entities, name);
-	int r = restore_stopped(restore);
 
-	if (!r)
-		r = make(entities, file);
-	if (r)
-		return r == -ENOENT ? 0 : r;
 	wfs_buffer_reset(&entities->found);
-	r = restore_read(
-		restore, directory, name, path.text, WFS_RESTORE_CELL_MAX, &entities->found);
+	int r = restore_read(
+		restore, directory, name, path, WFS_RESTORE_CELL_MAX, &entities->found);
 	if (r <= 0)
 		return r;
 	const struct wfs_bytes wanted = wfs_buffer_bytes(&entities->wanted);
@@ -73,58 +79,191 @@ static int compare_file(struct entities *entities, int directory, enum wfs_entit
 		return 0;
 	const struct wfs_hash expected = wfs_hash_of(wanted.data, wanted.size);
 	const struct wfs_hash came = wfs_hash_of(found.data, found.size);
-	return restore_hash_noted(restore, path.text, "what its cell says", &expected, &came);
+	return restore_hash_noted(restore, path, "what its cell says", &expected, &came);
 }
 
-/* The events of a run in the copy, piece by piece, and in the world in the stage. */
-struct events {
+static int compare_file(struct entities *entities, int directory, enum wfs_entity_file file)
+{
+	const char *const name = wfs_entity_file_name(file);
+	int r = restore_stopped(entities->restore);
+
+	if (!r)
+		r = make(entities, file);
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	return compare_made(entities, directory, name, path_of(entities, name).text);
+}
+
+/* --- files that may be long --- */
+
+/* One of them in the copy, piece by piece, and in the world in the stage. */
+struct pieces {
 	struct entities *entities;
-	uint64_t last; /* the record of the newest */
+	uint64_t last;              /* of events: the record of the newest */
+	struct wfs_version version; /* of others: what it is made from */
 	uint64_t offset;
 	uint64_t size_bytes;
 	bool differ;
 };
 
-static int compare_piece(void *context, const void *data, size_t size)
+/* @range: of size 0: only the size is wanted */
+static int make_piece(struct pieces *pieces, struct wfs_range range)
 {
-	struct events *const events = context;
-	struct entities *const entities = events->entities;
+	struct entities *const entities = pieces->entities;
 
 	wfs_buffer_reset(&entities->wanted);
-	int r = wfs_turn_events(entities->view, wfs_buffer_bytes(&entities->id), events->last,
-		(struct wfs_range){events->offset, size}, &entities->wanted, &events->size_bytes);
-	events->differ |=
-		!wfs_bytes_equal(wfs_buffer_bytes(&entities->wanted), WFS_BYTES(data, size));
-	events->offset += size;
-	return wfs_trace(r);
+	return wfs_trace(entities->entity == WFS_ENTITY_TURN
+			? wfs_turn_events(entities->view, wfs_buffer_bytes(&entities->id),
+				  pieces->last, range, &entities->wanted, &pieces->size_bytes)
+			: wfs_entity_write(entities->view, WFS_ENTITY_FILE_PLAN, &pieces->version,
+				  range, &entities->wanted, &pieces->size_bytes));
+}
+
+static int compare_piece(void *context, const void *data, size_t size)
+{
+	struct pieces *const pieces = context;
+	int r = make_piece(pieces, (struct wfs_range){pieces->offset, size});
+
+	pieces->differ |= !wfs_bytes_equal(
+		wfs_buffer_bytes(&pieces->entities->wanted), WFS_BYTES(data, size));
+	pieces->offset += size;
+	return r;
+}
+
+/* @says: who says what it must hold */
+static int compare_pieces(
+	struct pieces *pieces, int directory, const char *name, const char *path, const char *says)
+{
+	struct restore *const restore = pieces->entities->restore;
+	WFS_AUTO_FD int fd = -1;
+	int r = make_piece(pieces, (struct wfs_range){0});
+
+	if (!r)
+		r = restore_open(restore, directory, name, path, WFS_BLOB_MAX, &fd);
+	if (r > 0)
+		r = restore_pieces(restore, fd, path, compare_piece, pieces);
+	if (r <= 0)
+		return r;
+	return pieces->differ || pieces->offset != pieces->size_bytes
+		? restore_noted(restore, path, "is not what %s", says)
+		: 0;
 }
 
 /* They are records, so of a copy without these nothing proves them, and nothing takes them over. */
 static int compare_events(struct entities *entities, int directory)
 {
 	static const char name[] = "events.jsonl";
-	struct restore *const restore = entities->restore;
-	const struct restore_path path = path_of(entities, name);
-	struct events events = {.entities = entities};
-	WFS_AUTO_FD int fd = -1;
+	struct pieces pieces = {.entities = entities};
 
-	if (!restore->restored.history)
+	if (!entities->restore->restored.history)
 		return 0;
-	int r = wfs_turn_last_event(entities->view, wfs_buffer_bytes(&entities->id), &events.last);
+	int r = wfs_turn_last_event(entities->view, wfs_buffer_bytes(&entities->id), &pieces.last);
 	if (r)
 		return r == -ENOENT ? 0 : r;
-	r = wfs_turn_events(entities->view, wfs_buffer_bytes(&entities->id), events.last,
-		(struct wfs_range){0}, NULL, &events.size_bytes);
-	if (!r)
-		r = restore_open(restore, directory, name, path.text, WFS_BLOB_MAX, &fd);
-	if (r > 0)
-		r = restore_pieces(restore, fd, path.text, compare_piece, &events);
-	if (r <= 0)
-		return r;
-	return events.differ || events.offset != events.size_bytes
-		? restore_noted(restore, path.text, "is not what the records of the run say")
-		: 0;
+	return compare_pieces(&pieces, directory, name, path_of(entities, name).text,
+		"the records of the run say");
 }
+
+/* --- plans --- */
+
+/* The document, which has two names. */
+static int compare_document(struct entities *entities, int directory)
+{
+	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN);
+	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
+	const struct restore_path beside =
+		restore_path("%s%s", wfs_buffer_text(&entities->name), suffix);
+	const struct restore_path beside_path =
+		restore_path("%s/%s", wfs_entity_directory(entities->entity), beside.text);
+	static const char says[] = "its cell and those of its steps say";
+	struct pieces pieces = {.entities = entities};
+	int r = wfs_entity_source(entities->view, WFS_ENTITY_FILE_PLAN,
+		wfs_buffer_bytes(&entities->id), &pieces.version);
+
+	if (r)
+		return wfs_trace(r);
+	struct pieces again = pieces;
+	r = compare_pieces(&pieces, directory, name, path_of(entities, name).text, says);
+	return r ? r
+		 : compare_pieces(&again, entities->directory, beside.text, beside_path.text, says);
+}
+
+static struct restore_path step_path(struct entities *entities, const char *name)
+{
+	return restore_path("%s/%s/%s/%s", wfs_entity_directory(entities->entity),
+		wfs_buffer_text(&entities->name), wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS),
+		name);
+}
+
+/* The name of a step's file, and what it must hold. Return: 0, -ENOENT (there is no such step), … */
+static int make_step(
+	struct entities *entities, int64_t index, bool named_only, struct wfs_buffer *name)
+{
+	struct wfs_version version;
+	uint64_t size_bytes;
+	int r = wfs_plan_step_at(entities->view, wfs_buffer_bytes(&entities->id), index, &version);
+
+	wfs_buffer_reset(&entities->wanted);
+	if (!r)
+		r = wfs_plan_step_name(entities->view, &version, index, name);
+	if (!r && !named_only)
+		r = wfs_entity_write(entities->view, WFS_ENTITY_FILE_PLAN_STEPS, &version,
+			WFS_RANGE_ALL, &entities->wanted, &size_bytes);
+	return r;
+}
+
+static int find_step(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct entities *const entities = context;
+	WFS_AUTO_BUFFER struct wfs_buffer wanted = {0};
+	int64_t index;
+	int r = wfs_plan_step_number(name, &index) ? make_step(entities, index, true, &wanted)
+						   : -ENOENT;
+
+	(void)directory;
+	if (!r && strcmp(wfs_buffer_text(&wanted), name) != 0)
+		r = -ENOENT;
+	return r == -ENOENT
+		? restore_noted(restore, step_path(entities, name).text, "is no file of a tree")
+		: r;
+}
+
+static int compare_steps(struct entities *entities, int plan)
+{
+	const char *const steps = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS);
+	const struct restore_path path = path_of(entities, steps);
+	struct restore *const restore = entities->restore;
+	WFS_AUTO_FD int directory = -1;
+	int r = restore_directory(restore, plan, steps, path.text, &directory);
+
+	if (r == 0)
+		return restore_noted(restore, path.text, "is missing, or no directory");
+	for (int64_t i = 0; r >= 0 && i < WFS_PLAN_STEPS_MAX; i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+
+		r = restore_stopped(restore);
+		if (!r)
+			r = make_step(entities, i, false, &name);
+		if (r == -ENOENT)
+			break;
+		if (!r)
+			r = compare_made(entities, directory, wfs_buffer_text(&name),
+				step_path(entities, wfs_buffer_text(&name)).text);
+	}
+	return r && r != -ENOENT
+		? r
+		: restore_list(restore, directory, restore_path("%s/", path.text).text, find_step,
+			  entities);
+}
+
+static int compare_plan(struct entities *entities, int directory)
+{
+	int r = compare_document(entities, directory);
+
+	return r ? r : compare_steps(entities, directory);
+}
+
+/* --- directories --- */
 
 static int find_file(struct restore *restore, void *context, int directory, const char *name)
 {
@@ -161,6 +300,8 @@ static int compare_entity(struct entities *entities)
 	}
 	if (!r && entities->entity == WFS_ENTITY_TURN)
 		r = compare_events(entities, directory);
+	if (!r && entities->entity == WFS_ENTITY_PLAN)
+		r = compare_plan(entities, directory);
 	return r ? r
 		 : restore_list(restore, directory, restore_path("%s/", path.text).text, find_file,
 			   entities);
@@ -186,18 +327,30 @@ static int compare_each(struct entities *entities)
 	return r;
 }
 
-/* Is a name in the directory one of them? */
-static int find_entity(struct restore *restore, void *context, int directory, const char *name)
+/* Is this the name of one? */
+static int find_name(struct entities *entities, const char *name, size_t size)
 {
-	struct entities *const entities = context;
 	struct wfs_version version;
 
-	(void)directory;
 	wfs_buffer_reset(&entities->id);
-	int r = wfs_name_decode(name, strlen(name), &entities->id);
-	if (!r)
-		r = wfs_view_cell(entities->view, entities->reducer_id,
-			wfs_buffer_bytes(&entities->id), &version);
+	int r = wfs_name_decode(name, size, &entities->id);
+	return r ? r
+		 : wfs_view_cell(entities->view, entities->reducer_id,
+			   wfs_buffer_bytes(&entities->id), &version);
+}
+
+/* Is a name in the directory one of them, or of a file beside? */
+static int find_entity(struct restore *restore, void *context, int directory, const char *name)
+{
+	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
+	struct entities *const entities = context;
+	const size_t size = strlen(name);
+	int r = find_name(entities, name, size);
+
+	(void)directory;
+	if (r == -ENOENT && entities->entity == WFS_ENTITY_PLAN && size > strlen(suffix) &&
+		strcmp(name + size - strlen(suffix), suffix) == 0)
+		r = find_name(entities, name, size - strlen(suffix));
 	return r == -ENOENT
 		? restore_noted(restore,
 			  restore_path("%s/%s", wfs_entity_directory(entities->entity), name).text,
@@ -255,7 +408,8 @@ int restore_compare_entities(struct restore *restore, struct wfs_view *view)
 	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
 		r = compare_all(restore, view, (enum wfs_entity)i);
 	return r && restore->error->code == WFS_OK
-		? wfs_error_from_errno(restore->error, r, "compare artifacts, principals and turns")
+		? wfs_error_from_errno(
+			  restore->error, r, "compare artifacts, principals, turns and plans")
 		: wfs_trace(r);
 }
 

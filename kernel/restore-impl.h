@@ -8,7 +8,7 @@
 #include "kernel/restore.h"
 #include "kernel/stage.h"
 
-enum { RESTORE_PATH_SIZE = 512 }; /* of a file of a tree, the longest is reducers/NAME/KEY */
+enum { RESTORE_PATH_SIZE = 768 }; /* of a file of a tree, the longest is plans/ID/steps/NAME */
 
 /* A path in the copy, for people. */
 struct restore_path {

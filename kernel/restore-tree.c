@@ -351,6 +351,7 @@ int restore_list_sorted(struct restore *restore, int directory, const char *path
 /* README is no part of a world, and may be left out: but what is there must be one that some version
  * has shown, so that no byte of a copy can change unnoticed. Further texts are added in front. */
 static const char *const readme_hashes[] = {
+	"1726b4c12c709a5da5d82b5afe2247a8cf548412fbd5efe7b817b54a67519fd8",
 	"3790d37da94400bf900f14c49a3ae1c869b90fd21934c559f8858349d7a4aa83",
 	"b5dde7dbe3bfa9c44a2a062ded4fd3d2936eed8fd69c0d7f0f6ff700fb83da50",
 	"a39005f26cdf63dd0b5dd2a69986662926e12636b45be7eb77a92209563aeecf",
@@ -417,7 +418,7 @@ static int check_root_name(struct restore *restore, void *context, int directory
 		{"reducers", 'd'},
 		{"artifacts", 'd'},
 		{"principals", 'd'},
-		{"plans", 'e'},
+		{"plans", 'd'},
 		{"turns", 'd'},
 		{"blob", 'd'},
 		{"journal", 'd'},

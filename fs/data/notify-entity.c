@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts, principals and turns after a commit: names that lead elsewhere, and content and code that
- * the mount's principal may not read any more.
+ * Artifacts, principals, turns and plans after a commit: names that lead elsewhere, and content and code
+ * that the mount's principal may not read any more.
  *
  * Whoever reads has the page locked until he is answered, and was judged by the commit that was
  * newest when he asked; so what is dropped here does not come back.
@@ -53,6 +53,14 @@ static int look_for_place(struct wfs_notify *notify, struct wfs_view *view, void
 	return notify_known(r);
 }
 
+/* Of a directory in it the name leads to the same as long as there is one. */
+static bool is_dropped(enum wfs_entity_file file, enum wfs_entity entity)
+{
+	return wfs_entity_file_entity(file) == entity &&
+		wfs_entity_file_form(file) != WFS_ENTITY_STEPS &&
+		wfs_entity_file_form(file) != WFS_ENTITY_BESIDE;
+}
+
 /* All names in its directory, unless Linux does not know that: then it has none of them. */
 static int drop_files(struct wfs_notify *notify, enum wfs_entity entity, struct wfs_bytes id)
 {
@@ -67,7 +75,7 @@ static int drop_files(struct wfs_notify *notify, enum wfs_entity entity, struct 
 	for (int i = 0; !r && i < WFS_ENTITY_FILE_COUNT; i++) {
 		const char *const name = wfs_entity_file_name((enum wfs_entity_file)i);
 
-		if (wfs_entity_file_entity((enum wfs_entity_file)i) == entity)
+		if (is_dropped((enum wfs_entity_file)i, entity))
 			r = notify_name(notify, place.ino, name, strlen(name));
 	}
 	return r ? r : notify_listing(notify, place.ino);
@@ -78,10 +86,13 @@ static uint64_t directory_of(enum wfs_entity entity)
 	return wfs_tree_directory_ino(wfs_tree_entities_directory(entity), 0);
 }
 
-static int drop_name(struct wfs_notify *notify, enum wfs_entity entity, struct wfs_bytes id)
+/* @suffix: behind it */
+static int drop_name(
+	struct wfs_notify *notify, enum wfs_entity entity, struct wfs_bytes id, const char *suffix)
 {
 	wfs_buffer_reset(&notify->name);
 	wfs_name_append(&notify->name, id.data, id.size);
+	wfs_buffer_append_text(&notify->name, suffix);
 	int r = wfs_buffer_check(&notify->name);
 	return r ? r
 		 : notify_name(notify, directory_of(entity), wfs_buffer_text(&notify->name),
@@ -230,9 +241,86 @@ int notify_grants(struct wfs_notify *notify)
 	return r;
 }
 
+/* --- steps of plans --- */
+
+/* The directory `steps` whose changes are told. */
+struct steps {
+	struct wfs_bytes plan_id; /* borrowed from the commit; of size 0: there is none yet */
+	struct wfs_bytes key;     /* of the step at hand */
+	uint64_t ino;             /* 0: it has none, or Linux does not know it */
+	bool listing;             /* names came or went in it */
+};
+
+static int look_for_steps(struct wfs_notify *notify, struct wfs_view *view, void *context)
+{
+	struct steps *const steps = context;
+	uint64_t number;
+	int r = wfs_session_entity_number(
+		notify->tree->session, view, WFS_ENTITY_PLAN, steps->plan_id, &number);
+
+	if (!r && !wfs_tree_steps_ino(number, &steps->ino))
+		steps->ino = 0;
+	return notify_known(r);
+}
+
+static int look_for_step(struct wfs_notify *notify, struct wfs_view *view, void *context)
+{
+	const struct steps *const steps = context;
+
+	wfs_buffer_reset(&notify->name);
+	return wfs_session_plan_step_name(notify->tree->session, view, steps->key, &notify->name);
+}
+
+/* Behind the last change in it. */
+static int end_steps(struct wfs_notify *notify, struct steps *steps)
+{
+	const bool listing = steps->listing && steps->ino != 0;
+
+	steps->listing = false;
+	return listing ? notify_listing(notify, steps->ino) : 0;
+}
+
+/* A directory that Linux does not know has no names there. */
+static int begin_steps(struct wfs_notify *notify, struct wfs_bytes plan_id, struct steps *steps)
+{
+	int r = end_steps(notify, steps);
+
+	if (r)
+		return r;
+	*steps = (struct steps){.plan_id = plan_id};
+	r = look(notify, WFS_HEIGHT_HEAD, look_for_steps, steps);
+	if (r || steps->ino == 0)
+		return r;
+	r = wfs_teller_inode(notify->teller, steps->ino, WFS_TELLER_ATTRIBUTES);
+	if (r)
+		steps->ino = 0;
+	return notify_known(r);
+}
+
+static int drop_step(
+	struct wfs_notify *notify, const struct wfs_change *change, struct steps *steps)
+{
+	struct wfs_bytes plan_id;
+	int64_t index;
+	int r = 0;
+
+	if (!wfs_plan_step_key(change->key, &plan_id, &index))
+		return 0;
+	if (!wfs_bytes_equal(plan_id, steps->plan_id))
+		r = begin_steps(notify, plan_id, steps);
+	if (r || steps->ino == 0)
+		return r;
+	steps->key = change->key;
+	steps->listing |= notify_names_changed(change);
+	r = look(notify, WFS_HEIGHT_HEAD, look_for_step, steps);
+	return notify_known(r ? r
+			      : notify_name(notify, steps->ino, wfs_buffer_text(&notify->name),
+					notify->name.size));
+}
+
 /* --- commits --- */
 
-enum { ARTIFACTS, LEDGERS, RESOURCES, GRANTS, TURNS, KIND_COUNT };
+enum { ARTIFACTS, LEDGERS, RESOURCES, GRANTS, TURNS, PLANS, STEPS, KIND_COUNT };
 
 static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, void *context)
 {
@@ -242,6 +330,8 @@ static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, v
 		[RESOURCES] = WFS_BUILTIN_RESOURCE,
 		[GRANTS] = WFS_BUILTIN_GRANT,
 		[TURNS] = WFS_BUILTIN_TURN,
+		[PLANS] = WFS_BUILTIN_PLAN,
+		[STEPS] = WFS_BUILTIN_PLAN_STEP,
 	};
 	uint32_t *const ids = context;
 	int r = 0;
@@ -257,15 +347,20 @@ static int drop_change(struct wfs_notify *notify, const struct wfs_commit *commi
 {
 	const enum wfs_entity entity = change->reducer_id == ids[ARTIFACTS] ? WFS_ENTITY_ARTIFACT
 		: change->reducer_id == ids[TURNS]                          ? WFS_ENTITY_TURN
+		: change->reducer_id == ids[PLANS]                          ? WFS_ENTITY_PLAN
 									    : WFS_ENTITY_PRINCIPAL;
+	const bool is_new = change->reducer_id != ids[RESOURCES] && notify_names_changed(change);
 	int r = 0;
 
 	if (change->reducer_id == ids[GRANTS]) {
 		r = drop_grantee(notify, commit->from_height, change->key);
 		return r ? r : drop_grantee(notify, WFS_HEIGHT_HEAD, change->key);
 	}
-	if (change->reducer_id != ids[RESOURCES] && notify_names_changed(change))
-		r = drop_name(notify, entity, change->key);
+	if (is_new)
+		r = drop_name(notify, entity, change->key, "");
+	if (!r && entity == WFS_ENTITY_PLAN)
+		r = drop_name(notify, entity, change->key,
+			wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE));
 	if (!r)
 		r = drop_files(notify, entity, change->key);
 	if (!r && entity == WFS_ENTITY_ARTIFACT)
@@ -284,6 +379,7 @@ static bool is_one_of(uint32_t reducer_id, const uint32_t *ids)
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
 	bool names_changed[WFS_ENTITY_COUNT] = {false};
+	struct steps steps = {.ino = 0};
 	uint32_t ids[KIND_COUNT] = {0};
 	int r = look(notify, WFS_HEIGHT_HEAD, look_for_reducers, ids);
 
@@ -292,14 +388,19 @@ int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 
 		if (!is_one_of(change->reducer_id, ids))
 			continue;
-		r = drop_change(notify, commit, change, ids);
+		r = change->reducer_id == ids[STEPS] ? drop_step(notify, change, &steps)
+						     : drop_change(notify, commit, change, ids);
 		if (change->reducer_id == ids[ARTIFACTS])
 			names_changed[WFS_ENTITY_ARTIFACT] |= notify_names_changed(change);
 		if (change->reducer_id == ids[LEDGERS])
 			names_changed[WFS_ENTITY_PRINCIPAL] |= notify_names_changed(change);
 		if (change->reducer_id == ids[TURNS])
 			names_changed[WFS_ENTITY_TURN] |= notify_names_changed(change);
+		if (change->reducer_id == ids[PLANS])
+			names_changed[WFS_ENTITY_PLAN] |= notify_names_changed(change);
 	}
+	if (!r)
+		r = end_steps(notify, &steps);
 	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
 		if (names_changed[i])
 			r = notify_listing(notify, directory_of((enum wfs_entity)i));

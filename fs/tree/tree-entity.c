@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts, principals and turns as directories. What their files hold: kernel/entity.h. */
+/* Artifacts, principals, turns and plans as directories. What their files hold: kernel/entity.h. */
 #include <sys/stat.h>
 
 #include "fs/tree/tree-impl.h"
@@ -12,6 +12,7 @@ static const struct {
 	[WFS_ENTITY_ARTIFACT] = {WFS_DIRECTORY_ARTIFACTS, WFS_DIRECTORY_ARTIFACT},
 	[WFS_ENTITY_PRINCIPAL] = {WFS_DIRECTORY_PRINCIPALS, WFS_DIRECTORY_PRINCIPAL},
 	[WFS_ENTITY_TURN] = {WFS_DIRECTORY_TURNS, WFS_DIRECTORY_TURN},
+	[WFS_ENTITY_PLAN] = {WFS_DIRECTORY_PLANS, WFS_DIRECTORY_PLAN},
 };
 
 bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
@@ -34,6 +35,12 @@ bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entit
 	return false;
 }
 
+bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
+{
+	return wfs_tree_entity_of(
+		kind == WFS_DIRECTORY_STEPS ? WFS_DIRECTORY_PLAN : kind, ret_entity);
+}
+
 enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity)
 {
 	return directories[entity].all;
@@ -47,6 +54,11 @@ static struct wfs_node directory_node(enum wfs_entity entity, uint64_t view, uin
 		.cell = cell,
 		.number = view,
 	};
+}
+
+uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside)
+{
+	return entity == WFS_ENTITY_PLAN ? cell_id << 1 | beside : cell_id;
 }
 
 struct wfs_node wfs_tree_entity_node(
@@ -65,15 +77,19 @@ bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_in
 	return fits;
 }
 
-/* Whose directory it is, or whose `grants.json`. */
-static int find(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
-	struct wfs_bytes *ret_id, struct wfs_version *ret_version)
+int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version)
 {
 	enum wfs_entity entity = WFS_ENTITY_PRINCIPAL;
+	int r;
 
 	if (node->kind == WFS_NODE_DIRECTORY)
-		(void)wfs_tree_entity_of(node->directory, &entity);
-	return wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
+		(void)wfs_tree_entity_within(node->directory, &entity);
+	r = wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
+	if (!r && node->kind == WFS_NODE_DIRECTORY && node->directory == WFS_DIRECTORY_STEPS)
+		r = wfs_session_entity_file(
+			tree->session, view, WFS_ENTITY_FILE_PLAN_STEPS, *ret_id, ret_version);
+	return r;
 }
 
 int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
@@ -81,14 +97,29 @@ int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 {
 	struct wfs_version version;
 	struct wfs_bytes id;
-	int r = find(tree, view, node, &id, &version);
+	int r = wfs_tree_entity_find(tree, view, node, &id, &version);
 
 	if (!r)
 		*ret_mtime_ns = version.time_ns;
 	return r;
 }
 
-int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+/* `<id>.json` beside the directory of a plan. */
+static int lookup_beside(const struct wfs_tree *tree, struct wfs_view *view, const char *name,
+	struct wfs_attr *ret_attr)
+{
+	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
+	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
+	const size_t size = strlen(name);
+	const size_t id_size = size > strlen(suffix) ? size - strlen(suffix) : 0;
+
+	if (id_size == 0 || strcmp(name + id_size, suffix) != 0)
+		return -ENOENT;
+	int r = wfs_name_decode(name, id_size, &id);
+	return r ? r : wfs_tree_entity_beside(tree, view, wfs_buffer_bytes(&id), ret_attr);
+}
+
+static int lookup_directory(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
@@ -107,7 +138,17 @@ int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 		return -ENOENT;
 	r = wfs_tree_node_attr(tree, view, &node, ret_attr);
 	if (!r)
-		ret_attr->cookie = version.cell_id;
+		ret_attr->cookie = wfs_tree_entity_cookie(entity, version.cell_id, false);
+	return r;
+}
+
+int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	int r = lookup_directory(tree, view, parent, name, ret_attr);
+
+	if (r == -ENOENT && parent->directory == WFS_DIRECTORY_PLANS)
+		r = lookup_beside(tree, view, name, ret_attr);
 	return r;
 }
 
@@ -120,50 +161,72 @@ int wfs_tree_entity_path(
 	int r = wfs_tree_view(tree, node, &view);
 
 	if (!r)
-		r = find(tree, &view, node, &id, &version);
+		r = wfs_tree_entity_find(tree, &view, node, &id, &version);
 	if (r)
 		return r;
 	wfs_buffer_append_byte(buffer, '/');
 	wfs_name_append(buffer, id.data, id.size);
+	if (node->directory == WFS_DIRECTORY_STEPS)
+		wfs_buffer_printf(buffer, "/%s", wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS));
 	return 0;
 }
 
 /* --- files --- */
 
-static int grants(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
-	struct wfs_buffer *buffer, struct wfs_version *ret_version, int64_t *ret_mtime_ns)
+/* Is it a file that has a number of its own, and is made from a version? */
+static bool is_made(enum wfs_entity_form form)
 {
+	return form != WFS_ENTITY_BYTES && form != WFS_ENTITY_GRANTS && form != WFS_ENTITY_EVENTS &&
+		form != WFS_ENTITY_BESIDE;
+}
+
+static int grants(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
+	struct wfs_version version;
 	int64_t newest_ns = 0;
 	struct wfs_bytes id;
-	int r = find(tree, view, node, &id, ret_version);
+	int r = wfs_tree_entity_find(tree, view, node, &id, &version);
 
 	if (!r)
 		r = wfs_session_entity_file(
-			tree->session, view, WFS_ENTITY_FILE_GRANTS, id, ret_version);
+			tree->session, view, WFS_ENTITY_FILE_GRANTS, id, &version);
 	if (!r)
-		r = wfs_session_grants(tree->session, view, id, buffer, &newest_ns);
+		r = wfs_session_grants(tree->session, view, id, &whole, &newest_ns);
+	if (r)
+		return r;
+	if (range.size > 0) {
+		const struct wfs_bytes part =
+			wfs_tree_slice(wfs_buffer_bytes(&whole), range.offset, range.size);
+
+		wfs_buffer_append(buffer, part.data, part.size);
+		r = wfs_buffer_check(buffer);
+	}
 	if (!r)
-		*ret_mtime_ns = newest_ns ? newest_ns : ret_version->time_ns;
+		*ret_made = (struct wfs_tree_made){
+			version, newest_ns ? newest_ns : version.time_ns, whole.size};
 	return r;
 }
 
 int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
-	struct wfs_buffer *buffer, struct wfs_version *ret_version, int64_t *ret_mtime_ns)
+	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made)
 {
+	struct wfs_session_part part = {.range = range, .buffer = buffer};
+	struct wfs_version version;
+
 	if (node->kind == WFS_NODE_GRANTS)
-		return grants(tree, view, node, buffer, ret_version, ret_mtime_ns);
+		return grants(tree, view, node, range, buffer, ret_made);
 	if (node->file >= WFS_ENTITY_FILE_COUNT)
 		return -ENOENT;
 	const enum wfs_entity_file file = (enum wfs_entity_file)node->file;
-	if (wfs_entity_file_form(file) == WFS_ENTITY_BYTES ||
-		wfs_entity_file_form(file) == WFS_ENTITY_GRANTS ||
-		wfs_entity_file_form(file) == WFS_ENTITY_EVENTS)
+	if (!is_made(wfs_entity_file_form(file)))
 		return -ENOENT;
-	int r = wfs_session_entity_version(tree->session, view, file, node->number, ret_version);
+	int r = wfs_session_entity_version(tree->session, view, file, node->number, &version);
 	if (!r)
-		r = wfs_session_entity_read(tree->session, view, file, ret_version, buffer);
+		r = wfs_session_entity_read(tree->session, view, file, &version, &part);
 	if (!r)
-		*ret_mtime_ns = ret_version->time_ns;
+		*ret_made = (struct wfs_tree_made){version, version.time_ns, part.size_bytes};
 	return r;
 }
 
@@ -191,15 +254,14 @@ static int events_attr(const struct wfs_tree *tree, struct wfs_view *view,
 static int made_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
-	struct wfs_version version;
-	int64_t mtime_ns;
+	struct wfs_tree_made made;
 
 	if (!wfs_node_fits(node))
 		return -ENOENT;
-	int r = wfs_tree_made(tree, view, node, &bytes, &version, &mtime_ns);
+	int r = wfs_tree_made(tree, view, node, (struct wfs_range){0}, NULL, &made);
 	if (!r)
-		*ret_attr = wfs_tree_file_attr(wfs_ino_encode(node), bytes.size, mtime_ns);
+		*ret_attr =
+			wfs_tree_file_attr(wfs_ino_encode(node), made.size_bytes, made.mtime_ns);
 	return r;
 }
 
@@ -232,7 +294,7 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_node node = {.kind = WFS_NODE_MADE, .file = file};
 	struct wfs_version version;
 	struct wfs_bytes id;
-	int r = find(tree, view, parent, &id, &version);
+	int r = wfs_tree_entity_find(tree, view, parent, &id, &version);
 
 	if (!r)
 		r = wfs_session_entity_file(tree->session, view, file, id, &version);
@@ -247,6 +309,8 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 		node = (struct wfs_node){
 			.kind = WFS_NODE_GRANTS, .cell = parent->cell, .number = view->height};
 		break;
+	case WFS_ENTITY_STEPS:
+		return wfs_tree_steps_attr(tree, view, parent, ret_attr);
 	case WFS_ENTITY_EVENTS:
 		r = wfs_session_last_event(tree->session, view, id, &node.number);
 		return r ? r : events_attr(tree, view, &node, ret_attr);
@@ -254,4 +318,21 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 		break;
 	}
 	return made_attr(tree, view, &node, ret_attr);
+}
+
+int wfs_tree_entity_beside(const struct wfs_tree *tree, struct wfs_view *view,
+	struct wfs_bytes plan_id, struct wfs_attr *ret_attr)
+{
+	struct wfs_node node = {.kind = WFS_NODE_MADE, .file = WFS_ENTITY_FILE_PLAN};
+	struct wfs_version version;
+	int r = wfs_session_entity_file(
+		tree->session, view, WFS_ENTITY_FILE_PLAN_BESIDE, plan_id, &version);
+
+	if (r)
+		return r;
+	node.number = version.vid;
+	r = made_attr(tree, view, &node, ret_attr);
+	if (!r)
+		ret_attr->cookie = wfs_tree_entity_cookie(WFS_ENTITY_PLAN, version.cell_id, true);
+	return r;
 }

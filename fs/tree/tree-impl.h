@@ -52,7 +52,7 @@ struct wfs_attr wfs_tree_blob_attr(
 	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
 struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
 
-/* --- tree-entity.c: artifacts, principals and turns --- */
+/* --- tree-entity.c: artifacts, principals, turns and plans --- */
 
 /** wfs_tree_entities_of() - whose directories one has. Return: false: it is another directory. */
 bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
@@ -60,21 +60,38 @@ bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_ent
 /** wfs_tree_entity_of() - whose directory one is. Return: false: it is another directory. */
 bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
 
+/** wfs_tree_entity_within() - the same also of a directory within that of one. */
+bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
+
+/** wfs_tree_entity_find() - whose directory a node is (of that within one, too), or `grants.json`.
+ *  @ret_id: borrowed until the view is closed. Return: 0, -ENOENT, … */
+int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version);
+
 /** wfs_tree_entity_node() - the node of the directory of one, in the view that @parent has. */
 struct wfs_node wfs_tree_entity_node(
 	const struct wfs_node *parent, enum wfs_entity entity, uint64_t cell_id);
+
+/** wfs_tree_entity_cookie() - of its entry in the directory of all; @beside: of the file beside, which
+ *  follows it. */
+uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside);
 
 /** wfs_tree_entity_mtime() - of such a directory at the head. Return: 0, -ENOENT, … */
 int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
 
-/** wfs_tree_entity_lookup() - the directory of one, by its name in the directory of all. */
+/** wfs_tree_entity_lookup() - the directory of one, or what stands beside it, by the name in the directory
+ *  of all. */
 int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
 
 /** wfs_tree_entity_file() - stat of a file in the directory of one. Return: 0, -ENOENT, … */
 int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr);
+
+/** wfs_tree_entity_beside() - the same of the file that stands beside the directory of a plan. */
+int wfs_tree_entity_beside(const struct wfs_tree *tree, struct wfs_view *view,
+	struct wfs_bytes plan_id, struct wfs_attr *ret_attr);
 
 /** wfs_tree_entity_attr() - the same by its own node. */
 int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
@@ -83,15 +100,44 @@ int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 /** wfs_tree_is_events() - is it the events of a turn? They are read in parts. */
 bool wfs_tree_is_events(const struct wfs_node *node);
 
-/** wfs_tree_made() - append such a file that is not a version's own bytes, nor events.
- *  @ret_version: that it is made from; of `grants.json` the principal's ledger
- *  @ret_mtime_ns: of the newest that it is made from */
-int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
-	struct wfs_buffer *buffer, struct wfs_version *ret_version, int64_t *ret_mtime_ns);
+/* A file that is made. Plain value. */
+struct wfs_tree_made {
+	struct wfs_version
+		version;  /* that it is made from; of `grants.json` the principal's ledger */
+	int64_t mtime_ns; /* of the newest that it is made from */
+	uint64_t size_bytes;
+};
 
-/** wfs_tree_entity_path() - append `/` and the name of one. */
+/** wfs_tree_made() - append a part of such a file that is not a version's own bytes, nor events.
+ *  @range: of size 0: nothing is appended */
+int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made);
+
+/** wfs_tree_entity_path() - append `/` and the name of one, and of the directory within it. */
 int wfs_tree_entity_path(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
+
+/* --- tree-plan.c: the directory `steps` of a plan --- */
+
+/** wfs_tree_steps_attr() - stat of it. */
+int wfs_tree_steps_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *plan, struct wfs_attr *ret_attr);
+
+/** wfs_tree_step_lookup() - a name in it. */
+int wfs_tree_step_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
+
+/** wfs_tree_steps_count() - names in it. */
+int wfs_tree_steps_count(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, uint64_t *ret_count);
+
+/**
+ * wfs_tree_steps_list() - the steps from @cookie on: their cookies are their numbers, from 1
+ * @each: called with each until it returns false
+ */
+int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, uint64_t cookie,
+	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
 /** wfs_tree_head_document() - contents of /journal/head in this view. */
 int wfs_tree_head_document(
@@ -99,6 +145,9 @@ int wfs_tree_head_document(
 
 /** wfs_tree_readme() - contents of /README. */
 struct wfs_bytes wfs_tree_readme(void);
+
+/** wfs_tree_slice() - up to @size bytes from @offset, as far as there are any. */
+struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size);
 
 /** wfs_tree_number() - a decimal number in its one spelling, below 2^@bits. */
 bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number);

@@ -90,40 +90,80 @@ static int list_cells(const struct sink *sink, uint64_t cookie)
 	return r;
 }
 
+/* The directory of one. */
+static int give_entity(const struct sink *sink, enum wfs_entity entity,
+	const struct wfs_entry *entry, const char *name, bool *go_on)
+{
+	const struct wfs_node node = wfs_tree_entity_node(sink->node, entity, entry->cell_id);
+	struct wfs_attr attr;
+
+	if (!wfs_node_fits(&node))
+		return 0;
+	int r = wfs_tree_node_attr(sink->tree, sink->view, &node, &attr);
+	if (!r)
+		*go_on = give(
+			sink, name, &attr, wfs_tree_entity_cookie(entity, entry->cell_id, false));
+	return r;
+}
+
+/* What stands beside the directory of a plan. @name: of that */
+static int give_beside(const struct sink *sink, const struct wfs_entry *entry,
+	struct wfs_buffer *name, bool *go_on)
+{
+	struct wfs_attr attr;
+	int r = wfs_tree_entity_beside(sink->tree, sink->view, entry->key, &attr);
+
+	wfs_buffer_append_text(name, wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE));
+	if (!r)
+		r = wfs_buffer_check(name);
+	if (!r && name->size <= WFS_NAME_MAX)
+		*go_on = give(sink, wfs_buffer_text(name), &attr, attr.cookie);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* @cookie: of the entry before. Has that of this cell's directory been given? */
+static bool is_given(enum wfs_entity entity, const struct wfs_entry *entry, uint64_t cookie)
+{
+	return cookie >= wfs_tree_entity_cookie(entity, entry->cell_id, false);
+}
+
+static uint64_t last_cell(enum wfs_entity entity, uint64_t cookie)
+{
+	if (entity != WFS_ENTITY_PLAN || cookie == 0)
+		return cookie;
+	return cookie & 1 ? cookie >> 1 : (cookie >> 1) - 1; /* the file beside it is left */
+}
+
 static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
 {
 	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {.entity = entity};
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct wfs_entry entry;
-	int r = wfs_session_entities(
-		sink->tree->session, sink->view, entity, cookie, &walk, sink->tree->refusal);
+	bool go_on = true;
+	int r = wfs_session_entities(sink->tree->session, sink->view, entity,
+		last_cell(entity, cookie), &walk, sink->tree->refusal);
 
-	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
-		const struct wfs_node node =
-			wfs_tree_entity_node(sink->node, entity, entry.cell_id);
-		struct wfs_attr attr;
-
+	while (!r && go_on && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
 		wfs_buffer_reset(&name);
 		wfs_name_append(&name, entry.key.data, entry.key.size);
 		r = wfs_buffer_check(&name);
-		if (!r && !wfs_node_fits(&node))
-			continue;
-		if (!r)
-			r = wfs_tree_node_attr(sink->tree, sink->view, &node, &attr);
-		if (!r && !give(sink, wfs_buffer_text(&name), &attr, entry.cell_id))
-			return 0;
+		if (!r && walk.sees_directory && !is_given(entity, &entry, cookie))
+			r = give_entity(sink, entity, &entry, wfs_buffer_text(&name), &go_on);
+		if (!r && go_on && walk.sees_beside)
+			r = give_beside(sink, &entry, &name, &go_on);
 	}
 	return r;
 }
 
-/* Those of an artifact, a principal or a turn; the cookie is the place in the table. */
+/* Those of an artifact, a principal, a turn or a plan; the cookie is the place in the table. */
 static int list_files(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
 {
 	for (uint64_t i = cookie; i < WFS_ENTITY_FILE_COUNT; i++) {
 		const enum wfs_entity_file file = (enum wfs_entity_file)i;
 		struct wfs_attr attr;
 
-		if (wfs_entity_file_entity(file) != entity)
+		if (wfs_entity_file_entity(file) != entity ||
+			wfs_entity_file_form(file) == WFS_ENTITY_BESIDE)
 			continue;
 		int r = wfs_tree_entity_file(sink->tree, sink->view, sink->node, file, &attr);
 		if (r == -ENOENT)
@@ -218,6 +258,8 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 		return wfs_session_blob_last(tree->session, &view, ret_count);
 	if (wfs_tree_entities_of(node.directory, &entity))
 		return wfs_session_entity_names(tree->session, &view, entity, ret_count, &names_ns);
+	if (node.directory == WFS_DIRECTORY_STEPS)
+		return wfs_tree_steps_count(tree, &view, &node, ret_count);
 	if (node.directory != WFS_DIRECTORY_REDUCER)
 		return 0;
 	r = wfs_session_reducer_by_id(tree->session, &view, node.reducer_id, &reducer);
@@ -248,6 +290,8 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	if (wfs_tree_entity_of(node.directory, &entity))
 		return list_files(&sink, entity, cookie);
 	switch (node.directory) {
+	case WFS_DIRECTORY_STEPS:
+		return wfs_tree_steps_list(tree, &view, &node, cookie, each, context);
 	case WFS_DIRECTORY_ROOT:
 		return list_root(&sink, cookie);
 	case WFS_DIRECTORY_REDUCERS:

@@ -23,7 +23,7 @@ int wfs_tree_head_document(
 	return wfs_buffer_check(buffer);
 }
 
-static struct wfs_bytes slice(struct wfs_bytes bytes, uint64_t offset, size_t size)
+struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size)
 {
 	if (offset >= bytes.size)
 		return WFS_BYTES(NULL, 0);
@@ -72,15 +72,15 @@ static int read_events(const struct wfs_tree *tree, const struct wfs_node *node,
 static int read_made(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data)
 {
-	struct wfs_version version;
-	int64_t mtime_ns;
+	struct wfs_tree_made made;
 
 	if (wfs_tree_is_events(node))
 		return read_events(tree, node, offset, size, data);
 	wfs_buffer_done(&data->built);
-	int r = wfs_tree_made(tree, &data->view, node, &data->built, &version, &mtime_ns);
+	int r = wfs_tree_made(
+		tree, &data->view, node, (struct wfs_range){offset, size}, &data->built, &made);
 	if (!r)
-		data->bytes = slice(wfs_buffer_bytes(&data->built), offset, size);
+		data->bytes = wfs_buffer_bytes(&data->built);
 	return r;
 }
 
@@ -120,11 +120,11 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 	case WFS_NODE_RECORD:
 		r = wfs_session_record(tree->session, &data->view, node->number, &line);
 		if (!r)
-			data->bytes = slice(line, offset, size);
+			data->bytes = wfs_tree_slice(line, offset, size);
 		return r;
 	case WFS_NODE_HEAD:
 		r = wfs_tree_head_document(tree, &data->view, &data->built);
-		data->bytes = slice(wfs_buffer_bytes(&data->built), offset, size);
+		data->bytes = wfs_tree_slice(wfs_buffer_bytes(&data->built), offset, size);
 		return r;
 	case WFS_NODE_LOG:
 		r = wfs_session_journal_read(
@@ -132,7 +132,7 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 		data->bytes = wfs_buffer_bytes(&data->built);
 		return r;
 	case WFS_NODE_README:
-		data->bytes = slice(wfs_tree_readme(), offset, size);
+		data->bytes = wfs_tree_slice(wfs_tree_readme(), offset, size);
 		return 0;
 	default:
 		return -EINVAL;
@@ -234,23 +234,25 @@ static int events_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	return r;
 }
 
-/* Of a file that is made: the hash of its bytes, and since when it may be as it is. */
+/* Of a file that is made: the hash of its bytes, if they are few, and since when it may be as it is. */
 static int made_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct xattr_sink *sink)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
-	struct wfs_version version;
-	int64_t mtime_ns;
+	struct wfs_tree_made made;
 
 	if (wfs_tree_is_events(node))
 		return events_xattrs(tree, view, node, sink);
-	int r = wfs_tree_made(tree, view, node, &bytes, &version, &mtime_ns);
+	const bool is_plan = node->kind == WFS_NODE_MADE && node->file == WFS_ENTITY_FILE_PLAN;
+	const struct wfs_range wanted = is_plan ? (struct wfs_range){0} : WFS_RANGE_ALL;
+	int r = wfs_tree_made(tree, view, node, wanted, &bytes, &made);
 	if (r)
 		return r;
 	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
-	give_hash(sink, "user.worldfs.state_hash", &hash);
+	if (!is_plan)
+		give_hash(sink, "user.worldfs.state_hash", &hash);
 	if (node->kind == WFS_NODE_MADE)
-		give_number(sink, "user.worldfs.height", version.height);
+		give_number(sink, "user.worldfs.height", made.version.height);
 	return 0;
 }
 

@@ -30,6 +30,7 @@ static const char readme[] =
 	"  artifacts/<id>/          what somebody made: content, code, who owns it, prices\n"
 	"  principals/<id>/         who is there: scrip, resources, grants\n"
 	"  turns/<id>/              what agents were asked, said and did; how it ended\n"
+	"  plans/<id>/              what was planned, step by step, and what came of it\n"
 	"  journal/log.jsonl        everything that ever happened, one record a line\n"
 	"  at/<height>/             all of this as it was after that many records\n"
 	"  blob/<sha256>            bytes stored under their hash\n"
@@ -116,7 +117,7 @@ static int directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
 	if (wfs_tree_entities_of(node->directory, &entity))
 		return wfs_session_entity_names(tree->session, view, entity, &last, ret_mtime_ns);
-	if (wfs_tree_entity_of(node->directory, &entity))
+	if (wfs_tree_entity_within(node->directory, &entity))
 		return wfs_tree_entity_mtime(tree, view, node, ret_mtime_ns);
 	switch (node->directory) {
 	case WFS_DIRECTORY_REDUCER:
@@ -217,7 +218,7 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 
 	if (node->directory == WFS_DIRECTORY_REDUCER)
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
-	else if (wfs_tree_entity_of(node->directory, &entity))
+	else if (wfs_tree_entity_within(node->directory, &entity))
 		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
 	if (!r)
 		r = directory_mtime(tree, view, node, &attr.mtime_ns);
@@ -492,6 +493,8 @@ static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 	if (wfs_tree_entity_of(parent->directory, &entity))
 		return lookup_file(tree, view, parent, entity, name, ret_attr);
 	switch (parent->directory) {
+	case WFS_DIRECTORY_STEPS:
+		return wfs_tree_step_lookup(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_ROOT:
 		return lookup_root(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_REDUCERS:
@@ -632,7 +635,7 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 	enum wfs_directory_kind kind = node.directory;
 	const bool in_reducers = kind == WFS_DIRECTORY_REDUCER;
 	enum wfs_entity entity;
-	const bool is_entity = wfs_tree_entity_of(kind, &entity);
+	const bool is_entity = wfs_tree_entity_within(kind, &entity);
 	if (in_reducers)
 		kind = WFS_DIRECTORY_REDUCERS;
 	else if (is_entity)

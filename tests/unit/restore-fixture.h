@@ -11,6 +11,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/blob-read.h"
 #include "kernel/entity.h"
+#include "kernel/plan/plan-file.h"
 #include "kernel/replay.h"
 #include "kernel/restore.h"
 #include "kernel/snapshot.h"
@@ -86,18 +87,46 @@ static inline void copy_cells(struct world_fixture *fixture, struct wfs_view *vi
 	assert_int_equal(wfs_snapshot_walk(view, &walker, &fixture->error), 0);
 }
 
+/* Of the plan of this id. */
+static inline void copy_steps(
+	struct world_fixture *fixture, struct wfs_view *view, struct wfs_bytes id)
+{
+	struct wfs_version version;
+	char path[160];
+
+	snprintf(path, sizeof(path), "plans/%.*s/steps", (int)id.size, (const char *)id.data);
+	make_copy_directory(fixture, path);
+	for (int64_t i = 0; wfs_plan_step_at(view, id, i, &version) == 0; i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+		uint64_t size_bytes;
+
+		wfs_buffer_printf(&name, "%s/", path);
+		assert_int_equal(wfs_plan_step_name(view, &version, i, &name), 0);
+		assert_int_equal(wfs_entity_write(view, WFS_ENTITY_FILE_PLAN_STEPS, &version,
+					 WFS_RANGE_ALL, &text, &size_bytes),
+			0);
+		put_copy(fixture, wfs_buffer_text(&name), wfs_buffer_bytes(&text));
+	}
+}
+
 static inline void copy_entity_file(struct world_fixture *fixture, struct wfs_view *view,
 	enum wfs_entity_file file, struct wfs_bytes id)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_version version;
+	uint64_t size_bytes;
 	int64_t time_ns;
 
-	wfs_buffer_printf(&name, "%s/%.*s/%s", wfs_entity_directory(wfs_entity_file_entity(file)),
-		(int)id.size, (const char *)id.data, wfs_entity_file_name(file));
+	if (file == WFS_ENTITY_FILE_PLAN_STEPS) {
+		copy_steps(fixture, view, id);
+		return;
+	}
+	wfs_buffer_printf(&name, "%s/%.*s%s%s", wfs_entity_directory(wfs_entity_file_entity(file)),
+		(int)id.size, (const char *)id.data, file == WFS_ENTITY_FILE_PLAN_BESIDE ? "" : "/",
+		wfs_entity_file_name(file));
 	if (file == WFS_ENTITY_FILE_EVENTS) {
-		uint64_t size_bytes;
 		uint64_t seq;
 
 		if (wfs_turn_last_event(view, id, &seq))
@@ -113,7 +142,9 @@ static inline void copy_entity_file(struct world_fixture *fixture, struct wfs_vi
 					 &fixture->error),
 			0);
 	else
-		assert_int_equal(wfs_entity_write(view, file, &version, &text), 0);
+		assert_int_equal(
+			wfs_entity_write(view, file, &version, WFS_RANGE_ALL, &text, &size_bytes),
+			0);
 	put_copy(fixture, wfs_buffer_text(&name), wfs_buffer_bytes(&text));
 }
 
@@ -213,6 +244,7 @@ static inline void copy_at(struct world_fixture *fixture, uint64_t height)
 	copy_entities(fixture, &view, WFS_ENTITY_ARTIFACT);
 	copy_entities(fixture, &view, WFS_ENTITY_PRINCIPAL);
 	copy_entities(fixture, &view, WFS_ENTITY_TURN);
+	copy_entities(fixture, &view, WFS_ENTITY_PLAN);
 	copy_blobs(fixture, &view);
 	copy_journal(fixture, &view);
 }

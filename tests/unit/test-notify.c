@@ -3,6 +3,8 @@
  * the wrapped functions, the world is real. */
 #include "tests/unit/tree-fixture.h"
 
+#include "tests/unit/plan-tree-fixture.h"
+
 #include "fs/data/notify.h"
 
 enum {
@@ -245,6 +247,93 @@ static void a_turns_name_and_files_are_dropped(void **state)
 	assert_true(!again || !strstr(again + 1, name)); /* but for that of the cell */
 }
 
+#define PLAN_FILES " inode:cells entry:plan.json entry:status entry:graph.dot inode:cells"
+
+/* Where one was told in what was told; NULL: it was not. */
+static const char *told_of(const char *name)
+{
+	char word[NAME_SIZE_MAX + 16];
+
+	snprintf(word, sizeof(word), " entry:%s ", name);
+	return strstr(fixture->told, word);
+}
+
+static void begin_plan(struct planned *ret_planned)
+{
+	assert_int_equal(action_fixture_begin(fixture->shown->world), 0);
+	fixture->told[0] = '\0';
+	*ret_planned = planned_chat(fixture->shown->world, "p", "a plan");
+	fixture->told[0] = '\0';
+	planned_define(ret_planned, "g", json_of(PLANNED_SMALL), NULL);
+}
+
+static void a_plans_names_and_files_are_dropped(void **state)
+{
+	struct planned planned;
+	(void)state;
+
+	begin_plan(&planned);
+
+	assert_non_null(told_of("p"));
+	assert_non_null(told_of("p.json"));
+	assert_non_null(strstr(fixture->told, PLAN_FILES));
+	const char *const step = told_of("2-n.json");
+	assert_non_null(told_of("0-a.json"));
+	assert_non_null(told_of("1-b%2Fc.json"));
+	assert_non_null(step);
+	assert_non_null(strstr(step, " inode:cells")); /* the listing of steps, behind its names */
+}
+
+static void of_a_step_that_goes_on_the_names_are_dropped(void **state)
+{
+	struct planned planned;
+	(void)state;
+
+	begin_plan(&planned);
+	fixture->told[0] = '\0';
+	planned_gives(&planned, 0, "one");
+
+	assert_non_null(told_of("0-a.json"));
+	assert_null(told_of("1-b%2Fc.json"));
+	assert_non_null(told_of("p.json"));
+	assert_non_null(strstr(fixture->told, PLAN_FILES));
+	/* It is there still, so its name stays, but for that of its cell. */
+	const char *const cell = told_of("p");
+	assert_non_null(cell);
+	assert_null(strstr(cell + 1, " entry:p "));
+}
+
+static void of_steps_that_linux_does_not_know_no_file_is_told(void **state)
+{
+	struct planned planned;
+	(void)state;
+
+	begin_plan(&planned);
+	fixture->told[0] = '\0';
+	fixture->failing = "inode";
+	fixture->failure = -ENOENT;
+	planned_gives(&planned, 0, "one");
+
+	assert_null(told_of("0-a.json"));
+	assert_null(told_of("plan.json"));
+	assert_non_null(told_of("p.json"));
+	assert_int_equal(fixture->ended, 0);
+}
+
+static void a_mount_that_cannot_be_told_of_steps_is_ended(void **state)
+{
+	struct planned planned;
+	(void)state;
+
+	begin_plan(&planned);
+	fixture->told[0] = '\0';
+	fixture->failing = "entry";
+	fixture->failure = -ENOMEM;
+	planned_gives(&planned, 0, "one");
+
+	assert_int_equal(fixture->ended, 1);
+}
+
 static void grants_are_dropped_of_who_has_them_and_had_them(void **state)
 {
 	(void)state;
@@ -428,6 +517,10 @@ int main(void)
 		NOTIFY(names_come_before_listings),
 		NOTIFY(an_artifacts_name_and_files_are_dropped),
 		NOTIFY(a_turns_name_and_files_are_dropped),
+		NOTIFY(a_plans_names_and_files_are_dropped),
+		NOTIFY(of_a_step_that_goes_on_the_names_are_dropped),
+		NOTIFY(of_steps_that_linux_does_not_know_no_file_is_told),
+		NOTIFY(a_mount_that_cannot_be_told_of_steps_is_ended),
 		NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told),
 		NOTIFY(grants_are_dropped_of_who_has_them_and_had_them),
 		NOTIFY(content_that_may_not_be_read_any_more_is_dropped),

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of worlds that have plans. */
+#include "tests/unit/plan-tree-fixture.h"
+#include "tests/unit/restore-fixture.h"
+
+#define PLANS "plans/" PLANNED_ID
+
+static int setup_planned(void **state)
+{
+	if (world_fixture_setup(state) || action_fixture_begin(*state))
+		return -1;
+	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	planned_gives(&planned, 0, "one");
+	copy_at(*state, WFS_HEIGHT_HEAD);
+	return 0;
+}
+
+static void a_copy_with_plans_is_the_same_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_sound(fixture);
+}
+
+/* A plan of more blocks than one, and files of more pieces. */
+static void a_copy_with_a_large_plan_is_the_same_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	(void)planned_many(fixture, "p", 1000);
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+}
+
+/* As a version made it that showed none. */
+static void a_copy_without_files_of_plans_is_the_same_world(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	char from[256];
+	char to[300];
+
+	copy_path(fixture, "plans", from);
+	snprintf(to, sizeof(to), "%s/elsewhere", fixture->root);
+	assert_int_equal(rename(from, to), 0);
+	make_copy_directory(fixture, "plans");
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+}
+
+/* One byte of a file is another. */
+static void change(const struct world_fixture *fixture, const char *name)
+{
+	WFS_AUTO_FD int fd = -1;
+	char path[256];
+	char byte;
+
+	copy_path(fixture, name, path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &byte, 1, 20), 1);
+	byte ^= 1;
+	assert_int_equal(pwrite(fd, &byte, 1, 20), 1);
+}
+
+static void a_changed_file_of_a_plan_is_named(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *says;
+	} files[] = {
+		{PLANS "/plan.json", "is not what its cell and those of its steps say"},
+		{PLANS ".json", "is not what its cell and those of its steps say"},
+		{PLANS "/status", "expected sha256:"},
+		{PLANS "/graph.dot", "expected sha256:"},
+		{PLANS "/steps/0-a.json", "expected sha256:"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(files); i++) {
+		char line[256];
+
+		change(*state, files[i].name);
+		snprintf(line, sizeof(line), "%s: %s", files[i].name, files[i].says);
+		assert_refused(*state, line);
+		change(*state, files[i].name); /* back */
+	}
+}
+
+static void a_missing_file_of_a_plan_is_named(void **state)
+{
+	static const char *const names[] = {
+		PLANS "/plan.json", PLANS ".json", PLANS "/steps/2-n.json"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		char line[256];
+
+		remove_copy(*state, names[i]);
+		snprintf(line, sizeof(line), "%s: is missing", names[i]);
+		assert_refused(*state, line);
+	}
+}
+
+static void a_file_that_no_plan_has_is_named(void **state)
+{
+	static const char *const names[] = {PLANS "/steps/3-n.json", PLANS "/steps/2-m.json",
+		PLANS "/steps/x", PLANS "/result.json", PLANS "/.json"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		char line[256];
+
+		put_copy(*state, names[i], wfs_bytes_text("{}\n"));
+		snprintf(line, sizeof(line), "%s: is no file of a tree", names[i]);
+		assert_refused(*state, line);
+		remove_copy(*state, names[i]);
+	}
+	put_copy(*state, "plans/other.json", wfs_bytes_text("{}\n"));
+	assert_refused(*state, "plans/other.json: is not in the world");
+}
+
+#define COPIED(test) cmocka_unit_test_setup_teardown(test, setup_planned, world_fixture_teardown)
+#define PLANNED(test) \
+	cmocka_unit_test_setup_teardown(test, action_fixture_setup, world_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		COPIED(a_copy_with_plans_is_the_same_world),
+		PLANNED(a_copy_with_a_large_plan_is_the_same_world),
+		COPIED(a_copy_without_files_of_plans_is_the_same_world),
+		COPIED(a_changed_file_of_a_plan_is_named),
+		COPIED(a_missing_file_of_a_plan_is_named),
+		COPIED(a_file_that_no_plan_has_is_named),
+	};
+
+	return cmocka_run_group_tests_name("restore-plan", tests, NULL, NULL);
+}
