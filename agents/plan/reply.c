@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans and answers in texts. Only what is asked for is parsed: a plan may be large. */
+#include "agents/plan/reply.h"
+
+#include "agents/adapter/span.h"
+#include "agents/plan/find.h"
+#include "agents/plan/placeholder.h"
+#include "agents/plan/text.h"
+#include "caps/session.h"
+#include "kernel/base/json.h"
+
+/* Members of the first object, as they stand; of size 0: it has no such. */
+struct written {
+	struct wfs_bytes object;
+	struct wfs_bytes steps;
+	struct wfs_bytes tool_calls;
+	struct wfs_bytes final;
+};
+
+static bool is_text(struct wfs_bytes value, const char *text)
+{
+	return wfs_bytes_equal(value, wfs_bytes_text(text));
+}
+
+static bool begins(struct wfs_bytes value, char byte)
+{
+	return value.size > 0 && *(const char *)value.data == byte;
+}
+
+/* null is as if it were not there. Of two of one name the last counts. */
+static void read_member(struct written *written, const struct wfs_span_object *object)
+{
+	struct wfs_bytes value = object->value;
+
+	if (is_text(value, "null") && !is_text(object->name, "\"final\""))
+		value.size = 0;
+	if (is_text(object->name, "\"steps\""))
+		written->steps = value;
+	else if (is_text(object->name, "\"tool_calls\""))
+		written->tool_calls = value;
+	else if (is_text(object->name, "\"final\""))
+		written->final = value;
+}
+
+/* Return: 1, 0 (there is no object), -EFBIG, -ENOMEM. */
+static int read_text(const char *text, struct written *ret_written)
+{
+	struct written written = {0};
+	int r = wfs_find_object(wfs_bytes_text(text), &written.object);
+
+	if (r <= 0)
+		return r;
+	struct wfs_span_object object = wfs_span_object(written.object);
+	while (wfs_span_next(&object) > 0)
+		read_member(&written, &object);
+	*ret_written = written;
+	return 1;
+}
+
+static bool is_array(struct wfs_bytes value, bool empty)
+{
+	if (!begins(value, '['))
+		return false;
+	const struct wfs_bytes rest = WFS_BYTES((const char *)value.data + 1, value.size - 1);
+	const size_t blank = wfs_span_blank(rest);
+	return (((const char *)rest.data)[blank] == ']') == empty;
+}
+
+static bool is_plan(const struct written *written, bool has_final)
+{
+	if (is_array(written->tool_calls, false))
+		return true;
+	return written->steps.size > 0 && !(has_final && is_array(written->steps, true));
+}
+
+/* The whole text, if @final is NULL. */
+static int give_text(const char *text, json_t *final, json_t **ret_text, struct wfs_error *error)
+{
+	const struct wfs_bytes all = wfs_text_trimmed(wfs_bytes_text(text));
+
+	*ret_text = final ? json_incref(final) : json_stringn(all.data, all.size);
+	return *ret_text ? 0 : wfs_error_from_errno(error, -ENOMEM, "read a reply");
+}
+
+/* @ret_final: NULL: there is none. Return: 0, -ENOMEM. */
+static int parse_final(const struct written *written, json_t **ret_final)
+{
+	int r = written->final.size > 0
+		? wfs_json_parse_bounded(written->final.data, written->final.size, ret_final, NULL)
+		: 0;
+
+	return r == -ENOMEM ? r : 0;
+}
+
+static int give_plan(struct wfs_bytes object, json_t **ret_text, struct wfs_error *error)
+{
+	if (object.size > WFS_PLAN_SOURCE_MAX)
+		return wfs_error_set(error, WFS_E_TOO_LARGE,
+			"the plan has %zu bytes, at most %d are taken", object.size,
+			WFS_PLAN_SOURCE_MAX);
+	*ret_text = json_stringn(object.data, object.size);
+	return *ret_text ? 0 : wfs_error_from_errno(error, -ENOMEM, "read a reply");
+}
+
+int wfs_plan_reply(const char *text, bool *ret_is_plan, json_t **ret_text, struct wfs_error *error)
+{
+	struct written written = {0};
+	WFS_AUTO_JSON json_t *final = NULL;
+	int r = read_text(text, &written);
+
+	if (r >= 0 && begins(written.final, '"'))
+		r = parse_final(&written, &final);
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "read a reply");
+	*ret_is_plan = is_plan(&written, json_string_length(final) > 0);
+	return wfs_trace(*ret_is_plan ? give_plan(written.object, ret_text, error)
+				      : give_text(text, final, ret_text, error));
+}
+
+static json_t *text_of(const json_t *value)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (!json_is_null(value))
+		wfs_placeholder_append(value, &text);
+	return wfs_buffer_check(&text) ? NULL : json_stringn(wfs_buffer_text(&text), text.size);
+}
+
+int wfs_plan_answer(const char *text, json_t **ret_text, struct wfs_error *error)
+{
+	struct written written = {0};
+	WFS_AUTO_JSON json_t *final = NULL;
+	int r = read_text(text, &written);
+
+	if (r >= 0)
+		r = parse_final(&written, &final);
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "read an answer");
+	if (!final)
+		return wfs_trace(give_text(text, NULL, ret_text, error));
+	*ret_text = text_of(final);
+	return *ret_text ? 0 : wfs_error_from_errno(error, -ENOMEM, "read an answer");
+}
