@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dependencies: counting sort for the other way round, Kahn's algorithm for the order. */
+#include "agents/plan/graph.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "kernel/base/array.h"
+#include "kernel/base/cleanup.h"
+
+int wfs_graph_init(struct wfs_graph *graph, size_t step_count)
+{
+	*graph = (struct wfs_graph){
+		.step_count = step_count,
+		.on.first = calloc(step_count + 1, sizeof(*graph->on.first)),
+		.next.first = calloc(step_count + 2, sizeof(*graph->next.first)),
+		.order = calloc(step_count + 1, sizeof(*graph->order)),
+		.mark = calloc(step_count + 1, sizeof(*graph->mark)),
+	};
+	return graph->on.first && graph->next.first && graph->order && graph->mark ? 0 : -ENOMEM;
+}
+
+void wfs_graph_done(struct wfs_graph *graph)
+{
+	free(graph->on.steps);
+	free(graph->on.first);
+	free(graph->next.steps);
+	free(graph->next.first);
+	free(graph->order);
+	free(graph->mark);
+	*graph = (struct wfs_graph){0};
+}
+
+int wfs_graph_depend(struct wfs_graph *graph, uint32_t step, bool *ret_new)
+{
+	struct wfs_edges *const on = &graph->on;
+
+	*ret_new = graph->mark[step] != graph->defined_count + 1;
+	if (!*ret_new)
+		return 0;
+	uint32_t *const steps =
+		wfs_array_reserve(on->steps, on->count, &on->capacity, sizeof(*steps));
+	if (!steps)
+		return -ENOMEM;
+	on->steps = steps;
+	on->steps[on->count++] = step;
+	graph->mark[step] = (uint32_t)graph->defined_count + 1;
+	return 0;
+}
+
+void wfs_graph_end_step(struct wfs_graph *graph)
+{
+	graph->on.first[++graph->defined_count] = graph->on.count;
+}
+
+/* --- the other way round --- */
+
+/* While they are put in, `first[i + 1]` is where the next one of step i goes; after that it is where those of
+ * step i + 1 begin. */
+static int reverse(struct wfs_graph *graph)
+{
+	size_t *const first = graph->next.first;
+
+	graph->next.steps = calloc(graph->on.count + 1, sizeof(*graph->next.steps));
+	if (!graph->next.steps)
+		return -ENOMEM;
+	for (size_t i = 0; i < graph->on.count; i++)
+		first[graph->on.steps[i] + 2]++;
+	for (size_t step = 0; step < graph->step_count; step++)
+		first[step + 2] += first[step + 1];
+	for (size_t step = 0; step < graph->step_count; step++) {
+		size_t count;
+		const uint32_t *const on = wfs_edges_of(&graph->on, step, &count);
+
+		for (size_t i = 0; i < count; i++)
+			graph->next.steps[first[on[i] + 1]++] = (uint32_t)step;
+	}
+	graph->next.count = graph->on.count;
+	return 0;
+}
+
+/* --- the order --- */
+
+static void put_first(struct wfs_graph *graph, uint32_t *waiting)
+{
+	for (size_t step = 0; step < graph->step_count; step++) {
+		size_t count;
+
+		(void)wfs_edges_of(&graph->on, step, &count);
+		waiting[step] = (uint32_t)count;
+		if (count == 0)
+			graph->order[graph->order_count++] = (uint32_t)step;
+	}
+}
+
+/* @waiting: of each step; at the end not 0 of those that are in no order */
+static void put_others(struct wfs_graph *graph, uint32_t *waiting)
+{
+	for (size_t at = 0; at < graph->order_count; at++) {
+		size_t count;
+		const uint32_t *const next = wfs_edges_of(&graph->next, graph->order[at], &count);
+
+		for (size_t i = 0; i < count; i++)
+			if (--waiting[next[i]] == 0)
+				graph->order[graph->order_count++] = next[i];
+	}
+}
+
+/* --- cycles --- */
+
+/* One that it depends on and that is in no order either. */
+static uint32_t blocker(const struct wfs_graph *graph, const uint32_t *waiting, uint32_t step)
+{
+	size_t count;
+	const uint32_t *on = wfs_edges_of(&graph->on, step, &count);
+
+	while (waiting[*on] == 0)
+		on++;
+	return *on;
+}
+
+/* A step of a cycle: whoever is in no order depends on one that is not either, and so on. */
+static uint32_t step_of_cycle(struct wfs_graph *graph, const uint32_t *waiting)
+{
+	uint32_t step = 0;
+
+	while (waiting[step] == 0)
+		step++;
+	memset(graph->mark, 0, graph->step_count * sizeof(*graph->mark));
+	while (!graph->mark[step]) {
+		graph->mark[step] = 1;
+		step = blocker(graph, waiting, step);
+	}
+	return step;
+}
+
+static void find_cycle(struct wfs_graph *graph, const uint32_t *waiting)
+{
+	const uint32_t on_it = step_of_cycle(graph, waiting);
+	uint32_t begin = on_it;
+	uint32_t step = blocker(graph, waiting, on_it);
+
+	for (; step != on_it; step = blocker(graph, waiting, step))
+		if (step < begin)
+			begin = step;
+	graph->order_count = 0;
+	step = begin;
+	do {
+		graph->order[graph->order_count++] = step;
+		step = blocker(graph, waiting, step);
+	} while (step != begin);
+}
+
+int wfs_graph_sort(struct wfs_graph *graph)
+{
+	WFS_AUTO_FREE uint32_t *waiting = calloc(graph->step_count + 1, sizeof(*waiting));
+	int r = waiting ? reverse(graph) : -ENOMEM;
+
+	if (r)
+		return r;
+	put_first(graph, waiting);
+	put_others(graph, waiting);
+	if (graph->order_count == graph->step_count)
+		return 0;
+	find_cycle(graph, waiting);
+	return -ELOOP;
+}
