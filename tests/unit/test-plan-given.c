@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans that were cut into steps, given to a world: it takes them, and they run as they were written. */
+#include "tests/unit/plan-fixture.h"
+
+#include "agents/plan/normalize.h"
+
+/* Cuts a text for what a chat waits for, and gives the parts. @text: with ' for " */
+static void give_text(struct plan_run *run, const char *text, bool imported)
+{
+	const struct wfs_plan_origin origin = {
+		.chat_id = run->chat_id, .goal = "do it", .imported = imported};
+	WFS_AUTO_FREE char *quoted = json_text(text);
+	WFS_AUTO_PLAN_MADE struct wfs_plan_made plan = {0};
+	struct wfs_error error = {0};
+	json_t *details = NULL;
+	size_t count = 0;
+
+	if (wfs_plan_normalize(&origin, quoted, strlen(quoted), &plan, &error, &details) < 0)
+		fail_msg("%s", error.message);
+	snprintf(run->id, sizeof(run->id), "%s", plan.plan_id);
+	for (size_t offset = 0; offset == 0 || offset < json_array_size(plan.parts);
+		offset += count) {
+		give_part(run, wfs_plan_payload(&plan, offset, &count));
+		if (count == 0)
+			break;
+	}
+}
+
+static struct plan_run begin_text(struct world_fixture *fixture, const char *text)
+{
+	struct plan_run run = chat_planned(fixture, CHAT);
+
+	give_text(&run, text, false);
+	return run;
+}
+
+static struct plan_run import_text(struct world_fixture *fixture, const char *text)
+{
+	struct plan_run run = chat_as(fixture, "alice",
+		"{'action_type':'import'," CHAT_SETTINGS("25",
+			"8") ",'blob':'sha256:"
+			     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',"
+			     "'model':'m','resume':true,'session_id':'s'}");
+
+	give_text(&run, text, true);
+	return run;
+}
+
+static void steps_run_in_the_order_of_their_dependencies(void **state)
+{
+	struct plan_run run = begin_text(*state,
+		"{'goal':'g','steps':[{'id':'c','type':'note','depends_on':['a','b']},"
+		"{'id':'a','tool':'t'},{'id':'b','prompt':'${a}','depends_on':'a'}]}");
+	WFS_AUTO_JSON json_t *edge = plan_cell(&run, "sys.plan_edge", 2);
+
+	assert_steps(&run, "prp");
+	assert_json_is(json_incref(edge), "{'next':[0],'refs':{'a':1}}");
+	plan_do(&run, 1);
+	assert_steps(&run, "pdr");
+	plan_answer(&run, 0, "ok", SAYS("said"));
+	assert_steps(&run, "ddd");
+	assert_plan(&run, "{'goal':'g','phase':'answering'}");
+	assert_bytes_are_counted(&run);
+}
+
+static void calls_run_one_after_the_other(void **state)
+{
+	struct plan_run run = begin_text(
+		*state, "{'tool_calls':[{'name':'t'},{'name':'t'},{'name':'t'}],'final':'F'}");
+
+	assert_steps(&run, "rqq");
+	plan_do(&run, 1);
+	assert_steps(&run, "drq");
+	plan_do(&run, 2);
+	assert_steps(&run, "ddd");
+	assert_plan(&run, "{'draft':'F','max_concurrency':1,'phase':'answering'}");
+}
+
+static void a_plan_without_steps_is_answered(void **state)
+{
+	struct plan_run run = begin_text(*state, "{'steps':[]}");
+
+	assert_plan(&run, "{'phase':'answering','total':0}");
+}
+
+static void a_plan_of_several_parts_is_taken(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_append_text(&text, "{'steps':[{'tool':'t'}");
+	for (int i = 1; i < 2500; i++)
+		wfs_buffer_printf(&text, ",{'depends_on':['s%d']}", i);
+	wfs_buffer_append_text(&text, "]}");
+	struct plan_run run = begin_text(*state, wfs_buffer_text(&text));
+
+	assert_plan(&run, "{'defined':2500,'phase':'running','total':2500}");
+	assert_waits_for(&run, "0");
+}
+
+#define DOCUMENT                                                                             \
+	"'schema_version':1,'plan_id':'p1','goal':'g','created_utc':'2026-11-21T20:46:37Z'," \
+	"'updated_utc':'2026-11-21T20:47:00Z'"
+
+/* Step a has to be done again, b was done long since, d will never be. */
+static void what_was_done_is_not_done_again(void **state)
+{
+	struct plan_run run = import_text(*state,
+		"{" DOCUMENT ",'status':'running','plan':{'steps':["
+		"{'id':'a','tool':'t','status':'done'},"
+		"{'id':'b','tool':'t','status':'done','depends_on':'a'},"
+		"{'id':'c','tool':'t','depends_on':['a','b']},"
+		"{'id':'d','tool':'t','depends_on':'e'},{'id':'e','tool':'t','status':'failed'}]},"
+		"'tool_results':[{'_step_id':'b','ok':true,'result':7}]}");
+
+	assert_string_equal(run.id, "p1");
+	assert_steps(&run, "rdpsf");
+	assert_plan(&run,
+		"{'created_ns':1795293997000000000,'done':1,'failed':1,'skipped':1,"
+		"'results_count':1}");
+	plan_do(&run, 1);
+	assert_steps(&run, "ddrsf");
+	plan_do(&run, 1);
+	assert_steps(&run, "dddsf");
+	assert_plan(&run, "{'done':3,'phase':'answering'}");
+	assert_bytes_are_counted(&run);
+}
+
+static void a_plan_that_had_ended_has_ended(void **state)
+{
+	struct plan_run run = import_text(*state,
+		"{" DOCUMENT ",'status':'partial','plan':{'final':'F','steps':["
+		"{'type':'note','status':'done'},{'status':'failed'}]}}");
+
+	assert_plan(&run, "{'done':1,'failed':1,'final':'F','phase':'ended','status':'partial'}");
+	assert_chat(&run, "{'status':'planned'}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(steps_run_in_the_order_of_their_dependencies),
+		TEST(calls_run_one_after_the_other),
+		TEST(a_plan_without_steps_is_answered),
+		TEST(a_plan_of_several_parts_is_taken),
+		TEST(what_was_done_is_not_done_again),
+		TEST(a_plan_that_had_ended_has_ended),
+	};
+
+	return cmocka_run_group_tests_name("plan-given", tests, NULL, NULL);
+}
