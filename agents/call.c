@@ -25,6 +25,10 @@ static void answer_reading(struct work *work)
 		work_fail(work, &work->failure);
 		return;
 	}
+	if (work->kind == WORK_STEP_CALL) {
+		step_read(work);
+		return;
+	}
 	wfs_turn_cut(&work->output);
 	work_answer(work, "ok",
 		json_pack("{s:I, s:s#, s:I}", "duration_ms", (json_int_t)work->read_ms, "output",
@@ -64,7 +68,7 @@ static void too_late(struct work *work)
 	work_fail(work, &error);
 }
 
-static int read_with(struct work *work, const json_t *tool, json_t *arguments, int64_t limit_ms,
+int work_read_with(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error)
 {
 	work->tool_name = strdup(wfs_json_text(tool, "name"));
@@ -131,7 +135,7 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	int r = work_read_run(work, &view, &state, &setup, error);
 
 	if (!r)
-		r = wfs_turn_call(&view, work->run_id, work->turn, work->call, &call, error);
+		r = wfs_turn_call(&view, work->owner_id, work->turn, work->index, &call, error);
 	if (!r)
 		r = find_tool(work, setup, wfs_json_text(call, "name"), &called->tool, error);
 	if (r)
@@ -149,7 +153,7 @@ void work_call(struct work *work)
 	int r = read_call(work, &called, &error);
 
 	if (!r && is_kind(called.tool, WFS_TOOL_KIND_READ)) {
-		r = read_with(work, called.tool, called.arguments, called.limit_ms, &error);
+		r = work_read_with(work, called.tool, called.arguments, called.limit_ms, &error);
 		if (!r)
 			return;
 	}

@@ -412,6 +412,8 @@ static void leave(struct engine *engine, struct job *job)
 
 	while (wait && wait->ticket != leaver->ticket)
 		wait = wait->next;
+	if (!wait)
+		chat_leave(engine, leaver->ticket);
 	free(leaver);
 	if (!wait || wait->abandoned || !wait->drive)
 		return;

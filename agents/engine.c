@@ -81,6 +81,7 @@ static void look_at_all(struct engine *engine)
 	engine_tell(engine);
 	work_look_at_all(engine);
 	drive_look_at_all(engine);
+	chat_look(engine, NULL);
 }
 
 static void on_wake(uv_async_t *wake)
@@ -107,7 +108,7 @@ static void on_wake(uv_async_t *wake)
 /* A cell that has changed. */
 struct change {
 	struct job job;
-	bool is_turn; /* or else an intent */
+	void (*look)(struct engine *engine, const char *key);
 	char key[];
 };
 
@@ -117,15 +118,13 @@ static void look(struct engine *engine, struct job *job)
 
 	if (!engine_stopping(engine)) {
 		engine_tell(engine);
-		if (change->is_turn)
-			drive_look(engine, change->key);
-		else
-			work_look(engine, change->key);
+		change->look(engine, change->key);
 	}
 	free(change);
 }
 
-static void post_change(struct engine *engine, struct wfs_bytes key, bool is_turn)
+static void post_change(struct engine *engine, struct wfs_bytes key,
+	void (*look_at)(struct engine *engine, const char *key))
 {
 	struct change *const change = malloc(sizeof(*change) + key.size + 1);
 
@@ -137,7 +136,7 @@ static void post_change(struct engine *engine, struct wfs_bytes key, bool is_tur
 			(void)uv_async_send(&engine->wake);
 		return;
 	}
-	change->is_turn = is_turn;
+	change->look = look_at;
 	memcpy(change->key, key.data, key.size);
 	change->key[key.size] = '\0';
 	if (!engine_post(engine, &change->job, look))
@@ -154,9 +153,12 @@ static void on_told(struct wfs_observer *observer, const struct wfs_commit *comm
 		const struct wfs_change *const change = &commit->changes[i];
 
 		if (change->reducer_id == engine->intents_id)
-			post_change(engine, change->key, false);
+			post_change(engine, change->key, work_look);
 		else if (change->reducer_id == engine->turns_id)
-			post_change(engine, change->key, true);
+			post_change(engine, change->key, drive_look);
+		else if (change->reducer_id == engine->chats_id ||
+			change->reducer_id == engine->plans_id)
+			post_change(engine, change->key, chat_look);
 	}
 }
 
@@ -237,7 +239,8 @@ static void *run(void *argument)
 		&all); /* signals are for the program's own threads; nobody dies of a lost connection */
 	(void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 	(void)pthread_setname_np(pthread_self(), "wfs-agents");
-	work_look_at_all(engine);
+	if (!engine->paused)
+		work_look_at_all(engine);
 	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
 	return NULL;
 }
@@ -247,6 +250,15 @@ static void stop(struct engine *engine, struct job *job)
 	(void)job;
 	work_drop_all(engine);
 	drive_drop_all(engine);
+	chat_drop_all(engine);
+}
+
+static void begin(struct wfs_driver *driver, struct wfs_drive *drive)
+{
+	if (drive->what == WFS_DRIVE_STEP)
+		drive_step(driver, drive);
+	else
+		chat_begin(driver, drive);
 }
 
 static void engine_stop(struct wfs_driver *driver)
@@ -277,16 +289,25 @@ static void engine_free(struct wfs_driver *driver)
 
 static int find_reducers(struct engine *engine, struct wfs_error *error)
 {
+	const struct {
+		enum wfs_builtin_reducer reducer;
+		uint32_t *id;
+	} watched[] = {
+		{WFS_BUILTIN_INTENT, &engine->intents_id},
+		{WFS_BUILTIN_TURN, &engine->turns_id},
+		{WFS_BUILTIN_CHAT_MESSAGE, &engine->chats_id},
+		{WFS_BUILTIN_PLAN, &engine->plans_id},
+	};
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_reducer reducer = {0};
 	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
 
-	if (!r)
-		r = wfs_view_builtin(&view, WFS_BUILTIN_INTENT, &reducer);
-	engine->intents_id = reducer.reducer_id;
-	if (!r)
-		r = wfs_view_builtin(&view, WFS_BUILTIN_TURN, &reducer);
-	engine->turns_id = reducer.reducer_id;
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(watched); i++) {
+		struct wfs_reducer reducer;
+
+		r = wfs_view_builtin(&view, watched[i].reducer, &reducer);
+		if (!r)
+			*watched[i].id = reducer.reducer_id;
+	}
 	return r;
 }
 
@@ -334,7 +355,7 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 
 	if (!engine)
 		return wfs_error_from_errno(error, -ENOMEM, "drive the world's agents");
-	engine->driver = (struct wfs_driver){drive_step, drive_abandon, engine_stop, engine_free};
+	engine->driver = (struct wfs_driver){begin, drive_abandon, engine_stop, engine_free};
 	engine->observer = (struct wfs_observer){.told = on_told};
 	engine->authority = authority;
 	engine->world = wfs_authority_world(authority);

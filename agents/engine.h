@@ -14,6 +14,8 @@
 #include "agents/model/client.h"
 
 struct engine;
+struct normalizing;
+struct talk;
 struct wait;
 
 /* Something that another thread wants done on the driver's. Embedded in what it is about. */
@@ -30,7 +32,10 @@ struct engine {
 	const struct wfs_helpers *helpers;
 	uint32_t intents_id;  /* of the reducer sys.intent */
 	uint32_t turns_id;    /* of sys.turn */
+	uint32_t chats_id;    /* of sys.chat_message */
+	uint32_t plans_id;    /* of sys.plan */
 	uint64_t told_height; /* up to which observers were told */
+	bool paused;          /* what was open when the world was opened stays so */
 
 	pthread_t thread;
 	uv_loop_t loop;
@@ -39,6 +44,7 @@ struct engine {
 	void *works; /* tsearch(3): struct work by intent_id */
 	void *waits; /* tsearch(3): struct wait by run_id */
 	struct wait *all_waits;
+	struct talk *talks;
 	size_t open_count; /* works and waits that must end before the thread does */
 
 	pthread_mutex_t observers_lock;      /* held while observers are called */
@@ -80,19 +86,32 @@ enum work_state {
 	WORK_WAITING,    /* the request is repeated in a while: the kernel could not take it */
 };
 
+/* What an intent asks for. */
+enum work_kind {
+	WORK_RUN_ASK,   /* a run, a model */
+	WORK_RUN_CALL,  /* a run, that a tool be called */
+	WORK_CHAT_ASK,  /* a chat, a model for a plan */
+	WORK_NORMALIZE, /* a chat, that a plan be cut into steps */
+	WORK_STEP_ASK,  /* a step of a plan, a model */
+	WORK_STEP_CALL, /* a step of a plan, that a tool be called */
+	WORK_PLAN_ASK,  /* a plan whose steps have ended, a model for the answer */
+	WORK_ADVANCE,   /* a plan, to go on in another record */
+};
+
 /* One open intent. */
 struct work {
 	struct job job;
 	struct engine *engine;
+	enum work_kind kind;
 	enum work_state state;
 	bool gone;     /* its run has ended: what comes of it is dropped */
 	bool approved; /* the call was */
 	char intent_id[WFS_HASH_TEXT_SIZE];
-	char run_id[WFS_TURN_ID_MAX + 1];
-	int64_t turn;
-	int64_t call;                /* -1: a model is asked */
-	struct wfs_session *session; /* of the agent; owned */
-	int64_t began_ns;            /* monotonic */
+	char owner_id[WFS_CHAT_ID_MAX + 1]; /* the run, chat or plan that asks */
+	int64_t turn;                       /* of a run */
+	int64_t index;                      /* of the call, or of the step */
+	struct wfs_session *session;        /* of the agent; owned */
+	int64_t began_ns;                   /* monotonic */
 
 	struct wfs_request request;
 	json_t *receipt; /* owned; NULL: it is an action */
@@ -107,6 +126,15 @@ struct work {
 	json_t *entry; /* of host.json; owned */
 	json_t *setup; /* expanded; owned */
 	struct wfs_buffer body;
+	char key[WFS_HASH_TEXT_SIZE]; /* of the request, for who knows it again */
+
+	/* A tool of a plan is called. */
+	json_t *asked; /* {args, method, name} as it is called; owned */
+	const char *
+		failed; /* of a chat: which of its codes a failure has; static; NULL: the model's */
+
+	/* A plan is cut into steps. */
+	struct normalizing *normalizing; /* owned; NULL: it is not */
 
 	/* A helper reads. */
 	uv_work_t reading;
@@ -161,6 +189,43 @@ void work_clear_timer(struct work *work);
 
 void work_generate(struct work *work);
 void work_call(struct work *work);
+void work_normalize(struct work *work);
+
+/** work_read_with() - have a helper read. @arguments: borrowed. Return: 0, or -errno with @error. */
+int work_read_with(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
+	struct wfs_error *error);
+
+/* --- step.c: tools of plans --- */
+
+void work_step_call(struct work *work);
+
+/** step_fill() - @value of a step with the results that its placeholders stand for. Return: 0, -EINVAL
+ *  (one stands for nothing), … */
+int step_fill(struct wfs_view *view, const char *plan_id, int64_t index, const json_t *value,
+	json_t **ret_value, struct wfs_error *error);
+
+/** step_read() - what a helper has read becomes the outcome. */
+void step_read(struct work *work);
+
+/** step_failure() - the outcome of a call that failed; NULL without memory. */
+json_t *step_failure(const struct work *work, const struct wfs_error *error);
+
+/* --- normalize.c --- */
+
+/** normalize_next() - the next part of the plan is to be answered. Return: false: there is none. */
+bool normalize_next(struct work *work);
+void normalize_free(struct normalizing *normalizing);
+
+/* --- prompt.c: what models are asked for plans --- */
+
+/** prompt_make() - messages and setup of a request. @ret_setup: {model, offered, settings, tools} */
+int prompt_make(
+	struct work *work, json_t **ret_messages, json_t **ret_setup, struct wfs_error *error);
+
+/** prompt_payload() - what of a completion is recorded: {attempts, duration_ms, plan?, text?, usage}.
+ *  @completion: parsed. Return: 0, -EPROTO (what it says is not whole), -ENOMEM. */
+int prompt_payload(
+	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error);
 
 /* --- drive.c: who waits for runs --- */
 
@@ -175,3 +240,19 @@ void drive_drop_all(struct engine *engine);
 
 void drive_step(struct wfs_driver *driver, struct wfs_drive *drive);
 void drive_abandon(struct wfs_driver *driver, uint64_t ticket);
+
+/* --- chat.c: who waits for plans --- */
+
+/** chat_look() - has any chat or plan that somebody waits for come to its end? @id: of the chat or plan
+ *  that has changed, NULL: any may have */
+void chat_look(struct engine *engine, const char *id);
+
+/** chat_built() - the context of this chat was built, which took so long. */
+void chat_built(struct engine *engine, const char *chat_id, int64_t took_ms);
+
+/** chat_leave() - whoever asked with this ticket has gone: what he asked for is stopped. */
+void chat_leave(struct engine *engine, uint64_t ticket);
+
+void chat_drop_all(struct engine *engine);
+
+void chat_begin(struct wfs_driver *driver, struct wfs_drive *drive);

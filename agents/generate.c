@@ -58,6 +58,19 @@ static void take_violation(struct work *work, const json_t *parsed, const struct
 			"message", error->message, "usage", usage));
 }
 
+/* Of what plans ask for only the text is kept. */
+static void take_for_plan(struct work *work, const json_t *parsed)
+{
+	struct wfs_error error = {0};
+	json_t *payload = NULL;
+	int r = prompt_payload(work, parsed, &payload, &error);
+
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", payload);
+}
+
 static void take_completion(
 	struct work *work, const json_t *completion, int64_t duration_ms, unsigned int attempts)
 {
@@ -74,8 +87,10 @@ static void take_completion(
 		take_violation(work, parsed, &error);
 	else if (r)
 		fail_with(work, r, &error);
-	else
+	else if (work->kind == WORK_RUN_ASK)
 		work_answer(work, "ok", WFS_STEAL(parsed));
+	else
+		take_for_plan(work, parsed);
 }
 
 /* --- a server --- */
@@ -159,6 +174,16 @@ static int make_endpoint(struct work *work, int64_t left_ms, struct wfs_error *e
 	return read_limits(work->entry, left_ms, &work->endpoint, error);
 }
 
+/* All attempts of a step are one request to whoever remembers keys. */
+static void make_key(struct work *work)
+{
+	if (work->kind == WORK_STEP_ASK)
+		snprintf(work->key, sizeof(work->key), "%.*s/%lld", WFS_PLAN_ID_SIZE,
+			work->owner_id, (long long)work->index);
+	else
+		snprintf(work->key, sizeof(work->key), "%s", work->intent_id);
+}
+
 static int ask_server(
 	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
 {
@@ -166,6 +191,7 @@ static int ask_server(
 	WFS_AUTO_JSON json_t *body = NULL;
 	int r = make_endpoint(work, left_ms, error);
 
+	make_key(work);
 	if (!r)
 		r = wfs_format_request(
 			work->setup, work->entry, messages, work->endpoint.stream, &body, error);
@@ -177,7 +203,7 @@ static int ask_server(
 	const struct wfs_model_request request = {
 		.endpoint = &work->endpoint,
 		.body = wfs_buffer_bytes(&work->body),
-		.idempotency_key = work->intent_id,
+		.idempotency_key = work->key,
 	};
 	return wfs_model_call_start(
 		work->engine->client, &request, &callbacks, &work->model_call, error);
@@ -188,13 +214,26 @@ static int ask_server(
 /* The script is read again, so that nothing is kept while it waits. */
 static void generate_now(struct work *work);
 
+/* What a script's lines are counted by: of a chat the first asks for the plan, the second for the answer. */
+static int64_t turn_of(const struct work *work)
+{
+	switch (work->kind) {
+	case WORK_RUN_ASK:
+		return work->turn;
+	case WORK_PLAN_ASK:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
 static int ask_script(
 	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
 {
 	const int64_t waited_ms = work_elapsed_ms(work);
 	struct script_answer answer = {.completion = NULL};
 	int r = script_read(wfs_world_directory(work->engine->world),
-		json_string_value(json_object_get(work->entry, "file")), work->turn, messages,
+		json_string_value(json_object_get(work->entry, "file")), turn_of(work), messages,
 		&answer, error);
 
 	if (r)
@@ -241,27 +280,43 @@ static int expand(struct work *work, const json_t *setup, struct wfs_error *erro
 										: no_memory(error);
 }
 
-/* What the request is made from. @ret_left_ms: of the run's time */
-static int prepare(
-	struct work *work, json_t **ret_messages, int64_t *ret_left_ms, struct wfs_error *error)
+/* @ret_left_ms: of the run's time */
+static int prepare_run(struct work *work, json_t **ret_messages, json_t **ret_setup,
+	int64_t *ret_left_ms, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
-	WFS_AUTO_JSON json_t *setup = NULL;
-	int r = work_read_run(work, &view, &state, &setup, error);
+	int r = work_read_run(work, &view, &state, ret_setup, error);
 
 	if (!r)
 		r = wfs_turn_sent(&view, state, ret_messages, error);
+	if (r)
+		return r;
+	*ret_left_ms = work_left_ms(state, *ret_setup);
+	return *ret_left_ms > 0
+		? 0
+		: wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
+}
+
+/* What the request is made from. */
+static int prepare(
+	struct work *work, json_t **ret_messages, int64_t *ret_left_ms, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *setup = NULL;
+	int r = 0;
+
+	*ret_left_ms = INT64_MAX;
+	if (work->kind == WORK_RUN_ASK)
+		r = prepare_run(work, ret_messages, &setup, ret_left_ms, error);
+	else
+		r = prompt_make(work, ret_messages, &setup, error);
 	if (!r)
 		r = expand(work, setup, error);
 	if (r)
 		return r;
 	json_decref(WFS_STEAL(work->entry));
-	*ret_left_ms = work_left_ms(state, setup);
-	if (*ret_left_ms == 0)
-		return wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
 	return wfs_models_find(wfs_world_directory(work->engine->world),
-		json_string_value(json_object_get(setup, "model")), &work->entry, error);
+		wfs_json_text(setup, "model"), &work->entry, error);
 }
 
 static void generate_now(struct work *work)

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "agents/router.h"
 #include "kernel/base/json.h"
 #include "kernel/schema/schema.h"
 
@@ -68,10 +69,22 @@ static json_t *parameters_of(json_t *input, bool object)
 		"required", "args", "type", "object");
 }
 
-static json_t *tool_of_artifact(const char *id, const json_t *artifact)
+/* The method of this name; "": the first. NULL: there is none. */
+static const json_t *method_of(const json_t *interface, const char *name)
 {
-	const json_t *const interface = json_object_get(artifact, "interface");
-	const json_t *const method = json_array_get(json_object_get(interface, "methods"), 0);
+	const json_t *const methods = json_object_get(interface, "methods");
+	size_t i;
+	const json_t *method;
+
+	if (!*name)
+		return json_array_get(methods, 0);
+	json_array_foreach(methods, i,
+		method) if (strcmp(wfs_json_text(method, "name"), name) == 0) return method;
+	return NULL;
+}
+
+static json_t *tool_of_artifact(const char *id, const json_t *interface, const json_t *method)
+{
 	json_t *const input = json_object_get(method, "input");
 	const char *const described = wfs_json_text(method, "description");
 	const char *const name = wfs_json_text(method, "name");
@@ -85,8 +98,8 @@ static json_t *tool_of_artifact(const char *id, const json_t *artifact)
 		(int)object, "parameters", parameters_of(input, object));
 }
 
-static int make_of_artifact(
-	struct wfs_view *view, const char *id, json_t **ret_tool, struct wfs_error *error)
+static int make_of_artifact(struct wfs_view *view, const char *id, const char *method,
+	json_t **ret_tool, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *artifact = NULL;
 	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
@@ -101,14 +114,19 @@ static int make_of_artifact(
 	if (!json_is_true(json_object_get(artifact, "executable")))
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"the tool '%.140s' is an artifact that is not executable", id);
-	*ret_tool = tool_of_artifact(id, artifact);
+	const json_t *const interface = json_object_get(artifact, "interface");
+	const json_t *const found = method_of(interface, method);
+	if (*method && !found && strcmp(method, "run") != 0)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"the artifact '%.140s' has no method '%.60s'", id, method);
+	*ret_tool = tool_of_artifact(id, interface, found);
 	return *ret_tool ? 0 : no_memory(error);
 }
 
 /* --- making --- */
 
 static int make_tool(struct wfs_view *view, const json_t *helpers, const char *name,
-	json_t **ret_tool, struct wfs_error *error)
+	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
 	const enum wfs_effect effect = wfs_effect_find_action(name);
 	const char *kind = NULL;
@@ -120,9 +138,18 @@ static int make_tool(struct wfs_view *view, const json_t *helpers, const char *n
 	else if (strcmp(name, RESULT_NAME) == 0)
 		kind = WFS_TOOL_KIND_RESULT;
 	if (!kind)
-		return make_of_artifact(view, name, ret_tool, error);
+		return make_of_artifact(view, name, method, ret_tool, error);
 	*ret_tool = json_pack("{s:s, s:s}", "kind", kind, "name", name);
 	return *ret_tool ? 0 : no_memory(error);
+}
+
+int agents_tool_make(struct wfs_view *view, const struct wfs_helpers *helpers, const char *name,
+	const char *method, json_t **ret_tool, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
+
+	return definitions ? make_tool(view, definitions, name, method, ret_tool, error)
+			   : no_memory(error);
 }
 
 int agents_tools_make(struct wfs_view *view, const struct wfs_helpers *helpers, const json_t *names,
@@ -143,7 +170,8 @@ int agents_tools_make(struct wfs_view *view, const struct wfs_helpers *helpers, 
 		if (!json_is_string(name))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'tools': expected an array of names");
-		r = make_tool(view, definitions, json_string_value(name), &tool, error);
+		r = make_tool(view, definitions, agents_router_name(json_string_value(name)), "",
+			&tool, error);
 		if (!r && find(tools, wfs_json_text(tool, "name"))) {
 			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"two tools have the name '%s'", wfs_json_text(tool, "name"));

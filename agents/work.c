@@ -45,6 +45,8 @@ static void work_free(struct work *work)
 	json_decref(work->entry);
 	json_decref(work->setup);
 	json_decref(work->arguments);
+	json_decref(work->asked);
+	normalize_free(work->normalizing);
 	wfs_buffer_done(&work->body);
 	wfs_buffer_done(&work->output);
 	free(work->tool_name);
@@ -93,8 +95,8 @@ int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **r
 	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, ret_view, error);
 
 	if (!r)
-		r = wfs_turn_state(ret_view, work->run_id, ret_state, error);
-	return r ? r : wfs_turn_setup(ret_view, work->run_id, ret_setup, error);
+		r = wfs_turn_state(ret_view, work->owner_id, ret_state, error);
+	return r ? r : wfs_turn_setup(ret_view, work->owner_id, ret_setup, error);
 }
 
 /* --- timers: libuv's live until they are closed, in the loop's next turn --- */
@@ -146,6 +148,54 @@ int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *w
 	return uv_timer_start(&timer->handle, on_due, in_ms, 0);
 }
 
+/* --- kinds --- */
+
+static void advance(struct work *work)
+{
+	work_answer(work, "ok", json_object());
+}
+
+/* What an intent's cell has, of which kind it then is: the first row that fits. */
+static const struct kind {
+	enum work_kind kind;
+	const char *owner; /* member that says whose it is */
+	enum wfs_effect effect;
+	const char *index; /* member that says of what in it; NULL: of all of it */
+	const char *adapter;
+	void (*begin)(struct work *work);
+} kinds[] = {
+	{WORK_RUN_CALL, "run_id", WFS_EFFECT_TOOL_CALL, "call", "agents.tool", work_call},
+	{WORK_RUN_ASK, "run_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
+	{WORK_CHAT_ASK, "chat_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
+	{WORK_NORMALIZE, "chat_id", WFS_EFFECT_PLAN_NORMALIZE, NULL, "agents.planner",
+		work_normalize},
+	{WORK_STEP_CALL, "plan_id", WFS_EFFECT_TOOL_CALL, "step", "agents.router", work_step_call},
+	{WORK_STEP_ASK, "plan_id", WFS_EFFECT_LLM_GENERATE, "step", "agents.model", work_generate},
+	{WORK_PLAN_ASK, "plan_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
+	{WORK_ADVANCE, "plan_id", WFS_EFFECT_PLAN_ADVANCE, NULL, "agents.planner", advance},
+};
+
+static const struct kind *find_kind(const json_t *intent)
+{
+	const char *const effect = wfs_json_text(intent, "effect");
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(kinds); i++)
+		if (json_object_get(intent, kinds[i].owner) &&
+			strcmp(effect, wfs_effect_kind(kinds[i].effect)) == 0 &&
+			(!kinds[i].index || json_object_get(intent, kinds[i].index)))
+			return &kinds[i];
+	return NULL;
+}
+
+static const struct kind *kind_of(const struct work *work)
+{
+	size_t i = 0;
+
+	while (kinds[i].kind != work->kind)
+		i++;
+	return &kinds[i];
+}
+
 /* --- answering --- */
 
 static void submit(struct work *work);
@@ -170,7 +220,7 @@ static void answer_otherwise(struct work *work, const struct wfs_error *error)
 
 	if (work->receipt && json_object_get(json_object_get(work->receipt, "payload"), "code")) {
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
-			"run '%s': an answer cannot be recorded, it stays open: %s", work->run_id,
+			"'%s': an answer cannot be recorded, it stays open: %s", work->owner_id,
 			reason.message);
 		work_free(work);
 		return;
@@ -189,6 +239,8 @@ static void answered(struct engine *engine, struct job *job)
 		work_free(work);
 	else if (work->request.kind == WFS_REQUEST_DECISION) /* the agent may not */
 		answer_otherwise(work, &work->request.error);
+	else if (r == 0 && normalize_next(work))
+		return;
 	else if (r == 0 || r == -ESTALE || r == -ENOENT || work->request.seq != UINT64_MAX)
 		work_free(work);
 	else if (is_passing(r))
@@ -244,12 +296,10 @@ bool work_read(struct work *work)
 
 void work_answer(struct work *work, const char *status, json_t *payload)
 {
-	const char *const adapter = work->call < 0 ? "agents.model" : "agents.tool";
-
 	work_clear_timer(work);
 	json_decref(WFS_STEAL(work->receipt));
-	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", adapter, "intent_id",
-		work->intent_id, "payload", payload, "status", status);
+	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", kind_of(work)->adapter,
+		"intent_id", work->intent_id, "payload", payload, "status", status);
 	if (work->gone)
 		work_free(work);
 	else if (work->receipt)
@@ -260,10 +310,12 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 
 void work_fail(struct work *work, const struct wfs_error *error)
 {
+	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
+
 	work_answer(work, error->code == WFS_E_TIMEOUT ? "timeout" : "error",
-		json_pack("{s:s, s:I, s:s}", "code", wfs_error_info(error->code)->name,
-			"duration_ms", (json_int_t)work_elapsed_ms(work), "message",
-			error->message));
+		json_pack("{s:s, s:I, s:s*, s:s, s:o*}", "code", wfs_error_info(error->code)->name,
+			"duration_ms", (json_int_t)work_elapsed_ms(work), "failed", work->failed,
+			"message", error->message, "outcome", outcome));
 }
 
 /* --- looking --- */
@@ -285,18 +337,23 @@ static int read_intent(
 static struct work *work_new(
 	struct engine *engine, const char *intent_id, const json_t *intent, struct wfs_error *error)
 {
-	struct work *const work = calloc(1, sizeof(*work));
-	const json_t *const call = json_object_get(intent, "call");
+	const struct kind *const kind = find_kind(intent);
+	struct work *const work = kind ? calloc(1, sizeof(*work)) : NULL;
 
+	if (!kind)
+		(void)wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"the intent %s asks for nothing that is known", intent_id);
 	if (!work)
 		return NULL;
 	work->engine = engine;
-	work->call = call ? json_integer_value(call) : -1;
+	work->kind = kind->kind;
 	work->turn = json_integer_value(json_object_get(intent, "turn"));
+	if (kind->index)
+		work->index = json_integer_value(json_object_get(intent, kind->index));
 	work->approved = strcmp(wfs_json_text(intent, "state"), "approved") == 0;
 	work->began_ns = wfs_clock_monotonic_ns();
 	snprintf(work->intent_id, sizeof(work->intent_id), "%s", intent_id);
-	snprintf(work->run_id, sizeof(work->run_id), "%s", wfs_json_text(intent, "run_id"));
+	snprintf(work->owner_id, sizeof(work->owner_id), "%s", wfs_json_text(intent, kind->owner));
 	if (wfs_session_new(
 		    engine->authority, wfs_json_text(intent, "principal"), &work->session, error) ||
 		!tsearch(work, &engine->works, compare)) {
@@ -308,18 +365,25 @@ static struct work *work_new(
 	return work;
 }
 
+static void begin_now(struct work *work)
+{
+	work->began_ns = wfs_clock_monotonic_ns();
+	kind_of(work)->begin(work);
+}
+
+/* What is tried again waits a while first. */
 static void begin(struct engine *engine, const char *intent_id, const json_t *intent)
 {
+	const int64_t not_before_ns = json_integer_value(json_object_get(intent, "not_before_ns"));
+	const int64_t wait_ms = (not_before_ns - wfs_clock_realtime_ns()) / 1000000;
 	struct wfs_error error = {.message = "no memory"};
 	struct work *const work = work_new(engine, intent_id, intent, &error);
 
 	if (!work)
-		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "run '%s' does not go on: %s",
-			wfs_json_text(intent, "run_id"), error.message);
-	else if (work->call < 0)
-		work_generate(work);
-	else
-		work_call(work);
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "what '%s' asks for is not done: %s",
+			wfs_json_text(intent, "principal"), error.message);
+	else if (wait_ms <= 0 || work_set_timer(work, (uint64_t)wait_ms, begin_now))
+		begin_now(work);
 }
 
 void work_look(struct engine *engine, const char *intent_id)

@@ -178,6 +178,16 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 	return wfs_world_submit(wfs_session_world(session), request);
 }
 
+int session_admit_act(const struct wfs_session *session, enum wfs_effect effect, const char *type,
+	json_t *action, struct wfs_request *request)
+{
+	int r = wfs_session_admit(session, effect, request);
+
+	if (r)
+		return r == WFS_SESSION_REFUSED ? 0 : r;
+	return session_act(session, type, action, request);
+}
+
 /* Records the refusal that stands in the request's error. */
 static int refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request)
@@ -221,7 +231,7 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 	request->principal = wfs_session_principal(session);
 	if (verdict.code != WFS_OK) {
 		(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
-		if (call && verdict.asks)
+		if (call && verdict.asks && !call->cannot_wait)
 			return session_ask(session, call, &verdict, request);
 		return refuse(session, &question, &verdict, request);
 	}

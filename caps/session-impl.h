@@ -34,6 +34,10 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
+/** session_admit_act() - the same, judged by @effect. Return: 0 (`done` will be called), or -errno. */
+int session_admit_act(const struct wfs_session *session, enum wfs_effect effect, const char *type,
+	json_t *action, struct wfs_request *request);
+
 /** session_ask() - the call waits until somebody approves of it. @verdict: that asks for that */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);

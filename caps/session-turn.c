@@ -5,31 +5,21 @@
 #include "kernel/base/json.h"
 #include "kernel/query-run.h"
 
-static int admitted(const struct wfs_session *session, enum wfs_effect effect, const char *type,
-	json_t *action, struct wfs_request *request)
-{
-	int r = wfs_session_admit(session, effect, request);
-
-	if (r)
-		return r == WFS_SESSION_REFUSED ? 0 : r;
-	return session_act(session, type, action, request);
-}
-
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request)
 {
-	return admitted(session, WFS_EFFECT_AGENT_STEP, "step", step, request);
+	return session_admit_act(session, WFS_EFFECT_AGENT_STEP, "step", step, request);
 }
 
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request)
 {
-	return admitted(session, WFS_EFFECT_AGENT_CANCEL, "cancel", cancel, request);
+	return session_admit_act(session, WFS_EFFECT_AGENT_CANCEL, "cancel", cancel, request);
 }
 
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request)
 {
-	return admitted(session, WFS_EFFECT_AGENT_APPROVE, "approve", approve, request);
+	return session_admit_act(session, WFS_EFFECT_AGENT_APPROVE, "approve", approve, request);
 }
 
 /* --- for the agent --- */

@@ -223,6 +223,14 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary);
 
+/**
+ * wfs_session_chat_status() - what was said last in a session of the principal's own
+ * @ret_status: {chat_id, plan, status}; plan: wfs_plan_summary, or null
+ * Return: 0, -ENOENT, -EIO, -ENOMEM.
+ */
+int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *view,
+	const char *session_id, json_t **ret_status);
+
 /** wfs_session_turn_records() - the records of a turn from a seq on; see wfs_turn_walk_init. Each is
  *  judged where it is read. */
 int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view *view,
@@ -361,6 +369,7 @@ int wfs_session_act(
 struct wfs_session_call {
 	const char *intent_id; /* kept until the answer */
 	bool approved;         /* somebody has approved of it */
+	bool cannot_wait;      /* what would wait for an approval is refused */
 	json_t *ask;           /* the session's own; released by wfs_session_call_done() */
 };
 void wfs_session_call_done(struct wfs_session_call *call);
@@ -422,6 +431,22 @@ int wfs_session_cancel(
 /** wfs_session_approve() - {turn_id, call_id, decision} */
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
+
+/** wfs_session_chat() - say something, and have a plan made of it, or go on with one; see
+ *  kernel/plan/plan.h. The answer is {chat_id, plan_id?}. */
+int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
+
+/** wfs_session_plan_import() - a plan out of a blob. The answer is {chat_id}. */
+int wfs_session_plan_import(
+	const struct wfs_session *session, json_t *import, struct wfs_request *request);
+
+/** wfs_session_plan_resume() - go on with {plan_id}. The answer is {chat_id, plan_id}. */
+int wfs_session_plan_resume(
+	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
+
+/** wfs_session_plan_stop() - stop {plan_id}, or the chat {chat_id}. */
+int wfs_session_plan_stop(
+	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
 
 /**
  * wfs_session_apply() - bring a manifest into force, or tell what that would change

@@ -14,10 +14,30 @@ struct wfs_authority;
 struct wfs_driver;
 struct wfs_session;
 
-/* One request for turns of an agent. Zero-initialise, set the first members; the rest is set in `done`. */
+/*
+ * X(constant, params, result), of what can be asked for. Results of plans are those of spec 6, also of what
+ * failed, with `plan:ID` as the checkpoint's path; with `wait: false` {chat_id, plan_id?}.
+ */
+#define WFS_DRIVES(X)                                                                        \
+	X(STEP, "those of agent.step", "the run's, or the list of them")                     \
+	X(CHAT, "{batch_size?, max_concurrency?, message, plan_id?, session_id?, wait?}",    \
+		"the answer of a chat")                                                      \
+	X(IMPORT, "{batch_size?, blob, max_concurrency?, resume?, session_id?}", "the same") \
+	X(RESUME, "{plan_id, wait?}", "the same")
+
+enum wfs_drive_what {
+#define WFS_DRIVE_ENUM(constant, params, result) WFS_DRIVE_##constant,
+	WFS_DRIVES(WFS_DRIVE_ENUM)
+#undef WFS_DRIVE_ENUM
+		WFS_DRIVE_COUNT
+};
+
+/* One request for turns of an agent, or for a plan. Zero-initialise, set the first members; the rest is
+ * set in `done`. */
 struct wfs_drive {
+	enum wfs_drive_what what;
 	const struct wfs_session *session;     /* who asks; kept until `done` */
-	const json_t *params;                  /* of agent.step; kept until `done` */
+	const json_t *params;                  /* what is asked for; kept until `done` */
 	void (*done)(struct wfs_drive *drive); /* exactly once, on any thread */
 	void *context;
 
@@ -31,7 +51,7 @@ struct wfs_drive {
 /* Who takes the turns of a world's agents: does what runs ask for, also those of before. Callback table. */
 struct wfs_driver {
 	/* Begin; what fails at once is told through `done`, too. Thread: any. */
-	void (*step)(struct wfs_driver *driver, struct wfs_drive *drive);
+	void (*begin)(struct wfs_driver *driver, struct wfs_drive *drive);
 	/* Whoever asked has gone: end the run; `done` comes all the same. It may have come. Thread: any. */
 	void (*abandon)(struct wfs_driver *driver, uint64_t ticket);
 	/* Begin nothing any more, and tell whoever waits that the world is being closed. Thread: any. */

@@ -6,7 +6,6 @@
 #include "fs/command/command-step.h"
 #include "fs/command/command-table.h"
 #include "fs/command/input.h"
-#include "fs/command/interrupt.h"
 #include "kernel/base/encode.h"
 
 enum { MESSAGE_MAX = 8 << 20 }; /* bytes of a message in a file */
@@ -168,14 +167,14 @@ static int print_turns(struct wfs_run *run, const json_t *result, int64_t took_n
 
 /* Failing to record is no failure of the turn; whoever wants it is told, and the failure of the turn
  * comes first. */
-static int end_step(struct wfs_run *run, int r, const json_t *turn, struct wfs_step_file *file)
+static int end_step(struct wfs_run *run, int r, const json_t *turn, struct wfs_output *file)
 {
 	const struct wfs_error error = run->error;
 	WFS_AUTO_JSON json_t *details = WFS_STEAL(run->error_details);
 	WFS_AUTO_JSON json_t *meta = WFS_STEAL(run->meta);
 	const char *const turn_id = wfs_json_text(turn, "run_id");
 	const int recorded = file->fd >= 0 && *turn_id
-		? wfs_step_file_write(run, turn_id, run->options[WFS_OPTION_RECORD], file)
+		? wfs_step_record(run, turn_id, run->options[WFS_OPTION_RECORD], file)
 		: 0;
 
 	json_decref(run->meta);
@@ -189,13 +188,12 @@ static int end_step(struct wfs_run *run, int r, const json_t *turn, struct wfs_s
 	return r;
 }
 
-static int step(struct wfs_run *run, json_t *payload, struct wfs_step_file *file)
+static int step(struct wfs_run *run, json_t *payload, struct wfs_output *file)
 {
 	const bool json = run->options[WFS_OPTION_JSON];
 	WFS_AUTO_JSON json_t *result = NULL;
 	int64_t took_ns = 0;
 
-	wfs_interrupt_catch();
 	int r = wfs_step_wait(run, payload, &result, &took_ns);
 	const json_t *const turn = r ? run->error_details : result;
 	if (turn && !json) {
@@ -227,14 +225,14 @@ static int begin_step(struct wfs_run *run, json_t *payload)
 int wfs_run_step(struct wfs_run *run)
 {
 	const char *const record = run->options[WFS_OPTION_RECORD];
-	WFS_AUTO_STEP_FILE struct wfs_step_file file = {.fd = -1};
+	WFS_AUTO_OUTPUT struct wfs_output file = {.fd = -1};
 	WFS_AUTO_JSON json_t *payload = NULL;
 	int r = make_request(run, &payload);
 
 	if (!r)
 		r = wfs_run_open(run);
 	if (!r && record)
-		r = wfs_step_file_make(run, record, &file);
+		r = wfs_output_make(record, &file, &run->error);
 	if (r)
 		return r;
 	return run->options[WFS_OPTION_NO_WAIT] ? begin_step(run, payload)

@@ -391,6 +391,128 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs step helper --timeout 10m --record helper.jsonl\n",
 	},
 	{
+		.name = "chat",
+		.group = GROUP_ACT,
+		.arguments = "MESSAGE|@FILE|@-",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(SESSION) | WFS_OPTION_BIT(PLAN) | WFS_OPTION_BIT(BATCH) |
+			WFS_OPTION_BIT(CONCURRENCY),
+		.changes = true,
+		.run = wfs_run_chat,
+		.summary = "have a model answer, with a plan when tools are needed",
+		.help = "The model 'default' of host.json is asked. It answers at once, or with a "
+			"plan of "
+			"steps, which are run as you: tools, questions to a model, notes; then it "
+			"answers from what they gave. The plan is kept in plans/PLAN/ of the tree. "
+			"On a terminal a line tells how far it is. Interrupting stops the plan, "
+			"and "
+			"'worldfs plan resume' goes on with it. What was said before in the "
+			"session "
+			"is known to the model.\n\n"
+			"  worldfs chat 'Which artifacts are there, and who owns them?'\n",
+	},
+	{
+		.name = "plan ls",
+		.group = GROUP_READ,
+		.arguments = "",
+		.options = WFS_OPTION_BIT(SESSION),
+		.run = wfs_run_plan_ls,
+		.summary = "plans, what they are for and how far they are",
+		.help = "A line for each plan, the oldest first.\n",
+	},
+	{
+		.name = "plan show",
+		.group = GROUP_READ,
+		.arguments = "PLAN",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(AT),
+		.run = wfs_run_plan_show,
+		.summary = "the steps of a plan",
+		.help = "What each step is, how it went, and what it depends on; then the answer. "
+			"With --json the document as plans/PLAN.json has it.\n",
+	},
+	{
+		.name = "plan watch",
+		.group = GROUP_READ,
+		.arguments = "PLAN",
+		.argument_min = 1,
+		.argument_max = 1,
+		.run = wfs_run_plan_watch,
+		.summary = "follow a plan until it ends",
+		.help = "A line for each batch of steps that has ended, and on a terminal a bar "
+			"for "
+			"the one that runs.\n",
+	},
+	{
+		.name = "plan graph",
+		.group = GROUP_READ,
+		.arguments = "PLAN",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(SVG) | WFS_OPTION_BIT(AT),
+		.run = wfs_run_plan_graph,
+		.summary = "the steps of a plan as a graph",
+		.help = "In the language of Graphviz, as plans/PLAN/graph.dot has it.\n\n"
+			"  worldfs plan graph --svg PLAN > plan.svg\n",
+	},
+	{
+		.name = "plan resume",
+		.group = GROUP_ACT,
+		.arguments = "PLAN",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_plan_resume,
+		.summary = "go on with a plan, and wait for its answer",
+		.help = "Steps that are done are not run again. One that has ended is told as it "
+			"is. "
+			"A world goes on with its running plans by itself when it is opened.\n",
+	},
+	{
+		.name = "plan cancel",
+		.group = GROUP_ACT,
+		.arguments = "PLAN",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_plan_cancel,
+		.summary = "stop a plan",
+		.help = "What its steps have done stays done. 'worldfs plan resume' goes on with "
+			"it.\n",
+	},
+	{
+		.name = "plan export",
+		.group = GROUP_READ,
+		.arguments = "PLAN FILE",
+		.argument_min = 2,
+		.argument_max = 2,
+		.options = WFS_OPTION_BIT(AT),
+		.run = wfs_run_plan_export,
+		.summary = "write a plan with its results to a file",
+		.help = "The file is written whole or not at all. 'worldfs plan import' reads "
+			"it.\n",
+	},
+	{
+		.name = "plan import",
+		.group = GROUP_ACT,
+		.arguments = "FILE|-|HASH",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(SESSION) | WFS_OPTION_BIT(RESUME) |
+			WFS_OPTION_BIT(BATCH) | WFS_OPTION_BIT(CONCURRENCY),
+		.changes = true,
+		.run = wfs_run_plan_import,
+		.summary = "take a plan from a file",
+		.help = "FILE is what 'worldfs plan export' wrote: then the plan is as it was, "
+			"with "
+			"its results; or an object with 'steps', as a model would write it. It is "
+			"run "
+			"by 'worldfs plan resume', or at once with --resume. HASH is that of a "
+			"blob.\n",
+	},
+	{
 		.name = "cancel",
 		.group = GROUP_ACT,
 		.arguments = "TURN",

@@ -72,6 +72,21 @@ int wfs_run_step(struct wfs_run *run);
 int wfs_run_cancel(struct wfs_run *run);
 int wfs_run_approve(struct wfs_run *run);
 
+/* fs/command/command-chat.c */
+int wfs_run_chat(struct wfs_run *run);
+
+/* fs/command/command-plan.c */
+int wfs_run_plan_ls(struct wfs_run *run);
+int wfs_run_plan_show(struct wfs_run *run);
+int wfs_run_plan_watch(struct wfs_run *run);
+int wfs_run_plan_resume(struct wfs_run *run);
+int wfs_run_plan_cancel(struct wfs_run *run);
+
+/* fs/command/command-plan-file.c */
+int wfs_run_plan_export(struct wfs_run *run);
+int wfs_run_plan_import(struct wfs_run *run);
+int wfs_run_plan_graph(struct wfs_run *run);
+
 /* fs/command/command-event.c */
 int wfs_run_event(struct wfs_run *run);
 

@@ -28,6 +28,20 @@ const struct wfs_control_file wfs_control_files[] = {
 			"  echo helper > step && cat last\n",
 	},
 	{
+		.name = "chat",
+		.verb = "chat",
+		.kind = WFS_CONTROL_JSON,
+		.word = "message",
+		.usage = "Write a message, or {message, session_id?, plan_id?, batch_size?, "
+			 "max_concurrency?, wait?}:\n"
+			 "a model answers it, with a plan when tools are needed, which is run. The "
+			 "write returns\n"
+			 "when there is an answer; then read it from the same descriptor. "
+			 "Interrupting the writer\n"
+			 "stops the plan; {plan_id} resumes it. Example:\n"
+			 "  echo '{\"message\":\"What is in the world?\"}' > chat && cat last\n",
+	},
+	{
 		.name = "cancel",
 		.verb = "cancel",
 		.kind = WFS_CONTROL_JSON,

@@ -10,8 +10,7 @@ static struct wfs_driver *driver_of(const struct wfs_call *call)
 	return call->host ? call->host->driver : NULL;
 }
 
-/* The result of a run that failed stands beside the error. */
-static void step_done(struct wfs_drive *drive)
+void wfs_verb_driven(struct wfs_drive *drive)
 {
 	struct wfs_call *const call = drive->context;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -28,21 +27,28 @@ static void step_done(struct wfs_drive *drive)
 	wfs_verb_finish(call, r);
 }
 
-int wfs_verb_step(struct wfs_call *call)
+int wfs_verb_drive(
+	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive))
 {
 	struct wfs_driver *const driver = driver_of(call);
 
 	if (!driver)
 		return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
-			"'step' is not enabled: nobody drives the agents of this world");
+			"this is not enabled: nobody drives the agents of this world");
 	call->drive = (struct wfs_drive){
+		.what = what,
 		.session = call->session,
 		.params = call->payload,
-		.done = step_done,
+		.done = done,
 		.context = call,
 	};
-	driver->step(driver, &call->drive);
+	driver->begin(driver, &call->drive);
 	return WFS_VERB_PENDING;
+}
+
+int wfs_verb_step(struct wfs_call *call)
+{
+	return wfs_verb_drive(call, WFS_DRIVE_STEP, wfs_verb_driven);
 }
 
 void wfs_call_abandon(struct wfs_call *call)
@@ -64,7 +70,7 @@ static void order_answered(struct wfs_request *request)
 	wfs_verb_finish(call, request->result);
 }
 
-static int order(struct wfs_call *call,
+int wfs_verb_order(struct wfs_call *call,
 	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *))
 {
 	struct wfs_request *const request = &call->request;
@@ -79,10 +85,10 @@ static int order(struct wfs_call *call,
 
 int wfs_verb_cancel(struct wfs_call *call)
 {
-	return order(call, wfs_session_cancel);
+	return wfs_verb_order(call, wfs_session_cancel);
 }
 
 int wfs_verb_approve(struct wfs_call *call)
 {
-	return order(call, wfs_session_approve);
+	return wfs_verb_order(call, wfs_session_approve);
 }

@@ -49,6 +49,14 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 	X(invoke, "invoke", WFS_EFFECT_PER_READ, false, "action")                                 \
 	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, WFS_VERB_AS_EFFECT)             \
 	X(step, "step", WFS_EFFECT_AGENT_STEP, false, WFS_VERB_AS_EFFECT)                         \
+	X(chat, "chat", WFS_EFFECT_PLAN_RUN, false,                                               \
+		"batch_size? max_concurrency? message? plan_id? session_id? wait?")               \
+	X(plans, "plans", WFS_EFFECT_PER_READ, false, "cursor? limit? session_id?")               \
+	X(plan_status, "plan-status", WFS_EFFECT_PER_READ, false, "plan_id? session_id?")         \
+	X(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, "plan_id wait?")                \
+	X(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, "plan_id")                   \
+	X(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false,                                 \
+		"batch_size? blob max_concurrency? resume? session_id?")                          \
 	X(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, WFS_VERB_AS_EFFECT)                   \
 	X(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, WFS_VERB_AS_EFFECT)                \
 	X(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, WFS_VERB_AS_EFFECT)                      \
@@ -74,6 +82,21 @@ enum { WFS_VERB_PENDING = 1 };
 	int wfs_verb_##handler(struct wfs_call *call);
 WFS_VERBS(WFS_VERB_DECLARE)
 #undef WFS_VERB_DECLARE
+
+/**
+ * wfs_verb_drive() - ask whoever drives the world's agents; the payload is what is asked for
+ * @done: ends with wfs_verb_driven()
+ * Return: WFS_VERB_PENDING, or -errno.
+ */
+int wfs_verb_drive(
+	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive));
+
+/** wfs_verb_driven() - finish the call: of what failed the result stands beside the error. */
+void wfs_verb_driven(struct wfs_drive *drive);
+
+/** wfs_verb_order() - give the payload as an action. Return: WFS_VERB_PENDING, or -errno. */
+int wfs_verb_order(struct wfs_call *call,
+	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *));
 
 /** wfs_verb_meta() - set call->meta to where @view stands. */
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);

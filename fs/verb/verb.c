@@ -25,9 +25,6 @@ static const struct verb verbs[] = {
 #undef VERB_ROW
 };
 
-/* Known to the protocol, but nothing in this build serves them. */
-static const char *const later_verbs[] = {"chat"};
-
 static const struct verb *verb_find(const char *name)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++)
@@ -47,17 +44,14 @@ bool wfs_verb_drives(const char *verb)
 {
 	const struct verb *const found = verb_find(verb);
 
-	return found && found->effect == WFS_EFFECT_AGENT_STEP;
+	return found &&
+		(found->effect == WFS_EFFECT_AGENT_STEP || found->effect == WFS_EFFECT_PLAN_RUN);
 }
 
 static int refuse_verb(struct wfs_call *call, const char *name)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(later_verbs); i++)
-		if (strcmp(later_verbs[i], name) == 0)
-			return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
-				"'%s' is not enabled: this world has no agents", name);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++)
 		wfs_buffer_printf(&names, " %s", verbs[i].name);
 	return wfs_error_set(&call->error, WFS_E_UNKNOWN_METHOD, "no verb '%.60s' (there are:%s)",

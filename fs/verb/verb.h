@@ -46,7 +46,7 @@ struct wfs_call {
 	bool gives_receipt;         /* private: the result is the receipt of `effect` */
 	enum wfs_effect effect;     /* private */
 	struct wfs_request request; /* private to verbs that change something */
-	struct wfs_drive drive;     /* private to `step` */
+	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };
 
 /** wfs_call_start() - run @verb; an unknown one ends at once with unknown_method. */

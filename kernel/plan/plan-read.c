@@ -46,6 +46,31 @@ int wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t index, j
 	return wfs_trace(r);
 }
 
+int wfs_plan_refs(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_refs,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *edge = NULL;
+	char key[WFS_PLAN_KEY_SIZE];
+
+	wfs_plan_key(plan_id, index, key);
+	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_EDGE, key, &edge, error);
+	if (r && r != -ENOENT)
+		return wfs_trace(r);
+	*ret_refs = json_incref(json_object_get(edge, "refs"));
+	return 0;
+}
+
+int wfs_plan_source(
+	struct wfs_view *view, const char *message_id, json_t **ret_source, struct wfs_error *error)
+{
+	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_SOURCE, message_id, ret_source, error);
+
+	if (r == -ENOENT)
+		return wfs_error_set(
+			error, WFS_E_NOT_FOUND, "Chat '%.240s' has no plan", message_id);
+	return wfs_trace(r);
+}
+
 int wfs_chat_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
 	struct wfs_error *error)
 {
@@ -73,7 +98,13 @@ json_t *wfs_plan_summary(const json_t *state)
 		"chat_id", "goal", "phase", "plan_id", "principal", "session_id", "status"};
 	static const char *const numbers[] = {"batches", "created_ns", "done", "failed", "skipped",
 		"tool_batches", "tool_calls", "total", "updated_ns"};
-	WFS_AUTO_JSON json_t *summary = json_pack("{s:I}", "running", running_count(state));
+	const json_t *const batch = json_object_get(state, "batch");
+	const json_int_t open = (json_int_t)json_array_size(json_object_get(state, "open"));
+	const json_int_t begun = json_integer_value(json_object_get(batch, "next"));
+	WFS_AUTO_JSON json_t *summary = json_pack("{s:{s:I, s:I}, s:I, s:b}", "batch", "ended",
+		begun - running_count(state), "size",
+		(json_int_t)json_array_size(json_object_get(batch, "steps")), "running",
+		running_count(state), "waits", open > 0);
 	int failed = summary ? 0 : -1;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++)

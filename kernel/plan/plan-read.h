@@ -33,11 +33,20 @@ int wfs_plan_step(struct wfs_view *view, const char *plan_id, int64_t index, jso
 int wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_result,
 	struct wfs_error *error);
 
+/** wfs_plan_refs() - indices of the steps that the placeholders of step @index name, by their ids. @ret_refs:
+ *  NULL: they name none */
+int wfs_plan_refs(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_refs,
+	struct wfs_error *error);
+
+/** wfs_plan_source() - of sys.plan_source */
+int wfs_plan_source(struct wfs_view *view, const char *message_id, json_t **ret_source,
+	struct wfs_error *error);
+
 /** wfs_chat_message() - of sys.chat_message. @message_id: `chat.n` */
 int wfs_chat_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
 	struct wfs_error *error);
 
-/** wfs_plan_summary() - {batches, chat_id, created_ns, done, failed, goal, phase, plan_id, principal,
- *  running, session_id, skipped, status, tool_batches, tool_calls, total, updated_ns}; running: steps that
- *  were begun and have not ended. NULL without memory; caller owns it. @state: of sys.plan */
+/** wfs_plan_summary() - {batch{ended, size}, batches, chat_id, created_ns, done, failed, goal, phase, plan_id,
+ *  principal, running, session_id, skipped, status, tool_batches, tool_calls, total, updated_ns, waits};
+ *  running: steps that were begun and have not ended; waits: something is asked for. NULL without memory; caller owns it. @state: of sys.plan */
 json_t *wfs_plan_summary(const json_t *state);

@@ -57,6 +57,7 @@ enum {
 	WFS_PLAN_PROMPT_MAX = 8000,
 	WFS_PLAN_GOAL_MAX = 8000,
 	WFS_PLAN_SOURCE_MAX = 8 << 20,    /* bytes of a plan that a model writes */
+	WFS_PLAN_IMPORT_MAX = 256 << 20,  /* bytes of one that is imported */
 	WFS_PLAN_ID_SIZE = 32,            /* characters */
 	WFS_CHAT_SESSION_MAX = 100,       /* bytes of a session's id */
 	WFS_CHAT_MESSAGE_MAX = 256 << 10, /* bytes of what somebody says */

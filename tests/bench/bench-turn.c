@@ -118,7 +118,7 @@ static double run_many(const struct bench_world *world, struct wfs_driver *drive
 			.params = params,
 			.done = ended,
 			.context = &done};
-		driver->step(driver, &drives[i]);
+		driver->begin(driver, &drives[i]);
 	}
 	for (size_t i = 0; i < count; i++)
 		sem_wait(&done);

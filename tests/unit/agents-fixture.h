@@ -248,7 +248,7 @@ static inline void fixture_ask(struct agents_fixture *fixture, const struct wfs_
 		.params = ret_asked->params,
 		.done = fixture_asked_done,
 		.context = ret_asked};
-	fixture->driver->step(fixture->driver, &ret_asked->drive);
+	fixture->driver->begin(fixture->driver, &ret_asked->drive);
 }
 
 /* Return: status; the result is the caller's. */

@@ -628,10 +628,11 @@ static void a_summary_tells_what_a_listing_needs(void **state)
 	WFS_AUTO_JSON json_t *summary = wfs_plan_summary(plan);
 
 	WFS_AUTO_JSON json_t *expected = json_of(
-		"{'batches':0,'chat_id':'alice+s.0','done':1,'failed':0,'goal':'the goal','phase':"
+		"{'batch':{'ended':1,'size':3},'batches':0,'chat_id':'alice+s.0','done':1,'failed':"
+		"0,'goal':'the goal','phase':"
 		"'running','plan_id':'" PLANNED_ID "','principal':'alice','running':1,"
 		"'session_id':'s','skipped':0,'status':'running','tool_batches':0,'tool_calls':2,"
-		"'total':3}");
+		"'total':3,'waits':true}");
 	json_object_set(expected, "created_ns", json_object_get(plan, "created_ns"));
 	json_object_set(expected, "updated_ns", json_object_get(plan, "updated_ns"));
 	assert_true(json_equal(summary, expected));

@@ -110,7 +110,7 @@ static int setup(void **state)
 	sem_init(&served->driver.asked, 0, 0);
 	sem_init(&served->driver.abandoned, 0, 0);
 	served->driver.driver =
-		(struct wfs_driver){.step = fake_step, .abandon = fake_abandon, .stop = fake_stop};
+		(struct wfs_driver){.begin = fake_step, .abandon = fake_abandon, .stop = fake_stop};
 	served->host.driver = &served->driver.driver;
 	if (pthread_create(&served->thread, NULL, serve, served) != 0)
 		return -1;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intents of tool.call of plans: the tool of a step is called in the name of who asked for the plan. */
+#include "agents/engine.h"
+
+#include "agents/plan/placeholder.h"
+#include "agents/router.h"
+#include "kernel/base/json.h"
+
+enum { STEP_TIMEOUT_MS = 60000 }; /* of a tool that reads */
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "call a tool of a plan");
+}
+
+/* --- outcomes --- */
+
+json_t *step_failure(const struct work *work, const struct wfs_error *error)
+{
+	return agents_router_failed(work->asked,
+		error->code == WFS_E_TIMEOUT ? WFS_TOOL_TIMEOUT : WFS_TOOL_EXCEPTION,
+		wfs_error_info(error->code)->name, error->message);
+}
+
+/* @outcome: taken; @final: it would be the same another time */
+static void answer(struct work *work, json_t *outcome, bool final)
+{
+	const bool ok = json_is_true(json_object_get(outcome, "ok"));
+
+	work_answer(work, ok ? "ok" : "error",
+		json_pack("{s:I, s:b, s:o}", "duration_ms", (json_int_t)work_elapsed_ms(work),
+			"final", final, "outcome", outcome));
+}
+
+/* A text that is a JSON object or array is that. */
+void step_read(struct work *work)
+{
+	const struct wfs_bytes output = wfs_buffer_bytes(&work->output);
+	WFS_AUTO_JSON json_t *value = NULL;
+	struct wfs_error ignored;
+
+	if (output.size > WFS_PLAN_RESULT_MAX) {
+		answer(work,
+			agents_router_failed(work->asked, WFS_TOOL_EXCEPTION, "too_large",
+				"the result has more bytes than are kept"),
+			true);
+		return;
+	}
+	if (wfs_json_parse_bounded(output.data, output.size, &value, &ignored) ||
+		(!json_is_object(value) && !json_is_array(value))) {
+		json_decref(value);
+		value = json_stringn(wfs_buffer_text(&work->output), output.size);
+	}
+	answer(work, agents_router_done(work->asked, value), false);
+}
+
+/* --- what is called --- */
+
+/* Whose results placeholders stand for. Plain value. */
+struct results {
+	struct wfs_view *view;
+	const char *plan_id;
+	json_t *refs; /* indices by id; owned; NULL: there are none */
+};
+
+static void results_done(struct results *results)
+{
+	json_decref(results->refs);
+}
+
+static int find_result(
+	void *context, const char *step_id, json_t **ret_result, struct wfs_error *error)
+{
+	const struct results *const results = context;
+	const json_t *const index = json_object_get(results->refs, step_id);
+	WFS_AUTO_JSON json_t *document = NULL;
+	int r = index ? wfs_plan_result(results->view, results->plan_id, json_integer_value(index),
+				&document, error)
+		      : -ENOENT;
+
+	if (r == -ENOENT && index)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the step '%.128s' has given nothing (so far)", step_id);
+	if (!r)
+		*ret_result = json_incref(json_object_get(document, "result"));
+	return r;
+}
+
+int step_fill(struct wfs_view *view, const char *plan_id, int64_t index, const json_t *value,
+	json_t **ret_value, struct wfs_error *error)
+{
+	WFS_CLEANUP(results_done)
+	struct results results = {.view = view, .plan_id = plan_id};
+	int r = wfs_plan_refs(view, plan_id, index, &results.refs, error);
+
+	return r ? r : wfs_placeholder_fill(value, find_result, &results, ret_value, error);
+}
+
+/* @ret_outcome: what is told when there is nothing to be called */
+static int find_call(
+	struct work *work, json_t **ret_tool, json_t **ret_outcome, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_JSON json_t *filled = NULL;
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_plan_step(&view, work->owner_id, work->index, &step, error);
+	if (r)
+		return r;
+	const json_t *const tool = json_object_get(step, "tool");
+	work->asked = agents_router_canonical(tool);
+	if (!work->asked)
+		return no_memory(error);
+	r = step_fill(
+		&view, work->owner_id, work->index, json_object_get(tool, "args"), &filled, error);
+	if (r == -EINVAL || r == -EFBIG) {
+		*ret_outcome = agents_router_failed(
+			work->asked, WFS_TOOL_INVALID_CALL, "unresolved", error->message);
+		return *ret_outcome ? -EINVAL : no_memory(error);
+	}
+	if (!r && json_object_set(work->asked, "args", filled) < 0)
+		r = no_memory(error);
+	return r ? r
+		 : agents_router_find(
+			   &view, work->engine->helpers, work->asked, ret_tool, ret_outcome, error);
+}
+
+void work_step_call(struct work *work)
+{
+	WFS_AUTO_JSON json_t *tool = NULL;
+	json_t *outcome = NULL;
+	struct wfs_error error = {0};
+	json_t *args;
+	int r;
+
+	json_decref(WFS_STEAL(work->asked));
+	r = find_call(work, &tool, &outcome, &error);
+	args = json_object_get(work->asked, "args");
+	if (outcome) {
+		answer(work, outcome, true);
+		return;
+	}
+	if (!r && strcmp(wfs_json_text(tool, "kind"), WFS_TOOL_KIND_READ) == 0) {
+		r = work_read_with(work, tool, args, STEP_TIMEOUT_MS, &error);
+		if (!r)
+			return;
+	}
+	if (!r)
+		work->action = agents_tool_action(tool, args);
+	if (!r && !work->action)
+		r = no_memory(&error);
+	work->called = (struct wfs_session_call){.intent_id = work->intent_id, .cannot_wait = true};
+	if (r)
+		work_fail(work, &error);
+	else
+		work_act(work);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chats and plans: begun and stopped for who may drive, and how they are for who sees them. */
+#include "caps/session-impl.h"
+
+#include "kernel/base/json.h"
+
+int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request)
+{
+	return session_admit_act(session, WFS_EFFECT_PLAN_RUN, "chat", chat, request);
+}
+
+int wfs_session_plan_import(
+	const struct wfs_session *session, json_t *import, struct wfs_request *request)
+{
+	return session_admit_act(session, WFS_EFFECT_PLAN_RUN, "import", import, request);
+}
+
+int wfs_session_plan_resume(
+	const struct wfs_session *session, json_t *resume, struct wfs_request *request)
+{
+	return session_admit_act(session, WFS_EFFECT_PLAN_RUN, "resume", resume, request);
+}
+
+int wfs_session_plan_stop(
+	const struct wfs_session *session, json_t *stop, struct wfs_request *request)
+{
+	return session_admit_act(session, WFS_EFFECT_PLAN_CANCEL, "stop", stop, request);
+}
+
+/* --- how they are --- */
+
+/* The newest message that somebody else than a model has said. @id: of the chat; becomes its id */
+static int newest_message(
+	struct wfs_view *view, struct wfs_buffer *id, json_t **ret_message, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *chat = NULL;
+	const size_t size = id->size;
+	int r = wfs_view_document(view, WFS_BUILTIN_CHAT, wfs_buffer_text(id), &chat, error);
+
+	for (int64_t n = json_integer_value(json_object_get(chat, "messages")); !r && n > 0; n--) {
+		WFS_AUTO_JSON json_t *message = NULL;
+
+		id->size = size;
+		wfs_buffer_printf(id, ".%lld", (long long)n - 1);
+		r = wfs_buffer_check(id);
+		if (!r)
+			r = wfs_chat_message(view, wfs_buffer_text(id), &message, error);
+		if (!r && strcmp(wfs_json_text(message, "role"), "user") == 0) {
+			*ret_message = WFS_STEAL(message);
+			return 0;
+		}
+	}
+	return r ? r : -ENOENT;
+}
+
+int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *view,
+	const char *session_id, json_t **ret_status)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
+	WFS_AUTO_JSON json_t *message = NULL;
+	WFS_AUTO_JSON json_t *plan = NULL;
+	struct wfs_error ignored;
+
+	wfs_buffer_printf(&id, "%s+%s", wfs_session_principal(session), session_id);
+	int r = wfs_buffer_check(&id);
+	if (!r)
+		r = newest_message(view, &id, &message, &ignored);
+	if (r)
+		return r;
+	const char *const plan_id = wfs_json_text(message, "plan_id");
+	if (*plan_id)
+		r = wfs_session_plan(session, view, wfs_bytes_text(plan_id), &plan);
+	if (r && r != -ENOENT)
+		return r;
+	*ret_status = json_pack("{s:s, s:O?, s:s}", "chat_id", wfs_buffer_text(&id), "plan", plan,
+		"status", wfs_json_text(message, "status"));
+	return *ret_status ? 0 : -ENOMEM;
+}

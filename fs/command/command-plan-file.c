@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan export, import, graph: plans as files of their own. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fs/command/command-plan.h"
+#include "fs/command/command-table.h"
+#include "fs/command/command-walk.h"
+#include "fs/command/input.h"
+#include "fs/command/output.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/hash.h"
+
+enum { IMPORT_MAX = 11 << 20 }; /* bytes; in base64 they fit one request of 16 MiB */
+
+/* --- export --- */
+
+/* What a step gave, as its cell has it at the height of the walk. */
+static int read_result(struct wfs_walk *walk, const char *plan_id, size_t index, json_t *results)
+{
+	WFS_AUTO_JSON json_t *answer = NULL;
+	WFS_AUTO_JSON json_t *result = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer key_b64 = {0};
+	char key[64];
+
+	snprintf(key, sizeof(key), "%.40s.%zu", plan_id, index);
+	wfs_base64_append(&key_b64, key, strlen(key));
+	int r = wfs_walk_call(walk, "query-state",
+		json_pack("{s:s, s:s, s:s*}", "key_b64", wfs_buffer_text(&key_b64), "reducer",
+			"sys.plan_result", "consistency", walk->at),
+		&answer);
+	if (!r)
+		r = wfs_run_decode(walk->run, answer, "state_b64", &bytes);
+	if (!r)
+		r = wfs_json_parse(bytes.data, bytes.size, &result, &walk->run->error);
+	if (!r && json_array_append(results, result) < 0)
+		r = -ENOMEM;
+	return r;
+}
+
+static int add_results(struct wfs_walk *walk, json_t *document)
+{
+	const json_t *const steps = json_object_get(json_object_get(document, "plan"), "steps");
+	WFS_AUTO_JSON json_t *results = json_array();
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	const json_t *step;
+	size_t i;
+	int r = results ? 0 : -ENOMEM;
+
+	json_array_foreach(steps, i, step)
+	{
+		if (!r && json_is_object(json_object_get(step, "result_ref")))
+			r = read_result(walk, wfs_json_text(document, "plan_id"), i, results);
+	}
+	if (r)
+		return r;
+	wfs_json_write(results, &text);
+	r = wfs_buffer_check(&text);
+	if (r)
+		return r;
+	const struct wfs_hash hash = wfs_hash_of(text.data, text.size);
+	wfs_hash_hex(&hash, hex);
+	return json_object_set(document, "tool_results", results) < 0 ||
+			json_object_set_new(document, "tool_results_ref",
+				json_pack("{s:I, s:I, s:s}", "bytes", (json_int_t)text.size,
+					"count", (json_int_t)json_array_size(results), "sha256",
+					hex)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+int wfs_run_plan_export(struct wfs_run *run)
+{
+	WFS_AUTO_OUTPUT struct wfs_output output = {.fd = -1};
+	WFS_AUTO_WALK struct wfs_walk walk = {0};
+	WFS_AUTO_JSON json_t *document = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const char *const name = run->arguments[1];
+	int r = wfs_output_make(name, &output, &run->error);
+
+	if (!r)
+		r = wfs_plan_read(run, &walk, run->arguments[0], &document);
+	if (!r)
+		r = add_results(&walk, document);
+	if (r)
+		return r;
+	wfs_json_write_document(document, &text);
+	r = wfs_buffer_check(&text);
+	if (!r)
+		r = wfs_output_write(&output, name, wfs_buffer_bytes(&text), &run->error);
+	if (!r)
+		wfs_run_notice(run, "%s: %zu bytes", name, text.size);
+	return r;
+}
+
+/* --- import --- */
+
+/* The file as a blob; a hash is that of one that is there. */
+static int put_file(struct wfs_run *run, const char *name, json_t **ret_hash)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r;
+
+	if (strncmp(name, "sha256:", strlen("sha256:")) == 0) {
+		*ret_hash = json_string(name);
+		return *ret_hash ? 0 : -ENOMEM;
+	}
+	r = wfs_input_read(name, IMPORT_MAX, &bytes, &run->error);
+	if (r == -EFBIG)
+		wfs_run_notice(
+			run, "a larger one is imported by its hash: put it with ctl/put-blob");
+	if (r)
+		return r;
+	wfs_base64_append(&text, bytes.data, bytes.size);
+	r = wfs_run_call(
+		run, "put-blob", json_pack("{s:s}", "data_b64", wfs_buffer_text(&text)), &result);
+	if (!r)
+		*ret_hash = json_incref(json_object_get(result, "hash"));
+	return r;
+}
+
+int wfs_run_plan_import(struct wfs_run *run)
+{
+	const char *const session_id = run->options[WFS_OPTION_SESSION];
+	const bool resume = run->options[WFS_OPTION_RESUME];
+	WFS_AUTO_PLAN_WATCH struct wfs_plan_watch watch = {
+		.session_id = session_id ? session_id : "default"};
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:b}", "resume", (int)resume);
+	json_t *hash = NULL;
+	int r = payload ? put_file(run, run->arguments[0], &hash) : -ENOMEM;
+
+	if (!r && json_object_set_new(payload, "blob", hash) < 0)
+		r = -ENOMEM;
+	if (!r)
+		r = wfs_plan_settings(run, payload);
+	if (!r)
+		r = wfs_run_open(run);
+	return r ? r : wfs_plan_wait(run, "plan-import", payload, &watch);
+}
+
+/* --- graph --- */
+
+/* Has Graphviz draw what comes. @ret_file: what it reads; NULL: it is not there */
+static int start_dot(struct wfs_run *run, FILE **ret_file)
+{
+	*ret_file = popen("dot -Tsvg", "we");
+	return *ret_file ? 0 : wfs_error_from_errno(&run->error, -errno, "run 'dot' of Graphviz");
+}
+
+static int print_part(void *context, struct wfs_bytes part)
+{
+	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -EIO;
+}
+
+static bool has_dot(void)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		const size_t size = strcspn(at, ":");
+		char path[4096];
+
+		if (size < sizeof(path) - 8) {
+			snprintf(path, sizeof(path), "%.*s/dot", (int)size, at);
+			if (access(path, X_OK) == 0)
+				return true;
+		}
+		at += size + (at[size] == ':');
+	}
+	return false;
+}
+
+static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
+{
+	FILE *file = NULL;
+	int r = start_dot(run, &file);
+
+	if (r)
+		return r;
+	(void)fflush(run->out);
+	r = wfs_walk_read(walk, path, print_part, file);
+	const int status = pclose(file);
+	if (!r && status != 0)
+		r = wfs_error_set(&run->error, WFS_E_RUNTIME_ERROR,
+			"'dot' of Graphviz failed (status %d)",
+			WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	return r;
+}
+
+int wfs_run_plan_graph(struct wfs_run *run)
+{
+	WFS_AUTO_WALK struct wfs_walk walk = {0};
+	const bool svg = run->options[WFS_OPTION_SVG];
+	char path[128];
+	int r;
+
+	if (svg && !has_dot())
+		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
+			"--svg: there is no 'dot'; Debian has it in the package graphviz");
+	snprintf(path, sizeof(path), "plans/%.64s/graph.dot", run->arguments[0]);
+	r = wfs_walk_init(&walk, run, path);
+	if (!r)
+		r = svg ? draw(run, &walk, path) : wfs_walk_read(&walk, path, print_part, run->out);
+	return r;
+}
