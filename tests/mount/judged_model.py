@@ -21,7 +21,8 @@ ROOT = {
     "principals": LIST_CELLS, "plans": LIST_CELLS, "turns": LIST_CELLS, "blob": BLOB_GET,
     "journal": JOURNAL, "at": JOURNAL_HEAD, "ctl": None,
 }
-EMPTY = ("artifacts", "principals", "plans", "turns")
+# Directories that have nothing in them here, and the reducers whose cells would be.
+EMPTY = {"artifacts": "sys.artifact", "principals": "sys.ledger", "plans": "sys.plan", "turns": "sys.turn"}
 
 NOT_SEEN, ABOVE, COVERED = range(3)
 
@@ -221,8 +222,9 @@ class Model:
         seen = self.covered(who, (name,), now)
         if name in ("README", "manifest"):
             return Place("file", place.height, (name,)) if seen == COVERED else None
-        kind = "empty" if name in EMPTY else name
-        return Place(kind, place.height) if seen > NOT_SEEN else None
+        if seen == NOT_SEEN:
+            return None
+        return Place("empty", place.height, EMPTY[name]) if name in EMPTY else Place(name, place.height)
 
     def step_heights(self, who, place, name, now):
         if name == "head":
@@ -269,6 +271,9 @@ class Model:
         elif place.kind == "reducer":
             self.demand(who, LIST_CELLS, now, place.what)
             candidates = self.world.cells(place.what, place.height)
+        elif place.kind == "empty":
+            self.demand(who, LIST_CELLS, now, place.what)
+            candidates = []
         elif place.kind == "blobs":
             candidates = self.world.blobs(place.height)
         elif place.kind == "journal":
