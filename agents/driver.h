@@ -15,7 +15,7 @@
 
 /** wfs_agents_start() - see wfs_driver_start. */
 int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
-	struct wfs_driver **ret_driver, struct wfs_error *error);
+	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error);
 
 /* Somebody who is told what runs do. Callback table. Thread: `wfs-agents`, one at a time. */
 struct wfs_turn_observer {

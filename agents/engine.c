@@ -349,7 +349,7 @@ static int make_thread(struct engine *engine)
 }
 
 int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
-	struct wfs_driver **ret_driver, struct wfs_error *error)
+	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error)
 {
 	WFS_AUTO_FREE struct engine *engine = calloc(1, sizeof(*engine));
 
@@ -360,6 +360,7 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	engine->authority = authority;
 	engine->world = wfs_authority_world(authority);
 	engine->helpers = helpers;
+	engine->paused = paused;
 	engine->jobs_last = &engine->jobs;
 	pthread_mutex_init(&engine->lock, NULL);
 	pthread_mutex_init(&engine->observers_lock, NULL);

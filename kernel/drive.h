@@ -6,6 +6,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
@@ -73,7 +74,9 @@ struct wfs_helpers {
 /**
  * wfs_driver_start - begin to drive the agents of a world
  * @authority, @helpers: kept
+ * @paused: runs and plans that were going on stay as they are, until somebody resumes them or the world
+ *          is opened again
  * @ret_driver: ended by its `free`, before @authority
  */
 typedef int wfs_driver_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
-	struct wfs_driver **ret_driver, struct wfs_error *error);
+	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error);

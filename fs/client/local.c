@@ -116,7 +116,7 @@ static int start_driver(struct wfs_local *local, struct wfs_error *error)
 {
 	if (local->driver || !local->drive)
 		return 0;
-	return local->drive(local->authority, &wfs_tool_helpers, &local->driver, error);
+	return local->drive(local->authority, &wfs_tool_helpers, false, &local->driver, error);
 }
 
 int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload)

@@ -35,6 +35,7 @@ enum {
 	X(NEST_CTL, "nest-ctl", 0, NULL,                                                           \
 		"mount the control files inside, at MNT/ctl (needs privilege)")                    \
 	X(FOREGROUND, "foreground", 0, NULL, "stay in the foreground as the world's owner")        \
+	X(PAUSED, "paused", 0, NULL, "turns and plans that were going on stay as they are")        \
 	X(EXACT_HEIGHT, "exact-height", 0, "N", "as it was after the first N records")             \
 	X(AT_LEAST_HEIGHT, "at-least-height", 0, "N", "as it is now, if N is reached")             \
 	X(KEY_B64, "key-b64", 0, "K", "the key in base64, instead of KEY")                         \

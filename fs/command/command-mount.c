@@ -107,6 +107,7 @@ static int mount_in_background(struct wfs_run *run, const struct wfs_mount_optio
 	const struct wfs_owner_options options = {
 		.directory = run->directory,
 		.drive = run->drive,
+		.paused = run->options[WFS_OPTION_PAUSED],
 		.mount = mount,
 	};
 	const int64_t deadline_ns = deadline_in(WFS_OPEN_WAIT_MS);
@@ -115,8 +116,12 @@ static int mount_in_background(struct wfs_run *run, const struct wfs_mount_optio
 	for (;;) {
 		int r = ask_for_mount(run, mount);
 
-		if (!owner_is_gone(run, r))
+		if (!owner_is_gone(run, r)) {
+			if (!r && options.paused)
+				wfs_run_notice(run,
+					"--paused: the world is open already, nothing was stopped");
 			return r;
+		}
 		r = wfs_owner_start(&options, &run->error);
 		if (r != -EBUSY || last || wfs_clock_monotonic_ns() >= deadline_ns)
 			return r;
@@ -138,6 +143,7 @@ static int mount_in_foreground(struct wfs_run *run, const struct wfs_mount_optio
 	const struct wfs_owner_options options = {
 		.directory = run->directory,
 		.drive = run->drive,
+		.paused = run->options[WFS_OPTION_PAUSED],
 		.mount = mount,
 		.wait_ms = WFS_OPEN_WAIT_MS,
 		.ready = on_mounted,
@@ -182,6 +188,7 @@ int wfs_run_serve(struct wfs_run *run)
 {
 	struct wfs_owner_options options = {
 		.drive = run->drive,
+		.paused = run->options[WFS_OPTION_PAUSED],
 		.keep = true,
 		.wait_ms = WFS_OPEN_WAIT_MS,
 		.ready = on_serving,

@@ -38,7 +38,7 @@ const struct wfs_command wfs_commands[] = {
 		.argument_min = 1,
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(ALLOW_OTHER) | WFS_OPTION_BIT(NEST_CTL) |
-			WFS_OPTION_BIT(FOREGROUND),
+			WFS_OPTION_BIT(FOREGROUND) | WFS_OPTION_BIT(PAUSED),
 		.run = wfs_run_mount,
 		.summary = "show the world as files in MNT",
 		.help = "Returns when the tree is usable. If nobody owns the world, a "
@@ -72,6 +72,7 @@ const struct wfs_command wfs_commands[] = {
 		.name = "serve",
 		.group = GROUP_WORLD,
 		.arguments = "",
+		.options = WFS_OPTION_BIT(PAUSED),
 		.run = wfs_run_serve,
 		.summary = "own the world in the foreground, until SIGTERM",
 		.help = "Serves the control socket, and mounts that other commands ask for. "

@@ -126,7 +126,8 @@ static int come_up(
 		r = wfs_session_new(
 			owner->authority, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
 	if (!r && options->drive)
-		r = options->drive(owner->authority, &wfs_tool_helpers, &owner->host.driver, error);
+		r = options->drive(owner->authority, &wfs_tool_helpers, options->paused,
+			&owner->host.driver, error);
 	if (!r)
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)

@@ -92,16 +92,16 @@ static json_t *new_state(const struct wfs_fold *fold, const char *chat_id, const
 	const json_int_t now_ns = fold->input.at_ns;
 	char principal[WFS_CHAT_ID_MAX + 1];
 
-	return json_pack(
-		"{s:{s:i, s:[], s:b}, s:O, s:i, s:s, s:I, s:i, s:i, s:O*, s:i, s:O*, s:O, s:O, "
-		"s:O, s:[], s:s, s:O, s:s, s:i, s:i, s:s#, s:i, s:s, s:s, s:i, s:i, s:i, "
-		"s:O, s:I}",
+	return json_pack("{s:{s:i, s:[], s:b}, s:O, s:i, s:s, s:I, s:i, s:i, s:O*, s:i, s:O*, s:O, "
+			 "s:O*, s:O, "
+			 "s:O, s:[], s:s, s:O, s:s, s:i, s:i, s:s#, s:i, s:s, s:s, s:i, s:i, s:i, "
+			 "s:O, s:I}",
 		"batch", "next", 0, "steps", "tools", 0, "batch_size",
 		json_object_get(message, "batch_size"), "batches", 0, "chat_id", chat_id,
 		"created_ns", now_ns, "defined", 0, "done", 0, "draft",
 		json_object_get(payload, "draft"), "failed", 0, "final",
 		json_object_get(payload, "final"), "goal", json_object_get(payload, "goal"),
-		"max_concurrency",
+		"in_order", json_object_get(payload, "in_order"), "max_concurrency",
 		json_object_get(
 			json_is_true(json_object_get(payload, "in_order")) ? payload : message,
 			"max_concurrency"),

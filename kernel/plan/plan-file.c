@@ -139,12 +139,13 @@ static int add_head(struct reading *reading)
 		&reading->part);
 	add_text(&reading->part, ",\"plan\":{");
 	if (!r)
-		r = add_members(json_pack("{s:o, s:O*, s:O*, s:O*, s:s, s:s}", "created_utc",
-					utc_of(state, "created_ns"), "draft",
-					json_object_get(state, "draft"), "error",
-					json_object_get(state, "error"), "final",
-					json_object_get(state, "final"), "goal", goal, "plan_id",
-					reading->plan_id),
+		r = add_members(
+			json_pack("{s:o, s:O*, s:O*, s:O*, s:s, s:O*, s:s}", "created_utc",
+				utc_of(state, "created_ns"), "draft",
+				json_object_get(state, "draft"), "error",
+				json_object_get(state, "error"), "final",
+				json_object_get(state, "final"), "goal", goal, "in_order",
+				json_object_get(state, "in_order"), "plan_id", reading->plan_id),
 			&reading->part);
 	return wfs_trace(r);
 }

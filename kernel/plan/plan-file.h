@@ -29,7 +29,7 @@ enum {
 /**
  * wfs_plan_document() - a part of the document of a plan, schema v1
  * {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?, final?,
- * goal, plan_id, raw?, status, steps[]}, plan_id, schema_version, status, tool_results_ref{bytes, count}|null,
+ * goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status, tool_results_ref{bytes, count}|null,
  * updated_utc}; raw: of a plan that could not be cut into steps, what the model wrote.
  * @ret_size_bytes: of the whole
  */

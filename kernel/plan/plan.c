@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a plan, and what it asks for. */
+#include <ctype.h>
+
 #include "kernel/base/json.h"
 #include "kernel/plan/plan-impl.h"
 
@@ -70,6 +72,22 @@ int plan_load(
 	return 0;
 }
 
+/* Keys of steps and names of files are made of it. */
+static int check_id(const char *plan_id, struct wfs_error *error)
+{
+	size_t size = 0;
+
+	while (size <= WFS_PLAN_ID_SIZE &&
+		(isalnum((unsigned char)plan_id[size]) ||
+			(plan_id[size] && strchr("-_", plan_id[size]))))
+		size++;
+	return size > 0 && !plan_id[size] && size <= WFS_PLAN_ID_SIZE
+		? 0
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			  "'plan_id': expected 1 to %d letters, digits, - and _, got '%.60s'",
+			  WFS_PLAN_ID_SIZE, plan_id);
+}
+
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error)
 {
 	struct plan plan = {.fold = fold, .state = state};
@@ -78,7 +96,9 @@ int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct
 	if (!state)
 		return fold_no_memory(error);
 	plan.plan_id = plan_text(&plan, "plan_id");
-	int r = fold_load(fold, WFS_BUILTIN_PLAN, plan.plan_id, &plan.cell, &existing, error);
+	int r = check_id(plan.plan_id, error);
+	if (!r)
+		r = fold_load(fold, WFS_BUILTIN_PLAN, plan.plan_id, &plan.cell, &existing, error);
 	if (!r && existing)
 		r = wfs_error_set(
 			error, WFS_E_ALREADY_EXISTS, "there is a plan '%s' already", plan.plan_id);

@@ -17,8 +17,8 @@
  *                                 resumed, which says more about a plan that there is
  *   sys.plan_source, key chat.n:  {text}: the plan as the model wrote it
  *   sys.plan, key plan id:        {batch{next, steps[], tools}, batch_size, batches, chat_id, created_ns,
- *                                 defined, done, draft?, error?, failed, final?, goal, max_concurrency, model,
- *                                 open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes,
+ *                                 defined, done, draft?, error?, failed, final?, goal, in_order?, max_concurrency,
+ *                                 model, open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes,
  *                                 results_count, session_id, skipped, source_id, status, steps_bytes,
  *                                 tool_batches, tool_calls, total, updated_ns}; phase: defining, running,
  *                                 answering, ended; chat_id: the message that asked last, source_id: the

@@ -109,9 +109,9 @@ class World:
         self.run("--as", "ada", "invoke", json.dumps({
             "action_type": "write_artifact", "artifact_id": "ada", "content": text}))
 
-    def start(self):
+    def start(self, *options):
         with open(self.log, "ab") as log:
-            self.daemon = subprocess.Popen([WORLDFS, "-w", self.directory, "serve"],
+            self.daemon = subprocess.Popen([WORLDFS, "-w", self.directory, "serve", *options],
                                            env=self.environment, stdout=log, stderr=log)
         until = time.monotonic() + PATIENCE_S
         while True:

@@ -163,8 +163,8 @@ int main(int argc, char **argv)
 	give(&world, AGENT, NULL);
 	give(&world, "{\"cap\":\"sys/llm@1\",\"to\":\"agent\"}", wfs_session_grant);
 	give(&world, "{\"cap\":\"sys/act@1\",\"to\":\"agent\"}", wfs_session_grant);
-	bench_check(wfs_agents_start(world.authority, &wfs_tool_helpers, &driver, &error), "drive",
-		&error);
+	bench_check(wfs_agents_start(world.authority, &wfs_tool_helpers, false, &driver, &error),
+		"drive", &error);
 	const uint64_t before = height_of(&world);
 	(void)run_many(&world, driver, 1, "none");
 	const uint64_t of_turn = height_of(&world) - before;

@@ -99,6 +99,7 @@ struct agents_fixture {
 	struct wfs_authority *authority;
 	struct wfs_session *operator;
 	struct wfs_driver *driver;
+	bool paused;
 	struct wfs_error error; /* of the last call */
 };
 
@@ -125,8 +126,8 @@ static inline int fixture_open_world(struct agents_fixture *fixture)
 
 static inline int fixture_drive(struct agents_fixture *fixture)
 {
-	return wfs_agents_start(
-		fixture->authority, &fixture_helpers, &fixture->driver, &fixture->error);
+	return wfs_agents_start(fixture->authority, &fixture_helpers, fixture->paused,
+		&fixture->driver, &fixture->error);
 }
 
 static inline void fixture_stop_driving(struct agents_fixture *fixture)

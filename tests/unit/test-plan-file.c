@@ -628,7 +628,7 @@ static void a_summary_tells_what_a_listing_needs(void **state)
 	WFS_AUTO_JSON json_t *summary = wfs_plan_summary(plan);
 
 	WFS_AUTO_JSON json_t *expected = json_of(
-		"{'batch':{'ended':1,'size':3},'batches':0,'chat_id':'alice+s.0','done':1,'failed':"
+		"{'batch':{'ended':1,'size':2},'batches':0,'chat_id':'alice+s.0','done':1,'failed':"
 		"0,'goal':'the goal','phase':"
 		"'running','plan_id':'" PLANNED_ID "','principal':'alice','running':1,"
 		"'session_id':'s','skipped':0,'status':'running','tool_batches':0,'tool_calls':2,"
