@@ -244,7 +244,6 @@ static int keep_result(
 		outcome->result = json_object();
 	if (!result || json_object_set(outcome->result, "step", result) < 0)
 		return fold_no_memory(error);
-	(void)json_object_del(outcome->result, "output");
 	*ret_result = wfs_json_copy(result); /* its step's name is added to that */
 	return *ret_result ? 0 : fold_no_memory(error);
 }

@@ -445,6 +445,17 @@ static void what_depends_on_a_failed_step_is_skipped(void **state)
 	assert_bytes_are_counted(&run);
 }
 
+static void the_first_step_that_failed_is_the_reason(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL(""), TOOL("0 1"));
+
+	plan_answer(&run, 1, "error", BROKE);
+	plan_answer(&run, 0, "error", BROKE);
+
+	assert_steps(&run, "ffs");
+	assert_reason(&run, 2, "the step 's1', which it depends on, was not done");
+}
+
 /* 131: nothing was done, so nobody is asked what came of it. */
 static void a_plan_of_which_nothing_is_done_has_failed(void **state)
 {
@@ -546,11 +557,12 @@ static void an_answer_without_a_text_is_refused(void **state)
 
 static void a_plan_that_is_stopped_begins_nothing(void **state)
 {
-	struct plan_run run = BEGIN(*state, CHAT_OF("s", CHAT_SETTINGS("3", "2")), TOOL(""),
+	struct plan_run run = BEGIN(*state, CHAT_OF("s", CHAT_SETTINGS("3", "1")), TOOL(""),
 		TOOL(""), TOOL(""), TOOL("0"));
-	WFS_AUTO_FREE char *id = plan_waits_for(&run, 1);
 
 	plan_do(&run, 1);
+	assert_steps(&run, "drqp");
+	WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
 	plan_stop_it(&run);
 
 	assert_steps(&run, "dppp");
@@ -932,6 +944,7 @@ int main(void)
 		TEST(what_is_final_is_not_tried_again),
 		TEST(an_attempt_stands_in_the_journal),
 		TEST(what_depends_on_a_failed_step_is_skipped),
+		TEST(the_first_step_that_failed_is_the_reason),
 		TEST(a_plan_of_which_nothing_is_done_has_failed),
 		TEST(a_thousand_skipped_steps_are_gone_through_piece_by_piece),
 		TEST(a_plan_whose_steps_wait_for_one_another_ends),
