@@ -308,9 +308,9 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 
 /* --- asking for a plan --- */
 
-/* @effect: gives the plan, or the text that it is made of */
+/* @effect: gives the plan, or the text that it is made of; for that a model is asked */
 static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum wfs_effect effect,
-	json_t *params, char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
 	int r = intent_check_room(fold, error);
 
@@ -318,11 +318,13 @@ static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum 
 		r = fold_no_memory(error);
 	if (!r)
 		r = plan_say(fold, chat, message, ret_id, error);
-	if (r) {
-		json_decref(params);
+	if (r)
 		return wfs_trace(r);
-	}
-	r = plan_chat_ask(fold, ret_id, effect, params, message, error);
+	r = plan_chat_ask(fold, ret_id, effect,
+		effect == WFS_EFFECT_LLM_GENERATE
+			? json_pack("{s:O}", "model", json_object_get(message, "model"))
+			: json_object(),
+		message, error);
 	return wfs_trace(r ? r : store(fold, ret_id, message, error));
 }
 
@@ -341,9 +343,7 @@ int plan_fold_chat(
 		WFS_AUTO_JSON json_t *message =
 			asking(action, wfs_json_text(action, "message"), "planning");
 
-		r = begin(fold, chat, message, WFS_EFFECT_LLM_GENERATE,
-			json_pack("{s:O}", "model", json_object_get(action, "model")), chat_id,
-			error);
+		r = begin(fold, chat, message, WFS_EFFECT_LLM_GENERATE, chat_id, error);
 	}
 	if (r)
 		return wfs_trace(r);
@@ -363,8 +363,7 @@ int plan_fold_import(
 		json_object_set_new(message, "resume",
 			json_boolean(json_is_true(json_object_get(action, "resume")))) < 0)
 		return fold_no_memory(error);
-	int r = begin(
-		fold, chat, message, WFS_EFFECT_PLAN_NORMALIZE, json_object(), chat_id, error);
+	int r = begin(fold, chat, message, WFS_EFFECT_PLAN_NORMALIZE, chat_id, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = answer_of(chat_id, NULL);
