@@ -81,8 +81,8 @@ json_t *normalize_string(struct wfs_bytes text);
 /** normalize_is_absent() - is there no such member, or null? */
 bool normalize_is_absent(const json_t *value);
 
-/** normalize_final() - a draft or an answer. @ret_final: stays as it is, if nothing was written */
-int normalize_final(struct normalize *work, const json_t *written, json_t **ret_final);
+/** normalize_text() - at most @max characters of a text. @ret_text: stays as it is, if nothing was written */
+int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text);
 
 /* --- steps: normalize-step.c --- */
 

@@ -408,7 +408,8 @@ static int restore_plan(struct normalize *work, struct wfs_plan_made *plan)
 	(void)read_time(json_object_get(work->root, "created_utc"), &plan->created_ns);
 	count_steps(work, plan);
 	plan->status = status_of(work, plan);
-	return plan->status ? normalize_final(work, json_object_get(inner, "final"), &plan->final)
+	return plan->status ? normalize_text(work, json_object_get(inner, "final"),
+				      WFS_PLAN_FINAL_MAX, &plan->final)
 			    : 0;
 }
 

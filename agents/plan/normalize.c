@@ -190,14 +190,14 @@ static int take_goal(struct normalize *work, const json_t *written, json_t **ret
 	return *ret_goal ? 0 : normalize_no_memory(work);
 }
 
-int normalize_final(struct normalize *work, const json_t *written, json_t **ret_final)
+int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text)
 {
-	const struct wfs_bytes text = wfs_text_fit(wfs_text_of(written), WFS_PLAN_FINAL_MAX);
+	const struct wfs_bytes text = wfs_text_fit(wfs_text_of(written), max);
 
 	if (text.size == 0)
 		return 0;
-	*ret_final = normalize_string(text);
-	return *ret_final ? 0 : normalize_no_memory(work);
+	*ret_text = normalize_string(text);
+	return *ret_text ? 0 : normalize_no_memory(work);
 }
 
 /* What it says as a whole. */
@@ -209,7 +209,7 @@ static int take_head(struct normalize *work, struct wfs_plan_made *plan)
 	plan->in_order = work->is_document
 		? json_is_true(json_object_get(plan_of(work), "in_order"))
 		: work->is_calls;
-	int r = normalize_final(work, draft, &plan->draft);
+	int r = normalize_text(work, draft, WFS_PLAN_DRAFT_MAX, &plan->draft);
 	return r ? r : take_goal(work, json_object_get(work->root, "goal"), &plan->goal);
 }
 

@@ -25,7 +25,9 @@ enum {
 	WFS_PLAN_STEP_VALUES_MAX = 500000, /* values of JSON in it */
 	WFS_PLAN_TOOL_NAME_MAX = 256,      /* bytes; of a method, too */
 	WFS_PLAN_REASON_MAX = 500,         /* characters of why a step was not done */
-	WFS_PLAN_FINAL_MAX = 256 << 10, /* characters of a draft or an answer; more are cut off */
+	WFS_PLAN_FINAL_MAX =
+		256 << 10,         /* characters of an answer; more are cut off, as of the next */
+	WFS_PLAN_DRAFT_MAX = 4000, /* of a draft, which stands in what each step writes */
 	WFS_PLAN_CYCLE_SHOWN_MAX = 100, /* steps of a cycle that are told */
 };
 

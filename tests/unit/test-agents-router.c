@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The router: one name for each tool, and what calls give. */
+#include "agents/router.h"
+#include "tests/unit/agents-fixture.h"
+
+static json_t *canonical(const char *text)
+{
+	WFS_AUTO_JSON json_t *call = json_of(text);
+	json_t *const made = agents_router_canonical(call);
+
+	assert_non_null(made);
+	return made;
+}
+
+static void assert_canonical(const char *call, const char *expected)
+{
+	print_message("%s\n", call);
+	assert_json_is(canonical(call), expected);
+}
+
+static void aliases_have_one_name(void **state)
+{
+	(void)state;
+
+	assert_canonical("{'name':'file','method':'ls','args':{'path':'x'}}",
+		"{'args':{'path':'x'},'method':'','name':'fs_ls'}");
+	assert_canonical(
+		"{'name':'file.cat','args':{}}", "{'args':{},'method':'','name':'fs_read'}");
+	assert_canonical("{'name':' artifact ','method':' write ','args':{}}",
+		"{'args':{},'method':'','name':'write_artifact'}");
+	assert_string_equal(agents_router_name("kernel.query"), "query_kernel");
+}
+
+static void what_is_no_alias_stays_as_it_is(void **state)
+{
+	(void)state;
+
+	assert_canonical("{'name':'add','method':'run','args':{}}",
+		"{'args':{},'method':'run','name':'add'}");
+	assert_canonical("{'name':'file','method':'fly','args':{}}",
+		"{'args':{},'method':'fly','name':'file'}");
+	assert_canonical(
+		"{'name':'File.ls','args':{}}", "{'args':{},'method':'','name':'File.ls'}");
+	assert_canonical(
+		"{'name':'my.tool','args':{}}", "{'args':{},'method':'','name':'my.tool'}");
+	assert_string_equal(agents_router_name("fs_ls"), "fs_ls");
+}
+
+static void what_is_canonical_is_that_again(void **state)
+{
+	static const char *const calls[] = {"{'name':'file','method':'ls','args':{}}",
+		"{'name':' add ','method':' run','args':{}}", "{'name':7,'args':[1]}", "{}"};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++) {
+		WFS_AUTO_JSON json_t *once = canonical(calls[i]);
+
+		print_message("%s\n", calls[i]);
+		WFS_AUTO_JSON json_t *twice = agents_router_canonical(once);
+		assert_true(json_equal(once, twice));
+	}
+}
+
+static void an_outcome_has_all_its_members(void **state)
+{
+	WFS_AUTO_JSON json_t *call = json_of("{'args':{},'method':'m','name':'n'}");
+
+	(void)state;
+	assert_json_is(agents_router_done(call, json_true()),
+		"{'details':null,'error':null,'method':'m','name':'n','ok':true,'result':true}");
+	assert_json_is(agents_router_failed(call, WFS_TOOL_TIMEOUT, "timeout", "too late"),
+		"{'details':{'message':'too late','type':'timeout'},'error':'TOOL_TIMEOUT',"
+		"'method':'m','name':'n','ok':false,'result':null}");
+}
+
+static void a_tool_that_says_that_it_failed_has(void **state)
+{
+	WFS_AUTO_JSON json_t *call = json_of("{'args':{},'method':'','name':'n'}");
+	WFS_AUTO_JSON json_t *said = json_of("{'ok':false,'error':'broken'}");
+
+	(void)state;
+	assert_json_is(agents_router_done(call, said),
+		"{'details':{'message':'broken','type':'reported'},'error':'TOOL_EXCEPTION',"
+		"'method':'','name':'n','ok':false,'result':{'error':'broken','ok':false}}");
+}
+
+static void names_are_sorted(void **state)
+{
+	WFS_AUTO_JSON json_t *names = agents_router_names(&fixture_helpers);
+
+	(void)state;
+	assert_true(json_array_size(names) > 10);
+	for (size_t i = 1; i < json_array_size(names); i++)
+		assert_true(strcmp(json_string_value(json_array_get(names, i - 1)),
+				    json_string_value(json_array_get(names, i))) < 0);
+}
+
+/* --- finding --- */
+
+/* What is told of a call that is not made; NULL: it is. */
+static json_t *found(struct agents_fixture *fixture, const char *text, json_t **ret_tool)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *call = json_of(text);
+	json_t *outcome = NULL;
+	struct wfs_error error = {0};
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, &error), 0);
+	const int r = agents_router_find(&view, &fixture_helpers, call, ret_tool, &outcome, &error);
+	assert_true(r == 0 ? *ret_tool && !outcome : !*ret_tool && outcome);
+	return outcome;
+}
+
+static void assert_refused(struct agents_fixture *fixture, const char *call, const char *code)
+{
+	json_t *tool = NULL;
+	WFS_AUTO_JSON json_t *outcome = found(fixture, call, &tool);
+
+	print_message("%s\n", call);
+	assert_non_null(outcome);
+	assert_string_equal(fixture_text(outcome, "error"), code);
+}
+
+static void tools_are_found_by_their_names(void **state)
+{
+	static const char *const calls[] = {
+		"{'args':{'x':1},'method':'','name':'fs_echo'}",
+		"{'args':{},'method':'','name':'noop'}",
+		"{'args':{'a':1,'b':2},'method':'','name':'sum'}",
+		"{'args':{'a':1,'b':2},'method':'run','name':'sum'}",
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++) {
+		WFS_AUTO_JSON json_t *tool = NULL;
+
+		print_message("%s\n", calls[i]);
+		WFS_AUTO_JSON json_t *outcome = found(*state, calls[i], &tool);
+		assert_null(outcome);
+	}
+}
+
+static void a_tool_that_there_is_not_is_told_with_those_there_are(void **state)
+{
+	json_t *tool = NULL;
+	WFS_AUTO_JSON json_t *outcome =
+		found(*state, "{'args':{},'method':'','name':'nope'}", &tool);
+	WFS_AUTO_JSON json_t *names = agents_router_names(&fixture_helpers);
+
+	assert_string_equal(fixture_text(outcome, "error"), WFS_TOOL_UNKNOWN);
+	assert_true(json_equal(
+		json_object_get(json_object_get(outcome, "details"), "available"), names));
+}
+
+static void what_cannot_be_called_is_refused(void **state)
+{
+	assert_refused(*state, "{'args':{},'method':'','name':''}", WFS_TOOL_INVALID_CALL);
+	assert_refused(*state, "{'args':[1],'method':'','name':'noop'}", WFS_TOOL_INVALID_CALL);
+	assert_refused(*state, "{'args':null,'method':'','name':'noop'}", WFS_TOOL_INVALID_CALL);
+	assert_refused(
+		*state, "{'args':{'a':'x','b':2},'method':'','name':'sum'}", WFS_TOOL_INVALID_CALL);
+	assert_refused(*state, "{'args':{},'method':'fly','name':'noop'}", WFS_TOOL_UNKNOWN);
+	assert_refused(*state, "{'args':{},'method':'fly','name':'sum'}", WFS_TOOL_UNKNOWN);
+	assert_refused(*state, "{'args':{},'method':'','name':'submit_result'}", WFS_TOOL_UNKNOWN);
+	assert_refused(*state, "{'args':{},'method':'','name':'ada'}", WFS_TOOL_UNKNOWN);
+}
+
+int main(void)
+{
+#define WORLD(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(aliases_have_one_name),
+		cmocka_unit_test(what_is_no_alias_stays_as_it_is),
+		cmocka_unit_test(what_is_canonical_is_that_again),
+		cmocka_unit_test(an_outcome_has_all_its_members),
+		cmocka_unit_test(a_tool_that_says_that_it_failed_has),
+		cmocka_unit_test(names_are_sorted),
+		WORLD(tools_are_found_by_their_names),
+		WORLD(a_tool_that_there_is_not_is_told_with_those_there_are),
+		WORLD(what_cannot_be_called_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("agents-router", tests, NULL, NULL);
+}
