@@ -191,25 +191,31 @@ static int read_text(struct work *work, struct normalizing *normalizing, struct 
 		: read_source(work, &view, &normalizing->text, error);
 }
 
+static int begin(struct work *work, struct normalizing *normalizing, struct wfs_error *error)
+{
+	int r = read_text(work, normalizing, error);
+
+	if (r)
+		return r;
+	r = uv_queue_work(&work->engine->loop, &normalizing->on_thread, on_thread, is_done);
+	normalizing->is_running = r == 0;
+	return r ? wfs_error_from_errno(error, r, "read a plan") : 0;
+}
+
 void work_normalize(struct work *work)
 {
 	struct normalizing *const normalizing = calloc(1, sizeof(*normalizing));
 	struct wfs_error error = {0};
-	int r = normalizing ? 0 : wfs_error_from_errno(&error, -ENOMEM, "read a plan");
 
 	normalize_free(work->normalizing);
 	work->normalizing = normalizing;
-	if (!r) {
-		normalizing->work = work;
-		snprintf(normalizing->chat_id, sizeof(normalizing->chat_id), "%s", work->owner_id);
-		r = read_text(work, normalizing, &error);
+	if (!normalizing) {
+		(void)wfs_error_from_errno(&error, -ENOMEM, "read a plan");
+		work_fail(work, &error);
+		return;
 	}
-	if (!r) {
-		r = uv_queue_work(&work->engine->loop, &normalizing->on_thread, on_thread, is_done);
-		normalizing->is_running = r == 0;
-		if (r)
-			(void)wfs_error_from_errno(&error, r, "read a plan");
-	}
-	if (r)
+	normalizing->work = work;
+	snprintf(normalizing->chat_id, sizeof(normalizing->chat_id), "%s", work->owner_id);
+	if (begin(work, normalizing, &error))
 		work_fail(work, &error);
 }

@@ -104,10 +104,11 @@ json_t *agents_router_done(const json_t *call, json_t *result)
 
 /* --- finding --- */
 
+enum { NAMES_MAX = 256 }; /* of actions and helpers, whose tables are the program's own */
+
 static int compare_names(const void *a, const void *b)
 {
-	return strcmp(
-		json_string_value(*(json_t *const *)a), json_string_value(*(json_t *const *)b));
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int add_actions(json_t *names)
@@ -125,28 +126,36 @@ static int add_actions(json_t *names)
 	return r;
 }
 
+/* An array of the same texts, sorted. */
+static json_t *sort(const json_t *names)
+{
+	WFS_AUTO_JSON json_t *sorted = json_array();
+	const char *texts[NAMES_MAX];
+	const size_t count = json_array_size(names);
+
+	wfs_require(count <= NAMES_MAX);
+	for (size_t i = 0; i < count; i++)
+		texts[i] = json_string_value(json_array_get(names, i));
+	qsort(texts, count, sizeof(texts[0]), compare_names);
+	for (size_t i = 0; i < count; i++)
+		if (json_array_append_new(sorted, json_string(texts[i])) < 0)
+			return NULL;
+	return WFS_STEAL(sorted);
+}
+
 json_t *agents_router_names(const struct wfs_helpers *helpers)
 {
 	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
 	WFS_AUTO_JSON json_t *names = json_array();
-	WFS_AUTO_JSON json_t *sorted = json_array();
-	json_t *all[256];
-	size_t count = 0;
 	size_t i;
 	json_t *definition;
 
-	if (!definitions || !names || !sorted || add_actions(names) < 0)
+	if (!definitions || !names || add_actions(names) < 0)
 		return NULL;
 	json_array_foreach(definitions, i,
 		definition) if (json_array_append(names, json_object_get(definition, "name")) <
 		0) return NULL;
-	for (; count < json_array_size(names) && count < WFS_ARRAY_COUNT(all); count++)
-		all[count] = json_array_get(names, count);
-	qsort(all, count, sizeof(*all), compare_names);
-	for (i = 0; i < count; i++)
-		if (json_array_append(sorted, all[i]) < 0)
-			return NULL;
-	return WFS_STEAL(sorted);
+	return sort(names);
 }
 
 static int refuse(const json_t *call, const struct wfs_helpers *helpers, json_t **ret_outcome,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan export, import, graph: plans as files of their own. */
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,51 +146,26 @@ int wfs_run_plan_import(struct wfs_run *run)
 
 /* --- graph --- */
 
-/* Has Graphviz draw what comes. @ret_file: what it reads; NULL: it is not there */
-static int start_dot(struct wfs_run *run, FILE **ret_file)
-{
-	*ret_file = popen("dot -Tsvg", "we");
-	return *ret_file ? 0 : wfs_error_from_errno(&run->error, -errno, "run 'dot' of Graphviz");
-}
-
 static int print_part(void *context, struct wfs_bytes part)
 {
 	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -EIO;
 }
 
-static bool has_dot(void)
-{
-	const char *at = getenv("PATH");
-
-	while (at && *at) {
-		const size_t size = strcspn(at, ":");
-		char path[4096];
-
-		if (size < sizeof(path) - 8) {
-			snprintf(path, sizeof(path), "%.*s/dot", (int)size, at);
-			if (access(path, X_OK) == 0)
-				return true;
-		}
-		at += size + (at[size] == ':');
-	}
-	return false;
-}
-
+/* Has Graphviz draw it. The shell says 127 when there is no such program. */
 static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 {
-	FILE *file = NULL;
-	int r = start_dot(run, &file);
+	(void)signal(SIGPIPE, SIG_IGN); /* a program that has ended is an error of write */
+	FILE *const dot = popen("exec dot -Tsvg 2>/dev/null", "we");
+	int r = dot ? wfs_walk_read(walk, path, print_part, dot)
+		    : wfs_error_from_errno(&run->error, -errno, "run 'dot' of Graphviz");
+	const int status = dot ? pclose(dot) : 0;
 
-	if (r)
+	if (status == 0)
 		return r;
-	(void)fflush(run->out);
-	r = wfs_walk_read(walk, path, print_part, file);
-	const int status = pclose(file);
-	if (!r && status != 0)
-		r = wfs_error_set(&run->error, WFS_E_RUNTIME_ERROR,
-			"'dot' of Graphviz failed (status %d)",
-			WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-	return r;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 127
+		? wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
+			  "--svg: there is no 'dot'; Debian has it in the package graphviz")
+		: wfs_error_set(&run->error, WFS_E_RUNTIME_ERROR, "'dot' of Graphviz failed");
 }
 
 int wfs_run_plan_graph(struct wfs_run *run)
@@ -200,9 +175,6 @@ int wfs_run_plan_graph(struct wfs_run *run)
 	char path[128];
 	int r;
 
-	if (svg && !has_dot())
-		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
-			"--svg: there is no 'dot'; Debian has it in the package graphviz");
 	snprintf(path, sizeof(path), "plans/%.64s/graph.dot", run->arguments[0]);
 	r = wfs_walk_init(&walk, run, path);
 	if (!r)

@@ -3,7 +3,6 @@
 #include "fs/command/output.h"
 
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,10 +45,12 @@ static int write_all(int fd, struct wfs_bytes bytes)
 /* The name is on the disk, too. */
 static int sync_directory(const char *name)
 {
-	WFS_AUTO_FREE char *copy = strdup(name);
-	WFS_AUTO_FD int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	const char *const slash = strrchr(name, '/');
+	WFS_AUTO_FREE char *directory =
+		slash ? strndup(name, (size_t)(slash - name) + 1) : strdup(".");
+	WFS_AUTO_FD int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (!copy)
+	if (!directory)
 		return -ENOMEM;
 	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
