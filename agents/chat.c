@@ -325,9 +325,16 @@ static int add_plan(struct wfs_view *view, struct response *response, struct wfs
 	return response->plan ? add_checkpoint(response, size, error) : no_memory(error);
 }
 
+/* One that was imported is not run before somebody says so. */
+static bool waits_for_resume(const struct talk *talk)
+{
+	return talk->drive->what == WFS_DRIVE_IMPORT &&
+		!json_is_true(json_object_get(talk->drive->params, "resume"));
+}
+
 /* @state: taken */
-static int describe_plan(
-	struct wfs_view *view, json_t *state, struct response *response, struct wfs_error *error)
+static int describe_plan(const struct talk *talk, struct wfs_view *view, json_t *state,
+	struct response *response, struct wfs_error *error)
 {
 	const json_t *const failure = json_object_get(state, "error");
 
@@ -335,7 +342,7 @@ static int describe_plan(
 	response->final = wfs_json_text(state, "final");
 	response->code = json_string_value(json_object_get(failure, "code"));
 	response->details = json_incref(json_object_get(failure, "details"));
-	if (strcmp(wfs_json_text(state, "status"), "cancelled") == 0)
+	if (strcmp(wfs_json_text(state, "status"), "cancelled") == 0 && !waits_for_resume(talk))
 		response->code = WFS_CHAT_CANCELLED;
 	int r = add_results(view, response, error);
 	return r ? r : add_plan(view, response, error);
@@ -366,7 +373,7 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 									: STAGE_planner_tools);
 	if (!has_ended(state))
 		return 0;
-	r = describe_plan(view, WFS_STEAL(state), response, error);
+	r = describe_plan(talk, view, WFS_STEAL(state), response, error);
 	return r ? r : 1;
 }
 

@@ -136,8 +136,10 @@ int wfs_verb_plans(struct wfs_call *call)
 /* What the principal's own session is about: the newest thing that was said in it. */
 static int of_session(struct wfs_call *call, struct wfs_view *view, const char *session_id)
 {
-	int r = wfs_session_chat_status(call->session, view, session_id, &call->result);
+	int r = wfs_session_judge(call->session, WFS_EFFECT_PLAN_RUN, &call->error);
 
+	if (!r)
+		r = wfs_session_chat_status(call->session, view, session_id, &call->result);
 	return r == -ENOENT ? wfs_error_set(&call->error, WFS_E_NOT_FOUND,
 				      "Session '%.100s' not found", session_id)
 			    : r;
@@ -161,7 +163,9 @@ int wfs_verb_plan_status(struct wfs_call *call)
 		return r;
 	if (session_id)
 		return of_session(call, &view, session_id);
-	r = wfs_session_plan(call->session, &view, wfs_bytes_text(plan_id), &call->result);
+	r = wfs_session_judge(call->session, WFS_EFFECT_INTROSPECT_REDUCER_STATE, &call->error);
+	if (!r)
+		r = wfs_session_plan(call->session, &view, wfs_bytes_text(plan_id), &call->result);
 	return r == -ENOENT
 		? wfs_error_set(&call->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id)
 		: r;

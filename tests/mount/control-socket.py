@@ -58,6 +58,7 @@ class Client:
         ok(f"{cmd} is refused with {code}", not answer["ok"] and error.get("code") == code
            and set(error) >= {"category", "message", "retriable"}
            and "journal_height" in answer["meta"], answer)
+        return answer
 
 
 def b64(text):
@@ -158,6 +159,34 @@ client.done("cancel", {"turn_id": run})
 ok("a run is cancelled", ended(run) == "cancelled")
 client.refused("conflict", "approve", {"turn_id": run, "call_id": "c", "decision": "allow"})
 client.refused("not_found", "step", {"agent": "nobody"})
+
+# --- chats and plans: there is no model `default`, so plans come out of blobs ---
+steps = b'{"steps":[{"id":"a","type":"tool","tool":{"name":"noop"}}]}'
+blob = client.done("put-blob", {"data_b64": b64(steps.decode())})["hash"]
+response = client.done("plan-import", {"blob": blob, "session_id": "s"})
+plan_id = response["checkpoint"]["plan_id"]
+ok("a plan is imported", response["checkpoint"]["status"] == "cancelled", response)
+ok("where it is said to be", len(read("plans", f"{plan_id}.json")) == response["checkpoint"]["bytes"] and
+   response["checkpoint"]["path"] == os.path.join(os.path.realpath(tree), "plans", f"{plan_id}.json"), response)
+refused = client.refused("effect_failed", "plan-resume", {"plan_id": plan_id})
+ok("its steps are run", refused["error"]["details"]["tool_calls_count"] == 1, refused)
+ok("and only the answer is missing", refused["error"]["details"]["error"] == "LLM_FAILED", refused)
+ok("it is in the list of plans", client.done("plans")["plans"][0]["plan_id"] == plan_id)
+status = client.done("plan-status", {"session_id": "s"})
+ok("and what the session is about", status["plan"]["done"] == 1, status)
+client.done("plan-cancel", {"plan_id": plan_id})
+ok("it is stopped", client.done("plan-status", {"plan_id": plan_id})["status"] == "cancelled")
+client.refused("effect_failed", "chat", {"message": "m"})
+client.refused("invalid_argument", "chat", {"message": " "})
+with open(f"{world}/host.json", encoding="utf-8") as file:
+    host = json.load(file)
+host["models"]["default"] = {"provider": "script", "file": "chat.jsonl"}
+with open(f"{world}/chat.jsonl", "w", encoding="utf-8") as file:
+    file.write('{"content":"so it is"}\n{"content":"all was done"}\n')
+with open(f"{world}/host.json", "w", encoding="utf-8") as file:
+    json.dump(host, file)
+ok("with a model it goes on", client.done("plan-resume", {"plan_id": plan_id})["final"] == "all was done")
+ok("and a chat has an answer", client.done("chat", {"message": "m"})["final"] == "so it is")
 
 # --- every height, against the mount ---
 height = client.done("journal-head")["journal_height"]

@@ -28,18 +28,22 @@ VERBS = {
     "apply": {"manifest": {}}, "query": {"query_type": "balances"},
     "turns": {}, "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},
     "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
+    "chat": {"message": "m"}, "plans": {}, "plan-status": {"session_id": "s"}, "plan-resume": {"plan_id": "p"},
+    "plan-cancel": {"plan_id": "p"}, "plan-import": {"blob": "sha256:" + BLOB},
 }
 # Of the effects of these a refusal is recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
             "revoke": "world.revoke", "principal": "world.principal", "snapshot": "world.snapshot", "gc": "world.gc",
             "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
-            "apply": "world.apply", "step": "agent.step", "cancel": "agent.cancel", "approve": "agent.approve"}
+            "apply": "world.apply", "step": "agent.step", "cancel": "agent.cancel", "approve": "agent.approve",
+            "chat": "plan.run", "plan-resume": "plan.run", "plan-cancel": "plan.cancel", "plan-import": "plan.run"}
 
 FILES = {
     "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "apply": {"manifest": {}},
     "step": "robot\n", "cancel": {"turn_id": "robot.1"},
     "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
+    "chat": {"message": "m"},
     "artifacts": None,  # a directory: artifact_is_refused
     "last": None,  # what was answered here before: refusals
     "status": "", "metrics": "",  # can only be read
@@ -53,6 +57,8 @@ COMMANDS = {
     "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"],
     "invoke": ['{"action_type":"noop"}'], "revoke": ["operator.act.1"],
     "step": ["robot"], "cancel": ["robot.1"], "approve": ["robot.1", "c"], "turns": [],
+    "chat": ["m"], "plan ls": [], "plan show": ["p"], "plan watch": ["p"], "plan graph": ["p"], "plan resume": ["p"],
+    "plan cancel": ["p"], "plan export": ["p", "/dev/null"], "plan import": ["sha256:" + BLOB],
     "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These do not ask the world as a principal: they make or prove one by its files, or serve it.
