@@ -66,72 +66,7 @@ int wfs_verb_plan_cancel(struct wfs_call *call)
 	return wfs_verb_order(call, wfs_session_plan_stop);
 }
 
-/* --- what there is --- */
-
-/* A page of plans. */
-struct plans_page {
-	struct wfs_call *call;
-	struct wfs_view *view;
-	const char *session_id; /* NULL: of any */
-	json_t *plans;          /* borrowed from the call's result */
-	uint64_t limit;
-	uint64_t cursor; /* behind the last that was looked at */
-	size_t looked;   /* at plans, listed or not */
-};
-
-/* One of another session, or whose status is not seen, is passed over. */
-static int add_plan(struct plans_page *page, struct wfs_bytes plan_id)
-{
-	WFS_AUTO_JSON json_t *summary = NULL;
-	int r = wfs_session_plan(page->call->session, page->view, plan_id, &summary);
-
-	if (r)
-		return r == -ENOENT ? 0 : r;
-	if (page->session_id && strcmp(wfs_json_text(summary, "session_id"), page->session_id) != 0)
-		return 0;
-	return json_array_append(page->plans, summary) < 0 ? -ENOMEM : 0;
-}
-
-/* Return: 1 when there is more, 0 at the end, or -errno. */
-static int walk(struct plans_page *page)
-{
-	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {.entity = WFS_ENTITY_PLAN};
-	struct wfs_call *const call = page->call;
-	struct wfs_entry entry;
-	int r = wfs_session_entities(
-		call->session, page->view, WFS_ENTITY_PLAN, page->cursor, &walk, &call->error);
-
-	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
-		if (json_array_size(page->plans) >= page->limit ||
-			page->looked++ == WFS_VERB_SCAN_MAX)
-			return 1;
-		page->cursor = entry.cell_id;
-		r = add_plan(page, entry.key);
-	}
-	return r;
-}
-
-int wfs_verb_plans(struct wfs_call *call)
-{
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct plans_page page = {.call = call, .view = &view};
-	int r = wfs_verb_text(call, "session_id", &page.session_id);
-
-	if (!r)
-		r = wfs_verb_limit(call, WFS_VERB_PAGE_MAX, &page.limit);
-	if (!r)
-		r = wfs_verb_cursor(call, &page.cursor);
-	if (!r)
-		r = wfs_verb_view(call, NULL, &view);
-	if (r)
-		return r;
-	page.plans = json_array();
-	call->result = json_pack("{s:o}", "plans", page.plans);
-	if (!call->result)
-		return -ENOMEM;
-	r = walk(&page);
-	return r > 0 ? wfs_verb_cursor_set(call->result, page.cursor) : r;
-}
+/* --- how they are --- */
 
 /* What the principal's own session is about: the newest thing that was said in it. */
 static int of_session(struct wfs_call *call, struct wfs_view *view, const char *session_id)

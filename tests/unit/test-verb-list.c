@@ -203,5 +203,5 @@ int main(void)
 		TEST(records_of_a_turn_that_are_not_seen_are_passed_over),
 	};
 
-	return cmocka_run_group_tests_name("verb-turn", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("verb-list", tests, NULL, NULL);
 }
