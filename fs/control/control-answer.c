@@ -14,6 +14,16 @@
 
 #include "fs/control/control-impl.h"
 
+/* A run or a chat that failed answers like one that did not: with its own `ok` and `error`. */
+static json_t *answer_of_driven(const struct wfs_call *call)
+{
+	WFS_AUTO_JSON json_t *answer = json_copy(call->error_details);
+
+	return json_object_set(answer, "meta", call->meta ? call->meta : json_null()) < 0
+		? NULL
+		: WFS_STEAL(answer);
+}
+
 void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer)
 {
 	WFS_AUTO_JSON json_t *envelope = NULL;
@@ -22,7 +32,8 @@ void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer)
 		wfs_json_write_document(call->result, buffer);
 		return;
 	}
-	envelope = wfs_call_envelope(call, NULL);
+	envelope = call->drive.done && call->error_details ? answer_of_driven(call)
+							   : wfs_call_envelope(call, NULL);
 	if (envelope)
 		wfs_json_write_document(envelope, buffer);
 	else
