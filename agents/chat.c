@@ -8,6 +8,7 @@
 #include "agents/engine.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 
 #include "agents/setup.h"
 #include "kernel/base/clock.h"
@@ -209,6 +210,24 @@ static enum wfs_error_code error_of(const char *code)
 	return WFS_E_EFFECT_FAILED;
 }
 
+/* What a failure says when its details have no message. */
+static void tell_failure(const struct response *response, struct wfs_error *error)
+{
+	const char *const code = response->code;
+	const char *const message = wfs_json_text(response->details, "message");
+
+	if (strcmp(code, WFS_CHAT_PLAN_FAILED) == 0)
+		(void)wfs_error_set(error, error_of(code),
+			"%s: no step is done, %" PRId64 " failed, %" PRId64 " were skipped", code,
+			number_of(response, "failed"), number_of(response, "skipped"));
+	else if (*message)
+		(void)wfs_error_set(error, error_of(code), "%s: %.400s", code, message);
+	else if (strcmp(code, WFS_CHAT_CANCELLED) == 0)
+		(void)wfs_error_set(error, error_of(code), "%s: it was stopped", code);
+	else
+		(void)wfs_error_set(error, error_of(code), "%s", code);
+}
+
 /*
  * What it was made of goes first: values are not for two threads, and whoever asked has the answer then.
  * @error: of what failed; its code may be WFS_OK, then it follows from the response's
@@ -216,12 +235,10 @@ static enum wfs_error_code error_of(const char *code)
 static void respond(struct talk *talk, struct response *response, struct wfs_error *error)
 {
 	json_t *const composed = compose(talk, response);
-	const char *const message = wfs_json_text(response->details, "message");
 	const bool failed = response->code != NULL;
 
 	if (failed && error->code == WFS_OK)
-		(void)wfs_error_set(error, error_of(response->code), "%s%s%.400s", response->code,
-			*message ? ": " : "", message);
+		tell_failure(response, error);
 	response_done(response);
 	if (!composed)
 		end(talk, no_memory(error), NULL, error);
@@ -325,25 +342,31 @@ static int add_plan(struct wfs_view *view, struct response *response, struct wfs
 	return response->plan ? add_checkpoint(response, size, error) : no_memory(error);
 }
 
-/* One that was imported is not run before somebody says so. */
+/* One that was imported is not run before somebody says so, and has not failed by that. */
 static bool waits_for_resume(const struct talk *talk)
 {
 	return talk->drive->what == WFS_DRIVE_IMPORT &&
 		!json_is_true(json_object_get(talk->drive->params, "resume"));
 }
 
+static void describe_failure(struct response *response)
+{
+	const json_t *const failure = json_object_get(response->state, "error");
+
+	response->code = json_string_value(json_object_get(failure, "code"));
+	response->details = json_incref(json_object_get(failure, "details"));
+	if (strcmp(wfs_json_text(response->state, "status"), "cancelled") == 0)
+		response->code = WFS_CHAT_CANCELLED;
+}
+
 /* @state: taken */
 static int describe_plan(const struct talk *talk, struct wfs_view *view, json_t *state,
 	struct response *response, struct wfs_error *error)
 {
-	const json_t *const failure = json_object_get(state, "error");
-
 	response->state = state;
 	response->final = wfs_json_text(state, "final");
-	response->code = json_string_value(json_object_get(failure, "code"));
-	response->details = json_incref(json_object_get(failure, "details"));
-	if (strcmp(wfs_json_text(state, "status"), "cancelled") == 0 && !waits_for_resume(talk))
-		response->code = WFS_CHAT_CANCELLED;
+	if (!waits_for_resume(talk))
+		describe_failure(response);
 	int r = add_results(view, response, error);
 	return r ? r : add_plan(view, response, error);
 }
@@ -632,6 +655,8 @@ static void start(struct engine *engine, struct job *job)
 {
 	struct talk *const talk = (struct talk *)job;
 	const char *const code = misuse(talk->drive->params, talk->drive->what == WFS_DRIVE_CHAT);
+	const char *const session_id =
+		json_string_value(json_object_get(talk->drive->params, "session_id"));
 	struct wfs_error error = {0};
 
 	engine->open_count++;
@@ -641,7 +666,7 @@ static void start(struct engine *engine, struct job *job)
 		talk->next->at = &talk->next;
 	engine->talks = talk;
 	snprintf(talk->session_id, sizeof(talk->session_id), "%s",
-		wfs_json_text(talk->drive->params, "session_id"));
+		session_id ? session_id : WFS_CHAT_SESSION_DEFAULT);
 	if (engine_stopping(engine)) {
 		fail_closing(talk);
 		return;
