@@ -210,7 +210,7 @@ static enum wfs_error_code error_of(const char *code)
 	return WFS_E_EFFECT_FAILED;
 }
 
-/* What a failure says when its details have no message. */
+/* Why it failed, in one line. */
 static void tell_failure(const struct response *response, struct wfs_error *error)
 {
 	const char *const code = response->code;

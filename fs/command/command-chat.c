@@ -72,32 +72,58 @@ static void write_plan(const json_t *plan, struct wfs_buffer *line)
 		wfs_buffer_printf(line, ", %" PRId64 " failed", failed);
 }
 
+/* A plan that has ended is the one before: what is waited for has not begun. */
 static void write_line(void *context, int64_t seconds, struct wfs_buffer *line)
 {
 	const struct wfs_plan_watch *const watch = context;
 	const json_t *const plan =
 		watch->plan_id ? watch->status : json_object_get(watch->status, "plan");
 
-	if (json_is_object(plan))
+	if (strcmp(wfs_json_text(plan, "status"), "running") == 0)
 		write_plan(plan, line);
 	else
-		wfs_buffer_append_text(line, "the model plans");
+		wfs_buffer_append_text(
+			line, watch->plan_id ? "the plan goes on" : "the model plans");
 	wfs_buffer_printf(line, ", %" PRId64 " s", seconds);
 }
 
 /* --- what came of it --- */
 
+/* What to do about a plan that is not done; NULL: nothing. */
+static const char *next_command(const char *status)
+{
+	static const struct {
+		const char *status;
+		const char *command;
+	} commands[] = {
+		{"cancelled", "resume"},
+		{"running", "resume"}, /* only the answer failed */
+		{"failed", "show"},
+		{"partial", "show"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(commands); i++)
+		if (strcmp(commands[i].status, status) == 0)
+			return commands[i].command;
+	return NULL;
+}
+
 static void print_summary(struct wfs_run *run, const json_t *response)
 {
 	const json_t *const checkpoint = json_object_get(response, "checkpoint");
 	const json_t *const timing = json_object_get(response, "timing_ms");
+	const int64_t calls = wfs_run_integer(response, "tool_calls_count");
 
 	if (!json_is_object(checkpoint))
 		return;
-	wfs_run_notice(run, "plan %s: %s, %" PRId64 " tool calls, %.1f s",
-		wfs_json_text(checkpoint, "plan_id"), wfs_json_text(checkpoint, "status"),
-		wfs_run_integer(response, "tool_calls_count"),
-		(double)wfs_run_integer(timing, "total") / 1000);
+	const char *const plan_id = wfs_json_text(checkpoint, "plan_id");
+	const char *const status = wfs_json_text(checkpoint, "status");
+	const char *const command = next_command(status);
+	wfs_run_notice(run, "plan %s: %s, %" PRId64 " tool call%s, %.1f s", plan_id, status, calls,
+		calls == 1 ? "" : "s", (double)wfs_run_integer(timing, "total") / 1000);
+	if (command)
+		wfs_run_notice(run, "  worldfs plan %s %s   %s", command, plan_id,
+			*command == 'r' ? "goes on with it" : "tells of its steps");
 }
 
 int wfs_plan_wait(
@@ -106,7 +132,7 @@ int wfs_plan_wait(
 	const bool json = run->options[WFS_OPTION_JSON];
 	const struct wfs_wait wait = {
 		.verb = verb,
-		.ending = "the plan is being stopped; 'worldfs plan resume' goes on with it",
+		.ending = "the plan is being stopped",
 		.beside = "plan-status",
 		.every_ms = LOOK_EVERY_MS,
 		.context = watch,

@@ -66,7 +66,7 @@ enum {
 	X(TIMEOUT, "timeout", 0, "TIME", "end a turn that takes longer: 90s, 10m, 1h")             \
 	X(NO_WAIT, "no-wait", 0, NULL, "do not wait for the end, print the id of the turn")        \
 	X(RECORD, "record", 0, "FILE", "write what the model answered, for the provider 'script'") \
-	X(SESSION, "session", 0, "S", "the session that it belongs to (default: default)")         \
+	X(SESSION, "session", 0, "S", "the session (default: 'default'; of plan ls: all of them)") \
 	X(PLAN, "plan", 0, "PLAN", "go on with that plan of the session")                          \
 	X(BATCH, "batch", 0, "N", "steps of a batch, 1 to 200 (default 25)")                       \
 	X(CONCURRENCY, "concurrency", 0, "N", "steps that run at once, 1 to 64 (default 8)")       \

@@ -92,9 +92,13 @@ int wfs_run_plan_export(struct wfs_run *run)
 	r = wfs_buffer_check(&text);
 	if (!r)
 		r = wfs_output_write(&output, name, wfs_buffer_bytes(&text), &run->error);
-	if (!r)
-		wfs_run_notice(run, "%s: %zu bytes", name, text.size);
-	return r;
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(
+			run, json_pack("{s:I, s:s}", "bytes", (json_int_t)text.size, "file", name));
+	wfs_run_notice(run, "%s: %zu bytes", name, text.size);
+	return 0;
 }
 
 /* --- import --- */
@@ -168,6 +172,29 @@ static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 		: wfs_error_set(&run->error, WFS_E_RUNTIME_ERROR, "'dot' of Graphviz failed");
 }
 
+static int not_found(struct wfs_run *run)
+{
+	return wfs_error_set(
+		&run->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", run->arguments[0]);
+}
+
+static int add_part(void *context, struct wfs_bytes part)
+{
+	wfs_buffer_append(context, part.data, part.size);
+	return wfs_buffer_check(context);
+}
+
+static int print_graph(struct wfs_run *run, struct wfs_walk *walk, const char *path)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	int r;
+
+	if (!run->options[WFS_OPTION_JSON])
+		return wfs_walk_read(walk, path, print_part, run->out);
+	r = wfs_walk_read(walk, path, add_part, &text);
+	return r ? r : wfs_run_json(run, json_pack("{s:s}", "graph", wfs_buffer_text(&text)));
+}
+
 int wfs_run_plan_graph(struct wfs_run *run)
 {
 	WFS_AUTO_WALK struct wfs_walk walk = {0};
@@ -175,9 +202,13 @@ int wfs_run_plan_graph(struct wfs_run *run)
 	char path[128];
 	int r;
 
+	if (svg && run->options[WFS_OPTION_JSON])
+		return wfs_run_misuse(run, "--svg and --json exclude each other");
 	snprintf(path, sizeof(path), "plans/%.64s/graph.dot", run->arguments[0]);
+	if (strchr(run->arguments[0], '/'))
+		return not_found(run);
 	r = wfs_walk_init(&walk, run, path);
 	if (!r)
-		r = svg ? draw(run, &walk, path) : wfs_walk_read(&walk, path, print_part, run->out);
-	return r;
+		r = svg ? draw(run, &walk, path) : print_graph(run, &walk, path);
+	return r == -ENOENT ? not_found(run) : r;
 }

@@ -88,12 +88,15 @@ int wfs_plan_status(struct wfs_run *run, const char *plan_id, json_t **ret_summa
 static void print_step(FILE *out, size_t index, const json_t *step)
 {
 	const json_t *const depends_on = json_object_get(step, "depends_on");
+	const char *const tool = wfs_json_text(json_object_get(step, "tool"), "name");
 	const json_t *id;
 	size_t i;
 
 	fprintf(out, "%6zu  %-9s %-5s %-20.60s %.80s", index, wfs_json_text(step, "status"),
 		wfs_json_text(step, "type"), wfs_json_text(step, "id"),
 		wfs_json_text(step, "title"));
+	if (*tool)
+		fprintf(out, " (%.80s)", tool);
 	json_array_foreach(depends_on, i, id)
 	{
 		fprintf(out, "%s%.60s", i == 0 ? "  <- " : ", ", json_string_value(id));
@@ -193,7 +196,7 @@ static void print_ended(struct watching *watching, const json_t *plan)
 {
 	const int64_t batches = wfs_run_integer(plan, "batches");
 
-	if (batches == watching->batches)
+	if (batches == watching->batches || watching->run->options[WFS_OPTION_JSON])
 		return;
 	wfs_progress_clear(&watching->progress);
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
@@ -227,6 +230,18 @@ static bool goes_on(const json_t *plan)
 		json_is_true(json_object_get(plan, "waits"));
 }
 
+/* Without an owner nothing goes on, and what this process sees does not change. */
+static bool is_left_alone(struct wfs_run *run)
+{
+	if (wfs_access_has_owner(run->access))
+		return false;
+	wfs_run_notice(run,
+		"nobody owns the world, so the plan waits; 'worldfs plan resume %s' "
+		"goes on with it",
+		run->arguments[0]);
+	return true;
+}
+
 int wfs_run_plan_watch(struct wfs_run *run)
 {
 	struct watching watching = {.run = run};
@@ -238,7 +253,7 @@ int wfs_run_plan_watch(struct wfs_run *run)
 	for (;;) {
 		json_decref(WFS_STEAL(plan));
 		r = wfs_plan_status(run, run->arguments[0], &plan);
-		if (r || !goes_on(plan) || wfs_interrupted())
+		if (r || !goes_on(plan) || is_left_alone(run) || wfs_interrupted())
 			break;
 		tell(&watching, plan);
 		(void)poll(NULL, 0, WATCH_EVERY_MS);

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs about chats and plans: what is handed to the driver, where a checkpoint is, what there is. */
+#include "tests/unit/verb-helper.h"
+
+#include "tests/unit/plan-fixture.h"
+
+/* Answers at once with a response whose checkpoint is that of the plan p1. */
+struct fake_driver {
+	struct wfs_driver driver; /* first */
+	enum wfs_error_code code; /* that it fails with; WFS_OK: it does not */
+	enum wfs_drive_what what;
+	json_t *params; /* owned */
+};
+
+static void fake_begin(struct wfs_driver *driver, struct wfs_drive *drive)
+{
+	struct fake_driver *const fake = (struct fake_driver *)driver;
+
+	json_decref(fake->params);
+	fake->what = drive->what;
+	fake->params = json_deep_copy(drive->params);
+	drive->result = json_of("{'checkpoint':{'path':'plan:p1','plan_id':'p1'},'ok':true}");
+	if (fake->code != WFS_OK)
+		drive->status = wfs_error_set(&drive->error, fake->code, "it failed");
+	drive->done(drive);
+}
+
+static void fake_done(struct fake_driver *fake)
+{
+	json_decref(fake->params);
+}
+#define AUTO_FAKE WFS_CLEANUP(fake_done)
+
+static void two_mounts(struct wfs_host *host, json_t *status)
+{
+	(void)host;
+	json_array_append_new(json_object_get(status, "mounts"),
+		json_pack("{s:s, s:s}", "directory", "/mnt/bob", "principal", "bob"));
+	json_array_append_new(json_object_get(status, "mounts"),
+		json_pack("{s:s, s:s}", "directory", "/mnt/all", "principal",
+			WFS_PRINCIPAL_OPERATOR));
+}
+
+static void no_mounts(struct wfs_host *host, json_t *status)
+{
+	(void)host;
+	(void)status;
+}
+
+static struct fake_driver new_fake(enum wfs_error_code code)
+{
+	return (struct fake_driver){.driver = {.begin = fake_begin}, .code = code};
+}
+
+/* --- the driver --- */
+
+static void assert_driven(struct world_fixture *fixture, const char *verb, const char *payload,
+	enum wfs_drive_what what)
+{
+	AUTO_FAKE struct fake_driver fake = new_fake(WFS_OK);
+	struct wfs_host host = {.status = no_mounts, .driver = &fake.driver};
+	WFS_AUTO_JSON json_t *wanted = json_of(payload);
+	AUTO_ASKED struct asked asked;
+
+	ask_host(fixture, &host, verb, payload, &asked);
+
+	assert_int_equal(asked.call.status, 0);
+	assert_int_equal(fake.what, what);
+	assert_true(json_equal(fake.params, wanted));
+	assert_meta(&asked, height_of(fixture));
+}
+
+static void a_chat_is_handed_to_the_driver(void **state)
+{
+	assert_driven(
+		*state, "chat", "{'message':'m','session_id':'s','batch_size':0}", WFS_DRIVE_CHAT);
+}
+
+static void an_import_is_handed_to_the_driver(void **state)
+{
+	assert_driven(
+		*state, "plan-import", "{'blob':'sha256:00','resume':true}", WFS_DRIVE_IMPORT);
+}
+
+static void resuming_is_handed_to_the_driver(void **state)
+{
+	assert_driven(*state, "plan-resume", "{'plan_id':'p1'}", WFS_DRIVE_RESUME);
+}
+
+static void what_is_unknown_is_refused(void **state)
+{
+	assert_refused(
+		*state, "chat", "{'message':'m','more':1}", WFS_E_INVALID_ARGUMENT, "'more'");
+	assert_refused(*state, "plan-resume", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+	assert_refused(*state, "plan-cancel", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+}
+
+static void without_a_driver_it_is_not_enabled(void **state)
+{
+	static const char *const verbs[][2] = {{"chat", "{'message':'m'}"},
+		{"plan-resume", "{'plan_id':'p1'}"}, {"plan-import", "{'blob':'sha256:00'}"}};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++) {
+		print_message("%s\n", verbs[i][0]);
+		assert_refused(*state, verbs[i][0], verbs[i][1], WFS_E_NOT_ENABLED, "drives");
+	}
+}
+
+/* --- where a checkpoint is --- */
+
+static const char *path_in(const json_t *response)
+{
+	return wfs_json_text(json_object_get(response, "checkpoint"), "path");
+}
+
+static void a_checkpoint_is_under_the_mount_of_who_asks(void **state)
+{
+	AUTO_FAKE struct fake_driver fake = new_fake(WFS_OK);
+	struct wfs_host host = {.status = two_mounts, .driver = &fake.driver};
+	AUTO_ASKED struct asked asked;
+
+	ask_host(*state, &host, "chat", "{'message':'m'}", &asked);
+
+	assert_string_equal(path_in(asked.call.result), "/mnt/all/plans/p1.json");
+}
+
+static void a_checkpoint_of_what_failed_is_there_too(void **state)
+{
+	AUTO_FAKE struct fake_driver fake = new_fake(WFS_E_EFFECT_FAILED);
+	struct wfs_host host = {.status = two_mounts, .driver = &fake.driver};
+	AUTO_ASKED struct asked asked;
+
+	ask_host(*state, &host, "chat", "{'message':'m'}", &asked);
+
+	assert_int_equal(asked.call.status, -EIO);
+	assert_null(asked.call.result);
+	assert_string_equal(path_in(asked.call.error_details), "/mnt/all/plans/p1.json");
+}
+
+static void without_a_mount_it_is_named_by_its_plan(void **state)
+{
+	AUTO_FAKE struct fake_driver fake = new_fake(WFS_OK);
+	struct wfs_host host = {.status = no_mounts, .driver = &fake.driver};
+	AUTO_ASKED struct asked asked;
+
+	ask_host(*state, &host, "chat", "{'message':'m'}", &asked);
+
+	assert_string_equal(path_in(asked.call.result), "plan:p1");
+}
+
+/* --- what there is --- */
+
+#define STEPS                  \
+	{"tool", "", 1},       \
+	{                      \
+		"tool", "0", 1 \
+	}
+
+static const json_t *plan_of(const struct asked *asked, size_t index)
+{
+	return json_array_get(result_of(asked, "plans"), index);
+}
+
+static const char *id_of(const json_t *plan)
+{
+	return wfs_json_text(plan, "plan_id");
+}
+
+static void plans_are_listed_with_how_far_they_are(void **state)
+{
+	const struct plan_run first = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run second = BEGIN(*state, CHAT, STEPS);
+	AUTO_ASKED struct asked asked;
+
+	plan_do(&first, 1);
+	ask(*state, "plans", "{}", &asked);
+
+	assert_int_equal(json_array_size(result_of(&asked, "plans")), 2);
+	assert_string_equal(id_of(plan_of(&asked, 0)), first.id);
+	assert_string_equal(id_of(plan_of(&asked, 1)), second.id);
+	assert_members(json_incref((json_t *)plan_of(&asked, 0)),
+		"{'done':1,'failed':0,'goal':'do it','phase':'running','principal':'alice',"
+		"'session_id':'s','skipped':0,'status':'running','total':2,'waits':true}");
+	assert_meta(&asked, height_of(*state));
+}
+
+static void plans_may_be_those_of_a_session(void **state)
+{
+	const struct plan_run run =
+		BEGIN(*state, CHAT_OF("other", CHAT_SETTINGS("25", "8")), STEPS);
+	AUTO_ASKED struct asked other;
+	AUTO_ASKED struct asked nothing;
+
+	ask(*state, "plans", "{'session_id':'other'}", &other);
+	ask(*state, "plans", "{'session_id':'s'}", &nothing);
+
+	assert_int_equal(json_array_size(result_of(&other, "plans")), 1);
+	assert_string_equal(id_of(plan_of(&other, 0)), run.id);
+	assert_int_equal(json_array_size(result_of(&nothing, "plans")), 0);
+}
+
+static void plans_come_in_pages(void **state)
+{
+	const struct plan_run first = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run second = BEGIN(*state, CHAT, STEPS);
+	AUTO_ASKED struct asked page;
+	AUTO_ASKED struct asked rest;
+	char payload[128];
+
+	ask(*state, "plans", "{'limit':1}", &page);
+	snprintf(payload, sizeof(payload), "{'limit':1,'cursor':'%s'}",
+		text_of(&page, "next_cursor"));
+	ask(*state, "plans", payload, &rest);
+
+	assert_string_equal(id_of(plan_of(&page, 0)), first.id);
+	assert_string_equal(id_of(plan_of(&rest, 0)), second.id);
+	assert_null(result_of(&rest, "next_cursor"));
+}
+
+static void plans_that_are_not_seen_are_not_listed(void **state)
+{
+	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	AUTO_ASKED struct asked listed;
+	AUTO_ASKED struct asked named;
+	char payload[128];
+
+	assert_done(*state, "tester", "{'action_type':'principal','id':'looker'}");
+	assert_done(*state, "tester",
+		"{'action_type':'grant','cap':'sys/query@1','to':'looker',"
+		"'params':{'scope':['plans/p']}}");
+	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
+	ask_as(*state, "looker", "plans", "{}", &listed);
+	ask_as(*state, "looker", "plan-status", payload, &named);
+
+	assert_int_equal(json_array_size(result_of(&listed, "plans")), 0);
+	assert_int_equal(named.call.status, -ENOENT);
+}
+
+static void the_status_is_that_of_a_plan(void **state)
+{
+	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	AUTO_ASKED struct asked asked;
+	char payload[128];
+
+	plan_do(&run, 2);
+	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
+	ask(*state, "plan-status", payload, &asked);
+
+	assert_string_equal(text_of(&asked, "phase"), "answering");
+	assert_int_equal(integer_of(&asked, "done"), 2);
+}
+
+static void the_status_of_a_session_is_that_of_its_newest_message(void **state)
+{
+	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	AUTO_ASKED struct asked planned;
+	AUTO_ASKED struct asked asked;
+
+	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &planned);
+	(void)chat_as(*state, "alice", CHAT);
+	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &asked);
+
+	assert_string_equal(id_of(result_of(&planned, "plan")), run.id);
+	assert_string_equal(text_of(&asked, "status"), "planning");
+	assert_true(json_is_null(result_of(&asked, "plan")));
+}
+
+static void a_session_is_that_of_who_asks(void **state)
+{
+	(void)BEGIN(*state, CHAT, STEPS);
+
+	assert_refused(*state, "plan-status", "{'session_id':'s'}", WFS_E_NOT_FOUND, "Session 's'");
+}
+
+static void a_status_is_of_one_thing(void **state)
+{
+	assert_refused(*state, "plan-status", "{}", WFS_E_INVALID_ARGUMENT, "one of");
+	assert_refused(*state, "plan-status", "{'plan_id':'p','session_id':'s'}",
+		WFS_E_INVALID_ARGUMENT, "one of");
+	assert_refused(
+		*state, "plan-status", "{'plan_id':'p'}", WFS_E_NOT_FOUND, "Plan 'p' not found");
+}
+
+/* --- stopping --- */
+
+static void cancelling_stops_a_plan(void **state)
+{
+	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	AUTO_ASKED struct asked asked;
+	AUTO_ASKED struct asked again;
+	char payload[128];
+
+	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
+	ask(*state, "plan-cancel", payload, &asked);
+	ask(*state, "plan-cancel", payload, &again);
+
+	assert_int_equal(asked.call.status, 0);
+	assert_plan(&run, "{'status':'cancelled','open':[]}");
+	assert_int_equal(again.call.error.code, WFS_E_CONFLICT);
+}
+
+static void what_is_no_plan_is_not_cancelled(void **state)
+{
+	AUTO_ASKED struct asked asked;
+
+	ask(*state, "plan-cancel", "{'plan_id':'p'}", &asked);
+
+	assert_int_equal(asked.call.status, -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_chat_is_handed_to_the_driver),
+		TEST(an_import_is_handed_to_the_driver),
+		TEST(resuming_is_handed_to_the_driver),
+		TEST(what_is_unknown_is_refused),
+		TEST(without_a_driver_it_is_not_enabled),
+		TEST(a_checkpoint_is_under_the_mount_of_who_asks),
+		TEST(a_checkpoint_of_what_failed_is_there_too),
+		TEST(without_a_mount_it_is_named_by_its_plan),
+		TEST(plans_are_listed_with_how_far_they_are),
+		TEST(plans_may_be_those_of_a_session),
+		TEST(plans_come_in_pages),
+		TEST(plans_that_are_not_seen_are_not_listed),
+		TEST(the_status_is_that_of_a_plan),
+		TEST(the_status_of_a_session_is_that_of_its_newest_message),
+		TEST(a_session_is_that_of_who_asks),
+		TEST(a_status_is_of_one_thing),
+		TEST(cancelling_stops_a_plan),
+		TEST(what_is_no_plan_is_not_cancelled),
+	};
+
+	return cmocka_run_group_tests_name("verb-plan", tests, NULL, NULL);
+}
