@@ -5,11 +5,8 @@
 
 #include "fs/command/command-plan.h"
 #include "fs/command/command-table.h"
-#include "fs/command/input.h"
-#include "kernel/base/encode.h"
 
 enum {
-	MESSAGE_MAX = 1 << 20, /* bytes of a message in a file */
 	LOOK_EVERY_MS = 200,
 	BAR_WIDTH = 20,
 };
@@ -158,29 +155,6 @@ int wfs_plan_wait(
 
 /* --- the command --- */
 
-static int add_message(struct wfs_run *run, json_t *payload)
-{
-	const char *const given = run->arguments[0];
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	int r = 0;
-
-	if (given[0] == '@')
-		r = wfs_input_read(given + 1, MESSAGE_MAX, &text, &run->error);
-	else
-		wfs_buffer_append_text(&text, given);
-	if (!r)
-		r = wfs_buffer_check(&text);
-	if (r)
-		return r;
-	if (!wfs_utf8_valid(text.data, text.size))
-		return wfs_error_set(
-			&run->error, WFS_E_INVALID_ARGUMENT, "the message is not valid UTF-8");
-	return json_object_set_new(
-		       payload, "message", json_stringn(text.size ? text.data : "", text.size)) < 0
-		? -ENOMEM
-		: 0;
-}
-
 static int add_number(
 	struct wfs_run *run, json_t *payload, enum wfs_option option, const char *member)
 {
@@ -214,7 +188,7 @@ int wfs_run_chat(struct wfs_run *run)
 	WFS_AUTO_PLAN_WATCH struct wfs_plan_watch watch = {
 		.plan_id = plan_id, .session_id = session_id ? session_id : "default"};
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s*}", "plan_id", plan_id);
-	int r = payload ? add_message(run, payload) : -ENOMEM;
+	int r = payload ? wfs_run_message(run, run->arguments[0], payload) : -ENOMEM;
 
 	if (!r)
 		r = wfs_plan_settings(run, payload);

@@ -210,6 +210,18 @@ int wfs_run_at(struct wfs_run *run, char **ret_text);
  *  @ret_value: caller owns it. Return: 0, -EINVAL, -EFBIG, or why the file cannot be read. */
 int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
 
+/** wfs_run_message() - set `message` of @payload: the text of an argument as it stands there, or of @FILE
+ *  (@-: standard input). Return: 0, -EINVAL (not UTF-8), -EFBIG, or why the file cannot be read. */
+int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
+
+/**
+ * wfs_run_list() - print a listing of a verb that gives it in pages, as a list of the verb's name
+ * @payload: without a cursor; taken
+ * @print: one item; @first: behind nothing else
+ */
+int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
+	void (*print)(FILE *out, const json_t *item, bool first));
+
 /** wfs_run_integer() - an integer member of an answer, 0 when it is not there. */
 int64_t wfs_run_integer(const json_t *result, const char *name);
 

@@ -12,69 +12,46 @@
 enum {
 	WATCH_EVERY_MS = 200,
 	WATCH_BAR_WIDTH = 40,
+	GOAL_MAX = 60, /* characters that are shown, as of the next */
+	TITLE_MAX = 80,
+	REASON_MAX = 200,
 };
 
 /* --- ls --- */
 
-struct plans_printer {
-	struct wfs_run *run;
-	json_t *all;   /* for --json, else NULL */
-	bool has_head; /* the line with the names of columns was printed */
-};
-
-static void print_plan(struct plans_printer *printer, const json_t *plan)
+/* The beginning of a text that somebody else wrote, on one line. */
+static void print_text(FILE *out, const char *text, int max)
 {
-	FILE *const out = printer->run->out;
-	char steps[48];
+	for (; *text && max > 0; text++) {
+		const unsigned char byte = (unsigned char)*text;
 
-	if (!printer->has_head)
-		fprintf(out, "%-32s %-16s %-16s %13s %6s %6s  %s\n", "PLAN", "SESSION", "STATUS",
-			"STEPS", "FAILED", "CALLS", "GOAL");
-	printer->has_head = true;
-	snprintf(steps, sizeof(steps), "%" PRId64 "/%" PRId64, wfs_run_integer(plan, "done"),
-		wfs_run_integer(plan, "total"));
-	fprintf(out, "%-32s %-16s %-16s %13s %6" PRId64 " %6" PRId64 "  %.60s\n",
-		wfs_json_text(plan, "plan_id"), wfs_json_text(plan, "session_id"),
-		wfs_json_text(plan, "status"), steps, wfs_run_integer(plan, "failed"),
-		wfs_run_integer(plan, "tool_calls"), wfs_json_text(plan, "goal"));
+		if ((text[1] & 0xc0) != 0x80)
+			max--; /* the end of a character */
+		fputc(byte < 0x20 || byte == 0x7f ? ' ' : byte, out);
+	}
 }
 
-static int take_page(struct plans_printer *printer, const json_t *page)
+static void print_plan(FILE *out, const json_t *plan, bool first)
 {
-	json_t *const plans = json_object_get(page, "plans");
-	const json_t *plan;
-	size_t i;
+	char steps[48];
 
-	if (printer->all)
-		return json_array_extend(printer->all, plans) < 0 ? -ENOMEM : 0;
-	json_array_foreach(plans, i, plan)
-	{
-		print_plan(printer, plan);
-	}
-	return 0;
+	if (first)
+		fprintf(out, "%-32s %-16s %-16s %13s %6s %6s  %s\n", "PLAN", "SESSION", "STATUS",
+			"STEPS", "FAILED", "CALLS", "GOAL");
+	snprintf(steps, sizeof(steps), "%" PRId64 "/%" PRId64, wfs_run_integer(plan, "done"),
+		wfs_run_integer(plan, "total"));
+	fprintf(out, "%-32s %-16s %-16s %13s %6" PRId64 " %6" PRId64 "  ",
+		wfs_json_text(plan, "plan_id"), wfs_json_text(plan, "session_id"),
+		wfs_json_text(plan, "status"), steps, wfs_run_integer(plan, "failed"),
+		wfs_run_integer(plan, "tool_calls"));
+	print_text(out, wfs_json_text(plan, "goal"), GOAL_MAX);
+	fputc('\n', out);
 }
 
 int wfs_run_plan_ls(struct wfs_run *run)
 {
-	const bool json = run->options[WFS_OPTION_JSON];
-	WFS_AUTO_JSON json_t *all = json ? json_array() : NULL;
-	WFS_AUTO_JSON json_t *cursor = NULL;
-	struct plans_printer printer = {run, all, false};
-	int r;
-
-	do {
-		WFS_AUTO_JSON json_t *page = NULL;
-
-		r = wfs_run_call(run, "plans",
-			json_pack("{s:O*, s:s*}", "cursor", cursor, "session_id",
-				run->options[WFS_OPTION_SESSION]),
-			&page);
-		if (!r)
-			r = take_page(&printer, page);
-		json_decref(cursor);
-		cursor = json_incref(json_object_get(page, "next_cursor"));
-	} while (!r && cursor);
-	return !r && json ? wfs_run_json(run, json_pack("{s:O}", "plans", all)) : r;
+	return wfs_run_list(run, "plans",
+		json_pack("{s:s*}", "session_id", run->options[WFS_OPTION_SESSION]), print_plan);
 }
 
 /* --- show --- */
@@ -92,18 +69,24 @@ static void print_step(FILE *out, size_t index, const json_t *step)
 	const json_t *id;
 	size_t i;
 
-	fprintf(out, "%6zu  %-9s %-5s %-20.60s %.80s", index, wfs_json_text(step, "status"),
-		wfs_json_text(step, "type"), wfs_json_text(step, "id"),
-		wfs_json_text(step, "title"));
-	if (*tool)
-		fprintf(out, " (%.80s)", tool);
+	fprintf(out, "%6zu  %-9s %-5s %-20s ", index, wfs_json_text(step, "status"),
+		wfs_json_text(step, "type"), wfs_json_text(step, "id"));
+	print_text(out, wfs_json_text(step, "title"), TITLE_MAX);
+	if (*tool) {
+		fputs(" (", out);
+		print_text(out, tool, TITLE_MAX);
+		fputc(')', out);
+	}
 	json_array_foreach(depends_on, i, id)
 	{
-		fprintf(out, "%s%.60s", i == 0 ? "  <- " : ", ", json_string_value(id));
+		fprintf(out, "%s%s", i == 0 ? "  <- " : ", ", json_string_value(id));
 	}
 	fputc('\n', out);
-	if (*wfs_json_text(step, "reason"))
-		fprintf(out, "        %.200s\n", wfs_json_text(step, "reason"));
+	if (*wfs_json_text(step, "reason")) {
+		fputs("        ", out);
+		print_text(out, wfs_json_text(step, "reason"), REASON_MAX);
+		fputc('\n', out);
+	}
 }
 
 static void print_document(struct wfs_run *run, const json_t *document)

@@ -14,7 +14,10 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-enum { VALUE_MAX = 16 << 20 }; /* bytes of one value in a file */
+enum {
+	VALUE_MAX = 16 << 20,  /* bytes of one value in a file */
+	MESSAGE_MAX = 8 << 20, /* of a message in one */
+};
 
 int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
 {
@@ -272,6 +275,74 @@ int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value)
 	else
 		wfs_buffer_append_text(&text, given);
 	return r ? r : wfs_json_parse_bounded(text.data, text.size, ret_value, &run->error);
+}
+
+int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	int r = 0;
+
+	if (given[0] == '@')
+		r = wfs_input_read(given + 1, MESSAGE_MAX, &text, &run->error);
+	else
+		wfs_buffer_append_text(&text, given);
+	if (!r)
+		r = wfs_buffer_check(&text);
+	if (r)
+		return r;
+	if (!wfs_utf8_valid(text.data, text.size))
+		return wfs_error_set(
+			&run->error, WFS_E_INVALID_ARGUMENT, "the message is not valid UTF-8");
+	return json_object_set_new(
+		       payload, "message", json_stringn(text.size ? text.data : "", text.size)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+/* --- listings --- */
+
+/* The items of a page, printed or, for --json, kept. */
+static int take_items(struct wfs_run *run, const json_t *items, json_t *all, bool *first,
+	void (*print)(FILE *out, const json_t *item, bool first))
+{
+	const json_t *item;
+	size_t i;
+
+	if (run->options[WFS_OPTION_JSON])
+		return json_array_extend(all, (json_t *)items) < 0 ? -ENOMEM : 0;
+	json_array_foreach(items, i, item)
+	{
+		print(run->out, item, *first);
+		*first = false;
+	}
+	return 0;
+}
+
+int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
+	void (*print)(FILE *out, const json_t *item, bool first))
+{
+	WFS_AUTO_JSON json_t *request = payload;
+	WFS_AUTO_JSON json_t *all = json_array();
+	bool more = request && all;
+	bool first = true;
+	int r = more ? 0 : -ENOMEM;
+
+	while (!r && more) {
+		WFS_AUTO_JSON json_t *page = NULL;
+
+		json_t *const asked = wfs_json_copy(request);
+
+		r = asked ? wfs_run_call(run, verb, asked, &page) : -ENOMEM;
+		if (!r)
+			r = take_items(run, json_object_get(page, verb), all, &first, print);
+		json_t *const cursor = json_object_get(page, "next_cursor");
+		more = cursor != NULL;
+		if (!r && more && json_object_set(request, "cursor", cursor) < 0)
+			r = -ENOMEM;
+	}
+	return !r && run->options[WFS_OPTION_JSON]
+		? wfs_run_json(run, json_pack("{s:O}", verb, all))
+		: r;
 }
 
 int64_t wfs_run_integer(const json_t *result, const char *name)

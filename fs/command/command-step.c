@@ -5,10 +5,6 @@
 
 #include "fs/command/command-step.h"
 #include "fs/command/command-table.h"
-#include "fs/command/input.h"
-#include "kernel/base/encode.h"
-
-enum { MESSAGE_MAX = 8 << 20 }; /* bytes of a message in a file */
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
@@ -18,28 +14,6 @@ enum { MESSAGE_MAX = 8 << 20 }; /* bytes of a message in a file */
 static int set(json_t *object, const char *name, json_t *value)
 {
 	return json_object_set_new(object, name, value) < 0 ? -ENOMEM : 0;
-}
-
-static int add_message(struct wfs_run *run, json_t *payload)
-{
-	const char *const given = run->argument_count > 1 ? run->arguments[1] : NULL;
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	int r = 0;
-
-	if (!given)
-		return 0;
-	if (given[0] == '@')
-		r = wfs_input_read(given + 1, MESSAGE_MAX, &text, &run->error);
-	else
-		wfs_buffer_append_text(&text, given);
-	if (!r)
-		r = wfs_buffer_check(&text);
-	if (r)
-		return r;
-	if (!wfs_utf8_valid(text.data, text.size))
-		return wfs_error_set(
-			&run->error, WFS_E_INVALID_ARGUMENT, "the message is not valid UTF-8");
-	return set(payload, "message", json_stringn(text.size ? text.data : "", text.size));
 }
 
 static int add_turns(struct wfs_run *run, json_t *payload)
@@ -80,8 +54,8 @@ static int make_request(struct wfs_run *run, json_t **ret_payload)
 		r = add_turns(run, payload);
 	if (!r)
 		r = add_timeout(run, payload);
-	if (!r)
-		r = add_message(run, payload);
+	if (!r && run->argument_count > 1)
+		r = wfs_run_message(run, run->arguments[1], payload);
 	if (!r && run->options[WFS_OPTION_NO_WAIT])
 		r = set(payload, "wait", json_false());
 	if (!r)
