@@ -36,13 +36,14 @@ static void fake_stop(struct wfs_driver *driver)
 }
 
 static int start_fake(struct wfs_authority *authority, const struct wfs_helpers *helpers,
-	struct wfs_driver **ret_driver, struct wfs_error *error)
+	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error)
 {
 	static struct wfs_driver driver = {
 		.begin = fake_begin, .abandon = fake_abandon, .stop = fake_stop, .free = fake_stop};
 
 	(void)authority;
 	(void)helpers;
+	(void)paused;
 	(void)error;
 	*ret_driver = &driver;
 	return 0;

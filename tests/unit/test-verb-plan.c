@@ -253,13 +253,18 @@ static void the_status_is_that_of_a_plan(void **state)
 static void the_status_of_a_session_is_that_of_its_newest_message(void **state)
 {
 	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	AUTO_ASKED struct asked refused;
 	AUTO_ASKED struct asked planned;
 	AUTO_ASKED struct asked asked;
 
+	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &refused);
+	assert_done(*state, "tester",
+		"{'action_type':'grant','cap':'sys/drive@1','params':{},'to':'alice'}");
 	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &planned);
 	(void)chat_as(*state, "alice", CHAT);
 	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &asked);
 
+	assert_int_equal(refused.call.status, -EACCES);
 	assert_string_equal(id_of(result_of(&planned, "plan")), run.id);
 	assert_string_equal(text_of(&asked, "status"), "planning");
 	assert_true(json_is_null(result_of(&asked, "plan")));
