@@ -301,7 +301,7 @@ static int do_action(struct wfs_fold *fold, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-/* How long it took is known of one out of a journal. */
+/* How long it took is known of one out of a journal; and of code that ran, whose cell says the same. */
 static int keep_duration(struct wfs_fold *fold, int64_t began_ns, struct wfs_error *error)
 {
 	const struct wfs_action_recorded *const recorded = fold->input.recorded;
@@ -311,6 +311,8 @@ static int keep_duration(struct wfs_fold *fold, int64_t began_ns, struct wfs_err
 
 	if (!fold->outcome.result)
 		fold->outcome.result = json_object();
+	if (json_object_get(fold->outcome.result, "duration_ms"))
+		return 0;
 	return json_object_set_new(fold->outcome.result, "duration_ms",
 		       json_integer(known ? json_integer_value(known) : took_ms)) < 0
 		? fold_no_memory(error)

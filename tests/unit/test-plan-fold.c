@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How plans are folded: with what is known of how long it took, and never more than a fold may hold. */
+#include "tests/unit/plan-fixture.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+
+#include "kernel/base/clock.h"
+
+/* Whoever looks at the clock takes a millisecond for it. */
+static atomic_bool clock_is_slow;
+static atomic_int_fast64_t clock_ahead_ns;
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+int64_t __wrap_wfs_clock_monotonic_ns(void);
+int64_t __real_wfs_clock_monotonic_ns(void);
+/* NOLINTEND(readability-identifier-naming) */
+
+int64_t __wrap_wfs_clock_monotonic_ns(void)
+{
+	if (atomic_load(&clock_is_slow))
+		atomic_fetch_add(&clock_ahead_ns, 1000000);
+	return __real_wfs_clock_monotonic_ns() + atomic_load(&clock_ahead_ns);
+}
+
+#define TOOL(after)              \
+	{                        \
+		"tool", after, 1 \
+	}
+
+/* Else folding it again would tell something else; that is tried behind every test. */
+static void code_took_as_long_as_its_record_says(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	char key[48];
+
+	assert_done(*state, "alice", WRITE("'artifact_id':'f','code':'function run() end'"));
+	const uint64_t height = height_of(*state);
+	atomic_store(&clock_is_slow, true);
+	assert_int_equal(plan_act(&run, 0, INVOKE("'artifact_id':'f'")), 0);
+	atomic_store(&clock_is_slow, false);
+
+	snprintf(key, sizeof(key), "%" PRIu64 ".0", height);
+	WFS_AUTO_JSON json_t *invocation = cell_of(*state, "sys.invocation", key);
+	assert_true(json_integer_value(json_object_get(invocation, "duration_ms")) > 0);
+	assert_steps(&run, "d");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(code_took_as_long_as_its_record_says),
+	};
+
+	return cmocka_run_group_tests_name("plan-fold", tests, NULL, NULL);
+}
