@@ -18,7 +18,10 @@ struct wfs_work_task {
 	int64_t due_ns;             /* private; monotonic clock */
 };
 
-enum { WFS_WORK_THREADS_MAX = 16 };
+enum {
+	WFS_WORK_THREADS_MAX = 16,
+	WFS_WORK_LONG_NICE = 10, /* priority of threads with what takes long: nice(2) */
+};
 
 /** wfs_work_new() - start @threads (1 to WFS_WORK_THREADS_MAX). Return: 0, -EAGAIN, -ENOMEM. */
 int wfs_work_new(unsigned int threads, struct wfs_work **ret_work);

@@ -3,8 +3,12 @@
 #include "fs/data/data.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
+#include "fs/control/control-work.h"
 #include "fs/data/known.h"
 #include "fs/data/listahead.h"
 #include "fs/data/notify.h"
@@ -38,7 +42,9 @@ struct wfs_data {
 	struct wfs_listahead *listahead;
 	uid_t uid; /* owner of every file: who mounted */
 	gid_t gid;
-	atomic_bool closed; /* what Linux has cached is being dropped for good */
+	pthread_mutex_t long_lock;
+	struct wfs_work *long_reads; /* lock: long_lock; NULL: it has ended */
+	atomic_bool closed;          /* what Linux has cached is being dropped for good */
 };
 
 static struct wfs_data *data_of(fuse_req_t request)
@@ -242,15 +248,14 @@ static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *f
 	fs_reply_result(request, -ENOSYS);
 }
 
-/* Replies: data, EIO, ENOENT, EACCES. */
-static void do_read(
-	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
+/* --- reads --- */
+
+static void answer_read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset)
 {
 	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
 	WFS_AUTO_TREE_DATA struct wfs_tree_data found = {0};
 
-	(void)file;
 	if (!begin(request, &pin))
 		return;
 	if (ino == wfs_notify_log_ino())
@@ -263,6 +268,63 @@ static void do_read(
 	fuse_reply_buf(request, found.bytes.data, found.bytes.size);
 	if (offset == 0)
 		wfs_readahead_read(data->readahead, ino);
+}
+
+/* A read that takes long: Linux asks for several parts of a file at once, and all workers would be busy
+ * with them. */
+struct long_read {
+	struct wfs_work_task task; /* first */
+	fuse_req_t request;
+	fuse_ino_t ino;
+	size_t size;
+	off_t offset;
+};
+
+/* On the thread of long reads, which gives way to those that are answered soon. */
+static void read_long(struct wfs_work_task *task)
+{
+	struct long_read *const read = (struct long_read *)task;
+
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
+	answer_read(read->request, read->ino, read->size, read->offset);
+	free(read);
+}
+
+/* Return: false when it is to be answered here: there is no memory, or no thread any more. */
+static bool hand_over(struct wfs_data *data, const struct long_read *wanted)
+{
+	struct long_read *const read = malloc(sizeof(*read));
+	WFS_GUARD(&data->long_lock);
+
+	if (!read || !data->long_reads) {
+		free(read);
+		return false;
+	}
+	*read = *wanted;
+	wfs_work_add(data->long_reads, &read->task, 0);
+	return true;
+}
+
+/* Replies, here or later: data, EIO, ENOENT, EACCES. */
+static void do_read(
+	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
+{
+	const struct long_read read = {{.run = read_long}, request, ino, size, offset};
+
+	(void)file;
+	if (!wfs_tree_takes_long(ino) || !hand_over(data_of(request), &read))
+		answer_read(request, ino, size, offset);
+}
+
+/* Those that wait are answered; from now on workers read all themselves. */
+static void end_long_reads(struct wfs_data *data)
+{
+	struct wfs_work *work;
+
+	pthread_mutex_lock(&data->long_lock);
+	work = WFS_STEAL(data->long_reads);
+	pthread_mutex_unlock(&data->long_lock);
+	wfs_work_free(work);
 }
 
 /* --- listings --- */
@@ -619,6 +681,7 @@ int wfs_data_new(
 
 	if (!data)
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
+	pthread_mutex_init(&data->long_lock, NULL);
 	data->tree = options->tree;
 	data->tree.log_size_bytes = &data->notify.log_size_bytes;
 	data->directory = strdup(options->directory);
@@ -649,6 +712,8 @@ int wfs_data_new(
 		r = wfs_readahead_new(&data->tree, session, &data->readahead);
 	if (!r)
 		r = wfs_listahead_new(&data->tree, data->teller, data->directory, &data->listahead);
+	if (!r)
+		r = wfs_work_new(1, &data->long_reads);
 	if (!r)
 		r = wfs_notify_init(&data->notify, &data->tree, data->teller);
 	if (!r)
@@ -697,11 +762,13 @@ void wfs_data_free(struct wfs_data *data)
 	if (data->teller)
 		close_for_good(data);
 	wfs_teller_free(data->teller);
+	end_long_reads(data);
 	wfs_fuse_free(data->fuse);
 	wfs_notify_done(&data->notify);
 	wfs_readahead_free(data->readahead);
 	wfs_listahead_free(data->listahead);
 	wfs_known_free(data->known);
+	pthread_mutex_destroy(&data->long_lock);
 	free(data->directory);
 	free(data);
 }

@@ -28,7 +28,8 @@ struct wfs_server_request {
 	struct wfs_buffer answer; /* once the call is done */
 	struct wfs_work_task task;
 	bool slow; /* runs on a thread of the server's work; so does the parsing of a long line */
-	bool answered; /* `answer` may be sent */
+	bool reads_long; /* a slow one that reads a file which takes long */
+	bool answered;   /* `answer` may be sent */
 };
 
 /* All fields belong to the loop's thread. */
@@ -62,6 +63,7 @@ struct wfs_server {
 	char *socket_path;
 	/* For verbs that take long. libuv's own pool aborts when threads cannot be had. */
 	struct wfs_work *work;
+	struct wfs_work *long_reads; /* the same for files that take long: one thread */
 	uv_loop_t loop;
 	pthread_t thread; /* of the loop */
 	uv_pipe_t listener;

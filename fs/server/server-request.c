@@ -2,6 +2,8 @@
 /* One request of the control socket: its line, its call, its answer. */
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "fs/server/server-impl.h"
 #include "kernel/base/json.h"
@@ -141,7 +143,8 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 		return r;
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
-	request->slow |= wfs_verb_slow(request->verb);
+	request->reads_long = wfs_verb_reads_long(request->verb, payload);
+	request->slow |= request->reads_long || wfs_verb_slow(request->verb);
 	return 0;
 }
 
@@ -198,6 +201,13 @@ static void work(struct wfs_work_task *task)
 		wfs_call_start(&request->call, request->verb);
 }
 
+/* Its thread gives way to what is answered soon. */
+static void read_long(struct wfs_work_task *task)
+{
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
+	work(task);
+}
+
 void wfs_server_request_abandon(struct wfs_server_request *request)
 {
 	if (!request->answered && !request->slow)
@@ -234,8 +244,11 @@ void wfs_server_request_start(struct wfs_server_request *request)
 	} else if (!request->slow && strcmp(request->verb, ABANDON) == 0) {
 		wfs_verb_finish(&request->call, abandon(request));
 	} else if (request->slow) {
-		request->task.run = work;
-		wfs_work_add(request->connection->server->work, &request->task, 0);
+		struct wfs_server *const server = request->connection->server;
+
+		request->task.run = request->reads_long ? read_long : work;
+		wfs_work_add(
+			request->reads_long ? server->long_reads : server->work, &request->task, 0);
 	} else {
 		wfs_call_start(&request->call, request->verb);
 	}

@@ -157,6 +157,8 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 		return wfs_error_from_errno(error, r, "open the control socket");
 	}
 	r = wfs_work_new(WORK_THREADS, &server->work);
+	if (!r)
+		r = wfs_work_new(1, &server->long_reads);
 	if (r)
 		return wfs_error_from_errno(error, r, "start the threads of the control socket");
 	if (asprintf(&server->socket_path, "%s/%s", directory, WFS_SOCKET_NAME) < 0) {
@@ -207,7 +209,9 @@ void wfs_server_free(struct wfs_server *server)
 {
 	if (!server)
 		return;
-	wfs_work_free(server->work); /* its threads may be on their way back from waking the loop */
+	/* Their threads may be on their way back from waking the loop. */
+	wfs_work_free(server->work);
+	wfs_work_free(server->long_reads);
 	uv_walk(&server->loop, close_walked, NULL);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&server->loop);

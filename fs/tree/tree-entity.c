@@ -235,6 +235,48 @@ bool wfs_tree_is_events(const struct wfs_node *node)
 	return node->kind == WFS_NODE_MADE && node->file == WFS_ENTITY_FILE_EVENTS;
 }
 
+/* Made of all steps of a plan, or of all events of a turn. */
+static const enum wfs_entity_file long_files[] = {
+	WFS_ENTITY_FILE_PLAN, WFS_ENTITY_FILE_PLAN_GRAPH, WFS_ENTITY_FILE_EVENTS};
+
+bool wfs_tree_takes_long(uint64_t ino)
+{
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node) || node.kind != WFS_NODE_MADE)
+		return false;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(long_files); i++)
+		if ((enum wfs_entity_file)node.file == long_files[i])
+			return true;
+	return false;
+}
+
+static bool is_beside(const char *path, const char *name)
+{
+	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
+	const char *const directory = wfs_entity_directory(WFS_ENTITY_PLAN);
+	const size_t size = strlen(directory);
+	const size_t name_size = strlen(name);
+	const char *end = name;
+
+	while (end > path && end[-1] == '/')
+		end--;
+	return end < name && (size_t)(end - path) >= size &&
+		memcmp(end - size, directory, size) == 0 && name_size > strlen(suffix) &&
+		strcmp(name + name_size - strlen(suffix), suffix) == 0;
+}
+
+bool wfs_tree_path_takes_long(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+	const char *const name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(long_files); i++)
+		if (strcmp(name, wfs_entity_file_name(long_files[i])) == 0)
+			return true;
+	return is_beside(path, name);
+}
+
 /* Its size is known without its bytes. */
 static int events_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)

@@ -54,6 +54,12 @@ int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *re
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
 
+/** wfs_tree_takes_long() - is this file made of so many others that a part of it takes a while? */
+bool wfs_tree_takes_long(uint64_t ino);
+
+/** wfs_tree_path_takes_long() - the same of a path, by its name alone; there may be nothing there. */
+bool wfs_tree_path_takes_long(const char *path);
+
 /** wfs_tree_resolve() - a whole path (`/`-separated, leading `/` optional) under @height
  *  (WFS_HEIGHT_HEAD: the live tree). Symlinks are not followed, but for `at/head`. */
 int wfs_tree_resolve(

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs/tree/tree.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
@@ -38,6 +39,12 @@ bool wfs_verb_slow(const char *verb)
 	const struct verb *const found = verb_find(verb);
 
 	return found && found->slow;
+}
+
+bool wfs_verb_reads_long(const char *verb, const json_t *payload)
+{
+	return strcmp(verb, "fs-read") == 0 &&
+		wfs_tree_path_takes_long(wfs_json_text(payload, "path"));
 }
 
 bool wfs_verb_drives(const char *verb)

@@ -71,6 +71,10 @@ json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 /** wfs_verb_slow() - does this verb read the whole world, so that it wants a thread of its own? */
 bool wfs_verb_slow(const char *verb);
 
+/** wfs_verb_reads_long() - does this verb read a file that takes long (wfs_tree_takes_long)? @payload: may
+ *  be NULL */
+bool wfs_verb_reads_long(const char *verb, const json_t *payload);
+
 /*
  * For who ends a call otherwise than by a verb (a blob that was streamed, a server that stops).
  */

@@ -316,6 +316,36 @@ static void a_plan_outlives_the_heights_that_made_it(void **state)
 	assert_contents(shown, STEP_0, step);
 }
 
+static void what_is_made_of_all_steps_takes_long(void **state)
+{
+	static const char *const paths[] = {PLANS "/plan.json", PLANS ".json", PLANS "/graph.dot"};
+	static const char *const others[] = {PLANS, PLANS "/status", STEP_0, "manifest"};
+	struct shown *shown = *state;
+
+	(void)begin(shown);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(paths); i++) {
+		assert_true(wfs_tree_takes_long(ino_of(shown, paths[i])));
+		assert_true(wfs_tree_path_takes_long(paths[i]));
+	}
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(others); i++) {
+		assert_false(wfs_tree_takes_long(ino_of(shown, others[i])));
+		assert_false(wfs_tree_path_takes_long(others[i]));
+	}
+}
+
+static void a_path_takes_long_wherever_it_begins(void **state)
+{
+	(void)state;
+	assert_true(wfs_tree_path_takes_long("/at/7/plans//x.json"));
+	assert_true(wfs_tree_path_takes_long("turns/r/events.jsonl"));
+	assert_false(wfs_tree_path_takes_long("plans/.json"));
+	assert_false(wfs_tree_path_takes_long("x.json"));
+	assert_false(wfs_tree_path_takes_long("lans/x.json"));
+	assert_false(wfs_tree_path_takes_long("plans/x/status"));
+	assert_false(wfs_tree_path_takes_long(""));
+}
+
 static void a_document_is_read_in_parts(void **state)
 {
 	struct shown *shown = *state;
@@ -508,6 +538,8 @@ int main(void)
 		SHOWN_PLAN(a_height_before_the_plan_has_none),
 		SHOWN_PLAN(a_plan_that_is_being_defined_has_the_steps_so_far),
 		SHOWN_PLAN(a_plan_outlives_the_heights_that_made_it),
+		SHOWN_PLAN(what_is_made_of_all_steps_takes_long),
+		cmocka_unit_test(a_path_takes_long_wherever_it_begins),
 		SHOWN_PLAN(a_document_is_read_in_parts),
 		SHOWN_PLAN(a_scope_of_all_plans_shows_both_names),
 		SHOWN_PLAN(a_scope_may_show_the_status_alone),

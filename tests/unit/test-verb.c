@@ -44,6 +44,18 @@ static void verb_that_takes_long_is_slow(void **state)
 	assert_false(wfs_verb_slow("fly"));
 }
 
+static void verb_reads_long_what_takes_long(void **state)
+{
+	WFS_AUTO_JSON json_t *plan = json_pack("{s:s}", "path", "plans/p.json");
+	WFS_AUTO_JSON json_t *cell = json_pack("{s:s}", "path", "reducers/counter/a");
+
+	(void)state;
+	assert_true(wfs_verb_reads_long("fs-read", plan));
+	assert_false(wfs_verb_reads_long("fs-read", cell));
+	assert_false(wfs_verb_reads_long("fs-read", NULL));
+	assert_false(wfs_verb_reads_long("fs-stat", plan));
+}
+
 static void verb_envelope_has_result_or_error_and_meta(void **state)
 {
 	AUTO_ASKED struct asked good;
@@ -217,6 +229,7 @@ int main(void)
 		IN_WORLD(verb_refuses_a_payload_that_lacks_a_member),
 		IN_WORLD(verb_without_members_refuses_any),
 		cmocka_unit_test(verb_that_takes_long_is_slow),
+		cmocka_unit_test(verb_reads_long_what_takes_long),
 		IN_WORLD(verb_envelope_has_result_or_error_and_meta),
 		IN_WORLD(send_event_gives_the_seq_of_its_record),
 		IN_WORLD(send_event_that_is_refused_says_why_and_changes_nothing),
