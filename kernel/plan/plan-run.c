@@ -3,7 +3,7 @@
  * Running a plan: a batch of steps at a time, some of them at once.
  *
  * A batch ends when all of its steps have; then the next is made of those that are ready. One fold ends at
- * most WFS_PLAN_ADVANCE_MAX steps: a long chain of notes goes on in another.
+ * most WFS_PLAN_ADVANCE_MAX steps, fewer if they are large: a long chain of notes goes on in another.
  */
 #include "kernel/base/json.h"
 #include "kernel/plan/plan-impl.h"
@@ -92,9 +92,11 @@ static int add_to_batch(struct plan *plan, int64_t index, struct wfs_error *erro
 	return wfs_trace(r);
 }
 
+/* What there is to do then is done in another fold. */
 static bool is_enough(const struct plan *plan)
 {
-	return plan->ended_count >= WFS_PLAN_ADVANCE_MAX;
+	return plan->ended_count >= WFS_PLAN_ADVANCE_MAX ||
+		wfs_fold_bytes(plan->fold) >= WFS_PLAN_ADVANCE_BYTES;
 }
 
 /* The next batch; steps that depend on one that failed are skipped on the way. */

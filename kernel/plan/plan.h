@@ -51,9 +51,10 @@ enum {
 	WFS_PLAN_ATTEMPTS_MAX = 10,       /* of a step */
 	WFS_PLAN_BLOCK = 64,              /* steps of one cell of sys.plan_block */
 	WFS_PLAN_ADVANCE_MAX = 1000,      /* steps that one fold ends; then it goes on in another */
-	WFS_PLAN_RESULT_MAX = 4 << 20,    /* bytes of what a step gives */
-	WFS_PLAN_STEP_ID_MAX = 128,       /* bytes */
-	WFS_PLAN_TITLE_MAX = 200,         /* characters; more are cut off, as of the next */
+	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* that a fold holds, after which it is the same */
+	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of what a step gives */
+	WFS_PLAN_STEP_ID_MAX = 128,        /* bytes */
+	WFS_PLAN_TITLE_MAX = 200,          /* characters; more are cut off, as of the next */
 	WFS_PLAN_PROMPT_MAX = 8000,
 	WFS_PLAN_GOAL_MAX = 8000,
 	WFS_PLAN_SOURCE_MAX = 8 << 20,    /* bytes of a plan that a model writes */

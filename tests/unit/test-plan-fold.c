@@ -46,10 +46,42 @@ static void code_took_as_long_as_its_record_says(void **state)
 	assert_steps(&run, "d");
 }
 
+/* All at once, in the states before and after, would be more than a fold may hold. */
+static void large_steps_are_skipped_in_several_pieces(void **state)
+{
+	enum { COUNT = 13, ARGS_SIZE = 3 << 20, PART = 4 };
+	struct plan_spec specs[COUNT] = {TOOL("")};
+	WFS_AUTO_FREE char *text = calloc(1, ARGS_SIZE + 1);
+	struct plan_run run = chat_planned(*state, CHAT);
+
+	memset(text, 'x', ARGS_SIZE);
+	for (size_t i = 1; i < COUNT; i++)
+		specs[i] = (struct plan_spec)TOOL("0");
+	WFS_AUTO_JSON json_t *steps = steps_of(specs, COUNT);
+	for (size_t i = 1; i < COUNT; i++) {
+		json_t *const step = json_object_get(json_array_get(steps, i), "step");
+
+		json_object_set_new(
+			json_object_get(step, "tool"), "args", json_pack("{s:s}", "text", text));
+	}
+	for (size_t offset = 0; offset < COUNT; offset += PART)
+		give_part(&run, part_of(&run, steps, offset, PART, COUNT));
+
+	plan_answer(&run, 0, "error", BROKE);
+	assert_true(plan_count(&run, "skipped") < COUNT - 1);
+	for (int i = 0; i < COUNT && plan_count(&run, "skipped") < COUNT - 1; i++)
+		plan_answer(&run, 0, "ok", "{}");
+	plan_answer(&run, 0, "ok", "{}");
+
+	assert_plan(&run, "{'failed':1,'skipped':12,'status':'failed'}");
+	assert_waits_for(&run, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(code_took_as_long_as_its_record_says),
+		TEST(large_steps_are_skipped_in_several_pieces),
 	};
 
 	return cmocka_run_group_tests_name("plan-fold", tests, NULL, NULL);
