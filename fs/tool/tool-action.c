@@ -161,22 +161,46 @@ int wfs_tool_step_start(struct wfs_task *task)
 			wfs_task_text(task, "message")));
 }
 
-/* The history can be much more than a model wants to read; it is in the tree. */
-static json_t *without_history(const json_t *turn)
+int wfs_tool_chat_start(struct wfs_task *task)
 {
-	json_t *const copy = wfs_json_copy(turn);
+	return wfs_task_ask(task, "chat",
+		json_pack("{s:s, s:s*}", "message", wfs_task_text(task, "message"), "session_id",
+			wfs_task_text(task, "session_id")));
+}
 
-	(void)json_object_del(copy, "history");
+/* The history can be much more than a model wants to read, as can a plan; it is in the tree. */
+static json_t *without_history(const json_t *answer)
+{
+	static const char *const members[] = {"history", "plan", "tool_results"};
+	json_t *const copy = wfs_json_copy(answer);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
+		(void)json_object_del(copy, members[i]);
 	return copy;
 }
 
-int wfs_tool_step_answered(struct wfs_task *task, const json_t *result)
+static int take_driven(struct wfs_task *task, const json_t *result)
 {
 	task->result = without_history(result);
 	return json_object_set(task->result, "meta", task->meta) < 0 ? -ENOMEM : 0;
 }
 
+int wfs_tool_step_answered(struct wfs_task *task, const json_t *result)
+{
+	return take_driven(task, result);
+}
+
 void wfs_tool_step_failed(struct wfs_task *task, const json_t *details)
+{
+	task->error_details = without_history(details);
+}
+
+int wfs_tool_chat_answered(struct wfs_task *task, const json_t *result)
+{
+	return take_driven(task, result);
+}
+
+void wfs_tool_chat_failed(struct wfs_task *task, const json_t *details)
 {
 	task->error_details = without_history(details);
 }

@@ -8,13 +8,16 @@
 int wfs_tool_list_start(struct wfs_task *task);
 int wfs_tool_list_answered(struct wfs_task *task, const json_t *result);
 
-/* fs/tool/tool-action.c: invoke, query and step, and the schemas of their objects (new reference, NULL
+/* fs/tool/tool-action.c: invoke, query, step and chat, and the schemas of their objects (new reference, NULL
  * without memory) */
 int wfs_tool_invoke_start(struct wfs_task *task);
 int wfs_tool_query_start(struct wfs_task *task);
 int wfs_tool_step_start(struct wfs_task *task);
 int wfs_tool_step_answered(struct wfs_task *task, const json_t *result);
 void wfs_tool_step_failed(struct wfs_task *task, const json_t *details);
+int wfs_tool_chat_start(struct wfs_task *task);
+int wfs_tool_chat_answered(struct wfs_task *task, const json_t *result);
+void wfs_tool_chat_failed(struct wfs_task *task, const json_t *details);
 json_t *wfs_tool_action_schema(void);
 json_t *wfs_tool_query_schema(void);
 

@@ -181,6 +181,34 @@ const struct wfs_tool wfs_tools[] = {
 			.answered = wfs_tool_step_answered,
 			.failed = wfs_tool_step_failed},
 	},
+	{
+		.name = "chat",
+		.signature = "chat(message, session_id?)",
+		.summary = "have a model answer, with a plan if needed",
+		.description =
+			"Say something to the world's own model, and wait for its answer, 'final'. "
+			"When tools are needed it makes a plan, which is run with your rights; "
+			"'plans/<plan_id>' of the tree has its steps and their results. Cancelling "
+			"the call stops the plan.",
+		.arguments =
+			{
+				{
+					.name = "message",
+					.required = true,
+					.description = "What to say.",
+				},
+				{
+					.name = "session_id",
+					.description = "Which of several talks it belongs to; "
+						       "'default' if left out. What was said "
+						       "before in it is known to the model.",
+				},
+			},
+		.task = {.changes = true,
+			.start = wfs_tool_chat_start,
+			.answered = wfs_tool_chat_answered,
+			.failed = wfs_tool_chat_failed},
+	},
 };
 
 const size_t wfs_tool_count = WFS_ARRAY_COUNT(wfs_tools);

@@ -63,6 +63,10 @@ const calls = {
 		{ agent: "clerk", message: "Say yes." },
 		(found) => assert.equal(found.final_message.content, "yes"),
 	],
+	chat: [
+		{ message: "Say yes.", session_id: "s" },
+		(found) => assert.equal(found.final, "yes"),
+	],
 };
 assert.deepEqual(tools.map((tool) => tool.name).sort(), Object.keys(calls).sort());
 for (const tool of tools) {
@@ -105,7 +109,8 @@ assert.deepEqual(
 		"manifest",
 		"reducers/counter",
 		...["principal", "grant", "ledger", "resource", "artifact", "deleted", "mint", "invocation",
-			"turn", "turn_setup", "message", "tool_call", "intent"].map(
+			"turn", "turn_setup", "message", "tool_call", "intent", "chat", "chat_message", "plan",
+			"plan_source", "plan_step", "plan_edge", "plan_block", "plan_result"].map(
 			(name) => "reducers/sys." + name,
 		),
 	].map(

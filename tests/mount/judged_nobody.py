@@ -192,7 +192,7 @@ def tools_are_refused(worldfs, world):
              "fs_stat": {"path": "README"}, "fs_read": {"path": "manifest"},
              "query": {"query_type": "balances", "params": None},
              "invoke": {"action": {"action_type": "noop", "reasoning": None}},
-             "step": {"agent": "robot", "message": None}}
+             "step": {"agent": "robot", "message": None}, "chat": {"message": "m", "session_id": None}}
     names = [tool["name"] for tool in tools.request("nobody", "tools/list")["tools"]]
     known("tools", names, asked)
     for tool in names:

@@ -76,7 +76,7 @@ def reads():
     client = Client()
     tools = [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]]
     ok("the tools are listed", tools == ["fs_read_manifest", "fs_read_reducer", "fs_ls", "fs_stat",
-                                         "fs_read", "query", "invoke", "step"], tools)
+                                         "fs_read", "query", "invoke", "step", "chat"], tools)
     manifest, _ = client.call("fs_read_manifest")
     ok("the manifest is read", manifest["manifest"]["name"] == "counter", manifest)
     state, _ = client.call("fs_read_reducer", name="counter", key="key 1/é")

@@ -86,11 +86,11 @@ static void it_may_be_left_out_otherwise(void **state)
 	assert_json(json_object_get(json_object_get(properties, "limit"), "maximum"), "1048576");
 }
 
-static void what_is_not_enabled_is_not_listed(void **state)
+static void what_is_no_tool_is_not_found(void **state)
 {
 	(void)state;
 
-	assert_null(wfs_tool_find("chat"));
+	assert_null(wfs_tool_find("shutdown"));
 	assert_non_null(wfs_tool_find("invoke"));
 }
 
@@ -507,6 +507,41 @@ static void step_tells_what_came_of_a_turn_that_failed(void **state)
 	assert_json(task.error_details, "{'run_id':'ada.7'}");
 }
 
+static void chat_tells_the_answer_and_not_the_plan(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "chat", "{'message':'hi','session_id':null}");
+	assert_true(task.kind->changes);
+	give(&task, "chat", "{'message':'hi'}",
+		"{'checkpoint':{'plan_id':'p'},'final':'yes','plan':{'steps':[]},"
+		"'tool_results':[1]}",
+		7);
+
+	assert_result(
+		&task, "{'checkpoint':{'plan_id':'p'},'final':'yes','meta':{'journal_height':7}}");
+}
+
+static void chat_tells_why_it_failed(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = -EIO};
+	const char *verb;
+	json_t *payload;
+	(void)state;
+
+	begin(&task, "chat", "{'message':'hi','session_id':'s'}");
+	assert_true(wfs_task_next(&task, &verb, &payload));
+	assert_json(payload, "{'message':'hi','session_id':'s'}");
+	json_decref(payload);
+	answer.details = json_pack("{s:s, s:{s:s}}", "error", "PLAN_FAILED", "plan", "goal", "g");
+	wfs_task_answer(&task, &answer);
+
+	assert_int_equal(task.status, -EIO);
+	assert_json(task.error_details, "{'error':'PLAN_FAILED'}");
+}
+
 static void members_that_are_null_are_left_out(void **state)
 {
 	WFS_AUTO_TASK struct wfs_task act;
@@ -538,7 +573,7 @@ int main(void)
 		cmocka_unit_test(definitions_are_an_array_of_strict_functions),
 		cmocka_unit_test(an_optional_argument_is_required_and_may_be_null_when_strict),
 		cmocka_unit_test(it_may_be_left_out_otherwise),
-		cmocka_unit_test(what_is_not_enabled_is_not_listed),
+		cmocka_unit_test(what_is_no_tool_is_not_found),
 		cmocka_unit_test(arguments_that_fit_are_taken),
 		cmocka_unit_test(a_missing_argument_is_named),
 		cmocka_unit_test(an_unknown_argument_is_named),
@@ -562,6 +597,8 @@ int main(void)
 		cmocka_unit_test(invoke_hands_the_action_on),
 		cmocka_unit_test(step_tells_what_an_agent_said_and_not_its_history),
 		cmocka_unit_test(step_tells_what_came_of_a_turn_that_failed),
+		cmocka_unit_test(chat_tells_the_answer_and_not_the_plan),
+		cmocka_unit_test(chat_tells_why_it_failed),
 		cmocka_unit_test(members_that_are_null_are_left_out),
 		cmocka_unit_test(a_task_that_never_began_is_released),
 	};
