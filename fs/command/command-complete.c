@@ -73,6 +73,13 @@ static void offer_name(const struct typed *typed, const char *path, const json_t
 	offer(typed, wfs_json_text(entry, "name"), "");
 }
 
+/* A file of the same name stands beside each directory. */
+static void offer_plan(const struct typed *typed, const char *path, const json_t *entry)
+{
+	if (strcmp(wfs_json_text(entry, "type"), "directory") == 0)
+		offer_name(typed, path, entry);
+}
+
 /* The key, as a command takes it. One with control characters is no word to be typed. */
 static void offer_key(const struct typed *typed, const char *path, const json_t *entry)
 {
@@ -156,12 +163,14 @@ static void offer_values(struct typed *typed, const char *kind)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++)
 		if (strcmp(kind, directories[i]) == 0)
 			fputs(":directories\n", typed->run.out);
-	if (strcmp(kind, "FILE") == 0)
+	if (strcmp(kind, "FILE") == 0 || strncmp(kind, "FILE|", strlen("FILE|")) == 0)
 		fputs(":files\n", typed->run.out);
 	else if (strcmp(kind, "REDUCER") == 0)
 		each_name(typed, "reducers", offer_name);
 	else if (strcmp(kind, "TURN") == 0)
 		each_name(typed, "turns", offer_name);
+	else if (strcmp(kind, "PLAN") == 0)
+		each_name(typed, "plans", offer_plan);
 	else if (strcmp(kind, "AGENT") == 0)
 		offer_agents(typed);
 	else if (strcmp(kind, "PRINCIPAL") == 0)

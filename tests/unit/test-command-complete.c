@@ -105,6 +105,14 @@ static void reducers_keys_and_schemas_come_from_the_world(void **state)
 	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");
 }
 
+static void a_file_may_be_something_else_as_well(void **state)
+{
+	AUTO_PRINTED struct printed printed = COMPLETE("plan", "import", "");
+	(void)state;
+
+	assert_offers(&printed, ":files ");
+}
+
 static void turns_come_from_the_world(void **state)
 {
 	struct world_fixture *const fixture = *state;
@@ -194,6 +202,7 @@ int main(void)
 		cmocka_unit_test(options_are_those_of_the_command_and_of_all),
 		cmocka_unit_test(shells_complete_directories_and_files),
 		IN_WORLD(reducers_keys_and_schemas_come_from_the_world),
+		cmocka_unit_test(a_file_may_be_something_else_as_well),
 		IN_WORLD(turns_come_from_the_world),
 		IN_WORLD(agents_come_from_the_world),
 		cmocka_unit_test(resources_come_with_their_equals_sign),
