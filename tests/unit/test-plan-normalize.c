@@ -378,7 +378,6 @@ static void a_long_chain_is_a_plan(void **state)
 {
 	(void)state;
 
-	assert_chain(10000);
 	assert_chain(100000);
 }
 
@@ -397,19 +396,18 @@ static void a_wide_plan_is_a_plan(void **state)
 	(void)state;
 
 	assert_wide(10000);
-	assert_wide(100000);
 }
 
 static void a_star_is_a_plan(void **state)
 {
 	(void)state;
 	ATTEMPT_AUTO struct attempt root = taken(large(ROOT, 100000, false));
-	ATTEMPT_AUTO struct attempt sink = taken(large(SINK, 100000, false));
+	ATTEMPT_AUTO struct attempt sink = taken(large(SINK, 10000, false));
 
 	assert_int_equal(next_count(&root, 0), 99999);
 	assert_int_equal(waiting(&root, 0), 0);
 	assert_int_equal(waiting(&root, 99999), 1);
-	assert_int_equal(waiting(&sink, 99999), 99999);
+	assert_int_equal(waiting(&sink, 9999), 9999);
 	assert_int_equal(next_count(&sink, 5), 1);
 }
 
