@@ -10,15 +10,10 @@
 #include <ctype.h>
 #include <inttypes.h>
 
+#include "agents/response.h"
 #include "agents/setup.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
-
-enum {
-	RESULTS_BYTES_MAX = 4 << 20, /* of results in an answer; further ones are left out */
-	STEPS_BYTES_MAX =
-		8 << 20, /* of a plan's steps in an answer; a larger plan comes without them */
-};
 
 #define CLOSING "the world is being closed; plans go on when it is opened again"
 
@@ -147,36 +142,6 @@ static void end(struct talk *talk, int r, json_t *response, const struct wfs_err
 
 /* --- answers --- */
 
-/* What the answer is made of. Plain value; may be NULL, owned. */
-struct response {
-	const char *final; /* borrowed from what follows, as the next */
-	const char *code;  /* why it failed; NULL: it did not */
-	json_t *message;   /* of the chat */
-	json_t *reply;
-	json_t *details;
-	json_t *state; /* of the plan */
-	json_t *results;
-	json_t *plan;
-	json_t *checkpoint;
-};
-
-static void response_done(struct response *response)
-{
-	json_decref(response->message);
-	json_decref(response->reply);
-	json_decref(response->details);
-	json_decref(response->state);
-	json_decref(response->results);
-	json_decref(response->plan);
-	json_decref(response->checkpoint);
-	*response = (struct response){.code = NULL};
-}
-
-static int64_t number_of(const struct response *response, const char *member)
-{
-	return json_integer_value(json_object_get(response->state, member));
-}
-
 static json_t *compose(struct talk *talk, const struct response *response)
 {
 	WFS_AUTO_JSON json_t *nothing = json_array();
@@ -186,8 +151,8 @@ static json_t *compose(struct talk *talk, const struct response *response)
 		response->code, "final", response->final ? response->final : "", "ok",
 		response->code == NULL, "plan", response->plan, "session_id", talk->session_id,
 		"timing_ms", timing_of(talk), "tool_batches",
-		(json_int_t)number_of(response, "tool_batches"), "tool_calls_count",
-		(json_int_t)number_of(response, "tool_calls"), "tool_results",
+		(json_int_t)response_number(response, "tool_batches"), "tool_calls_count",
+		(json_int_t)response_number(response, "tool_calls"), "tool_results",
 		response->results ? response->results : nothing);
 }
 
@@ -219,7 +184,7 @@ static void tell_failure(const struct response *response, struct wfs_error *erro
 	if (strcmp(code, WFS_CHAT_PLAN_FAILED) == 0)
 		(void)wfs_error_set(error, error_of(code),
 			"%s: no step is done, %" PRId64 " failed, %" PRId64 " were skipped", code,
-			number_of(response, "failed"), number_of(response, "skipped"));
+			response_number(response, "failed"), response_number(response, "skipped"));
 	else if (*message)
 		(void)wfs_error_set(error, error_of(code), "%s: %.400s", code, message);
 	else if (strcmp(code, WFS_CHAT_CANCELLED) == 0)
@@ -268,118 +233,13 @@ static void fail_closing(struct talk *talk)
 	fail(talk, WFS_CHAT_CANCELLED, &error);
 }
 
-/* --- the end of a plan --- */
-
-/* The result of step @index if it is one of a tool; @bytes: of those before, grows. */
-static int add_result(struct wfs_view *view, const char *plan_id, int64_t index, size_t *bytes,
-	json_t *results, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *step = NULL;
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_plan_step(view, plan_id, index, &step, error);
-	const json_t *const ref = json_object_get(step, "result_ref");
-
-	if (r || !json_is_object(ref) || strcmp(wfs_json_text(step, "type"), "tool") != 0)
-		return r;
-	*bytes += (size_t)json_integer_value(json_object_get(ref, "bytes"));
-	if (*bytes > RESULTS_BYTES_MAX)
-		return 0;
-	r = wfs_plan_result(view, plan_id, index, &result, error);
-	if (!r && json_array_append(results, result) < 0)
-		r = no_memory(error);
-	return r;
-}
-
-static int add_results(struct wfs_view *view, struct response *response, struct wfs_error *error)
-{
-	const char *const plan_id = wfs_json_text(response->state, "plan_id");
-	const int64_t total = number_of(response, "total");
-	size_t bytes = 0;
-	int r = 0;
-
-	response->results = json_array();
-	if (!response->results)
-		return no_memory(error);
-	for (int64_t i = 0; !r && i < total && bytes <= RESULTS_BYTES_MAX; i++)
-		r = add_result(view, plan_id, i, &bytes, response->results, error);
-	if (!r && bytes > RESULTS_BYTES_MAX && !response->details)
-		response->details = json_pack("{s:s}", "message",
-			"the results of all steps are too large to be told; they are in the plan's "
-			"directory");
-	return r;
-}
-
-static int add_checkpoint(struct response *response, uint64_t size, struct wfs_error *error)
-{
-	const char *const plan_id = wfs_json_text(response->state, "plan_id");
-
-	response->checkpoint = json_pack("{s:I, s:b, s:s++, s:s, s:s}", "bytes", (json_int_t)size,
-		"ok", 1, "path", "plan:", plan_id, "", "plan_id", plan_id, "status",
-		wfs_json_text(response->state, "status"));
-	return response->checkpoint ? 0 : no_memory(error);
-}
-
-/* The plan as its file shows it; a large one without its steps. */
-static int add_plan(struct wfs_view *view, struct response *response, struct wfs_error *error)
-{
-	const bool large = number_of(response, "steps_bytes") > STEPS_BYTES_MAX;
-	const struct wfs_range range = large ? (struct wfs_range){0} : WFS_RANGE_ALL;
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	WFS_AUTO_JSON json_t *document = NULL;
-	uint64_t size = 0;
-	int r = wfs_plan_document(view, response->state, range, &text, &size);
-
-	if (r)
-		return wfs_error_from_errno(error, r, "show a plan");
-	if (large)
-		response->plan = json_pack("{s:O, s:O, s:O, s:O}", "goal",
-			json_object_get(response->state, "goal"), "plan_id",
-			json_object_get(response->state, "plan_id"), "status",
-			json_object_get(response->state, "status"), "steps_omitted",
-			json_object_get(response->state, "total"));
-	else if (wfs_json_parse(text.data, text.size, &document, error) == 0)
-		response->plan = json_incref(json_object_get(document, "plan"));
-	return response->plan ? add_checkpoint(response, size, error) : no_memory(error);
-}
+/* --- looking --- */
 
 /* One that was imported is not run before somebody says so, and has not failed by that. */
 static bool waits_for_resume(const struct talk *talk)
 {
 	return talk->drive->what == WFS_DRIVE_IMPORT &&
 		!json_is_true(json_object_get(talk->drive->params, "resume"));
-}
-
-static void describe_failure(struct response *response)
-{
-	const json_t *const failure = json_object_get(response->state, "error");
-
-	response->code = json_string_value(json_object_get(failure, "code"));
-	response->details = json_incref(json_object_get(failure, "details"));
-	if (strcmp(wfs_json_text(response->state, "status"), "cancelled") == 0)
-		response->code = WFS_CHAT_CANCELLED;
-}
-
-/* @state: taken */
-static int describe_plan(const struct talk *talk, struct wfs_view *view, json_t *state,
-	struct response *response, struct wfs_error *error)
-{
-	response->state = state;
-	response->final = wfs_json_text(state, "final");
-	if (!waits_for_resume(talk))
-		describe_failure(response);
-	int r = add_results(view, response, error);
-	return r ? r : add_plan(view, response, error);
-}
-
-/* --- looking --- */
-
-static bool has_ended(const json_t *state)
-{
-	const bool waits = json_array_size(json_object_get(state, "open")) > 0;
-
-	if (strcmp(wfs_json_text(state, "status"), "running") != 0)
-		return true;
-	return strcmp(wfs_json_text(state, "phase"), "answering") == 0 && !waits;
 }
 
 /* Return: 1 and an answer, 0: it goes on, or -errno. */
@@ -394,35 +254,9 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 	enter(talk,
 		strcmp(wfs_json_text(state, "phase"), "answering") == 0 ? STAGE_llm_final
 									: STAGE_planner_tools);
-	if (!has_ended(state))
+	if (!response_has_ended(state))
 		return 0;
-	r = describe_plan(talk, view, WFS_STEAL(state), response, error);
-	return r ? r : 1;
-}
-
-static int take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error)
-{
-	int r = wfs_chat_message(
-		view, wfs_json_text(response->message, "reply"), &response->reply, error);
-
-	response->final = wfs_json_text(response->reply, "content");
-	return r ? r : 1;
-}
-
-static int take_failure(struct wfs_view *view, struct response *response, struct wfs_error *error)
-{
-	const json_t *const message = response->message;
-	const json_t *const failure = json_object_get(message, "error");
-	const char *const code = json_string_value(json_object_get(failure, "code"));
-	int r = 0;
-
-	if (*wfs_json_text(message, "plan_id"))
-		r = wfs_plan_state(
-			view, wfs_json_text(message, "plan_id"), &response->state, error);
-	if (!r && response->state)
-		r = add_plan(view, response, error);
-	response->code = code ? code : WFS_CHAT_CANCELLED;
-	response->details = json_incref(json_object_get(failure, "details"));
+	r = response_take_plan(view, WFS_STEAL(state), waits_for_resume(talk), response, error);
 	return r ? r : 1;
 }
 
@@ -437,13 +271,17 @@ static int look_at(struct talk *talk, struct wfs_view *view, struct response *re
 	const char *const status = wfs_json_text(response->message, "status");
 	if (strcmp(status, "planning") == 0)
 		return 0;
-	if (strcmp(status, "answered") == 0)
-		return take_reply(view, response, error);
+	if (strcmp(status, "answered") == 0) {
+		r = response_take_reply(view, response, error);
+		return r ? r : 1;
+	}
 	enter(talk, STAGE_planner_tools);
 	if (strcmp(status, "normalizing") == 0)
 		return 0;
-	if (strcmp(status, "planned") != 0 && strcmp(status, "resumed") != 0)
-		return take_failure(view, response, error);
+	if (strcmp(status, "planned") != 0 && strcmp(status, "resumed") != 0) {
+		r = response_take_failure(view, response, error);
+		return r ? r : 1;
+	}
 	snprintf(talk->plan_id, sizeof(talk->plan_id), "%s",
 		wfs_json_text(response->message, "plan_id"));
 	return look_at_plan(talk, view, response, error);
