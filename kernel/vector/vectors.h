@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vectors of one dimension in memory, searched exactly: no index that could miss one, and the scores
+ * are those of plain arithmetic in double, whatever the machine.
+ *
+ * Rows are in no order. With each stands what its owner drops rows by; the set does not drop any.
+ * Thread: one at a time; a search changes scratch memory of the set.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/error.h"
+
+enum {
+	WFS_VECTORS_DIMS_MAX = 16384,
+	WFS_VECTORS_LIMIT_MAX = 1000, /* hits of a search */
+};
+
+struct wfs_vectors;
+
+/* Plain value. */
+struct wfs_vectors_row {
+	uint32_t id;  /* unique in its set */
+	int64_t tick; /* when it was made */
+	double importance;
+	double score;
+	const float *vector; /* as many as the set has dimensions; borrowed: see the functions */
+};
+
+/* Plain value. */
+struct wfs_vectors_hit {
+	uint32_t id;
+	double score; /* cosine, from -1 to 1 but for rounding */
+};
+
+/* Which row goes first. */
+enum wfs_vectors_order {
+	WFS_VECTORS_OLDEST,            /* by tick, then id */
+	WFS_VECTORS_LOWEST_SCORE,      /* by score, then tick, then id */
+	WFS_VECTORS_LOWEST_IMPORTANCE, /* by importance, then tick, then id */
+};
+
+/**
+ * wfs_vectors_new() - an empty set
+ * @dims: from 1 to WFS_VECTORS_DIMS_MAX
+ * Return: 0, -EINVAL (invalid_argument), -ENOMEM.
+ */
+int wfs_vectors_new(size_t dims, struct wfs_vectors **ret_vectors, struct wfs_error *error);
+void wfs_vectors_free(struct wfs_vectors *vectors);
+WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
+#define WFS_AUTO_VECTORS WFS_CLEANUP(wfs_auto_vectors)
+
+/**
+ * wfs_vectors_add() - copies the row and its vector
+ * Return: 0, -EINVAL (invalid_argument: a number that is not finite, or all of the vector is zero),
+ *         -EEXIST (already_exists: the id), -ENOMEM. The set is as before when it fails.
+ */
+int wfs_vectors_add(
+	struct wfs_vectors *vectors, const struct wfs_vectors_row *row, struct wfs_error *error);
+
+/** wfs_vectors_remove() - Return: 0, or -ENOENT. */
+int wfs_vectors_remove(struct wfs_vectors *vectors, uint32_t id);
+
+/**
+ * wfs_vectors_find() - the row of an id
+ * @ret_row: its vector stays valid until a row is added or removed
+ * Return: 0, or -ENOENT.
+ */
+int wfs_vectors_find(
+	const struct wfs_vectors *vectors, uint32_t id, struct wfs_vectors_row *ret_row);
+
+/** wfs_vectors_set_score() - Return: 0, -EINVAL (it is not finite), -ENOENT. */
+int wfs_vectors_set_score(struct wfs_vectors *vectors, uint32_t id, double score);
+
+size_t wfs_vectors_dims(const struct wfs_vectors *vectors);
+size_t wfs_vectors_count(const struct wfs_vectors *vectors);
+
+/** wfs_vectors_size_bytes() - all memory that it has asked for. */
+size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
+
+/**
+ * wfs_vectors_search() - the rows whose vectors have the highest cosine with @query, best first
+ * The score is the sum of products, divided by the product of the lengths, all in double and added
+ * up in order of the dimensions. Of equal ones the lower id is first. Allocates nothing.
+ * @query: as many numbers as the set has dimensions
+ * @limit: from 1 to WFS_VECTORS_LIMIT_MAX
+ * @ret_hits: room for @limit; what is behind the hits is undefined
+ * Return: the number of hits, or -EINVAL (invalid_argument: @limit, or a query that is zero or not
+ *         finite).
+ */
+int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t limit,
+	struct wfs_vectors_hit *ret_hits, struct wfs_error *error);
+
+/** wfs_vectors_lowest() - the row that goes first. Return: 0, or -ENOENT (there is none). */
+int wfs_vectors_lowest(
+	const struct wfs_vectors *vectors, enum wfs_vectors_order order, uint32_t *ret_id);
