@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conditions: what is no predicate is an expression, and runs in the sandbox.
+ *
+ * An expression is put into the source of a program, between parentheses. So that it cannot close them
+ * and go on as something else, it is compiled behind a `return` first, as all that is left of a chunk:
+ * there is nothing that it could close.
+ */
+#include "agents/mind/condition.h"
+
+#include "agents/mind/mind-impl.h"
+#include "agents/mind/workflow.h"
+#include "agents/plan/text.h"
+#include "kernel/base/json.h"
+#include "kernel/lua/lua-program.h"
+
+enum {
+	OUTPUT_BYTES_MAX = 1 << 10, /* the driver below gives a boolean, or the name of a type */
+	TEXT_SHOWN_BYTES = 120,     /* of a condition, in messages */
+};
+
+/* Behind the expression, which is `condition`. */
+static const char driver[] =
+	"local G, error, null, pairs, type = _G, error, null, pairs, type\n"
+	"local function kind(value) return value == null and 'null' or type(value) end\n"
+	"local function check(name, variable, value, n)\n"
+	"  if type(n) ~= 'number' then\n"
+	"    error(name .. ': expected a number, got ' .. kind(n), 3)\n"
+	"  elseif type(value) ~= 'number' then\n"
+	"    error(name .. \": expected a number in the variable '\" .. variable .. \"', got \"\n"
+	"      .. kind(value), 3)\n"
+	"  end\n"
+	"end\n"
+	"function evaluate(variables, predicates)\n"
+	"  local balance, turns = variables.balance, variables.same_state_for\n"
+	"  G.ctx, G.deps, G.evaluate = nil, nil, nil\n"
+	"  for name, value in pairs(variables) do\n"
+	"    if value ~= null then G[name] = value end\n"
+	"  end\n"
+	"  for name, value in pairs(predicates) do G[name] = value end\n"
+	"  G.balance_below = function(n)\n"
+	"    check('balance_below', 'balance', balance, n)\n"
+	"    return balance < n\n"
+	"  end\n"
+	"  G.same_state_for = function(n)\n"
+	"    check('same_state_for', 'same_state_for', turns, n)\n"
+	"    return turns >= n\n"
+	"  end\n"
+	"  local holds = condition()\n"
+	"  if holds == nil or holds == null then return false end\n"
+	"  if type(holds) == 'boolean' then return holds end\n"
+	"  return type(holds)\n"
+	"end\n";
+
+/* A condition while it is looked at. */
+struct condition {
+	struct wfs_bytes text; /* without white space around it */
+	const json_t *variables;
+	struct wfs_lua_budget *budget; /* may be NULL */
+	struct wfs_error *error;
+};
+
+static int no_memory(const struct condition *condition)
+{
+	return wfs_error_from_errno(condition->error, -ENOMEM, "look at a condition");
+}
+
+/* --- expressions --- */
+
+static const struct wfs_lua_limits limits = {
+	.instructions = WFS_MIND_CONDITION_INSTRUCTIONS,
+	.memory_bytes = WFS_MIND_CONDITION_MEMORY_BYTES,
+	.output_bytes = OUTPUT_BYTES_MAX,
+};
+
+static int new_program(const struct condition *condition, const char *const *functions,
+	struct wfs_buffer *source, struct wfs_lua_program **ret_program)
+{
+	const struct wfs_lua_program_options options = {
+		.limits = &limits,
+		.name = "condition",
+		.source = wfs_buffer_bytes(source),
+		.functions = functions,
+	};
+
+	return wfs_buffer_check(source)
+		? no_memory(condition)
+		: wfs_lua_program_new(&options, ret_program, condition->error);
+}
+
+/* Is the text a list of expressions? The parentheses of `run_expression` leave it one. It does not run. */
+static int check_expression(const struct condition *condition)
+{
+	static const char *const functions[] = {"compiled", NULL};
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+
+	wfs_buffer_append_text(&source, "function compiled() end do return end return ");
+	wfs_buffer_append(&source, condition->text.data, condition->text.size);
+	return new_program(condition, functions, &source, &program);
+}
+
+/* What the driver is called with. Return: NULL: no memory */
+static json_t *arguments_of(const json_t *variables)
+{
+	WFS_AUTO_JSON json_t *arguments = json_array();
+	json_t *const given = variables ? json_incref((json_t *)variables) : json_object();
+
+	if (json_array_append_new(arguments, given) < 0 ||
+		json_array_append_new(arguments, mind_predicates(variables)) < 0)
+		return NULL;
+	return WFS_STEAL(arguments);
+}
+
+static int call_driver(
+	const struct condition *condition, struct wfs_lua_program *program, json_t **ret_value)
+{
+	WFS_AUTO_JSON json_t *arguments = arguments_of(condition->variables);
+	struct wfs_lua_call call = {
+		.function = "evaluate",
+		.arguments = arguments,
+		.budget = condition->budget,
+	};
+
+	return arguments ? wfs_lua_program_call(program, &call, ret_value, condition->error)
+			 : no_memory(condition);
+}
+
+/* @ret_value: true, false, or the name of another type */
+static int run_expression(const struct condition *condition, json_t **ret_value)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+	int r;
+
+	wfs_buffer_append_text(&source, "local condition = function() return (");
+	wfs_buffer_append(&source, condition->text.data, condition->text.size);
+	wfs_buffer_append_text(&source, "\n) end\n"); /* it may end with a comment */
+	wfs_buffer_append_text(&source, driver);
+	r = new_program(condition, NULL, &source, &program);
+	return r ? r : call_driver(condition, program, ret_value);
+}
+
+/* @ret_holds: of an expression */
+static int ask_lua(const struct condition *condition, bool *ret_holds)
+{
+	WFS_AUTO_JSON json_t *value = NULL;
+	int r = check_expression(condition);
+
+	if (!r)
+		r = run_expression(condition, &value);
+	if (r)
+		return r;
+	if (!json_is_boolean(value))
+		return wfs_error_set(condition->error, WFS_E_INVALID_ARGUMENT,
+			"expected true, false or nil, got %s", json_string_value(value));
+	*ret_holds = json_is_true(value);
+	return 0;
+}
+
+static int check_size(struct wfs_bytes text, struct wfs_error *error)
+{
+	if (text.size == 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"condition: expected a predicate or an expression, got a blank text");
+	if (text.size > WFS_MIND_CONDITION_MAX)
+		return wfs_error_set(error, WFS_E_TOO_LARGE,
+			"condition: expected at most %d bytes, got %zu", WFS_MIND_CONDITION_MAX,
+			text.size);
+	return 0;
+}
+
+/* @reason: of a failure; its code stays */
+static int refuse(struct wfs_bytes text, const struct wfs_error *reason, struct wfs_error *error)
+{
+	const size_t shown = text.size < TEXT_SHOWN_BYTES ? text.size : TEXT_SHOWN_BYTES;
+
+	return wfs_error_set(error, reason->code, "condition '%.*s': %s", (int)shown,
+		(const char *)text.data, reason->message);
+}
+
+static int ask(const struct condition *condition, bool *ret_holds)
+{
+	struct wfs_error reason = {0};
+	struct condition inner = *condition;
+	int r = check_size(condition->text, condition->error);
+
+	if (r)
+		return r;
+	inner.error = &reason;
+	r = mind_predicate(condition->text, condition->variables, ret_holds, &reason);
+	if (r > 0)
+		r = ask_lua(&inner, ret_holds);
+	if (r == -ENOMEM)
+		return no_memory(condition);
+	return r ? refuse(condition->text, &reason, condition->error) : 0;
+}
+
+int wfs_mind_condition(
+	const char *text, const json_t *variables, bool *ret_holds, struct wfs_error *error)
+{
+	const struct condition condition = {
+		.text = wfs_text_trimmed(wfs_bytes_text(text)),
+		.variables = variables,
+		.error = error,
+	};
+
+	return wfs_trace(ask(&condition, ret_holds));
+}
+
+/* --- the first of many --- */
+
+static int add_note(json_t **notes, const struct wfs_error *error)
+{
+	if (!*notes)
+		*notes = json_array();
+	return json_array_append_new(*notes, json_string(error->message)) < 0 ? -ENOMEM : 0;
+}
+
+/* One that fails does not hold, and is noted. @given: what is the same for all */
+static int ask_noting(
+	const json_t *written, const struct condition *given, bool *ret_holds, json_t **notes)
+{
+	struct wfs_error error = {0};
+	const struct condition condition = {
+		.text = wfs_text_trimmed(wfs_text_of(json_object_get(written, "condition"))),
+		.variables = given->variables,
+		.budget = given->budget,
+		.error = &error,
+	};
+	int r = ask(&condition, ret_holds);
+
+	if (r == -ENOMEM)
+		return r;
+	return r ? add_note(notes, &error) : 0;
+}
+
+int wfs_mind_conditions_first(
+	const json_t *conditions, const json_t *variables, const char **ret_to, json_t **ret_notes)
+{
+	struct wfs_lua_budget budget = {.instructions = WFS_MIND_CONDITIONS_INSTRUCTIONS};
+	const struct condition given = {.variables = variables, .budget = &budget};
+	WFS_AUTO_JSON json_t *notes = NULL;
+	const char *to = NULL;
+	bool holds = false;
+	int r = 0;
+
+	for (size_t i = 0; i < json_array_size(conditions) && !holds; i++) {
+		const json_t *const written = json_array_get(conditions, i);
+
+		r = ask_noting(written, &given, &holds, &notes);
+		if (r)
+			return wfs_trace(r);
+		if (holds)
+			to = json_string_value(json_object_get(written, "to"));
+	}
+	*ret_to = to;
+	*ret_notes = WFS_STEAL(notes);
+	return 0;
+}
