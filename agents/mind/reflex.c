@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reflexes: one call of a program, and what it may return. */
+#include "agents/mind/reflex.h"
+
+#include "kernel/base/json.h"
+#include "kernel/lua/lua-program.h"
+
+static const struct wfs_lua_limits limits = {
+	.instructions = WFS_MIND_REFLEX_INSTRUCTIONS,
+	.memory_bytes = WFS_MIND_REFLEX_MEMORY_BYTES,
+	.output_bytes = WFS_MIND_REFLEX_ACTION_MAX,
+};
+
+/* Lua's names, because these are what the code's author knows. */
+static const char *lua_type(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		return "table";
+	case JSON_STRING:
+		return "string";
+	case JSON_INTEGER:
+	case JSON_REAL:
+		return "number";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "boolean";
+	default:
+		return "nil";
+	}
+}
+
+/* Of code that compiles. A call only says that it has failed. */
+static bool defines_none(const struct wfs_lua_program_options *options)
+{
+	static const char *const functions[] = {"reflex", NULL};
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	struct wfs_lua_program_options checked = *options;
+
+	checked.functions = functions;
+	return wfs_lua_program_new(&checked, &program, NULL) == -EINVAL;
+}
+
+static int run(struct wfs_bytes source, const char *name, const json_t *context, json_t **ret_value,
+	struct wfs_error *error)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_JSON json_t *arguments = json_array();
+	const struct wfs_lua_program_options options = {
+		.limits = &limits, .name = name, .source = source};
+	struct wfs_lua_call call = {.function = "reflex", .arguments = arguments};
+	int r;
+
+	if (json_array_append(arguments, (json_t *)context) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "run reflex '%s'", name);
+	r = wfs_lua_program_new(&options, &program, error);
+	if (!r)
+		r = wfs_lua_program_call(program, &call, ret_value, error);
+	if (r == -EIO && call.failure == WFS_LUA_FAILURE_CODE && defines_none(&options))
+		return wfs_error_set(error, WFS_E_SYNTAX_ERROR,
+			"%s: reflex code must define reflex(context)", name);
+	return r;
+}
+
+static int check_action(const json_t *value, const char *name, struct wfs_error *error)
+{
+	const json_t *const type = json_object_get(value, "action_type");
+
+	if (!json_is_object(value) && !json_is_array(value))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"%s: a reflex returns a table or nil, got %s", name, lua_type(value));
+	if (!type)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"%s: expected a table with 'action_type', got %s", name,
+			json_is_array(value) ? "an array" : "one without");
+	if (!json_is_string(type) || json_string_length(type) == 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"%s: action_type: expected a text, got %s", name,
+			json_is_string(type) ? "an empty one" : lua_type(type));
+	return 0;
+}
+
+int wfs_mind_reflex(struct wfs_bytes source, const char *name, const json_t *context,
+	json_t **ret_action, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *value = NULL;
+	int r = run(source, name, context, &value, error);
+
+	if (!r && !json_is_null(value))
+		r = check_action(value, name, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_action = json_is_null(value) ? NULL : WFS_STEAL(value);
+	return 0;
+}
