@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a C header of JSON files: embed.py HEADER FILE...
+
+Of some-name.json it makes `static const char some_name[]`: the file as it is, and a NUL. What is no
+JSON, or has a name twice in one object, is refused, so that the program never meets it.
+"""
+
+import json
+import os
+import sys
+
+
+def members(pairs):
+    names = [name for name, _ in pairs]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"twice in one object: {', '.join(sorted(twice))}")
+    return dict(pairs)
+
+
+def number(text):
+    raise ValueError(f"{text} is no JSON")
+
+
+def literal(line):
+    """A C string literal of these bytes; octal escapes end after three digits, whatever follows."""
+    plain = b" !#$%&'()*+,-./0123456789:;<=>@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in line) + '"'
+
+
+def declaration(path):
+    name = os.path.splitext(os.path.basename(path))[0].replace("-", "_")
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        json.loads(data.decode("utf-8"), object_pairs_hook=members, parse_constant=number)
+    except (ValueError, RecursionError) as error:
+        sys.exit(f"{path}: {error}")
+    lines = "".join(f"\n\t{literal(line)}" for line in data.splitlines(keepends=True))
+    return f"\nstatic const char {name}[] ={lines};\n"
+
+
+def main():
+    text = "/* Made by embed.py. */\n" + "".join(declaration(path) for path in sys.argv[2:])
+    with open(sys.argv[1], "w", encoding="ascii") as file:
+        file.write(text)
+
+
+main()
