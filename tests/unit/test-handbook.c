@@ -6,6 +6,7 @@
 #include "kernel/action/invoke.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/query/query.h"
+#include "kernel/turn/turn.h"
 
 static void assert_tells(
 	struct wfs_buffer *text, const char *before, const char *name, const char *behind)
@@ -70,6 +71,158 @@ static void it_tells_of_every_error(void **state)
 		assert_tells(&text, "\n| ", wfs_error_info((enum wfs_error_code)code)->name, " | ");
 	assert_tells(&text, "\n", "| overloaded | system | yes | too many requests in the queue |",
 		"\n");
+}
+
+static void it_tells_what_agents_are_made_of(void **state)
+{
+	static const char *const members[] = {"model", "system_prompt", "prompt", "prompts",
+		"personality_prompt_artifact_id", "workflow_artifact_id", "reflex_artifact_id",
+		"working_memory_artifact_id", "longterm_memory_artifact_id", "tools", "max_turns",
+		"tool_choice", "constraint", "max_history_messages", "max_tokens", "temperature",
+		"max_concurrency", "tool_timeout_ms", "run_timeout_ms", "extra_body"};
+	static const char *const variables[] = {"agent_id", "balance", "my_artifacts",
+		"recent_memories", "working_memory", "last_action_type", "last_action_success",
+		"last_action_result", "failure_count", "current_state", "available_states",
+		"same_state_for", "tick", "llm_tokens_remaining", "disk_remaining"};
+	static const char *const words[] = {"auto", "condition", "llm", "has_design", "stuck",
+		"succeeded", "failed", "balance_below(n)", "same_state_for(n)", "prompt_inline",
+		"transition_to", "/artifacts/<agent>/state", "/turns/<id>/events.jsonl",
+		"genesis_prompt_library#observe_base", "worldfs agent migrate ID"};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	(void)state;
+	wfs_handbook_write_agents(&text);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
+		assert_tells(&text, "`", members[i], "`");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(variables); i++)
+		assert_tells(&text, "`", variables[i], "`");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++)
+		assert_tells(&text, "`", words[i], "`");
+	assert_tells(&text, "function ", "reflex(context)", "\n");
+	assert_int_equal(WFS_TURN_TURNS_DEFAULT, 20); /* which it says */
+	assert_tells(&text, "`max_turns`", ": requests to the model in one turn; 20", "");
+}
+
+static void it_tells_how_memories_are_kept_and_found(void **state)
+{
+	static const char *const words[] = {"`create(id?, config?)`: 5 scrip",
+		"`add(memory, text, tags?, importance?)`: 1 scrip",
+		"`search(memory, query, limit?)`: 1 scrip", "`delete(memory, entry)`: free",
+		"`list(memory, limit?, offset?)`: free", "`embed(text)`: 1 scrip",
+		"`get_config()`: free", "1 to 100000; 1000 when absent", "`oldest`",
+		"`lowest_score`", "`lowest_importance`", "/artifacts/<store>/entries/<id>.json",
+		"float32", "{entry_id, deduplicated}", "0.95", "\"total_entries\"",
+		"genesis_memory_add", "genesis_memory_search", "genesis_embedder"};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	(void)state;
+	wfs_handbook_write_memory(&text);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++)
+		assert_tells(&text, "", words[i], "");
+}
+
+static void it_tells_how_to_trade(void **state)
+{
+	static const char *const words[] = {"transfer(to, amount)", "balance(id?)",
+		"deposit(artifact, price)", "purchase(artifact)", "cancel(artifact)",
+		"check(artifact)", "list_active()"};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	(void)state;
+	wfs_handbook_write_trade(&text);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++)
+		assert_tells(&text, "- `", words[i], "`: ");
+	assert_tells(&text, "", "That is one record", "");
+	assert_tells(&text, "", "\"method\": \"purchase\", \"args\": [\"alice_memory\"]", "}\n");
+	assert_tells(&text, "", "\"policy\": {\"read_price\": 2}", "");
+}
+
+/* What a page shows as codes of errors is in the table. */
+static void assert_codes_are_known(struct wfs_buffer *text)
+{
+	const char *line = strstr(wfs_buffer_text(text), "\n## Errors\n");
+	size_t count = 0;
+
+	assert_non_null(line);
+	while ((line = strstr(line, "\n- `"))) {
+		const char *const end = strchr(++line, ':');
+		char names[128];
+		char *save = NULL;
+
+		assert_non_null(end);
+		snprintf(names, sizeof(names), "%.*s", (int)(end - line), line);
+		for (char *name = strtok_r(names, "-`, ", &save); name;
+			name = strtok_r(NULL, "-`, ", &save)) {
+			int code = WFS_OK + 1;
+
+			while (code < WFS_ERROR_CODE_COUNT &&
+				strcmp(wfs_error_info((enum wfs_error_code)code)->name, name) != 0)
+				code++;
+			if (code == WFS_ERROR_CODE_COUNT)
+				fail_msg("there is no error '%s'", name);
+			count++;
+		}
+	}
+	assert_true(count > 3);
+}
+
+static void errors_that_pages_name_are_in_the_table(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer memory = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer trade = {0};
+
+	(void)state;
+	wfs_handbook_write_memory(&memory);
+	wfs_handbook_write_trade(&trade);
+	assert_codes_are_known(&memory);
+	assert_codes_are_known(&trade);
+}
+
+/* An example begins with four spaces and a brace, and ends where its braces do. */
+static void assert_examples_are_json(void (*write)(struct wfs_buffer *buffer), size_t expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const char *at;
+	size_t count = 0;
+
+	write(&text);
+	at = wfs_buffer_text(&text);
+	while ((at = strstr(at, "\n    {"))) {
+		json_error_t error;
+		WFS_AUTO_JSON json_t *example = json_loads(at, JSON_DISABLE_EOF_CHECK, &error);
+
+		if (!example)
+			fail_msg("%.80s: %s", at, error.text);
+		at += error.position;
+		count++;
+	}
+	assert_int_equal(count, expected);
+}
+
+static void examples_are_json(void **state)
+{
+	(void)state;
+	assert_examples_are_json(wfs_handbook_write_agents, 3);
+	assert_examples_are_json(wfs_handbook_write_memory, 6);
+	assert_examples_are_json(wfs_handbook_write_trade, 7);
+}
+
+static void assert_lines_fit(void (*write)(struct wfs_buffer *buffer))
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	write(&text);
+	for (const char *line = wfs_buffer_text(&text); *line; line += strcspn(line, "\n") + 1)
+		if (strcspn(line, "\n") > 80)
+			fail_msg("%s", line);
+}
+
+static void lines_of_prose_fit_80_columns_all_of_them(void **state)
+{
+	(void)state;
+	assert_lines_fit(wfs_handbook_write_agents);
+	assert_lines_fit(wfs_handbook_write_memory);
+	assert_lines_fit(wfs_handbook_write_trade);
 }
 
 static void lines_fit_80_columns_but_for_tables_and_lists(void **state)
@@ -148,6 +301,9 @@ static void everybody_reads_it_in_a_world_that_has_it(void **state)
 	assert_reads(fixture, READ("handbook_queries"), wfs_handbook_write_queries);
 	assert_reads(fixture, READ("handbook_code"), wfs_handbook_write_code);
 	assert_reads(fixture, READ("handbook_errors"), wfs_handbook_write_errors);
+	assert_reads(fixture, READ("handbook_agents"), wfs_handbook_write_agents);
+	assert_reads(fixture, READ("handbook_memory"), wfs_handbook_write_memory);
+	assert_reads(fixture, READ("handbook_trade"), wfs_handbook_write_trade);
 	WFS_AUTO_FREE char *text =
 		state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "handbook_code");
 	assert_non_null(strstr(text, "\"created_by\":\"operator\""));
@@ -234,6 +390,12 @@ int main(void)
 		cmocka_unit_test(it_tells_of_every_query_and_its_params),
 		cmocka_unit_test(it_tells_of_every_error),
 		cmocka_unit_test(it_tells_of_every_function_of_code),
+		cmocka_unit_test(it_tells_what_agents_are_made_of),
+		cmocka_unit_test(it_tells_how_memories_are_kept_and_found),
+		cmocka_unit_test(it_tells_how_to_trade),
+		cmocka_unit_test(errors_that_pages_name_are_in_the_table),
+		cmocka_unit_test(examples_are_json),
+		cmocka_unit_test(lines_of_prose_fit_80_columns_all_of_them),
 		cmocka_unit_test(lines_fit_80_columns_but_for_tables_and_lists),
 		TEST(everybody_reads_it_in_a_world_that_has_it),
 		TEST(a_world_that_does_not_want_it_has_none),
