@@ -98,18 +98,6 @@ int wfs_completion_call_add(json_t *tool_calls, json_t *id, json_t *name, json_t
 
 /* --- reading --- */
 
-static int refuse(struct wfs_model_failure *failure, const char *expected, const json_t *came)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	if (came)
-		wfs_json_write(came, &text);
-	else
-		wfs_buffer_append_text(&text, "nothing");
-	return wfs_model_failure_quote(failure, WFS_MODEL_FAILURE_ANSWER, WFS_MODEL_CODE_INVALID,
-		expected, wfs_buffer_bytes(&text));
-}
-
 int wfs_completion_too_many(struct wfs_model_failure *failure)
 {
 	return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_TOO_LARGE, WFS_MODEL_CODE_TOO_LARGE,
@@ -122,7 +110,7 @@ static int read_calls(const json_t *list, json_t **ret_calls, struct wfs_model_f
 	const size_t count = json_array_size(list);
 
 	if (list && !json_is_null(list) && !json_is_array(list))
-		return refuse(failure, "expected a list of tool_calls", list);
+		return wfs_model_failure_refuse(failure, "expected a list of tool_calls", list);
 	if (count > WFS_COMPLETION_CALLS_MAX)
 		return wfs_completion_too_many(failure);
 	if (!calls)
@@ -162,7 +150,8 @@ static int read_content(json_t *content, json_t **ret_content, struct wfs_model_
 	else if (!content || json_is_null(content) || json_is_string(content))
 		*ret_content = json_incref(content ? content : json_null());
 	else
-		return refuse(failure, "expected a text as content of the message", content);
+		return wfs_model_failure_refuse(
+			failure, "expected a text as content of the message", content);
 	return *ret_content ? 0 : -ENOMEM;
 }
 
@@ -177,13 +166,15 @@ int wfs_completion_read(
 	int r;
 
 	if (!json_is_array(choices))
-		return refuse(failure, "expected a list of choices in the answer", answer);
+		return wfs_model_failure_refuse(
+			failure, "expected a list of choices in the answer", answer);
 	if (!choice)
 		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_ANSWER,
 			WFS_MODEL_CODE_NO_CHOICES,
 			"expected a choice in the answer, got an empty list of choices");
 	if (!json_is_object(message))
-		return refuse(failure, "expected a message in the first choice", choice);
+		return wfs_model_failure_refuse(
+			failure, "expected a message in the first choice", choice);
 	r = read_content(json_object_get(message, "content"), &content, failure);
 	if (r == 0)
 		r = read_calls(json_object_get(message, "tool_calls"), &calls, failure);

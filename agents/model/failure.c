@@ -113,6 +113,19 @@ int wfs_model_failure_quote(struct wfs_model_failure *failure, enum wfs_model_fa
 	return -EBADMSG;
 }
 
+int wfs_model_failure_refuse(
+	struct wfs_model_failure *failure, const char *expected, const json_t *came)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (came)
+		wfs_json_write(came, &text);
+	else
+		wfs_buffer_append_text(&text, "nothing");
+	return wfs_model_failure_quote(failure, WFS_MODEL_FAILURE_ANSWER, WFS_MODEL_CODE_INVALID,
+		expected, wfs_buffer_bytes(&text));
+}
+
 /* --- bodies --- */
 
 /* A text as it is, anything else as JSON, null and what is absent as nothing. */

@@ -79,6 +79,10 @@ int wfs_model_failure_set(struct wfs_model_failure *failure, enum wfs_model_fail
 int wfs_model_failure_quote(struct wfs_model_failure *failure, enum wfs_model_failure_kind kind,
 	const char *code, const char *expected, struct wfs_bytes came);
 
+/** wfs_model_failure_refuse() - the same for a part of an answer. @came: NULL: it is not there */
+int wfs_model_failure_refuse(
+	struct wfs_model_failure *failure, const char *expected, const json_t *came);
+
 /**
  * wfs_model_failure_find() - the error that a parsed answer reports, in any shape known
  * @answer: body of a 2xx answer, or an event of a stream
