@@ -10,6 +10,7 @@
 #include "kernel/base/json.h"
 
 struct wfs_model_answer {
+	enum wfs_model_service service;
 	bool begun;                /* its first byte that says what it is was seen */
 	struct wfs_buffer body;    /* of a document */
 	struct wfs_stream *stream; /* owned; NULL: it is no stream */
@@ -22,12 +23,13 @@ static bool is_success(int status)
 	return status >= 200 && status < 300;
 }
 
-int wfs_model_answer_new(struct wfs_model_answer **ret_answer)
+int wfs_model_answer_new(enum wfs_model_service service, struct wfs_model_answer **ret_answer)
 {
 	struct wfs_model_answer *const answer = calloc(1, sizeof(*answer));
 
 	if (!answer)
 		return -ENOMEM;
+	answer->service = service;
 	*ret_answer = answer;
 	return 0;
 }
@@ -72,9 +74,9 @@ static size_t leading_size(const char *text, size_t size)
 }
 
 /* The first letters of data, event, id and retry, and of a comment; no JSON begins with one. */
-static bool begins_stream(char first)
+static bool begins_stream(enum wfs_model_service service, char first)
 {
-	return first != '\0' && strchr("deir:", first);
+	return service == WFS_MODEL_CHAT && first != '\0' && strchr("deir:", first);
 }
 
 static int feed_document(struct wfs_model_answer *answer, int status, const void *data, size_t size)
@@ -102,7 +104,7 @@ int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const voi
 		if (size == 0)
 			return 0;
 		answer->begun = true;
-		if (is_success(status) && begins_stream(*text) &&
+		if (is_success(status) && begins_stream(answer->service, *text) &&
 			wfs_stream_new(&answer->stream) < 0)
 			return -ENOMEM;
 	}
@@ -141,32 +143,52 @@ static bool is_cut(struct wfs_bytes body)
 	return size > 0 && text[0] == '{' && text[size - 1] != '}';
 }
 
-static int finish_document(
-	struct wfs_bytes body, json_t **ret_completion, struct wfs_model_failure *failure)
+/* @r: what came of parsing, not 0. Return: -EBADMSG, -ENOMEM. */
+static int refuse_document(const struct wfs_model_answer *answer, int r,
+	const struct wfs_error *error, struct wfs_model_failure *failure)
 {
-	WFS_AUTO_JSON json_t *json = NULL;
-	struct wfs_error error = {0};
-	int r = wfs_json_parse_bounded(body.data, body.size, &json, &error);
+	static const char *const names[] = {
+		[WFS_MODEL_CHAT] = "a completion",
+		[WFS_MODEL_EMBEDDINGS] = "embeddings",
+	};
+	const struct wfs_bytes body = wfs_buffer_bytes(&answer->body);
+	const char *const name = names[answer->service];
+	char expected[48];
 
 	if (r == -ENOMEM)
 		return r;
 	if (r == -EFBIG)
 		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_TOO_LARGE,
-			WFS_MODEL_CODE_TOO_LARGE, "%s", error.message);
-	if (r < 0 && is_cut(body))
+			WFS_MODEL_CODE_TOO_LARGE, "%s", error->message);
+	if (is_cut(body))
 		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_ANSWER,
 			WFS_MODEL_CODE_INCOMPLETE,
-			"expected a completion, got the end of the answer within it, after %zu "
-			"bytes",
+			"expected %s, got the end of the answer within it, after %zu bytes", name,
 			body.size);
-	if (r < 0 && body.size == 0)
+	if (body.size == 0)
 		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_ANSWER,
-			WFS_MODEL_CODE_INVALID, "expected a completion, got an empty answer");
+			WFS_MODEL_CODE_INVALID, "expected %s, got an empty answer", name);
+	(void)snprintf(expected, sizeof(expected), "expected %s as JSON", name);
+	return wfs_model_failure_quote(
+		failure, WFS_MODEL_FAILURE_ANSWER, WFS_MODEL_CODE_INVALID, expected, body);
+}
+
+static int finish_document(const struct wfs_model_answer *answer, json_t **ret_answer,
+	struct wfs_model_failure *failure)
+{
+	WFS_AUTO_JSON json_t *json = NULL;
+	struct wfs_error error = {0};
+	int r = wfs_json_parse_bounded(answer->body.data, answer->body.size, &json, &error);
+
 	if (r < 0)
-		return wfs_model_failure_quote(failure, WFS_MODEL_FAILURE_ANSWER,
-			WFS_MODEL_CODE_INVALID, "expected a completion as JSON", body);
+		return refuse_document(answer, r, &error, failure);
 	r = wfs_model_failure_find(failure, json);
-	return r < 0 ? r : wfs_completion_read(json, ret_completion, failure);
+	if (r < 0)
+		return r;
+	if (answer->service == WFS_MODEL_CHAT)
+		return wfs_completion_read(json, ret_answer, failure);
+	*ret_answer = WFS_STEAL(json);
+	return 0;
 }
 
 static int finish_stream(
@@ -181,11 +203,11 @@ static int finish_stream(
 }
 
 int wfs_model_answer_finish(
-	struct wfs_model_answer *answer, json_t **ret_completion, struct wfs_model_failure *failure)
+	struct wfs_model_answer *answer, json_t **ret_answer, struct wfs_model_failure *failure)
 {
 	if (!is_success(failure->status))
 		return wfs_model_failure_read(failure, wfs_buffer_bytes(&answer->body));
 	if (answer->stream)
-		return finish_stream(answer, ret_completion, failure);
-	return finish_document(wfs_buffer_bytes(&answer->body), ret_completion, failure);
+		return finish_stream(answer, ret_answer, failure);
+	return finish_document(answer, ret_answer, failure);
 }

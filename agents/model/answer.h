@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of an answer, from its bytes to a completion or a failure.
+ * The body of an answer, from its bytes to a completion, or a document with embeddings, or a failure.
  *
  * What a body is shows in its first byte, not in its headers, which servers and proxies get wrong:
  * a stream of events begins with a field or a comment, and anything else, also where a stream was asked
- * for, is a document.
+ * for, is a document. Embeddings are never streamed, whatever their first byte is.
  */
 #pragma once
 
@@ -12,10 +12,16 @@
 
 enum { WFS_MODEL_ERROR_BODY_MAX = 64 << 10 }; /* bytes kept of the body of an error */
 
+/* What a server is asked for, and so what its answer has to be. */
+enum wfs_model_service {
+	WFS_MODEL_CHAT,       /* a completion */
+	WFS_MODEL_EMBEDDINGS, /* vectors of texts */
+};
+
 struct wfs_model_answer;
 
 /** wfs_model_answer_new() - Owner: caller, wfs_model_answer_free(). Return: 0, or -ENOMEM. */
-int wfs_model_answer_new(struct wfs_model_answer **ret_answer);
+int wfs_model_answer_new(enum wfs_model_service service, struct wfs_model_answer **ret_answer);
 void wfs_model_answer_free(struct wfs_model_answer *answer);
 WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
 #define WFS_AUTO_MODEL_ANSWER WFS_CLEANUP(wfs_auto_model_answer)
@@ -40,8 +46,8 @@ bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 /**
  * wfs_model_answer_finish() - the body is over
  * @failure: its status is set
- * @ret_completion: see completion.h; caller owns it
+ * @ret_answer: see completion.h; of embeddings the document as it came. Caller owns it
  * Return: 0, -EBADMSG (@failure says why), -ENOMEM.
  */
-int wfs_model_answer_finish(struct wfs_model_answer *answer, json_t **ret_completion,
-	struct wfs_model_failure *failure);
+int wfs_model_answer_finish(
+	struct wfs_model_answer *answer, json_t **ret_answer, struct wfs_model_failure *failure);

@@ -257,7 +257,7 @@ void wfs_model_attempt_begin(struct wfs_model_call *call)
 	call->response_bytes = 0;
 	call->attempt_count++;
 	call->attempt_ns = wfs_clock_monotonic_ns();
-	if (wfs_model_answer_new(&call->answer) < 0 ||
+	if (wfs_model_answer_new(call->request.service, &call->answer) < 0 ||
 		curl_multi_add_handle(call->client->multi, call->easy) != CURLM_OK) {
 		wfs_model_call_stop(call);
 		attempt_out_of_memory(call);

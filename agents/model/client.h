@@ -2,9 +2,10 @@
 /*
  * Requests to models, thousands at a time, on one libuv loop.
  *
- * A call is one request to an OpenAI-compatible server (`POST <base_url>/chat/completions`), with as many
- * attempts as it takes, and ends in exactly one of: a completion, a failure, or its cancelling. No
- * function here waits, and no callback comes from inside one: they all come from the loop.
+ * A call is one request to an OpenAI-compatible server (`POST <base_url>/chat/completions`, or
+ * `/embeddings`), with as many attempts as it takes, and ends in exactly one of: an answer, a failure,
+ * or its cancelling. No function here waits, and no callback comes from inside one: they all come from
+ * the loop.
  *
  * TLS is verified, redirects are not followed, only http and https are spoken (HTTP/1.1, as OpenAI's
  * own clients do), proxies of the environment are used but for loopback addresses. The API key is in
@@ -18,6 +19,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "agents/model/answer.h"
 #include "agents/model/failure.h"
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
@@ -36,7 +38,7 @@ enum { WFS_MODEL_CONNECTS_MAX = 256 };
 struct wfs_model_endpoint {
 	const char *base_url;          /* http or https, without a user's name; `…/v1` for most */
 	const char *api_key;           /* NULL or "": none */
-	bool stream;                   /* the body asks for a stream */
+	bool stream;                   /* the body asks for a stream; never of embeddings */
 	int64_t connect_timeout_ms;    /* for address, connection and TLS */
 	int64_t first_byte_timeout_ms; /* of an attempt, until its answer's body begins */
 	int64_t idle_timeout_ms;       /* between bytes of the body */
@@ -58,7 +60,7 @@ struct wfs_model_endpoint {
 
 /* How a call ended. Plain value; everything is borrowed until the callback returns. */
 struct wfs_model_result {
-	json_t *completion;                      /* see completion.h; NULL: it failed */
+	json_t *completion; /* see completion.h; of embeddings the server's document. NULL: it failed */
 	const struct wfs_model_failure *failure; /* NULL: it did not */
 	unsigned int attempts;                   /* that there were */
 	int64_t duration_ms;                     /* of the last one */
@@ -77,6 +79,7 @@ struct wfs_model_callbacks {
 /* What is asked. Plain value, all borrowed: until `done`, or until the call is cancelled. */
 struct wfs_model_request {
 	const struct wfs_model_endpoint *endpoint;
+	enum wfs_model_service service;
 	struct wfs_bytes body;
 	const char *idempotency_key; /* the same in all attempts */
 };

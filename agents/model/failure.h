@@ -34,7 +34,7 @@ enum wfs_model_failure_kind {
 	WFS_MODEL_FAILURE_TRANSPORT, /* no answer came, or a part of one */
 	WFS_MODEL_FAILURE_TIMEOUT,
 	WFS_MODEL_FAILURE_HTTP,   /* a status other than 2xx */
-	WFS_MODEL_FAILURE_ANSWER, /* 2xx, with an error in it or something else than a completion */
+	WFS_MODEL_FAILURE_ANSWER, /* 2xx, with an error in it or something else than asked for */
 	WFS_MODEL_FAILURE_TOO_LARGE,
 };
 

@@ -62,9 +62,13 @@ static int parse_url(const char *base_url, CURLU *url, struct wfs_error *error)
 	return 0;
 }
 
-/* Puts `/chat/completions` behind the path; a query stays behind it. */
-static int extend_path(CURLU *url)
+/* Puts the service's behind the path; a query stays behind it. */
+static int extend_path(CURLU *url, enum wfs_model_service service)
 {
+	static const char *const paths[] = {
+		[WFS_MODEL_CHAT] = "/chat/completions",
+		[WFS_MODEL_EMBEDDINGS] = "/embeddings",
+	};
 	AUTO_CURL_TEXT char *path = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer extended = {0};
 	size_t size;
@@ -73,7 +77,7 @@ static int extend_path(CURLU *url)
 		return -ENOMEM;
 	size = strlen(path);
 	wfs_buffer_append(&extended, path, size > 0 && path[size - 1] == '/' ? size - 1 : size);
-	wfs_buffer_append_text(&extended, "/chat/completions");
+	wfs_buffer_append_text(&extended, paths[service]);
 	if (wfs_buffer_check(&extended) < 0 ||
 		curl_url_set(url, CURLUPART_PATH, wfs_buffer_text(&extended), 0) != CURLUE_OK)
 		return -ENOMEM;
@@ -90,15 +94,15 @@ static bool is_loopback(const char *host)
 		(size > strlen(suffix) && strcasecmp(host + size - strlen(suffix), suffix) == 0);
 }
 
-static int set_url(CURL *easy, const char *base_url, struct wfs_error *error)
+static int set_url(CURL *easy, const struct wfs_model_request *request, struct wfs_error *error)
 {
 	AUTO_URL CURLU *url = curl_url();
 	AUTO_CURL_TEXT char *host = NULL;
 	AUTO_CURL_TEXT char *text = NULL;
-	int r = url ? parse_url(base_url, url, error) : -ENOMEM;
+	int r = url ? parse_url(request->endpoint->base_url, url, error) : -ENOMEM;
 
 	if (r == 0)
-		r = extend_path(url);
+		r = extend_path(url, request->service);
 	if (r < 0)
 		return r;
 	if (curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
@@ -153,6 +157,7 @@ static int set_headers(CURL *easy, const struct wfs_model_request *request,
 	struct curl_slist **headers, struct wfs_error *error)
 {
 	const char *const key = request->endpoint->api_key ? request->endpoint->api_key : "";
+	const bool stream = request->endpoint->stream && request->service == WFS_MODEL_CHAT;
 	int r = check_value("api_key", key, error);
 
 	if (r == 0)
@@ -160,8 +165,8 @@ static int set_headers(CURL *easy, const struct wfs_model_request *request,
 	if (r == 0)
 		r = add_header(headers, "Content-Type: ", "application/json");
 	if (r == 0)
-		r = add_header(headers, "Accept: ",
-			request->endpoint->stream ? "text/event-stream" : "application/json");
+		r = add_header(
+			headers, "Accept: ", stream ? "text/event-stream" : "application/json");
 	if (r == 0)
 		r = add_header(headers, "Expect:", ""); /* waits for no 100 Continue */
 	if (r == 0)
@@ -226,7 +231,7 @@ int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 	if (r == 0)
 		r = set_authorities(easy);
 	if (r == 0)
-		r = set_url(easy, request->endpoint->base_url, error);
+		r = set_url(easy, request, error);
 	if (r == 0)
 		r = set_headers(easy, request, &headers, error);
 	if (r == -ENOMEM)

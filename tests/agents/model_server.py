@@ -8,18 +8,19 @@ It listens on 127.0.0.1 and prints its port on the first line of stdout (--port 
 free one). With --certificate (PEM, with its key) it speaks TLS. It ends by a signal, and when its
 standard input is a pipe that ends: so it can go with whoever started it.
 
-Any POST to a path that ends with /chat/completions gets the next answer of the plan. The plan is JSON,
-from --plan or posted to /plan (which replaces it):
+Any POST to a path that ends with /chat/completions or /embeddings gets the next answer of the plan. The
+plan is JSON, from --plan or posted to /plan (which replaces it):
 
     {"answers": [ANSWER, ...], "default": ANSWER}
 
 Answers are taken in order; when there is none left, the default is given (without one: a completion
-that says "ok"). An ANSWER has these members, all optional:
+that says "ok", or a vector of two numbers). An ANSWER has these members, all optional:
 
     what is sent
       completion   {"content", "tool_calls": [{"id", "name", "arguments"}], "finish_reason",
                    "usage", "model", "refusal"}; rendered plain, or as a stream when the request has
                    "stream": true
+      embedding    a list of numbers, or base64: rendered for a request to /embeddings
       events       a list of JSON values or texts: each is the data of one event of a stream
       json         any value: the body
       body         a text: the body as it is ("body_base64": bytes)
@@ -69,6 +70,7 @@ import time
 
 BACKLOG = 8192
 DELTA_CHARACTERS = 4
+SERVICES = ("/chat/completions", "/embeddings")
 REASONS = {200: "OK", 307: "Temporary Redirect", 400: "Bad Request", 401: "Unauthorized",
            404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error",
            502: "Bad Gateway", 503: "Service Unavailable"}
@@ -153,6 +155,12 @@ def stream(events, done):
     return "".join(f"data: {line}\n\n" for line in lines)
 
 
+def vector(answer):
+    data = {"object": "embedding", "index": 0, "embedding": answer.get("embedding", [0.6, -0.8])}
+    return compact({"object": "list", "data": [data], "model": "test",
+                    "usage": {"prompt_tokens": 2, "total_tokens": 2}})
+
+
 def body_of(answer, request):
     """Content type and bytes of an answer."""
     done = answer.get("done", True)
@@ -166,6 +174,8 @@ def body_of(answer, request):
         return "application/json", compact(request).encode()
     if "events" in answer:
         return "text/event-stream", stream(answer["events"], done).encode()
+    if request["path"].endswith("/embeddings"):
+        return "application/json", vector(answer).encode()
     completion = answer.get("completion", {"content": "ok"})
     if '"stream":true' in request["body"].replace(" ", ""):
         events = chunks_of(completion, answer.get("delta", DELTA_CHARACTERS))
@@ -283,7 +293,7 @@ class Connection(asyncio.Protocol):
 
     async def serve(self, request):
         keep = request["headers"].get("connection", "").lower() != "close"
-        if request["method"] == "POST" and request["path"].endswith("/chat/completions"):
+        if request["method"] == "POST" and request["path"].endswith(SERVICES):
             keep = await self.serve_model(request) and keep
         else:
             result = await self.server.control(

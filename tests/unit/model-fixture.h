@@ -18,6 +18,7 @@ struct model_fixture {
 	uv_loop_t loop;
 	struct wfs_model_client *client;
 	struct wfs_model_endpoint endpoint;
+	enum wfs_model_service service;
 };
 
 /* What came of one call. */
@@ -126,6 +127,7 @@ static inline int try_start(struct model_fixture *fixture, const char *body,
 {
 	const struct wfs_model_request request = {
 		.endpoint = &fixture->endpoint,
+		.service = fixture->service,
 		.body = wfs_bytes_text(body),
 		.idempotency_key = "run-1/turn-2",
 	};

@@ -32,7 +32,8 @@ static void outcome(struct wfs_model_answer *answer, int r, struct wfs_model_fai
 		ret_outcome, "%d %s %s", (int)failure->kind, failure->code, failure->message);
 }
 
-static void expect_cut(int status, struct wfs_bytes body, size_t cut, const char *expected)
+static void expect_cut(enum wfs_model_service service, int status, struct wfs_bytes body,
+	size_t cut, const char *expected)
 {
 	const char *const text = body.data;
 	const size_t step = cut > body.size ? 1 : body.size - cut;
@@ -42,7 +43,7 @@ static void expect_cut(int status, struct wfs_bytes body, size_t cut, const char
 	size_t at = cut > body.size ? 0 : cut;
 	int r;
 
-	assert_int_equal(wfs_model_answer_new(&answer), 0);
+	assert_int_equal(wfs_model_answer_new(service, &answer), 0);
 	r = wfs_model_answer_feed(answer, status, text, at, &failure);
 	for (; at < body.size && r == 0; at += step)
 		r = wfs_model_answer_feed(answer, status, text + at, step, &failure);
@@ -53,13 +54,24 @@ static void expect_cut(int status, struct wfs_bytes body, size_t cut, const char
 }
 
 /* Cut in two at every byte, then byte by byte. Both texts with ' for ". */
-static void expect(int status, const char *body_text, const char *expected_text)
+static void expect_of(enum wfs_model_service service, int status, const char *body_text,
+	const char *expected_text)
 {
 	WFS_AUTO_FREE char *body = json_text(body_text);
 	WFS_AUTO_FREE char *expected = json_text(expected_text);
 
 	for (size_t cut = 0; cut <= strlen(body) + 1; cut++)
-		expect_cut(status, wfs_bytes_text(body), cut, expected);
+		expect_cut(service, status, wfs_bytes_text(body), cut, expected);
+}
+
+static void expect(int status, const char *body, const char *expected)
+{
+	expect_of(WFS_MODEL_CHAT, status, body, expected);
+}
+
+static void expect_embeddings(int status, const char *body, const char *expected)
+{
+	expect_of(WFS_MODEL_EMBEDDINGS, status, body, expected);
 }
 
 /* Cases 106, 114. */
@@ -160,7 +172,7 @@ static void the_body_of_an_error_is_bounded(void **state)
 
 	assert_non_null(body);
 	memset(body, 'x', size);
-	assert_int_equal(wfs_model_answer_new(&answer), 0);
+	assert_int_equal(wfs_model_answer_new(WFS_MODEL_CHAT, &answer), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
 			wfs_model_answer_feed(answer, 500, body, (size_t)(i + 1) * 30000, &failure),
@@ -180,7 +192,7 @@ static void an_event_that_is_too_large_is_told(void **state)
 
 	assert_non_null(body);
 	memset(body, ':', (4 << 20) + 1);
-	assert_int_equal(wfs_model_answer_new(&answer), 0);
+	assert_int_equal(wfs_model_answer_new(WFS_MODEL_CHAT, &answer), 0);
 
 	assert_int_equal(
 		wfs_model_answer_feed(answer, 200, body, (4 << 20) + 1, &failure), -EBADMSG);
@@ -198,7 +210,7 @@ static void text_is_there_as_soon_as_its_event_ends(void **state)
 
 	(void)state;
 
-	assert_int_equal(wfs_model_answer_new(&answer), 0);
+	assert_int_equal(wfs_model_answer_new(WFS_MODEL_CHAT, &answer), 0);
 	assert_int_equal(wfs_model_answer_text(answer).size, 0);
 	assert_int_equal(wfs_model_answer_feed(answer, 200, event, strlen(event) - 1, &failure), 0);
 	assert_int_equal(wfs_model_answer_text(answer).size, 0);
@@ -208,6 +220,44 @@ static void text_is_there_as_soon_as_its_event_ends(void **state)
 	assert_int_equal(wfs_model_answer_feed(answer, 200, finish, strlen(finish), &failure), 0);
 	assert_true(wfs_model_answer_complete(answer));
 	assert_true(wfs_model_answer_ended(answer));
+}
+
+/* --- embeddings --- */
+
+static void embeddings_are_the_document_that_came(void **state)
+{
+	(void)state;
+
+	expect_embeddings(200, "{'data':[{'embedding':[0.5,-1]}],'usage':null}",
+		"{'data':[{'embedding':[0.5,-1]}],'usage':null}");
+	expect_embeddings(200, " []\n", "[]");
+}
+
+/* Each would be a stream, were it an answer to a chat. */
+static void embeddings_are_never_a_stream(void **state)
+{
+	(void)state;
+
+	expect_embeddings(200, "data: {'choices':[]}\n\n",
+		"3 invalid_answer expected embeddings as JSON, got: data: {'choices':[]}  ");
+	expect_embeddings(200, "error: no such model",
+		"3 invalid_answer expected embeddings as JSON, got: error: no such model");
+}
+
+static void what_is_no_document_of_embeddings_is_a_failure(void **state)
+{
+	(void)state;
+
+	expect_embeddings(200, "", "3 invalid_answer expected embeddings, got an empty answer");
+	expect_embeddings(200, "{'data':[{'embedding':[0.5,",
+		"3 incomplete_answer expected embeddings, got the end of the answer within it, "
+		"after 27 bytes");
+	expect_embeddings(200, "{'data':[{'embedding':[NaN]}]}",
+		"3 invalid_answer expected embeddings as JSON, got: "
+		"{'data':[{'embedding':[NaN]}]}");
+	expect_embeddings(200, "{'error':{'message':'no','code':'c'}}", "3 c no");
+	expect_embeddings(404, "{'error':{'message':'no','code':'c'}}", "2 c no");
+	expect_embeddings(500, "<html>Oops</html>", "2  <html>Oops</html>");
 }
 
 static void freeing_none_is_allowed(void **state)
@@ -229,6 +279,9 @@ int main(void)
 		cmocka_unit_test(the_body_of_an_error_is_bounded),
 		cmocka_unit_test(an_event_that_is_too_large_is_told),
 		cmocka_unit_test(text_is_there_as_soon_as_its_event_ends),
+		cmocka_unit_test(embeddings_are_the_document_that_came),
+		cmocka_unit_test(embeddings_are_never_a_stream),
+		cmocka_unit_test(what_is_no_document_of_embeddings_is_a_failure),
 		cmocka_unit_test(freeing_none_is_allowed),
 	};
 

@@ -70,6 +70,26 @@ static void the_path_is_put_behind_the_base_url(void **state)
 	expect_path(*state, "/openai/v1", "/openai/v1/chat/completions");
 }
 
+/* Asked for a stream as well: the header is not for embeddings. */
+static void embeddings_are_asked_where_they_are(void **state)
+{
+	struct model_fixture *const fixture = *state;
+
+	fixture->service = WFS_MODEL_EMBEDDINGS;
+	fixture->endpoint.stream = true;
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
+
+	assert_json_is(json_incref(outcome.completion),
+		"{'object':'list','data':[{'object':'embedding','index':0,'embedding':[0.6,-0.8]}],"
+		"'model':'test','usage':{'prompt_tokens':2,'total_tokens':2}}");
+	assert_int_equal(outcome.progress_count, 0);
+	assert_string_equal(json_string_value(member_of(requests, 0, "path")), "/v1/embeddings");
+	assert_string_equal(header_of(requests, 0, "accept"), "application/json");
+	assert_string_equal(header_of(requests, 0, "authorization"), "Bearer " FIXTURE_KEY);
+	assert_string_equal(header_of(requests, 0, "idempotency-key"), "run-1/turn-2");
+}
+
 static void a_long_body_is_sent_without_waiting(void **state)
 {
 	struct model_fixture *const fixture = *state;
@@ -511,6 +531,7 @@ int main(void)
 		TEST(a_request_says_who_asks_and_what),
 		TEST(without_a_key_nothing_is_authorized),
 		TEST(the_path_is_put_behind_the_base_url),
+		TEST(embeddings_are_asked_where_they_are),
 		TEST(a_long_body_is_sent_without_waiting),
 		TEST(a_connection_is_used_again),
 		TEST(a_url_that_cannot_be_asked_is_refused),

@@ -92,7 +92,7 @@ static int read_answer(const char *body, json_t **ret_completion)
 {
 	WFS_AUTO_MODEL_ANSWER struct wfs_model_answer *answer = NULL;
 	struct wfs_model_failure failure = {.status = 200};
-	int r = wfs_model_answer_new(&answer);
+	int r = wfs_model_answer_new(WFS_MODEL_CHAT, &answer);
 
 	if (r == 0)
 		r = wfs_model_answer_feed(answer, 200, body, strlen(body), &failure);
