@@ -4,13 +4,15 @@
 
 #include <string.h>
 
+#include "agents/model/embedding.h"
 #include "agents/secret.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 
-#define MEMBERS                                                                                \
-	"api_key_env? base_url? connect_timeout_ms? extra_body? file? first_byte_timeout_ms? " \
-	"idle_timeout_ms? max_tokens_name? model? profile? provider stream? total_timeout_ms?"
+#define MEMBERS                                                                              \
+	"api_key_env? base_url? connect_timeout_ms? dimensions? extra_body? file? "          \
+	"first_byte_timeout_ms? idle_timeout_ms? max_tokens_name? model? profile? provider " \
+	"stream? total_timeout_ms?"
 
 static int no_such_model(const json_t *models, const char *name, struct wfs_error *error)
 {
@@ -31,6 +33,7 @@ static int check_types(const json_t *entry, struct wfs_error *error)
 	static const char *const times[] = {"connect_timeout_ms", "first_byte_timeout_ms",
 		"idle_timeout_ms", "total_timeout_ms"};
 	const json_t *const stream = json_object_get(entry, "stream");
+	int64_t dimensions = 1;
 	int64_t time_ms = 1;
 	const char *text;
 	int r = 0;
@@ -41,6 +44,9 @@ static int check_types(const json_t *entry, struct wfs_error *error)
 	if (!r && stream && !json_is_boolean(stream))
 		r = wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "'stream': expected true or false");
+	if (!r)
+		r = wfs_json_get_integer(
+			entry, "dimensions", 1, WFS_EMBEDDING_DIMENSIONS_MAX, &dimensions, error);
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(times); i++)
 		r = wfs_json_get_integer(entry, times[i], 1, INT32_MAX, &time_ms, error);
 	return r;

@@ -65,6 +65,7 @@ static void entries_of_both_providers_are_found(void **state)
 	expect_entry("{" OPENAI ",'api_key_env':'KEY','connect_timeout_ms':1,'extra_body':{},"
 		     "'first_byte_timeout_ms':2,'idle_timeout_ms':3,'max_tokens_name':'max_tokens',"
 		     "'model':'gpt','profile':'vllm','stream':true,'total_timeout_ms':4}");
+	expect_entry("{" OPENAI ",'dimensions':4096,'model':'e'}");
 }
 
 static void an_unknown_model_is_told_which_there_are(void **state)
@@ -116,6 +117,10 @@ static void wrong_entries_are_refused(void **state)
 	expect_refused("{" OPENAI ",'model':['gpt']}", "model");
 	expect_refused("{" OPENAI ",'stream':'yes'}", "'stream': expected true or false");
 	expect_refused("{" OPENAI ",'connect_timeout_ms':0}", "connect_timeout_ms");
+	expect_refused("{" OPENAI ",'dimensions':0}",
+		"'dimensions': expected an integer from 1 to 4096, got 0");
+	expect_refused("{" OPENAI ",'dimensions':4097}", "dimensions");
+	expect_refused("{" OPENAI ",'dimensions':'768'}", "dimensions");
 	expect_refused("{" OPENAI ",'first_byte_timeout_ms':'1'}", "first_byte_timeout_ms");
 	expect_refused("{" OPENAI ",'idle_timeout_ms':-1}", "idle_timeout_ms");
 	expect_refused("{" OPENAI ",'total_timeout_ms':1.5}", "total_timeout_ms");

@@ -4,6 +4,7 @@
 #include <curl/curl.h>
 
 #include "agents/model/answer.h"
+#include "agents/model/embedding.h"
 #include "tests/unit/model-fixture.h"
 
 static unsigned int until_failure; /* allocations; 0: none fails */
@@ -154,6 +155,61 @@ static void a_failure_is_told_without_memory_for_its_text(void **state)
 	assert_string_equal(failure.message, "");
 }
 
+/* --- embeddings --- */
+
+#define EMBEDDER                                                             \
+	"{'provider':'openai','base_url':'http://127.0.0.1/v1','model':'m'," \
+	"'dimensions':2,'extra_body':{'user':'u'}}"
+
+static void a_request_for_an_embedding_needs_all_its_memory(void **state)
+{
+	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
+	WFS_AUTO_JSON json_t *body = NULL;
+	unsigned int failed_count = 0;
+	int r;
+
+	(void)state;
+
+	do {
+		until_failure = ++failed_count;
+		r = wfs_embedding_request(entry, "text", &body, NULL);
+	} while (r == -ENOMEM);
+	until_failure = 0;
+	assert_int_equal(r, 0);
+	assert_true(failed_count > 5);
+	assert_json_is(json_incref(body),
+		"{'dimensions':2,'encoding_format':'float','input':['text'],'model':'m',"
+		"'user':'u'}");
+}
+
+/* Return: how many allocations there are. */
+static unsigned int expect_embedding_survived(const char *answer_text)
+{
+	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
+	WFS_AUTO_JSON json_t *answer = json_of(answer_text);
+	WFS_AUTO_EMBEDDING struct wfs_embedding embedding = {0};
+	struct wfs_model_failure failure = {.status = 200};
+	unsigned int failed_count = 0;
+	int r;
+
+	do {
+		until_failure = ++failed_count;
+		r = wfs_embedding_read(answer, entry, &embedding, &failure);
+	} while (r == -ENOMEM);
+	until_failure = 0;
+	assert_int_equal(r, 0);
+	assert_int_equal(embedding.count, 2);
+	return failed_count - 1;
+}
+
+static void an_embedding_needs_all_its_memory(void **state)
+{
+	(void)state;
+
+	assert_int_equal(expect_embedding_survived("{'data':[{'embedding':[1,2]}]}"), 1);
+	assert_int_equal(expect_embedding_survived("{'data':[{'embedding':'AACAPwAAAL8='}]}"), 2);
+}
+
 /* --- the client --- */
 
 static void a_client_needs_all_its_memory(void **state)
@@ -254,6 +310,8 @@ int main(void)
 		cmocka_unit_test(a_document_needs_all_its_memory),
 		cmocka_unit_test(a_stream_needs_all_its_memory),
 		cmocka_unit_test(a_failure_is_told_without_memory_for_its_text),
+		cmocka_unit_test(a_request_for_an_embedding_needs_all_its_memory),
+		cmocka_unit_test(an_embedding_needs_all_its_memory),
 		TEST(a_client_needs_all_its_memory),
 		TEST(a_call_begins_with_all_its_memory_or_not_at_all),
 		TEST(an_attempt_without_memory_is_made_again),
