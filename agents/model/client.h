@@ -3,9 +3,9 @@
  * Requests to models, thousands at a time, on one libuv loop.
  *
  * A call is one request to an OpenAI-compatible server (`POST <base_url>/chat/completions`, or
- * `/embeddings`), with as many attempts as it takes, and ends in exactly one of: an answer, a failure,
- * or its cancelling. No function here waits, and no callback comes from inside one: they all come from
- * the loop.
+ * `/embeddings`, see embed.h), with as many attempts as it takes, and ends in exactly one of: an answer,
+ * a failure, or its cancelling. No function here waits, and no callback comes from inside one: they
+ * all come from the loop.
  *
  * TLS is verified, redirects are not followed, only http and https are spoken (HTTP/1.1, as OpenAI's
  * own clients do), proxies of the environment are used but for loopback addresses. The API key is in

@@ -4,7 +4,7 @@
 #include <curl/curl.h>
 
 #include "agents/model/answer.h"
-#include "agents/model/embedding.h"
+#include "agents/model/embed.h"
 #include "tests/unit/model-fixture.h"
 
 static unsigned int until_failure; /* allocations; 0: none fails */
@@ -272,6 +272,57 @@ static void an_attempt_without_memory_is_made_again(void **state)
 	expect_failure(&failed, WFS_MODEL_FAILURE_TRANSPORT, "out_of_memory");
 }
 
+static void no_end(void *context, const struct wfs_model_result *result)
+{
+	(void)context;
+	(void)result;
+	fail_msg("it was cancelled");
+}
+
+static void a_call_for_an_embedding_begins_with_all_its_memory(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	const struct wfs_model_callbacks callbacks = {.done = no_end};
+	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	const struct wfs_model_embed_request request = {.endpoint = &fixture->endpoint,
+		.entry = entry,
+		.text = "text",
+		.idempotency_key = "k"};
+	struct wfs_model_call *call = NULL;
+	unsigned int failed_count = 0;
+	int r;
+
+	do {
+		wfs_buffer_done(&body);
+		until_failure = ++failed_count;
+		r = wfs_model_embed_start(
+			fixture->client, &request, &body, &callbacks, &call, NULL);
+	} while (r == -ENOMEM);
+	until_failure = 0;
+	assert_int_equal(r, 0);
+	assert_true(failed_count > 8);
+	wfs_model_call_cancel(call);
+}
+
+static void a_vector_without_memory_is_a_failure(void **state)
+{
+	struct model_fixture *const fixture = *state;
+	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
+	WFS_AUTO_JSON json_t *answer = json_of("{'data':[{'embedding':[1,2]}]}");
+	const struct wfs_model_result result = {.completion = answer};
+	struct wfs_embedding embedding = {0};
+	struct wfs_model_failure failure;
+
+	until_failure = 1;
+	assert_int_equal(
+		wfs_model_embed_read(&result, &fixture->endpoint, entry, &embedding, &failure),
+		-EBADMSG);
+	assert_int_equal(failure.kind, WFS_MODEL_FAILURE_TRANSPORT);
+	assert_string_equal(failure.code, "out_of_memory");
+	assert_null(embedding.values);
+}
+
 static void free_client(void *context, const struct wfs_model_result *result)
 {
 	struct model_fixture *const fixture = context;
@@ -315,6 +366,8 @@ int main(void)
 		TEST(a_client_needs_all_its_memory),
 		TEST(a_call_begins_with_all_its_memory_or_not_at_all),
 		TEST(an_attempt_without_memory_is_made_again),
+		TEST(a_call_for_an_embedding_begins_with_all_its_memory),
+		TEST(a_vector_without_memory_is_a_failure),
 		TEST(a_client_may_go_at_the_end_of_a_call),
 	};
 
