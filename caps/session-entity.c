@@ -33,6 +33,17 @@ int session_sees_file(
 	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
 
+int session_sees_inner(const struct wfs_session *session, enum wfs_entity_file directory,
+	struct wfs_bytes id, struct wfs_bytes name)
+{
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
+	int r = session_look(session, &sight);
+
+	if (!r)
+		r = wfs_sight_inner(&sight, directory, id, name);
+	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
+}
+
 int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, struct wfs_bytes id, struct wfs_version *ret_version)
 {
@@ -96,6 +107,21 @@ int wfs_session_entity_names(const struct wfs_session *session, struct wfs_view 
 	*ret_count = reducer.live_count;
 	*ret_names_ns = reducer.names_ns;
 	return 0;
+}
+
+int wfs_session_lists(
+	const struct wfs_session *session, enum wfs_entity_file directory, struct wfs_error *error)
+{
+	const char *const name = wfs_builtin_reducer_name(wfs_entity_file_reducer(directory));
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
+	struct wfs_question question;
+	int r = session_look(session, &sight);
+
+	if (r)
+		return r;
+	const struct wfs_verdict verdict =
+		wfs_sight_listing(&sight, wfs_bytes_text(name), &question);
+	return session_refused(session, sight.rights, &question, &verdict, error);
 }
 
 int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *view,
@@ -201,17 +227,45 @@ int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
 
 /* --- what is read --- */
 
-int session_text_of(
-	struct wfs_view *view, const struct wfs_version *version, enum wfs_entity_file *ret_file)
+static bool is_named(struct wfs_bytes reducer, enum wfs_entity_file file)
 {
-	static const enum wfs_entity_file texts[] = {WFS_ENTITY_FILE_CONTENT, WFS_ENTITY_FILE_CODE};
-	int r = 0;
+	const char *const name = wfs_builtin_reducer_name(wfs_entity_file_reducer(file));
 
-	for (size_t i = 0; r == 0 && i < WFS_ARRAY_COUNT(texts); i++) {
-		*ret_file = texts[i];
-		r = wfs_view_is_of(view, version, wfs_entity_file_reducer(texts[i]));
-	}
-	return r;
+	return wfs_bytes_equal(reducer, wfs_bytes_text(name));
+}
+
+int session_text_of(
+	struct wfs_view *view, const struct wfs_version *version, struct session_text *ret_text)
+{
+	struct session_text text = {.file = WFS_ENTITY_FILE_CONTENT};
+	struct wfs_bytes reducer;
+
+	if (wfs_cell_reducer(version->cell_id) == WFS_REDUCER_ID_KERNEL)
+		return 0;
+	int r = wfs_view_name(view, version, &reducer, &text.artifact_id);
+	if (r)
+		return r;
+	if (is_named(reducer, WFS_ENTITY_FILE_CODE))
+		text.file = WFS_ENTITY_FILE_CODE;
+	else if (is_named(reducer, WFS_ENTITY_FILE_ENTRIES))
+		text.file = WFS_ENTITY_FILE_ENTRIES;
+	else if (!is_named(reducer, WFS_ENTITY_FILE_CONTENT))
+		return 0;
+	if (text.file == WFS_ENTITY_FILE_ENTRIES &&
+		!wfs_memory_entry_key(text.artifact_id, &text.artifact_id, &text.entry))
+		return -EIO;
+	*ret_text = text;
+	return 1;
+}
+
+int session_sees_text(const struct wfs_session *session, const struct session_text *text)
+{
+	char name[WFS_MEMORY_NAME_SIZE];
+
+	if (text->file != WFS_ENTITY_FILE_ENTRIES)
+		return session_sees_file(session, text->file, text->artifact_id);
+	wfs_memory_entry_name(text->entry, name);
+	return session_sees_inner(session, text->file, text->artifact_id, wfs_bytes_text(name));
 }
 
 /* The rule is that of @version, of the artifact's cell. Whoever administers the world copies it, so
@@ -256,17 +310,13 @@ static int last_rule(struct wfs_view *view, struct wfs_bytes id, struct wfs_vers
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error)
 {
-	enum wfs_entity_file file;
+	struct session_text text = {.entry = 0};
 	struct wfs_version rule;
-	struct wfs_bytes reducer;
-	struct wfs_bytes id;
-	int r = session_text_of(view, version, &file);
+	int r = session_text_of(view, version, &text);
 
 	if (r <= 0)
 		return r;
-	r = wfs_view_name(view, version, &reducer, &id);
-	if (!r)
-		r = last_rule(view, id, &rule);
+	r = last_rule(view, text.artifact_id, &rule);
 	if (!r)
 		r = reads(session, view, &rule);
 	if (r > 0)
@@ -275,26 +325,23 @@ int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 		return r;
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		"'%s' may not read %s of '%.*s' for nothing", wfs_session_principal(session),
-		wfs_entity_file_name(file), (int)id.size, (const char *)id.data);
+		wfs_entity_file_name(text.file), (int)text.artifact_id.size,
+		(const char *)text.artifact_id.data);
 }
 
 int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_version *ret_version)
 {
-	enum wfs_entity_file file;
+	struct session_text text = {.entry = 0};
 	struct wfs_version version;
 	struct wfs_version newest;
-	struct wfs_bytes reducer;
-	struct wfs_bytes id;
 	int r = wfs_session_version(session, view, vid, &version);
 
 	if (!r)
-		r = session_text_of(view, &version, &file);
+		r = session_text_of(view, &version, &text);
 	if (r <= 0)
 		return r ? r : -ENOENT;
-	r = wfs_view_name(view, &version, &reducer, &id);
-	if (!r)
-		r = wfs_view_newest(view, WFS_BUILTIN_ARTIFACT, id, &newest);
+	r = wfs_view_newest(view, WFS_BUILTIN_ARTIFACT, text.artifact_id, &newest);
 	if (!r && newest.tombstone)
 		r = -ENOENT;
 	if (!r)
@@ -346,11 +393,11 @@ int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view
 }
 
 int wfs_session_text_before(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, struct wfs_bytes id, uint64_t vid, uint64_t *ret_vid)
+	enum wfs_entity_file file, struct wfs_bytes key, uint64_t vid, uint64_t *ret_vid)
 {
 	struct wfs_version version;
 	int r = vid == UINT64_MAX
-		? wfs_view_newest(view, wfs_entity_file_reducer(file), id, &version)
+		? wfs_view_newest(view, wfs_entity_file_reducer(file), key, &version)
 		: wfs_view_version(view, vid, &version);
 
 	(void)session;

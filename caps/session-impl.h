@@ -53,10 +53,24 @@ int session_sees_file(
 int session_sees_step(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version);
 
-/** session_text_of() - whether a version is content or code. Return: 1 and which, 0, or -errno. */
-int session_text_of(
-	struct wfs_view *view, const struct wfs_version *version, enum wfs_entity_file *ret_file);
+/** session_sees_inner() - the same of a file in `steps` or `entries` of one. @name: of the file */
+int session_sees_inner(const struct wfs_session *session, enum wfs_entity_file directory,
+	struct wfs_bytes id, struct wfs_bytes name);
 
-/** session_reads_text() - may it be read, if the version is content or code? Return: 0, -EACCES, … */
+/* Content or code of an artifact, or an entry of a memory store. Plain value. */
+struct session_text {
+	enum wfs_entity_file file;    /* of an entry WFS_ENTITY_FILE_ENTRIES */
+	struct wfs_bytes artifact_id; /* borrowed until the view is closed */
+	uint32_t entry;               /* its number */
+};
+
+/** session_text_of() - whether a version is one of them. Return: 1 and which, 0, or -errno. */
+int session_text_of(
+	struct wfs_view *view, const struct wfs_version *version, struct session_text *ret_text);
+
+/** session_sees_text() - is it seen? Return: 0, -ENOENT, or -ENOMEM. */
+int session_sees_text(const struct wfs_session *session, const struct session_text *text);
+
+/** session_reads_text() - may it be read, if the version is one of them? Return: 0, -EACCES, … */
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error);

@@ -21,20 +21,6 @@ int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 
 /* --- steps --- */
 
-int wfs_session_plan_steps(const struct wfs_session *session, struct wfs_error *error)
-{
-	const char *const name = wfs_builtin_reducer_name(WFS_BUILTIN_PLAN_STEP);
-	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	struct wfs_question question;
-	int r = session_look(session, &sight);
-
-	if (r)
-		return r;
-	const struct wfs_verdict verdict =
-		wfs_sight_listing(&sight, wfs_bytes_text(name), &question);
-	return session_refused(session, sight.rights, &question, &verdict, error);
-}
-
 int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, uint64_t *ret_count)
 {
@@ -50,18 +36,6 @@ int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_vi
 	const json_int_t count = json_integer_value(json_object_get(state, "defined"));
 	*ret_count = count > 0 ? (uint64_t)count : 0;
 	return 0;
-}
-
-/* Return: 0, -ENOENT, or -ENOMEM. */
-static int sees_step(
-	const struct wfs_session *session, struct wfs_bytes plan_id, struct wfs_bytes name)
-{
-	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	int r = session_look(session, &sight);
-
-	if (!r)
-		r = wfs_sight_step(&sight, plan_id, name);
-	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
 
 int session_sees_step(
@@ -80,7 +54,9 @@ int session_sees_step(
 		r = -ENOENT;
 	if (!r)
 		r = wfs_plan_step_name(view, version, index, &name);
-	return r ? r : sees_step(session, plan_id, wfs_buffer_bytes(&name));
+	return r ? r
+		 : session_sees_inner(
+			   session, WFS_ENTITY_FILE_PLAN_STEPS, plan_id, wfs_buffer_bytes(&name));
 }
 
 int wfs_session_plan_step(const struct wfs_session *session, struct wfs_view *view,
@@ -96,7 +72,8 @@ int wfs_session_plan_step(const struct wfs_session *session, struct wfs_view *vi
 	if (!r)
 		r = wfs_plan_step_name(view, &version, (int64_t)index, name);
 	if (!r)
-		r = sees_step(session, plan_id, WFS_BYTES(name->data + begin, name->size - begin));
+		r = session_sees_inner(session, WFS_ENTITY_FILE_PLAN_STEPS, plan_id,
+			WFS_BYTES(name->data + begin, name->size - begin));
 	if (!r)
 		*ret_version = version;
 	return r;

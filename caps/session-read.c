@@ -232,7 +232,7 @@ static int check_version(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
 	const struct wfs_bytes manifest = NAME_MANIFEST;
-	enum wfs_entity_file text;
+	struct session_text text = {.entry = 0};
 	struct wfs_bytes reducer;
 	struct wfs_bytes key;
 	int r;
@@ -244,7 +244,7 @@ static int check_version(
 		r = wfs_view_name(view, version, &reducer, &key);
 		const int is_text = r ? r : session_text_of(view, version, &text);
 		if (is_text > 0)
-			r = session_sees_file(session, text, key);
+			r = session_sees_text(session, &text);
 		else
 			r = is_text ? is_text : check_cell(session, reducer, key);
 	}

@@ -19,6 +19,7 @@
 #include "kernel/gc.h"
 #include "kernel/introspect.h"
 #include "kernel/manifest/effect.h"
+#include "kernel/memory/memory-file.h"
 #include "kernel/plan/plan-file.h"
 #include "kernel/query/query.h"
 #include "kernel/turn/events.h"
@@ -138,8 +139,8 @@ int wfs_session_version(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_version_name(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_bytes *ret_reducer,
 	struct wfs_bytes *ret_key);
-/** wfs_session_content() - -EACCES of content and code of an artifact that its principal may not read
- *  for nothing. */
+/** wfs_session_content() - -EACCES of content, code and entries of an artifact that its principal may not
+ *  read for nothing. */
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);
@@ -190,8 +191,10 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
 	enum wfs_entity_file file, const struct wfs_version *version,
 	struct wfs_session_part *part);
 
-/** wfs_session_plan_steps() - may the steps of a plan that was found above be listed? Return: 0, -EACCES. */
-int wfs_session_plan_steps(const struct wfs_session *session, struct wfs_error *error);
+/** wfs_session_lists() - may the directory `steps` or `entries` of one that was found above be listed?
+ *  Return: 0, -EACCES. */
+int wfs_session_lists(
+	const struct wfs_session *session, enum wfs_entity_file directory, struct wfs_error *error);
 
 /** wfs_session_plan_step_count() - how many steps a plan that was found above has so far. */
 int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_view *view,
@@ -206,6 +209,19 @@ int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_vi
 int wfs_session_plan_step(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, uint64_t index, struct wfs_buffer *name,
 	struct wfs_version *ret_version);
+
+/** wfs_session_entry_count() - how many entries a memory store that was found above has. */
+int wfs_session_entry_count(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint64_t *ret_count);
+
+/** wfs_session_entry() - an entry of a memory store. Return: 0, -ENOENT (there is none, or it is not seen), … */
+int wfs_session_entry(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint32_t number, struct wfs_version *ret_version);
+
+/** wfs_session_entry_next() - the first one that is seen from @number on; see wfs_memory_entry_next. */
+int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
+	struct wfs_entry *ret_entry);
 
 /** wfs_session_grants() - append `grants.json` of a principal that was found above.
  *  @ret_time_ns: of the newest of the grants; 0: there are none */
@@ -251,7 +267,7 @@ struct wfs_events {
 int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *ret_events);
 
-/** wfs_session_live_text() - content or code of an artifact by its number, as long as the artifact
+/** wfs_session_live_text() - content, code or an entry of an artifact by its number, as long as the artifact
  *  lives. Return: 0, -EACCES, -ENOENT (it was deleted), … */
 int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_version *ret_version);
@@ -272,7 +288,17 @@ int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view
 int wfs_session_plan_step_name(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes key, struct wfs_buffer *buffer);
 
-/** wfs_session_reads() - may content and code of this artifact be read, as its rule is in the view?
+/** wfs_session_is_store() - is this artifact a memory store in the view? Return: 1, 0, or -errno. */
+int wfs_session_is_store(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
+
+/** wfs_session_entry_ever() - the first entry from @number on that there ever was; see
+ *  wfs_memory_entry_ever. */
+int wfs_session_entry_ever(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
+	struct wfs_bytes *ret_key);
+
+/** wfs_session_reads() - may content, code and entries of this artifact be read, as its rule is in the view?
  *  Return: 1, 0 (or it does not live), or -errno. */
 int wfs_session_reads(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
@@ -281,10 +307,10 @@ int wfs_session_reads(
 int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes grant, struct wfs_buffer *buffer);
 
-/** wfs_session_text_before() - the newest version of content or code below @vid (UINT64_MAX: of
- *  all). Return: 0, -ENOENT (there is none, or it was dropped), … */
+/** wfs_session_text_before() - the newest version of content, code or an entry below @vid (UINT64_MAX: of
+ *  all). @key: of its cell. Return: 0, -ENOENT (there is none, or it was dropped), … */
 int wfs_session_text_before(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, struct wfs_bytes id, uint64_t vid, uint64_t *ret_vid);
+	enum wfs_entity_file file, struct wfs_bytes key, uint64_t vid, uint64_t *ret_vid);
 
 int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_blob *ret_blob,

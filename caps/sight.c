@@ -133,27 +133,28 @@ int wfs_sight_entity_file(
 	const char *const name = wfs_entity_file_name(file);
 	const enum wfs_entity_form form = wfs_entity_file_form(file);
 	const bool is_beside = form == WFS_ENTITY_BESIDE;
+	const bool is_directory = wfs_entity_file_is_directory(file);
 	const struct entity_path path = {.entity = wfs_entity_file_entity(file),
 		.id = id,
 		.suffix = is_beside ? name : "",
 		.below = {wfs_bytes_text(name)},
 		.below_count = !is_beside,
-		.least = form == WFS_ENTITY_STEPS ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE,
+		.least = is_directory ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE,
 		.reducer = wfs_entity_file_reducer(file)};
 
 	return sees_entity(sight, &path);
 }
 
-int wfs_sight_step(const struct wfs_sight *sight, struct wfs_bytes plan_id, struct wfs_bytes name)
+int wfs_sight_inner(const struct wfs_sight *sight, enum wfs_entity_file directory,
+	struct wfs_bytes id, struct wfs_bytes name)
 {
-	const enum wfs_entity_file steps = WFS_ENTITY_FILE_PLAN_STEPS;
-	const struct entity_path path = {.entity = WFS_ENTITY_PLAN,
-		.id = plan_id,
+	const struct entity_path path = {.entity = wfs_entity_file_entity(directory),
+		.id = id,
 		.suffix = "",
-		.below = {wfs_bytes_text(wfs_entity_file_name(steps)), name},
+		.below = {wfs_bytes_text(wfs_entity_file_name(directory)), name},
 		.below_count = 2,
 		.least = WFS_COVERAGE_WHOLE,
-		.reducer = wfs_entity_file_reducer(steps)};
+		.reducer = wfs_entity_file_reducer(directory)};
 
 	return sees_entity(sight, &path);
 }

@@ -41,13 +41,14 @@ int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, stru
 /** wfs_sight_entity() - is the directory of one of them seen? Return: as above. */
 int wfs_sight_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id);
 
-/** wfs_sight_entity_file() - the same of a file there, of `steps` as a directory. What its artifact says is
- *  another matter. */
+/** wfs_sight_entity_file() - the same of a file there, of `steps` and `entries` as directories. What its
+ *  artifact says is another matter. */
 int wfs_sight_entity_file(
 	const struct wfs_sight *sight, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** wfs_sight_step() - the same of a file in `steps` of a plan. @name: of the file */
-int wfs_sight_step(const struct wfs_sight *sight, struct wfs_bytes plan_id, struct wfs_bytes name);
+/** wfs_sight_inner() - the same of a file in such a directory. @name: of the file */
+int wfs_sight_inner(const struct wfs_sight *sight, enum wfs_entity_file directory,
+	struct wfs_bytes id, struct wfs_bytes name);
 
 /**
  * wfs_sight_listing() - may the cells of a reducer, of which some are seen, be listed?

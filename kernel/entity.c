@@ -7,6 +7,7 @@
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
 #include "kernel/index.h"
+#include "kernel/memory/memory-file.h"
 #include "kernel/plan/plan-file.h"
 #include "kernel/query-run.h"
 #include "kernel/turn/turn-file.h"
@@ -62,6 +63,11 @@ enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file)
 	return files[file].form;
 }
 
+bool wfs_entity_file_is_directory(enum wfs_entity_file file)
+{
+	return files[file].form == WFS_ENTITY_STEPS || files[file].form == WFS_ENTITY_ENTRIES;
+}
+
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name)
 {
 	for (size_t i = 0; i < WFS_ENTITY_FILE_COUNT; i++)
@@ -91,6 +97,25 @@ static int has_ended(struct wfs_view *view, const struct wfs_version *version)
 	return !r && !json_object_get(state, "reason") ? -ENOENT : r;
 }
 
+/* Of the directory `entries`. @version: of the artifact. Return: 0, -ENOENT: it is no memory store, … */
+static int entries_source(struct wfs_view *view, struct wfs_bytes id,
+	const struct wfs_version *version, struct wfs_version *ret_version)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = wfs_entity_state(view, version, &state);
+
+	if (!r && !wfs_memory_is_store(state))
+		r = -ENOENT;
+	if (r)
+		return r;
+	r = live_cell(view, WFS_BUILTIN_MEMORY_STORE, id, ret_version);
+	if (r == -ENOENT) { /* it never had an entry */
+		*ret_version = *version;
+		r = 0;
+	}
+	return r;
+}
+
 int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
 	struct wfs_version *ret_version)
 {
@@ -100,6 +125,8 @@ int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct w
 	wfs_require(files[file].form != WFS_ENTITY_GRANTS);
 	if (!r && files[file].form == WFS_ENTITY_RESULT)
 		r = has_ended(view, &version);
+	if (!r && files[file].form == WFS_ENTITY_ENTRIES)
+		return entries_source(view, id, &version, ret_version);
 	if (r || files[file].form == WFS_ENTITY_STEPS ||
 		files[file].reducer == entities[files[file].entity].reducer) {
 		if (!r)

@@ -5,7 +5,8 @@
  * Nearly every file is made from one version of one cell, so it changes only when that cell does.
  * `grants.json` is made from all grants to a principal at one height, `events.jsonl` from the records of
  * a run up to one of them (kernel/turn/turn-file.h). The directory `steps` of a plan has a file for
- * each of its steps, made from a version of that (kernel/plan/plan-file.h).
+ * each of its steps, made from a version of that (kernel/plan/plan-file.h); the directory `entries` of a
+ * memory store one for each entry, which is a version of that (kernel/memory/memory-file.h).
  * Source: spec 2, "Data connection".
  */
 #pragma once
@@ -42,6 +43,8 @@ enum wfs_entity {
 	X(EXECUTABLE, "executable", ARTIFACT, ARTIFACT, MEMBER)     \
 	X(INVOKE_PRICE, "invoke_price", ARTIFACT, ARTIFACT, MEMBER) \
 	X(READ_PRICE, "read_price", ARTIFACT, ARTIFACT, MEMBER)     \
+	X(ENTRIES, "entries", ARTIFACT, MEMORY, ENTRIES)            \
+	X(WORKFLOW_STATE, "state", ARTIFACT, WORKFLOW, STATE)       \
 	X(SCRIP, "scrip", PRINCIPAL, LEDGER, MEMBER)                \
 	X(RESOURCES, "resources.json", PRINCIPAL, RESOURCE, STATE)  \
 	X(QUOTAS, "quotas.json", PRINCIPAL, RESOURCE, QUOTAS)       \
@@ -83,6 +86,7 @@ enum wfs_entity_form {
 	WFS_ENTITY_PLAN_STATUS,
 	WFS_ENTITY_PLAN_GRAPH,
 	WFS_ENTITY_STEPS, /* a directory; a file in it is made in parts from a version of its step */
+	WFS_ENTITY_ENTRIES, /* a directory that only memory stores have; a file in it is a version */
 	WFS_ENTITY_BESIDE, /* stands beside the directory: its name, and this behind it; is `plan.json` */
 };
 
@@ -94,13 +98,17 @@ enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file);
 enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file);
 enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file);
 
+/** wfs_entity_file_is_directory() - is it one, with files of its own? */
+bool wfs_entity_file_is_directory(enum wfs_entity_file file);
+
 /** wfs_entity_file_find() - in its directory. WFS_ENTITY_FILE_COUNT: it has no file of this name. */
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);
 
 /**
  * wfs_entity_source() - the version that a file is made from
  * One that is made from a principal's resources, which has none yet, is made from its ledger.
- * Of `events.jsonl` it is the run's, of the directory `steps` the plan's.
+ * Of `events.jsonl` it is the run's, of the directory `steps` the plan's, of `entries` that of what is
+ * known of the store, or else the artifact's.
  * @file: not WFS_ENTITY_FILE_GRANTS
  * Return: 0, -ENOENT (there is no such file), -EIO.
  */
@@ -119,7 +127,7 @@ int wfs_entity_state(struct wfs_view *view, const struct wfs_version *version, j
 /**
  * wfs_entity_write() - append a part of a file to @buffer
  * Of those that are made in parts nothing else is read.
- * @file: not WFS_ENTITY_BYTES, GRANTS or EVENTS
+ * @file: not WFS_ENTITY_BYTES, ENTRIES, GRANTS or EVENTS
  * @range: of size 0: only the size is wanted
  * @ret_size_bytes: of the whole
  * Return: 0, -ENOENT (of `result.json`: the run goes on), -EIO, -ENOMEM.

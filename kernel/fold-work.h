@@ -77,6 +77,7 @@ struct fold_outcome {
 	json_t *answer;           /* what it gives, when it was done */
 	json_t *action;           /* as the record has it; NULL: as it came */
 	json_t *result;  /* members that the record's result has beside ok and error_code */
+	json_t *wanted;  /* the embedding without which nothing was done; owned */
 	bool unrecorded; /* nothing changed that anybody could want to know of */
 };
 
@@ -123,6 +124,7 @@ struct wfs_fold {
 	size_t value_count;               /* of JSON, in the derived events */
 	struct fold_outcome outcome;      /* of an action */
 	struct action_programs *programs; /* compiled code of artifacts; NULL: none yet */
+	struct memory_mirrors *memories;  /* vectors of memory stores; NULL: none yet */
 	char runs[FOLD_RUNS_MAX][WFS_KEY_SIZE_MAX + 1]; /* ids of runs whose records these are */
 	size_t run_count;
 };

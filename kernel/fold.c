@@ -10,6 +10,7 @@
 #include "kernel/grants.h"
 #include "kernel/intent.h"
 #include "kernel/key.h"
+#include "kernel/memory/memory.h"
 #include "kernel/turn/turn-index.h"
 
 enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
@@ -50,6 +51,7 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	json_decref(fold->outcome.answer);
 	json_decref(fold->outcome.action);
 	json_decref(fold->outcome.result);
+	json_decref(fold->outcome.wanted);
 	fold->outcome = (struct fold_outcome){.unrecorded = false};
 	trim(&fold->text);
 	trim(&fold->scratch);
@@ -83,6 +85,7 @@ void wfs_fold_free(struct wfs_fold *fold)
 	wfs_buffer_done(&fold->scratch);
 	wfs_lua_result_done(&fold->result);
 	action_programs_free(fold->programs);
+	memory_mirrors_free(fold->memories);
 	free(fold);
 }
 
@@ -523,6 +526,11 @@ int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wf
 		return 0;
 	*error = outcome->refusal;
 	return -wfs_error_info(error->code)->number;
+}
+
+const json_t *wfs_fold_wanted(const struct wfs_fold *fold)
+{
+	return fold->outcome.wanted;
 }
 
 bool wfs_fold_unrecorded(const struct wfs_fold *fold)

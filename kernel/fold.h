@@ -46,7 +46,10 @@ struct wfs_fold_input {
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
 	bool unacted; /* a tool call whose texts are lost: what the record tells of it is believed */
-	bool charged;          /* it has been: the record names the grant, but nothing is taken */
+	bool charged; /* it has been: the record names the grant, but nothing is taken */
+	const char *
+		embedder; /* action: the model of the host's embedder; NULL: it has the local one */
+	const json_t *embeddings; /* action: what that has given; see kernel/memory/embedding.h */
 	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
 	const char *principal;
 	int64_t at_ns;
@@ -80,6 +83,10 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
  * Return: 0, or the -errno of the refusal that stands in the record.
  */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
+
+/** wfs_fold_wanted() - did the last run end because it needs an embedding? {model, text}, borrowed; NULL: it
+ *  did not. */
+const json_t *wfs_fold_wanted(const struct wfs_fold *fold);
 
 /** wfs_fold_unrecorded() - was the last run one that is not applied, because it only read? */
 bool wfs_fold_unrecorded(const struct wfs_fold *fold);

@@ -6,6 +6,7 @@
 #include "kernel/genesis.h"
 #include "kernel/manifest/source.h"
 #include "kernel/runtime.h"
+#include "kernel/service/service.h"
 
 /* Making them. */
 struct making {
@@ -15,7 +16,7 @@ struct making {
 	struct wfs_runtime *runtime; /* owned */
 	json_t *refused;             /* ids of those that are not there; owned */
 	int64_t at_ns;
-	bool handbook; /* these are not in world.json */
+	const char *flag; /* of world.json, that these were asked for by; NULL: they stand in it */
 };
 
 static void making_done(struct making *making)
@@ -42,8 +43,8 @@ static void note(const struct making *making, size_t index, const json_t *item,
 	const size_t size = member_size(message);
 	struct wfs_place place = wfs_place_at("/artifacts/%zu", index);
 
-	if (making->handbook)
-		place = wfs_place_at("/handbook");
+	if (making->flag)
+		place = wfs_place_at("/%s", making->flag);
 	else if (size > 0 && strncmp(message + 1, "artifact_id", size) == 0)
 		place = wfs_place_at("%s/id", place.text);
 	else if (size > 0)
@@ -144,15 +145,17 @@ static int make_all(struct making *making, const json_t *artifacts, struct wfs_e
 	return wfs_trace(r);
 }
 
-static int make_handbook(struct making *making, struct wfs_error *error)
+/* @artifacts: taken; NULL: there was no memory for them */
+static int make_asked_for(
+	struct making *making, const char *flag, json_t *artifacts, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *artifacts = wfs_handbook_artifacts();
+	WFS_AUTO_JSON json_t *owned = artifacts;
 
-	if (!artifacts)
-		return wfs_error_from_errno(error, -ENOMEM, "write the handbook");
-	making->handbook = true;
-	int r = make_all(making, artifacts, error);
-	making->handbook = false;
+	if (!owned)
+		return wfs_error_from_errno(error, -ENOMEM, "make artifacts");
+	making->flag = flag;
+	int r = make_all(making, owned, error);
+	making->flag = NULL;
 	return wfs_trace(r);
 }
 
@@ -173,7 +176,9 @@ int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genes
 		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &making.runtime);
 	if (r)
 		return wfs_error_from_errno(error, r, "make an artifact");
-	if (source->handbook)
-		r = make_handbook(&making, error);
+	if (source->genesis)
+		r = make_asked_for(&making, "genesis", wfs_service_artifacts(), error);
+	if (!r && source->handbook)
+		r = make_asked_for(&making, "handbook", wfs_handbook_artifacts(), error);
 	return wfs_trace(r ? r : make_all(&making, source->artifacts, error));
 }

@@ -35,7 +35,7 @@ int wfs_genesis_module(
 
 /**
  * wfs_genesis_artifacts() - record the actions that make them, behind record 0 and the modules
- * Those of the handbook come first.
+ * The genesis artifacts come first, then those of the handbook.
  * @problems: what is refused, each with its place in world.json; none depends on another one
  * Return: 0 (also with problems: the store is of no use then), or -errno with @error.
  */

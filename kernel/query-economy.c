@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries about principals: scrip, resources, quotas, the mint. */
 #include "kernel/index.h"
+#include "kernel/manifest/grant.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/query-impl.h"
 
@@ -62,8 +63,7 @@ static int type_of(struct query_run *run, const char *id, json_t **ret_type)
 	if (!r)
 		*ret_type = json_string("artifact");
 	else
-		*ret_type =
-			json_string(strcmp(id, WFS_PRINCIPAL_MINT) == 0 ? "internal" : "principal");
+		*ret_type = json_string(wfs_id_internal(id) ? "internal" : "principal");
 	return 0;
 }
 

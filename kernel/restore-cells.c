@@ -6,6 +6,8 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
+#include "kernel/entity.h"
+#include "kernel/memory/memory-file.h"
 #include "kernel/restore-impl.h"
 
 /* Lua must be able to take it as a state. Return: 1, 0 when it was noted that not, or -ENOMEM. */
@@ -212,24 +214,85 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 				restore, fd, restore_path("%s/", path.text).text, take_cell, cells);
 }
 
-/* Content or code of an artifact, which may be any bytes. Its other files are made from cells. */
-static int take_text(struct restore *restore, void *context, int directory, const char *name)
+/* The reducer whose cells are files of artifacts. Return: false: it has none, nor such files. */
+static bool enter_hidden(struct restore_cells *cells, enum wfs_builtin_reducer builtin)
 {
-	struct restore_cells *const cells = context;
-	const bool is_code = strcmp(name, "code") == 0;
-
-	if (!is_code && strcmp(name, "content") != 0)
-		return 0;
-	cells->builtin = is_code ? WFS_BUILTIN_CODE : WFS_BUILTIN_CONTENT;
+	cells->builtin = builtin;
 	cells->reducer = wfs_manifest_reducer_find(
-		restore->manifest, wfs_builtin_reducer_name(cells->builtin));
-	if (!cells->reducer) /* then no file in the directory is known */
-		return 0;
+		cells->batch.restore->manifest, wfs_builtin_reducer_name(builtin));
+	return cells->reducer != NULL;
+}
+
+/* Content or code of an artifact, which may be any bytes. */
+static int take_text(
+	struct restore *restore, struct restore_cells *cells, int directory, const char *name)
+{
 	const struct restore_path path = restore_path("artifacts/%s/%s", cells->artifact, name);
 	int r = decode_key(restore, cells, path.text, cells->artifact);
+
 	if (r > 0)
 		r = read_state(restore, cells, directory, name, path.text);
 	return r <= 0 ? r : put_cell(restore, cells, path.text);
+}
+
+/* An entry of a memory store. Its key has the artifact's id and its own. */
+static int take_entry(struct restore *restore, void *context, int directory, const char *name)
+{
+	const char *const entries = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
+	struct restore_cells *const cells = context;
+	const struct restore_path path =
+		restore_path("artifacts/%s/%s/%s", cells->artifact, entries, name);
+	uint32_t number;
+
+	if (!wfs_memory_entry_number(name, &number))
+		return restore_noted(restore, path.text, "is no file of a tree");
+	int r = decode_key(restore, cells, path.text, cells->artifact);
+	if (r > 0)
+		r = read_state(restore, cells, directory, name, path.text);
+	if (r > 0)
+		r = check_document(restore, path.text, &cells->state);
+	if (r <= 0)
+		return r;
+	wfs_buffer_append_byte(&cells->key, '/');
+	wfs_buffer_append(&cells->key, name, strlen(name) - strlen(".json"));
+	if (wfs_buffer_check(&cells->key))
+		return wfs_error_from_errno(restore->error, -ENOMEM, "read '%s'", path.text);
+	return put_cell(restore, cells, path.text);
+}
+
+static int take_entries(
+	struct restore *restore, struct restore_cells *cells, int directory, const char *name)
+{
+	const struct restore_path path = restore_path("artifacts/%s/%s", cells->artifact, name);
+	WFS_AUTO_FD int fd = -1;
+	int r = restore_directory(restore, directory, name, path.text, &fd);
+
+	return r <= 0
+		? r
+		: restore_list(restore, fd, restore_path("%s/", path.text).text, take_entry, cells);
+}
+
+/* Other files of artifacts are made from cells. */
+static int take_hidden(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct restore_cells *const cells = context;
+
+	switch (wfs_entity_file_find(WFS_ENTITY_ARTIFACT, name)) {
+	case WFS_ENTITY_FILE_CONTENT:
+		return enter_hidden(cells, WFS_BUILTIN_CONTENT)
+			? take_text(restore, cells, directory, name)
+			: 0;
+	case WFS_ENTITY_FILE_CODE:
+		return enter_hidden(cells, WFS_BUILTIN_CODE)
+			? take_text(restore, cells, directory, name)
+			: 0;
+	case WFS_ENTITY_FILE_ENTRIES:
+		return enter_hidden(cells, WFS_BUILTIN_MEMORY)
+			? take_entries(restore, cells, directory, name)
+			: 0;
+	default:
+		return 0;
+	}
 }
 
 static int take_artifact(struct restore *restore, void *context, int directory, const char *name)
@@ -240,13 +303,13 @@ static int take_artifact(struct restore *restore, void *context, int directory, 
 	int r = restore_directory(restore, directory, name, path.text, &fd);
 
 	cells->artifact = name;
-	return r <= 0
-		? r
-		: restore_list(restore, fd, restore_path("%s/", path.text).text, take_text, cells);
+	return r <= 0 ? r
+		      : restore_list(restore, fd, restore_path("%s/", path.text).text, take_hidden,
+				cells);
 }
 
 /* Cells are listed in the order in which they were made. That of the copy's is not known, but for
- * invocations, which have it in their names. Content and code are never listed. */
+ * invocations, which have it in their names. Content and code are never listed, entries by their ids. */
 int restore_take_cells(struct restore_cells *cells)
 {
 	struct restore *const restore = cells->batch.restore;
@@ -271,11 +334,12 @@ void restore_cells_done(struct restore_cells *cells)
 
 /* --- those that actions changed, behind a text that is lost --- */
 
-/* Can an action have deleted the cell? Of texts their artifact tells. */
+/* Can an action have deleted the cell? Of texts their artifact tells, of entries their store. */
 static bool may_be_gone(
 	const struct restore_cells *cells, enum wfs_builtin_reducer builtin, const char *name)
 {
 	switch (builtin) {
+	case WFS_BUILTIN_MEMORY_STORE:
 	case WFS_BUILTIN_ARTIFACT: {
 		const struct restore_path deleted = restore_place(WFS_BUILTIN_DELETED, name);
 
@@ -283,7 +347,11 @@ static bool may_be_gone(
 	}
 	case WFS_BUILTIN_CONTENT:
 	case WFS_BUILTIN_CODE:
+	case WFS_BUILTIN_MEMORY:
+	case WFS_BUILTIN_MEMORY_HIT:
 		return true;
+	case WFS_BUILTIN_ESCROW: /* by a service */
+		return cells->batch.restore->proof.invoked;
 	default:
 		return false;
 	}

@@ -5,6 +5,8 @@
  * read here, must be the world's snapshot hash.
  */
 #include "kernel/base/encode.h"
+#include "kernel/entity.h"
+#include "kernel/memory/memory-file.h"
 #include "kernel/restore-impl.h"
 #include "kernel/snapshot.h"
 
@@ -14,9 +16,10 @@ struct compare {
 	struct wfs_view view;
 	struct wfs_snapshot_document document; /* of the copy */
 	int reducers;                          /* descriptor of reducers/, -1: there is none */
-	int directory;                         /* of the reducer at hand, -1: there is none */
-	struct wfs_buffer reducer;             /* its name */
-	struct wfs_reducer row;                /* and its row */
+	int directory;             /* of the reducer at hand, or as below, -1: there is none */
+	struct wfs_buffer reducer; /* its name */
+	struct wfs_reducer row;    /* and its row */
+	struct wfs_buffer store;   /* id of the artifact whose entries the directory has */
 	struct wfs_buffer name;
 	struct wfs_buffer key;
 };
@@ -27,6 +30,7 @@ static int enter_reducer(struct compare *compare, struct wfs_bytes reducer)
 {
 	wfs_auto_fd(&compare->directory);
 	compare->directory = -1;
+	wfs_buffer_reset(&compare->store);
 	wfs_buffer_reset(&compare->reducer);
 	wfs_buffer_append(&compare->reducer, reducer.data, reducer.size);
 	if (wfs_buffer_check(&compare->reducer))
@@ -81,22 +85,74 @@ static int enter_artifact(struct compare *compare, struct wfs_bytes id)
 	return r < 0 ? r : 0;
 }
 
+/* Those of one store come one behind the other. The directory is of its entries. */
+static int enter_entries(struct compare *compare, struct wfs_bytes id)
+{
+	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
+	WFS_AUTO_FD int artifact = -1;
+
+	if (wfs_bytes_equal(id, wfs_buffer_bytes(&compare->store)))
+		return 0;
+	int r = enter_artifact(compare, id);
+	wfs_buffer_reset(&compare->store);
+	wfs_buffer_append(&compare->store, id.data, id.size);
+	if (r || wfs_buffer_check(&compare->store))
+		return r ? r : wfs_buffer_check(&compare->store);
+	artifact = WFS_STEAL_FD(compare->directory);
+	if (artifact < 0)
+		return 0;
+	r = restore_directory(compare->restore, artifact, name,
+		restore_path("artifacts/%.*s/%s", (int)id.size, (const char *)id.data, name).text,
+		&compare->directory);
+	return r < 0 ? r : 0;
+}
+
+/* An entry's name there is left in compare->name. */
+static int find_entry_place(
+	struct compare *compare, struct wfs_bytes key, struct restore_path *ret_path)
+{
+	char name[WFS_MEMORY_NAME_SIZE] = "";
+	struct wfs_bytes id = key;
+	uint32_t number;
+
+	*ret_path = restore_place(WFS_BUILTIN_MEMORY, wfs_buffer_text(&compare->name));
+	if (wfs_memory_entry_key(key, &id, &number))
+		wfs_memory_entry_name(number, name);
+	wfs_buffer_reset(&compare->name);
+	wfs_buffer_append_text(&compare->name, name);
+	const int r = wfs_buffer_check(&compare->name);
+	return r ? r : enter_entries(compare, id);
+}
+
+/* The same of content or code. */
+static int find_text_place(struct compare *compare, enum wfs_entity_file file, struct wfs_bytes key,
+	struct restore_path *ret_path)
+{
+	*ret_path = restore_place(wfs_entity_file_reducer(file), wfs_buffer_text(&compare->name));
+	const int r = enter_artifact(compare, key);
+	wfs_buffer_reset(&compare->name);
+	wfs_buffer_append_text(&compare->name, wfs_entity_file_name(file));
+	return r ? r : wfs_buffer_check(&compare->name);
+}
+
+static bool is_of(struct wfs_bytes reducer, enum wfs_builtin_reducer builtin)
+{
+	return wfs_bytes_equal(reducer, wfs_bytes_text(wfs_builtin_reducer_name(builtin)));
+}
+
 /* Where a cell is in the copy; its name there is left in compare->name. */
 static int find_place(struct compare *compare, struct wfs_bytes reducer, struct wfs_bytes key,
 	struct restore_path *ret_path)
 {
-	if (!wfs_builtin_reducer_hidden(reducer.data, reducer.size)) {
-		*ret_path = restore_path("reducers/%s/%s", wfs_buffer_text(&compare->reducer),
-			wfs_buffer_text(&compare->name));
-		return 0;
-	}
-	/* `sys.content` is called `content` there, and `sys.code` so. */
-	const char *const file = wfs_buffer_text(&compare->reducer) + strlen("sys.");
-	*ret_path = restore_path("artifacts/%s/%s", wfs_buffer_text(&compare->name), file);
-	const int r = enter_artifact(compare, key);
-	wfs_buffer_reset(&compare->name);
-	wfs_buffer_append_text(&compare->name, file);
-	return r ? r : wfs_buffer_check(&compare->name);
+	if (is_of(reducer, WFS_BUILTIN_MEMORY))
+		return find_entry_place(compare, key, ret_path);
+	if (is_of(reducer, WFS_BUILTIN_CONTENT))
+		return find_text_place(compare, WFS_ENTITY_FILE_CONTENT, key, ret_path);
+	if (is_of(reducer, WFS_BUILTIN_CODE))
+		return find_text_place(compare, WFS_ENTITY_FILE_CODE, key, ret_path);
+	*ret_path = restore_path("reducers/%s/%s", wfs_buffer_text(&compare->reducer),
+		wfs_buffer_text(&compare->name));
+	return 0;
 }
 
 static int compare_cell(void *context, struct wfs_bytes reducer, struct wfs_bytes key,
@@ -209,13 +265,18 @@ static int find_blobs(struct compare *compare)
 
 /* --- all of it --- */
 
+/* Do records prove all cells? */
+static bool is_proven(const struct restore *restore)
+{
+	return restore->restored.history && restore->restored.lost.seq == 0;
+}
+
 /* A journal that was not folded, or not all of it, may still know the hash of the state. */
 static bool knows_state(const struct restore *restore)
 {
 	const struct restore_journal *const journal = &restore->journal;
-	const bool folded = restore->restored.history && restore->restored.lost.seq == 0;
 
-	return !folded && journal->snapshot_height > 0 &&
+	return !is_proven(restore) && journal->snapshot_height > 0 &&
 		journal->last_change_height <= journal->snapshot_height;
 }
 
@@ -248,6 +309,8 @@ static int compare_all(struct compare *compare)
 		r = restore_compare_entities(restore, &compare->view);
 	if (!r)
 		r = restore_compare_texts(restore, &compare->view);
+	if (!r && !is_proven(restore))
+		r = restore_compare_stores(restore, &compare->view);
 	if (!r)
 		r = find_blobs(compare);
 	if (!r)
@@ -264,6 +327,7 @@ static void compare_done(struct compare *compare)
 	wfs_auto_fd(&compare->reducers);
 	wfs_auto_fd(&compare->directory);
 	wfs_buffer_done(&compare->reducer);
+	wfs_buffer_done(&compare->store);
 	wfs_buffer_done(&compare->name);
 	wfs_buffer_done(&compare->key);
 }

@@ -6,6 +6,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/entity.h"
+#include "kernel/memory/memory-file.h"
 #include "kernel/plan/plan-file.h"
 #include "kernel/restore-impl.h"
 #include "kernel/turn/turn-file.h"
@@ -37,6 +38,7 @@ static bool is_written(enum wfs_entity_file file)
 	case WFS_ENTITY_EVENTS:
 	case WFS_ENTITY_PLAN_DOCUMENT:
 	case WFS_ENTITY_STEPS:
+	case WFS_ENTITY_ENTRIES:
 	case WFS_ENTITY_BESIDE:
 		return false;
 	default:
@@ -263,6 +265,44 @@ static int compare_plan(struct entities *entities, int directory)
 	return r ? r : compare_steps(entities, directory);
 }
 
+/* --- memory stores --- */
+
+static int find_entry(struct restore *restore, void *context, int directory, const char *name)
+{
+	const char *const entries = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
+	struct entities *const entities = context;
+	struct wfs_version version;
+	uint32_t number;
+	int r = wfs_memory_entry_number(name, &number)
+		? wfs_memory_entry(
+			  entities->view, wfs_buffer_bytes(&entities->id), number, &version)
+		: -ENOENT;
+
+	(void)directory;
+	return r == -ENOENT
+		? restore_noted(restore,
+			  restore_path("%s/%s", path_of(entities, entries).text, name).text,
+			  "is no file of a tree")
+		: r;
+}
+
+/* Their bytes are compared with the cells that they are. A directory without files is in few archives. */
+static int compare_entries(struct entities *entities, int artifact)
+{
+	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
+	const struct restore_path path = path_of(entities, name);
+	struct restore *const restore = entities->restore;
+	WFS_AUTO_FD int directory = -1;
+	int r = make(entities, WFS_ENTITY_FILE_ENTRIES);
+
+	if (!r)
+		r = restore_directory(restore, artifact, name, path.text, &directory);
+	if (r <= 0)
+		return r == -ENOENT ? 0 : r;
+	return restore_list(
+		restore, directory, restore_path("%s/", path.text).text, find_entry, entities);
+}
+
 /* --- directories --- */
 
 static int find_file(struct restore *restore, void *context, int directory, const char *name)
@@ -302,6 +342,8 @@ static int compare_entity(struct entities *entities)
 		r = compare_events(entities, directory);
 	if (!r && entities->entity == WFS_ENTITY_PLAN)
 		r = compare_plan(entities, directory);
+	if (!r && entities->entity == WFS_ENTITY_ARTIFACT)
+		r = compare_entries(entities, directory);
 	return r ? r
 		 : restore_list(restore, directory, restore_path("%s/", path.text).text, find_file,
 			   entities);

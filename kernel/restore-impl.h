@@ -263,3 +263,8 @@ int restore_compare_texts(struct restore *restore, struct wfs_view *view);
 
 /** restore_text_directory() - open the directory of an artifact. Return: as restore_directory. */
 int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *ret_fd);
+
+/* --- kernel/restore-memory.c: memory stores --- */
+
+/** restore_compare_stores() - are their entries those that their cells tell of? For what no record proves. */
+int restore_compare_stores(struct restore *restore, struct wfs_view *view);

@@ -10,6 +10,7 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
+#include "kernel/memory/memory-file.h"
 #include "kernel/restore-impl.h"
 
 enum { PIECE_SIZE = 64 << 10 };
@@ -27,6 +28,19 @@ struct restore_path restore_path(const char *format, ...)
 	return path;
 }
 
+/* @name: `<artifact id>/<entry id>` as a name. An entry's id has nothing that is written otherwise. */
+static struct restore_path entry_place(const char *name)
+{
+	const size_t entry_size = WFS_MEMORY_NAME_SIZE - 1 - strlen(".json");
+	const size_t tail_size = entry_size + strlen("%2F");
+	const size_t size = strlen(name);
+
+	if (size <= tail_size) /* it is the key of no entry */
+		return restore_path("artifacts/entries/%s", name);
+	return restore_path("artifacts/%.*s/entries/%s.json", (int)(size - tail_size), name,
+		name + size - entry_size);
+}
+
 struct restore_path restore_place(enum wfs_builtin_reducer builtin, const char *name)
 {
 	switch (builtin) {
@@ -34,6 +48,8 @@ struct restore_path restore_place(enum wfs_builtin_reducer builtin, const char *
 		return restore_path("artifacts/%s/content", name);
 	case WFS_BUILTIN_CODE:
 		return restore_path("artifacts/%s/code", name);
+	case WFS_BUILTIN_MEMORY:
+		return entry_place(name);
 	default:
 		return restore_path("reducers/%s/%s", wfs_builtin_reducer_name(builtin), name);
 	}

@@ -293,34 +293,48 @@ int wfs_entry_walk_init(
 	return wfs_cell_walk_init(&walk->cells, view->txn, reducer_id, after_id);
 }
 
-int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry)
+/* Return: 1 and an entry, 0 (it does not live in the view), or -errno. */
+static int entry_of(struct wfs_view *view, const struct wfs_cell *cell, struct wfs_entry *ret_entry)
 {
 	struct wfs_version version;
+
+	if (cell->head_height <= view->height) {
+		if (cell->live)
+			*ret_entry = (struct wfs_entry){cell->cell_id, cell->head_vid,
+				cell->head_height, cell->size_bytes, cell->time_ns, cell->key};
+		return cell->live;
+	}
+	if (cell->created_height > view->height)
+		return 0;
+	int r = wfs_history_at(view->txn, cell->cell_id, view->height, &version);
+	if (r || version.tombstone)
+		return r;
+	*ret_entry = (struct wfs_entry){cell->cell_id, version.vid, version.height,
+		version.size_bytes, version.time_ns, cell->key};
+	return 1;
+}
+
+int wfs_view_entry(struct wfs_view *view, uint64_t cell_id, struct wfs_entry *ret_entry)
+{
+	struct wfs_cell cell;
+	int r = wfs_cell_get(view->txn, cell_id, &cell);
+
+	return r ? r : entry_of(view, &cell, ret_entry);
+}
+
+int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry)
+{
 	struct wfs_cell cell;
 	int r;
 
 	for (;;) {
 		r = wfs_cell_walk_next(&walk->cells, &cell);
-		if (r <= 0)
-			return r;
-		if (cell.head_height <= walk->view->height) {
-			if (!cell.live)
-				continue;
-			*ret_entry = (struct wfs_entry){cell.cell_id, cell.head_vid,
-				cell.head_height, cell.size_bytes, cell.time_ns, cell.key};
-			return 1;
-		}
 		/* Cells are numbered as they are created: nothing behind this one is older. */
-		if (cell.created_height > walk->view->height)
-			return 0;
-		r = wfs_history_at(walk->view->txn, cell.cell_id, walk->view->height, &version);
+		if (r <= 0 || cell.created_height > walk->view->height)
+			return r <= 0 ? r : 0;
+		r = entry_of(walk->view, &cell, ret_entry);
 		if (r)
 			return r;
-		if (version.tombstone)
-			continue;
-		*ret_entry = (struct wfs_entry){cell.cell_id, version.vid, version.height,
-			version.size_bytes, version.time_ns, cell.key};
-		return 1;
 	}
 }
 

@@ -142,6 +142,10 @@ struct wfs_entry {
 	struct wfs_bytes key;
 };
 
+/** wfs_view_entry() - of one cell; its key is borrowed until the view is closed. Return: 1 and an entry, 0 (it
+ *  does not live in the view), or -errno. */
+int wfs_view_entry(struct wfs_view *view, uint64_t cell_id, struct wfs_entry *ret_entry);
+
 /* Walks the live cells of a reducer in order of creation. Plain value: init, next …, done. */
 struct wfs_entry_walk {
 	struct wfs_view *view;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/apply.h"
+#include "kernel/base/json.h"
 #include "kernel/blob-read.h"
 #include "kernel/head.h"
 #include "kernel/lock.h"
@@ -261,6 +262,61 @@ void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge)
 {
 	wfs_require(world->writer != NULL);
 	wfs_writer_judge(world->writer, judge);
+}
+
+void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder)
+{
+	wfs_require(world->writer != NULL);
+	wfs_writer_set_embedder(world->writer, embedder);
+}
+
+/* Return: 0, or -ENOMEM. */
+static int take_embedding(struct wfs_request *request, json_t *embedding)
+{
+	const json_t *const text = json_object_get(request->wanted, "text");
+	const struct wfs_hash hash = wfs_hash_of(json_string_value(text), json_string_length(text));
+
+	if (!request->embeddings)
+		request->embeddings = json_array();
+	return !embedding || wfs_json_set_hash(embedding, "hash", &hash) ||
+			json_object_set(embedding, "model",
+				json_object_get(request->wanted, "model")) < 0 ||
+			json_array_append(request->embeddings, embedding) < 0
+		? -ENOMEM
+		: 0;
+}
+
+static void end_request(struct wfs_request *request, int r)
+{
+	json_decref(WFS_STEAL(request->wanted));
+	json_decref(WFS_STEAL(request->embeddings));
+	request->result = r;
+	request->done(request);
+}
+
+void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding)
+{
+	WFS_AUTO_JSON json_t *owned = embedding;
+	int r = take_embedding(request, owned);
+
+	json_decref(WFS_STEAL(request->wanted));
+	request->error = (struct wfs_error){0};
+	if (r)
+		r = wfs_error_from_errno(&request->error, r, "take an embedding");
+	else if (json_array_size(request->embeddings) > WFS_EMBEDDINGS_MAX)
+		/* Code that asks for another text each time would never come to its end. */
+		r = wfs_error_set(&request->error, WFS_E_TOO_LARGE,
+			"more than %d embeddings for one action", WFS_EMBEDDINGS_MAX);
+	else
+		r = wfs_world_submit(world, request);
+	if (r)
+		end_request(request, r);
+}
+
+void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *error)
+{
+	request->error = *error;
+	end_request(request, -wfs_error_info(error->code)->number);
 }
 
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer)

@@ -34,6 +34,8 @@ enum {
 	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies and parsed values */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
+	WFS_EMBEDDER_MODEL_MAX = 128,    /* bytes of the name of an embedder's model */
+	WFS_EMBEDDINGS_MAX = 64,         /* of an embedder, that one action needs */
 	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record (spec 1) */
 	WFS_FOLD_STEPS_MAX = 10,       /* instructions of all steps of one event, in those of one */
 	WFS_FOLD_BYTES_MAX = 64 << 20, /* bytes of the states that one event reads and gives, and of
@@ -149,6 +151,10 @@ struct wfs_request {
 	/* All that are recorded but a decision: the grant whose budget pays; "": none. */
 	char charge[WFS_GRANT_NAME_MAX + 1];
 
+	/* Private to the kernel and the embedder: see struct wfs_embedder. */
+	json_t *wanted;     /* {model, text} that it waits for; owned */
+	json_t *embeddings; /* what was given so far; owned */
+
 	/* Set when `done` is called. */
 	int result; /* 0 or -errno; `error` says more */
 	struct wfs_error error;
@@ -184,6 +190,33 @@ int wfs_world_call(struct wfs_world *world, struct wfs_request *request);
  * @judge: kept until the next call; may be NULL
  */
 void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
+
+/*
+ * Who makes embeddings of texts that the world cannot make itself. An action that needs one is not done:
+ * the embedder is handed the request, and gives it back when it has the vector, or knows that there is
+ * none. Then it is done again from its beginning. Callback table.
+ */
+struct wfs_embedder {
+	const char *model; /* name of what it asks; as long as it is the world's */
+	/* Take what request->wanted is; wfs_world_embedded() or wfs_world_unembedded() follows, once. On
+	 * the publisher thread; must not block. */
+	void (*embed)(struct wfs_embedder *embedder, struct wfs_request *request);
+};
+
+/** wfs_world_set_embedder() - @embedder: kept until the next call; NULL: the world has its own only. When
+ *  it returns, the one before is not being called any more. */
+void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder);
+
+/**
+ * wfs_world_embedded() - what was wanted is here
+ * @embedding: {dims, embedding, model}, or {code, message} of why not; taken; NULL: there was no memory
+ * Thread: any.
+ */
+void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding);
+
+/** wfs_world_unembedded() - nobody will make it any more: the request is answered with @error, and nothing of
+ *  it is recorded. Thread: any. */
+void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *error);
 
 /* --- observing --- */
 

@@ -56,6 +56,9 @@ struct wfs_writer {
 	pthread_mutex_t observers_lock; /* held while observers are called */
 	struct wfs_observer *observers; /* lock: observers_lock */
 
+	pthread_mutex_t embedder_lock; /* held while the embedder is called */
+	struct wfs_embedder *embedder; /* lock: embedder_lock */
+
 	/* Kernel thread only. */
 	struct wfs_head head;
 	bool head_stale; /* only its height is right: a transaction failed after it was changed */

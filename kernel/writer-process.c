@@ -91,9 +91,28 @@ static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t
 	return wfs_trace(after_record(writer, request, at_ns));
 }
 
+/* The model of the host's embedder. @buffer: gets its name; NULL: there is none */
+static const char *embedder_of(struct wfs_writer *writer, char *buffer, size_t size)
+{
+	WFS_GUARD(&writer->embedder_lock);
+
+	if (!writer->embedder)
+		return NULL;
+	snprintf(buffer, size, "%s", writer->embedder->model);
+	return buffer;
+}
+
+/* It is not done yet, and will be when it has the embedding. */
+static void note_wanted(struct wfs_writer *writer, struct wfs_request *request)
+{
+	json_decref(WFS_STEAL(request->wanted));
+	request->wanted = json_incref((json_t *)(uintptr_t)wfs_fold_wanted(writer->fold));
+}
+
 static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 	enum wfs_record_kind kind, bool *ret_fatal)
 {
+	char embedder[WFS_EMBEDDER_MODEL_MAX + 1];
 	struct wfs_fold_input input = {
 		.kind = kind,
 		.schema = request->schema,
@@ -104,12 +123,15 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		.receipt = request->receipt,
 		.manifest = request->manifest,
 		.charge = writer_charge(request),
+		.embedder = embedder_of(writer, embedder, sizeof(embedder)),
+		.embeddings = request->embeddings,
 		.body = wfs_buffer_bytes(&request->body),
 		.principal = request->principal,
 		.at_ns = now_ns(writer),
 	};
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
+	note_wanted(writer, request);
 	if (r || request->dry_run)
 		return wfs_trace(r);
 	if (wfs_fold_unrecorded(writer->fold))

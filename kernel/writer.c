@@ -54,8 +54,11 @@ static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 	return 0;
 }
 
+/* What was embedded for it stays with it until it is answered. */
 static void request_release(struct wfs_request *request)
 {
+	if (!request->wanted)
+		json_decref(WFS_STEAL(request->embeddings));
 	wfs_buffer_done(&request->body);
 	wfs_manifest_unref(request->checked_by);
 	wfs_manifest_unref(request->manifest);
@@ -381,6 +384,22 @@ static void notify(struct wfs_writer *writer, const struct wfs_commit *done)
 			observer->told(observer, done);
 }
 
+/* It comes again with what it wants. Return: false: there is nobody who makes that. */
+static bool embed(struct wfs_writer *writer, struct wfs_request *request)
+{
+	WFS_GUARD(&writer->embedder_lock);
+
+	if (writer->embedder) {
+		writer->embedder->embed(writer->embedder, request);
+		return true;
+	}
+	json_decref(WFS_STEAL(request->wanted));
+	json_decref(WFS_STEAL(request->embeddings));
+	request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
+		"the world is being closed: nobody makes embeddings any more");
+	return false;
+}
+
 static void answer(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	size_t count = 0;
@@ -392,7 +411,7 @@ static void answer(struct wfs_writer *writer, struct writer_batch *batch)
 		request = request->next) {
 		count++;
 		bytes += request->queued_bytes;
-		failed += request->result != 0;
+		failed += request->result != 0 && !request->wanted;
 		request_release(request);
 	}
 	pthread_mutex_lock(&writer->lock);
@@ -403,7 +422,8 @@ static void answer(struct wfs_writer *writer, struct writer_batch *batch)
 	for (struct wfs_request *request = batch->requests.first; request;) {
 		struct wfs_request *next = request->next;
 
-		request->done(request);
+		if (!request->wanted || !embed(writer, request))
+			request->done(request);
 		request = next;
 	}
 }
@@ -453,6 +473,7 @@ static void writer_release(struct wfs_writer *writer)
 	wfs_world_answerer_done(&writer->answerer);
 	pthread_mutex_destroy(&writer->lock);
 	pthread_mutex_destroy(&writer->observers_lock);
+	pthread_mutex_destroy(&writer->embedder_lock);
 	pthread_cond_destroy(&writer->queued);
 	pthread_cond_destroy(&writer->finished);
 	free(writer);
@@ -470,6 +491,7 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	wfs_world_answerer_init(&writer->answerer, world);
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_mutex_init(&writer->observers_lock, NULL);
+	pthread_mutex_init(&writer->embedder_lock, NULL);
 	pthread_cond_init(&writer->queued, NULL);
 	pthread_cond_init(&writer->finished, NULL);
 	writer->spare = batch_new();
@@ -542,6 +564,13 @@ void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret
 	ret_figures->requests_total = writer->requests_total;
 	ret_figures->requests_failed = writer->requests_failed;
 	ret_figures->batches_total = writer->batches_total;
+}
+
+void wfs_writer_set_embedder(struct wfs_writer *writer, struct wfs_embedder *embedder)
+{
+	WFS_GUARD(&writer->embedder_lock);
+
+	writer->embedder = embedder;
 }
 
 void wfs_writer_judge(struct wfs_writer *writer, struct wfs_judge *judge)

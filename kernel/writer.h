@@ -30,5 +30,8 @@ void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observ
 /** wfs_writer_figures() - fills the queue, request and batch figures. */
 void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret_figures);
 
+/** wfs_writer_set_embedder() - see wfs_world_set_embedder. */
+void wfs_writer_set_embedder(struct wfs_writer *writer, struct wfs_embedder *embedder);
+
 /** wfs_writer_judge() - see wfs_world_judge. */
 void wfs_writer_judge(struct wfs_writer *writer, struct wfs_judge *judge);

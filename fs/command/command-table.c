@@ -29,7 +29,8 @@ const struct wfs_command wfs_commands[] = {
 			"--from, the world gets the schemas, reducers, routing, principals, "
 			"artifacts and handbook that SRC/world.json describes, and SRC/host.json "
 			"with the scripts that it names; every problem is reported, and nothing is "
-			"made unless there is none.\n",
+			"made unless there is none. Without, it begins with the genesis artifacts "
+			"and the handbook.\n",
 	},
 	{
 		.name = "mount",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts, principals, turns and plans after a commit: names that lead elsewhere, and content and code
- * that the mount's principal may not read any more.
+ * Artifacts, principals, turns and plans after a commit: names that lead elsewhere, and content, code and
+ * entries that the mount's principal may not read any more.
  *
  * Whoever reads has the page locked until he is answered, and was judged by the commit that was
  * newest when he asked; so what is dropped here does not come back.
@@ -10,14 +10,11 @@
 
 #include "kernel/base/encode.h"
 
-enum { WALKED_AT_ONCE = 64 }; /* principals under one view */
+enum { WALKED_AT_ONCE = 64 }; /* principals or entries under one view */
 
 static const char grants_name[] = "grants.json";
 
-/* Looks at something in a view of its own, and again when there is no memory for it. */
-typedef int look_fn(struct wfs_notify *notify, struct wfs_view *view, void *context);
-
-static int look(struct wfs_notify *notify, uint64_t height, look_fn *each, void *context)
+int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each, void *context)
 {
 	unsigned int tries = 0;
 	int r;
@@ -53,19 +50,23 @@ static int look_for_place(struct wfs_notify *notify, struct wfs_view *view, void
 	return notify_known(r);
 }
 
-/* Of a directory in it the name leads to the same as long as there is one. */
+/* Of a directory in it the name leads to the same as long as there is one: see notify_store_type(). */
 static bool is_dropped(enum wfs_entity_file file, enum wfs_entity entity)
 {
-	return wfs_entity_file_entity(file) == entity &&
-		wfs_entity_file_form(file) != WFS_ENTITY_STEPS &&
+	return wfs_entity_file_entity(file) == entity && !wfs_entity_file_is_directory(file) &&
 		wfs_entity_file_form(file) != WFS_ENTITY_BESIDE;
+}
+
+static int find_place(struct wfs_notify *notify, struct place *place)
+{
+	return notify_look(notify, WFS_HEIGHT_HEAD, look_for_place, place);
 }
 
 /* All names in its directory, unless Linux does not know that: then it has none of them. */
 static int drop_files(struct wfs_notify *notify, enum wfs_entity entity, struct wfs_bytes id)
 {
 	struct place place = {.entity = entity, .id = id};
-	int r = look(notify, WFS_HEIGHT_HEAD, look_for_place, &place);
+	int r = find_place(notify, &place);
 
 	if (r || place.ino == 0)
 		return r;
@@ -99,12 +100,12 @@ static int drop_name(
 			   notify->name.size);
 }
 
-/* --- content and code --- */
+/* --- content, code and entries --- */
 
 /* The next version of an artifact's text, downwards. */
 struct text {
 	enum wfs_entity_file file;
-	struct wfs_bytes id;
+	struct wfs_bytes key; /* of its cell */
 	uint64_t vid;
 };
 
@@ -113,16 +114,16 @@ static int look_for_text(struct wfs_notify *notify, struct wfs_view *view, void 
 	struct text *const text = context;
 
 	return wfs_session_text_before(
-		notify->tree->session, view, text->file, text->id, text->vid, &text->vid);
+		notify->tree->session, view, text->file, text->key, text->vid, &text->vid);
 }
 
 /* Every version, for all of them are judged by the newest rule, below heights and in open files. */
-static int drop_texts(struct wfs_notify *notify, enum wfs_entity_file file, struct wfs_bytes id)
+static int drop_texts(struct wfs_notify *notify, enum wfs_entity_file file, struct wfs_bytes key)
 {
-	struct text text = {.file = file, .id = id, .vid = UINT64_MAX};
+	struct text text = {.file = file, .key = key, .vid = UINT64_MAX};
 	int r;
 
-	while ((r = look(notify, WFS_HEIGHT_HEAD, look_for_text, &text)) == 0) {
+	while ((r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_text, &text)) == 0) {
 		const struct wfs_node live = {.kind = WFS_NODE_LIVE, .number = text.vid};
 		const struct wfs_node version = {.kind = WFS_NODE_VERSION, .number = text.vid};
 
@@ -134,6 +135,52 @@ static int drop_texts(struct wfs_notify *notify, enum wfs_entity_file file, stru
 			return r;
 	}
 	return notify_known(r);
+}
+
+/* The next few entries that a memory store has or had. */
+struct walked_entries {
+	struct wfs_bytes artifact_id;
+	uint64_t next;
+	struct wfs_buffer keys; /* one behind the other, of the same size */
+	size_t count;
+};
+
+static int look_for_entries(struct wfs_notify *notify, struct wfs_view *view, void *context)
+{
+	struct walked_entries *const walked = context;
+	struct wfs_bytes key;
+	uint32_t number;
+	int r = 0;
+
+	wfs_buffer_reset(&walked->keys);
+	walked->count = 0;
+	while (!r && walked->count < WALKED_AT_ONCE &&
+		!(r = wfs_session_entry_ever(notify->tree->session, view, walked->artifact_id,
+			  walked->next, &number, &key))) {
+		wfs_buffer_append(&walked->keys, key.data, key.size);
+		r = wfs_buffer_check(&walked->keys);
+		walked->next = (uint64_t)number + 1;
+		walked->count++;
+	}
+	return notify_known(r);
+}
+
+static int drop_entries(struct wfs_notify *notify, struct wfs_bytes artifact_id)
+{
+	struct walked_entries walked = {.artifact_id = artifact_id};
+	int r;
+
+	do {
+		r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_entries, &walked);
+		for (size_t i = 0; !r && i < walked.count; i++) {
+			const size_t size = walked.keys.size / walked.count;
+
+			r = drop_texts(notify, WFS_ENTITY_FILE_ENTRIES,
+				WFS_BYTES(walked.keys.data + i * size, size));
+		}
+	} while (!r && walked.count > 0);
+	wfs_buffer_done(&walked.keys);
+	return r;
 }
 
 static int look_for_right(struct wfs_notify *notify, struct wfs_view *view, void *context)
@@ -151,7 +198,7 @@ static int may_read(
 {
 	void *context[] = {ret_reads, &id};
 
-	return look(notify, height, look_for_right, context);
+	return notify_look(notify, height, look_for_right, context);
 }
 
 /* When the rule before let it be read, and the one of now does not. */
@@ -172,7 +219,9 @@ static int drop_lost_texts(
 	if (r || !before)
 		return r;
 	r = drop_texts(notify, WFS_ENTITY_FILE_CONTENT, id);
-	return r ? r : drop_texts(notify, WFS_ENTITY_FILE_CODE, id);
+	if (!r)
+		r = drop_texts(notify, WFS_ENTITY_FILE_CODE, id);
+	return r ? r : drop_entries(notify, id);
 }
 
 /* --- grants --- */
@@ -195,7 +244,7 @@ static int drop_grantee(struct wfs_notify *notify, uint64_t height, struct wfs_b
 {
 	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
 	struct grantee grantee = {grant, &id};
-	int r = look(notify, height, look_for_grantee, &grantee);
+	int r = notify_look(notify, height, look_for_grantee, &grantee);
 
 	return r ? notify_known(r)
 		 : drop_files(notify, WFS_ENTITY_PRINCIPAL, wfs_buffer_bytes(&id));
@@ -233,7 +282,7 @@ int notify_grants(struct wfs_notify *notify)
 	int r;
 
 	do {
-		r = look(notify, WFS_HEIGHT_HEAD, look_for_principals, &walked);
+		r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_principals, &walked);
 		for (size_t i = 0; !r && i < walked.count; i++)
 			r = notify_name(
 				notify, walked.inos[i], grants_name, sizeof(grants_name) - 1);
@@ -241,168 +290,155 @@ int notify_grants(struct wfs_notify *notify)
 	return r;
 }
 
-/* --- steps of plans --- */
-
-/* The directory `steps` whose changes are told. */
-struct steps {
-	struct wfs_bytes plan_id; /* borrowed from the commit; of size 0: there is none yet */
-	struct wfs_bytes key;     /* of the step at hand */
-	uint64_t ino;             /* 0: it has none, or Linux does not know it */
-	bool listing;             /* names came or went in it */
-};
-
-static int look_for_steps(struct wfs_notify *notify, struct wfs_view *view, void *context)
-{
-	struct steps *const steps = context;
-	uint64_t number;
-	int r = wfs_session_entity_number(
-		notify->tree->session, view, WFS_ENTITY_PLAN, steps->plan_id, &number);
-
-	if (!r && !wfs_tree_steps_ino(number, &steps->ino))
-		steps->ino = 0;
-	return notify_known(r);
-}
-
-static int look_for_step(struct wfs_notify *notify, struct wfs_view *view, void *context)
-{
-	const struct steps *const steps = context;
-
-	wfs_buffer_reset(&notify->name);
-	return wfs_session_plan_step_name(notify->tree->session, view, steps->key, &notify->name);
-}
-
-/* Behind the last change in it. */
-static int end_steps(struct wfs_notify *notify, struct steps *steps)
-{
-	const bool listing = steps->listing && steps->ino != 0;
-
-	steps->listing = false;
-	return listing ? notify_listing(notify, steps->ino) : 0;
-}
-
-/* A directory that Linux does not know has no names there. */
-static int begin_steps(struct wfs_notify *notify, struct wfs_bytes plan_id, struct steps *steps)
-{
-	int r = end_steps(notify, steps);
-
-	if (r)
-		return r;
-	*steps = (struct steps){.plan_id = plan_id};
-	r = look(notify, WFS_HEIGHT_HEAD, look_for_steps, steps);
-	if (r || steps->ino == 0)
-		return r;
-	r = wfs_teller_inode(notify->teller, steps->ino, WFS_TELLER_ATTRIBUTES);
-	if (r)
-		steps->ino = 0;
-	return notify_known(r);
-}
-
-static int drop_step(
-	struct wfs_notify *notify, const struct wfs_change *change, struct steps *steps)
-{
-	struct wfs_bytes plan_id;
-	int64_t index;
-	int r = 0;
-
-	if (!wfs_plan_step_key(change->key, &plan_id, &index))
-		return 0;
-	if (!wfs_bytes_equal(plan_id, steps->plan_id))
-		r = begin_steps(notify, plan_id, steps);
-	if (r || steps->ino == 0)
-		return r;
-	steps->key = change->key;
-	steps->listing |= notify_names_changed(change);
-	r = look(notify, WFS_HEIGHT_HEAD, look_for_step, steps);
-	return notify_known(r ? r
-			      : notify_name(notify, steps->ino, wfs_buffer_text(&notify->name),
-					notify->name.size));
-}
-
 /* --- commits --- */
 
-enum { ARTIFACTS, LEDGERS, RESOURCES, GRANTS, TURNS, PLANS, STEPS, KIND_COUNT };
+/* What is told of a commit. */
+struct telling {
+	struct wfs_notify *notify;
+	const struct wfs_commit *commit;
+	struct notify_inner steps;
+	struct notify_inner entries;
+	bool names_changed[WFS_ENTITY_COUNT]; /* in the directories of all of them */
+};
+
+/* The cell of one. */
+static int drop_one(
+	struct telling *telling, enum wfs_entity entity, const struct wfs_change *change)
+{
+	struct wfs_notify *const notify = telling->notify;
+	int r = 0;
+
+	if (notify_names_changed(change)) {
+		telling->names_changed[entity] = true;
+		r = drop_name(notify, entity, change->key, "");
+	}
+	if (!r && entity == WFS_ENTITY_PLAN)
+		r = drop_name(notify, entity, change->key,
+			wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE));
+	return r ? r : drop_files(notify, entity, change->key);
+}
+
+static int drop_artifact(struct telling *telling, const struct wfs_change *change)
+{
+	struct wfs_notify *const notify = telling->notify;
+	struct place place = {.entity = WFS_ENTITY_ARTIFACT, .id = change->key};
+	int r = find_place(notify, &place);
+
+	if (!r && place.ino != 0)
+		r = notify_store_type(notify, telling->commit, change->key, place.ino);
+	if (!r)
+		r = drop_one(telling, WFS_ENTITY_ARTIFACT, change);
+	return r ? r : drop_lost_texts(notify, telling->commit, change->key);
+}
+
+static int drop_principal(struct telling *telling, const struct wfs_change *change)
+{
+	return drop_one(telling, WFS_ENTITY_PRINCIPAL, change);
+}
+
+static int drop_resources(struct telling *telling, const struct wfs_change *change)
+{
+	return drop_files(telling->notify, WFS_ENTITY_PRINCIPAL, change->key);
+}
+
+static int drop_grant(struct telling *telling, const struct wfs_change *change)
+{
+	int r = drop_grantee(telling->notify, telling->commit->from_height, change->key);
+
+	return r ? r : drop_grantee(telling->notify, WFS_HEIGHT_HEAD, change->key);
+}
+
+static int drop_turn(struct telling *telling, const struct wfs_change *change)
+{
+	return drop_one(telling, WFS_ENTITY_TURN, change);
+}
+
+static int drop_plan(struct telling *telling, const struct wfs_change *change)
+{
+	return drop_one(telling, WFS_ENTITY_PLAN, change);
+}
+
+static int drop_step(struct telling *telling, const struct wfs_change *change)
+{
+	return notify_step(telling->notify, change, &telling->steps);
+}
+
+static int drop_entry(struct telling *telling, const struct wfs_change *change)
+{
+	return notify_entry(telling->notify, change, &telling->entries);
+}
+
+static int drop_store(struct telling *telling, const struct wfs_change *change)
+{
+	return notify_store(telling->notify, change, &telling->entries);
+}
+
+/* The file `state` of an artifact. */
+static int drop_state(struct telling *telling, const struct wfs_change *change)
+{
+	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_WORKFLOW_STATE);
+	struct place place = {.entity = WFS_ENTITY_ARTIFACT, .id = change->key};
+	int r = find_place(telling->notify, &place);
+
+	if (r || place.ino == 0)
+		return r;
+	r = notify_name(telling->notify, place.ino, name, strlen(name));
+	return r || !notify_names_changed(change) ? r : notify_listing(telling->notify, place.ino);
+}
+
+static const struct {
+	enum wfs_builtin_reducer reducer;
+	int (*drop)(struct telling *telling, const struct wfs_change *change);
+} kinds[] = {
+	{WFS_BUILTIN_ARTIFACT, drop_artifact},
+	{WFS_BUILTIN_LEDGER, drop_principal},
+	{WFS_BUILTIN_RESOURCE, drop_resources},
+	{WFS_BUILTIN_GRANT, drop_grant},
+	{WFS_BUILTIN_TURN, drop_turn},
+	{WFS_BUILTIN_PLAN, drop_plan},
+	{WFS_BUILTIN_PLAN_STEP, drop_step},
+	{WFS_BUILTIN_MEMORY, drop_entry},
+	{WFS_BUILTIN_MEMORY_STORE, drop_store},
+	{WFS_BUILTIN_WORKFLOW, drop_state},
+};
 
 static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, void *context)
 {
-	static const enum wfs_builtin_reducer builtins[] = {
-		[ARTIFACTS] = WFS_BUILTIN_ARTIFACT,
-		[LEDGERS] = WFS_BUILTIN_LEDGER,
-		[RESOURCES] = WFS_BUILTIN_RESOURCE,
-		[GRANTS] = WFS_BUILTIN_GRANT,
-		[TURNS] = WFS_BUILTIN_TURN,
-		[PLANS] = WFS_BUILTIN_PLAN,
-		[STEPS] = WFS_BUILTIN_PLAN_STEP,
-	};
 	uint32_t *const ids = context;
 	int r = 0;
 
-	for (size_t i = 0; !r && i < KIND_COUNT; i++)
-		r = wfs_session_builtin(notify->tree->session, view, builtins[i], &ids[i]);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(kinds); i++)
+		r = wfs_session_builtin(notify->tree->session, view, kinds[i].reducer, &ids[i]);
 	return r;
 }
 
 /* Names and what is read; listings of all come behind. */
-static int drop_change(struct wfs_notify *notify, const struct wfs_commit *commit,
-	const struct wfs_change *change, const uint32_t *ids)
+static int drop_change(
+	struct telling *telling, const struct wfs_change *change, const uint32_t *ids)
 {
-	const enum wfs_entity entity = change->reducer_id == ids[ARTIFACTS] ? WFS_ENTITY_ARTIFACT
-		: change->reducer_id == ids[TURNS]                          ? WFS_ENTITY_TURN
-		: change->reducer_id == ids[PLANS]                          ? WFS_ENTITY_PLAN
-									    : WFS_ENTITY_PRINCIPAL;
-	const bool is_new = change->reducer_id != ids[RESOURCES] && notify_names_changed(change);
-	int r = 0;
-
-	if (change->reducer_id == ids[GRANTS]) {
-		r = drop_grantee(notify, commit->from_height, change->key);
-		return r ? r : drop_grantee(notify, WFS_HEIGHT_HEAD, change->key);
-	}
-	if (is_new)
-		r = drop_name(notify, entity, change->key, "");
-	if (!r && entity == WFS_ENTITY_PLAN)
-		r = drop_name(notify, entity, change->key,
-			wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE));
-	if (!r)
-		r = drop_files(notify, entity, change->key);
-	if (!r && entity == WFS_ENTITY_ARTIFACT)
-		r = drop_lost_texts(notify, commit, change->key);
-	return r;
-}
-
-static bool is_one_of(uint32_t reducer_id, const uint32_t *ids)
-{
-	for (size_t i = 0; i < KIND_COUNT; i++)
-		if (ids[i] == reducer_id)
-			return true;
-	return false;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(kinds); i++)
+		if (ids[i] == change->reducer_id)
+			return kinds[i].drop(telling, change);
+	return 0;
 }
 
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
-	bool names_changed[WFS_ENTITY_COUNT] = {false};
-	struct steps steps = {.ino = 0};
-	uint32_t ids[KIND_COUNT] = {0};
-	int r = look(notify, WFS_HEIGHT_HEAD, look_for_reducers, ids);
+	struct telling telling = {.notify = notify,
+		.commit = commit,
+		.steps = {.directory = WFS_ENTITY_FILE_PLAN_STEPS},
+		.entries = {.directory = WFS_ENTITY_FILE_ENTRIES}};
+	uint32_t ids[WFS_ARRAY_COUNT(kinds)] = {0};
+	int r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_reducers, ids);
 
-	for (size_t i = 0; !r && i < commit->change_count; i++) {
-		const struct wfs_change *const change = &commit->changes[i];
-
-		if (!is_one_of(change->reducer_id, ids))
-			continue;
-		r = change->reducer_id == ids[STEPS] ? drop_step(notify, change, &steps)
-						     : drop_change(notify, commit, change, ids);
-		if (change->reducer_id == ids[ARTIFACTS])
-			names_changed[WFS_ENTITY_ARTIFACT] |= notify_names_changed(change);
-		if (change->reducer_id == ids[LEDGERS])
-			names_changed[WFS_ENTITY_PRINCIPAL] |= notify_names_changed(change);
-		if (change->reducer_id == ids[TURNS])
-			names_changed[WFS_ENTITY_TURN] |= notify_names_changed(change);
-		if (change->reducer_id == ids[PLANS])
-			names_changed[WFS_ENTITY_PLAN] |= notify_names_changed(change);
-	}
+	for (size_t i = 0; !r && i < commit->change_count; i++)
+		r = drop_change(&telling, &commit->changes[i], ids);
 	if (!r)
-		r = end_steps(notify, &steps);
+		r = notify_inner_end(notify, &telling.steps);
+	if (!r)
+		r = notify_inner_end(notify, &telling.entries);
 	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
-		if (names_changed[i])
+		if (telling.names_changed[i])
 			r = notify_listing(notify, directory_of((enum wfs_entity)i));
 	return r;
 }

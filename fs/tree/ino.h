@@ -21,8 +21,9 @@
  * leaves none, so no version tells them all: it is numbered from the height that it was looked up at,
  * like journal/head. Looked up again later it may be another inode with the same
  * bytes. When the grants change, and when heights are dropped, the name is taken back at the head.
- * Content and code of an artifact are versions below a height; at the head they have a kind of their
- * own, for those are gone for whoever has them open, too, when the artifact is deleted.
+ * Content and code of an artifact, and entries of a memory store, are versions below a height; at the head
+ * they have a kind of their own, for those are gone for whoever has them open, too, when the artifact is
+ * deleted.
  */
 #pragma once
 
@@ -40,9 +41,9 @@ enum wfs_node_kind {
 	WFS_NODE_README,
 	WFS_NODE_CTL_LINK, /* /ctl, when it is a symlink */
 	WFS_NODE_AT_LINK,  /* /at/head */
-	WFS_NODE_LIVE,     /* content or code of an artifact, as long as it lives; number: vid */
-	WFS_NODE_MADE,     /* a file that is made from a version; number: vid; of events: seq */
-	WFS_NODE_GRANTS,   /* grants.json; number: height */
+	WFS_NODE_LIVE, /* content, code or an entry of an artifact, while that lives; number: vid */
+	WFS_NODE_MADE, /* a file that is made from a version; number: vid; of events: seq */
+	WFS_NODE_GRANTS, /* grants.json; number: height */
 };
 
 enum wfs_directory_kind {
@@ -61,7 +62,8 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_PRINCIPAL,
 	WFS_DIRECTORY_TURN,
 	WFS_DIRECTORY_PLAN,
-	WFS_DIRECTORY_STEPS, /* of a plan */
+	WFS_DIRECTORY_STEPS,   /* of a plan */
+	WFS_DIRECTORY_ENTRIES, /* of a memory store */
 	WFS_DIRECTORY_KIND_COUNT,
 };
 

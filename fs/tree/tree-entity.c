@@ -35,10 +35,32 @@ bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entit
 	return false;
 }
 
+/* Directories within that of one. */
+static const struct {
+	enum wfs_directory_kind kind;
+	enum wfs_entity_file file;
+} inner[] = {
+	{WFS_DIRECTORY_STEPS, WFS_ENTITY_FILE_PLAN_STEPS},
+	{WFS_DIRECTORY_ENTRIES, WFS_ENTITY_FILE_ENTRIES},
+};
+
+/* Return: WFS_ENTITY_FILE_COUNT: it is none of them. */
+static enum wfs_entity_file inner_file(enum wfs_directory_kind kind)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(inner); i++)
+		if (inner[i].kind == kind)
+			return inner[i].file;
+	return WFS_ENTITY_FILE_COUNT;
+}
+
 bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
 {
-	return wfs_tree_entity_of(
-		kind == WFS_DIRECTORY_STEPS ? WFS_DIRECTORY_PLAN : kind, ret_entity);
+	const enum wfs_entity_file file = inner_file(kind);
+
+	if (file == WFS_ENTITY_FILE_COUNT)
+		return wfs_tree_entity_of(kind, ret_entity);
+	*ret_entity = wfs_entity_file_entity(file);
+	return true;
 }
 
 enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity)
@@ -77,18 +99,40 @@ bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_in
 	return fits;
 }
 
+static struct wfs_node inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell)
+{
+	struct wfs_node node = {.kind = WFS_NODE_DIRECTORY, .cell = cell, .number = view};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(inner); i++)
+		if (inner[i].file == directory)
+			node.directory = inner[i].kind;
+	return node;
+}
+
+bool wfs_tree_inner_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino)
+{
+	const struct wfs_node node = inner_node(directory, WFS_HEIGHT_HEAD, cell);
+	const bool fits = wfs_node_fits(&node);
+
+	if (fits)
+		*ret_ino = wfs_ino_encode(&node);
+	return fits;
+}
+
 int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version)
 {
+	enum wfs_entity_file directory = WFS_ENTITY_FILE_COUNT;
 	enum wfs_entity entity = WFS_ENTITY_PRINCIPAL;
 	int r;
 
-	if (node->kind == WFS_NODE_DIRECTORY)
+	if (node->kind == WFS_NODE_DIRECTORY) {
+		directory = inner_file(node->directory);
 		(void)wfs_tree_entity_within(node->directory, &entity);
+	}
 	r = wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
-	if (!r && node->kind == WFS_NODE_DIRECTORY && node->directory == WFS_DIRECTORY_STEPS)
-		r = wfs_session_entity_file(
-			tree->session, view, WFS_ENTITY_FILE_PLAN_STEPS, *ret_id, ret_version);
+	if (!r && directory != WFS_ENTITY_FILE_COUNT)
+		r = wfs_session_entity_file(tree->session, view, directory, *ret_id, ret_version);
 	return r;
 }
 
@@ -166,8 +210,9 @@ int wfs_tree_entity_path(
 		return r;
 	wfs_buffer_append_byte(buffer, '/');
 	wfs_name_append(buffer, id.data, id.size);
-	if (node->directory == WFS_DIRECTORY_STEPS)
-		wfs_buffer_printf(buffer, "/%s", wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS));
+	const enum wfs_entity_file directory = inner_file(node->directory);
+	if (directory != WFS_ENTITY_FILE_COUNT)
+		wfs_buffer_printf(buffer, "/%s", wfs_entity_file_name(directory));
 	return 0;
 }
 
@@ -177,7 +222,7 @@ int wfs_tree_entity_path(
 static bool is_made(enum wfs_entity_form form)
 {
 	return form != WFS_ENTITY_BYTES && form != WFS_ENTITY_GRANTS && form != WFS_ENTITY_EVENTS &&
-		form != WFS_ENTITY_BESIDE;
+		form != WFS_ENTITY_ENTRIES && form != WFS_ENTITY_BESIDE;
 }
 
 static int grants(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
@@ -307,12 +352,17 @@ static int made_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	return r;
 }
 
+struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns, bool live)
+{
+	const struct wfs_node node = {
+		.kind = live ? WFS_NODE_LIVE : WFS_NODE_VERSION, .number = vid};
+
+	return wfs_tree_file_attr(wfs_ino_encode(&node), size_bytes, time_ns);
+}
+
 static struct wfs_attr text_attr(const struct wfs_version *version, bool live)
 {
-	struct wfs_node node = {
-		.kind = live ? WFS_NODE_LIVE : WFS_NODE_VERSION, .number = version->vid};
-
-	return wfs_tree_file_attr(wfs_ino_encode(&node), version->size_bytes, version->time_ns);
+	return wfs_tree_text_attr(version->vid, version->size_bytes, version->time_ns, live);
 }
 
 int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
@@ -352,7 +402,9 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 			.kind = WFS_NODE_GRANTS, .cell = parent->cell, .number = view->height};
 		break;
 	case WFS_ENTITY_STEPS:
-		return wfs_tree_steps_attr(tree, view, parent, ret_attr);
+	case WFS_ENTITY_ENTRIES:
+		node = inner_node(file, parent->number, parent->cell);
+		return wfs_tree_node_attr(tree, view, &node, ret_attr);
 	case WFS_ENTITY_EVENTS:
 		r = wfs_session_last_event(tree->session, view, id, &node.number);
 		return r ? r : events_attr(tree, view, &node, ret_attr);

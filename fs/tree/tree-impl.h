@@ -117,11 +117,10 @@ int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const stru
 int wfs_tree_entity_path(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
 
-/* --- tree-plan.c: the directory `steps` of a plan --- */
+/* stat of a version that is content, code or an entry. @live: at the head */
+struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns, bool live);
 
-/** wfs_tree_steps_attr() - stat of it. */
-int wfs_tree_steps_attr(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *plan, struct wfs_attr *ret_attr);
+/* --- tree-plan.c: the directory `steps` of a plan --- */
 
 /** wfs_tree_step_lookup() - a name in it. */
 int wfs_tree_step_lookup(const struct wfs_tree *tree, struct wfs_view *view,
@@ -136,6 +135,24 @@ int wfs_tree_steps_count(const struct wfs_tree *tree, struct wfs_view *view,
  * @each: called with each until it returns false
  */
 int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, uint64_t cookie,
+	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
+
+/* --- tree-memory.c: the directory `entries` of a memory store --- */
+
+/** wfs_tree_entry_lookup() - a name in it. */
+int wfs_tree_entry_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
+
+/** wfs_tree_entries_count() - about how many names it has. */
+int wfs_tree_entries_count(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, uint64_t *ret_count);
+
+/**
+ * wfs_tree_entries_list() - the entries behind @cookie: their cookies are their ids as numbers, and 1
+ * @each: called with each until it returns false
+ */
+int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 

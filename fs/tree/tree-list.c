@@ -260,6 +260,8 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 		return wfs_session_entity_names(tree->session, &view, entity, ret_count, &names_ns);
 	if (node.directory == WFS_DIRECTORY_STEPS)
 		return wfs_tree_steps_count(tree, &view, &node, ret_count);
+	if (node.directory == WFS_DIRECTORY_ENTRIES)
+		return wfs_tree_entries_count(tree, &view, &node, ret_count);
 	if (node.directory != WFS_DIRECTORY_REDUCER)
 		return 0;
 	r = wfs_session_reducer_by_id(tree->session, &view, node.reducer_id, &reducer);
@@ -292,6 +294,8 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	switch (node.directory) {
 	case WFS_DIRECTORY_STEPS:
 		return wfs_tree_steps_list(tree, &view, &node, cookie, each, context);
+	case WFS_DIRECTORY_ENTRIES:
+		return wfs_tree_entries_list(tree, &view, &node, cookie, each, context);
 	case WFS_DIRECTORY_ROOT:
 		return list_root(&sink, cookie);
 	case WFS_DIRECTORY_REDUCERS:

@@ -2,34 +2,6 @@
 /* The directory `steps` of a plan. What its files hold: kernel/plan/plan-file.h. */
 #include "fs/tree/tree-impl.h"
 
-static struct wfs_node steps_node(uint64_t view, uint64_t cell)
-{
-	return (struct wfs_node){
-		.kind = WFS_NODE_DIRECTORY,
-		.directory = WFS_DIRECTORY_STEPS,
-		.cell = cell,
-		.number = view,
-	};
-}
-
-bool wfs_tree_steps_ino(uint64_t cell, uint64_t *ret_ino)
-{
-	const struct wfs_node node = steps_node(WFS_HEIGHT_HEAD, cell);
-	const bool fits = wfs_node_fits(&node);
-
-	if (fits)
-		*ret_ino = wfs_ino_encode(&node);
-	return fits;
-}
-
-int wfs_tree_steps_attr(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *plan, struct wfs_attr *ret_attr)
-{
-	const struct wfs_node node = steps_node(plan->number, plan->cell);
-
-	return wfs_tree_node_attr(tree, view, &node, ret_attr);
-}
-
 /* The node of a step's file in this version. */
 static int step_attr(
 	const struct wfs_tree *tree, struct wfs_view *view, uint64_t vid, struct wfs_attr *ret_attr)
@@ -82,7 +54,7 @@ int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_bytes plan_id;
 	uint64_t count = 0;
 	bool go_on = true;
-	int r = wfs_session_plan_steps(tree->session, tree->refusal);
+	int r = wfs_session_lists(tree->session, WFS_ENTITY_FILE_PLAN_STEPS, tree->refusal);
 
 	if (!r)
 		r = wfs_tree_entity_find(tree, view, node, &plan_id, &version);

@@ -495,6 +495,8 @@ static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 	switch (parent->directory) {
 	case WFS_DIRECTORY_STEPS:
 		return wfs_tree_step_lookup(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_ENTRIES:
+		return wfs_tree_entry_lookup(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_ROOT:
 		return lookup_root(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_REDUCERS:

@@ -135,5 +135,5 @@ enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity);
  *  @cell: number of its cell. Return: false when it has none. */
 bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino);
 
-/** wfs_tree_steps_ino() - the same of the directory `steps` of a plan. */
-bool wfs_tree_steps_ino(uint64_t cell, uint64_t *ret_ino);
+/** wfs_tree_inner_ino() - the same of the directory `steps` of a plan, or `entries` of an artifact. */
+bool wfs_tree_inner_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino);

@@ -5,25 +5,9 @@
 #include "kernel/action/act.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/memory/memory.h"
 
 /* --- read --- */
-
-/* Everybody but the owner pays, the owner is paid. */
-static int pay_to_read(struct act *act, const struct artifact *artifact, struct wfs_error *error)
-{
-	const int64_t price = artifact_price(act, artifact, "read_price");
-
-	act->price_paid = 0;
-	if (price == 0)
-		return 0;
-	int r = artifact_check_payer(act, artifact, price, error);
-	if (!r)
-		r = account_move(act->fold, act->payer, artifact->owner, price, error);
-	if (r)
-		return wfs_trace(r);
-	act->price_paid = price;
-	return 0;
-}
 
 /* A text as JSON has it: base64 when it is no UTF-8. Return: 0, or -ENOMEM. */
 static int set_text(json_t *object, const char *name, struct wfs_bytes bytes)
@@ -81,7 +65,8 @@ int act_action_read_artifact(struct act *act, struct wfs_error *error)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_READ, error);
 	if (!r) {
 		act->unrecorded = artifact_number(&artifact, "read_price") == 0;
-		r = pay_to_read(act, &artifact, error);
+		act->price_paid = 0;
+		r = artifact_pay_to_read(act, &artifact, &act->price_paid, error);
 	}
 	if (!r)
 		r = read_all(act, &artifact, error);
@@ -173,6 +158,8 @@ int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 		r = artifact_change_text(
 			act, &artifact, WFS_BUILTIN_CONTENT, wfs_buffer_bytes(&after), error);
 	if (!r)
+		r = memory_check(act->fold, &artifact, error);
+	if (!r)
 		r = artifact_put(act->fold, &artifact, error);
 	if (r)
 		return wfs_trace(r);
@@ -217,9 +204,13 @@ int act_action_delete_artifact(struct act *act, struct wfs_error *error)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_DELETE, error);
 	if (r)
 		return wfs_trace(r);
-	const int64_t size = artifact_number(&artifact, "content_size") +
-		artifact_number(&artifact, "code_size");
-	r = account_use(act->fold, artifact_charged_to(&artifact), ACCOUNT_DISK, -size, error);
+	int64_t size;
+	r = artifact_size(act->fold, &artifact, &size, error);
+	if (!r)
+		r = account_use(
+			act->fold, artifact_charged_to(&artifact), ACCOUNT_DISK, -size, error);
+	if (!r)
+		r = memory_delete_all(act->fold, id, error);
 	if (!r)
 		r = delete_cell(act->fold, WFS_BUILTIN_CONTENT, id, error);
 	if (!r)

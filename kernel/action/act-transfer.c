@@ -4,6 +4,7 @@
 
 #include "kernel/action/act.h"
 #include "kernel/base/json.h"
+#include "kernel/service/service.h"
 
 static int check_taker(struct act *act, const char *id, struct wfs_error *error)
 {
@@ -49,10 +50,12 @@ int act_action_transfer(struct act *act, struct wfs_error *error)
 static int move_bytes(
 	struct act *act, struct artifact *artifact, const char *payer, struct wfs_error *error)
 {
-	const int64_t size =
-		artifact_number(artifact, "content_size") + artifact_number(artifact, "code_size");
-	int r = account_use(act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, -size, error);
+	int64_t size;
+	int r = artifact_size(act->fold, artifact, &size, error);
 
+	if (!r)
+		r = account_use(
+			act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, -size, error);
 	if (!r)
 		r = account_use(act->fold, payer, ACCOUNT_DISK, size, error);
 	if (!r && json_object_set_new(artifact->document, "charged_to", json_string(payer)) < 0)
@@ -63,10 +66,11 @@ static int move_bytes(
 static int give(struct act *act, struct artifact *artifact, const char *to, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *keep = NULL;
-	const char *payer;
-	int r = artifact_disk_payer(act->fold, to, &payer, &keep, error);
+	const char *payer = "";
+	int r = service_find(to) ? 0 : artifact_disk_payer(act->fold, to, &payer, &keep, error);
 
-	if (!r)
+	/* What a service holds takes the disk of who had it: else it would be room for nothing. */
+	if (!r && !service_find(to))
 		r = move_bytes(act, artifact, payer, error);
 	if (r)
 		return wfs_trace(r);
@@ -75,6 +79,15 @@ static int give(struct act *act, struct artifact *artifact, const char *to, stru
 			artifact->document, "updated_at", json_integer(act->fold->input.at_ns)) < 0)
 		return fold_no_memory(error);
 	return wfs_trace(artifact_put(act->fold, artifact, error));
+}
+
+/* What a service has not taken itself it never gives back. */
+static int check_service(const struct act *act, const char *to, struct wfs_error *error)
+{
+	if (!service_find(to) || (act->within && strcmp(act->within->id, to) == 0))
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'to': '%s' is a service: invoke it to have it take something", to);
 }
 
 int act_action_transfer_ownership(struct act *act, struct wfs_error *error)
@@ -93,7 +106,9 @@ int act_action_transfer_ownership(struct act *act, struct wfs_error *error)
 	if (strcmp(artifact.access, "self_owned") == 0)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' is self_owned: it cannot be given away", id);
-	r = check_taker(act, to, error);
+	r = check_service(act, to, error);
+	if (!r)
+		r = check_taker(act, to, error);
 	if (!r)
 		r = give(act, &artifact, to, error);
 	if (r)

@@ -4,8 +4,9 @@
 
 #include "kernel/action/invoke.h"
 #include "kernel/base/json.h"
+#include "kernel/memory/memory.h"
+#include "kernel/service/service.h"
 
-#define RESERVED_PREFIX "genesis_"
 #define HANDBOOK_PREFIX "handbook_" /* agents believe what they read there */
 
 /* --- what is given --- */
@@ -78,12 +79,30 @@ static int take_access(struct act *act, struct artifact *artifact, struct wfs_er
 	return 0;
 }
 
+/* What has entries stays a store. */
+static int check_memory_type(
+	struct act *act, const struct artifact *artifact, const char *type, struct wfs_error *error)
+{
+	int64_t bytes = 0;
+	int r = strcmp(type, WFS_ARTIFACT_TYPE_MEMORY) == 0
+		? 0
+		: memory_bytes(act->fold, artifact->id, &bytes, error);
+
+	if (r || bytes == 0)
+		return wfs_trace(r);
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'type': '%s' has entries, so it stays a " WFS_ARTIFACT_TYPE_MEMORY, artifact->id);
+}
+
 static int take_type(struct act *act, struct artifact *artifact, struct wfs_error *error)
 {
 	const char *const type = act->params.action_write_artifact.type;
 
 	if (!type)
 		return 0;
+	int r = check_memory_type(act, artifact, type, error);
+	if (r)
+		return wfs_trace(r);
 	if (!wfs_grant_name_valid(type))
 		return wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "'type': expected %s", WFS_GRANT_NAME_FORM);
@@ -227,7 +246,9 @@ static int check_id(struct act *act, const char *id, struct wfs_error *error)
 	if (!wfs_grant_name_valid(id))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'artifact_id': expected %s, got '%.140s'", WFS_GRANT_NAME_FORM, id);
-	if (strncmp(id, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
+	if (strcmp(act->actor, WFS_PRINCIPAL_GENESIS) == 0)
+		return 0; /* nobody is called so: the world is being made */
+	if (strncmp(id, WFS_GENESIS_PREFIX, strlen(WFS_GENESIS_PREFIX)) == 0)
 		return wfs_error_set(
 			error, WFS_E_NOT_AUTHORIZED, "Cannot modify system artifact '%s'", id);
 	if (strncmp(id, HANDBOOK_PREFIX, strlen(HANDBOOK_PREFIX)) == 0 &&
@@ -342,14 +363,14 @@ static int take_code(struct act *act, struct artifact *artifact, struct wfs_erro
 			act, artifact, WFS_BUILTIN_CODE, wfs_buffer_bytes(&act->code.bytes), error);
 	if (r)
 		return wfs_trace(r);
-	if (artifact->executable && artifact_number(artifact, "code_size") == 0)
+	if (!artifact->executable || service_find(artifact->id))
+		return 0;
+	if (artifact_number(artifact, "code_size") == 0)
 		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
 			"an executable artifact requires 'code' that defines run(...) or "
 			"check(...)");
 	const bool unchecked = act->code.given || act->params.action_write_artifact.executable;
-	return artifact->executable && unchecked
-		? wfs_trace(artifact_check_code(act, artifact, error))
-		: 0;
+	return unchecked ? wfs_trace(artifact_check_code(act, artifact, error)) : 0;
 }
 
 static int take_executable(struct act *act, struct artifact *artifact, struct wfs_error *error)
@@ -390,6 +411,8 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 	if (!r && act->content.given)
 		r = put_text(act, artifact, WFS_BUILTIN_CONTENT,
 			wfs_buffer_bytes(&act->content.bytes), error);
+	if (!r)
+		r = memory_check(act->fold, artifact, error);
 	if (!r)
 		r = take_executable(act, artifact, error);
 	return wfs_trace(r ? r : take_code(act, artifact, error));

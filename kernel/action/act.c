@@ -3,6 +3,7 @@
 #include "kernel/action/invoke.h"
 
 #include "kernel/base/json.h"
+#include "kernel/memory/embedding.h"
 
 /* Each does its action. */
 static int (*const runs[])(struct act *act, struct wfs_error *error) = {
@@ -208,6 +209,8 @@ static int add_nest(const struct act *act, json_t *result)
 
 	if (json_object_size(nest->stopped_checks) > 0 &&
 		json_object_set(result, "stopped_checks", nest->stopped_checks) < 0)
+		return -ENOMEM;
+	if (embedding_add_nest(act, result) < 0)
 		return -ENOMEM;
 	if (nest->count == 0)
 		return 0;

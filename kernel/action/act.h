@@ -134,9 +134,22 @@ int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct 
 /** artifact_number() - an integer member of its document; 0 when it is absent. */
 int64_t artifact_number(const struct artifact *artifact, const char *member);
 
-/** artifact_price() - what a price of its document is for who acts: nothing for its owner, and for the
- *  mint, which only tries it. @member: read_price or invoke_price */
+/** artifact_is_free() - for who acts, whatever it costs others: for its owner, and for the mint, which only
+ *  tries it. */
+bool artifact_is_free(const struct act *act, const struct artifact *artifact);
+
+/** artifact_price() - what a price of its document is for who acts. @member: read_price or
+ *  invoke_price */
 int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member);
+
+/** artifact_earner() - who gets what is paid for it: its owner, or while it is for sale the seller; of one
+ *  who is gone, whose disk it takes. */
+int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
+	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error);
+
+/** artifact_pay_to_read() - everybody but the owner pays. @ret_price: that was paid */
+int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
+	struct wfs_error *error);
 
 /** artifact_check_payer() - may a price be paid? Return: 0, or -EDQUOT (insufficient_funds). */
 int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
@@ -157,6 +170,10 @@ int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, c
  */
 int artifact_change_text(struct act *act, struct artifact *artifact,
 	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error);
+
+/** artifact_size() - the disk that it takes, with entries of a memory store. */
+int artifact_size(struct wfs_fold *fold, const struct artifact *artifact, int64_t *ret_size,
+	struct wfs_error *error);
 
 /** artifact_charged_to() - the account whose disk its bytes take. */
 const char *artifact_charged_to(const struct artifact *artifact);

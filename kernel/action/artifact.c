@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
+#include "kernel/memory/memory.h"
+#include "kernel/service/service.h"
 
 void artifact_done(struct artifact *artifact)
 {
@@ -81,6 +83,17 @@ int64_t artifact_number(const struct artifact *artifact, const char *member)
 	return json_integer_value(json_object_get(artifact->document, member));
 }
 
+int artifact_size(struct wfs_fold *fold, const struct artifact *artifact, int64_t *ret_size,
+	struct wfs_error *error)
+{
+	int64_t entries;
+	int r = memory_bytes(fold, artifact->id, &entries, error);
+
+	*ret_size = artifact_number(artifact, "content_size") +
+		artifact_number(artifact, "code_size") + entries;
+	return wfs_trace(r);
+}
+
 const char *artifact_charged_to(const struct artifact *artifact)
 {
 	return wfs_json_text(artifact->document, "charged_to");
@@ -109,13 +122,16 @@ int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_
 
 /* --- content and code --- */
 
-int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member)
+bool artifact_is_free(const struct act *act, const struct artifact *artifact)
 {
 	return strcmp(act->payer, artifact->owner) == 0 ||
-			strcmp(act->actor, artifact->owner) == 0 ||
-			strcmp(act->actor, WFS_PRINCIPAL_MINT) == 0
-		? 0
-		: artifact_number(artifact, member);
+		strcmp(act->actor, artifact->owner) == 0 ||
+		strcmp(act->actor, WFS_PRINCIPAL_MINT) == 0;
+}
+
+int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member)
+{
+	return artifact_is_free(act, artifact) ? 0 : artifact_number(artifact, member);
 }
 
 /* What the mint holds are bids. Code that it tries must not spend them, nor learn for nothing what costs. */
@@ -126,6 +142,43 @@ int artifact_check_payer(const struct act *act, const struct artifact *artifact,
 		return 0;
 	return wfs_error_set(error, WFS_E_INSUFFICIENT_FUNDS,
 		"'%s' costs %" PRId64 " scrip, and the mint pays for nothing", artifact->id, price);
+}
+
+int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
+	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *sale = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_ESCROW, artifact->id, &cell, &sale, error);
+	const char *id = sale ? wfs_json_text(sale, "seller") : artifact->owner;
+	const int there = r || !sale ? 1 : account_exists(fold, id, error);
+
+	if (r || there < 0)
+		return wfs_trace(r ? r : there);
+	if (!there)
+		id = artifact_charged_to(artifact);
+	snprintf(ret_id, WFS_ARTIFACT_ID_MAX + 1, "%s", id);
+	return 0;
+}
+
+int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
+	struct wfs_error *error)
+{
+	const int64_t price = artifact_price(act, artifact, "read_price");
+	char earner[WFS_ARTIFACT_ID_MAX + 1];
+
+	*ret_price = 0;
+	if (price == 0)
+		return 0;
+	int r = artifact_check_payer(act, artifact, price, error);
+	if (!r)
+		r = artifact_earner(act->fold, artifact, earner, error);
+	if (!r)
+		r = account_move(act->fold, act->payer, earner, price, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_price = price;
+	return 0;
 }
 
 int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
@@ -268,6 +321,8 @@ int artifact_permit(struct act *act, const struct artifact *artifact, enum artif
 	char reason[CONTRACT_REASON_SIZE] = "";
 	bool allowed;
 
+	if (!is_open(use) && service_find(artifact->owner) && !is_owner(act->actor, artifact))
+		return deny(act, artifact, use, "it is for sale", error);
 	if (rule)
 		return rule->allows(act->actor, artifact, use)
 			? 0

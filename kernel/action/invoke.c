@@ -7,6 +7,8 @@
 
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
+#include "kernel/memory/embedding.h"
+#include "kernel/service/service.h"
 
 enum { RESULT_SHOWN_BYTES = 100 };
 
@@ -84,6 +86,8 @@ struct running {
 	size_t number;       /* within the nest */
 	size_t check_count;  /* of the nest, when it began */
 	size_t action_count; /* the same */
+	size_t embedding_count;
+	bool embedder_told;
 	enum wfs_lua_failure failure;
 };
 
@@ -124,22 +128,51 @@ static int run_code(
 	return wfs_trace(r);
 }
 
+/* Is the method there, and do the arguments fit? @call: of a service; zero */
+static int check_call(struct act *act, const struct running *running, struct service_call *call,
+	struct wfs_error *error)
+{
+	const struct service *const service = service_find(running->artifact->id);
+
+	call->act = act;
+	return wfs_trace(service
+			? service_parse(service, running->method, running->args, call, error)
+			: interface_check_call(
+				  running->artifact, running->method, running->args, error));
+}
+
+static int64_t price_of(
+	const struct act *act, const struct artifact *artifact, const struct service_call *call)
+{
+	if (call->service)
+		return artifact_is_free(act, artifact) ? 0 : call->method->price;
+	return artifact_price(act, artifact, "invoke_price");
+}
+
 /* The price is held while it runs, and the owner's when it is done. */
 static int run_paid(
 	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
 {
-	const int64_t price = artifact_price(act, running->artifact, "invoke_price");
-	int r = interface_check_call(running->artifact, running->method, running->args, error);
+	SERVICE_CALL_AUTO struct service_call call = {.service = NULL};
+	int r = check_call(act, running, &call, error);
 
-	if (!r)
-		r = artifact_check_payer(act, running->artifact, price, error);
+	if (r)
+		return wfs_trace(r);
+	const int64_t price = price_of(act, running->artifact, &call);
+	char earner[WFS_ARTIFACT_ID_MAX + 1];
+	r = artifact_check_payer(act, running->artifact, price, error);
+	if (!r) /* it may be sold by the time that it is done */
+		r = artifact_earner(act->fold, running->artifact, earner, error);
 	if (!r && price > 0)
 		r = account_add(act->fold, act->payer, -price, error);
 	if (!r)
-		r = run_code(act, running, &invoked->result, error);
+		r = call.service ? service_run(&call, &invoked->result, error)
+				 : run_code(act, running, &invoked->result, error);
+	if (call.stopped)
+		running->failure = WFS_LUA_FAILURE_BOUND;
 	if (!r && price > 0)
-		r = account_add(act->fold, running->artifact->owner, price, error);
-	invoked->price_paid = price;
+		r = account_add(act->fold, earner, price, error);
+	invoked->price_paid = price + call.price_paid;
 	return wfs_trace(r);
 }
 
@@ -180,8 +213,10 @@ int nest_init(struct nest *nest, const json_t *recorded)
 		.nested = json_array(),
 		.recorded = recorded,
 		.stopped_checks = json_object(),
+		.embeddings = json_array(),
 	};
-	return nest->result && nest->nested && nest->stopped_checks ? 0 : -ENOMEM;
+	return nest->result && nest->nested && nest->stopped_checks && nest->embeddings ? 0
+											: -ENOMEM;
 }
 
 void nest_done(struct nest *nest)
@@ -189,6 +224,7 @@ void nest_done(struct nest *nest)
 	json_decref(nest->result);
 	json_decref(nest->nested);
 	json_decref(nest->stopped_checks);
+	json_decref(nest->embeddings);
 	authors_done(nest);
 }
 
@@ -216,6 +252,7 @@ static int note(struct act *act, const struct running *running, int64_t duration
 		nest->count = running->number + 1;
 		nest_forget_checks(nest, running->check_count);
 		nest->action_count = running->action_count;
+		embedding_forget(nest, running->embedding_count, running->embedder_told);
 		while (json_array_size(nest->nested) > running->number)
 			(void)json_array_remove(nest->nested, json_array_size(nest->nested) - 1);
 	}
@@ -250,6 +287,8 @@ static int begin(struct act *act, struct running *running, struct wfs_error *err
 	running->number = nest->count++;
 	running->check_count = nest->check_count;
 	running->action_count = nest->action_count;
+	running->embedding_count = json_array_size(nest->embeddings);
+	running->embedder_told = nest->embedder_told;
 	return running->number > 0 && json_array_append_new(nest->nested, json_object()) < 0
 		? fold_no_memory(error)
 		: 0;

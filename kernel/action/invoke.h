@@ -25,6 +25,8 @@ struct nest {
 	json_t *nested; /* the same of the others, in an array; owned */
 	const json_t *recorded; /* result of the record that is folded again; NULL: it is new */
 	json_t *stopped_checks; /* {number: message} of contracts that a bound has ended; owned */
+	json_t *embeddings;     /* that a server has made; see kernel/memory/embedding.h; owned */
+	bool embedder_told;     /* the host's embedder was looked at */
 	size_t count;
 	size_t check_count;
 	size_t action_count;

@@ -16,7 +16,8 @@
 
 /*
  * The reducers that are written in C. What they hold is told in kernel/grants.h,
- * kernel/action/action.h, kernel/turn/turn.h and kernel/plan/plan.h.
+ * kernel/action/action.h, kernel/memory/memory.h, kernel/service/service.h, kernel/turn/turn.h and
+ * kernel/plan/plan.h. From TURN on they are of runs: not actions alone change them.
  * X(constant, name, hidden: no path and no call shows its cells as those of a reducer)
  */
 #define WFS_BUILTIN_REDUCERS(X)                    \
@@ -30,6 +31,10 @@
 	X(CODE, "sys.code", true)                  \
 	X(MINT, "sys.mint", false)                 \
 	X(INVOCATION, "sys.invocation", false)     \
+	X(MEMORY, "sys.memory", true)              \
+	X(MEMORY_STORE, "sys.memory_store", false) \
+	X(MEMORY_HIT, "sys.memory_hit", false)     \
+	X(ESCROW, "sys.escrow", false)             \
 	X(TURN, "sys.turn", false)                 \
 	X(TURN_SETUP, "sys.turn_setup", false)     \
 	X(MESSAGE, "sys.message", false)           \
@@ -42,7 +47,9 @@
 	X(PLAN_STEP, "sys.plan_step", false)       \
 	X(PLAN_EDGE, "sys.plan_edge", false)       \
 	X(PLAN_BLOCK, "sys.plan_block", false)     \
-	X(PLAN_RESULT, "sys.plan_result", false)
+	X(PLAN_RESULT, "sys.plan_result", false)   \
+	X(WORKFLOW, "sys.workflow", false)         \
+	X(AGENT, "sys.agent", false)
 
 enum wfs_builtin_reducer {
 #define WFS_BUILTIN_REDUCER_ENUM(constant, name, hidden) WFS_BUILTIN_##constant,

@@ -198,6 +198,17 @@ static const struct wfs_shape_member tool_call[] = {
 	{NULL},
 };
 
+static const struct wfs_shape_member workflow_advance[] = {
+	NEED("next_state", TEXT),
+	NEED("reason", TEXT),
+	MAYBE("attempts", NAT),
+	MAYBE("duration_ms", NAT),
+	MAYBE("notes", &values),
+	MAYBE("text", TEXT),
+	MAYBE("usage", &value_ref),
+	{NULL},
+};
+
 static const struct wfs_shape_member plan[] = {
 	MAYBE("chat_id", TEXT),
 	MAYBE("plan_id", TEXT),

@@ -164,6 +164,10 @@
 	P(effect, TEXT, run_id, OPTIONAL, "that asks")           \
 	P(effect, TEXT, step_id, OPTIONAL, "of the plan")        \
 	P(effect, NAT, turn, OPTIONAL, "of the run")
+#define WFS_PARAMS_ADVANCE(P, effect)                       \
+	P(effect, TEXT, mode, REQUIRED, "condition or llm") \
+	P(effect, TEXT, run_id, REQUIRED, "that is to end") \
+	P(effect, TEXT, state, REQUIRED, "that it began in")
 #define WFS_PARAMS_PLAN(P, effect)                             \
 	P(effect, TEXT, chat_id, OPTIONAL, "whose plan it is") \
 	P(effect, TEXT, plan_id, OPTIONAL, "of the plan")
@@ -230,6 +234,8 @@
 		WFS_PARAMS_GENERATE, "have a model answer")                                        \
 	X(TOOL_CALL, tool_call, "tool.call", "drive", "plan-only", tool_call,                      \
 		WFS_PARAMS_TOOL_CALL, "call a tool that a model wants")                            \
+	X(WORKFLOW_ADVANCE, workflow_advance, "workflow.advance", "drive", "plan-only",            \
+		workflow_advance, WFS_PARAMS_ADVANCE, "decide which state an agent is in next")    \
 	X(PLAN_RUN, plan_run, "plan.run", "drive", "plan-only", plan, WFS_PARAMS_PLAN,             \
 		"chat, run and resume plans")                                                      \
 	X(PLAN_CANCEL, plan_cancel, "plan.cancel", "drive", "plan-only", plan, WFS_PARAMS_PLAN,    \

@@ -42,12 +42,15 @@ bool wfs_grant_name_valid(const char *text)
 	return strlen(text) <= WFS_GRANT_NAME_MAX;
 }
 
+bool wfs_id_internal(const char *id)
+{
+	return strcmp(id, WFS_PRINCIPAL_MINT) == 0 || strcmp(id, WFS_PRINCIPAL_GENESIS) == 0;
+}
+
 bool wfs_id_reserved(const char *id)
 {
-	static const char prefix[] = "genesis_";
-
-	return wfs_effect_find_action(id) < WFS_EFFECT_COUNT ||
-		strcmp(id, WFS_PRINCIPAL_MINT) == 0 || strncmp(id, prefix, strlen(prefix)) == 0;
+	return wfs_effect_find_action(id) < WFS_EFFECT_COUNT || wfs_id_internal(id) ||
+		strncmp(id, WFS_GENESIS_PREFIX, strlen(WFS_GENESIS_PREFIX)) == 0;
 }
 
 /* --- members --- */

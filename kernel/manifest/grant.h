@@ -22,8 +22,13 @@ enum {
 /** wfs_grant_name_valid() - `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`; ids of principals too. */
 bool wfs_grant_name_valid(const char *text);
 
+#define WFS_GENESIS_PREFIX "genesis_" /* begins the ids of the artifacts that the kernel has made */
+
+/** wfs_id_internal() - is it a principal of the kernel's own? */
+bool wfs_id_internal(const char *id);
+
 /** wfs_id_reserved() - is it a word of the kernel's own, which no principal and no artifact is named by:
- *  an action, `mint`, or what begins with `genesis_`? */
+ *  an action, `mint`, `genesis`, or what begins with `genesis_`? */
 bool wfs_id_reserved(const char *id);
 
 /** wfs_grant_member() - member @index of a grant whose form is checked; NULL behind the last. */

@@ -34,7 +34,9 @@ enum {
 };
 
 #define WFS_PRINCIPAL_OPERATOR "operator" /* every new world has it; holds every capability */
-#define WFS_PRINCIPAL_MINT "mint" /* the kernel's own, which holds bids; nobody is called so */
+/* The kernel's own, who nobody is: who holds bids, and whose the genesis artifacts are. */
+#define WFS_PRINCIPAL_MINT "mint"
+#define WFS_PRINCIPAL_GENESIS "genesis"
 
 /* Resources that can be limited, by name. X(constant, name) */
 #define WFS_RESOURCES(X)          \

@@ -41,6 +41,7 @@ struct source_loader {
 	size_t blob_count;
 	size_t total_bytes; /* of modules and of files of artifacts */
 	json_t *artifacts;  /* see struct wfs_source */
+	bool genesis;
 	bool handbook;
 	size_t artifact_problem_count;
 	struct source_places places;

@@ -329,19 +329,19 @@ static int manifest_check(const struct source_loader *loader)
 	return 0;
 }
 
-static void take_handbook(struct source_loader *loader)
+static bool take_flag(struct source_loader *loader, const char *name)
 {
-	const json_t *const value = json_object_get(loader->world, "handbook");
+	const json_t *const value = json_object_get(loader->world, name);
 
-	loader->handbook = json_is_true(value);
 	if (value && !json_is_boolean(value))
-		source_expected(loader, wfs_place_at("/handbook"), "true or false", value);
+		source_expected(loader, wfs_place_at("/%s", name), "true or false", value);
+	return json_is_true(value);
 }
 
 static int world_assemble(struct source_loader *loader, const char *name)
 {
 	static const char *const names[] = {"name", "schemas", "reducers", "routing", "principals",
-		"artifacts", "handbook", "policies", "policy", NULL};
+		"artifacts", "genesis", "handbook", "policies", "policy", NULL};
 	static const char *const as_it_is[] = {"routing", "policies", "policy"};
 	json_t *reducers = json_object_get(loader->world, "reducers");
 	int r = 0;
@@ -351,7 +351,8 @@ static int world_assemble(struct source_loader *loader, const char *name)
 		return 0;
 	}
 	source_check_members(loader, wfs_place_at("%s", ""), loader->world, names);
-	take_handbook(loader);
+	loader->genesis = take_flag(loader, "genesis");
+	loader->handbook = take_flag(loader, "handbook");
 	loader->blobs = calloc(json_array_size(reducers) + 1, sizeof(*loader->blobs));
 	if (!loader->blobs)
 		return -ENOMEM;
@@ -490,6 +491,7 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
 		return -EINVAL;
 	source.manifest = WFS_STEAL(loader.manifest);
 	source.artifacts = WFS_STEAL(loader.artifacts);
+	source.genesis = loader.genesis;
 	source.handbook = loader.handbook;
 	source.blobs = WFS_STEAL(loader.blobs);
 	source.blob_count = loader.blob_count;

@@ -3,6 +3,7 @@
 #include "kernel/action/act.h"
 #include "kernel/base/json.h"
 #include "kernel/plan/plan-impl.h"
+#include "kernel/service/service.h"
 
 /* --- results --- */
 
@@ -168,13 +169,22 @@ int plan_fold_receipt(
 
 /* --- actions --- */
 
+/* Was the artifact itself the tool? Services have aliases, none of which is one of invoke_artifact's:
+ * `artifact`, `artifact.invoke` (agents/router.c). */
+static bool is_called_itself(const char *asked, const char *artifact_id)
+{
+	return strcmp(asked, artifact_id) == 0 ||
+		(service_find(artifact_id) && !strstr(asked, "artifact"));
+}
+
 /* Who asked for an artifact by its id is told of that, and not of the action that ran it. */
 static json_t *name_of(const json_t *action, const struct plan_step *step)
 {
 	const json_t *const artifact_id = json_object_get(action, "artifact_id");
 	const char *const asked = wfs_json_text(json_object_get(step->document, "tool"), "name");
 
-	return json_is_string(artifact_id) && strcmp(asked, json_string_value(artifact_id)) == 0
+	return json_is_string(artifact_id) &&
+			is_called_itself(asked, json_string_value(artifact_id))
 		? json_incref((json_t *)artifact_id)
 		: json_incref(json_object_get(action, "action_type"));
 }

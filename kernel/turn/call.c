@@ -230,6 +230,8 @@ int turn_result(
 	count(turn, "done");
 	if (result->is_error)
 		count(turn, "errors");
+	if (!r)
+		r = turn_remember_action(turn, call, result, error);
 	if (r)
 		return wfs_trace(r);
 	return wfs_trace(turn_emit(turn, WFS_KERNEL_RESULT,
@@ -327,6 +329,8 @@ static int complete(struct turn *turn, struct wfs_error *error)
 		return wfs_trace(r);
 	if (json_object_get(turn->state, "final"))
 		return wfs_trace(turn_end(turn, "termination_tool", error));
+	if (json_object_get(turn->state, "reflex"))
+		return wfs_trace(turn_end(turn, "reflex", error));
 	return wfs_trace(turn_request(turn, error));
 }
 

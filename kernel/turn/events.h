@@ -16,6 +16,7 @@
 	X(RESULT, "ToolResult",                                                                  \
 		"call_id, duration_ms, is_error, output_preview, output_size, tool_name, turn")  \
 	X(TURN, "TurnComplete", "errors_count, tool_calls_count, tool_results_count, turn")      \
+	X(NOTE, "TurnNote", "fallback, reason, reference, stage")                                \
 	X(ERROR, "KernelError", "code, message, phase, turn")                                    \
 	X(END, "KernelEnd", "termination_reason, total_duration_ms, turn_count")
 

@@ -100,8 +100,12 @@ int turn_fold_receipt(
 		r = turn_answered(&turn, wfs_json_text(receipt, "intent_id"), error);
 	if (r)
 		return wfs_trace(r);
-	r = call ? fold_called(&turn, json_integer_value(call), receipt, error)
-		 : fold_generated(&turn, receipt, error);
+	if (strcmp(wfs_json_text(intent, "effect"), wfs_effect_kind(WFS_EFFECT_WORKFLOW_ADVANCE)) ==
+		0)
+		r = turn_fold_advance(&turn, receipt, error);
+	else
+		r = call ? fold_called(&turn, json_integer_value(call), receipt, error)
+			 : fold_generated(&turn, receipt, error);
 	return wfs_trace(r ? r : turn_store(&turn, error));
 }
 

@@ -225,6 +225,15 @@ static int end_of(struct turn *turn, const char *finish_reason, struct wfs_error
 	return wfs_trace(r ? r : turn_end(turn, reason, error));
 }
 
+int turn_spend(struct turn *turn, const json_t *usage, struct wfs_error *error)
+{
+	const int64_t tokens = add_usage(turn, usage);
+
+	return tokens > 0 ? wfs_trace(account_spend(turn->fold, wfs_json_text(turn->state, "agent"),
+				    ACCOUNT_LLM_TOKENS, tokens, error))
+			  : 0;
+}
+
 int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *error)
 {
 	const json_t *const calls = json_object_get(completion, "tool_calls");
@@ -233,10 +242,8 @@ int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *e
 	char message[128];
 	int r = tell_answer(turn, completion, error);
 
-	const int64_t tokens = add_usage(turn, json_object_get(completion, "usage"));
-	if (!r && tokens > 0)
-		r = account_spend(turn->fold, wfs_json_text(turn->state, "agent"),
-			ACCOUNT_LLM_TOKENS, tokens, error);
+	if (!r)
+		r = turn_spend(turn, json_object_get(completion, "usage"), error);
 	if (r)
 		return wfs_trace(r);
 	if (count > WFS_TURN_CALLS_MAX) {

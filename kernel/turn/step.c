@@ -123,8 +123,8 @@ int wfs_turn_check_step(
 	int64_t max_turns = 0;
 
 	(void)manifest;
-	int r = wfs_json_members(
-		action, "step", "action_type agent max_turns messages setup", error);
+	int r = wfs_json_members(action, "step",
+		"action_type agent failure? max_turns messages notes? reflex? setup", error);
 	if (!r)
 		r = wfs_json_get_string(action, "agent", &agent, error);
 	if (!r && !wfs_grant_name_valid(agent))
@@ -135,10 +135,12 @@ int wfs_turn_check_step(
 	if (!r)
 		r = check_messages(json_object_get(action, "messages"), error);
 	if (!r)
-		r = wfs_json_members(setup, "a setup", "model offered settings tools", error);
+		r = wfs_json_members(setup, "a setup", "mind? model offered settings tools", error);
 	if (!r)
 		r = check_text(setup, "model", error);
-	return r ? r : check_tools(setup, error);
+	if (!r)
+		r = check_tools(setup, error);
+	return r ? r : turn_check_mind(action, error);
 }
 
 /* --- the fold --- */
@@ -214,6 +216,8 @@ static int add_group(
 static int begin(struct turn *turn, const json_t *action, struct wfs_error *error)
 {
 	const json_t *const messages = json_object_get(action, "messages");
+	const json_t *const failure = json_object_get(action, "failure");
+	const json_t *const reflex = json_object_get(action, "reflex");
 	int r = set_setup(turn, action, error);
 
 	for (size_t i = 0; !r && i < json_array_size(messages); i += group_size(messages, i))
@@ -226,7 +230,12 @@ static int begin(struct turn *turn, const json_t *action, struct wfs_error *erro
 				(json_int_t)json_array_size(json_object_get(turn->setup, "tools"))),
 			error);
 	if (!r)
-		r = turn_request(turn, error);
+		r = turn_begin_mind(turn, action, error);
+	if (!r && failure)
+		r = turn_fail(turn, "error", "prompt", wfs_json_text(failure, "code"),
+			wfs_json_text(failure, "message"), error);
+	else if (!r)
+		r = reflex ? turn_begin_reflex(turn, reflex, error) : turn_request(turn, error);
 	return wfs_trace(r ? r : turn_store(turn, error));
 }
 

@@ -71,6 +71,35 @@ int turn_fail(struct turn *turn, const char *reason, const char *phase, const ch
 /** turn_add_message() - one more of its history, @size messages on the wire. @message: borrowed */
 int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wfs_error *error);
 
+/* --- mind.c --- */
+
+/** turn_check_mind() - the form of what a step has of it. Return: 0, -EINVAL. */
+int turn_check_mind(const json_t *action, struct wfs_error *error);
+
+/** turn_begin_mind() - enter the state that the run begins in, and tell the notes of its step. */
+int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error);
+
+/** turn_begin_reflex() - the run is this action, and nothing else. */
+int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error *error);
+
+/** turn_emit_notes() - an array of them, NULL: none. */
+int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error);
+
+/**
+ * turn_end_mind() - before the run ends: what the agent did, and the state that it is in then
+ * @ret_waits: that is asked for, and the run ends when it is known
+ */
+int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct wfs_error *error);
+
+/** turn_fold_advance() - it is known. */
+int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error *error);
+
+struct turn_result;
+
+/** turn_remember_action() - what a call gave. */
+int turn_remember_action(struct turn *turn, const json_t *call, const struct turn_result *result,
+	struct wfs_error *error);
+
 /* --- request.c --- */
 
 /** turn_request() - the next turn: ask the model; or the run ends, because it has had all. */
@@ -79,6 +108,9 @@ int turn_request(struct turn *turn, struct wfs_error *error);
 /** turn_request_again() - of the same turn, with one group of its history less.
  *  Return: 0, 1 when there is none to leave out, or -errno. */
 int turn_request_again(struct turn *turn, struct wfs_error *error);
+
+/** turn_spend() - what an answer of a model took. @usage: that it told; NULL: nothing */
+int turn_spend(struct turn *turn, const json_t *usage, struct wfs_error *error);
 
 /** turn_answer() - the model has answered {content, tool_calls …}. */
 int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *error);

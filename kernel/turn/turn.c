@@ -199,8 +199,12 @@ static int close_all(struct turn *turn, struct wfs_error *error)
 int turn_end(struct turn *turn, const char *reason, struct wfs_error *error)
 {
 	const int64_t now_ns = turn->fold->input.at_ns;
-	int r = close_all(turn, error);
+	bool waits;
+	int r = turn_end_mind(turn, reason, &waits, error);
 
+	if (r || waits)
+		return wfs_trace(r);
+	r = close_all(turn, error);
 	turn_set(turn, "status", json_string("ended"));
 	turn_set(turn, "reason", json_string(reason));
 	turn_set_number(turn, "ended_ns", now_ns);

@@ -10,8 +10,8 @@
  * or, when the tool is an action, by the action itself, which names the intent, so that what it did and
  * that it was done are one record. Folding the answer gives what comes next.
  *
- *   sys.turn, key run id:         {agent, asked_by, calls {count, done, errors, next}, error?, event_seq,
- *                                  final? {call, result}, from, groups[], last_assistant?, max_turns, model,
+ *   sys.turn, key run id:         {advanced?, agent, asked_by, calls {count, done, errors, next}, ending?,
+ *                                  error?, event_seq, final? {call, result}, from, groups[], last_assistant?, max_turns, model,
  *                                  open[{asked?, call?, intent_id}], pins[], reason?, retried, run_id,
  *                                  started_ns, ended_ns?, status, tool_calls?, turn, usage{…},
  *                                  usage_incomplete}
@@ -21,6 +21,14 @@
  *                                 {content, role, tool_call_count, turn}
  *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output, output_size,
  *                                  status}
+ *
+ *   sys.workflow, key agent's id: {current_state, entered_at_seq, history[{reason, seq, state}]} of an
+ *                                  agent that has had a workflow
+ *   sys.agent, key agent's id:    {failure_count, last_action? {result, success, type}, runs,
+ *                                  same_state_for} of an agent whose setup has `mind`
+ *
+ * A setup has {mind?, model, offered, settings, tools}; mind: {entered?, mode?, next?, state?, states?,
+ * transition_reference?, …} says how the run's workflow goes on (mind.c): the rest is the driver's.
  *
  * Its intents (kernel/intent.h) have {call?, run_id, turn}.
  *
@@ -41,6 +49,11 @@ enum {
 	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model is told */
 	WFS_TURN_PREVIEW_MAX = 100,     /* characters of it that an event tells */
 	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */
+	WFS_TURN_STATE_MAX = 64,        /* bytes of the name of a workflow's state */
+	WFS_TURN_STATES_KEPT = 100,     /* newest changes of a workflow's state */
+	WFS_TURN_NOTES_MAX = 64,        /* of a step, or of what a workflow is advanced by */
+	WFS_TURN_NOTE_MAX = 1024,       /* bytes of a text of a note */
+	WFS_TURN_ACTION_SHOWN = 1000,   /* bytes of what the last action gave that are kept */
 };
 
 /**

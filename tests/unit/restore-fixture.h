@@ -11,6 +11,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/blob-read.h"
 #include "kernel/entity.h"
+#include "kernel/memory/memory-file.h"
 #include "kernel/plan/plan-file.h"
 #include "kernel/replay.h"
 #include "kernel/restore.h"
@@ -110,6 +111,36 @@ static inline void copy_steps(
 	}
 }
 
+/* Of the memory store of this id; nothing of another artifact. */
+static inline void copy_entries(
+	struct world_fixture *fixture, struct wfs_view *view, struct wfs_bytes id)
+{
+	struct wfs_version version;
+	struct wfs_entry entry;
+	uint64_t next = 0;
+	uint32_t number;
+	char path[256];
+
+	if (wfs_entity_source(view, WFS_ENTITY_FILE_ENTRIES, id, &version))
+		return;
+	snprintf(path, sizeof(path), "artifacts/%.*s/entries", (int)id.size, (const char *)id.data);
+	make_copy_directory(fixture, path);
+	while (wfs_memory_entry_next(view, id, next, &number, &entry) == 0) {
+		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+		char name[WFS_MEMORY_NAME_SIZE];
+
+		wfs_memory_entry_name(number, name);
+		snprintf(path, sizeof(path), "artifacts/%.*s/entries/%s", (int)id.size,
+			(const char *)id.data, name);
+		assert_int_equal(wfs_view_version(view, entry.vid, &version), 0);
+		assert_int_equal(wfs_version_read(wfs_world_store(fixture->world), &version, &text,
+					 &fixture->error),
+			0);
+		put_copy(fixture, path, wfs_buffer_bytes(&text));
+		next = (uint64_t)number + 1;
+	}
+}
+
 static inline void copy_entity_file(struct world_fixture *fixture, struct wfs_view *view,
 	enum wfs_entity_file file, struct wfs_bytes id)
 {
@@ -121,6 +152,10 @@ static inline void copy_entity_file(struct world_fixture *fixture, struct wfs_vi
 
 	if (file == WFS_ENTITY_FILE_PLAN_STEPS) {
 		copy_steps(fixture, view, id);
+		return;
+	}
+	if (file == WFS_ENTITY_FILE_ENTRIES) {
+		copy_entries(fixture, view, id);
 		return;
 	}
 	wfs_buffer_printf(&name, "%s/%.*s%s%s", wfs_entity_directory(wfs_entity_file_entity(file)),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What shells are told could stand next on a command line. */
+#include "tests/unit/builtin-helper.h"
 #include "tests/unit/command-helper.h"
 
 static struct printed complete_in(const char *const *words)
@@ -94,12 +95,7 @@ static void reducers_keys_and_schemas_come_from_the_world(void **state)
 	AUTO_PRINTED struct printed more = COMPLETE("-w", world, "state", "cell", "a", "");
 	AUTO_PRINTED struct printed schemas = COMPLETE("-w", world, "event", "test/D");
 
-	assert_offers(&reducers,
-		"cell total deep sys.principal sys.grant sys.ledger sys.resource sys.artifact "
-		"sys.deleted sys.mint sys.invocation "
-		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent sys.chat "
-		"sys.chat_message sys.plan sys.plan_source sys.plan_step sys.plan_edge "
-		"sys.plan_block sys.plan_result ");
+	assert_offers(&reducers, "cell total deep" BUILTIN_WORDS " ");
 	assert_offers(&keys, "a b/c ");
 	assert_offers(&more, "");
 	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");

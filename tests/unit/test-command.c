@@ -179,6 +179,20 @@ static void init_without_source_names_the_world_after_its_directory(void **state
 	assert_says(status.out, "\"name\":\"world\"");
 }
 
+static void init_without_source_gives_what_agents_are_made_of(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	AUTO_PRINTED struct printed init = RUN("init", fixture->directory);
+	AUTO_PRINTED struct printed listed = RUN_IN(fixture, "fs", "ls", "artifacts");
+
+	assert_done(&init, "");
+	assert_int_equal(listed.status, WFS_EXIT_DONE);
+	assert_says(listed.out, "genesis_ledger\n");
+	assert_says(listed.out, "genesis_workflow_templates\n");
+	assert_says(listed.out, "handbook_actions\n");
+	assert_says(listed.out, "handbook_trade\n");
+}
+
 static void init_tells_every_problem_of_the_source_and_makes_nothing(void **state)
 {
 	struct world_fixture *const fixture = *state;
@@ -340,6 +354,7 @@ int main(void)
 		WITH_SOURCE(directory_that_is_no_world_is_not_found),
 		WITH_SOURCE(init_makes_a_world_that_can_be_used),
 		WITH_SOURCE(init_without_source_names_the_world_after_its_directory),
+		WITH_SOURCE(init_without_source_gives_what_agents_are_made_of),
 		WITH_SOURCE(init_tells_every_problem_of_the_source_and_makes_nothing),
 		WITH_SOURCE(init_tells_what_is_wrong_with_artifacts_at_once),
 		IN_WORLD(commands_print_the_same_with_and_without_an_owner),

@@ -105,14 +105,15 @@ static void it_tells_what_agents_are_made_of(void **state)
 
 static void it_tells_how_memories_are_kept_and_found(void **state)
 {
-	static const char *const words[] = {"`create(id?, config?)`: 5 scrip",
+	static const char *const words[] = {"`create(id?, config?, access?)`: 5 scrip",
 		"`add(memory, text, tags?, importance?)`: 1 scrip",
 		"`search(memory, query, limit?)`: 1 scrip", "`delete(memory, entry)`: free",
 		"`list(memory, limit?, offset?)`: free", "`embed(text)`: 1 scrip",
 		"`get_config()`: free", "1 to 100000; 1000 when absent", "`oldest`",
 		"`lowest_score`", "`lowest_importance`", "/artifacts/<store>/entries/<id>.json",
-		"float32", "{entry_id, deduplicated}", "0.95", "\"total_entries\"",
-		"genesis_memory_add", "genesis_memory_search", "genesis_embedder"};
+		"float32", "{memory_artifact_id, entry_id, deduplicated}", "0.95",
+		"\"total_entries\"", "genesis_memory_add", "genesis_memory_search",
+		"genesis_embedder"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
 	(void)state;
@@ -125,7 +126,7 @@ static void it_tells_how_to_trade(void **state)
 {
 	static const char *const words[] = {"transfer(to, amount)", "balance(id?)",
 		"deposit(artifact, price)", "purchase(artifact)", "cancel(artifact)",
-		"check(artifact)", "list_active()"};
+		"check(artifact)", "list_active(limit?)"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
 	(void)state;

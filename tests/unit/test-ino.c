@@ -58,13 +58,14 @@ static void what_is_numbered_by_a_cell_comes_back(void **state)
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_TURN},
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_PLAN},
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_STEPS},
+		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ENTRIES},
 		{.kind = WFS_NODE_GRANTS},
 	};
 	static const uint64_t heights[] = {0, 1, UINT32_MAX};
 	static const uint64_t cells[] = {1, 77, (UINT64_C(1) << 25) - 1};
 
 	(void)state;
-	for (size_t i = 0; i < 54; i++) {
+	for (size_t i = 0; i < 63; i++) {
 		struct wfs_node node = kinds[i / 9];
 
 		node.number = heights[i / 3 % 3];

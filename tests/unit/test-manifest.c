@@ -149,6 +149,10 @@ static void missing_members_are_named(void **state)
 		"/reducers: the built-in reducer sys.code is missing\n"
 		"/reducers: the built-in reducer sys.mint is missing\n"
 		"/reducers: the built-in reducer sys.invocation is missing\n"
+		"/reducers: the built-in reducer sys.memory is missing\n"
+		"/reducers: the built-in reducer sys.memory_store is missing\n"
+		"/reducers: the built-in reducer sys.memory_hit is missing\n"
+		"/reducers: the built-in reducer sys.escrow is missing\n"
 		"/reducers: the built-in reducer sys.turn is missing\n"
 		"/reducers: the built-in reducer sys.turn_setup is missing\n"
 		"/reducers: the built-in reducer sys.message is missing\n"
@@ -162,6 +166,8 @@ static void missing_members_are_named(void **state)
 		"/reducers: the built-in reducer sys.plan_edge is missing\n"
 		"/reducers: the built-in reducer sys.plan_block is missing\n"
 		"/reducers: the built-in reducer sys.plan_result is missing\n"
+		"/reducers: the built-in reducer sys.workflow is missing\n"
+		"/reducers: the built-in reducer sys.agent is missing\n"
 		"/routing/0/event: missing\n"
 		"/routing/0/reducer: missing\n");
 	assert_deletion_refused("", "schemas",
@@ -301,6 +307,21 @@ static void names_of_schemas_have_one_form(void **state)
 	assert_schema_name(name, true);
 	memcpy(name + WFS_SCHEMA_NAME_MAX - 2, "x@1", 4);
 	assert_schema_name(name, false);
+}
+
+static void contents_codes_and_memories_are_hidden(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer hidden = {0};
+
+	(void)state;
+	for (int i = 0; i < WFS_BUILTIN_REDUCER_COUNT; i++) {
+		const char *const name = wfs_builtin_reducer_name((enum wfs_builtin_reducer)i);
+
+		if (wfs_builtin_reducer_hidden(name, strlen(name)))
+			wfs_buffer_printf(&hidden, "%s ", name);
+	}
+	assert_string_equal(wfs_buffer_text(&hidden), "sys.content sys.code sys.memory ");
+	assert_false(wfs_builtin_reducer_hidden("sys.mem", strlen("sys.mem")));
 }
 
 static void assert_reducer_name(const char *name, bool good_name)
@@ -569,6 +590,7 @@ int main(void)
 		cmocka_unit_test(reducers_ask_for_effects_of_the_manifest_that_are_for_them),
 		cmocka_unit_test(kinds_and_language_are_fixed),
 		cmocka_unit_test(names_of_schemas_have_one_form),
+		cmocka_unit_test(contents_codes_and_memories_are_hidden),
 		cmocka_unit_test(names_of_reducers_have_one_form),
 		cmocka_unit_test(names_are_taken_once),
 		cmocka_unit_test(problems_of_schemas_point_into_the_manifest),

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of the tree as resources of the Model Context Protocol. */
+#include "tests/unit/builtin-helper.h"
 #include "tests/unit/mcp-helper.h"
+
+#define LINE(constant, name, hidden) BUILTIN_UNLESS_##hidden(name "/\\n")
 
 /* --- resources --- */
 
@@ -11,7 +14,8 @@ static void the_files_of_the_root_and_the_reducers_are_resources(void **state)
 	ask(&talk, REQUEST("1", "resources/list"));
 
 	const json_t *const result = json_object_get(answer_of(&talk), "result");
-	assert_int_equal(json_array_size(json_object_get(result, "resources")), 26);
+	assert_int_equal(
+		json_array_size(json_object_get(result, "resources")), 2 + 3 + BUILTIN_SHOWN_COUNT);
 	assert_part(result, "resources.0.uri", "'worldfs:///README'");
 	assert_part(result, "resources.0.mimeType", "'text/plain'");
 	assert_part(result, "resources.1.uri", "'worldfs:///manifest'");
@@ -57,11 +61,7 @@ static void a_directory_is_read_as_its_names(void **state)
 		"'uri':'worldfs:///reducers/cell'}]");
 	ask(&talk, READ("2", "worldfs:///reducers/"));
 	assert_answer(&talk, "result.contents.0.text",
-		"'cell/\\ntotal/\\ndeep/\\nsys.principal/\\nsys.grant/\\nsys.ledger/\\n"
-		"sys.resource/\\nsys.artifact/\\nsys.deleted/\\nsys.mint/\\nsys.invocation/\\n"
-		"sys.turn/\\nsys.turn_setup/\\nsys.message/\\nsys.tool_call/\\nsys.intent/\\n"
-		"sys.chat/\\nsys.chat_message/\\nsys.plan/\\nsys.plan_source/\\nsys.plan_step/"
-		"\\nsys.plan_edge/\\nsys.plan_block/\\nsys.plan_result/\\n'");
+		"'cell/\\ntotal/\\ndeep/\\n" WFS_BUILTIN_REDUCERS(LINE) "'");
 }
 
 static void bytes_are_read_as_a_blob(void **state)

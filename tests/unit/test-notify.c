@@ -3,6 +3,7 @@
  * the wrapped functions, the world is real. */
 #include "tests/unit/tree-fixture.h"
 
+#include "tests/unit/memory-fixture.h"
 #include "tests/unit/plan-tree-fixture.h"
 
 #include "fs/data/notify.h"
@@ -203,7 +204,7 @@ static void an_artifacts_name_and_files_are_dropped(void **state)
 	assert_non_null(strstr(fixture->told,
 		" entry:a inode:cells entry:content entry:code entry:meta.json entry:type "
 		"entry:created_by entry:owner entry:executable entry:invoke_price "
-		"entry:read_price inode:cells"));
+		"entry:read_price entry:state inode:cells"));
 }
 
 static void of_a_directory_that_linux_does_not_know_no_file_is_told(void **state)
@@ -332,6 +333,154 @@ static void a_mount_that_cannot_be_told_of_steps_is_ended(void **state)
 	planned_gives(&planned, 0, "one");
 
 	assert_int_equal(fixture->ended, 1);
+}
+
+/* --- memory stores and workflows --- */
+
+/* A world with the genesis artifacts, which alice is shown. */
+static int setup_stores(void **state)
+{
+	struct shown *const shown = calloc(1, sizeof(*shown));
+
+	fixture = calloc(1, sizeof(*fixture));
+	*state = fixture;
+	fixture->shown = shown;
+	if (memory_world_setup((void **)&shown->world) ||
+		wfs_authority_new(shown->world->world, &shown->authority, NULL) ||
+		wfs_session_new(shown->authority, "alice", &shown->session, NULL))
+		return -1;
+	shown->tree = (struct wfs_tree){.session = shown->session};
+	return wfs_notify_init(
+		&fixture->notify, &fixture->shown->tree, (struct wfs_teller *)fixture);
+}
+
+/* The name of an entry's file, behind which its directory's listing is told. */
+static void assert_entry_told(const char *id)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s.json", id);
+	const char *const told = told_of(name);
+	print_message("%s\n", name);
+	assert_non_null(told);
+	assert_non_null(strstr(told, " inode:cells"));
+}
+
+static void an_entrys_name_is_dropped_when_it_comes_and_when_it_goes(void **state)
+{
+	struct world_fixture *const world = fixture->shown->world;
+	char ids[3][MEMORY_ID_TEXT_SIZE];
+	(void)state;
+
+	json_decref(memory_call(world, "alice", "genesis_memory", "create",
+		"[{'id':'notes','config':{'max_entries':2}}]"));
+	memory_remember(world, "alice", "notes", memory_texts[0], ids[0]);
+	memory_remember(world, "alice", "notes", memory_texts[1], ids[1]);
+	fixture->told[0] = '\0';
+	memory_remember(world, "alice", "notes", memory_texts[2], ids[2]);
+	assert_entry_told(ids[2]);
+	assert_entry_told(ids[0]); /* there was no room for it */
+	fixture->told[0] = '\0';
+	memory_forget(world, "notes", ids[1]);
+
+	assert_entry_told(ids[1]);
+	assert_null(told_of("entries")); /* that leads to the same */
+}
+
+static void of_entries_that_linux_does_not_know_no_name_is_told(void **state)
+{
+	char id[MEMORY_ID_TEXT_SIZE];
+	char name[64];
+	(void)state;
+
+	memory_make(fixture->shown->world, "notes");
+	fixture->told[0] = '\0';
+	fixture->failing = "inode";
+	fixture->failure = -ENOENT;
+	memory_remember(fixture->shown->world, "alice", "notes", memory_texts[0], id);
+
+	snprintf(name, sizeof(name), "%s.json", id);
+	assert_null(told_of(name));
+	assert_int_equal(fixture->ended, 0);
+}
+
+static void what_becomes_a_memory_store_and_what_is_none_any_more_is_told(void **state)
+{
+	struct world_fixture *const world = fixture->shown->world;
+	(void)state;
+
+	memory_make(world, "notes");
+	assert_non_null(told_of("entries"));
+	fixture->told[0] = '\0';
+	assert_done(world, "alice", WRITE("'artifact_id':'notes','access':'public'"));
+	assert_null(told_of("entries"));
+	assert_done(world, "alice", WRITE("'artifact_id':'notes','type':'data'"));
+	assert_non_null(told_of("entries"));
+	fixture->told[0] = '\0';
+	assert_done(world, "alice", WRITE("'artifact_id':'notes','type':'memory_store'"));
+	fixture->told[0] = '\0';
+	assert_done(world, "alice", ACTION("delete_artifact", "'artifact_id':'notes'"));
+
+	assert_non_null(told_of("entries"));
+}
+
+static size_t count_of(const char *word);
+
+/* What is told when alice gives bob a private store, in inodes. */
+static size_t told_of_transfer(const char *id)
+{
+	char action[128];
+
+	fixture->told[0] = '\0';
+	snprintf(action, sizeof(action),
+		"{'action_type':'transfer_ownership','artifact_id':'%s','to':'bob'}", id);
+	assert_done(fixture->shown->world, "alice", action);
+	return count_of("inode:cells");
+}
+
+/* Alice cannot read it any more, nor what it had at older heights. */
+static void entries_that_may_not_be_read_any_more_are_dropped(void **state)
+{
+	struct world_fixture *const world = fixture->shown->world;
+	char ids[2][MEMORY_ID_TEXT_SIZE];
+	(void)state;
+
+	memory_make(world, "first");
+	memory_make(world, "empty");
+	memory_make(world, "notes");
+	memory_remember(world, "alice", "notes", memory_texts[0], ids[0]);
+	memory_remember(world, "alice", "notes", memory_texts[1], ids[1]);
+	memory_forget(world, "notes", ids[0]);
+	(void)told_of_transfer("first"); /* bob has resources from then on */
+	const size_t of_empty = told_of_transfer("empty");
+
+	/* Each has two numbers, that which is gone, too. */
+	assert_int_equal(told_of_transfer("notes"), of_empty + 4);
+}
+
+/* No action changes what a workflow is at here: the commit is made up. */
+static void what_a_workflow_is_at_is_dropped(void **state)
+{
+	struct wfs_change change = {.key = wfs_bytes_text("worker"), .is_live = true};
+	const struct wfs_commit commit = {
+		.from_height = 2, .to_height = 3, .changes = &change, .change_count = 1};
+	struct wfs_observer *const observer = &fixture->notify.observer;
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture->shown->world, WFS_HEIGHT_HEAD);
+	(void)state;
+
+	assert_int_equal(wfs_session_builtin(fixture->shown->session, &view, WFS_BUILTIN_WORKFLOW,
+				 &change.reducer_id),
+		0);
+	assert_done(fixture->shown->world, "alice", WRITE("'artifact_id':'worker'"));
+	fixture->told[0] = '\0';
+	observer->committed(observer, &commit);
+	assert_string_equal(fixture->told,
+		" entry:worker inode:cells entry:state inode:cells entry:head inode:journal");
+	fixture->told[0] = '\0';
+	change.was_live = true;
+	observer->committed(observer, &commit);
+
+	assert_string_equal(fixture->told, " entry:worker entry:state entry:head inode:journal");
 }
 
 static void grants_are_dropped_of_who_has_them_and_had_them(void **state)
@@ -510,6 +659,7 @@ static void a_mount_is_made_for_one_who_may_not_see_the_log(void **state)
 }
 
 #define NOTIFY(test) cmocka_unit_test_setup_teardown(test, setup_notify, teardown_notify)
+#define NOTIFY_STORES(test) cmocka_unit_test_setup_teardown(test, setup_stores, teardown_notify)
 
 int main(void)
 {
@@ -521,6 +671,11 @@ int main(void)
 		NOTIFY(of_a_step_that_goes_on_the_names_are_dropped),
 		NOTIFY(of_steps_that_linux_does_not_know_no_file_is_told),
 		NOTIFY(a_mount_that_cannot_be_told_of_steps_is_ended),
+		NOTIFY_STORES(an_entrys_name_is_dropped_when_it_comes_and_when_it_goes),
+		NOTIFY_STORES(of_entries_that_linux_does_not_know_no_name_is_told),
+		NOTIFY_STORES(what_becomes_a_memory_store_and_what_is_none_any_more_is_told),
+		NOTIFY_STORES(entries_that_may_not_be_read_any_more_are_dropped),
+		NOTIFY_STORES(what_a_workflow_is_at_is_dropped),
 		NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told),
 		NOTIFY(grants_are_dropped_of_who_has_them_and_had_them),
 		NOTIFY(content_that_may_not_be_read_any_more_is_dropped),

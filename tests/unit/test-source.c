@@ -12,6 +12,12 @@
 
 enum { OPERATOR_GRANTS = 6 }; /* they come first */
 
+/* Those of the built-in reducers, in a list behind others. */
+#define DEFINITION(constant, name, hidden)                                                  \
+	",{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin'," \
+	"'name':'" name "'}"
+#define DEFINITIONS WFS_BUILTIN_REDUCERS(DEFINITION)
+
 static const char step_lua[] = "function step(state, event, ctx)\n  return event\nend\n";
 
 /* The list @name of a manifest is @builtins, and is taken out of it. */
@@ -69,54 +75,9 @@ static void source_gives_a_manifest_in_normal_form(void **state)
 		"{'$kind':'defreducer','effects':[],'emits':['a/"
 		"C@1'],'keyed':true,'language':'lua',"
 		"'module':'sha256:"
-		"3e95c8a57fa1e58f9040e555b88ede567769148b4979ec3b0010452df7514e3f','name':'each'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.principal'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.grant'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.ledger'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.resource'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.artifact'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.deleted'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.content'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.code'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.mint'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.invocation'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.turn'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.turn_setup'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.message'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.tool_call'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.intent'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.chat'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.chat_message'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.plan'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.plan_source'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.plan_step'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.plan_edge'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.plan_block'},"
-		"{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin',"
-		"'name':'sys.plan_result'}],"
-		"'routing':[{'event':'a/B@1','key_field':'k','reducer':'each'}],"
+		"3e95c8a57fa1e58f9040e555b88ede567769148b4979ec3b0010452df7514e3f',"
+		"'name':'each'}" DEFINITIONS
+		"],'routing':[{'event':'a/B@1','key_field':'k','reducer':'each'}],"
 		"'schemas':[{'$kind':'defschema','name':'a/B@1','schema':{'type':'object'}},"
 		"{'$kind':'defschema','name':'a/C@1','schema':{'type':'string'}}],"
 		"'world_version':1}");

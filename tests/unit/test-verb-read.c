@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that read state, journal and blobs: each with a good call, and what a payload can have
  * wrong. */
+#include "tests/unit/builtin-helper.h"
 #include "tests/unit/tamper.h"
 #include "tests/unit/verb-helper.h"
 
@@ -144,11 +145,7 @@ static void a_damaged_file_of_a_blob_is_hash_mismatch(void **state)
 static void query_state_of_an_unknown_reducer_names_those_there_are(void **state)
 {
 	assert_refused(*state, "query-state", "{'reducer':'nope'}", WFS_E_REDUCER_MISSING,
-		"(there are: cell total deep sys.principal sys.grant sys.ledger "
-		"sys.resource sys.artifact sys.deleted sys.mint sys.invocation "
-		"sys.turn sys.turn_setup sys.message sys.tool_call sys.intent sys.chat "
-		"sys.chat_message sys.plan sys.plan_source sys.plan_step sys.plan_edge "
-		"sys.plan_block sys.plan_result)");
+		"(there are: cell total deep" BUILTIN_WORDS ")");
 }
 
 static void query_state_refuses_what_is_not_base64(void **state)

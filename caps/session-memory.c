@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory stores and their entries, as a session sees them. What they say is read as content is. */
+#include "caps/session-impl.h"
+
+int wfs_session_entry_count(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint64_t *ret_count)
+{
+	(void)session; /* of a directory that was looked up */
+	return wfs_memory_entry_count(view, artifact_id, ret_count);
+}
+
+static int sees_entry(
+	const struct wfs_session *session, struct wfs_bytes artifact_id, uint32_t number)
+{
+	const struct session_text text = {
+		.file = WFS_ENTITY_FILE_ENTRIES, .artifact_id = artifact_id, .entry = number};
+
+	return session_sees_text(session, &text);
+}
+
+int wfs_session_entry(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint32_t number, struct wfs_version *ret_version)
+{
+	int r = sees_entry(session, artifact_id, number);
+
+	return r ? r : wfs_memory_entry(view, artifact_id, number, ret_version);
+}
+
+int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
+	struct wfs_entry *ret_entry)
+{
+	int r;
+
+	do {
+		r = wfs_memory_entry_next(view, artifact_id, number, ret_number, ret_entry);
+		if (r)
+			return r;
+		number = (uint64_t)*ret_number + 1;
+		r = sees_entry(session, artifact_id, *ret_number);
+	} while (r == -ENOENT);
+	return r;
+}
+
+/* --- for whoever drops what is cached --- */
+
+int wfs_session_is_store(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)
+{
+	struct wfs_version version;
+	int r = wfs_entity_source(view, WFS_ENTITY_FILE_ENTRIES, id, &version);
+
+	(void)session;
+	return r == -ENOENT ? 0 : r ? r : 1;
+}
+
+int wfs_session_entry_ever(const struct wfs_session *session, struct wfs_view *view,
+	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
+	struct wfs_bytes *ret_key)
+{
+	(void)session;
+	return wfs_memory_entry_ever(view, artifact_id, number, ret_number, ret_key);
+}

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entries of memory stores: their cells, and what changes them. */
+#include "kernel/memory/memory.h"
+
+#include <endian.h>
+#include <inttypes.h>
+
+#include "kernel/action/invoke.h"
+#include "kernel/base/json.h"
+#include "kernel/entity.h"
+
+/* --- how a store is kept --- */
+
+static const char *const order_names[] = {
+	[WFS_VECTORS_OLDEST] = "oldest",
+	[WFS_VECTORS_LOWEST_SCORE] = "lowest_score",
+	[WFS_VECTORS_LOWEST_IMPORTANCE] = "lowest_importance",
+};
+
+static int read_order(
+	const json_t *config, enum wfs_vectors_order *ret_order, struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(config, "auto_prune");
+	const char *const name = json_string_value(value);
+
+	*ret_order = WFS_VECTORS_OLDEST;
+	if (!value)
+		return 0;
+	for (size_t i = 0; name && i < WFS_ARRAY_COUNT(order_names); i++) {
+		*ret_order = (enum wfs_vectors_order)i;
+		if (strcmp(order_names[i], name) == 0)
+			return 0;
+	}
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'content': config/auto_prune: expected oldest, lowest_score or lowest_importance");
+}
+
+static bool is_store(const struct artifact *artifact)
+{
+	return strcmp(wfs_json_text(artifact->document, "type"), WFS_ARTIFACT_TYPE_MEMORY) == 0;
+}
+
+/* @memory: gets the bound and the order */
+static int read_config(struct wfs_bytes content, struct memory *memory, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *document = NULL;
+	struct wfs_error reason = {0};
+	int r = content.size
+		? wfs_json_parse_bounded(content.data, content.size, &document, &reason)
+		: 0;
+
+	memory->entries_max = MEMORY_ENTRIES_DEFAULT;
+	memory->order = WFS_VECTORS_OLDEST;
+	if (!r && document)
+		r = wfs_json_members(document, "a memory_store", "config?", &reason);
+	const json_t *const config = json_object_get(document, "config");
+	if (!r && config)
+		r = wfs_json_members(config, "config", "auto_prune? max_entries?", &reason);
+	if (!r && config)
+		r = wfs_json_get_integer(config, "max_entries", 1, MEMORY_ENTRIES_MAX,
+			&memory->entries_max, &reason);
+	if (r == -ENOMEM)
+		return fold_no_memory(error);
+	if (r)
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'content': %.400s", reason.message);
+	return read_order(config, &memory->order, error);
+}
+
+int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error)
+{
+	struct wfs_bytes content;
+	struct memory memory;
+
+	if (!is_store(artifact))
+		return 0;
+	int r = artifact_text(fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
+	return wfs_trace(r ? r : read_config(content, &memory, error));
+}
+
+/* --- a store --- */
+
+void memory_done(struct memory *memory)
+{
+	json_decref(memory->state);
+}
+
+int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
+	struct wfs_error *error)
+{
+	struct memory memory = {.act = act, .id = artifact->id};
+	struct wfs_bytes content;
+
+	if (!is_store(artifact))
+		return wfs_error_set(error, WFS_E_INVALID_TYPE,
+			"Artifact '%s' is not a " WFS_ARTIFACT_TYPE_MEMORY " (type: %s)",
+			artifact->id, wfs_json_text(artifact->document, "type"));
+	int r = artifact_text(act->fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
+	if (!r)
+		r = read_config(content, &memory, error);
+	if (!r)
+		r = fold_load(act->fold, WFS_BUILTIN_MEMORY_STORE, artifact->id, &memory.cell,
+			&memory.state, error);
+	if (r)
+		return wfs_trace(r);
+	if (!memory.state)
+		memory.state = json_pack("{s:i, s:i, s:i, s:s, s:s}", "bytes", 0, "count", 0,
+			"dims", 0, "label", "0000000000000000", "model", "");
+	if (!memory.state)
+		return fold_no_memory(error);
+	memory.label = strtoull(wfs_json_text(memory.state, "label"), NULL, 16);
+	*ret_memory = memory;
+	return 0;
+}
+
+static int64_t state_number(const struct memory *memory, const char *member)
+{
+	return json_integer_value(json_object_get(memory->state, member));
+}
+
+int64_t memory_count(const struct memory *memory)
+{
+	return state_number(memory, "count");
+}
+
+const char *memory_model(const struct memory *memory)
+{
+	return memory_count(memory) > 0 ? wfs_json_text(memory->state, "model") : NULL;
+}
+
+/* What was done to the store is in its label, one thing behind the other. */
+static void change_label(struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash)
+{
+	struct {
+		uint64_t label;
+		uint64_t id;
+		char kind[8];
+		struct wfs_hash hash;
+	} bytes = {.label = htobe64(memory->label), .id = htobe64(id), .kind = {kind}};
+
+	if (hash)
+		bytes.hash = *hash;
+	const struct wfs_hash next = wfs_hash_of(&bytes, sizeof(bytes));
+	memory->label = 0;
+	for (size_t i = 0; i < sizeof(memory->label); i++)
+		memory->label = memory->label << 8 | next.bytes[i];
+}
+
+static int set_number(struct memory *memory, const char *member, int64_t value)
+{
+	return json_object_set_new(memory->state, member, json_integer(value));
+}
+
+static int store_state(struct memory *memory, struct wfs_error *error)
+{
+	return json_object_set_new(
+		       memory->state, "label", json_sprintf("%016" PRIx64, memory->label)) < 0
+		? fold_no_memory(error)
+		: wfs_trace(
+			  fold_set_document(memory->act->fold, memory->cell, memory->state, error));
+}
+
+/* --- ids and keys --- */
+
+bool memory_id_number(const char *entry_id, uint32_t *ret_number)
+{
+	char back[MEMORY_ID_SIZE];
+	char *end;
+
+	if (strncmp(entry_id, "mem_", 4) != 0)
+		return false;
+	*ret_number = (uint32_t)strtoul(entry_id + 4, &end, 16);
+	memory_id_text(*ret_number, back);
+	return strcmp(back, entry_id) == 0;
+}
+
+void memory_id_text(uint32_t number, char ret_id[static MEMORY_ID_SIZE])
+{
+	snprintf(ret_id, MEMORY_ID_SIZE, "mem_%08" PRIx32, number);
+}
+
+void memory_key(const char *artifact_id, const char *entry_id, char ret_key[static MEMORY_KEY_SIZE])
+{
+	snprintf(ret_key, MEMORY_KEY_SIZE, "%.128s/%.12s", artifact_id, entry_id);
+}
+
+bool memory_is_of(struct wfs_bytes key, const char *artifact_id)
+{
+	const size_t size = strlen(artifact_id);
+
+	return key.size == size + 1 + MEMORY_ID_SIZE - 1 &&
+		memcmp(key.data, artifact_id, size) == 0 && ((const char *)key.data)[size] == '/';
+}
+
+static int touch_entry(
+	struct memory *memory, const char *entry_id, size_t *ret_cell, struct wfs_error *error)
+{
+	char key[MEMORY_KEY_SIZE];
+
+	memory_key(memory->id, entry_id, key);
+	return wfs_trace(
+		fold_touch(memory->act->fold, fold_builtin(memory->act->fold, WFS_BUILTIN_MEMORY),
+			wfs_bytes_text(key), ret_cell, error));
+}
+
+/* An id that no entry of the store has, out of what is said where. That of one that is gone may come again:
+ * whether its cell is still known depends on what was collected. */
+static int new_id(struct memory *memory, const char *text, uint32_t *ret_id, size_t *ret_cell,
+	struct wfs_error *error)
+{
+	struct {
+		uint64_t label;
+		uint64_t seq;
+		uint64_t attempt;
+		struct wfs_hash text;
+	} from = {
+		.label = htobe64(memory->label),
+		.seq = htobe64(memory->act->fold->head->height),
+		.text = wfs_hash_of(text, strlen(text)),
+	};
+
+	for (uint64_t attempt = 0;; from.attempt = htobe64(++attempt)) {
+		const struct wfs_hash hash = wfs_hash_of(&from, sizeof(from));
+		char id[MEMORY_ID_SIZE];
+
+		*ret_id = (uint32_t)hash.bytes[0] << 24 | (uint32_t)hash.bytes[1] << 16 |
+			(uint32_t)hash.bytes[2] << 8 | hash.bytes[3];
+		memory_id_text(*ret_id, id);
+		int r = touch_entry(memory, id, ret_cell, error);
+		if (r)
+			return wfs_trace(r);
+		if (!fold_cell_at(memory->act->fold, *ret_cell)->live)
+			return 0;
+	}
+}
+
+static int charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
+	struct wfs_error *error)
+{
+	return wfs_trace(account_use(
+		memory->act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, bytes, error));
+}
+
+/* --- taking entries out --- */
+
+static int delete_hit(struct memory *memory, const char *entry_id, struct wfs_error *error)
+{
+	char key[MEMORY_KEY_SIZE];
+	size_t cell;
+
+	memory_key(memory->id, entry_id, key);
+	int r = fold_touch_unread(memory->act->fold,
+		fold_builtin(memory->act->fold, WFS_BUILTIN_MEMORY_HIT), wfs_bytes_text(key), &cell,
+		error);
+	return wfs_trace(r ? r : fold_delete(memory->act->fold, cell, error));
+}
+
+int memory_remove(struct memory *memory, const struct artifact *artifact, const char *entry_id,
+	struct wfs_error *error)
+{
+	struct memory_mirror *mirror = NULL;
+	uint32_t number;
+	size_t cell = 0;
+	int r = memory_id_number(entry_id, &number) ? touch_entry(memory, entry_id, &cell, error)
+						    : -ENOENT;
+
+	if (r == -ENOENT || (!r && !fold_cell_at(memory->act->fold, cell)->live))
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Entry '%.80s' not found in '%s'",
+			entry_id, memory->id);
+	if (!r)
+		r = memory_mirror(memory, &mirror, error);
+	if (r)
+		return wfs_trace(r);
+	const int64_t bytes = (int64_t)fold_cell_at(memory->act->fold, cell)->state.size;
+	r = charge(memory, artifact, -bytes, error);
+	if (!r)
+		r = fold_delete(memory->act->fold, cell, error);
+	if (!r)
+		r = delete_hit(memory, entry_id, error);
+	if (!r &&
+		(set_number(memory, "bytes", state_number(memory, "bytes") - bytes) < 0 ||
+			set_number(memory, "count", memory_count(memory) - 1) < 0))
+		r = fold_no_memory(error);
+	if (r)
+		return wfs_trace(r);
+	change_label(memory, '-', number, NULL);
+	memory_mirror_remove(mirror, number, memory->label);
+	return wfs_trace(store_state(memory, error));
+}
+
+/* Room for one more. When the bound was lowered, they go little by little. */
+static int prune(struct memory *memory, const struct artifact *artifact, struct wfs_error *error)
+{
+	int r = 0;
+
+	for (int i = 0; !r && i < MEMORY_PRUNED_MAX && memory_count(memory) >= memory->entries_max;
+		i++) {
+		struct memory_mirror *mirror = NULL;
+		char id[MEMORY_ID_SIZE];
+		uint32_t number;
+
+		r = memory_mirror(memory, &mirror, error);
+		if (r || wfs_vectors_lowest(memory_mirror_vectors(mirror), memory->order, &number))
+			break;
+		memory_id_text(number, id);
+		r = memory_remove(memory, artifact, id, error);
+	}
+	return wfs_trace(r);
+}
+
+/* --- adding --- */
+
+static int check_model(
+	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error)
+{
+	const char *const model = memory_model(memory);
+	const int64_t dims = state_number(memory, "dims");
+
+	if (!model || (strcmp(model, embedding->model) == 0 && dims == (int64_t)embedding->dims))
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"the entries of '%s' have embeddings of '%s' (%" PRId64
+		" dimensions), this one is of '%s' (%zu)",
+		memory->id, model, dims, embedding->model, embedding->dims);
+}
+
+static int check_size(
+	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error)
+{
+	const int64_t bytes =
+		(memory_count(memory) + 1) * (int64_t)(embedding->dims * sizeof(float));
+
+	return bytes <= MEMORY_VECTORS_MAX ? 0
+					   : wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+						     "the embeddings of '%s' would take %" PRId64
+						     " bytes, at most %d are kept of a store",
+						     memory->id, bytes, MEMORY_VECTORS_MAX);
+}
+
+/* Rounding may give a little more than 1. */
+static double told_score(const struct wfs_vectors_hit *hit)
+{
+	return hit->score < 1 ? hit->score : 1;
+}
+
+/* @ret_similarity: 0: nothing in the store says the same */
+static int find_same(struct memory *memory, const struct embedding *embedding, uint32_t *ret_id,
+	double *ret_similarity, struct wfs_error *error)
+{
+	struct memory_mirror *mirror = NULL;
+	struct wfs_vectors_hit hit = {.id = 0};
+
+	*ret_similarity = 0;
+	if (memory_count(memory) == 0)
+		return 0;
+	int r = memory_mirror(memory, &mirror, error);
+	if (!r)
+		r = wfs_vectors_search(
+			memory_mirror_vectors(mirror), embedding->vector, 1, &hit, error);
+	if (r > 0 && hit.score > MEMORY_SAME) {
+		*ret_id = hit.id;
+		*ret_similarity = told_score(&hit);
+	}
+	return r < 0 ? wfs_trace(r) : 0;
+}
+
+static json_t *entry_document(
+	const struct memory *memory, const struct memory_entry *entry, const char *id)
+{
+	json_t *const tags =
+		entry->tags ? json_incref((json_t *)(uintptr_t)entry->tags) : json_array();
+	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:f, s:o, s:s, s:I}", "id", id,
+		"importance", entry->importance, "tags", tags, "text", entry->text, "tick",
+		(json_int_t)memory->act->fold->head->height);
+
+	return document && !embedding_write(entry->embedding, document) ? WFS_STEAL(document)
+									: NULL;
+}
+
+/* In the store's state. */
+static int count_entry(struct memory *memory, const struct memory_entry *entry, int64_t bytes)
+{
+	return set_number(memory, "bytes", state_number(memory, "bytes") + bytes) < 0 ||
+			set_number(memory, "count", memory_count(memory) + 1) < 0 ||
+			set_number(memory, "dims", (int64_t)entry->embedding->dims) < 0 ||
+			json_object_set_new(
+				memory->state, "model", json_string(entry->embedding->model)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+static int put_entry(struct memory *memory, const struct artifact *artifact,
+	const struct memory_entry *entry, char ret_id[static MEMORY_ID_SIZE],
+	struct wfs_error *error)
+{
+	struct wfs_fold *const fold = memory->act->fold;
+	struct memory_mirror *mirror = NULL;
+	struct wfs_vectors_row row = {
+		.tick = (int64_t)fold->head->height,
+		.importance = entry->importance,
+		.vector = entry->embedding->vector,
+	};
+	size_t cell = 0;
+	/* Read anew it would have the entry already. */
+	int r = memory_count(memory) > 0 ? memory_mirror(memory, &mirror, error) : 0;
+
+	if (!r)
+		r = new_id(memory, entry->text, &row.id, &cell, error);
+	if (r)
+		return wfs_trace(r);
+	memory_id_text(row.id, ret_id);
+	WFS_AUTO_JSON json_t *document = entry_document(memory, entry, ret_id);
+	r = document ? fold_set_document(fold, cell, document, error) : fold_no_memory(error);
+	if (r)
+		return wfs_trace(r);
+	const int64_t bytes = (int64_t)fold_cell_at(fold, cell)->state.size;
+	const struct wfs_hash hash = fold_cell_at(fold, cell)->hash;
+	r = charge(memory, artifact, bytes, error);
+	if (!r && count_entry(memory, entry, bytes))
+		r = fold_no_memory(error);
+	if (r)
+		return wfs_trace(r);
+	change_label(memory, '+', row.id, &hash);
+	if (mirror)
+		r = memory_mirror_add(mirror, &row, memory->label, error);
+	return wfs_trace(r ? r : store_state(memory, error));
+}
+
+int memory_add(struct memory *memory, const struct artifact *artifact,
+	const struct memory_entry *entry, char ret_id[static MEMORY_ID_SIZE],
+	double *ret_similarity, struct wfs_error *error)
+{
+	uint32_t same = 0;
+
+	*ret_similarity = 0;
+	int r = check_model(memory, entry->embedding, error);
+
+	if (!r)
+		r = find_same(memory, entry->embedding, &same, ret_similarity, error);
+	if (r)
+		return wfs_trace(r);
+	if (*ret_similarity > 0) {
+		memory_id_text(same, ret_id);
+		return 0;
+	}
+	r = prune(memory, artifact, error);
+	if (!r)
+		r = check_size(memory, entry->embedding, error);
+	return wfs_trace(r ? r : put_entry(memory, artifact, entry, ret_id, error));
+}
+
+/* --- searching --- */
+
+/* As long as entries go by their scores these are kept. */
+static int keep_hit(struct memory *memory, struct memory_mirror *mirror,
+	const struct wfs_vectors_hit *hit, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *document = json_pack("{s:f}", "score", told_score(hit));
+	struct wfs_fold *const fold = memory->act->fold;
+	char id[MEMORY_ID_SIZE];
+	char key[MEMORY_KEY_SIZE];
+	size_t cell;
+
+	if (!document)
+		return fold_no_memory(error);
+	memory_id_text(hit->id, id);
+	memory_key(memory->id, id, key);
+	int r = fold_touch(fold, fold_builtin(fold, WFS_BUILTIN_MEMORY_HIT), wfs_bytes_text(key),
+		&cell, error);
+	if (!r)
+		r = fold_set_document(fold, cell, document, error);
+	if (r)
+		return wfs_trace(r);
+	const struct wfs_hash hash = fold_cell_at(fold, cell)->hash;
+	change_label(memory, '=', hit->id, &hash);
+	memory_mirror_score(mirror, hit->id, told_score(hit), memory->label);
+	return 0;
+}
+
+static int add_result(struct memory *memory, const struct wfs_vectors_hit *hit, json_t *results,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *entry = NULL;
+	char id[MEMORY_ID_SIZE];
+	char key[MEMORY_KEY_SIZE];
+	size_t cell;
+
+	memory_id_text(hit->id, id);
+	memory_key(memory->id, id, key);
+	int r = fold_load(memory->act->fold, WFS_BUILTIN_MEMORY, key, &cell, &entry, error);
+	if (!r && !entry)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"the entry '%s' of '%s' is not there", id, memory->id);
+	if (r)
+		return wfs_trace(r);
+	return json_array_append_new(results,
+		       json_pack("{s:s, s:f, s:O, s:O, s:O}", "id", id, "score", told_score(hit),
+			       "tags", json_object_get(entry, "tags"), "text",
+			       json_object_get(entry, "text"), "tick",
+			       json_object_get(entry, "tick"))) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+int memory_search(struct memory *memory, const struct embedding *query, size_t limit,
+	json_t **ret_results, struct wfs_error *error)
+{
+	WFS_AUTO_FREE struct wfs_vectors_hit *hits = calloc(limit, sizeof(*hits));
+	WFS_AUTO_JSON json_t *results = json_array();
+	struct memory_mirror *mirror = NULL;
+	int count = 0;
+
+	if (!hits || !results)
+		return fold_no_memory(error);
+	int r = check_model(memory, query, error);
+	if (!r && memory_count(memory) > 0) {
+		r = memory_mirror(memory, &mirror, error);
+		if (!r)
+			count = wfs_vectors_search(
+				memory_mirror_vectors(mirror), query->vector, limit, hits, error);
+		if (count < 0)
+			r = count;
+	}
+	for (int i = 0; !r && i < count; i++) {
+		r = add_result(memory, &hits[i], results, error);
+		if (!r && memory->order == WFS_VECTORS_LOWEST_SCORE)
+			r = keep_hit(memory, mirror, &hits[i], error);
+	}
+	if (!r && count > 0 && memory->order == WFS_VECTORS_LOWEST_SCORE)
+		r = store_state(memory, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_results = WFS_STEAL(results);
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory stores: artifacts of type memory_store. Their content says how they are kept, their entries
+ * are cells of their own, so that adding one costs the same however many there are.
+ *
+ *   content of the artifact: {config?: {auto_prune?, max_entries?}}
+ *   sys.memory, key artifact id/entry id:
+ *       {dims, embedding, id, importance, model, tags, text, tick}; embedding: base64 of little-endian
+ *       float32; shown as a file of the artifact alone
+ *   sys.memory_store, key artifact id: {bytes, count, dims, label, model} once it has had an entry;
+ *       bytes: of the entries, which count against the disk of whoever the artifact's do;
+ *       label: 16 hex digits, another one after every change
+ *   sys.memory_hit, key as of sys.memory: {score} of the last search that found it, as long as the store
+ *       is pruned by that
+ *
+ * All entries of a store have embeddings of one model: those of two cannot be compared.
+ * Source: seed 2, "Phase 1"; spec 7, "Memory".
+ * Thread: the one that folds.
+ */
+#pragma once
+
+#include "kernel/action/act.h"
+#include "kernel/memory/embedding.h"
+#include "kernel/vector/vectors.h"
+
+#define WFS_ARTIFACT_TYPE_MEMORY "memory_store"
+
+enum {
+	MEMORY_ENTRIES_DEFAULT = 1000,
+	MEMORY_ENTRIES_MAX = 100000,
+	MEMORY_VECTORS_MAX = 512 << 20, /* bytes of all vectors of a store */
+	MEMORY_TAGS_MAX = 32,           /* of an entry */
+	MEMORY_TAG_MAX = 64,            /* bytes */
+	MEMORY_ID_SIZE = 12 + 1,        /* text of an entry's id, `mem_` and 8 hex digits */
+	MEMORY_KEY_SIZE = 128 + 1 + MEMORY_ID_SIZE,
+	MEMORY_PRUNED_MAX = 1000, /* entries that go when one is added */
+	MEMORY_LIMIT_DEFAULT = 5, /* results of a search */
+	MEMORY_LIMIT_MAX = WFS_VECTORS_LIMIT_MAX,
+};
+
+#define MEMORY_SAME 0.95 /* cosine above which a text is there already */
+
+/* A store while it is worked on. Plain value; memory_open, memory_done. */
+struct memory {
+	struct act *act;
+	const char *id; /* of the artifact */
+	int64_t entries_max;
+	enum wfs_vectors_order order; /* in which entries go when there are too many */
+	json_t *state;                /* of its cell of sys.memory_store; owned */
+	size_t cell;
+	uint64_t label; /* as there */
+};
+void memory_done(struct memory *memory);
+#define MEMORY_AUTO WFS_CLEANUP(memory_done)
+
+/** memory_check() - is the content of an artifact what a store's may be, if it is one? What it says is used when
+ *  entries are added: so it is asked whenever it changes. Return: 0, -EINVAL, … */
+int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
+
+/** memory_open() - @artifact: of the type; must outlive it. Return: 0, -EINVAL (its content is not as it should
+ *  be), … */
+int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
+	struct wfs_error *error);
+
+int64_t memory_count(const struct memory *memory);
+
+/** memory_model() - of its entries; NULL: it has none. */
+const char *memory_model(const struct memory *memory);
+
+/* What is added. Plain value; borrowed. */
+struct memory_entry {
+	const char *text;
+	const json_t *tags; /* array of texts; NULL: none */
+	double importance;  /* 0 to 1 */
+	const struct embedding *embedding;
+};
+
+/**
+ * memory_add() - @artifact: the store's; its payer's disk is charged
+ * @ret_id: of the entry, or of the one that says the same already
+ * @ret_similarity: to that one; 0: it is new
+ * Return: 0, -EDQUOT (quota_exceeded), -EINVAL, …
+ */
+int memory_add(struct memory *memory, const struct artifact *artifact,
+	const struct memory_entry *entry, char ret_id[static MEMORY_ID_SIZE],
+	double *ret_similarity, struct wfs_error *error);
+
+/** memory_search() - @limit: 1 to MEMORY_LIMIT_MAX
+ *  @ret_results: an array of {id, score, tags, text, tick}, the likest first; caller owns
+ *  it */
+int memory_search(struct memory *memory, const struct embedding *query, size_t limit,
+	json_t **ret_results, struct wfs_error *error);
+
+/** memory_remove() - one entry, whose disk is free again. Return: 0, -ENOENT (not_found), … */
+int memory_remove(struct memory *memory, const struct artifact *artifact, const char *entry_id,
+	struct wfs_error *error);
+
+/** memory_list() - entries in the order of their ids from @offset on, without their embeddings; as of before
+ *  the record. */
+int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret_entries,
+	struct wfs_error *error);
+
+/** memory_bytes() - what the entries of an artifact take; 0 when it is no store. */
+int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
+	struct wfs_error *error);
+
+/** memory_delete_all() - the artifact is deleted, whoever paid for it is told elsewhere. */
+int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
+
+/* --- mirror.c: vectors in memory --- */
+
+struct memory_mirror;
+struct memory_mirrors;
+
+void memory_mirrors_free(struct memory_mirrors *mirrors);
+
+/**
+ * memory_mirror() - the vectors of a store as the fold has left it
+ * They are kept from record to record. What is done to them is told by the next three together with
+ * the store's new label; so a fold that is dropped, or a part of it that is taken back, is found out
+ * by the label, and undone.
+ * @dims: of the store, more than 0
+ */
+int memory_mirror(
+	struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error);
+struct wfs_vectors *memory_mirror_vectors(const struct memory_mirror *mirror);
+int memory_mirror_add(struct memory_mirror *mirror, const struct wfs_vectors_row *row,
+	uint64_t label, struct wfs_error *error);
+void memory_mirror_remove(struct memory_mirror *mirror, uint32_t id, uint64_t label);
+void memory_mirror_score(struct memory_mirror *mirror, uint32_t id, double score, uint64_t label);
+
+/* --- entries as bytes --- */
+
+/** memory_key() - of an entry's cell. */
+void memory_key(
+	const char *artifact_id, const char *entry_id, char ret_key[static MEMORY_KEY_SIZE]);
+
+/** memory_is_of() - is it the key of an entry of this store? */
+bool memory_is_of(struct wfs_bytes key, const char *artifact_id);
+
+/** memory_id_number() - of `mem_0000002a` 42. Return: false: it is no entry's id. */
+bool memory_id_number(const char *entry_id, uint32_t *ret_number);
+void memory_id_text(uint32_t number, char ret_id[static MEMORY_ID_SIZE]);
