@@ -4,6 +4,7 @@
 
 #include <search.h>
 
+#include "agents/prepare.h"
 #include "agents/setup.h"
 #include "kernel/base/json.h"
 
@@ -27,8 +28,16 @@ struct wait {
 	bool requested;          /* the kernel has `request` */
 	bool abandoned;
 	char run_id[WFS_TURN_ID_MAX + 1];
-	json_t *step; /* owned */
-	json_t *runs; /* results so far; owned */
+	json_t *content; /* configuration of the agent; owned */
+	json_t *step;    /* owned */
+	json_t *runs;    /* results so far; owned */
+
+	/* What the agent refers to is put together on a thread of libuv's, which has these alone. */
+	uv_work_t preparing;
+	struct wfs_session *agent; /* owned */
+	json_t *asked;             /* a copy of the params; owned */
+	int prepared;
+	struct wfs_error problem;
 	struct wfs_request request;
 	struct wfs_request cancel;
 	json_t *cancel_action; /* owned; the kernel has it until `cancel` is answered */
@@ -70,6 +79,13 @@ static void release(struct wait *wait)
 	engine_one_less(engine);
 }
 
+static void forget_preparation(struct wait *wait)
+{
+	wfs_session_free(WFS_STEAL(wait->agent));
+	json_decref(WFS_STEAL(wait->content));
+	json_decref(WFS_STEAL(wait->asked));
+}
+
 /*
  * What was made of the asker's parameters goes first: values are not for two threads, and whoever asked
  * has them again.
@@ -80,6 +96,7 @@ static void end(struct wait *wait, int r, json_t *result, const struct wfs_error
 	struct wfs_drive *const drive = WFS_STEAL(wait->drive);
 
 	wfs_require(!wait->requested); /* the kernel would have the step */
+	forget_preparation(wait);
 	json_decref(WFS_STEAL(wait->step));
 	json_decref(WFS_STEAL(wait->runs));
 	if (drive) {
@@ -268,6 +285,61 @@ static void on_begun(struct wfs_request *request)
 	(void)engine_post(wait->engine, &wait->job, begun);
 }
 
+/* Return: 0: the request is on its way. */
+static int submit(struct wait *wait, struct wfs_error *error)
+{
+	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
+	int r = wfs_session_step(wait->drive->session, wait->step, &wait->request);
+	*error = wait->request.error;
+	return r;
+}
+
+/* On a thread of libuv's. */
+static void prepare_on_thread(uv_work_t *preparing)
+{
+	struct wait *const wait =
+		(struct wait *)((char *)preparing - offsetof(struct wait, preparing));
+
+	wait->prepared =
+		agents_prepare(wait->agent, wait->content, wait->asked, wait->step, &wait->problem);
+}
+
+static void prepared(uv_work_t *preparing, int status)
+{
+	struct wait *const wait =
+		(struct wait *)((char *)preparing - offsetof(struct wait, preparing));
+	struct wfs_error error = wait->problem;
+	int r = wait->prepared;
+
+	(void)status; /* it is never cancelled */
+	forget_preparation(wait);
+	if (!r && engine_stopping(wait->engine))
+		r = wfs_error_set(&error, WFS_E_CANCELLED, CLOSING);
+	if (!r && wait->abandoned)
+		r = wfs_error_set(&error, WFS_E_CANCELLED, "whoever asked has gone");
+	if (!r)
+		r = submit(wait, &error);
+	if (r) {
+		wait->requested = false;
+		fail(wait, r, &error);
+	}
+}
+
+/* Return: 0: it is under way. */
+static int prepare(struct wait *wait, struct wfs_error *error)
+{
+	const char *const agent = wfs_json_text(wait->step, "agent");
+
+	wait->asked = json_deep_copy(wait->drive->params);
+	wait->problem = (struct wfs_error){0};
+	int r = wait->asked ? wfs_session_new(wait->engine->authority, agent, &wait->agent, error)
+			    : wfs_error_from_errno(error, -ENOMEM, "drive an agent");
+	if (r)
+		return r;
+	r = uv_queue_work(&wait->engine->loop, &wait->preparing, prepare_on_thread, prepared);
+	return r ? wfs_error_from_errno(error, r, "drive an agent") : 0;
+}
+
 /* Who may not is not told what is wrong with an agent, either. Return: 0: a request is on its way. */
 static int ask_kernel(struct wait *wait, struct wfs_error *error)
 {
@@ -280,20 +352,18 @@ static int ask_kernel(struct wait *wait, struct wfs_error *error)
 		return 0;
 	*error = wait->request.error;
 	if (!r)
-		r = agents_setup_make(
-			engine->world, engine->helpers, drive->params, &wait->step, error);
+		r = agents_setup_make(engine->world, engine->helpers, drive->params, &wait->content,
+			&wait->step, error);
 	if (r)
 		return r;
-	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
-	r = wfs_session_step(drive->session, wait->step, &wait->request);
-	*error = wait->request.error;
-	return r;
+	return agents_has_mind(wait->content) ? prepare(wait, error) : submit(wait, error);
 }
 
 static void begin(struct wait *wait)
 {
 	struct wfs_error error = {0};
 
+	forget_preparation(wait);
 	json_decref(WFS_STEAL(wait->step));
 	wait->left--;
 	wait->requested = true;

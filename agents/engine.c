@@ -248,6 +248,7 @@ static void *run(void *argument)
 static void stop(struct engine *engine, struct job *job)
 {
 	(void)job;
+	embed_drop_all(engine);
 	work_drop_all(engine);
 	drive_drop_all(engine);
 	chat_drop_all(engine);
@@ -270,8 +271,10 @@ static void engine_stop(struct wfs_driver *driver)
 	first = !engine->stopping;
 	engine->stopping = true;
 	pthread_mutex_unlock(&engine->lock);
-	if (first)
-		(void)engine_post(engine, &engine->stop, stop);
+	if (!first)
+		return;
+	embed_stop(engine);
+	(void)engine_post(engine, &engine->stop, stop);
 }
 
 static void engine_free(struct wfs_driver *driver)
@@ -368,11 +371,16 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	if (r)
 		return r;
 	r = make_loop(engine);
-	if (!r)
-		r = make_thread(engine);
-	if (r)
-		return wfs_error_from_errno(error, r, "drive the world's agents");
 	wfs_models_guard_keys(wfs_world_directory(engine->world));
+	if (!r) {
+		/* Before anything is done: what a store's first entry has is the store's model. */
+		embed_start(engine);
+		r = make_thread(engine);
+	}
+	if (r) {
+		embed_stop(engine);
+		return wfs_error_from_errno(error, r, "drive the world's agents");
+	}
 	*ret_driver = &WFS_STEAL(engine)->driver;
 	return 0;
 }

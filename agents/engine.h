@@ -13,6 +13,7 @@
 #include "agents/driver.h"
 #include "agents/model/client.h"
 
+struct embed;
 struct engine;
 struct normalizing;
 struct talk;
@@ -26,6 +27,8 @@ struct job {
 
 struct engine {
 	struct wfs_driver driver;     /* first: callbacks cast back */
+	struct wfs_embedder embedder; /* of texts, when the host has one */
+	char embedder_model[WFS_EMBEDDER_MODEL_MAX + 1];
 	struct wfs_observer observer; /* of commits */
 	struct wfs_authority *authority;
 	struct wfs_world *world;
@@ -45,6 +48,8 @@ struct engine {
 	void *waits; /* tsearch(3): struct wait by run_id */
 	struct wait *all_waits;
 	struct talk *talks;
+	struct embed *embeds;
+	size_t embed_count;
 	size_t open_count; /* works and waits that must end before the thread does */
 
 	pthread_mutex_t observers_lock;      /* held while observers are called */
@@ -96,6 +101,7 @@ enum work_kind {
 	WORK_STEP_CALL, /* a step of a plan, that a tool be called */
 	WORK_PLAN_ASK,  /* a plan whose steps have ended, a model for the answer */
 	WORK_ADVANCE,   /* a plan, to go on in another record */
+	WORK_RUN_NEXT,  /* a run that ends, in which state its agent is then */
 };
 
 /* One open intent. */
@@ -195,6 +201,18 @@ void work_normalize(struct work *work);
 int work_read_with(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);
 
+/* --- advance.c: the state that comes next --- */
+
+void work_next(struct work *work);
+
+/** advance_make() - messages and setup of the question for it, and how much of the run's time is left */
+int advance_make(struct work *work, json_t **ret_messages, json_t **ret_setup, int64_t *ret_left_ms,
+	struct wfs_error *error);
+
+/** advance_payload() - what of a model's answer is recorded. @completion: parsed. Return: 0, -ENOMEM. */
+int advance_payload(
+	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error);
+
 /* --- step.c: tools of plans --- */
 
 void work_step_call(struct work *work);
@@ -226,6 +244,18 @@ int prompt_make(
  *  @completion: parsed. Return: 0, -EPROTO (what it says is not whole), -ENOMEM. */
 int prompt_payload(
 	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error);
+
+/* --- embed.c: texts that actions need embeddings of --- */
+
+/** embed_start() - be the world's embedder, if host.json has a model for that. What is wrong with it is
+ *  logged. Thread: who starts the engine. */
+void embed_start(struct engine *engine);
+
+/** embed_stop() - nothing is taken any more. Thread: any. */
+void embed_stop(struct engine *engine);
+
+/** embed_drop_all() - the engine stops: who waits is told so. */
+void embed_drop_all(struct engine *engine);
 
 /* --- drive.c: who waits for runs --- */
 

@@ -5,6 +5,7 @@
 #include "agents/adapter/adapter.h"
 #include "agents/adapter/constraint.h"
 #include "agents/adapter/format.h"
+#include "agents/endpoint.h"
 #include "agents/models.h"
 #include "agents/script.h"
 #include "agents/secret.h"
@@ -71,6 +72,18 @@ static void take_for_plan(struct work *work, const json_t *parsed)
 		work_answer(work, "ok", payload);
 }
 
+static void take_next(struct work *work, const json_t *parsed)
+{
+	struct wfs_error error = {0};
+	json_t *payload = NULL;
+	int r = advance_payload(work, parsed, &payload, &error);
+
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", payload);
+}
+
 static void take_completion(
 	struct work *work, const json_t *completion, int64_t duration_ms, unsigned int attempts)
 {
@@ -89,6 +102,8 @@ static void take_completion(
 		fail_with(work, r, &error);
 	else if (work->kind == WORK_RUN_ASK)
 		work_answer(work, "ok", WFS_STEAL(parsed));
+	else if (work->kind == WORK_RUN_NEXT)
+		take_next(work, parsed);
 	else
 		take_for_plan(work, parsed);
 }
@@ -137,43 +152,6 @@ static void on_model_done(void *context, const struct wfs_model_result *result)
 		failure_payload(work, result));
 }
 
-static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_endpoint *endpoint,
-	struct wfs_error *error)
-{
-	const struct {
-		const char *name;
-		int64_t *value;
-	} limits[] = {
-		{"connect_timeout_ms", &endpoint->connect_timeout_ms},
-		{"first_byte_timeout_ms", &endpoint->first_byte_timeout_ms},
-		{"idle_timeout_ms", &endpoint->idle_timeout_ms},
-		{"total_timeout_ms", &endpoint->total_timeout_ms},
-	};
-	int r = 0;
-
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(limits); i++)
-		r = wfs_json_get_integer(
-			entry, limits[i].name, 1, INT32_MAX, limits[i].value, error);
-	if (endpoint->total_timeout_ms > left_ms)
-		endpoint->total_timeout_ms = left_ms;
-	return r;
-}
-
-/* The key is not kept: it is read where it is. */
-static int make_endpoint(struct work *work, int64_t left_ms, struct wfs_error *error)
-{
-	const char *const key = json_string_value(json_object_get(work->entry, "api_key_env"));
-
-	work->endpoint = WFS_MODEL_ENDPOINT_DEFAULT;
-	work->endpoint.base_url = json_string_value(json_object_get(work->entry, "base_url"));
-	work->endpoint.api_key = key ? agents_secret_get(key) : NULL;
-	work->endpoint.stream = json_is_true(json_object_get(work->entry, "stream"));
-	if (key && !work->endpoint.api_key)
-		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"the environment has no '%s', which api_key_env of the model names", key);
-	return read_limits(work->entry, left_ms, &work->endpoint, error);
-}
-
 /* All attempts of a step are one request to whoever remembers keys. */
 static void make_key(struct work *work)
 {
@@ -189,7 +167,7 @@ static int ask_server(
 {
 	const struct wfs_model_callbacks callbacks = {.context = work, .done = on_model_done};
 	WFS_AUTO_JSON json_t *body = NULL;
-	int r = make_endpoint(work, left_ms, error);
+	int r = agents_endpoint_make(work->entry, left_ms, &work->endpoint, error);
 
 	make_key(work);
 	if (!r)
@@ -220,6 +198,8 @@ static int64_t turn_of(const struct work *work)
 	switch (work->kind) {
 	case WORK_RUN_ASK:
 		return work->turn;
+	case WORK_RUN_NEXT:
+		return work->turn + 1;
 	case WORK_PLAN_ASK:
 		return 2;
 	default:
@@ -308,6 +288,8 @@ static int prepare(
 	*ret_left_ms = INT64_MAX;
 	if (work->kind == WORK_RUN_ASK)
 		r = prepare_run(work, ret_messages, &setup, ret_left_ms, error);
+	else if (work->kind == WORK_RUN_NEXT)
+		r = advance_make(work, ret_messages, &setup, ret_left_ms, error);
 	else
 		r = prompt_make(work, ret_messages, &setup, error);
 	if (!r)

@@ -23,6 +23,8 @@ static const struct alias {
 	{"file", "read", "fs_read"},
 	{"file", "stat", "fs_stat"},
 	{"kernel", "query", "query_kernel"},
+	{"memory", "add", "genesis_memory_add"}, /* of worlds that have it */
+	{"memory", "search", "genesis_memory_search"},
 };
 
 static const struct alias *find_alias(const char *name, const char *method)

@@ -11,10 +11,12 @@
 
 enum { CONTENT_MAX = 1 << 20 }; /* bytes of an agent's configuration */
 
-#define MEMBERS                                                                                  \
-	"constraint? extra_body? max_concurrency? max_history_messages? max_tokens? max_turns? " \
-	"model? prompt? run_timeout_ms? system_prompt? temperature? tool_choice? "               \
-	"tool_timeout_ms? tools?"
+#define MEMBERS                                                                                \
+	"constraint? extra_body? longterm_memory_artifact_id? max_concurrency? "               \
+	"max_history_messages? max_tokens? max_turns? model? personality_prompt_artifact_id? " \
+	"prompt? prompts? reflex_artifact_id? run_timeout_ms? system_prompt? temperature? "    \
+	"tool_choice? tool_timeout_ms? tools? workflow? workflow_artifact_id? "                \
+	"working_memory_artifact_id?"
 
 #define DEFAULT_PROMPT "Take your turn."
 
@@ -253,7 +255,7 @@ static int check_adapter(struct wfs_world *world, const struct wfs_helpers *help
 }
 
 int agents_setup_make(struct wfs_world *world, const struct wfs_helpers *helpers,
-	const json_t *params, json_t **ret_step, struct wfs_error *error)
+	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *content = NULL;
@@ -280,5 +282,6 @@ int agents_setup_make(struct wfs_world *world, const struct wfs_helpers *helpers
 		return r;
 	*ret_step = json_pack("{s:s, s:I, s:O, s:O}", "agent", agent, "max_turns",
 		(json_int_t)max_turns, "messages", messages, "setup", setup);
+	*ret_content = WFS_STEAL(content);
 	return *ret_step ? 0 : no_memory(error);
 }

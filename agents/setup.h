@@ -5,7 +5,9 @@
  *
  *     {model?, system_prompt?, prompt?, tools?[], max_turns?, max_history_messages?, max_concurrency?,
  *      max_tokens?, temperature?, tool_choice?, constraint?, extra_body?, tool_timeout_ms?,
- *      run_timeout_ms?}
+ *      run_timeout_ms?, and what agents/prepare.h makes something of: longterm_memory_artifact_id?,
+ *      personality_prompt_artifact_id?, prompts?, reflex_artifact_id?, workflow?,
+ *      workflow_artifact_id?, working_memory_artifact_id?}
  *
  * Source: spec 5, "Settled"; spec 7, "Agent artifact".
  * Thread: any.
@@ -20,9 +22,10 @@
 /**
  * agents_setup_make() - the action that begins a run
  * @params: of agent.step
+ * @ret_content: the agent's configuration; caller owns it
  * @ret_step: for wfs_session_step(); caller owns it
  * Return: 0, -ENOENT (not_found: no such agent, tool or model; deleted), -EINVAL (invalid_type: the
  *         artifact is no agent; …), …
  */
 int agents_setup_make(struct wfs_world *world, const struct wfs_helpers *helpers,
-	const json_t *params, json_t **ret_step, struct wfs_error *error);
+	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error);

@@ -166,6 +166,7 @@ static const struct kind {
 } kinds[] = {
 	{WORK_RUN_CALL, "run_id", WFS_EFFECT_TOOL_CALL, "call", "agents.tool", work_call},
 	{WORK_RUN_ASK, "run_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
+	{WORK_RUN_NEXT, "run_id", WFS_EFFECT_WORKFLOW_ADVANCE, NULL, "agents.workflow", work_next},
 	{WORK_CHAT_ASK, "chat_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
 	{WORK_NORMALIZE, "chat_id", WFS_EFFECT_PLAN_NORMALIZE, NULL, "agents.planner",
 		work_normalize},

@@ -15,28 +15,44 @@ void wfs_recorder_done(struct wfs_recorder *recorder)
 	json_decref(WFS_STEAL(recorder->lines));
 }
 
+/* Which request to the model this is; 0: it is none. Which state comes next is the last one. */
+static json_int_t request_of(const struct wfs_recorder *recorder, const json_t *body)
+{
+	const char *const effect = wfs_json_text(body, "effect");
+	const json_t *const params = json_object_get(body, "params");
+
+	if (strcmp(effect, "llm.generate") == 0)
+		return json_integer_value(json_object_get(params, "turn"));
+	return strcmp(effect, "workflow.advance") == 0 &&
+			strcmp(wfs_json_text(params, "mode"), "llm") == 0
+		? recorder->request + 1
+		: 0;
+}
+
 static int take_intent(struct wfs_recorder *recorder, const json_t *body)
 {
 	const json_t *const params = json_object_get(body, "params");
+	const json_int_t request = request_of(recorder, body);
 
-	if (strcmp(wfs_json_text(body, "effect"), "llm.generate") != 0 ||
-		strcmp(wfs_json_text(params, "run_id"), recorder->turn_id) != 0)
+	if (request == 0 || strcmp(wfs_json_text(params, "run_id"), recorder->turn_id) != 0)
 		return 0;
 	if (!recorder->requests)
 		recorder->requests = json_object();
-	return json_object_set(recorder->requests, wfs_json_text(body, "intent_id"),
-		       json_object_get(params, "turn")) < 0
+	recorder->request = request;
+	return json_object_set_new(recorder->requests, wfs_json_text(body, "intent_id"),
+		       json_integer(request)) < 0
 		? -ENOMEM
 		: 0;
 }
 
-/* A completion without what it took, or a failure. */
+/* A completion without what it took, or a failure. What was said about the next state is `text`. */
 static json_t *make_line(const json_t *receipt, json_t *number)
 {
 	static const char *const members[] = {
 		"content", "tool_calls", "finish_reason", "usage", "model"};
 	const json_t *const payload = json_object_get(receipt, "payload");
-	WFS_AUTO_JSON json_t *line = json_pack("{s:O}", "turn", number);
+	WFS_AUTO_JSON json_t *line = json_pack(
+		"{s:O, s:O*}", "turn", number, "content", json_object_get(payload, "text"));
 	int r = line ? 0 : -1;
 
 	if (strcmp(wfs_json_text(receipt, "status"), "ok") != 0)

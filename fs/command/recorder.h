@@ -13,8 +13,9 @@
 struct wfs_recorder {
 	const char *turn_id;
 	/* Private. */
-	json_t *requests; /* number by intent_id; owned */
-	json_t *lines;    /* owned */
+	json_t *requests;   /* number by intent_id; owned */
+	json_t *lines;      /* owned */
+	json_int_t request; /* number of the newest */
 };
 void wfs_recorder_done(struct wfs_recorder *recorder);
 #define WFS_AUTO_RECORDER WFS_CLEANUP(wfs_recorder_done)

@@ -67,9 +67,12 @@ class Models:
 
 
 class World:
-    """A world of its own with the agent `ada`, who has the tool `add`, and its daemon."""
+    """A world of its own with the agent `ada`, who has the tool `add`, and its daemon.
 
-    def __init__(self, base_url, environment=None, artifacts=(ADD,)):
+    @members: of world.json, in place of those
+    """
+
+    def __init__(self, base_url, environment=None, artifacts=(ADD,), genesis=False, members=None):
         self.scratch = tempfile.mkdtemp(prefix="worldfs-agents-")
         self.directory = os.path.join(self.scratch, "world")
         self.log = os.path.join(self.scratch, "worldfs.log")
@@ -80,8 +83,9 @@ class World:
         os.mkdir(source)
         agent = {"id": "ada", "type": "agent", "created_by": "ada", "content": {}}
         self.write(os.path.join(source, "world.json"), {
-            "name": "field", "principals": [{"id": "ada", "grants": GRANTS}],
-            "artifacts": [agent, *artifacts]})
+            "name": "field", "genesis": genesis,
+            "principals": [{"id": "ada", "grants": GRANTS, "scrip": 100}],
+            "artifacts": [agent, *artifacts], **(members or {})})
         self.run("init", self.directory, "--from", source, anywhere=True)
         self.models()
         self.configure()

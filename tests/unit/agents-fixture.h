@@ -145,16 +145,20 @@ static inline void fixture_close(struct agents_fixture *fixture)
 	wfs_world_close(WFS_STEAL(fixture->world));
 }
 
-static inline int fixture_create(struct agents_fixture *fixture)
+/* @genesis: with the artifacts of that name */
+static inline int fixture_create(struct agents_fixture *fixture, bool genesis)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	WFS_AUTO_FREE char *json = json_text(agents_world_json);
+	WFS_AUTO_BUFFER struct wfs_buffer world = {0};
 	const struct wfs_world_options options = {0};
 	struct wfs_source source = {0};
 	char path[80];
 
 	snprintf(path, sizeof(path), "%s/source", fixture->root);
 	assert_int_equal(mkdir(path, 0755), 0);
+	wfs_buffer_printf(
+		&world, "{'genesis':%s,%s", genesis ? "true" : "false", agents_world_json + 1);
+	WFS_AUTO_FREE char *json = json_text(wfs_buffer_text(&world));
 	put_file(path, "world.json", json);
 	int r = wfs_source_load(path, NULL, &problems, &source);
 	if (!r)
@@ -166,8 +170,7 @@ static inline int fixture_create(struct agents_fixture *fixture)
 	return r;
 }
 
-/* A world that nobody drives. */
-static inline int fixture_setup_world(void **state)
+static inline int fixture_setup_of(void **state, bool genesis)
 {
 	struct agents_fixture *const fixture = calloc(1, sizeof(*fixture));
 
@@ -177,12 +180,23 @@ static inline int fixture_setup_world(void **state)
 	snprintf(fixture->root, sizeof(fixture->root), "/tmp/wfs-agents-XXXXXX");
 	assert_non_null(mkdtemp(fixture->root));
 	snprintf(fixture->directory, sizeof(fixture->directory), "%s/world", fixture->root);
-	int r = fixture_create(fixture);
+	int r = fixture_create(fixture, genesis);
 	if (!r)
 		r = fixture_open_world(fixture);
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"script\":{\"provider\":\"script\",\"file\":\"script.jsonl\"}}}");
 	return r;
+}
+
+/* A world that nobody drives. */
+static inline int fixture_setup_world(void **state)
+{
+	return fixture_setup_of(state, false);
+}
+
+static inline int fixture_setup_genesis(void **state)
+{
+	return fixture_setup_of(state, true);
 }
 
 static inline int fixture_setup(void **state)
@@ -301,4 +315,5 @@ static inline const char *fixture_message(const json_t *result, size_t index)
 }
 
 #define DRIVEN(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+#define GENESIS(test) cmocka_unit_test_setup_teardown(test, fixture_setup_genesis, fixture_teardown)
 #define UNDRIVEN(test) cmocka_unit_test_setup_teardown(test, fixture_setup_world, fixture_teardown)

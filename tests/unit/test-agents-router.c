@@ -28,7 +28,10 @@ static void aliases_have_one_name(void **state)
 		"{'name':'file.cat','args':{}}", "{'args':{},'method':'','name':'fs_read'}");
 	assert_canonical("{'name':' artifact ','method':' write ','args':{}}",
 		"{'args':{},'method':'','name':'write_artifact'}");
+	assert_canonical("{'name':'memory','method':'add','args':{'memory':'m','text':'t'}}",
+		"{'args':{'memory':'m','text':'t'},'method':'','name':'genesis_memory_add'}");
 	assert_string_equal(agents_router_name("kernel.query"), "query_kernel");
+	assert_string_equal(agents_router_name("memory.search"), "genesis_memory_search");
 }
 
 static void what_is_no_alias_stays_as_it_is(void **state)
@@ -164,6 +167,38 @@ static void what_cannot_be_called_is_refused(void **state)
 	assert_refused(*state, "{'args':{},'method':'','name':'ada'}", WFS_TOOL_UNKNOWN);
 }
 
+static void memory_is_a_tool_where_there_is_genesis(void **state)
+{
+	static const char *const calls[] = {
+		"{'args':{'memory':'m','text':'t','tags':['a'],'importance':0.5},'method':'','name'"
+		":"
+		"'genesis_memory_add'}",
+		"{'args':{'memory':'m','query':'q','limit':3},'method':'','name':"
+		"'genesis_memory_search'}",
+		"{'args':{'method':'create','id':'m'},'method':'','name':'genesis_memory'}",
+		"{'args':{'id':'m'},'method':'create','name':'genesis_memory'}",
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++) {
+		WFS_AUTO_JSON json_t *tool = NULL;
+
+		print_message("%s\n", calls[i]);
+		WFS_AUTO_JSON json_t *outcome = found(*state, calls[i], &tool);
+		assert_null(outcome);
+		assert_true(json_is_true(json_object_get(tool, "object")));
+	}
+	assert_refused(*state, "{'args':{'text':'t'},'method':'','name':'genesis_memory_add'}",
+		WFS_TOOL_INVALID_CALL);
+	assert_refused(*state, "{'args':{'method':'fly'},'method':'','name':'genesis_memory'}",
+		WFS_TOOL_INVALID_CALL);
+}
+
+static void memory_is_no_tool_where_there_is_no_genesis(void **state)
+{
+	assert_refused(
+		*state, "{'args':{},'method':'','name':'genesis_memory_add'}", WFS_TOOL_UNKNOWN);
+}
+
 int main(void)
 {
 #define WORLD(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
@@ -177,6 +212,8 @@ int main(void)
 		WORLD(tools_are_found_by_their_names),
 		WORLD(a_tool_that_there_is_not_is_told_with_those_there_are),
 		WORLD(what_cannot_be_called_is_refused),
+		GENESIS(memory_is_a_tool_where_there_is_genesis),
+		WORLD(memory_is_no_tool_where_there_is_no_genesis),
 	};
 
 	return cmocka_run_group_tests_name("agents-router", tests, NULL, NULL);

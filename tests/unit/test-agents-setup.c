@@ -9,7 +9,10 @@ static int make(struct agents_fixture *fixture, const char *params, json_t **ret
 	WFS_AUTO_JSON json_t *json = json_of(params);
 
 	fixture->error = (struct wfs_error){0};
-	return agents_setup_make(fixture->world, &fixture_helpers, json, ret_step, &fixture->error);
+	WFS_AUTO_JSON json_t *content = NULL;
+
+	return agents_setup_make(
+		fixture->world, &fixture_helpers, json, &content, ret_step, &fixture->error);
 }
 
 static json_t *made(struct agents_fixture *fixture, const char *params)

@@ -240,6 +240,70 @@ static void arguments_are_checked_against_parameters(void **state)
 	expect_unfit(fixture, "submit_result", "{}", "result");
 }
 
+/* --- services --- */
+
+static void tools_of_memory_have_aliases(void **state)
+{
+	json_t *made = NULL;
+
+	assert_int_equal(make(*state, "['memory.add','memory.search']", &made), 0);
+	assert_string_equal(
+		fixture_text(json_array_get(made, 0), "artifact_id"), "genesis_memory_add");
+	assert_string_equal(
+		fixture_text(json_array_get(made, 1), "artifact_id"), "genesis_memory_search");
+	json_decref(made);
+	expect_refused(*state, "['memory.add','genesis_memory_add']", WFS_E_INVALID_ARGUMENT,
+		"two tools have the name 'genesis_memory_add'");
+}
+
+/* As servers want it: an object at the top, each member with a type or a description. */
+static void assert_is_described(const json_t *tool)
+{
+	json_t *const parameters = json_object_get(tool, "parameters");
+	const char *name;
+	json_t *member;
+
+	assert_true(strlen(fixture_text(tool, "description")) > 20);
+	assert_true(strlen(fixture_text(tool, "description")) <= 1024);
+	assert_string_equal(fixture_text(parameters, "type"), "object");
+	assert_true(json_is_false(json_object_get(parameters, "additionalProperties")));
+	json_object_foreach(json_object_get(parameters, "properties"), name, member)
+	{
+		print_message("  %s\n", name);
+		assert_true(
+			json_object_get(member, "type") || json_object_get(member, "description"));
+	}
+}
+
+static void services_are_described_for_models(void **state)
+{
+	static const char *const names[] = {"genesis_embedder", "genesis_escrow", "genesis_ledger",
+		"genesis_memory", "genesis_memory_add", "genesis_memory_search",
+		"genesis_prompt_library", "genesis_workflow_templates"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		print_message("%s\n", names[i]);
+		WFS_AUTO_JSON json_t *tool = tool_of(*state, names[i]);
+		assert_is_described(tool);
+	}
+}
+
+static void a_service_of_many_methods_tells_what_each_takes(void **state)
+{
+	WFS_AUTO_JSON json_t *tool = tool_of(*state, "genesis_escrow");
+	json_t *const properties =
+		json_object_get(json_object_get(tool, "parameters"), "properties");
+
+	if (!strstr(fixture_text(tool, "description"), "deposit(artifact, price): "))
+		fail_msg("%s", fixture_text(tool, "description"));
+	if (!strstr(fixture_text(tool, "description"), "list_active(limit?): "))
+		fail_msg("%s", fixture_text(tool, "description"));
+	assert_json_is(json_incref(json_object_get(properties, "method")),
+		"{'description':'which one is called','enum':['deposit','purchase','cancel',"
+		"'check','list_active'],'type':'string'}");
+	assert_string_equal(fixture_text(json_object_get(properties, "price"), "type"), "integer");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +322,9 @@ int main(void)
 		UNDRIVEN(a_call_is_an_action),
 		UNDRIVEN(an_action_type_among_the_arguments_does_not_count),
 		UNDRIVEN(arguments_are_checked_against_parameters),
+		GENESIS(tools_of_memory_have_aliases),
+		GENESIS(services_are_described_for_models),
+		GENESIS(a_service_of_many_methods_tells_what_each_takes),
 	};
 
 	return cmocka_run_group_tests_name("agents-tool", tests, NULL, NULL);

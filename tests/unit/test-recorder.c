@@ -62,12 +62,34 @@ static void script_has_failures_but_not_what_was_never_answered(void **state)
 	SCRIPT("", GENERATE("i1", "ada.7", "1"));
 }
 
+static void script_has_what_the_model_said_about_the_next_state(void **state)
+{
+	(void)state;
+
+	SCRIPT("{'content':'a','turn':1}\n{'content':'{}','turn':2,'usage':null}\n",
+		GENERATE("i1", "ada.7", "1"), RECEIPT("i1", "ok", "{'content':'a'}"),
+		INTENT("workflow.advance", "i2", "ada.7", ",'mode':'llm','state':'s'"),
+		RECEIPT("i2", "ok", "{'next_state':'s','reason':'r','text':'{}','usage':null}"));
+}
+
+static void script_has_nothing_of_a_condition_for_the_next_state(void **state)
+{
+	(void)state;
+
+	SCRIPT("{'content':'a','turn':1}\n", GENERATE("i1", "ada.7", "1"),
+		RECEIPT("i1", "ok", "{'content':'a'}"),
+		INTENT("workflow.advance", "i2", "ada.7", ",'mode':'condition','state':'s'"),
+		RECEIPT("i2", "ok", "{'next_state':'s','notes':[],'reason':'condition'}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(script_has_a_line_for_each_answer_of_the_turn),
 		cmocka_unit_test(script_has_the_last_answer_to_a_request_that_was_repeated),
 		cmocka_unit_test(script_has_failures_but_not_what_was_never_answered),
+		cmocka_unit_test(script_has_what_the_model_said_about_the_next_state),
+		cmocka_unit_test(script_has_nothing_of_a_condition_for_the_next_state),
 	};
 
 	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An endpoint out of an entry of host.json. */
+#include "agents/endpoint.h"
+
+#include "agents/secret.h"
+#include "kernel/base/json.h"
+
+static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_endpoint *endpoint,
+	struct wfs_error *error)
+{
+	const struct {
+		const char *name;
+		int64_t *value;
+	} limits[] = {
+		{"connect_timeout_ms", &endpoint->connect_timeout_ms},
+		{"first_byte_timeout_ms", &endpoint->first_byte_timeout_ms},
+		{"idle_timeout_ms", &endpoint->idle_timeout_ms},
+		{"total_timeout_ms", &endpoint->total_timeout_ms},
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(limits); i++)
+		r = wfs_json_get_integer(
+			entry, limits[i].name, 1, INT32_MAX, limits[i].value, error);
+	if (endpoint->total_timeout_ms > left_ms)
+		endpoint->total_timeout_ms = left_ms;
+	return r;
+}
+
+int agents_endpoint_make(const json_t *entry, int64_t left_ms,
+	struct wfs_model_endpoint *ret_endpoint, struct wfs_error *error)
+{
+	const char *const key = json_string_value(json_object_get(entry, "api_key_env"));
+
+	*ret_endpoint = WFS_MODEL_ENDPOINT_DEFAULT;
+	ret_endpoint->base_url = json_string_value(json_object_get(entry, "base_url"));
+	ret_endpoint->api_key = key ? agents_secret_get(key) : NULL;
+	ret_endpoint->stream = json_is_true(json_object_get(entry, "stream"));
+	if (key && !ret_endpoint->api_key)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"the environment has no '%s', which api_key_env of the model names", key);
+	return read_limits(entry, left_ms, ret_endpoint, error);
+}
