@@ -393,6 +393,27 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs step helper --timeout 10m --record helper.jsonl\n",
 	},
 	{
+		.name = "agent migrate",
+		.group = GROUP_ACT,
+		.arguments = "AGENT",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(DRY_RUN),
+		.changes = true,
+		.run = wfs_run_agent_migrate,
+		.summary = "make artifacts of what an agent has inline",
+		.help = "Its system_prompt, prompt, prompts and workflow become artifacts that it "
+			"names instead: AGENT_personality, AGENT_workflow, AGENT_STATE_prompt. Its "
+			"next turn has the same messages as before. The artifacts belong to the "
+			"agent, and all may read them if all may read the agent for nothing; else "
+			"the agent alone may. Prints a line for each that is written (A) or there "
+			"already (=), and for the agent (M). What stands beside a reference is "
+			"used "
+			"when that dangles, and stays. Run again, it goes on where it was "
+			"interrupted.\n\n"
+			"  worldfs agent migrate helper --dry-run\n",
+	},
+	{
 		.name = "chat",
 		.group = GROUP_ACT,
 		.arguments = "MESSAGE|@FILE|@-",

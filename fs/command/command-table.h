@@ -50,6 +50,9 @@ int wfs_run_fs_tree(struct wfs_run *run);
 /* fs/command/command-grep.c */
 int wfs_run_fs_grep(struct wfs_run *run);
 
+/* fs/command/command-agent.c */
+int wfs_run_agent_migrate(struct wfs_run *run);
+
 /* fs/command/command-apply.c */
 int wfs_run_apply(struct wfs_run *run);
 

@@ -56,7 +56,7 @@ COMMANDS = {
     "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
     "event": ["test/Add@1", '{"key":"a","by":1}'], "grant": ["nobody", "query"],
     "invoke": ['{"action_type":"noop"}'], "revoke": ["operator.act.1"],
-    "step": ["robot"], "cancel": ["robot.1"], "approve": ["robot.1", "c"], "turns": [],
+    "agent migrate": ["robot"], "step": ["robot"], "cancel": ["robot.1"], "approve": ["robot.1", "c"], "turns": [],
     "chat": ["m"], "plan ls": [], "plan show": ["p"], "plan watch": ["p"], "plan graph": ["p"], "plan resume": ["p"],
     "plan cancel": ["p"], "plan export": ["p", "/dev/null"], "plan import": ["sha256:" + BLOB],
     "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],

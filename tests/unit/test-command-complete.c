@@ -144,8 +144,11 @@ static void agents_come_from_the_world(void **state)
 		0);
 	world_fixture_close(fixture);
 	AUTO_PRINTED struct printed agents = COMPLETE("-w", fixture->directory, "turns", "");
+	AUTO_PRINTED struct printed migrated =
+		COMPLETE("-w", fixture->directory, "agent", "migrate", "");
 
 	assert_offers(&agents, "helper ");
+	assert_offers(&migrated, "helper ");
 }
 
 static void resources_come_with_their_equals_sign(void **state)
