@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The operator's oven: what becomes of a dough after so many minutes. Whoever bakes pays the
+-- artifact's price, 1 scrip.
+
+local minutes = {
+    rye = { least = 55, most = 65 },
+    spelt = { least = 40, most = 46 },
+    wheat = { least = 28, most = 34 },
+}
+
+function run(order)
+    local right = minutes[order.dough]
+    local bread = "good"
+    if order.minutes < right.least then
+        bread = "raw"
+    elseif order.minutes > right.most then
+        bread = "burnt"
+    end
+    return string.format("%s, %d minutes: %s", order.dough, order.minutes, bread)
+end
