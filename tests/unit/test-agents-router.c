@@ -170,11 +170,8 @@ static void what_cannot_be_called_is_refused(void **state)
 static void memory_is_a_tool_where_there_is_genesis(void **state)
 {
 	static const char *const calls[] = {
-		"{'args':{'memory':'m','text':'t','tags':['a'],'importance':0.5},'method':'','name'"
-		":"
-		"'genesis_memory_add'}",
-		"{'args':{'memory':'m','query':'q','limit':3},'method':'','name':"
-		"'genesis_memory_search'}",
+		"{'args':{'memory':'m','text':'t','importance':0.5},'name':'genesis_memory_add'}",
+		"{'args':{'memory':'m','query':'q','limit':3},'name':'genesis_memory_search'}",
 		"{'args':{'method':'create','id':'m'},'method':'','name':'genesis_memory'}",
 		"{'args':{'id':'m'},'method':'create','name':'genesis_memory'}",
 	};

@@ -26,6 +26,8 @@ static struct world_fixture *with_agent(void **state, const char *owner, const c
 	AUTO_PRINTED struct printed act = RUN_IN(fixture, "grant", "al", "act");
 	AUTO_PRINTED struct printed query = RUN_IN(fixture, "grant", "al", "query");
 
+	assert_int_equal(added.status, WFS_EXIT_DONE);
+	assert_int_equal(act.status, WFS_EXIT_DONE);
 	assert_int_equal(query.status, WFS_EXIT_DONE);
 	wfs_buffer_printf(&action,
 		"{'action_type':'write_artifact','artifact_id':'al','type':'agent'%s,'content':"

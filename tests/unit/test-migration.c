@@ -187,8 +187,7 @@ static void what_was_migrated_has_nothing_more_to_migrate(void **state)
 {
 	static const char *const contents[] = {"{'system_prompt':'be'}",
 		"{'prompt':'{current_state}','system_prompt':'be','prompts':{'a':'A'}}",
-		"{'workflow':{'states':['a'],'steps':[]},'prompts':{'a':'A','b':'B'},'prompt':'do'"
-		"}"};
+		"{'workflow':{'states':['a'],'steps':[]},'prompts':{'a':'A','b':'B'},'prompt':''}"};
 
 	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(contents); i++) {
