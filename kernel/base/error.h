@@ -69,7 +69,15 @@
 	X(INTERNAL_ERROR, "internal_error", EIO, "system", false, "internal error")               \
 	X(STORE_FULL, "store_full", ENOSPC, "system", true, "no space left in the store")         \
 	X(OVERLOADED, "overloaded", EAGAIN, "system", true, "too many requests in the queue")     \
-	X(NOT_ENABLED, "not_enabled", EOPNOTSUPP, "system", false, "not enabled in this world")
+	X(NOT_ENABLED, "not_enabled", EOPNOTSUPP, "system", false, "not enabled in this world")   \
+	X(CODE_CRASHED, "code_crashed", EIO, "system", false,                                     \
+		"the process that runs code ended while it ran this code")                        \
+	X(CODE_QUARANTINED, "code_quarantined", EACCES, "permission", false,                      \
+		"this code ended the process that runs code too often")                           \
+	X(FORMAT_OLDER, "format_older", EINVAL, "system", false,                                  \
+		"the world was made by an older version")                                         \
+	X(FORMAT_NEWER, "format_newer", EINVAL, "system", false,                                  \
+		"the world was made by a newer version")
 
 enum wfs_error_code {
 	WFS_OK = 0,

@@ -287,6 +287,15 @@ static int open_tables(
 	return r ? commit_error(store, r) : 0;
 }
 
+static int format_error(const char *directory, int format, struct wfs_error *error)
+{
+	const bool newer = format > WFS_STORE_FORMAT;
+
+	return wfs_error_set(error, newer ? WFS_E_FORMAT_NEWER : WFS_E_FORMAT_OLDER,
+		"the world in '%s' has store format %d, this program opens %d: use %s worldfs",
+		directory, format, WFS_STORE_FORMAT, newer ? "a newer" : "an older");
+}
+
 static int check_format(struct wfs_store *store, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -297,10 +306,7 @@ static int check_format(struct wfs_store *store, struct wfs_error *error)
 	if (!r)
 		r = wfs_meta_format(txn, &format);
 	if (!r && format != WFS_STORE_FORMAT)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"the world in '%s' has format %d, this program knows %d: use %s worldfs",
-			store->directory, format, WFS_STORE_FORMAT,
-			format > WFS_STORE_FORMAT ? "a newer" : "an older");
+		return format_error(store->directory, format, error);
 	if (!r)
 		r = wfs_meta_get(txn, "format", &row);
 	if (r)

@@ -16,7 +16,7 @@
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
 
-enum { WFS_STORE_FORMAT = 7 }; /* raised when rows change their meaning */
+enum { WFS_STORE_FORMAT = 8 }; /* raised when rows change their meaning */
 
 struct wfs_store;
 struct wfs_txn;

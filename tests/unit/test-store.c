@@ -81,7 +81,7 @@ static void open_refuses_a_newer_format(void **state)
 	assert_int_equal(wfs_txn_commit(txn), 0);
 
 	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
-	assert_int_equal(fixture->error.code, WFS_E_INVALID_ARGUMENT);
+	assert_int_equal(fixture->error.code, WFS_E_FORMAT_NEWER);
 	assert_non_null(strstr(fixture->error.message, "newer"));
 }
 
@@ -97,7 +97,7 @@ static void open_refuses_an_older_format_although_it_lacks_tables(void **state)
 	assert_int_equal(wfs_txn_commit(txn), 0);
 
 	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
-	assert_int_equal(fixture->error.code, WFS_E_INVALID_ARGUMENT);
+	assert_int_equal(fixture->error.code, WFS_E_FORMAT_OLDER);
 	assert_non_null(strstr(fixture->error.message, "an older"));
 }
 
