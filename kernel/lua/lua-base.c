@@ -256,84 +256,14 @@ static int base_rawget(lua_State *L)
 	return 1;
 }
 
-/* --- metatables and markers --- */
-
-static int base_getmetatable(lua_State *L)
-{
-	luaL_checkany(L, 1);
-	if (!lua_getmetatable(L, 1)) {
-		lua_pushnil(L);
-		return 1;
-	}
-	luaL_getmetafield(L, 1, "__metatable"); /* pushes nothing when there is none */
-	return 1;
-}
-
-static void refuse_field(lua_State *L, const char *name)
-{
-	lua_pushstring(L, name);
-	if (lua_rawget(L, 2) != LUA_TNIL)
-		luaL_error(L, "'%s' in a metatable is not available", name);
-	lua_pop(L, 1);
-}
-
-static int base_setmetatable(lua_State *L)
-{
-	const int type = lua_type(L, 2);
-
-	luaL_checktype(L, 1, LUA_TTABLE);
-	luaL_argexpected(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table");
-	if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
-		return luaL_error(L, "cannot change a protected metatable");
-	if (type == LUA_TTABLE) {
-		refuse_field(L, "__gc");
-		refuse_field(L, "__mode");
-		wfs_lua_note_metatable(L, 2);
-	}
-	lua_settop(L, 2);
-	lua_setmetatable(L, 1);
-	return 1;
-}
-
-/* Marks the table given, or a new one; a marked one may be marked anew. */
-static int mark(lua_State *L, enum wfs_lua_slot slot)
-{
-	if (lua_isnone(L, 1))
-		lua_newtable(L);
-	luaL_checktype(L, 1, LUA_TTABLE);
-	lua_settop(L, 1);
-	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_ARRAY);
-	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_OBJECT);
-	if (lua_getmetatable(L, 1) && !lua_rawequal(L, -1, 2) && !lua_rawequal(L, -1, 3))
-		return luaL_error(L, "table has a metatable already");
-	lua_rawgeti(L, LUA_REGISTRYINDEX, slot);
-	lua_setmetatable(L, 1);
-	lua_settop(L, 1);
-	return 1;
-}
-
-static int base_array(lua_State *L)
-{
-	return mark(L, WFS_LUA_SLOT_ARRAY);
-}
-
-static int base_object(lua_State *L)
-{
-	return mark(L, WFS_LUA_SLOT_OBJECT);
-}
-
 const luaL_Reg wfs_lua_base[] = {
-	{"array", base_array},
 	{"assert", base_assert},
 	{"error", base_error},
-	{"getmetatable", base_getmetatable},
-	{"object", base_object},
 	{"pcall", base_pcall},
 	{"rawequal", base_rawequal},
 	{"rawget", base_rawget},
 	{"rawlen", base_rawlen},
 	{"select", base_select},
-	{"setmetatable", base_setmetatable},
 	{"tonumber", base_tonumber},
 	{"tostring", base_tostring},
 	{"type", base_type},

@@ -21,7 +21,7 @@ enum {
 
 /*
  * All arguments as the text of an array. The charge raises when the call has stopped, so that nothing
- * asks the host then: the closing of a variable might.
+ * asks the host then: a message handler might.
  */
 static void write_arguments(lua_State *L, const char *name, struct wfs_buffer *buffer)
 {

@@ -6,12 +6,13 @@
  * lua-step.c     modules of reducers, one step
  * lua-program.c  code of artifacts, one call
  * lua-host.c     the functions of its host
+ * lua-source.c   what Lua compiles and should not
  * lua-limit.c    allocator, counter, collection of garbage, the stop that nothing catches
  * lua-json.c     values to Lua and back to canonical text
  * lua-read.c     canonical text to Lua
  * lua-library.c  the environment: protected proxies, what each global is
  * lua-text.c     strings that grow
- * lua-base.c lua-pairs.c lua-math.c lua-table.c lua-string.c lua-format.c lua-pattern.c
+ * lua-base.c lua-metatable.c lua-pairs.c lua-math.c lua-table.c lua-string.c lua-format.c lua-pattern.c
  * lua-utf8.c     the functions themselves; lua-match.c is the matcher of lua-pattern.c
  *
  * Bounds. Everything a module can make the processor do is charged to one counter: the count hook
@@ -38,18 +39,16 @@ enum wfs_lua_stop {
 	WFS_LUA_STOP_INSTRUCTIONS,
 	WFS_LUA_STOP_MEMORY,
 	WFS_LUA_STOP_TIME,      /* processor time: what the counter cannot see */
-	WFS_LUA_STOP_WEAK,      /* a metatable became weak behind setmetatable's back */
 	WFS_LUA_STOP_NO_MEMORY, /* malloc failed: the host's fault, not the module's */
 	WFS_LUA_STOP_HOST,      /* a function of the host failed */
 };
 
 /* Registry slots. Integers, because these are the cheapest registry keys. */
 enum wfs_lua_slot {
-	WFS_LUA_SLOT_MAIN = 16,  /* the compiled main chunk */
-	WFS_LUA_SLOT_GLOBALS,    /* metatable of a step's globals: reads fall to the library */
-	WFS_LUA_SLOT_ARRAY,      /* marker metatables */
-	WFS_LUA_SLOT_OBJECT,     /* */
-	WFS_LUA_SLOT_METATABLES, /* weak set of the metatables that modules have set */
+	WFS_LUA_SLOT_MAIN = 16, /* the compiled main chunk */
+	WFS_LUA_SLOT_GLOBALS,   /* metatable of a step's globals: reads fall to the library */
+	WFS_LUA_SLOT_ARRAY,     /* marker metatables */
+	WFS_LUA_SLOT_OBJECT,    /* */
 };
 
 enum {
@@ -181,6 +180,11 @@ int wfs_lua_parse_output(const struct wfs_lua *lua, size_t i, const char *what, 
 /** wfs_lua_trim() - give back scratch memory that has become large. */
 void wfs_lua_trim(struct wfs_lua *lua);
 
+/* --- lua-source.c --- */
+
+/** wfs_lua_check_source() - raise unless lua->source, which Lua has compiled, keeps its bounds. */
+void wfs_lua_check_source(lua_State *L);
+
 /* --- lua-pool.c --- */
 
 /** wfs_lua_pool_resize() - malloc, realloc and free in one; sizes are 0 where there is no block.
@@ -231,9 +235,6 @@ _Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
 
 /** wfs_lua_error() - luaL_error for callers that return nothing. */
 _Noreturn void wfs_lua_error(lua_State *L, const char *format, ...);
-
-/** wfs_lua_note_metatable() - the table at @index was made a metatable by the module. */
-void wfs_lua_note_metatable(lua_State *L, int index);
 
 /* --- lua-json.c --- */
 
@@ -309,6 +310,7 @@ void wfs_lua_text_push(struct wfs_lua_text *text);
 /* --- functions of the environment, by file --- */
 
 extern const luaL_Reg wfs_lua_base[];       /* lua-base.c */
+extern const luaL_Reg wfs_lua_metatable[];  /* lua-metatable.c */
 extern const luaL_Reg wfs_lua_pairs[];      /* lua-pairs.c */
 extern const luaL_Reg wfs_lua_math[];       /* lua-math.c */
 extern const luaL_Reg wfs_lua_table[];      /* lua-table.c */

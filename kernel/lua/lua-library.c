@@ -101,6 +101,7 @@ static void open_environment(lua_State *L)
 {
 	lua_newtable(L);
 	luaL_setfuncs(L, wfs_lua_base, 0);
+	luaL_setfuncs(L, wfs_lua_metatable, 0);
 	luaL_setfuncs(L, wfs_lua_pairs, 0);
 	lua_pushlightuserdata(L, NULL);
 	lua_setfield(L, -2, "null");
@@ -131,14 +132,6 @@ void wfs_lua_open(lua_State *L)
 
 	open_marker(L, "array", WFS_LUA_SLOT_ARRAY);
 	open_marker(L, "object", WFS_LUA_SLOT_OBJECT);
-
-	/* Weak, so that noting a metatable does not keep it; nobody but the limits looks into it. */
-	lua_newtable(L);
-	lua_newtable(L);
-	lua_pushliteral(L, "k");
-	lua_setfield(L, -2, "__mode");
-	lua_setmetatable(L, -2);
-	lua_rawseti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_METATABLES);
 }
 
 static void add_text(lua_State *L, const char *name, const char *text)

@@ -3,13 +3,11 @@
  * The bounds of a run.
  *
  * Garbage is collected at *safe points* only (the count hook, and charges of library functions),
- * not whenever Lua likes: a module that turns a table weak by writing `__mode` into a metatable
- * it has set already would otherwise see when the collector ran, and that depends on what earlier
- * steps left behind. At a safe point such a metatable is found, and the step fails.
+ * not whenever Lua likes, so that each collection is charged.
  *
  * Memory: the bound is on live memory. When the allocator refuses, Lua collects everything and asks
- * again; only the second refusal stops the state. The hook is armed with the first, so that no
- * instruction runs between that collection and the look for weak tables.
+ * again; only the second refusal stops the state. The hook is armed with the first, so that the
+ * collection is charged at the next instruction.
  *
  * Single instructions can be slow without being counted (comparing two strings of 30 MiB); a bound
  * on processor time, far above what honest instructions take, catches those.
@@ -145,30 +143,6 @@ void wfs_lua_error(lua_State *L, const char *format, ...)
 	abort(); /* not reached */
 }
 
-void wfs_lua_note_metatable(lua_State *L, int index)
-{
-	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_METATABLES);
-	lua_pushvalue(L, index);
-	lua_pushboolean(L, true);
-	lua_rawset(L, -3);
-	lua_pop(L, 1);
-}
-
-static void refuse_weak_tables(lua_State *L)
-{
-	luaL_checkstack(L, 4, NULL);
-	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_METATABLES);
-	lua_pushnil(L);
-	while (lua_next(L, -2)) {
-		lua_pop(L, 1);
-		lua_pushliteral(L, "__mode");
-		if (lua_rawget(L, -2) != LUA_TNIL)
-			wfs_lua_stop_now(L, WFS_LUA_STOP_WEAK);
-		lua_pop(L, 1);
-	}
-	lua_pop(L, 1);
-}
-
 static void collect(struct wfs_lua *lua)
 {
 	size_t room = WFS_LUA_GARBAGE_BYTES;
@@ -221,7 +195,6 @@ static void safe_point(lua_State *L)
 	if (lua->stop != WFS_LUA_GOING)
 		wfs_lua_stop_now(L, lua->stop);
 	if (lua->collected || lua->heap_bytes > lua->collect_bytes) {
-		refuse_weak_tables(L);
 		if (!lua->collected)
 			collect(lua);
 		lua->collected = false;
@@ -298,7 +271,7 @@ size_t wfs_lua_limit_memory_left(struct wfs_lua *lua)
 {
 	if (lua->heap_bytes > lua->module_bytes + WFS_LUA_IDLE_BYTES) {
 		collect(lua);
-		/* The next safe point looks for weak tables, and charges this. */
+		/* The next safe point charges this. */
 		lua->collected = true;
 		arm(lua);
 	}

@@ -81,8 +81,6 @@ static enum wfs_lua_failure failure_of(const struct wfs_lua *lua, int r)
 	switch (lua->stop) {
 	case WFS_LUA_GOING:
 		return r == -ENOMEM ? WFS_LUA_FAILURE_HOST : WFS_LUA_FAILURE_CODE;
-	case WFS_LUA_STOP_WEAK:
-		return WFS_LUA_FAILURE_CODE;
 	case WFS_LUA_STOP_NO_MEMORY:
 	case WFS_LUA_STOP_HOST:
 		return WFS_LUA_FAILURE_HOST;

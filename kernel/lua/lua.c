@@ -51,9 +51,6 @@ static int stop_error(const struct wfs_lua *lua, struct wfs_error *error)
 		wfs_buffer_append_text(
 			&what, "too much processor time for its instructions (huge values?)");
 		break;
-	case WFS_LUA_STOP_WEAK:
-		wfs_buffer_append_text(&what, "'__mode' in a metatable is not available");
-		break;
 	case WFS_LUA_STOP_HOST:
 		if (error)
 			*error = lua->calling->error;
@@ -143,6 +140,7 @@ static int protected_build(lua_State *L)
 	lua_pushfstring(L, "=%s", lua->name);
 	if (lua_load(L, read_source, &unread, lua_tostring(L, -1), "t") != LUA_OK)
 		return lua_error(L);
+	wfs_lua_check_source(L);
 	lua_rawseti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_MAIN);
 	return 0;
 }

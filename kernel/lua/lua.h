@@ -6,6 +6,8 @@
  * global table, for every step, and everything that survives between steps is read-only; so
  * nothing a step leaves behind can change what a later one computes, and replay is exact. There is
  * no clock, no I/O, no `load`, no address in `tostring`, and `pairs`/`next` go in sorted key order.
+ * Lua never sees a metatable that code can write (lua-metatable.c): tables are not weak, and nothing runs
+ * code when it is collected or goes out of scope.
  * Instructions, memory and the work of library functions are bounded; a bound that was hit cannot
  * be caught by `pcall`. Near a bound whether a step passes may depend on the garbage that earlier
  * steps left: whoever replays steps that have passed once gives larger limits.

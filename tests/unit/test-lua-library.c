@@ -328,6 +328,31 @@ static void keys_without_an_order_are_refused(void **state)
 	assert_body_fails("pairs(nil)", "table expected, got nil");
 }
 
+static void a_metatable_is_what_it_was_when_it_was_set(void **state)
+{
+	(void)state;
+	assert_value("(function() local m = {__index = {a = 1}} local t = setmetatable({}, m)\n"
+		     "m.__index = {a = 2} m.__len = function() return 7 end\n"
+		     "return {t.a, #t, setmetatable({}, m).a, #setmetatable({}, m)} end)()",
+		"[1,0,2,7]");
+	assert_value("(function() local m = {} local t = setmetatable({}, m)\n"
+		     "return {getmetatable(t) == m, setmetatable(t, m) == t,\n"
+		     "getmetatable(setmetatable(t, nil)) == nil} end)()",
+		"[true,true,true]");
+	assert_value("(function() local class = {} class.__index = class\n"
+		     "local object = setmetatable({n = 1}, class)\n"
+		     "function class.add(self, n) self.n = self.n + n return self end\n"
+		     "return object:add(2).n end)()",
+		"3");
+	assert_value(
+		"(function() local m = {__metatable = 'mine'} local t = setmetatable({}, m)\n"
+		"m.__metatable = nil return {getmetatable(t), pcall(setmetatable, t, m)} end)()",
+		"[\"mine\",false,\"cannot change a protected metatable\"]");
+	assert_value("(function() local t = setmetatable({}, setmetatable({}, {__index = {__len =\n"
+		     "error}})) return #t end)()",
+		"0");
+}
+
 static void no_text_shows_an_address(void **state)
 {
 	(void)state;
@@ -422,6 +447,7 @@ int main(void)
 		cmocka_unit_test(traversal_is_sorted),
 		cmocka_unit_test(traversal_sees_the_keys_there_were),
 		cmocka_unit_test(keys_without_an_order_are_refused),
+		cmocka_unit_test(a_metatable_is_what_it_was_when_it_was_set),
 		cmocka_unit_test(no_text_shows_an_address),
 		cmocka_unit_test(sorting_is_stable_and_always_ends),
 		cmocka_unit_test(random_numbers_keep_their_range),

@@ -188,8 +188,8 @@ static void collecting_for_a_nested_call_shows_no_weak_table(void **state)
 		"function run() local m = {} local t = setmetatable({}, m) t[1] = {}\n" MAKE_GARBAGE
 		"m.__mode = 'v' invoke() return #t end",
 		"function run() end", NULL);
-	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_CODE);
-	assert_non_null(strstr(nest.answer.error.message, "'__mode' in a metatable"));
+	assert_string_equal(nest.answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&nest.answer.text), "1");
 }
 
 static void a_failed_nested_call_leaves_the_outer_one_alone(void **state)

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One bound on source that Lua has compiled: the indices in a row, as the four in `a.b[i].c[a.d]`.
+ *
+ * When such an expression fails, Lua 5.4.4 looks for a name for its message by one level of C recursion
+ * for each index (getobjname), and reads all instructions of the function at each level. A source of
+ * 256 KiB has 100,000 of them: seven seconds, and then the C stack has overflowed.
+ *
+ * Lua has accepted the source, so this file reads tokens only.
+ */
+#include <string.h>
+
+#include "kernel/lua/lua-impl.h"
+
+enum {
+	INDICES_MAX = 200,
+	NESTING_MAX = 1024, /* of brackets; Lua itself refuses more than 200 */
+};
+
+struct scan {
+	const char *at;
+	const char *end;
+	int line;
+	bool after_dot; /* the last token is the `.` of an index */
+	size_t depth;
+	int indices[NESTING_MAX]; /* for each bracket around the token: in a row, before it */
+};
+
+static bool is_at(const struct scan *s, const char *text)
+{
+	const size_t size = strlen(text);
+
+	return (size_t)(s->end - s->at) >= size && memcmp(s->at, text, size) == 0;
+}
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static bool is_in_name(char byte)
+{
+	return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+		byte == '_';
+}
+
+static void skip(struct scan *s, size_t count)
+{
+	for (; count > 0 && s->at < s->end; count--)
+		s->line += *s->at++ == '\n';
+}
+
+/* Skips `[[…]]` or `[=[…]=]`. Return: false when there is no such bracket here. */
+static bool skip_long_bracket(struct scan *s)
+{
+	const char *at = s->at + 1;
+	size_t level = 0;
+
+	while (at < s->end && *at == '=')
+		at++;
+	if (*s->at != '[' || at >= s->end || *at != '[')
+		return false;
+	level = (size_t)(at - s->at - 1);
+	skip(s, level + 2);
+	while (s->at < s->end) {
+		size_t equals = 0;
+
+		if (*s->at != ']') {
+			skip(s, 1);
+			continue;
+		}
+		skip(s, 1);
+		for (; s->at < s->end && *s->at == '='; equals++)
+			skip(s, 1);
+		if (equals == level && s->at < s->end && *s->at == ']') {
+			skip(s, 1);
+			break;
+		}
+	}
+	return true;
+}
+
+static void skip_comment(struct scan *s)
+{
+	skip(s, 2);
+	if (s->at < s->end && skip_long_bracket(s))
+		return;
+	while (s->at < s->end && *s->at != '\n' && *s->at != '\r')
+		skip(s, 1);
+}
+
+static void skip_string(struct scan *s)
+{
+	const char quote = *s->at;
+
+	skip(s, 1);
+	while (s->at < s->end && *s->at != quote)
+		skip(s, *s->at == '\\' ? 2 : 1);
+	skip(s, 1);
+}
+
+static void skip_number(struct scan *s)
+{
+	while (s->at < s->end && (is_in_name(*s->at) || *s->at == '.')) {
+		/* The sign of an exponent; that of a hexadecimal number is after `p`. */
+		const bool exponent = memchr("eEpP", *s->at, 4);
+
+		skip(s, 1);
+		if (exponent && s->at < s->end && (*s->at == '-' || *s->at == '+'))
+			skip(s, 1);
+	}
+}
+
+static void read_word(struct scan *s)
+{
+	if (!s->after_dot)
+		s->indices[s->depth] = 0;
+	while (s->at < s->end && is_in_name(*s->at))
+		skip(s, 1);
+}
+
+static void open_bracket(lua_State *L, struct scan *s)
+{
+	if (s->depth + 1 == NESTING_MAX)
+		luaL_error(
+			L, "%s:%d: brackets are nested too deeply", wfs_lua_of(L)->name, s->line);
+	s->indices[++s->depth] = 0;
+	skip(s, 1);
+}
+
+/* A value in brackets has the name of what is in them; arguments of calls are counted like it. */
+static void close_bracket(struct scan *s)
+{
+	const int inner = s->indices[s->depth];
+
+	s->depth -= s->depth > 0;
+	s->indices[s->depth] += inner + (*s->at == ']');
+	skip(s, 1);
+}
+
+static void read_operator(struct scan *s)
+{
+	s->indices[s->depth] = 0;
+	skip(s, 1);
+}
+
+/* Return: whether the dot is that of an index. */
+static bool read_dots(struct scan *s)
+{
+	if (s->end - s->at > 1 && is_digit(s->at[1])) {
+		skip_number(s);
+		return false;
+	}
+	if (is_at(s, "..")) {
+		read_operator(s);
+		while (s->at < s->end && *s->at == '.')
+			skip(s, 1);
+		return false;
+	}
+	s->indices[s->depth]++;
+	skip(s, 1);
+	return true;
+}
+
+static void read_token(lua_State *L, struct scan *s)
+{
+	const char byte = *s->at;
+	bool dot = false;
+
+	if (byte == '"' || byte == '\'')
+		skip_string(s);
+	else if (is_digit(byte))
+		skip_number(s);
+	else if (is_in_name(byte))
+		read_word(s);
+	else if (byte == '.')
+		dot = read_dots(s);
+	else if (memchr(")]}", byte, 3))
+		close_bracket(s);
+	else if (!memchr("([{", byte, 3))
+		read_operator(s);
+	else if (!skip_long_bracket(s))
+		open_bracket(L, s);
+	s->after_dot = dot;
+}
+
+void wfs_lua_check_source(lua_State *L)
+{
+	const struct wfs_lua *const lua = wfs_lua_of(L);
+	struct scan s = {.at = lua->source, .end = lua->source + lua->source_size, .line = 1};
+
+	while (s.at < s.end) {
+		if (memchr(" \t\n\r\v\f", *s.at, 6)) {
+			skip(&s, 1);
+			continue;
+		}
+		if (is_at(&s, "--")) {
+			skip_comment(&s);
+			continue;
+		}
+		read_token(L, &s);
+		if (s.indices[s.depth] > INDICES_MAX)
+			luaL_error(L, "%s:%d: more than %d indices in a row", lua->name, s.line,
+				(int)INDICES_MAX);
+	}
+}

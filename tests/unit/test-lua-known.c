@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code that made Lua 5.4.4 corrupt memory or give other values in another process, from tests/data/lua.
+ * Each file runs right or ends in an error, also under a Lua that is built with sanitizers.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "kernel/base/file.h"
+#include "tests/unit/lua-helper.h"
+
+#define DIRECTORY SOURCE_ROOT "/tests/data/lua/"
+
+static void run_file(const char *name, struct lua_answer *ret)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+
+	wfs_buffer_printf(&path, DIRECTORY "%s", name);
+	const int fd = open(wfs_buffer_text(&path), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(wfs_file_read(fd, WFS_LUA_SOURCE_MAX, &source), 0);
+	close(fd);
+	lua_answer_run(NULL, wfs_buffer_text(&source), ret);
+}
+
+static void assert_file_gives(const char *name, const char *value)
+{
+	AUTO_ANSWER struct lua_answer answer;
+
+	run_file(name, &answer);
+	assert_string_equal(answer.error.message, "");
+	assert_string_equal(wfs_buffer_text(&answer.text), value);
+}
+
+static void assert_file_fails(const char *name, const char *message)
+{
+	AUTO_ANSWER struct lua_answer answer;
+
+	run_file(name, &answer);
+	assert_int_equal(answer.r, -EIO);
+	assert_string_equal(answer.error.message, message);
+}
+
+static void a_break_leaves_no_variable_to_close(void **state)
+{
+	(void)state;
+	assert_file_fails("break-leaves-close-list.lua",
+		"package.lua:2: '__close' in a metatable is not available");
+}
+
+static void a_metatable_does_not_become_weak_during_an_assignment(void **state)
+{
+	(void)state;
+	assert_file_gives("use-after-free-in-newindex.lua", "59");
+}
+
+static void a_metatable_does_not_become_weak_after_it_was_set(void **state)
+{
+	(void)state;
+	assert_file_gives("weak-behind-setmetatable.lua",
+		"[0,1,false,\"package.lua:10: variable 'x' got a non-closable value\"]");
+}
+
+static void no_metamethod_moves_the_stack_of_a_concatenation(void **state)
+{
+	(void)state;
+	assert_file_fails("stack-moves-in-concat.lua",
+		"package.lua:4: '__concat' in a metatable is not available");
+}
+
+/* --- indices in a row --- */
+
+/* `run` fails at an expression with @count times @index behind `t`. */
+static void run_indices(const char *index, int count, struct lua_answer *ret)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+
+	wfs_buffer_append_text(&source,
+		"local function self(t) return t end\n"
+		"function run() local t = setmetatable({}, {__index = self}) local k = 'k'\n"
+		"return ");
+	for (int i = 0; i < count && *index == '('; i++)
+		wfs_buffer_append_byte(&source, '(');
+	wfs_buffer_append_byte(&source, 't');
+	for (int i = 0; i < count; i++)
+		wfs_buffer_append_text(&source, *index == '(' ? index + 1 : index);
+	wfs_buffer_append_text(&source, " + 1 end");
+	lua_answer_run(NULL, wfs_buffer_text(&source), ret);
+}
+
+static const char *const indices[] = {".k", "[k]", " . k", ".k--[==[ ]] ]==]\n",
+	".k --[[ a comment ]]", "[ [==[k]==] ]", "['k\\']']"};
+
+static void as_many_indices_in_a_row_as_there_may_be_run(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(indices); i++) {
+		AUTO_ANSWER struct lua_answer answer;
+
+		print_message("%s\n", indices[i]);
+		run_indices(indices[i], 200, &answer);
+		assert_int_equal(answer.r, -EIO);
+		assert_non_null(strstr(answer.error.message, "attempt to perform arithmetic on"));
+	}
+}
+
+/* 100,000 of them took seven seconds, and ended in a C stack that had overflowed. */
+static void more_indices_in_a_row_are_refused(void **state)
+{
+	static const int counts[] = {201, 30000};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * WFS_ARRAY_COUNT(indices); i++) {
+		AUTO_ANSWER struct lua_answer answer;
+
+		print_message("%s\n", indices[i / 2]);
+		run_indices(indices[i / 2], counts[i % 2] / (i % 2 ? 3 : 1), &answer);
+		assert_int_equal(answer.r, -EINVAL);
+		assert_int_equal(answer.error.code, WFS_E_SYNTAX_ERROR);
+		assert_non_null(strstr(answer.error.message, ": more than 200 indices in a row"));
+	}
+}
+
+static void brackets_do_not_hide_indices(void **state)
+{
+	static const char *const expressions[] = {
+		"(%s)%s",
+		"t[t%s]%s",
+		"(t[(t%s)])%s",
+		"((t%s))%s",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(expressions); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+		WFS_AUTO_BUFFER struct wfs_buffer row = {0};
+		AUTO_ANSWER struct lua_answer answer;
+		const char *const hole = strstr(expressions[i], "%s");
+
+		print_message("%s\n", expressions[i]);
+		for (int n = 0; n < 150; n++)
+			wfs_buffer_append_text(&row, ".k");
+		wfs_buffer_append_text(&source, "local t = {} function run() return ");
+		wfs_buffer_append(&source, expressions[i], (size_t)(hole - expressions[i]));
+		if (hole[-1] == '(')
+			wfs_buffer_append_byte(&source, 't');
+		wfs_buffer_append_text(&source, wfs_buffer_text(&row));
+		wfs_buffer_append(&source, hole + 2, strlen(hole + 2) - 2);
+		wfs_buffer_append_text(&source, wfs_buffer_text(&row));
+		wfs_buffer_append_text(&source, " end");
+
+		lua_answer_run(NULL, wfs_buffer_text(&source), &answer);
+		assert_int_equal(answer.r, -EINVAL);
+		assert_non_null(strstr(answer.error.message, "indices in a row"));
+	}
+}
+
+static void indices_that_are_not_in_a_row_are_not_counted(void **state)
+{
+	static const char *const pieces[] = {"t.k = t.k\n", "t.k:f()\n",
+		"t[t.k] = {t.k, [t.k] = 1}\n",
+		"local _ = '.k.k' .. t.k .. \".k\" .. [[.k.k]] -- .k.k\n",
+		"f(1., .5, 1e+5, 0x.8p-1)\n", "local _ = t.k and t.k or -t.k\n"};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(pieces); i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+		AUTO_ANSWER struct lua_answer answer;
+
+		print_message("%s", pieces[i]);
+		wfs_buffer_append_text(&source, "local t = {} local function f() end\n");
+		for (int n = 0; n < 500; n++)
+			wfs_buffer_printf(&source, "do %s end\n", pieces[i]);
+		wfs_buffer_append_text(&source, "function run() end");
+		lua_answer_run(NULL, wfs_buffer_text(&source), &answer);
+		assert_int_not_equal(answer.error.code, WFS_E_SYNTAX_ERROR);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_break_leaves_no_variable_to_close),
+		cmocka_unit_test(a_metatable_does_not_become_weak_during_an_assignment),
+		cmocka_unit_test(a_metatable_does_not_become_weak_after_it_was_set),
+		cmocka_unit_test(no_metamethod_moves_the_stack_of_a_concatenation),
+		cmocka_unit_test(as_many_indices_in_a_row_as_there_may_be_run),
+		cmocka_unit_test(more_indices_in_a_row_are_refused),
+		cmocka_unit_test(brackets_do_not_hide_indices),
+		cmocka_unit_test(indices_that_are_not_in_a_row_are_not_counted),
+	};
+
+	return cmocka_run_group_tests_name("lua-known", tests, NULL, NULL);
+}
