@@ -260,6 +260,20 @@ void wfs_lua_write_json(
 /** wfs_lua_write_element() - the same for an element of an array that the caller writes. */
 void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what);
 
+/* --- lua-pairs.c --- */
+
+typedef bool wfs_lua_key_test(lua_State *L, int index);
+
+/**
+ * wfs_lua_push_least_key() - push the first key of the table at @index that @wanted accepts
+ *
+ * In the order of `pairs`, then keys without an order by the names of their types. A message that names
+ * a key names this one: Lua's own order differs between processes.
+ * @wanted: pushes nothing
+ * Return: false, with nothing pushed, when it accepts none.
+ */
+bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted);
+
 /* --- lua-library.c --- */
 
 /** wfs_lua_open() - build the read-only environment and the registry slots. */

@@ -255,20 +255,67 @@ static void members_write(
 	wfs_buffer_append_byte(w->buffer, '}');
 }
 
-/* The key is below the value on top of the stack, and is not a string. */
-_Noreturn static void refuse_key(struct writer *w, const struct place *place, bool array)
+static bool key_is_number(lua_State *L, int index)
+{
+	return lua_type(L, index) == LUA_TNUMBER;
+}
+
+static bool key_is_no_name(lua_State *L, int index)
+{
+	return lua_type(L, index) != LUA_TSTRING;
+}
+
+static lua_Integer key_index(lua_State *L, int index)
+{
+	const lua_Integer key = lua_isinteger(L, index) ? lua_tointeger(L, index) : 0;
+
+	return key >= 1 ? key : 0;
+}
+
+static bool key_is_no_index(lua_State *L, int index)
+{
+	return key_index(L, index) == 0;
+}
+
+/* The table has a key that an array cannot have. */
+_Noreturn static void refuse_array_key(struct writer *w, int table, const struct place *place)
+{
+	lua_State *const L = w->L;
+
+	wfs_lua_push_least_key(L, table, key_is_no_index);
+	if (lua_type(L, -1) == LUA_TSTRING)
+		refuse(w, place,
+			lua_pushfstring(L, "array with the key '%s'", lua_tostring(L, -1)));
+	refuse(w, place,
+		lua_pushfstring(
+			L, "array with a hole or the key %s", wfs_lua_push_text(L, -1, NULL)));
+}
+
+static bool has_marker(lua_State *L, int table, enum wfs_lua_slot slot)
+{
+	bool equal = false;
+
+	if (!lua_getmetatable(L, table))
+		return false;
+	lua_rawgeti(L, LUA_REGISTRYINDEX, slot);
+	equal = lua_rawequal(L, -1, -2);
+	lua_pop(L, 2);
+	return equal;
+}
+
+/* The table has a key that an object cannot have. It counts as an array if it has a number, too. */
+_Noreturn static void refuse_object_key(struct writer *w, int table, const struct place *place)
 {
 	lua_State *const L = w->L;
 	const char *text = NULL;
 
-	if (lua_type(L, -2) == LUA_TSTRING)
-		refuse(w, place,
-			lua_pushfstring(L, "array with the key '%s'", lua_tostring(L, -2)));
-	text = wfs_lua_push_text(L, -2, NULL);
-	if (array)
-		refuse(w, place, lua_pushfstring(L, "array with a hole or the key %s", text));
+	if (!has_marker(L, table, WFS_LUA_SLOT_OBJECT) &&
+		wfs_lua_push_least_key(L, table, key_is_number))
+		refuse_array_key(w, table, place);
+	wfs_lua_push_least_key(L, table, key_is_no_name);
+	text = wfs_lua_push_text(L, -1, NULL);
 	refuse(w, place,
-		lua_pushfstring(L, "object with the %s key %s", luaL_typename(L, -3), text));
+		lua_pushfstring(L, "object with the %s key %s", luaL_typename(L, -2), text));
 }
 
 /* Keeps the first members on the stack, so that writing them needs no look-up. */
@@ -283,8 +330,8 @@ static void write_object(struct writer *w, int table, const struct place *place,
 	while (lua_next(L, table)) {
 		struct wfs_lua_member *member = NULL;
 
-		if (lua_type(L, -2) != LUA_TSTRING)
-			refuse_key(w, place, false);
+		if (key_is_no_name(L, -2))
+			refuse_object_key(w, table, place);
 		member = member_add(w);
 		member->text = lua_tolstring(L, -2, &member->size);
 		if (w->lua->member_count - first <= MEMBERS_KEPT) {
@@ -300,25 +347,37 @@ static void write_object(struct writer *w, int table, const struct place *place,
 	lua_settop(L, top);
 }
 
+/* The keys are positive integers, but not 1 … n. */
+_Noreturn static void refuse_hole(struct writer *w, int table, const struct place *place)
+{
+	lua_Integer hole = 1;
+
+	for (; lua_rawgeti(w->L, table, hole) != LUA_TNIL; hole++)
+		lua_pop(w->L, 1);
+	refuse(w, place, lua_pushfstring(w->L, "array with a hole at %I", (LUAI_UACINT)hole));
+}
+
 /* Raises unless the keys are 1 … n; returns n. */
 static lua_Integer array_count(struct writer *w, int table, const struct place *place)
 {
 	lua_State *const L = w->L;
-	const lua_Unsigned length = lua_rawlen(L, table);
-	lua_Unsigned count = 0;
+	lua_Integer greatest = 0;
+	lua_Integer count = 0;
 
 	lua_pushnil(L);
 	while (lua_next(L, table)) {
-		const lua_Integer key = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+		const lua_Integer key = key_index(L, -2);
 
-		if (key < 1 || (lua_Unsigned)key > length)
-			refuse_key(w, place, true);
+		if (key == 0)
+			refuse_array_key(w, table, place);
+		if (key > greatest)
+			greatest = key;
 		count++;
 		lua_pop(L, 1);
 	}
-	if (count != length)
-		refuse(w, place, "array with a hole");
-	return (lua_Integer)count;
+	if (count != greatest)
+		refuse_hole(w, table, place);
+	return count;
 }
 
 static void write_array(struct writer *w, int table, const struct place *place, int depth)
@@ -336,18 +395,6 @@ static void write_array(struct writer *w, int table, const struct place *place, 
 		lua_pop(w->L, 1);
 	}
 	wfs_buffer_append_byte(w->buffer, ']');
-}
-
-static bool has_marker(lua_State *L, int table, enum wfs_lua_slot slot)
-{
-	bool equal = false;
-
-	if (!lua_getmetatable(L, table))
-		return false;
-	lua_rawgeti(L, LUA_REGISTRYINDEX, slot);
-	equal = lua_rawequal(L, -1, -2);
-	lua_pop(L, 2);
-	return equal;
 }
 
 static bool is_array(struct writer *w, int table, const struct place *place)

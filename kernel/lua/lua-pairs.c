@@ -15,15 +15,17 @@
 
 #define TWO_TO_63 9223372036854775808.0
 
+enum { RANK_UNORDERED = 3 };
+
 /* A key in its place. Strings are borrowed: the key is on the stack or in a table. */
 struct key {
-	int type; /* LUA_TNUMBER, LUA_TSTRING or LUA_TBOOLEAN */
+	int type;
 	bool is_integer;
 	union {
 		lua_Integer integer; /* booleans too */
 		lua_Number real;
 	};
-	const char *text;
+	const char *text; /* of a key without an order: the name of its type */
 	size_t size;
 	lua_Integer slot; /* in the table of keys */
 };
@@ -47,7 +49,8 @@ static void key_read(lua_State *L, int index, struct key *ret_key)
 		key.integer = lua_toboolean(L, index);
 		break;
 	default:
-		luaL_error(L, "a key of type %s has no order", luaL_typename(L, index));
+		key.text = luaL_typename(L, index);
+		key.size = strlen(key.text);
 	}
 	*ret_key = key;
 }
@@ -77,9 +80,21 @@ static int compare_numbers(const struct key *a, const struct key *b)
 
 static int type_rank(const struct key *key)
 {
-	if (key->type == LUA_TNUMBER)
+	switch (key->type) {
+	case LUA_TNUMBER:
 		return 0;
-	return key->type == LUA_TSTRING ? 1 : 2;
+	case LUA_TSTRING:
+		return 1;
+	case LUA_TBOOLEAN:
+		return 2;
+	default:
+		return RANK_UNORDERED;
+	}
+}
+
+static bool is_unordered(const struct key *key)
+{
+	return type_rank(key) == RANK_UNORDERED;
 }
 
 static int key_compare(const void *left, const void *right)
@@ -98,12 +113,61 @@ static int key_compare(const void *left, const void *right)
 	return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
 }
 
+/* --- the key that a message names --- */
+
+bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted)
+{
+	struct key best = {.text = ""};
+	bool found = false;
+	uint64_t count = 0;
+	int slot = 0;
+
+	index = lua_absindex(L, index);
+	luaL_checkstack(L, LUA_MINSTACK, NULL);
+	lua_pushnil(L);
+	slot = lua_gettop(L);
+	lua_pushnil(L);
+	while (lua_next(L, index)) {
+		struct key key = {.text = ""};
+
+		lua_pop(L, 1);
+		count++;
+		if (!wanted(L, lua_gettop(L)))
+			continue;
+		key_read(L, -1, &key);
+		if (found && key_compare(&key, &best) >= 0)
+			continue;
+		found = true;
+		best = key;
+		lua_copy(L, -1, slot);
+	}
+	wfs_lua_charge(L, count);
+	if (!found)
+		lua_pop(L, 1);
+	return found;
+}
+
+static bool key_is_unordered(lua_State *L, int index)
+{
+	struct key key = {.text = ""};
+
+	key_read(L, index, &key);
+	return is_unordered(&key);
+}
+
+/* Raises for a table with such keys. */
+static void refuse_unordered(lua_State *L, int table)
+{
+	wfs_lua_push_least_key(L, table, key_is_unordered);
+	luaL_error(L, "a key of type %s has no order", luaL_typename(L, -1));
+}
+
 /* --- next --- */
 
 /* Finds the least key above the one given. Linear, and charged so; loops use pairs. */
 static int pairs_next(lua_State *L)
 {
-	struct key after = {.text = ""};
+	struct key after = {.type = LUA_TBOOLEAN, .text = ""};
 	struct key best = {.text = ""};
 	bool found = false;
 	uint64_t count = 0;
@@ -112,6 +176,8 @@ static int pairs_next(lua_State *L)
 	lua_settop(L, 2);
 	if (!lua_isnil(L, 2))
 		key_read(L, 2, &after);
+	if (is_unordered(&after))
+		return luaL_error(L, "a key of type %s has no order", after.text);
 	lua_pushnil(L); /* 3: best key */
 	lua_pushnil(L); /* 4: its value */
 	lua_pushnil(L);
@@ -119,6 +185,8 @@ static int pairs_next(lua_State *L)
 		struct key key = {.text = ""};
 
 		key_read(L, -2, &key);
+		if (is_unordered(&key))
+			refuse_unordered(L, 1);
 		if ((lua_isnil(L, 2) || key_compare(&key, &after) > 0) &&
 			(!found || key_compare(&key, &best) < 0)) {
 			found = true;
@@ -179,20 +247,25 @@ static int keys_iterate(lua_State *L)
 	return 1;
 }
 
-/* Does a raw traversal meet 1, 2, 3 … and nothing else? Sets the number of keys in any case. */
+/* Are the keys 1 … n? Sets the number of keys in any case. */
 static bool is_sequence(lua_State *L, lua_Integer *ret_count)
 {
+	lua_Integer greatest = 0;
 	lua_Integer count = 0;
 	bool sequence = true;
 
 	lua_pushnil(L);
 	while (lua_next(L, 1)) {
+		const lua_Integer key = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+
 		count++;
-		sequence = sequence && lua_isinteger(L, -2) && lua_tointeger(L, -2) == count;
+		sequence = sequence && key >= 1;
+		if (key > greatest)
+			greatest = key;
 		lua_pop(L, 1);
 	}
 	*ret_count = count;
-	return sequence;
+	return sequence && greatest == count;
 }
 
 static uint64_t sort_cost(lua_Integer count)
@@ -217,6 +290,8 @@ static void push_sorted_keys(lua_State *L, lua_Integer count)
 	while (lua_next(L, 1)) {
 		lua_pop(L, 1);
 		key_read(L, -1, &keys[i]);
+		if (is_unordered(&keys[i]))
+			refuse_unordered(L, 1);
 		lua_pushvalue(L, -1);
 		lua_rawseti(L, scratch + 1, ++i);
 		keys[i - 1].slot = i;

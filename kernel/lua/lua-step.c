@@ -30,24 +30,28 @@ static const char *const function_names[] = {"step", NULL};
 static const char *const output_names[] = {
 	[OUTPUT_EVENTS] = "events", [OUTPUT_EFFECTS] = "effects"};
 
-/* Takes over one of them; the value is on top of the stack, its name below. */
-static void write_member(lua_State *L, struct run *run)
+static bool is_unknown_member(lua_State *L, int key)
+{
+	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(output_names); i++)
+		if (lua_type(L, key) == LUA_TSTRING &&
+			strcmp(lua_tostring(L, key), output_names[i]) == 0)
+			return false;
+	return true;
+}
+
+/* Takes over output @i; the second result is on top of the stack. */
+static void write_member(lua_State *L, struct run *run, size_t i)
 {
 	struct wfs_lua *const lua = run->lua;
-	const char *const name =
-		lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : luaL_typename(L, -2);
 
-	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(output_names); i++) {
-		if (strcmp(name, output_names[i]) != 0)
-			continue;
+	lua_pushstring(L, output_names[i]);
+	if (lua_rawget(L, -2) != LUA_TNIL) {
 		wfs_lua_write_json(L, -1, &lua->output[i], output_names[i], true);
 		if (lua->output[i].data[0] != '[')
 			luaL_error(L, "%s: %s: expected an array", lua->name, output_names[i]);
 		run->has_output[i] = true;
-		return;
 	}
-	luaL_error(L, "%s: second result: unknown member '%s', expected events or effects",
-		lua->name, name);
+	lua_pop(L, 1);
 }
 
 static void write_outputs(lua_State *L, struct run *run)
@@ -58,11 +62,13 @@ static void write_outputs(lua_State *L, struct run *run)
 		luaL_error(L,
 			"%s: second result: expected a table with events and effects, got a %s",
 			run->lua->name, luaL_typename(L, -1));
-	lua_pushnil(L);
-	while (lua_next(L, -2)) {
-		write_member(L, run);
-		lua_pop(L, 1);
-	}
+	if (wfs_lua_push_least_key(L, -1, is_unknown_member))
+		luaL_error(L, "%s: second result: unknown member '%s', expected events or effects",
+			run->lua->name,
+			lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
+						       : luaL_typename(L, -1));
+	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(output_names); i++)
+		write_member(L, run, i);
 }
 
 static bool push_state(lua_State *L, struct run *run)

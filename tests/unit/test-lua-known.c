@@ -11,17 +11,56 @@
 
 #define DIRECTORY SOURCE_ROOT "/tests/data/lua/"
 
-static void run_file(const char *name, struct lua_answer *ret)
+/* --- a host whose functions return nil --- */
+
+static const struct wfs_lua_binding bindings[] = {
+	{NULL, "invoke"},
+	{"kernel_actions", "write_artifact"},
+};
+
+static int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arguments,
+	json_t **ret_value, struct wfs_error *error)
 {
+	(void)host;
+	(void)binding_index;
+	(void)arguments;
+	(void)ret_value;
+	(void)error;
+	return 0;
+}
+
+static struct wfs_lua_program *load_file(const char *name)
+{
+	static const char *const functions[] = {"run", NULL};
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+	struct wfs_lua_program *program = NULL;
+	struct wfs_lua_program_options options = {
+		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
+		.name = "package.lua",
+		.functions = functions,
+		.bindings = bindings,
+		.binding_count = WFS_ARRAY_COUNT(bindings),
+	};
 
 	wfs_buffer_printf(&path, DIRECTORY "%s", name);
 	const int fd = open(wfs_buffer_text(&path), O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(wfs_file_read(fd, WFS_LUA_SOURCE_MAX, &source), 0);
 	close(fd);
-	lua_answer_run(NULL, wfs_buffer_text(&source), ret);
+	options.source = wfs_buffer_bytes(&source);
+	assert_int_equal(wfs_lua_program_new(&options, &program, NULL), 0);
+	return program;
+}
+
+static void run_file(const char *name, struct lua_answer *ret)
+{
+	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = load_file(name);
+	struct wfs_lua_host host = {.call = host_call};
+	struct wfs_lua_call call = {.function = "run", .host = &host};
+
+	*ret = (struct lua_answer){0};
+	lua_answer_call(program, &call, NULL, ret);
 }
 
 static void assert_file_gives(const char *name, const char *value)
@@ -67,6 +106,51 @@ static void no_metamethod_moves_the_stack_of_a_concatenation(void **state)
 	(void)state;
 	assert_file_fails("stack-moves-in-concat.lua",
 		"package.lua:4: '__concat' in a metatable is not available");
+}
+
+/* --- the same in each state --- */
+
+/* Each state has a seed of its own for the order of keys, because its address is part of the seed. */
+static void assert_file_gives_in_each_state(const char *name, const char *value)
+{
+	enum { STATES = 32 };
+	struct wfs_lua_program *programs[STATES];
+
+	for (int i = 0; i < STATES; i++)
+		programs[i] = load_file(name);
+	for (int i = 0; i < STATES; i++) {
+		struct wfs_lua_host host = {.call = host_call};
+		struct wfs_lua_call call = {.function = "run", .host = &host};
+		AUTO_ANSWER struct lua_answer answer = {0};
+
+		lua_answer_call(programs[i], &call, NULL, &answer);
+		assert_string_equal(answer.error.message, "");
+		assert_string_equal(wfs_buffer_text(&answer.text), value);
+	}
+	for (int i = 0; i < STATES; i++)
+		wfs_lua_program_free(programs[i]);
+}
+
+static void a_message_names_the_first_key_in_order(void **state)
+{
+	(void)state;
+	assert_file_gives_in_each_state("keys-in-error-differ.lua",
+		"[\"package.lua: invoke: argument #2: array with the key 'k1'\","
+		"\"a key of type function has no order\"]");
+	assert_file_gives_in_each_state("keys-in-messages.lua",
+		"[\"package.lua: invoke: argument #1: object with the boolean key false\","
+		"\"package.lua: invoke: argument #1: array with the key 'k1'\","
+		"\"package.lua: invoke: argument #1: array with a hole or the key 1.5\","
+		"\"package.lua: invoke: argument #1: object with the function key function\","
+		"\"package.lua: invoke: argument #1: array with a hole or the key false\","
+		"\"package.lua: invoke: argument #1: array with a hole or the key 1.5\","
+		"\"package.lua: invoke: argument #1: array with a hole at 1\","
+		"\"package.lua: invoke: argument #1: array with the key 'k1'\","
+		"\"package.lua: invoke: argument #1: object with the number key 1\","
+		"\"package.lua: invoke: argument #1: .a: array with a hole at 1\","
+		"\"a key of type function has no order\","
+		"\"a key of type function has no order\","
+		"\"a key of type table has no order\"]");
 }
 
 /* --- indices in a row --- */
@@ -185,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_metatable_does_not_become_weak_during_an_assignment),
 		cmocka_unit_test(a_metatable_does_not_become_weak_after_it_was_set),
 		cmocka_unit_test(no_metamethod_moves_the_stack_of_a_concatenation),
+		cmocka_unit_test(a_message_names_the_first_key_in_order),
 		cmocka_unit_test(as_many_indices_in_a_row_as_there_may_be_run),
 		cmocka_unit_test(more_indices_in_a_row_are_refused),
 		cmocka_unit_test(brackets_do_not_hide_indices),

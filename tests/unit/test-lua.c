@@ -306,6 +306,8 @@ static void a_second_result_of_another_form_is_refused(void **state)
 	assert_body_fails("return 1, 2", "second result: expected a table");
 	assert_body_fails("return 1, {event = {}}", "unknown member 'event'");
 	assert_body_fails("return 1, {{}}", "unknown member 'number'");
+	assert_body_fails("return 1, {events = 1, z = 1, c = 1, x = 1}", "unknown member 'c'");
+	assert_body_fails("return 1, {effects = 1, events = 1}", "events: expected an array");
 	assert_body_fails("return 1, {events = {a = 1}}", "events: expected an array");
 	assert_body_fails("return 1, {events = 1}", "events: expected an array");
 	assert_body_fails(
