@@ -268,20 +268,25 @@ int session_sees_text(const struct wfs_session *session, const struct session_te
 	return session_sees_inner(session, text->file, text->artifact_id, wfs_bytes_text(name));
 }
 
-/* The rule is that of @version, of the artifact's cell. Whoever administers the world copies it, so
- * he reads everything. Return: 1, 0, or -errno. */
-static int reads(
-	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
+/* Whoever administers the world copies it, so he reads everything. */
+int session_reads_everything(const struct wfs_session *session)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
-	WFS_AUTO_JSON json_t *state = NULL;
 	struct wfs_question question;
 	int r = session_rights(session, &rights, &question);
 
+	return r ? r : wfs_rights_hold(rights, CAP_TYPE_ADMIN, question.now_ns);
+}
+
+/* The rule is that of @version, of the artifact's cell. Return: 1, 0, or -errno. */
+static int reads(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = session_reads_everything(session);
+
 	if (r)
 		return r;
-	if (wfs_rights_hold(rights, CAP_TYPE_ADMIN, question.now_ns))
-		return 1;
 	r = wfs_entity_state(view, version, &state);
 	return r ? r : wfs_artifact_reads(state, wfs_session_principal(session));
 }
@@ -307,22 +312,26 @@ static int last_rule(struct wfs_view *view, struct wfs_bytes id, struct wfs_vers
 	return r;
 }
 
+int session_reads_artifact(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)
+{
+	struct wfs_version rule;
+	int r = last_rule(view, id, &rule);
+
+	return r == -ENOENT ? 0 : r ? r : reads(session, view, &rule);
+}
+
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error)
 {
 	struct session_text text = {.entry = 0};
-	struct wfs_version rule;
 	int r = session_text_of(view, version, &text);
 
 	if (r <= 0)
 		return r;
-	r = last_rule(view, text.artifact_id, &rule);
-	if (!r)
-		r = reads(session, view, &rule);
-	if (r > 0)
-		return 0;
-	if (r < 0 && r != -ENOENT)
-		return r;
+	r = session_reads_artifact(session, view, text.artifact_id);
+	if (r)
+		return r > 0 ? 0 : r;
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		"'%s' may not read %s of '%.*s' for nothing", wfs_session_principal(session),
 		wfs_entity_file_name(text.file), (int)text.artifact_id.size,

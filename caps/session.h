@@ -331,6 +331,24 @@ int wfs_session_journal_size(
 int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
 	uint64_t offset, size_t size, struct wfs_buffer *buffer);
 
+/** wfs_session_text() - the private text of a number, as a file in journal/texts.
+ *  Return: 0, -ENOENT (not there, not yet, or not for this principal). */
+int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, uint64_t number,
+	struct wfs_text *ret_text);
+/** wfs_session_text_find() - the private text that has this hash. Return: as above. */
+int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_hash *hash, struct wfs_text *ret_text);
+/** wfs_session_text_next() - the first one with a number above @after that the principal may read. */
+int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
+	struct wfs_text *ret_text);
+/** wfs_session_has_texts() - has any record a private text? Return: 1, 0, or -errno. */
+int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *view);
+
+/** wfs_session_reveal() - a copy of a document, with the private texts that the principal may read in the
+ *  place of their stand-ins (kernel/text.h). @ret_copy: may be @document itself; caller owns it */
+int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
+	const json_t *document, json_t **ret_copy, struct wfs_error *error);
+
 /* Figures for `status` and `metrics`: plain value. */
 struct wfs_session_figures {
 	struct wfs_world_figures world;

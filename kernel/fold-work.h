@@ -8,6 +8,7 @@
 #include "kernel/effects.h"
 #include "kernel/fold.h"
 #include "kernel/manifest/builtin.h"
+#include "kernel/text.h"
 
 /* A stretch of fold->text: offsets, because the text moves as it grows. */
 struct fold_span {
@@ -78,6 +79,8 @@ struct fold_outcome {
 	json_t *action;           /* as the record has it; NULL: as it came */
 	json_t *result;  /* members that the record's result has beside ok and error_code */
 	json_t *wanted;  /* the embedding without which nothing was done; owned */
+	json_t *of;      /* the private artifacts that what it gives belongs to; NULL: none */
+	bool secret;     /* why it was refused is for its principal alone */
 	bool unrecorded; /* nothing changed that anybody could want to know of */
 };
 
@@ -123,6 +126,7 @@ struct wfs_fold {
 	struct wfs_lua_budget budget;
 	size_t value_count;               /* of JSON, in the derived events */
 	struct fold_outcome outcome;      /* of an action */
+	struct wfs_texts texts;           /* private texts that the action has brought */
 	struct action_programs *programs; /* compiled code of artifacts; NULL: none yet */
 	struct memory_mirrors *memories;  /* vectors of memory stores; NULL: none yet */
 	char runs[FOLD_RUNS_MAX][WFS_KEY_SIZE_MAX + 1]; /* ids of runs whose records these are */

@@ -52,6 +52,8 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	json_decref(fold->outcome.action);
 	json_decref(fold->outcome.result);
 	json_decref(fold->outcome.wanted);
+	json_decref(fold->outcome.of);
+	wfs_texts_done(&fold->texts);
 	fold->outcome = (struct fold_outcome){.unrecorded = false};
 	trim(&fold->text);
 	trim(&fold->scratch);
@@ -578,10 +580,24 @@ static int apply_runs(struct wfs_fold *fold, struct wfs_head *head, size_t index
 	return wfs_trace(r);
 }
 
+/* Those that the request's own record names. */
+static int apply_texts(struct wfs_fold *fold, struct wfs_head *head)
+{
+	const struct wfs_fold_input *const input = &fold->input;
+	const char *const to = wfs_text_to(input->action, input->principal);
+	int r = wfs_texts_put(head->txn, &fold->texts, head->height - 1, to);
+
+	if (!r && input->texts)
+		r = wfs_texts_put(head->txn, input->texts, head->height - 1, to);
+	return wfs_trace(r);
+}
+
 static int apply(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 {
-	int r = apply_runs(fold, head, index);
+	int r = index == 0 ? apply_texts(fold, head) : 0;
 
+	if (!r)
+		r = apply_runs(fold, head, index);
 	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
 }
 

@@ -18,6 +18,7 @@
 struct wfs_action_recorded;
 struct wfs_answerer;
 struct wfs_fold;
+struct wfs_texts;
 
 enum {
 	WFS_ENTROPY_SIZE = 32,               /* bytes of randomness in the genesis record */
@@ -50,6 +51,7 @@ struct wfs_fold_input {
 	const char *
 		embedder; /* action: the model of the host's embedder; NULL: it has the local one */
 	const json_t *embeddings; /* action: what that has given; see kernel/memory/embedding.h */
+	const struct wfs_texts *texts; /* private texts that the record names, or NULL */
 	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
 	const char *principal;
 	int64_t at_ns;

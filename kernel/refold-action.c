@@ -31,6 +31,14 @@ static int give_text(struct wfs_action_recorded *recorded, const struct wfs_acti
 	return wfs_trace(r);
 }
 
+static int give_hidden(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const struct texts *const texts = (const struct texts *)recorded;
+
+	return wfs_trace(wfs_refold_hidden(texts->refold, texts->seq, hash, buffer, error));
+}
+
 static bool was_done(const json_t *body)
 {
 	return json_is_true(json_object_get(json_object_get(body, "result"), "ok"));
@@ -93,7 +101,7 @@ int wfs_refold_action(
 {
 	const uint64_t seq = parsed->record.seq;
 	struct texts texts = {
-		.recorded = {give_text, json_object_get(parsed->body_json, "result")},
+		.recorded = {give_hidden, give_text, json_object_get(parsed->body_json, "result")},
 		.refold = refold,
 		.seq = seq,
 	};

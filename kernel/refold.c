@@ -6,6 +6,7 @@
 
 #include "kernel/apply.h"
 #include "kernel/base/json.h"
+#include "kernel/text.h"
 
 enum {
 	BATCH_COUNT_MAX = 1000,     /* records between two commits */
@@ -514,6 +515,76 @@ static bool is_compared(enum wfs_record_kind kind)
 		kind == WFS_RECORD_SNAPSHOT || kind == WFS_RECORD_MANIFEST;
 }
 
+/* --- private texts --- */
+
+int wfs_refold_hidden(struct wfs_refold *refold, uint64_t seq, const struct wfs_hash *hash,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const struct wfs_refold_source *const source = refold->source;
+	const size_t before = buffer->size;
+	char text[WFS_HASH_TEXT_SIZE];
+	int r = source->hidden(source->context, seq, hash, buffer, error);
+
+	if (r)
+		return wfs_trace(r);
+	const struct wfs_hash found =
+		wfs_hash_of((const char *)buffer->data + before, buffer->size - before);
+	wfs_hash_text(hash, text);
+	return wfs_hash_equal(&found, hash)
+		? 0
+		: wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			  "the private text %s that it names does not have its hash", text);
+}
+
+/* A record whose private texts are stored. */
+struct keeping {
+	struct wfs_refold *refold;
+	const struct wfs_record_parsed *parsed;
+	struct wfs_error *error;
+};
+
+static int put_text(const struct keeping *keeping, struct wfs_text *text, const json_t *stand_in)
+{
+	const struct wfs_record *const record = &keeping->parsed->record;
+	const json_t *const action = json_object_get(keeping->parsed->body_json, "action");
+	struct wfs_txn *const txn = keeping->refold->head.txn;
+	WFS_AUTO_BUFFER struct wfs_buffer of = {0};
+	int r = wfs_text_last(txn, &text->number);
+
+	wfs_json_write(json_object_get(stand_in, "of"), &of);
+	if (!r)
+		r = wfs_buffer_check(&of);
+	text->number++;
+	text->seq = record->seq;
+	text->of = wfs_buffer_bytes(&of);
+	text->to = wfs_bytes_text(wfs_text_to(action, record->principal));
+	return write_failed(r ? r : wfs_text_put(txn, text), keeping->error);
+}
+
+static int keep_text(void *context, const json_t *stand_in)
+{
+	const struct keeping *const keeping = context;
+	struct wfs_refold *const refold = keeping->refold;
+	const uint64_t seq = keeping->parsed->record.seq;
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	struct wfs_error failure = {0};
+	struct wfs_text text;
+
+	(void)wfs_text_is_hidden(stand_in, &text.hash);
+	int r = wfs_text_find(refold->head.txn, &text.hash, &text);
+	if (r != -ENOENT)
+		return write_failed(r, keeping->error);
+	r = wfs_refold_hidden(refold, seq, &text.hash, &bytes, &failure);
+	if (r == -EINTR || r == -ENOMEM) {
+		*keeping->error = failure;
+		return wfs_trace(r);
+	}
+	if (r)
+		return wfs_refold_differs(refold, seq, failure.message);
+	text.bytes = wfs_buffer_bytes(&bytes);
+	return put_text(keeping, &text, stand_in);
+}
+
 /* --- the run --- */
 
 static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
@@ -534,6 +605,9 @@ static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 	r = fold_record(refold, &parsed, error);
 	if (!r && !refold->differs && !is_compared(parsed.record.kind))
 		r = compare_line(refold, from, error);
+	struct keeping keeping = {refold, &parsed, error};
+	if (!r && !refold->differs)
+		r = wfs_text_each(&parsed, keep_text, &keeping);
 	return wfs_trace(r);
 }
 

@@ -105,6 +105,23 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 			  text->code ? "code" : "content", text->artifact_id);
 }
 
+static int give_hidden(void *context, uint64_t seq, const struct wfs_hash *hash,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	struct replay *replay = context;
+	char name[WFS_HASH_TEXT_SIZE];
+	struct wfs_text text;
+	int r = wfs_text_find(replay->view.txn, hash, &text);
+
+	(void)seq;
+	wfs_hash_text(hash, name);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the private text %s", name);
+	wfs_buffer_append(buffer, text.bytes.data, text.bytes.size);
+	r = wfs_buffer_check(buffer);
+	return r ? wfs_error_from_errno(error, r, "read the private text %s", name) : 0;
+}
+
 /* Only the row matters here; `verify` looks at the bytes. */
 static int give_blob(
 	void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error)
@@ -342,6 +359,7 @@ static int prepare(struct replay *replay, struct wfs_problems *problems, struct 
 		.module = give_module,
 		.manifest_of = give_manifest,
 		.text = give_text,
+		.hidden = give_hidden,
 		.blob = give_blob,
 		.cell = give_cell,
 	};

@@ -263,6 +263,40 @@ static int find_blobs(struct compare *compare)
 	return r == -ENOENT ? 0 : wfs_error_from_errno(compare->restore->error, r, "read a blob");
 }
 
+/* --- private texts --- */
+
+static int find_text(struct restore *restore, void *context, int directory, const char *name)
+{
+	const struct restore_path path = restore_path(RESTORE_TEXTS "/%s", name);
+	struct compare *const compare = context;
+	struct wfs_hash hash;
+	struct wfs_text text;
+	int r = strlen(name) == WFS_HASH_HEX_SIZE &&
+			wfs_hash_parse(name, WFS_HASH_HEX_SIZE, &hash, NULL) == 0
+		? wfs_text_find(compare->view.txn, &hash, &text)
+		: -ENOENT;
+
+	(void)directory;
+	if (r == -ENOENT)
+		return restore_noted(restore, path.text,
+			"is no file of the tree: no record of the journal names it");
+	return r ? wfs_error_from_errno(restore->error, r, "look a private text up") : 0;
+}
+
+/* Each file must be a text that a record names; folding has compared it with its name. Without the
+ * journal there is none in the world. */
+static int find_texts(struct compare *compare)
+{
+	struct restore *const restore = compare->restore;
+	WFS_AUTO_FD int directory = -1;
+
+	if (!restore->restored.history)
+		return 0;
+	int r = restore_texts(restore, &directory);
+	return r > 0 ? restore_list(restore, directory, RESTORE_TEXTS "/", find_text, compare)
+		     : wfs_trace(r);
+}
+
 /* --- all of it --- */
 
 /* Do records prove all cells? */
@@ -313,6 +347,8 @@ static int compare_all(struct compare *compare)
 		r = restore_compare_stores(restore, &compare->view);
 	if (!r)
 		r = find_blobs(compare);
+	if (!r)
+		r = find_texts(compare);
 	if (!r)
 		r = compare_hashes(compare);
 	restore->restored.height = compare->view.height;

@@ -107,6 +107,33 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 	return -ENODATA;
 }
 
+/* A file in journal/texts. */
+static int give_hidden(void *context, uint64_t seq, const struct wfs_hash *hash,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	struct restore *const restore = ((struct folding *)context)->restore;
+	WFS_AUTO_FD int directory = -1;
+	char hex[WFS_HASH_HEX_SIZE + 1];
+
+	(void)seq; /* the caller's message has it */
+	wfs_hash_hex(hash, hex);
+	const struct restore_path path = restore_path(RESTORE_TEXTS "/%s", hex);
+	if (!restore_has(restore, path.text)) {
+		wfs_error_set(error, WFS_E_NOT_FOUND,
+			"names the private text %s, which is not in the copy: expected %s", hex,
+			path.text);
+		return -ENODATA;
+	}
+	int r = restore_texts(restore, &directory);
+	if (r > 0)
+		r = restore_read(restore, directory, hex, path.text, WFS_RESTORE_CELL_MAX, buffer);
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "read %s", path.text);
+	return r > 0 ? 0
+		     : wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			       "names a private text that cannot be read: %s", path.text);
+}
+
 /* An action that is not folded: what it must have left in the copy, whatever came behind it, and what
  * its line proves. */
 static int take_unfolded(
@@ -260,6 +287,7 @@ static int fold_journal(struct folding *folding)
 		.module = give_module,
 		.manifest_of = give_manifest,
 		.text = give_text,
+		.hidden = give_hidden,
 		.unfolded = take_unfolded,
 		.blob = give_blob,
 	};

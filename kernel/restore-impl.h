@@ -8,6 +8,8 @@
 #include "kernel/restore.h"
 #include "kernel/stage.h"
 
+#define RESTORE_TEXTS "journal/texts" /* private texts that records name */
+
 enum { RESTORE_PATH_SIZE = 768 }; /* of a file of a tree, the longest is plans/ID/steps/NAME */
 
 /* A path in the copy, for people. */
@@ -131,6 +133,9 @@ int restore_root(struct restore *restore);
 int restore_manifest(struct restore *restore);
 
 /* --- kernel/restore-journal.c --- */
+
+/** restore_texts() - open the directory journal/texts. Return: as restore_directory. */
+int restore_texts(struct restore *restore, int *ret_fd);
 
 /* Reads the lines of the journal in order. Plain value; init, next …, done. */
 struct restore_lines {

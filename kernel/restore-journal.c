@@ -32,6 +32,14 @@ static int open_journal(struct restore *restore, int *ret_fd)
 }
 
 /* Appends the line that has a file of its own. Return: 1, 0 when a problem was noted, -errno. */
+int restore_texts(struct restore *restore, int *ret_fd)
+{
+	WFS_AUTO_FD int journal = -1;
+	int r = open_journal(restore, &journal);
+
+	return r > 0 ? restore_directory(restore, journal, "texts", RESTORE_TEXTS, ret_fd) : r;
+}
+
 static int read_record_file(
 	struct restore *restore, int directory, uint64_t seq, struct wfs_buffer *buffer)
 {
@@ -167,6 +175,8 @@ static int take_name(struct restore *restore, void *context, int directory, cons
 		journal->log = true;
 	else if (strcmp(name, "head") == 0)
 		journal->head = true;
+	else if (strcmp(name, "texts") == 0)
+		return 0; /* compared with the world that comes of it */
 	else if (is_record_name(name, &seq)) {
 		journal->record_files++;
 		if (seq > journal->record_last)

@@ -10,6 +10,7 @@
 #include "kernel/index.h"
 #include "kernel/record.h"
 #include "kernel/snapshot.h"
+#include "kernel/text.h"
 #include "kernel/turn/turn-check.h"
 
 enum { RENEW_COUNT = 4096 }; /* rows between two renewals of the view */
@@ -105,6 +106,30 @@ static int failed(struct verify *verify, int r, const char *what)
 	return wfs_error_from_errno(verify->error, r, "read %s", what);
 }
 
+/* --- private texts that a record names --- */
+
+struct naming {
+	struct verify *verify;
+	const struct wfs_record_parsed *parsed;
+	const struct wfs_hash *wanted; /* NULL: all of them must be there */
+	bool found;
+};
+
+static int look_for_text(void *context, const json_t *stand_in)
+{
+	struct naming *const naming = context;
+	struct verify *const verify = naming->verify;
+	struct wfs_hash hash;
+	struct wfs_text text;
+
+	(void)wfs_text_is_hidden(stand_in, &hash);
+	naming->found |= naming->wanted && wfs_hash_equal(&hash, naming->wanted);
+	if (!naming->wanted && is_wrong(verify, wfs_text_find(verify->view.txn, &hash, &text)))
+		wrong(verify, "journal", naming->parsed->record.seq,
+			"names a private text that is missing or damaged");
+	return 0;
+}
+
 /* --- journal --- */
 
 /* What the record before the one at hand left behind. */
@@ -141,6 +166,8 @@ static void check_record(struct verify *verify, uint64_t seq, struct chain *chai
 			wrong(verify, "journal", seq, "is older than the record before it");
 		if (parsed.record.derived && parsed.record.cause >= seq)
 			wrong(verify, "journal", seq, "is caused by a later record");
+		struct naming naming = {.verify = verify, .parsed = &parsed};
+		(void)wfs_text_each(&parsed, look_for_text, &naming);
 		chain->at_ns = parsed.record.at_ns;
 		(void)is_wrong(verify,
 			wfs_turn_check_record(verify->runs, verify->view.txn, seq, &parsed));
@@ -582,7 +609,7 @@ static int check_index(struct verify *verify)
 	return r && r != -EINTR ? failed(verify, r, "the index") : r;
 }
 
-/* --- blobs and snapshots --- */
+/* --- blobs --- */
 
 static void check_blob(struct verify *verify, uint64_t row, const struct wfs_blob *blob)
 {
@@ -646,6 +673,51 @@ static int check_listings(struct verify *verify)
 	}
 	return r ? failed(verify, r, "the listed blobs") : 0;
 }
+
+/* --- private texts --- */
+
+/* Is the text what its hash says, and named by its record? */
+static void check_text(struct verify *verify, const struct wfs_text *text, uint64_t seq_before)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	const struct wfs_hash hash = wfs_hash_of(text->bytes.data, text->bytes.size);
+	struct naming naming = {.verify = verify, .parsed = &parsed, .wanted = &text->hash};
+	struct wfs_text found;
+	struct wfs_bytes line;
+
+	if (!wfs_hash_equal(&hash, &text->hash))
+		wrong(verify, "text", text->number, "its bytes do not have its hash");
+	if (text->seq < seq_before)
+		wrong(verify, "text", text->number, "is of a record before that of another");
+	if (is_wrong(verify, wfs_text_find(verify->view.txn, &text->hash, &found)))
+		wrong(verify, "text_by_hash", text->number, "does not lead to it");
+	if (text->seq >= verify->height || wfs_view_record(&verify->view, text->seq, &line) ||
+		wfs_record_parse(line, &parsed, NULL))
+		return; /* it came meanwhile; or check_journal has told */
+	(void)wfs_text_each(&parsed, look_for_text, &naming);
+	if (!naming.found)
+		wrong(verify, "text", text->number, "is not named by its record");
+}
+
+static int check_texts(struct verify *verify)
+{
+	struct wfs_text text = {.seq = 0};
+	uint64_t last;
+	int r = wfs_text_last(verify->view.txn, &last);
+
+	for (uint64_t number = 1; !r && number <= last; number++) {
+		const uint64_t seq_before = text.seq;
+
+		if (is_wrong(verify, wfs_text_get(verify->view.txn, number, &text)))
+			wrong(verify, "text", number, "is missing or damaged");
+		else
+			check_text(verify, &text, seq_before);
+		r = step(verify, "private texts", number, last);
+	}
+	return r && r != -EINTR ? failed(verify, r, "the private texts") : r;
+}
+
+/* --- snapshots --- */
 
 static int check_snapshot(struct verify *verify, const struct wfs_record_parsed *parsed)
 {
@@ -724,6 +796,7 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 		check_index,
 		check_blobs,
 		check_listings,
+		check_texts,
 		check_snapshots,
 	};
 	struct verify verify = {

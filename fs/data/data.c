@@ -103,7 +103,7 @@ static struct fuse_entry_param entry_of(const struct wfs_data *data, const struc
 	struct fuse_entry_param entry = {
 		.ino = attr->ino,
 		.attr_timeout = attr->uncached ? 0 : FOREVER,
-		.entry_timeout = FOREVER,
+		.entry_timeout = attr->uncached ? 0 : FOREVER,
 	};
 
 	fill_stat(data, attr, &entry.attr);

@@ -269,6 +269,17 @@ int wfs_notify_log_anew(struct wfs_notify *notify)
 	return notify_known(wfs_teller_inode(notify->teller, wfs_notify_log_ino(), 0));
 }
 
+/* New private texts, and those that the mount's principal may read from now on, or no more. */
+static int inval_texts(struct wfs_notify *notify)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL);
+
+	if (!r)
+		r = wfs_session_has_texts(notify->tree->session, &view);
+	return r <= 0 ? r : notify_listing(notify, wfs_tree_directory_ino(WFS_DIRECTORY_TEXTS, 0));
+}
+
 static int inval_journal(struct wfs_notify *notify)
 {
 	const uint64_t journal = wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0);
@@ -276,7 +287,9 @@ static int inval_journal(struct wfs_notify *notify)
 
 	if (!r)
 		r = notify_name(notify, journal, "head", strlen("head"));
-	return r ? r : notify_listing(notify, journal);
+	if (!r)
+		r = notify_listing(notify, journal);
+	return r ? r : inval_texts(notify);
 }
 
 /* --- a manifest --- */

@@ -19,7 +19,7 @@ enum {
 
 /* The kind that is in numbers only: directories with another layout. */
 enum {
-	TAG_ONE = WFS_NODE_GRANTS + 1,
+	TAG_ONE = WFS_NODE_TEXT + 1,
 };
 static_assert(TAG_ONE <= 15, "a kind has 4 bits");
 static_assert(WFS_DIRECTORY_ARTIFACT <= 16, "a directory kind has 4 bits");

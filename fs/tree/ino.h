@@ -44,6 +44,7 @@ enum wfs_node_kind {
 	WFS_NODE_LIVE, /* content, code or an entry of an artifact, while that lives; number: vid */
 	WFS_NODE_MADE, /* a file that is made from a version; number: vid; of events: seq */
 	WFS_NODE_GRANTS, /* grants.json; number: height */
+	WFS_NODE_TEXT,   /* a private text; number: of it */
 };
 
 enum wfs_directory_kind {
@@ -58,6 +59,7 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_PLANS,
 	WFS_DIRECTORY_TURNS,
 	WFS_DIRECTORY_CTL,      /* mount point of a nested control connection */
+	WFS_DIRECTORY_TEXTS,    /* in /journal: private texts that records name */
 	WFS_DIRECTORY_ARTIFACT, /* the rest: of one of them, with a layout of its own */
 	WFS_DIRECTORY_PRINCIPAL,
 	WFS_DIRECTORY_TURN,

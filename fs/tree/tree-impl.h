@@ -52,6 +52,10 @@ struct wfs_attr wfs_tree_blob_attr(
 	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
 struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
 
+/** wfs_tree_text_file() - stat of a private text in journal/texts. */
+int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_text *text, struct wfs_attr *ret_attr);
+
 /* --- tree-entity.c: artifacts, principals, turns and plans --- */
 
 /** wfs_tree_entities_of() - whose directories one has. Return: false: it is another directory. */

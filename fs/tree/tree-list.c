@@ -201,8 +201,8 @@ static int list_blobs(const struct sink *sink, uint64_t cookie)
 	return r;
 }
 
-/* Names of /journal before the records: `head` has cookie 1, `log.jsonl` 2. */
-enum { FIXED_COUNT = 2 };
+/* Names of /journal before the records: `head` has cookie 1, `log.jsonl` 2, `texts` 3. */
+enum { FIXED_COUNT = 3 };
 
 uint64_t wfs_tree_record_cookie(uint64_t seq)
 {
@@ -224,6 +224,11 @@ static int list_journal(const struct sink *sink, uint64_t cookie)
 			node = (struct wfs_node){
 				.kind = WFS_NODE_LOG, .number = sink->node->number};
 			snprintf(name, sizeof(name), "log.jsonl");
+		} else if (i == 2) {
+			node = (struct wfs_node){.kind = WFS_NODE_DIRECTORY,
+				.directory = WFS_DIRECTORY_TEXTS,
+				.number = sink->node->number};
+			snprintf(name, sizeof(name), "texts");
 		} else {
 			snprintf(name, sizeof(name), "%" PRIu64 ".json", node.number);
 		}
@@ -236,6 +241,23 @@ static int list_journal(const struct sink *sink, uint64_t cookie)
 			break;
 	}
 	return 0;
+}
+
+static int list_texts(const struct sink *sink, uint64_t cookie)
+{
+	struct wfs_text text = {.number = cookie};
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	struct wfs_attr attr;
+	int r;
+
+	while ((r = wfs_session_text_next(sink->tree->session, sink->view, text.number, &text)) ==
+		0) {
+		wfs_hash_hex(&text.hash, hex);
+		r = wfs_tree_text_file(sink->tree, sink->view, &text, &attr);
+		if (r || !give(sink, hex, &attr, text.number))
+			return r;
+	}
+	return r == -ENOENT ? 0 : r;
 }
 
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count)
@@ -306,6 +328,8 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 		return list_blobs(&sink, cookie);
 	case WFS_DIRECTORY_JOURNAL:
 		return list_journal(&sink, cookie);
+	case WFS_DIRECTORY_TEXTS:
+		return list_texts(&sink, cookie);
 	default: /* `at` has too many names to list; the others have none yet */
 		return 0;
 	}

@@ -104,6 +104,7 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 	size_t size, struct wfs_tree_data *data)
 {
 	struct wfs_bytes line;
+	struct wfs_text text;
 	int r = node->kind == WFS_NODE_DIRECTORY ? -EISDIR : wfs_tree_sees(tree, node);
 
 	if (r)
@@ -117,6 +118,11 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 		return read_made(tree, node, offset, size, data);
 	case WFS_NODE_BLOB:
 		return read_blob(tree, node->number, offset, size, data);
+	case WFS_NODE_TEXT:
+		r = wfs_session_text(tree->session, &data->view, node->number, &text);
+		if (!r)
+			data->bytes = wfs_tree_slice(text.bytes, offset, size);
+		return r == -ENOENT ? -EACCES : r; /* whoever has its number saw it once */
 	case WFS_NODE_RECORD:
 		r = wfs_session_record(tree->session, &data->view, node->number, &line);
 		if (!r)

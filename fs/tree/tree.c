@@ -113,7 +113,8 @@ static int directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	uint64_t last;
 	int r;
 
-	if (node->number != WFS_HEIGHT_HEAD || node->directory == WFS_DIRECTORY_JOURNAL)
+	if (node->number != WFS_HEIGHT_HEAD || node->directory == WFS_DIRECTORY_JOURNAL ||
+		node->directory == WFS_DIRECTORY_TEXTS)
 		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
 	if (wfs_tree_entities_of(node->directory, &entity))
 		return wfs_session_entity_names(tree->session, view, entity, &last, ret_mtime_ns);
@@ -165,8 +166,13 @@ static int sees_root_name(const struct wfs_tree *tree, const struct wfs_root_nam
 
 static int sees_directory(const struct wfs_tree *tree, const struct wfs_node *node)
 {
+	const struct wfs_bytes texts[] = {wfs_bytes_text("journal"), wfs_bytes_text("texts")};
+
 	if (node->directory == WFS_DIRECTORY_ROOT || node->directory == WFS_DIRECTORY_REDUCER)
 		return 0; /* a reducer is looked up by what is seen of it */
+	if (node->directory == WFS_DIRECTORY_TEXTS)
+		return wfs_session_sees(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL,
+			(struct wfs_path){texts, 2}, WFS_COVERAGE_BELOW, tree->refusal);
 	for (size_t i = 0; i < wfs_root_name_count; i++)
 		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
 			wfs_root_names[i].directory == node->directory)
@@ -207,6 +213,14 @@ int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node)
 	}
 }
 
+/* The directory of private texts is there as soon as there is one. */
+static int has_texts(const struct wfs_tree *tree, struct wfs_view *view)
+{
+	int r = wfs_session_has_texts(tree->session, view);
+
+	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
+}
+
 static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
@@ -218,6 +232,8 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 
 	if (node->directory == WFS_DIRECTORY_REDUCER)
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
+	else if (node->directory == WFS_DIRECTORY_TEXTS)
+		r = has_texts(tree, view);
 	else if (wfs_tree_entity_within(node->directory, &entity))
 		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
 	if (!r)
@@ -291,6 +307,30 @@ static int journal_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	return 0;
 }
 
+int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_text *text, struct wfs_attr *ret_attr)
+{
+	const struct wfs_node node = {.kind = WFS_NODE_TEXT, .number = text->number};
+	int64_t at_ns;
+	int r = wfs_session_record_time(tree->session, view, text->seq, &at_ns);
+
+	if (r)
+		return r;
+	*ret_attr = wfs_tree_file_attr(wfs_ino_encode(&node), text->bytes.size, at_ns);
+	ret_attr->cookie = text->number;
+	ret_attr->uncached = true; /* it goes when the principal may not read it any more */
+	return 0;
+}
+
+static int text_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_text text;
+	int r = wfs_session_text(tree->session, view, node->number, &text);
+
+	return r ? r : wfs_tree_text_file(tree, view, &text, ret_attr);
+}
+
 int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
@@ -315,6 +355,8 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		if (!r)
 			*ret_attr = wfs_tree_blob_attr(&blob, &listing);
 		return r;
+	case WFS_NODE_TEXT:
+		return text_attr(tree, view, node, ret_attr);
 	case WFS_NODE_RECORD:
 	case WFS_NODE_HEAD:
 	case WFS_NODE_LOG:
@@ -447,6 +489,10 @@ static int lookup_journal(const struct wfs_tree *tree, struct wfs_view *view,
 		node = (struct wfs_node){.kind = WFS_NODE_HEAD, .number = view->height};
 	} else if (strcmp(name, "log.jsonl") == 0) {
 		node = (struct wfs_node){.kind = WFS_NODE_LOG, .number = parent->number};
+	} else if (strcmp(name, "texts") == 0) {
+		node = (struct wfs_node){.kind = WFS_NODE_DIRECTORY,
+			.directory = WFS_DIRECTORY_TEXTS,
+			.number = parent->number};
 	} else if (size <= suffix_size || strcmp(name + size - suffix_size, suffix) != 0 ||
 		!wfs_tree_number(name, size - suffix_size, WFS_VIEW_BITS, &node.number)) {
 		return -ENOENT;
@@ -455,6 +501,18 @@ static int lookup_journal(const struct wfs_tree *tree, struct wfs_view *view,
 	if (!r && node.kind == WFS_NODE_RECORD)
 		ret_attr->cookie = wfs_tree_record_cookie(node.number);
 	return r;
+}
+
+static int lookup_text(const struct wfs_tree *tree, struct wfs_view *view, const char *name,
+	struct wfs_attr *ret_attr)
+{
+	struct wfs_hash hash;
+	struct wfs_text text;
+
+	if (strlen(name) != WFS_HASH_HEX_SIZE || wfs_hash_parse(name, strlen(name), &hash, NULL))
+		return -ENOENT;
+	int r = wfs_session_text_find(tree->session, view, &hash, &text);
+	return r ? r : wfs_tree_text_file(tree, view, &text, ret_attr);
 }
 
 static int lookup_height(const struct wfs_tree *tree, const char *name, struct wfs_attr *ret_attr)
@@ -507,6 +565,8 @@ static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 		return lookup_blob(tree, view, name, ret_attr);
 	case WFS_DIRECTORY_JOURNAL:
 		return lookup_journal(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_TEXTS:
+		return lookup_text(tree, view, name, ret_attr);
 	case WFS_DIRECTORY_AT:
 		return lookup_height(tree, name, ret_attr);
 	default:
@@ -537,6 +597,7 @@ int wfs_tree_lookup(
 			 * grant makes names appear that were there before. */
 			.uncached = !wfs_session_sees_all(tree->session) ||
 				node.directory == WFS_DIRECTORY_JOURNAL ||
+				node.directory == WFS_DIRECTORY_TEXTS ||
 				node.directory == WFS_DIRECTORY_AT ||
 				node.directory == WFS_DIRECTORY_BLOB,
 		};
@@ -636,10 +697,13 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 		wfs_buffer_printf(buffer, "at/%" PRIu64 "/", node.number);
 	enum wfs_directory_kind kind = node.directory;
 	const bool in_reducers = kind == WFS_DIRECTORY_REDUCER;
+	const bool in_journal = kind == WFS_DIRECTORY_TEXTS;
 	enum wfs_entity entity;
 	const bool is_entity = wfs_tree_entity_within(kind, &entity);
 	if (in_reducers)
 		kind = WFS_DIRECTORY_REDUCERS;
+	else if (in_journal)
+		kind = WFS_DIRECTORY_JOURNAL;
 	else if (is_entity)
 		kind = wfs_tree_entities_directory(entity);
 	for (size_t i = 0; i < wfs_root_name_count; i++)
@@ -649,6 +713,8 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 	int r = 0;
 	if (in_reducers)
 		r = append_reducer(tree, &node, buffer);
+	else if (in_journal)
+		wfs_buffer_append_text(buffer, "/texts");
 	else if (is_entity)
 		r = wfs_tree_entity_path(tree, &node, buffer);
 	return r ? r : wfs_buffer_check(buffer);

@@ -221,10 +221,29 @@ static int add_nest(const struct act *act, json_t *result)
 						 : 0;
 }
 
+/* Vectors tell what their texts say. */
+static int hide_embeddings(struct act *act, struct fold_outcome *outcome, struct wfs_error *error)
+{
+	const json_t *const embeddings = json_object_get(outcome->result, "embeddings");
+	json_t *stand_in = NULL;
+
+	if (!embeddings)
+		return 0;
+	if (act->recorded)
+		stand_in = json_incref(json_object_get(act->recorded->result, "embeddings"));
+	else if (json_array_size(outcome->of) > 0 &&
+		wfs_text_hide(&act->fold->texts, outcome->of, embeddings, &stand_in))
+		return fold_no_memory(error);
+	return stand_in && json_object_set_new(outcome->result, "embeddings", stand_in) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
 static int set_outcome(struct act *act, int r, struct wfs_error *error)
 {
 	struct fold_outcome *const outcome = &act->fold->outcome;
 
+	outcome->secret = act->secret;
 	if (act->refused_again) {
 		outcome->result = wfs_json_copy(act->recorded->result);
 		return outcome->result ? wfs_trace(r) : fold_no_memory(error);
@@ -238,15 +257,53 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 			json_object_set_new(
 				outcome->result, "price_paid", json_integer(act->price_paid)) < 0))
 		return fold_no_memory(error);
+	if (hide_embeddings(act, outcome, error))
+		return -ENOMEM;
 	if (r)
 		return wfs_trace(r);
 	outcome->answer = json_pack("{s:O?, s:s}", "data", act->data, "message", act->message);
 	return outcome->answer ? 0 : fold_no_memory(error);
 }
 
+/* The action as it was sent, and the result as it was before texts of it were hidden. */
+static int uncover(const struct wfs_fold *fold, json_t **ret_action, json_t **ret_result,
+	struct wfs_error *error)
+{
+	struct wfs_action_recorded *const recorded = fold->input.recorded;
+	WFS_AUTO_JSON json_t *result = wfs_json_copy(recorded->result);
+	const json_t *const hidden = json_object_get(result, "embeddings");
+	json_t *embeddings = NULL;
+	int r = result ? 0 : fold_no_memory(error);
+
+	if (!r && hidden)
+		r = act_reveal(recorded, hidden, &embeddings, error);
+	if (!r && embeddings && json_object_set_new(result, "embeddings", embeddings) < 0)
+		r = fold_no_memory(error);
+	if (!r)
+		r = act_reveal(recorded, fold->input.action, ret_action, error);
+	if (!r)
+		*ret_result = WFS_STEAL(result);
+	return wfs_trace(r);
+}
+
+/* What the record has of an action that comes from a client. */
+static int cover(
+	struct act *act, const json_t *action, struct act_hiding *hiding, struct wfs_error *error)
+{
+	hiding->act = act;
+	int r = act_hide(hiding, action, error);
+	if (!r && json_array_size(hiding->of) > 0)
+		act->fold->outcome.of = json_incref(hiding->of);
+	act->secret = hiding->secret;
+	return wfs_trace(r);
+}
+
 int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 {
 	struct wfs_action_recorded *const recorded = fold->input.recorded;
+	ACT_HIDING_AUTO struct act_hiding hiding = {.act = NULL};
+	WFS_AUTO_JSON json_t *action = NULL;
+	WFS_AUTO_JSON json_t *result = NULL;
 	NEST_AUTO struct nest nest = {.result = NULL};
 	ACT_AUTO struct act act = {
 		.fold = fold,
@@ -258,9 +315,16 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 
 	fold->budget.instructions = action_instructions(fold);
 	fold->outcome.action = json_object();
-	int r = nest_init(&nest, recorded ? recorded->result : NULL)
-		? fold_no_memory(error)
-		: run(&act, fold->input.action, fold->outcome.action, error);
+	int r = recorded ? uncover(fold, &action, &result, error)
+			 : cover(&act, fold->input.action, &hiding, error);
+	if (!r && nest_init(&nest, result))
+		r = fold_no_memory(error);
+	if (r)
+		return wfs_trace(r);
+	r = run(&act, recorded ? action : fold->input.action, fold->outcome.action, error);
+	if (json_object_update(fold->outcome.action,
+		    recorded ? (json_t *)(uintptr_t)fold->input.action : hiding.members) < 0)
+		return fold_no_memory(error);
 	return wfs_trace(set_outcome(&act, r, error));
 }
 

@@ -41,12 +41,33 @@ struct act {
 	int64_t price_paid; /* -1: it has none */
 	bool unrecorded;    /* it only read */
 	bool refused_again; /* as its record tells; nothing was computed */
+	bool secret;        /* its arguments are */
 };
 
 /** act_run() - do what @action says, or change nothing (but that it was tried to invoke something). */
 int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
+
+/* --- act-hide.c: private texts of an action, for its record --- */
+
+/* Plain value; act_hiding_done. */
+struct act_hiding {
+	struct act *act;
+	json_t *of;      /* artifacts that what it says and gives belongs to; []: nobody's; owned */
+	json_t *members; /* of the action as its record has them: stand-ins; owned */
+	bool secret;     /* the arguments are; what it gives is not */
+};
+
+/** act_hide() - find the texts of @action, before it is done, and give its record stand-ins for them.
+ *  The texts are added to those of the fold. */
+int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error);
+void act_hiding_done(struct act_hiding *hiding);
+#define ACT_HIDING_AUTO WFS_CLEANUP(act_hiding_done)
+
+/** act_reveal() - a copy of a part of a record, with texts in the place of stand-ins; caller owns it. */
+int act_reveal(struct wfs_action_recorded *recorded, const json_t *document, json_t **ret_copy,
+	struct wfs_error *error);
 
 /** act_view() - the world as it was before the record; nothing need be closed. */
 struct wfs_view act_view(const struct act *act);

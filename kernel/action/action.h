@@ -17,7 +17,8 @@
  *   sys.content, sys.code, key id: the bytes; shown as files of the artifact alone
  *   sys.mint, key submission id: a bid; see kernel/action/mint.h
  *
- * In a record, content and code stand as {hash, size}.
+ * In a record, content and code stand as {hash, size}; other texts of what is private as stand-ins
+ * (kernel/text.h).
  * Source: spec 4.
  * Thread: the one that folds; wfs_action_effect, wfs_action_check_form: any.
  */
@@ -51,6 +52,12 @@ struct wfs_action_text {
 /* Where that is found which the record of an action has not. Embedded in what it works on. */
 struct wfs_action_recorded {
 	/**
+	 * hidden() - append salt and JSON of a private text (kernel/text.h)
+	 * Return: 0, or -errno with @error.
+	 */
+	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
+		struct wfs_buffer *buffer, struct wfs_error *error);
+	/**
 	 * text() - append its bytes
 	 * Return: 0, or -errno with @error.
 	 */
@@ -80,6 +87,9 @@ json_t *wfs_artifact_row(const json_t *state);
 /** wfs_artifact_reads() - may @principal read its content and code for nothing, without asking its
  *  contract? @state: as above */
 bool wfs_artifact_reads(const json_t *state, const char *principal);
+
+/** wfs_artifact_is_open() - may everybody read its content and code for nothing? @state: as above */
+bool wfs_artifact_is_open(const json_t *state);
 
 /* --- for kernel/grants.c: the accounts of principals --- */
 

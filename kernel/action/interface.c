@@ -135,6 +135,34 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 		 : 0;
 }
 
+/* Wherever it stands: which part of a value a schema is met by is not looked for. */
+static bool marks_secret(const json_t *schema)
+{
+	const char *name;
+	json_t *member;
+	size_t i;
+
+	json_object_foreach((json_t *)(uintptr_t)schema, name, member)
+	{
+		if ((strcmp(name, "secret") == 0 && json_is_true(member)) || marks_secret(member))
+			return true;
+	}
+	json_array_foreach(schema, i, member)
+	{
+		if (marks_secret(member))
+			return true;
+	}
+	return false;
+}
+
+bool interface_has_secrets(const struct artifact *artifact, const char *method)
+{
+	const json_t *const methods =
+		json_object_get(json_object_get(artifact->document, "interface"), "methods");
+
+	return marks_secret(json_object_get(find_method(methods, method), "input"));
+}
+
 int interface_describe(
 	const struct artifact *artifact, json_t **ret_result, struct wfs_error *error)
 {

@@ -366,6 +366,7 @@ static const struct schema_keyword keywords[] = {
 	NOTE("$comment", SCHEMA_STRING),
 	NOTE("format", SCHEMA_STRING),
 	NOTE("deprecated", SCHEMA_BOOLEAN),
+	NOTE("secret", SCHEMA_BOOLEAN),
 	NOTE("examples", SCHEMA_ARRAY),
 	NOTE("default", SCHEMA_ANY),
 };

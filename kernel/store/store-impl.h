@@ -18,7 +18,9 @@
 	X(VERSION, "version")           \
 	X(BLOB, "blob")                 \
 	X(BLOB_LISTED, "blob_listed")   \
-	X(INDEX, "index")
+	X(INDEX, "index")               \
+	X(TEXT, "text")                 \
+	X(TEXT_BY_HASH, "text_by_hash")
 
 enum wfs_table {
 #define WFS_TABLE_ENUM(constant, name) WFS_TABLE_##constant,

@@ -16,6 +16,8 @@
  * | blob_listed  | listing id              | sha256, height, time                             |
  * | index        | set                     | struct wfs_index_sum                             |
  * |              | set, cell id or seq     | its part of the sum                              |
+ * | text         | number, from 1          | struct wfs_text                                  |
+ * | text_by_hash | sha256                  | number                                           |
  *
  * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
@@ -218,6 +220,30 @@ int wfs_blob_listing_get(
 	struct wfs_txn *txn, uint64_t listed_id, struct wfs_blob_listing *ret_listing);
 /** wfs_blob_listing_last() - the highest listing id, 0 when there is none. */
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);
+
+/*
+ * text: private texts, which stand in records as their hash; see kernel/text.h. Rows are never changed
+ * or removed. Their numbers have no gaps, and rise with the records that name the texts.
+ */
+
+/* Plain value; what a getter returns is borrowed from the map. */
+struct wfs_text {
+	uint64_t number;
+	uint64_t seq;           /* of the record that names it first */
+	struct wfs_hash hash;   /* of `bytes` */
+	struct wfs_bytes to;    /* the principal of that record */
+	struct wfs_bytes of;    /* JSON array: ids of the artifacts that the text belongs to */
+	struct wfs_bytes bytes; /* salt, then canonical JSON of the value */
+};
+
+/** wfs_text_put() - add a text; @text->number must be the last number + 1. */
+int wfs_text_put(struct wfs_txn *txn, const struct wfs_text *text);
+/** wfs_text_get() - the text of a number. Return: 0, -ENOENT, -EIO. */
+int wfs_text_get(struct wfs_txn *txn, uint64_t number, struct wfs_text *ret_text);
+/** wfs_text_find() - the text that has this hash. Return: 0, -ENOENT, -EIO. */
+int wfs_text_find(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_text *ret_text);
+/** wfs_text_last() - the highest number, 0 in a world without texts. */
+int wfs_text_last(struct wfs_txn *txn, uint64_t *ret_number);
 
 /*
  * index: sets of cells, kept for queries, and of records; which there are is told by kernel/index.h.

@@ -255,6 +255,21 @@ static inline void copy_journal(struct world_fixture *fixture, struct wfs_view *
 	copy_record(fixture, view, view->height - 1);
 }
 
+/* The private texts that its records name; without one there is no directory of them. */
+static inline void copy_texts(struct world_fixture *fixture, struct wfs_view *view)
+{
+	char name[sizeof("journal/texts/") + WFS_HASH_HEX_SIZE] = "journal/texts/";
+	struct wfs_text text;
+
+	for (uint64_t number = 1;
+		wfs_text_get(view->txn, number, &text) == 0 && text.seq < view->height; number++) {
+		if (number == 1)
+			make_copy_directory(fixture, "journal/texts");
+		wfs_hash_hex(&text.hash, name + sizeof("journal/texts/") - 1);
+		put_copy(fixture, name, text.bytes);
+	}
+}
+
 /* The files of all records, too. */
 static inline void copy_records(struct world_fixture *fixture)
 {
@@ -282,6 +297,7 @@ static inline void copy_at(struct world_fixture *fixture, uint64_t height)
 	copy_entities(fixture, &view, WFS_ENTITY_PLAN);
 	copy_blobs(fixture, &view);
 	copy_journal(fixture, &view);
+	copy_texts(fixture, &view);
 }
 
 static inline void copy_state(struct world_fixture *fixture)

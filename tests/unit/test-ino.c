@@ -159,7 +159,7 @@ static void numbers_of_no_node_are_refused(void **state)
 		UINT64_C(1) << 59,
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(15) << 56,
 		/* Behind the last directory with a layout of its own, and behind the last kind. */
-		(uint64_t)(WFS_NODE_GRANTS + 1) << 60 |
+		(uint64_t)(WFS_NODE_TEXT + 1) << 60 |
 			(uint64_t)(WFS_DIRECTORY_KIND_COUNT - WFS_DIRECTORY_ARTIFACT) << 57 | 7,
 		UINT64_C(15) << 60 | 7,
 	};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private texts, as a session sees them. The principal of a text's record may read the text, and so may
+ * a principal that may read the contents of all artifacts that the text belongs to.
+ */
+#include "caps/session-impl.h"
+
+#include "kernel/base/json.h"
+#include "kernel/text.h"
+
+static int reads_all(const struct wfs_session *session, struct wfs_view *view, const json_t *of)
+{
+	const json_t *id;
+	size_t i;
+	int r = json_array_size(of) > 0;
+
+	json_array_foreach(of, i, id)
+	{
+		if (r > 0)
+			r = session_reads_artifact(session, view,
+				WFS_BYTES(json_string_value(id), json_string_length(id)));
+	}
+	return r;
+}
+
+/* Return: 1, 0, or -errno. */
+static int reads_text(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_text *text)
+{
+	WFS_AUTO_JSON json_t *of = NULL;
+
+	if (wfs_bytes_equal(text->to, wfs_bytes_text(wfs_session_principal(session))))
+		return 1;
+	int r = session_reads_everything(session);
+	if (r)
+		return r;
+	r = wfs_json_parse(text->of.data, text->of.size, &of, NULL);
+	return r ? r : reads_all(session, view, of);
+}
+
+/* --- files --- */
+
+static int sees_file(const struct wfs_session *session, const struct wfs_text *text)
+{
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	const struct wfs_bytes names[] = {
+		WFS_BYTES("journal", 7), WFS_BYTES("texts", 5), WFS_BYTES(hex, WFS_HASH_HEX_SIZE)};
+
+	wfs_hash_hex(&text->hash, hex);
+	return wfs_session_sees(session, WFS_EFFECT_INTROSPECT_JOURNAL, (struct wfs_path){names, 3},
+		WFS_COVERAGE_WHOLE, NULL);
+}
+
+static int judge_file(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_text *text)
+{
+	int r = text->seq < view->height ? sees_file(session, text) : -ENOENT;
+
+	if (!r)
+		r = reads_text(session, view, text);
+	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
+}
+
+int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, uint64_t number,
+	struct wfs_text *ret_text)
+{
+	struct wfs_text text;
+	int r = wfs_text_get(view->txn, number, &text);
+
+	if (!r)
+		r = judge_file(session, view, &text);
+	if (!r)
+		*ret_text = text;
+	return r;
+}
+
+int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_hash *hash, struct wfs_text *ret_text)
+{
+	struct wfs_text text;
+	int r = wfs_text_find(view->txn, hash, &text);
+
+	if (!r)
+		r = judge_file(session, view, &text);
+	if (!r)
+		*ret_text = text;
+	return r;
+}
+
+int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
+	struct wfs_text *ret_text)
+{
+	struct wfs_text text = {.number = after};
+	int r;
+
+	do {
+		r = wfs_text_get(view->txn, text.number + 1, &text);
+		if (r || text.seq >= view->height)
+			return r ? r : -ENOENT;
+		r = judge_file(session, view, &text);
+	} while (r == -ENOENT);
+	if (!r)
+		*ret_text = text;
+	return r;
+}
+
+int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *view)
+{
+	struct wfs_text text;
+	int r = wfs_text_get(view->txn, 1, &text);
+
+	(void)session; /* every record tells whether it has some */
+	return r == -ENOENT ? 0 : r ? r : text.seq < view->height;
+}
+
+/* --- documents --- */
+
+/* The session that reads a document with stand-ins. */
+struct revealing {
+	const struct wfs_session *session;
+	struct wfs_view *view;
+};
+
+static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
+{
+	const struct revealing *const revealing = context;
+	struct wfs_hash hash;
+	struct wfs_text text;
+
+	(void)wfs_text_is_hidden(stand_in, &hash);
+	int r = wfs_text_find(revealing->view->txn, &hash, &text);
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	r = reads_text(revealing->session, revealing->view, &text);
+	if (r > 0)
+		r = wfs_text_value(text.bytes, ret_value);
+	else
+		return r;
+	return r ? r : 1;
+}
+
+int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
+	const json_t *document, json_t **ret_copy, struct wfs_error *error)
+{
+	struct revealing revealing = {session, view};
+	int r = wfs_text_reveal(document, reveal, &revealing, ret_copy);
+
+	return r ? wfs_error_from_errno(error, r, "read a private text") : 0;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private texts: records have stand-ins for them, and the world has them all the same. */
+#include "tests/unit/memory-fixture.h"
+#include "tests/unit/restore-lost-fixture.h"
+
+#include "kernel/text.h"
+
+#define SECRET "saffron sauce"
+
+static struct world_fixture *fixture_of(void **state)
+{
+	return *state;
+}
+
+/* All lines of the journal; caller frees. */
+static char *journal_of(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+	uint64_t size;
+
+	assert_int_equal(wfs_view_journal_size(&view, &size), 0);
+	assert_int_equal(wfs_view_journal_read(&view, 0, size, &log), 0);
+	return strdup(wfs_buffer_text(&log));
+}
+
+static void assert_journal_lacks(struct world_fixture *fixture, const char *text)
+{
+	WFS_AUTO_FREE char *journal = journal_of(fixture);
+
+	if (strstr(journal, text))
+		fail_msg("the journal has '%s': %s", text, journal);
+}
+
+static void assert_journal_has(struct world_fixture *fixture, const char *text)
+{
+	WFS_AUTO_FREE char *journal = journal_of(fixture);
+
+	if (!strstr(journal, text))
+		fail_msg("the journal lacks '%s': %s", text, journal);
+}
+
+/* The newest text of the table has this in it, and is @to's and of @of. */
+static void assert_text(
+	struct world_fixture *fixture, const char *part, const char *to, const char *of)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	struct wfs_text text;
+	uint64_t last;
+
+	assert_int_equal(wfs_text_last(view.txn, &last), 0);
+	assert_int_equal(wfs_text_get(view.txn, last, &text), 0);
+	assert_non_null(memmem(text.bytes.data, text.bytes.size, part, strlen(part)));
+	assert_true(wfs_bytes_equal(text.to, wfs_bytes_text(to)));
+	assert_true(wfs_bytes_equal(text.of, wfs_bytes_text(of)));
+}
+
+static uint64_t text_count(struct world_fixture *fixture)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	uint64_t last;
+
+	assert_int_equal(wfs_text_last(view.txn, &last), 0);
+	return last;
+}
+
+static void remember_secret(struct world_fixture *fixture)
+{
+	char id[MEMORY_ID_TEXT_SIZE];
+
+	memory_make(fixture, "notes");
+	memory_remember(fixture, "alice", "notes", SECRET, id);
+}
+
+/* --- what records have --- */
+
+static void what_a_private_store_is_told_is_not_in_the_journal(void **state)
+{
+	remember_secret(fixture_of(state));
+
+	assert_journal_lacks(fixture_of(state), SECRET);
+	assert_journal_has(fixture_of(state), "\"of\":[\"notes\"]");
+	assert_text(fixture_of(state), SECRET, "alice", "[\"notes\"]");
+}
+
+static void what_a_private_store_is_asked_is_not_in_the_journal(void **state)
+{
+	remember_secret(fixture_of(state));
+
+	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory_search", "run",
+		"[{'memory':'notes','query':'which spice'}]"));
+
+	assert_journal_lacks(fixture_of(state), "which spice");
+	assert_text(fixture_of(state), "which spice", "alice", "[\"notes\"]");
+}
+
+static void what_a_store_for_everybody_is_told_is_in_the_journal(void **state)
+{
+	char id[MEMORY_ID_TEXT_SIZE];
+
+	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+		"[{'id':'notes','access':'freeware'}]"));
+	memory_remember(fixture_of(state), "alice", "notes", SECRET, id);
+
+	assert_journal_has(fixture_of(state), SECRET);
+	assert_int_equal(text_count(fixture_of(state)), 0);
+}
+
+static void what_a_store_that_costs_is_told_is_not_in_the_journal(void **state)
+{
+	char id[MEMORY_ID_TEXT_SIZE];
+
+	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+		"[{'id':'notes','access':'freeware'}]"));
+	assert_done(fixture_of(state), "alice",
+		WRITE("'artifact_id':'notes','policy':{'read_price':3}"));
+	memory_remember(fixture_of(state), "alice", "notes", SECRET, id);
+
+	assert_journal_lacks(fixture_of(state), SECRET);
+}
+
+static void what_another_is_refused_is_not_in_the_journal(void **state)
+{
+	memory_make(fixture_of(state), "notes");
+
+	assert_fails(fixture_of(state), "bob",
+		INVOKE("'artifact_id':'genesis_memory','method':'add','args':['notes','" SECRET
+		       "']"),
+		WFS_E_NOT_AUTHORIZED, "may not write");
+
+	assert_journal_lacks(fixture_of(state), SECRET);
+	assert_text(fixture_of(state), SECRET, "bob", "[\"notes\"]");
+}
+
+static void arguments_that_a_service_does_not_understand_are_not_in_the_journal(void **state)
+{
+	memory_make(fixture_of(state), "notes");
+
+	assert_fails(fixture_of(state), "alice",
+		INVOKE("'artifact_id':'genesis_memory','method':'add','args':['notes','" SECRET
+		       "','no list']"),
+		WFS_E_INVALID_ARGUMENT, "tags");
+
+	assert_journal_lacks(fixture_of(state), SECRET);
+	assert_text(fixture_of(state), SECRET, "alice", "[]");
+}
+
+static void arguments_of_private_code_are_not_in_the_journal(void **state)
+{
+	assert_done(fixture_of(state), "alice",
+		WRITE("'artifact_id':'tool','access':'private','executable':true,'code':'function "
+		      "run(x) return x end'"));
+
+	assert_done(
+		fixture_of(state), "alice", INVOKE("'artifact_id':'tool','args':['" SECRET "']"));
+
+	assert_journal_lacks(fixture_of(state), SECRET);
+	assert_text(fixture_of(state), SECRET, "alice", "[\"tool\"]");
+}
+
+static void arguments_that_an_interface_marks_secret_are_not_in_the_journal(void **state)
+{
+	assert_done(fixture_of(state), "alice",
+		WRITE("'artifact_id':'door','executable':true,'code':'function run(x) return 1 "
+		      "end','interface':{'methods':[{'name':'run','input':{'type':'object',"
+		      "'properties':{'pin':{'type':'string','secret':true}}}}]}"));
+
+	assert_done(
+		fixture_of(state), "bob", INVOKE("'artifact_id':'door','args':[{'pin':'4711'}]"));
+
+	assert_journal_lacks(fixture_of(state), "4711");
+	assert_text(fixture_of(state), "4711", "bob", "[]");
+}
+
+static void edits_of_a_private_content_are_not_in_the_journal(void **state)
+{
+	assert_done(fixture_of(state), "alice",
+		WRITE("'artifact_id':'diary','access':'private','content':'old " SECRET "'"));
+
+	assert_done(fixture_of(state), "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'diary','old_string':'old " SECRET
+			"','new_string':'new " SECRET "'"));
+
+	assert_journal_lacks(fixture_of(state), SECRET);
+	assert_int_equal(text_count(fixture_of(state)), 2);
+}
+
+static void one_text_has_another_hash_each_time(void **state)
+{
+	remember_secret(fixture_of(state));
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	struct wfs_text first;
+	struct wfs_text second;
+
+	json_decref(memory_call(
+		fixture_of(state), "alice", "genesis_memory", "add", "['notes','" SECRET "']"));
+	wfs_view_close(&view);
+	view = view_at(fixture_of(state), WFS_HEIGHT_HEAD);
+
+	assert_int_equal(wfs_text_get(view.txn, 1, &first), 0);
+	assert_int_equal(wfs_text_get(view.txn, 2, &second), 0);
+	assert_int_equal(first.bytes.size, second.bytes.size);
+	assert_false(wfs_hash_equal(&first.hash, &second.hash));
+}
+
+/* --- what looks like a stand-in --- */
+
+static void an_argument_that_looks_like_a_stand_in_is_taken_as_it_is(void **state)
+{
+	const char *const hash =
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	WFS_AUTO_JSON json_t *answer = NULL;
+	char action[512];
+
+	assert_done(fixture_of(state), "alice",
+		WRITE("'artifact_id':'echo','executable':true,'code':'function run(x) return "
+		      "x.hash end'"));
+	snprintf(action, sizeof(action),
+		INVOKE("'artifact_id':'echo','args':[{'hash':'%s','of':[],'size':3}]"), hash);
+
+	assert_int_equal(act_as(fixture_of(state), "bob", action, &answer), 0);
+
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(answer, "data"), "result")),
+		hash);
+	assert_journal_lacks(fixture_of(state), hash);
+	assert_sound(fixture_of(state));
+}
+
+/* --- what is folded again --- */
+
+/* One of each kind. */
+static void live_in_private(struct world_fixture *fixture)
+{
+	remember_secret(fixture);
+	json_decref(memory_call(
+		fixture, "alice", "genesis_memory", "search", "['notes','" SECRET "']"));
+	assert_fails(fixture, "bob",
+		INVOKE("'artifact_id':'genesis_memory','method':'search','args':['notes','spy']"),
+		WFS_E_NOT_AUTHORIZED, "may not read");
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'diary','access':'private','content':'one','code':'function "
+		      "run(x) return x end','executable':true"));
+	assert_done(fixture, "alice", INVOKE("'artifact_id':'diary','args':['mine']"));
+}
+
+static void a_world_with_private_texts_is_sound(void **state)
+{
+	live_in_private(fixture_of(state));
+	assert_done(fixture_of(state), "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'diary','old_string':'one','new_string':'two'"));
+
+	assert_sound(fixture_of(state));
+}
+
+static void a_copy_with_its_texts_is_the_same_world(void **state)
+{
+	live_in_private(fixture_of(state));
+	const uint64_t count = text_count(fixture_of(state));
+	const struct wfs_hash hash = snapshot_of(fixture_of(state), WFS_HEIGHT_HEAD);
+	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
+
+	const struct wfs_restored restored = restore(fixture_of(state));
+
+	assert_true(restored.history);
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_int_equal(text_count(fixture_of(state)), count);
+	assert_sound(fixture_of(state));
+}
+
+/* Refused, for a reason that has this in it. */
+static void assert_not_restored(struct world_fixture *fixture, const char *part)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	const struct wfs_restore_options options = {.progress = NULL};
+	struct wfs_restored restored;
+
+	assert_int_equal(restore_with(fixture, &options, &problems, &restored), -EIO);
+	if (!strstr(wfs_buffer_text(&problems.lines), part))
+		fail_msg("'%s' is not in '%s'", part, wfs_buffer_text(&problems.lines));
+}
+
+/* The name of the copy's file of the first text. */
+static void first_text(struct world_fixture *fixture, char ret_name[static 128])
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	struct wfs_text text;
+
+	assert_int_equal(wfs_text_get(view.txn, 1, &text), 0);
+	wfs_hash_hex(&text.hash, hex);
+	snprintf(ret_name, 128, "journal/texts/%s", hex);
+}
+
+static void a_copy_without_a_text_is_refused_by_its_name(void **state)
+{
+	char name[128];
+
+	remember_secret(fixture_of(state));
+	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	first_text(fixture_of(state), name);
+	remove_copy(fixture_of(state), name);
+
+	assert_not_restored(fixture_of(state), name);
+}
+
+static void a_copy_with_another_text_is_refused(void **state)
+{
+	char name[128];
+
+	remember_secret(fixture_of(state));
+	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	first_text(fixture_of(state), name);
+	put_copy(fixture_of(state), name, wfs_bytes_text("0123456789abcdef[\"notes\",\"x\"]"));
+
+	assert_not_restored(fixture_of(state), "does not have its hash");
+}
+
+static void a_copy_with_a_text_that_no_record_names_is_refused(void **state)
+{
+	static const char name[] = "journal/texts/"
+				   "0123456789abcdef0123456789abcdef"
+				   "0123456789abcdef0123456789abcdef";
+
+	remember_secret(fixture_of(state));
+	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	put_copy(fixture_of(state), name, wfs_bytes_text("x"));
+
+	assert_not_restored(fixture_of(state), name);
+}
+
+int main(void)
+{
+#define UNIT(name) cmocka_unit_test_setup_teardown(name, memory_world_setup, world_fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		UNIT(what_a_private_store_is_told_is_not_in_the_journal),
+		UNIT(what_a_private_store_is_asked_is_not_in_the_journal),
+		UNIT(what_a_store_for_everybody_is_told_is_in_the_journal),
+		UNIT(what_a_store_that_costs_is_told_is_not_in_the_journal),
+		UNIT(what_another_is_refused_is_not_in_the_journal),
+		UNIT(arguments_that_a_service_does_not_understand_are_not_in_the_journal),
+		UNIT(arguments_of_private_code_are_not_in_the_journal),
+		UNIT(arguments_that_an_interface_marks_secret_are_not_in_the_journal),
+		UNIT(edits_of_a_private_content_are_not_in_the_journal),
+		UNIT(one_text_has_another_hash_each_time),
+		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
+		UNIT(a_world_with_private_texts_is_sound),
+		UNIT(a_copy_with_its_texts_is_the_same_world),
+		UNIT(a_copy_without_a_text_is_refused_by_its_name),
+		UNIT(a_copy_with_another_text_is_refused),
+		UNIT(a_copy_with_a_text_that_no_record_names_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+}
