@@ -66,6 +66,30 @@ static bool data_copied(void *context, uint64_t done_bytes)
 	return look(backup, "bytes of data.mdb", done_bytes, backup->data_total);
 }
 
+static bool pages_checked(void *context, uint64_t done, uint64_t total)
+{
+	return look(context, "pages", done, total);
+}
+
+/* LMDB copies pages on threads of its own, without the store's guard: a damaged page would end the process. */
+static int check_pages(struct backup *backup)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	int r = wfs_store_check_pages(
+		wfs_world_store(backup->world), &problems, pages_checked, backup);
+
+	if (r == -EINTR)
+		return cancelled(backup);
+	if (r)
+		return wfs_error_from_errno(backup->error, r, "check the pages of data.mdb");
+	if (problems.count == 0)
+		return 0;
+	return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH,
+		"%.*s; no backup was made, 'worldfs verify' lists all damage",
+		(int)strcspn(wfs_buffer_text(&problems.lines), "\n"),
+		wfs_buffer_text(&problems.lines));
+}
+
 static int copy_data(struct backup *backup)
 {
 	struct wfs_store *store = wfs_world_store(backup->world);
@@ -271,8 +295,10 @@ static int copy_files(struct backup *backup)
 
 static int fill(struct backup *backup)
 {
-	int r = copy_data(backup);
+	int r = check_pages(backup);
 
+	if (!r)
+		r = copy_data(backup);
 	if (!r && mkdirat(backup->stage.fd, "blobs", 0700))
 		r = wfs_error_from_errno(
 			backup->error, -errno, "make '%s/blobs'", backup->stage.path);

@@ -37,6 +37,15 @@ static int load_reducers(struct wfs_head *head, const struct wfs_manifest *manif
 	return 0;
 }
 
+/* Every reducer of the manifest in force has a row. */
+static int check_reducers(const struct wfs_head *head)
+{
+	for (size_t i = 0; i < head->reducer_count; i++)
+		if (head->reducers[i].reducer_id == WFS_REDUCER_ID_KERNEL)
+			return -EIO;
+	return 0;
+}
+
 static int load_last_record(struct wfs_head *head)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
@@ -71,6 +80,8 @@ int wfs_head_load(struct wfs_head *head, struct wfs_store *store, struct wfs_txn
 		r = wfs_blob_listing_last(txn, &last_listed_id);
 	if (!r)
 		r = load_reducers(head, manifest);
+	if (!r && head->height > 0)
+		r = check_reducers(head);
 	if (r)
 		return wfs_trace(r);
 	head->next_vid = last_vid + 1;
@@ -109,9 +120,12 @@ static int add_reducer(struct wfs_head *head, const struct wfs_reducer_definitio
 	struct wfs_bytes name;
 	struct wfs_reducer last;
 	uint32_t id = 1;
+	int r;
 
-	while (wfs_reducer_next(head->txn, id - 1, &name, &last) == 0)
+	while ((r = wfs_reducer_next(head->txn, id - 1, &name, &last)) == 0)
 		id = last.reducer_id + 1;
+	if (r != -ENOENT)
+		return wfs_trace(r);
 	if (id > WFS_REDUCER_ID_MAX)
 		return -ENOSPC;
 	head->reducers[reducer->index] = (struct wfs_reducer){

@@ -61,7 +61,7 @@ static int check_cells(struct check *check, enum wfs_indexed indexed, uint32_t r
 	int r = wfs_cell_walk_init(&walk, check->txn, reducer_id, 0);
 
 	if (r)
-		return wfs_trace(r);
+		return is_damage(r) ? 0 : wfs_trace(r);
 	while ((r = wfs_cell_walk_next(&walk, &cell)) > 0 || walk.row_damaged) {
 		r = walk.row_damaged ? 0 : check_cell(check, indexed, &cell);
 		if (!r && ++check->done % PROGRESS_COUNT == 0)

@@ -136,13 +136,19 @@ int account_use(struct wfs_fold *fold, const char *id, enum account_resource res
 		return wfs_trace(r);
 	const json_t *const quota = json_object_get(resources.one, "quota");
 	const int64_t used = number(resources.one, "used");
+	int64_t sum;
+	/* A cell is as good as the store it is read from. */
+	if (used < 0 || __builtin_add_overflow(used, amount, &sum) || sum < 0)
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			"the cell of sys.resource of '%s' is damaged: %" PRId64
+			" of %s are used, and %" PRId64 " more are to be",
+			id, used, resource_names[resource], amount);
 	if (amount > 0 && quota && used > json_integer_value(quota) - amount)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"'%s' has %" PRId64 " of its %s left, %" PRId64 " needed", id,
 			(int64_t)json_integer_value(quota) - used, resource_names[resource],
 			amount);
-	wfs_require(used + amount >= 0);
-	return wfs_trace(set_number(fold, &resources, "used", used + amount, error));
+	return wfs_trace(set_number(fold, &resources, "used", sum, error));
 }
 
 int account_spend(struct wfs_fold *fold, const char *id, enum account_resource resource,

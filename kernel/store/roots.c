@@ -2,7 +2,6 @@
 /* What LMDB does not check of its roots. */
 #include "kernel/store/roots.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <lmdb.h>
 #include <stdint.h>
@@ -11,46 +10,14 @@
 #include <time.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/store/layout.h"
 
 enum {
-	PAGE_IS_ROOT = 0x08,
 	ROOT_VERSION = 1,
-	PAGE_SIZE_MIN = 512,
-	PAGE_SIZE_MAX = 32768,
-	ROOT_COUNT = 2,
 	LOOKS_MAX = 10, /* commits that may come between reading one root and the other */
 };
 
 static const uint32_t root_magic = 0xBEEFC0DE;
-
-/* What LMDB knows of one of its tables. */
-struct tree {
-	uint32_t pad; /* of the first one: the size of pages */
-	uint16_t flags;
-	uint16_t depth;
-	uint64_t branch_pages;
-	uint64_t leaf_pages;
-	uint64_t overflow_pages;
-	uint64_t entries;
-	uint64_t root;
-};
-
-/* The beginning of a root's page. */
-struct root {
-	uint64_t page_number;
-	uint16_t unused;
-	uint16_t page_flags;
-	uint32_t bounds;
-	uint32_t magic;
-	uint32_t version;
-	uint64_t address;
-	uint64_t map_size;
-	struct tree free_pages;
-	struct tree tables;
-	uint64_t last_page;
-	uint64_t txn_id;
-};
-static_assert(sizeof(struct root) == 152, "as LMDB has it on 64-bit machines");
 
 static int read_root(int fd, uint64_t offset, struct root *ret_root)
 {
@@ -65,7 +32,7 @@ static bool is_root(const struct root *root, uint64_t number)
 {
 	const uint64_t page_size = root->free_pages.pad;
 
-	return root->page_number == number && root->page_flags == PAGE_IS_ROOT &&
+	return root->page.number == number && root->page.flags == PAGE_IS_ROOT &&
 		root->magic == root_magic && root->version == ROOT_VERSION &&
 		page_size >= PAGE_SIZE_MIN && page_size <= PAGE_SIZE_MAX &&
 		(page_size & (page_size - 1)) == 0 && root->free_pages.flags == MDB_INTEGERKEY &&
@@ -117,6 +84,19 @@ static int check_size(
 		"bytes, it has %lld bytes",
 		directory, (unsigned long long)root->last_page + 1, (unsigned long long)page_size,
 		(long long)st.st_size);
+}
+
+int roots_find(int fd, uint64_t txn_id, struct root *ret_root)
+{
+	struct root roots[ROOT_COUNT];
+	int r = read_roots(fd, roots);
+
+	if (r && r != -EAGAIN) /* what was not read is not looked at */
+		return r;
+	if (roots[txn_id % ROOT_COUNT].txn_id != txn_id)
+		return -EAGAIN;
+	*ret_root = roots[txn_id % ROOT_COUNT];
+	return 0;
 }
 
 int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *error)

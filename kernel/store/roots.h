@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "kernel/base/error.h"
 
 /**
@@ -17,3 +19,11 @@
  * Return: 0, -EIO (hash_mismatch: damaged, or cut short), or another -errno.
  */
 int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *error);
+
+struct root;
+
+/**
+ * roots_find() - the root that a transaction wrote
+ * Return: 0, -EAGAIN (later ones have written over it), -EBADMSG, -ENODATA, or another -errno.
+ */
+int roots_find(int fd, uint64_t txn_id, struct root *ret_root);

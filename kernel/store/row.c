@@ -9,6 +9,7 @@
 enum {
 	ROW_SIZE_MAX = 64 << 20, /* no row is as large: a damaged size costs no more than this */
 	LMDB_KEY_MAX = 511,      /* MDB_MAXKEYSIZE */
+	ROW_ROOM_MIN = 20, /* bytes of a page for one row: place, head, key of one byte, seal */
 };
 
 void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
@@ -217,14 +218,24 @@ int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 	return change(drop, &access);
 }
 
+uint64_t row_count_max(const struct wfs_txn *txn)
+{
+	/* What a transaction adds is not in the file yet. */
+	return txn->writing ? UINT64_MAX : wfs_store_data_bytes(txn->store) / ROW_ROOM_MIN;
+}
+
 int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count)
 {
 	struct access access = {.txn = txn, .table = table};
 	int r = wfs_store_error(guard_call(count, &access));
 
-	if (!r)
-		*ret_count = access.stat.ms_entries;
-	return r;
+	if (r)
+		return r;
+	/* A damaged number would keep loops busy for years. */
+	if (access.stat.ms_entries > row_count_max(txn))
+		return -EIO;
+	*ret_count = access.stat.ms_entries;
+	return 0;
 }
 
 int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor)

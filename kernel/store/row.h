@@ -167,6 +167,9 @@ int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, ui
  *  was led past some, or led astray. */
 int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
 
+/** row_count_max() - how many rows there is room for in the file; unbounded while writing. */
+uint64_t row_count_max(const struct wfs_txn *txn);
+
 /* A cursor of one's own: plain value. */
 struct row_cursor {
 	struct wfs_txn *txn;

@@ -50,6 +50,9 @@ struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store);
 MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table);
 int wfs_store_directory_fd(const struct wfs_store *store);
 
+/** wfs_store_data_bytes() - size of the pages of data.mdb at the last commit. */
+uint64_t wfs_store_data_bytes(const struct wfs_store *store);
+
 /** wfs_store_error() - the one conversion of LMDB's codes to negative errno. */
 int wfs_store_error(int code);
 

@@ -8,6 +8,8 @@
 
 #include "kernel/base/hash.h"
 #include "kernel/store/guard.h"
+#include "kernel/store/layout.h"
+#include "kernel/store/pages.h"
 #include "kernel/store/roots.h"
 #include "kernel/store/space.h"
 #include "kernel/store/store-impl.h"
@@ -16,7 +18,9 @@
 enum {
 	READERS_MAX = 1024,
 	LOCK_FILE_BYTES = READERS_MAX * 64 + 4096, /* at least what LMDB uses of lock.mdb */
-	COPY_PIECE_SIZE = 1 << 20,                 /* bytes between two looks at a copy */
+	ROOT_LOOKS_MAX =
+		100, /* commits that may come between a transaction and the look at its root */
+	COPY_PIECE_SIZE = 1 << 20,  /* bytes between two looks at a copy */
 	FULL_DISK_BYTES = 64 << 10, /* less room than this, and a write that failed was for that */
 };
 
@@ -30,6 +34,12 @@ struct wfs_store {
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
 	struct wfs_blob_pending pending;
 	struct wfs_space space;
+};
+
+static const char *const names[] = {
+#define TABLE_NAME(constant, name) name,
+	WFS_TABLES(TABLE_NAME)
+#undef TABLE_NAME
 };
 
 int wfs_store_error(int code)
@@ -76,6 +86,16 @@ MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table)
 int wfs_store_directory_fd(const struct wfs_store *store)
 {
 	return store->directory_fd;
+}
+
+uint64_t wfs_store_data_bytes(const struct wfs_store *store)
+{
+	MDB_envinfo info;
+	MDB_stat stat;
+
+	(void)mdb_env_info(store->env, &info);
+	(void)mdb_env_stat(store->env, &stat);
+	return (info.me_last_pgno + 1) * stat.ms_psize;
 }
 
 struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store)
@@ -266,11 +286,6 @@ static int open_table(void *context)
 static int open_tables(
 	struct wfs_store *store, bool create, enum wfs_table first, enum wfs_table end)
 {
-	static const char *const names[] = {
-#define TABLE_NAME(constant, name) name,
-		WFS_TABLES(TABLE_NAME)
-#undef TABLE_NAME
-	};
 	MDB_txn *txn = NULL;
 	int r = mdb_txn_begin(store->env, NULL, create ? 0 : MDB_RDONLY, &txn);
 
@@ -435,6 +450,9 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		r = open_tables(store, options->create, WFS_TABLE_META + 1, WFS_TABLE_COUNT);
 	if (!r && options->create)
 		r = put_format(store);
+	if (r == -EIO && !options->create)
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			"'%s/data.mdb' is damaged: its tables cannot be opened", directory);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
 	*ret_store = WFS_STEAL(store);
@@ -465,6 +483,32 @@ void wfs_store_close(struct wfs_store *store)
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures)
 {
 	wfs_space_figures(&store->space, store->env, ret_figures);
+}
+
+int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,
+	wfs_store_pages_fn *progress, void *context)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	struct root root;
+	mdb_filehandle_t fd;
+	int r = -EAGAIN;
+
+	/* Pages that the transaction's root leads to stay as they are while it lasts. */
+	for (int i = 0; r == -EAGAIN && i < ROOT_LOOKS_MAX; i++) {
+		wfs_txn_end(WFS_STEAL(txn));
+		r = wfs_store_read(store, &txn);
+		if (!r)
+			r = wfs_store_error(mdb_env_get_fd(store->env, &fd));
+		if (!r)
+			r = roots_find(fd, mdb_txn_id(txn->mdb), &root);
+	}
+	if (r == -EBADMSG || r == -ENODATA) {
+		wfs_problems_add(problems, "data.mdb", NULL, "its first two pages are not roots");
+		return 0;
+	}
+	return wfs_trace(r ? r
+			   : pages_walk(fd, &root, names, WFS_ARRAY_COUNT(names), problems,
+				     progress, context));
 }
 
 /* --- copying --- */

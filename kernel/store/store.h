@@ -15,6 +15,7 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
+#include "kernel/base/problems.h"
 
 enum { WFS_STORE_FORMAT = 8 }; /* raised when rows change their meaning */
 
@@ -75,6 +76,18 @@ int wfs_txn_commit(struct wfs_txn *txn);
 void wfs_txn_end(struct wfs_txn *txn);
 WFS_DEFINE_AUTO(txn, struct wfs_txn, wfs_txn_end)
 #define WFS_AUTO_TXN WFS_CLEANUP(wfs_auto_txn)
+
+/* Called every so many pages. Return: false to give up. */
+typedef bool wfs_store_pages_fn(void *context, uint64_t done, uint64_t total);
+
+/**
+ * wfs_store_check_pages() - check all pages of data.mdb as of the last commit
+ * See pages.h. A writer may be at work meanwhile. Time is bounded by the size of the file.
+ * @problems: what is wrong; @progress: may be NULL
+ * Return: 0 (also with problems), -EINTR (@progress gave up), -EIO, -EAGAIN, -ENOMEM.
+ */
+int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,
+	wfs_store_pages_fn *progress, void *context);
 
 /* Told of every piece, with the bytes so far. Return: false to give up. */
 typedef bool wfs_store_copy_fn(void *context, uint64_t done_bytes);

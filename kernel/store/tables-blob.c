@@ -26,7 +26,8 @@ static int blob_decode(struct wfs_bytes key, struct wfs_bytes value, struct wfs_
 	blob.listed_id = row_take_u64(&reader);
 	blob.in_file = row_take_byte(&reader) & BLOB_IN_FILE;
 	blob.bytes = row_rest_of(&reader);
-	if (hash.bad || reader.bad || blob.bytes.size != (blob.in_file ? 0 : blob.size_bytes))
+	if (hash.bad || reader.bad || blob.bytes.size != (blob.in_file ? 0 : blob.size_bytes) ||
+		blob.size_bytes > INT64_MAX)
 		return -EIO;
 	*ret_blob = blob;
 	return 0;

@@ -48,7 +48,7 @@ int wfs_cell_find(
 		return r;
 	struct row_reader reader = row_reader_of(value);
 	uint64_t cell_id = row_take_u64(&reader);
-	if (reader.bad)
+	if (reader.bad || wfs_cell_reducer(cell_id) != reducer_id)
 		return -EIO;
 	*ret_cell_id = cell_id;
 	return 0;
@@ -78,6 +78,8 @@ int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wf
 		return -EIO;
 	if (found != reducer_id)
 		return -ENOENT;
+	if (wfs_cell_reducer(cell_id) != reducer_id)
+		return -EIO;
 	*ret_key = row_rest_of(&name);
 	*ret_cell_id = cell_id;
 	return 0;
@@ -113,7 +115,9 @@ static int cell_decode(struct wfs_bytes key, struct wfs_bytes value, struct wfs_
 	uint8_t flags = row_take_byte(&reader);
 	cell.live = flags & CELL_LIVE;
 	cell.key = row_rest_of(&reader);
-	if (id.bad || reader.bad || cell.key.size > WFS_KEY_SIZE_MAX)
+	if (id.bad || reader.bad || cell.key.size > WFS_KEY_SIZE_MAX ||
+		cell.size_bytes > INT64_MAX || cell.head_vid > WFS_VID_MAX ||
+		wfs_cell_reducer(cell.cell_id) > WFS_REDUCER_ID_MAX)
 		return -EIO;
 	if (flags & CELL_REMOVED)
 		return -ENOENT;
@@ -135,12 +139,18 @@ static int last_cell(struct wfs_txn *txn, uint32_t reducer_id, uint64_t *ret_id)
 {
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
+	uint64_t count = 0;
 	int r = wfs_reducer_name(txn, reducer_id, &name);
 
 	if (!r)
 		r = wfs_reducer_get(txn, name.data, name.size, &reducer);
+	if (!r)
+		r = row_count(txn, WFS_TABLE_CELL, &count);
 	if (r)
 		return r;
+	/* Rows of cells stay when the cells are removed: a walk ends after that many. */
+	if (reducer.cell_count > count)
+		return -EIO;
 	*ret_id = wfs_cell_id(reducer_id, reducer.cell_count);
 	return 0;
 }

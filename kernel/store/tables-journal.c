@@ -32,9 +32,15 @@ int wfs_journal_get(
 
 int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height)
 {
+	uint64_t first;
 	uint64_t last;
 	int r = row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_LAST, UINT64_MAX, &last);
 
+	if (!r)
+		r = wfs_journal_first(txn, &first);
+	/* They have no gaps: loops over them end. */
+	if (!r && last + 1 - first > row_count_max(txn))
+		r = -EIO;
 	if (r)
 		return r;
 	*ret_height = last + 1;

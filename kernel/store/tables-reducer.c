@@ -31,7 +31,28 @@ static int reducer_decode(struct wfs_bytes value, struct wfs_reducer *ret_reduce
 	reducer.live_count = row_take_u64(&reader);
 	reducer.cell_count = row_take_u64(&reader);
 	reducer.names_ns = (int64_t)row_take_u64(&reader);
-	if (reader.bad)
+	if (reader.bad || reducer.reducer_id == WFS_REDUCER_ID_KERNEL ||
+		reducer.reducer_id > WFS_REDUCER_ID_MAX ||
+		reducer.live_count >> WFS_CELL_ORDINAL_BITS ||
+		reducer.cell_count >> WFS_CELL_ORDINAL_BITS)
+		return -EIO;
+	*ret_reducer = reducer;
+	return 0;
+}
+
+/* Two names must not lead to one id: each id would be met again and again. */
+static int checked_reducer(struct wfs_txn *txn, struct wfs_bytes name, struct wfs_bytes value,
+	struct wfs_reducer *ret_reducer)
+{
+	struct wfs_reducer reducer;
+	struct wfs_bytes known;
+	int r = reducer_decode(value, &reducer);
+
+	if (!r)
+		r = wfs_reducer_name(txn, reducer.reducer_id, &known);
+	if (r)
+		return r == -ENOENT ? -EIO : r;
+	if (!wfs_bytes_equal(known, name))
 		return -EIO;
 	*ret_reducer = reducer;
 	return 0;
@@ -45,7 +66,7 @@ int wfs_reducer_get(
 	if (name_size == 0 || name_size > WFS_KEY_SIZE_MAX)
 		return -ENOENT; /* LMDB would call these bad keys */
 	int r = row_get(txn, WFS_TABLE_REDUCER, WFS_BYTES(name, name_size), &value);
-	return r ? r : reducer_decode(value, ret_reducer);
+	return r ? r : checked_reducer(txn, WFS_BYTES(name, name_size), value, ret_reducer);
 }
 
 int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wfs_bytes *ret_name,
@@ -59,7 +80,7 @@ int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wf
 	if (!r && after.size && wfs_bytes_equal(key, after))
 		r = row_seek(txn, WFS_TABLE_REDUCER, MDB_NEXT, &key, &value);
 	if (!r)
-		r = reducer_decode(value, ret_reducer);
+		r = checked_reducer(txn, key, value, ret_reducer);
 	if (r)
 		return r;
 	*ret_name = key;
@@ -82,6 +103,9 @@ int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_
 		r = wfs_reducer_name(txn, after + 1, &name);
 	if (!r)
 		r = wfs_reducer_get(txn, name.data, name.size, ret_reducer);
+	/* A name that leads to another id would lead the caller round in circles. */
+	if (!r && ret_reducer->reducer_id != after + 1)
+		r = -EIO;
 	if (r)
 		return r == -ENOENT ? -EIO : r;
 	*ret_name = name;

@@ -59,7 +59,8 @@ int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_v
 	version.tombstone = flags & VERSION_TOMBSTONE;
 	version.in_file = flags & VERSION_IN_FILE;
 	version.bytes = row_rest_of(&reader);
-	if (reader.bad || version.bytes.size != (version.in_file ? 0 : version.size_bytes))
+	if (reader.bad || version.bytes.size != (version.in_file ? 0 : version.size_bytes) ||
+		version.size_bytes > INT64_MAX || version.prev_vid >= vid)
 		return -EIO;
 	*ret_version = version;
 	return 0;
@@ -67,23 +68,42 @@ int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_v
 
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid)
 {
-	return row_edge_key(txn, WFS_TABLE_VERSION, MDB_LAST, 0, ret_vid);
+	uint64_t vid;
+	int r = row_edge_key(txn, WFS_TABLE_VERSION, MDB_LAST, 0, &vid);
+
+	if (!r && vid > WFS_VID_MAX)
+		r = -EIO;
+	if (!r)
+		*ret_vid = vid;
+	return r;
 }
 
-int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version)
+int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid)
 {
 	struct row wanted = row_key_u64(after + 1);
 	struct wfs_bytes key = row_bytes(&wanted);
 	struct wfs_bytes value;
 
-	if (after == UINT64_MAX)
+	if (after >= WFS_VID_MAX)
 		return -ENOENT;
 	int r = row_seek(txn, WFS_TABLE_VERSION, MDB_SET_RANGE, &key, &value);
-	if (r)
-		return r;
 	struct row_reader reader = row_reader_of(key);
-	uint64_t vid = row_take_u64(&reader);
-	return reader.bad ? -EIO : wfs_version_get(txn, vid, ret_version);
+	const uint64_t vid = row_take_u64(&reader);
+	/* The key of a damaged row comes back, too. */
+	if (r && (r != -EIO || key.data == wanted.bytes))
+		return r;
+	if (reader.bad || vid <= after || vid > WFS_VID_MAX)
+		return -EIO;
+	*ret_vid = vid;
+	return 0;
+}
+
+int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version)
+{
+	uint64_t vid;
+	int r = wfs_version_next_vid(txn, after, &vid);
+
+	return r ? r : wfs_version_get(txn, vid, ret_version);
 }
 
 int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version)

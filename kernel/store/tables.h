@@ -59,6 +59,9 @@ enum wfs_kernel_cell {
 	WFS_KERNEL_CELL_SNAPSHOT = 2, /* text of the newest snapshot's hash */
 };
 
+/* The highest number of a version: inode numbers have no room for more (fs/tree/ino.h). */
+#define WFS_VID_MAX ((UINT64_C(1) << 55) - 1)
+
 static inline uint64_t wfs_cell_id(uint32_t reducer_id, uint64_t ordinal)
 {
 	return (uint64_t)reducer_id << WFS_CELL_ORDINAL_BITS | ordinal;
@@ -206,6 +209,8 @@ int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_v
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
 /** wfs_version_next() - the first one with a vid above @after. */
 int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version);
+/** wfs_version_next_vid() - the number of that one alone: its row may be damaged. */
+int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid);
 /** wfs_version_remove() - a version and its row of history; `prev_vid` of the one behind it stays. */
 int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 

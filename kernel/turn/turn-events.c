@@ -65,7 +65,11 @@ static int append_line(struct wfs_view *view, uint64_t seq, uint64_t offset, str
 
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
-	wfs_json_write_document(json_object_get(parsed.body_json, "value"), &line);
+	/* The index may lead to a record of another kind. */
+	const json_t *const value = json_object_get(parsed.body_json, "value");
+	if (parsed.record.kind != WFS_RECORD_EVENT || !value)
+		return -EIO;
+	wfs_json_write_document(value, &line);
 	r = wfs_buffer_check(&line);
 	if (r)
 		return r;
@@ -92,7 +96,10 @@ int wfs_turn_events(struct wfs_view *view, struct wfs_bytes run_id, uint64_t las
 		if (range.size > 0 && offset + event_size > range.offset &&
 			offset < end_of(range) && event_size > 0)
 			r = append_line(view, seq, offset, range, buffer);
-		offset += event_size;
+		if (event_size > (uint64_t)INT64_MAX - offset)
+			r = -EIO;
+		else
+			offset += event_size;
 	}
 	if (!r)
 		*ret_size_bytes = offset;

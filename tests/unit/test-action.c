@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Actions: artifacts, scrip, quotas, code that runs; each as sent, and folded again. */
 #include "tests/unit/action-fixture.h"
+#include "tests/unit/tamper.h"
 
 /* --- artifacts --- */
 
@@ -172,6 +173,39 @@ static void disk_has_a_quota(void **state)
 		"has 1000 of its disk left, 1001 needed");
 	assert_state(*state, "sys.artifact", "doc", NULL);
 	assert_done(*state, "bob", action);
+}
+
+static uint64_t newest_vid(struct world_fixture *fixture, const char *reducer, const char *key)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer found;
+	struct wfs_version version;
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_view_reducer(&view, reducer, strlen(reducer), &found), 0);
+	assert_int_equal(wfs_view_cell(&view, found.reducer_id, wfs_bytes_text(key), &version), 0);
+	return version.vid;
+}
+
+/* Without disk that is used, none can be given back: the cell is from a damaged or crafted store. */
+static void a_cell_that_lies_about_disk_is_an_error(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	WFS_AUTO_FREE char *before = NULL;
+	WFS_AUTO_FREE char *after = NULL;
+
+	assert_done(fixture, "bob", WRITE("'artifact_id':'doc','content':'12345'"));
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.resource", "bob");
+	assert_true(asprintf(&before, "%s\n", text) > 0);
+	after = strdup(before);
+	char *const used = strstr(after, "\"used\":5");
+	assert_non_null(used);
+	used[strlen("\"used\":")] = '0';
+	tamper_version(fixture, newest_vid(fixture, "sys.resource", "bob"), before, after);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_fails(fixture, "bob", ACTION("delete_artifact", "'artifact_id':'doc'"),
+		WFS_E_HASH_MISMATCH, "the cell of sys.resource of 'bob' is damaged");
 }
 
 static void content_may_take_the_room_of_code_in_one_write(void **state)
@@ -550,6 +584,8 @@ int main(void)
 		TEST(how_often_a_text_occurs_is_told),
 		TEST(what_is_deleted_is_gone_and_its_name_taken),
 		TEST(disk_has_a_quota),
+		cmocka_unit_test_setup_teardown(a_cell_that_lies_about_disk_is_an_error,
+			action_fixture_setup, world_fixture_teardown),
 		TEST(content_may_take_the_room_of_code_in_one_write),
 		TEST(dependencies_exist_and_make_no_cycle),
 		TEST(dependencies_are_at_most_ten_deep),

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to kernel/store/: one page of one of LMDB's trees, read from data.mdb as untrusted bytes.
+ *
+ * After page_check() has accepted a page, page_node() can be called for each of its nodes: places,
+ * keys, and values that stand on the page lie within it.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/store/layout.h"
+
+/* A node, taken apart. Plain value; `key` and `value` are borrowed from the page. */
+struct page_node {
+	struct wfs_bytes key;
+	uint64_t child;         /* of a branch */
+	uint16_t flags;         /* of a leaf */
+	uint64_t value_size;    /* of a leaf */
+	struct wfs_bytes value; /* of a leaf: the value, or the number of its first page */
+};
+
+/**
+ * page_check() - is this a branch or a leaf that LMDB could have written?
+ * @bytes: @size bytes, aligned for a struct page
+ * @number: where it was read from
+ * Return: NULL, or what is wrong with it.
+ */
+const char *page_check(const uint8_t *bytes, size_t size, uint64_t number);
+
+bool page_is_leaf(const uint8_t *bytes);
+size_t page_node_count(const uint8_t *bytes);
+void page_node(const uint8_t *bytes, size_t index, struct page_node *ret_node);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What harnesses share. A harness is one file that defines LLVMFuzzerTestOneInput() and, if it
+ * wants, LLVMFuzzerInitialize(): libFuzzer calls these, and so does replay.c, which runs inputs from files.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/* A condition that does not hold ends the process, as a crash would. */
+#define FUZZ_MUST(condition)                                                                    \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "FUZZ_MUST failed: %s (%s:%d)\n", #condition, __FILE__, \
+				__LINE__);                                                      \
+			abort();                                                                \
+		}                                                                               \
+	} while (0)
+
+/** fuzz_part() - the input up to the next byte 0xff, or to its end; the input goes on after that byte */
+static inline struct wfs_bytes fuzz_part(const uint8_t **data, size_t *size)
+{
+	const uint8_t *const end = *size ? memchr(*data, 0xff, *size) : NULL;
+	const size_t part = end ? (size_t)(end - *data) : *size;
+	const struct wfs_bytes bytes = WFS_BYTES(*data, part);
+
+	*data += part + (end ? 1 : 0);
+	*size -= part + (end ? 1 : 0);
+	return bytes;
+}
+
+/** fuzz_text() - a copy that ends with a NUL, of exact size, so that reading beyond it is found
+ *  Caller frees. */
+static inline char *fuzz_text(struct wfs_bytes bytes)
+{
+	char *const text = malloc(bytes.size + 1);
+
+	FUZZ_MUST(text != NULL);
+	if (bytes.size)
+		memcpy(text, bytes.data, bytes.size);
+	text[bytes.size] = '\0';
+	return text;
+}
+
+/** fuzz_environment() - a variable that the harness cannot do without */
+static inline const char *fuzz_environment(const char *name)
+{
+	const char *const value =
+		getenv(name); /* NOLINT(concurrency-mt-unsafe): before all threads */
+
+	if (!value) {
+		fprintf(stderr, "the environment variable %s is missing\n", name);
+		exit(2);
+	}
+	return value;
+}
+
+/** fuzz_shell() - run a command of the shell, which must succeed */
+static inline void fuzz_shell(const char *command)
+{
+	FUZZ_MUST(system(command) ==
+		0); /* NOLINT: names come from the script that runs the harness */
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows that a stranger has made, with checksums that fit: each ends in an error, in bounded time, and
+ * never ends the process. (The walk over pages has test-pages.c.)
+ */
+#include "tests/unit/tamper.h"
+
+#include "kernel/backup.h"
+#include "kernel/index.h"
+#include "kernel/store/layout.h"
+#include "kernel/turn/turn-file.h"
+#include "kernel/verify.h"
+
+enum { LIMIT_S = 20 };
+
+/* Puts a row with a checksum that fits. */
+static void put_row(struct world_fixture *fixture, const char *table, struct wfs_bytes key,
+	struct wfs_bytes value)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer sealed = {0};
+	uint8_t seal[WFS_SEAL_SIZE];
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+
+	world_fixture_close(fixture);
+	wfs_row_seal(tamper_table(table), key, value, seal);
+	wfs_buffer_append(&sealed, value.data, value.size);
+	wfs_buffer_append(&sealed, seal, sizeof(seal));
+	MDB_val k = {.mv_size = key.size, .mv_data = (void *)(uintptr_t)key.data};
+	MDB_val v = {.mv_size = sealed.size, .mv_data = sealed.data};
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 32), 0);
+	assert_int_equal(mdb_env_set_mapsize(env, UINT64_C(1) << 30), 0);
+	assert_int_equal(mdb_env_open(env, fixture->directory, 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, table, 0, &dbi), 0);
+	assert_int_equal(mdb_put(txn, dbi, &k, &v, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+/* As wfs_reducer_put() writes it. */
+static void put_reducer(
+	struct world_fixture *fixture, const char *name, uint32_t id, uint64_t live, uint64_t cells)
+{
+	struct __attribute__((packed)) {
+		uint32_t id;
+		uint8_t keyed;
+		uint64_t created, live, cells, names_ns;
+	} row = {htobe32(id), 1, htobe64(1), htobe64(live), htobe64(cells), 0};
+
+	put_row(fixture, "reducer", wfs_bytes_text(name), WFS_BYTES(&row, sizeof(row)));
+}
+
+static uint32_t reducer_id(struct world_fixture *fixture, const char *name)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer reducer;
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_view_reducer(&view, name, strlen(name), &reducer), 0);
+	return reducer.reducer_id;
+}
+
+/* Nothing that reads or writes ends the process, or takes for ever. */
+static void use(struct world_fixture *fixture, bool wrong)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+
+	(void)alarm(LIMIT_S);
+	if (world_fixture_open(fixture) == 0) {
+		(void)send_event(fixture, "test/Do@1", "{'key':'z','op':'set','n':1}");
+		if (wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error) == 0 &&
+			wrong)
+			assert_true(problems.count > 0);
+	}
+	(void)alarm(0);
+}
+
+static void live(struct world_fixture *fixture)
+{
+	for (int i = 0; i < 12; i++)
+		tell(fixture, "{'key':'a','op':'add','n':1}");
+}
+
+static void the_row_of_a_reducer_is_lost(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	tamper(fixture, "reducer", wfs_bytes_text("cell"), wfs_bytes_text(""), wfs_bytes_text(""));
+
+	(void)alarm(LIMIT_S);
+	assert_int_equal(world_fixture_open(fixture), -EIO);
+	(void)alarm(0);
+}
+
+static void the_id_of_a_reducer_is_too_large(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	put_reducer(fixture, "cell", 0x87976f2b, 1, 1);
+
+	use(fixture, true);
+}
+
+static void two_names_lead_to_one_id(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	put_reducer(fixture, "total", reducer_id(fixture, "cell"), 1, 1);
+
+	use(fixture, true);
+}
+
+static void two_ids_lead_to_one_name(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	const uint32_t id = htobe32(reducer_id(fixture, "total"));
+	put_row(fixture, "reducer_name", WFS_BYTES(&id, sizeof(id)), wfs_bytes_text("cell"));
+
+	use(fixture, true);
+}
+
+static void a_reducer_counts_more_cells_than_there_are(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	put_reducer(fixture, "cell", reducer_id(fixture, "cell"), 1, UINT64_C(1) << 39);
+
+	use(fixture, true);
+}
+
+static void a_record_is_far_beyond_the_others(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	const uint64_t seq = htobe64(UINT64_C(1) << 62);
+
+	live(fixture);
+	put_row(fixture, "journal", WFS_BYTES(&seq, sizeof(seq)), wfs_bytes_text("01234567{}\n"));
+
+	(void)alarm(LIMIT_S);
+	assert_int_equal(world_fixture_open(fixture), -EIO);
+	(void)alarm(0);
+}
+
+/* The numbers between the others and it are one problem. */
+static void a_version_is_far_beyond_the_others(void **state)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	struct world_fixture *const fixture = *state;
+	const uint64_t vid = htobe64(WFS_VID_MAX - 1);
+
+	live(fixture);
+	put_row(fixture, "version", WFS_BYTES(&vid, sizeof(vid)), wfs_bytes_text("short"));
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	(void)alarm(LIMIT_S);
+	assert_int_equal(wfs_verify(fixture->world, &problems, NULL, NULL, &fixture->error), 0);
+	(void)alarm(0);
+
+	assert_non_null(strstr(
+		wfs_buffer_text(&problems.lines), ": is missing, up to 36028797018963965\n"));
+	assert_true(problems.count < 10);
+}
+
+/* Its number would not fit into that of an inode. */
+static void the_number_of_a_version_is_too_large(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	const uint64_t vid = htobe64(WFS_VID_MAX + 1);
+
+	live(fixture);
+	put_row(fixture, "version", WFS_BYTES(&vid, sizeof(vid)), wfs_bytes_text("short"));
+
+	(void)alarm(LIMIT_S);
+	assert_int_equal(world_fixture_open(fixture), -EIO);
+	(void)alarm(0);
+}
+
+static void versions_lead_to_each_other(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct __attribute__((packed)) {
+		uint64_t cell_id, prev_vid, height, size, time_ns;
+		uint8_t hash[WFS_HASH_SIZE], flags;
+	} row = {0};
+	struct wfs_version version;
+	struct wfs_txn *txn;
+
+	live(fixture);
+	assert_int_equal(wfs_store_read(wfs_world_store(fixture->world), &txn), 0);
+	assert_int_equal(wfs_version_last(txn, &version.vid), 0);
+	assert_int_equal(wfs_version_get(txn, version.vid, &version), 0);
+	row.cell_id = htobe64(version.cell_id);
+	row.prev_vid = htobe64(version.vid);
+	row.height = htobe64(version.height);
+	row.flags = 1; /* a tombstone */
+	wfs_txn_end(txn);
+	const uint64_t key = htobe64(version.vid);
+	put_row(fixture, "version", WFS_BYTES(&key, sizeof(key)), WFS_BYTES(&row, sizeof(row)));
+
+	use(fixture, true);
+}
+
+/* The name of a cell leads to one of another reducer. */
+static void a_name_leads_to_a_cell_of_another_reducer(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct __attribute__((packed)) {
+		uint32_t reducer_id;
+		char key;
+	} name = {0, 'a'};
+
+	live(fixture);
+	name.reducer_id = htobe32(reducer_id(fixture, "cell"));
+	const uint64_t cell = htobe64(wfs_cell_id(reducer_id(fixture, "total"), 1));
+	put_row(fixture, "cell_by_name", WFS_BYTES(&name, sizeof(name)),
+		WFS_BYTES(&cell, sizeof(cell)));
+
+	use(fixture, true);
+}
+
+static void add_to_a_run(struct wfs_txn *txn, void *context)
+{
+	struct wfs_index_set set;
+
+	(void)context;
+	wfs_index_run(&set, wfs_bytes_text("ada.1"));
+	assert_int_equal(wfs_index_add(txn, &set, 0, 40), 0);
+}
+
+static void the_index_leads_to_a_record_that_is_not_an_event(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct world_fixture *const fixture = *state;
+	uint64_t size_bytes;
+
+	tamper_rows(fixture, add_to_a_run, NULL);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+
+	assert_int_equal(wfs_turn_events(&view, wfs_bytes_text("ada.1"), 0,
+				 (struct wfs_range){.size = 1000}, &lines, &size_bytes),
+		-EIO);
+}
+
+/* Has a tree tell of more rows than the file has room for. */
+static void count_many_rows(struct world_fixture *fixture, const char *table)
+{
+	char path[256];
+	struct root roots[ROOT_COUNT];
+	struct tree tree;
+	char page[4096];
+
+	live(fixture);
+	world_fixture_close(fixture);
+	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	for (size_t i = 0; i < ROOT_COUNT; i++)
+		assert_int_equal(pread(fd, &roots[i], sizeof(roots[i]), (off_t)(i * sizeof(page))),
+			sizeof(roots[i]));
+	const struct root *const root = &roots[roots[0].txn_id < roots[1].txn_id];
+	const off_t place = (off_t)(root->tables.root * sizeof(page));
+	assert_int_equal(pread(fd, page, sizeof(page), place), sizeof(page));
+	char *const name = memmem(page, sizeof(page), table, strlen(table));
+	assert_non_null(name);
+	memcpy(&tree, name + strlen(table), sizeof(tree));
+	tree.entries = UINT64_C(1) << 40;
+	memcpy(name + strlen(table), &tree, sizeof(tree));
+	assert_int_equal(pwrite(fd, page, sizeof(page), place), sizeof(page));
+}
+
+static void a_table_counts_a_million_million_rows(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	const struct wfs_world_options options = {.read_only = true};
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
+
+	count_many_rows(fixture, "reducer_name");
+	assert_int_equal(wfs_world_open(fixture->directory, &options, &world, NULL), 0);
+
+	(void)alarm(LIMIT_S);
+	assert_int_equal(wfs_verify(world, &problems, NULL, NULL, &fixture->error), 0);
+	(void)alarm(0);
+
+	assert_true(problems.count > 0);
+}
+
+static void a_store_with_a_damaged_page_has_no_backup(void **state)
+{
+	const struct wfs_backup_options options = {.progress = NULL};
+	struct world_fixture *const fixture = *state;
+	struct wfs_backup_figures figures;
+	char directory[256];
+
+	count_many_rows(fixture, "index");
+	assert_int_equal(world_fixture_open(fixture), 0);
+	snprintf(directory, sizeof(directory), "%s/backup", fixture->root);
+
+	assert_int_equal(
+		wfs_backup(fixture->world, directory, &options, &figures, &fixture->error), -EIO);
+
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(strstr(fixture->error.message, "table 'index'"));
+	assert_int_equal(access(directory, F_OK), -1);
+}
+
+int main(void)
+{
+#define DAMAGE_TEST(name) \
+	cmocka_unit_test_setup_teardown(name, world_fixture_setup, world_fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		DAMAGE_TEST(the_row_of_a_reducer_is_lost),
+		DAMAGE_TEST(the_id_of_a_reducer_is_too_large),
+		DAMAGE_TEST(two_names_lead_to_one_id),
+		DAMAGE_TEST(two_ids_lead_to_one_name),
+		DAMAGE_TEST(a_reducer_counts_more_cells_than_there_are),
+		DAMAGE_TEST(a_record_is_far_beyond_the_others),
+		DAMAGE_TEST(a_version_is_far_beyond_the_others),
+		DAMAGE_TEST(the_number_of_a_version_is_too_large),
+		DAMAGE_TEST(versions_lead_to_each_other),
+		DAMAGE_TEST(a_name_leads_to_a_cell_of_another_reducer),
+		DAMAGE_TEST(the_index_leads_to_a_record_that_is_not_an_event),
+		DAMAGE_TEST(a_table_counts_a_million_million_rows),
+		DAMAGE_TEST(a_store_with_a_damaged_page_has_no_backup),
+	};
+
+	return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
+}
