@@ -12,8 +12,9 @@
  * lua-read.c     canonical text to Lua
  * lua-library.c  the environment: protected proxies, what each global is
  * lua-text.c     strings that grow
- * lua-base.c lua-metatable.c lua-pairs.c lua-math.c lua-table.c lua-string.c lua-format.c lua-pattern.c
- * lua-utf8.c     the functions themselves; lua-match.c is the matcher of lua-pattern.c
+ * lua-stock.c    functions of Lua's own library, each with a charge
+ * lua-base.c lua-metatable.c lua-pairs.c lua-math.c lua-table.c lua-string.c lua-format.c
+ * lua-pattern.c  the other functions; lua-match.c is the matcher of lua-pattern.c
  *
  * Bounds. Everything a module can make the processor do is charged to one counter: the count hook
  * adds the instructions, library functions and large allocations add their own work. Reaching a
@@ -323,19 +324,20 @@ void wfs_lua_text_push(struct wfs_lua_text *text);
 
 /* --- functions of the environment, by file --- */
 
-extern const luaL_Reg wfs_lua_base[];       /* lua-base.c */
-extern const luaL_Reg wfs_lua_metatable[];  /* lua-metatable.c */
-extern const luaL_Reg wfs_lua_pairs[];      /* lua-pairs.c */
-extern const luaL_Reg wfs_lua_math[];       /* lua-math.c */
-extern const luaL_Reg wfs_lua_table[];      /* lua-table.c */
-extern const luaL_Reg wfs_lua_string[];     /* lua-string.c */
-extern const luaL_Reg wfs_lua_pattern[];    /* lua-pattern.c; joins `string` */
-extern const luaL_Reg wfs_lua_arithmetic[]; /* lua-string.c: metamethods of strings */
-extern const luaL_Reg wfs_lua_utf8[];       /* lua-utf8.c */
+extern const luaL_Reg wfs_lua_base[];      /* lua-base.c */
+extern const luaL_Reg wfs_lua_metatable[]; /* lua-metatable.c */
+extern const luaL_Reg wfs_lua_pairs[];     /* lua-pairs.c */
+extern const luaL_Reg wfs_lua_table[];     /* lua-table.c */
+extern const luaL_Reg wfs_lua_string[];    /* lua-string.c */
+extern const luaL_Reg wfs_lua_pattern[];   /* lua-pattern.c; joins `string` */
+extern const luaL_Reg wfs_lua_utf8[];      /* lua-string.c */
 
 int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
 
-/** wfs_lua_random() - ctx.random */
+/** wfs_lua_add_stock() - add functions of Lua's own @library to the table on top (lua-stock.c). */
+void wfs_lua_add_stock(lua_State *L, const char *library);
+
+/** wfs_lua_random() - ctx.random (lua-math.c) */
 int wfs_lua_random(lua_State *L);
 
 /** wfs_lua_push_text() - push the value at @index as `tostring` shows it: never an address. */

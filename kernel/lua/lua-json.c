@@ -277,20 +277,6 @@ static bool key_is_no_index(lua_State *L, int index)
 	return key_index(L, index) == 0;
 }
 
-/* The table has a key that an array cannot have. */
-_Noreturn static void refuse_array_key(struct writer *w, int table, const struct place *place)
-{
-	lua_State *const L = w->L;
-
-	wfs_lua_push_least_key(L, table, key_is_no_index);
-	if (lua_type(L, -1) == LUA_TSTRING)
-		refuse(w, place,
-			lua_pushfstring(L, "array with the key '%s'", lua_tostring(L, -1)));
-	refuse(w, place,
-		lua_pushfstring(
-			L, "array with a hole or the key %s", wfs_lua_push_text(L, -1, NULL)));
-}
-
 static bool has_marker(lua_State *L, int table, enum wfs_lua_slot slot)
 {
 	bool equal = false;
@@ -303,17 +289,25 @@ static bool has_marker(lua_State *L, int table, enum wfs_lua_slot slot)
 	return equal;
 }
 
-/* The table has a key that an object cannot have. It counts as an array if it has a number, too. */
-_Noreturn static void refuse_object_key(struct writer *w, int table, const struct place *place)
+/*
+ * The table has keys of an array and others. It counts as an array if it is marked so, or has a number
+ * for a key and is not marked.
+ */
+_Noreturn static void refuse_keys(struct writer *w, int table, const struct place *place)
 {
 	lua_State *const L = w->L;
+	const bool array = has_marker(L, table, WFS_LUA_SLOT_ARRAY) ||
+		(!has_marker(L, table, WFS_LUA_SLOT_OBJECT) &&
+			wfs_lua_push_least_key(L, table, key_is_number));
 	const char *text = NULL;
 
-	if (!has_marker(L, table, WFS_LUA_SLOT_OBJECT) &&
-		wfs_lua_push_least_key(L, table, key_is_number))
-		refuse_array_key(w, table, place);
-	wfs_lua_push_least_key(L, table, key_is_no_name);
+	wfs_lua_push_least_key(L, table, array ? key_is_no_index : key_is_no_name);
+	if (lua_type(L, -1) == LUA_TSTRING)
+		refuse(w, place,
+			lua_pushfstring(L, "array with the key '%s'", lua_tostring(L, -1)));
 	text = wfs_lua_push_text(L, -1, NULL);
+	if (array)
+		refuse(w, place, lua_pushfstring(L, "array with a hole or the key %s", text));
 	refuse(w, place,
 		lua_pushfstring(L, "object with the %s key %s", luaL_typename(L, -2), text));
 }
@@ -331,7 +325,7 @@ static void write_object(struct writer *w, int table, const struct place *place,
 		struct wfs_lua_member *member = NULL;
 
 		if (key_is_no_name(L, -2))
-			refuse_object_key(w, table, place);
+			refuse_keys(w, table, place);
 		member = member_add(w);
 		member->text = lua_tolstring(L, -2, &member->size);
 		if (w->lua->member_count - first <= MEMBERS_KEPT) {
@@ -369,7 +363,7 @@ static lua_Integer array_count(struct writer *w, int table, const struct place *
 		const lua_Integer key = key_index(L, -2);
 
 		if (key == 0)
-			refuse_array_key(w, table, place);
+			refuse_keys(w, table, place);
 		if (key > greatest)
 			greatest = key;
 		count++;

@@ -49,7 +49,7 @@ static void add_integer(lua_State *L, const char *name, lua_Integer value)
 static void open_math(lua_State *L)
 {
 	lua_newtable(L);
-	luaL_setfuncs(L, wfs_lua_math, 0);
+	wfs_lua_add_stock(L, "math");
 	add_number(L, "huge", HUGE_VAL);
 	add_number(L, "pi", M_PI);
 	add_integer(L, "maxinteger", LUA_MAXINTEGER);
@@ -61,6 +61,7 @@ static void open_math(lua_State *L)
 static void open_table(lua_State *L)
 {
 	lua_newtable(L);
+	wfs_lua_add_stock(L, "table");
 	luaL_setfuncs(L, wfs_lua_table, 0);
 	wfs_lua_protect(L);
 	lua_setfield(L, -2, "table");
@@ -69,6 +70,7 @@ static void open_table(lua_State *L)
 static void open_utf8(lua_State *L)
 {
 	lua_newtable(L);
+	wfs_lua_add_stock(L, "utf8");
 	luaL_setfuncs(L, wfs_lua_utf8, 0);
 	lua_pushlstring(L, UTF8_CHARPATTERN, sizeof(UTF8_CHARPATTERN) - 1);
 	lua_setfield(L, -2, "charpattern");
@@ -80,16 +82,18 @@ static void open_utf8(lua_State *L)
 static void open_string(lua_State *L)
 {
 	lua_newtable(L);
+	wfs_lua_add_stock(L, "string");
 	luaL_setfuncs(L, wfs_lua_string, 0);
 	luaL_setfuncs(L, wfs_lua_pattern, 0);
 
-	lua_pushliteral(L, "");
 	lua_newtable(L);
-	luaL_setfuncs(L, wfs_lua_arithmetic, 0);
-	lua_pushvalue(L, -3);
+	wfs_lua_add_stock(L, "arithmetic");
+	lua_pushvalue(L, -2);
 	lua_setfield(L, -2, "__index");
 	lua_pushboolean(L, false);
 	lua_setfield(L, -2, "__metatable");
+	lua_pushliteral(L, "");
+	lua_insert(L, -2);
 	lua_setmetatable(L, -2);
 	lua_pop(L, 1);
 
@@ -100,6 +104,7 @@ static void open_string(lua_State *L)
 static void open_environment(lua_State *L)
 {
 	lua_newtable(L);
+	wfs_lua_add_stock(L, "basic");
 	luaL_setfuncs(L, wfs_lua_base, 0);
 	luaL_setfuncs(L, wfs_lua_metatable, 0);
 	luaL_setfuncs(L, wfs_lua_pairs, 0);

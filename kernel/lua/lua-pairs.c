@@ -337,26 +337,7 @@ static int pairs_pairs(lua_State *L)
 
 /* --- ipairs --- */
 
-static int ipairs_iterate(lua_State *L)
-{
-	const lua_Integer i = luaL_checkinteger(L, 2);
-	const lua_Integer next = (lua_Integer)((lua_Unsigned)i + 1);
-
-	lua_pushinteger(L, next);
-	return lua_geti(L, 1, next) == LUA_TNIL ? 1 : 2;
-}
-
-static int pairs_ipairs(lua_State *L)
-{
-	luaL_checkany(L, 1);
-	lua_pushcfunction(L, ipairs_iterate);
-	lua_pushvalue(L, 1);
-	lua_pushinteger(L, 0);
-	return 3;
-}
-
 const luaL_Reg wfs_lua_pairs[] = {
-	{"ipairs", pairs_ipairs},
 	{"next", pairs_next},
 	{"pairs", pairs_pairs},
 	{NULL, NULL},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `table`. Elements are read and written as the language does it, metamethods included, so that the
+ * The functions of `table` that can run long. Elements are read and written as the language does it, metamethods included, so that the
  * protection of the library's own tables holds here too. Sorting is a stable merge sort: the number
  * of comparisons is bounded and their order fixed, whatever the comparison answers.
  */
@@ -8,10 +8,7 @@
 
 #include "kernel/lua/lua-impl.h"
 
-enum {
-	UNPACKED_MAX = 1000 * 1000, /* values; Lua's own stack ends there */
-	SORTED_MAX = INT32_MAX / 2, /* elements */
-};
+enum { SORTED_MAX = INT32_MAX / 2 }; /* elements */
 
 static lua_Integer table_length(lua_State *L)
 {
@@ -90,37 +87,6 @@ static int table_concat(lua_State *L)
 	}
 	wfs_lua_text_push(&text);
 	return 1;
-}
-
-static int table_pack(lua_State *L)
-{
-	const int count = lua_gettop(L);
-
-	wfs_lua_charge(L, (uint64_t)count);
-	lua_createtable(L, count, 1);
-	lua_insert(L, 1);
-	for (int i = count; i >= 1; i--)
-		lua_rawseti(L, 1, i);
-	lua_pushinteger(L, count);
-	lua_setfield(L, 1, "n");
-	return 1;
-}
-
-static int table_unpack(lua_State *L)
-{
-	const lua_Integer first = luaL_optinteger(L, 2, 1);
-	const lua_Integer last = lua_isnoneornil(L, 3) ? luaL_len(L, 1) : luaL_checkinteger(L, 3);
-	const lua_Unsigned count = (lua_Unsigned)last - (lua_Unsigned)first;
-
-	if (first > last)
-		return 0;
-	if (count >= UNPACKED_MAX || !lua_checkstack(L, (int)count + 1))
-		return luaL_error(L, "too many results to unpack");
-	for (lua_Unsigned i = 0; i <= count; i++) {
-		wfs_lua_charge(L, 1);
-		lua_geti(L, 1, (lua_Integer)((lua_Unsigned)first + i));
-	}
-	return (int)count + 1;
 }
 
 static void move_element(lua_State *L, lua_Integer from, int table, lua_Integer to)
@@ -253,9 +219,7 @@ const luaL_Reg wfs_lua_table[] = {
 	{"concat", table_concat},
 	{"insert", table_insert},
 	{"move", table_move},
-	{"pack", table_pack},
 	{"remove", table_remove},
 	{"sort", table_sort},
-	{"unpack", table_unpack},
 	{NULL, NULL},
 };

@@ -127,6 +127,21 @@ static void the_work_of_library_functions_is_counted(void **state)
 		"local s = ('x'):rep(1 << 20) while true do s:gsub('x', 'y') end", INSTRUCTIONS);
 	assert_ends("local s = ('x'):rep(1 << 20) while true do s:byte(1, 1000) utf8.len(s) end",
 		INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 20) while true do s:sub(2) s:sub(-9, -1) end",
+		INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 20) while true do utf8.offset(s, -1, 1 << 20)\n"
+		    "utf8.offset(s, 1 << 20) utf8.offset(s, 1 << 21) end",
+		INSTRUCTIONS);
+	assert_ends("local s = ('x'):rep(1 << 17) while true do utf8.codepoint(s, 1, -1) end",
+		INSTRUCTIONS);
+	assert_ends("local s = 'x' .. ('\\x80'):rep(1 << 20) local next = utf8.codes(s)\n"
+		    "while true do next(s, 1) end",
+		INSTRUCTIONS);
+	assert_ends("local s = (' '):rep(1 << 20) .. 1 while true do local n = s + 0 n = -s end",
+		INSTRUCTIONS);
+	assert_ends("local t = {} for i = 1, 200 do t[i] = i end\n"
+		    "while true do math.max(table.unpack(t)) table.pack(table.unpack(t)) end",
+		INSTRUCTIONS);
 	assert_ends("local s = ('x'):rep(1 << 20) while true do string.format('%s', s) end",
 		INSTRUCTIONS);
 	assert_ends("local s = ('1'):rep(1 << 20) while true do tonumber(s) end", INSTRUCTIONS);
