@@ -6,7 +6,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
-#include "kernel/lua/lua.h"
+#include "kernel/box/box.h"
 #include "kernel/manifest/manifest-diff.h"
 
 void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const struct wfs_hash *from,
@@ -90,12 +90,12 @@ bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_
 	return false;
 }
 
-static int check_module(struct wfs_store *store, struct wfs_txn *txn,
+static int check_module(struct wfs_box *box, struct wfs_store *store, struct wfs_txn *txn,
 	const struct wfs_reducer_definition *reducer, bool put_later, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 	char chunk[WFS_REDUCER_NAME_MAX + sizeof(".lua")];
-	struct wfs_lua *lua = NULL;
+	WFS_AUTO_CODE struct wfs_code *code = NULL;
 	struct wfs_blob blob;
 	int r = wfs_blob_get(txn, &reducer->module, &blob);
 
@@ -115,24 +115,31 @@ static int check_module(struct wfs_store *store, struct wfs_txn *txn,
 	if (r)
 		return wfs_trace(r);
 	snprintf(chunk, sizeof(chunk), "%s.lua", reducer->name);
-	r = wfs_lua_new(&WFS_LUA_LIMITS_DEFAULT, chunk, source.data, source.size, &lua, error);
-	wfs_lua_free(lua);
-	return wfs_trace(r);
+	const struct wfs_code_options options = {
+		.limits = &WFS_LUA_LIMITS_DEFAULT,
+		.name = chunk,
+		.source = wfs_buffer_bytes(&source),
+		.functions = wfs_code_step_functions,
+	};
+	return wfs_trace(wfs_code_new(box, &options, &code, error));
 }
 
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	WFS_AUTO_BOX struct wfs_box *box = NULL;
 	int r = wfs_store_read(store, &txn);
 
+	if (!r)
+		r = wfs_box_new(&box);
 	if (r)
 		return wfs_error_from_errno(error, r, "look for the modules");
 	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(to); i++) {
 		const struct wfs_reducer_definition *const reducer = wfs_manifest_reducer(to, i);
 
 		if (!reducer->builtin && !wfs_apply_has_module(from, &reducer->module))
-			r = check_module(store, txn, reducer, put_later, error);
+			r = check_module(box, store, txn, reducer, put_later, error);
 	}
 	return wfs_trace(r);
 }

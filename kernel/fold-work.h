@@ -121,13 +121,14 @@ struct wfs_fold {
 	size_t applied_count;          /* changes written so far */
 	struct wfs_answerer *answerer; /* borrowed; NULL: nobody answers */
 	bool unanswered;               /* the run ended at an intent whose answer nobody knows */
-	struct wfs_lua_result result;
+	struct wfs_code_result result;
 	uint64_t steps; /* in this run; part of the random seed */
 	struct wfs_lua_budget budget;
 	size_t value_count;               /* of JSON, in the derived events */
 	struct fold_outcome outcome;      /* of an action */
 	struct wfs_texts texts;           /* private texts that the action has brought */
-	struct action_programs *programs; /* compiled code of artifacts; NULL: none yet */
+	struct wfs_box *box;              /* that code runs in; owned */
+	struct action_programs *programs; /* code of artifacts; NULL: none yet */
 	struct memory_mirrors *memories;  /* vectors of memory stores; NULL: none yet */
 	char runs[FOLD_RUNS_MAX][WFS_KEY_SIZE_MAX + 1]; /* ids of runs whose records these are */
 	size_t run_count;

@@ -17,12 +17,12 @@ enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
 
 int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold)
 {
-	struct wfs_fold *fold = calloc(1, sizeof(*fold));
+	WFS_AUTO_FOLD struct wfs_fold *fold = calloc(1, sizeof(*fold));
 
-	if (!fold)
+	if (!fold || wfs_box_new(&fold->box) < 0)
 		return -ENOMEM;
 	memcpy(fold->entropy, entropy, sizeof(fold->entropy));
-	*ret_fold = fold;
+	*ret_fold = WFS_STEAL(fold);
 	return 0;
 }
 
@@ -85,8 +85,9 @@ void wfs_fold_free(struct wfs_fold *fold)
 	free(fold->asks.items);
 	wfs_buffer_done(&fold->text);
 	wfs_buffer_done(&fold->scratch);
-	wfs_lua_result_done(&fold->result);
+	wfs_code_result_done(&fold->result);
 	action_programs_free(fold->programs);
+	wfs_box_free(fold->box);
 	memory_mirrors_free(fold->memories);
 	free(fold);
 }
@@ -212,13 +213,13 @@ static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const j
 {
 	struct fold_cell *cell = fold_cell_at(fold, cell_index);
 	const struct wfs_reducer_definition *reducer = fold_reducer_of(fold, cell);
-	struct wfs_lua *lua = NULL;
-	int r = wfs_runtime_reducer(
-		fold->runtime, fold->head->store, fold->head->txn, reducer, &lua, error);
+	const struct wfs_runtime_place place = {fold->head->store, fold->head->txn, fold->box};
+	struct wfs_code *code = NULL;
+	int r = wfs_runtime_reducer(fold->runtime, &place, reducer, &code, error);
 
 	if (r)
 		return wfs_trace(r);
-	struct wfs_lua_step in = {
+	struct wfs_code_step in = {
 		.state = cell->live ? fold_bytes(fold, cell->state) : WFS_BYTES(NULL, 0),
 		.event = value,
 		.key = fold_bytes(fold, cell->key),
@@ -230,7 +231,7 @@ static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const j
 		.budget = &fold->budget,
 	};
 	seed_of(fold, in.seq, in.seed);
-	r = wfs_lua_step(lua, &in, &fold->result, error);
+	r = wfs_code_step(code, &in, &fold->result, error);
 	if (r)
 		return wfs_trace(r);
 	r = fold->result.deleted

@@ -12,7 +12,7 @@
 #include "agents/mind/workflow.h"
 #include "agents/plan/text.h"
 #include "kernel/base/json.h"
-#include "kernel/lua/lua-program.h"
+#include "kernel/box/box.h"
 
 enum {
 	OUTPUT_BYTES_MAX = 1 << 10, /* the driver below gives a boolean, or the name of a type */
@@ -54,6 +54,7 @@ static const char driver[] =
 
 /* A condition while it is looked at. */
 struct condition {
+	struct wfs_box *box;   /* that expressions run in */
 	struct wfs_bytes text; /* without white space around it */
 	const json_t *variables;
 	struct wfs_lua_budget *budget; /* may be NULL */
@@ -74,9 +75,10 @@ static const struct wfs_lua_limits limits = {
 };
 
 static int new_program(const struct condition *condition, const char *const *functions,
-	struct wfs_buffer *source, struct wfs_lua_program **ret_program)
+	struct wfs_buffer *source, struct wfs_code **ret_program)
 {
-	const struct wfs_lua_program_options options = {
+	const struct wfs_code_options options = {
+		.program = true,
 		.limits = &limits,
 		.name = "condition",
 		.source = wfs_buffer_bytes(source),
@@ -85,14 +87,14 @@ static int new_program(const struct condition *condition, const char *const *fun
 
 	return wfs_buffer_check(source)
 		? no_memory(condition)
-		: wfs_lua_program_new(&options, ret_program, condition->error);
+		: wfs_code_new(condition->box, &options, ret_program, condition->error);
 }
 
 /* Is the text a list of expressions? The parentheses of `run_expression` leave it one. It does not run. */
 static int check_expression(const struct condition *condition)
 {
 	static const char *const functions[] = {"compiled", NULL};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 
 	wfs_buffer_append_text(&source, "function compiled() end do return end return ");
@@ -113,23 +115,23 @@ static json_t *arguments_of(const json_t *variables)
 }
 
 static int call_driver(
-	const struct condition *condition, struct wfs_lua_program *program, json_t **ret_value)
+	const struct condition *condition, struct wfs_code *program, json_t **ret_value)
 {
 	WFS_AUTO_JSON json_t *arguments = arguments_of(condition->variables);
-	struct wfs_lua_call call = {
+	struct wfs_code_call call = {
 		.function = "evaluate",
 		.arguments = arguments,
 		.budget = condition->budget,
 	};
 
-	return arguments ? wfs_lua_program_call(program, &call, ret_value, condition->error)
+	return arguments ? wfs_code_call(program, &call, ret_value, condition->error)
 			 : no_memory(condition);
 }
 
 /* @ret_value: true, false, or the name of another type */
 static int run_expression(const struct condition *condition, json_t **ret_value)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 	int r;
 
@@ -199,12 +201,16 @@ static int ask(const struct condition *condition, bool *ret_holds)
 int wfs_mind_condition(
 	const char *text, const json_t *variables, bool *ret_holds, struct wfs_error *error)
 {
-	const struct condition condition = {
+	WFS_AUTO_BOX struct wfs_box *box = NULL;
+	struct condition condition = {
 		.text = wfs_text_trimmed(wfs_bytes_text(text)),
 		.variables = variables,
 		.error = error,
 	};
 
+	if (wfs_box_new(&box) < 0)
+		return no_memory(&condition);
+	condition.box = box;
 	return wfs_trace(ask(&condition, ret_holds));
 }
 
@@ -223,6 +229,7 @@ static int ask_noting(
 {
 	struct wfs_error error = {0};
 	const struct condition condition = {
+		.box = given->box,
 		.text = wfs_text_trimmed(wfs_text_of(json_object_get(written, "condition"))),
 		.variables = given->variables,
 		.budget = given->budget,
@@ -239,21 +246,23 @@ int wfs_mind_conditions_first(
 	const json_t *conditions, const json_t *variables, const char **ret_to, json_t **ret_notes)
 {
 	struct wfs_lua_budget budget = {.instructions = WFS_MIND_CONDITIONS_INSTRUCTIONS};
-	const struct condition given = {.variables = variables, .budget = &budget};
+	WFS_AUTO_BOX struct wfs_box *box = NULL;
+	struct condition given = {.variables = variables, .budget = &budget};
 	WFS_AUTO_JSON json_t *notes = NULL;
 	const char *to = NULL;
 	bool holds = false;
-	int r = 0;
+	int r = wfs_box_new(&box);
 
-	for (size_t i = 0; i < json_array_size(conditions) && !holds; i++) {
+	given.box = box;
+	for (size_t i = 0; !r && i < json_array_size(conditions) && !holds; i++) {
 		const json_t *const written = json_array_get(conditions, i);
 
 		r = ask_noting(written, &given, &holds, &notes);
-		if (r)
-			return wfs_trace(r);
-		if (holds)
+		if (!r && holds)
 			to = json_string_value(json_object_get(written, "to"));
 	}
+	if (r)
+		return wfs_trace(r);
 	*ret_to = to;
 	*ret_notes = WFS_STEAL(notes);
 	return 0;

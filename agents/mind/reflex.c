@@ -3,7 +3,7 @@
 #include "agents/mind/reflex.h"
 
 #include "kernel/base/json.h"
-#include "kernel/lua/lua-program.h"
+#include "kernel/box/box.h"
 
 static const struct wfs_lua_limits limits = {
 	.instructions = WFS_MIND_REFLEX_INSTRUCTIONS,
@@ -32,32 +32,33 @@ static const char *lua_type(const json_t *value)
 }
 
 /* Of code that compiles. A call only says that it has failed. */
-static bool defines_none(const struct wfs_lua_program_options *options)
+static bool defines_none(struct wfs_box *box, const struct wfs_code_options *options)
 {
 	static const char *const functions[] = {"reflex", NULL};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
-	struct wfs_lua_program_options checked = *options;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
+	struct wfs_code_options checked = *options;
 
 	checked.functions = functions;
-	return wfs_lua_program_new(&checked, &program, NULL) == -EINVAL;
+	return wfs_code_new(box, &checked, &program, NULL) == -EINVAL;
 }
 
 static int run(struct wfs_bytes source, const char *name, const json_t *context, json_t **ret_value,
 	struct wfs_error *error)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_BOX struct wfs_box *box = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	WFS_AUTO_JSON json_t *arguments = json_array();
-	const struct wfs_lua_program_options options = {
-		.limits = &limits, .name = name, .source = source};
-	struct wfs_lua_call call = {.function = "reflex", .arguments = arguments};
+	const struct wfs_code_options options = {
+		.program = true, .limits = &limits, .name = name, .source = source};
+	struct wfs_code_call call = {.function = "reflex", .arguments = arguments};
 	int r;
 
-	if (json_array_append(arguments, (json_t *)context) < 0)
+	if (json_array_append(arguments, (json_t *)context) < 0 || wfs_box_new(&box) < 0)
 		return wfs_error_from_errno(error, -ENOMEM, "run reflex '%s'", name);
-	r = wfs_lua_program_new(&options, &program, error);
+	r = wfs_code_new(box, &options, &program, error);
 	if (!r)
-		r = wfs_lua_program_call(program, &call, ret_value, error);
-	if (r == -EIO && call.failure == WFS_LUA_FAILURE_CODE && defines_none(&options))
+		r = wfs_code_call(program, &call, ret_value, error);
+	if (r == -EIO && call.failure == WFS_LUA_FAILURE_CODE && defines_none(box, &options))
 		return wfs_error_set(error, WFS_E_SYNTAX_ERROR,
 			"%s: reflex code must define reflex(context)", name);
 	return r;

@@ -38,7 +38,7 @@ static const char *recorded_stop(const struct nest *nest, const char *number)
 }
 
 static int run_check(struct act *act, const struct artifact *contract, const json_t *arguments,
-	struct wfs_lua_call *call, json_t **ret_verdict, struct wfs_error *error)
+	struct wfs_code_call *call, json_t **ret_verdict, struct wfs_error *error)
 {
 	struct invocation invocation = {
 		.host = {host_call},
@@ -52,11 +52,10 @@ static int run_check(struct act *act, const struct artifact *contract, const jso
 
 	if (r)
 		return wfs_trace(r);
-	*call = (struct wfs_lua_call){
+	*call = (struct wfs_code_call){
 		.function = "check",
 		.arguments = arguments,
 		.host = &invocation.host,
-		.outer = act->within ? act->within->program : NULL,
 		.caller = act->actor,
 		.origin = act->payer,
 		.artifact_id = contract->id,
@@ -66,7 +65,7 @@ static int run_check(struct act *act, const struct artifact *contract, const jso
 		.budget = &act->fold->budget,
 	};
 	action_seed(act->fold, UINT64_C(1) << 62 | act->nest->check_count, call->seed);
-	return wfs_trace(wfs_lua_program_call(invocation.program, call, ret_verdict, error));
+	return wfs_trace(wfs_code_call(invocation.program, call, ret_verdict, error));
 }
 
 /* Return: 0 (it ran, or was ended by what it did itself: see @ret_verdict, @reason), or -errno. */
@@ -75,7 +74,7 @@ static int ask(struct act *act, const struct artifact *contract, const json_t *a
 {
 	struct nest *const nest = act->nest;
 	const size_t own = nest->check_count++;
-	struct wfs_lua_call call = {.function = NULL};
+	struct wfs_code_call call = {.function = NULL};
 	struct wfs_error failure = {0};
 	char number[24];
 

@@ -443,7 +443,7 @@ static const enum wfs_effect action_effects[] = {
 #undef ACTION_EFFECT
 };
 
-int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arguments,
+int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error)
 {
 	struct invocation *const self = (struct invocation *)host;

@@ -108,12 +108,11 @@ static int run_code(
 		r = action_program(act, running->artifact, &invocation.program, error);
 	if (r)
 		return wfs_trace(r);
-	struct wfs_lua_call call = {
+	struct wfs_code_call call = {
 		.function = "run",
 		.arguments = running->args,
 		.deps = deps,
 		.host = &invocation.host,
-		.outer = act->within ? act->within->program : NULL,
 		.caller = act->actor,
 		.origin = act->payer,
 		.artifact_id = running->artifact->id,
@@ -123,7 +122,7 @@ static int run_code(
 		.budget = &act->fold->budget,
 	};
 	action_seed(act->fold, UINT64_C(1) << 63 | running->number, call.seed);
-	r = wfs_lua_program_call(invocation.program, &call, ret_result, error);
+	r = wfs_code_call(invocation.program, &call, ret_result, error);
 	running->failure = invocation.stopped ? WFS_LUA_FAILURE_BOUND : call.failure;
 	return wfs_trace(r);
 }

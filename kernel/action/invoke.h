@@ -9,7 +9,7 @@
 #pragma once
 
 #include "kernel/action/act.h"
-#include "kernel/lua/lua-program.h"
+#include "kernel/box/box.h"
 #include "kernel/query-run.h"
 #include "kernel/rights/rights.h"
 
@@ -46,11 +46,11 @@ void nest_forget_checks(struct nest *nest, size_t count);
 
 /* Code that runs. On the C stack. */
 struct invocation {
-	struct wfs_lua_host host; /* first: the callback casts back */
-	struct act *act;          /* that invoked it */
-	const char *id;           /* of the artifact */
-	const char *author;       /* of the code; see author.c */
-	struct wfs_lua_program *program;
+	struct wfs_code_host host; /* first: the callback casts back */
+	struct act *act;           /* that invoked it */
+	const char *id;            /* of the artifact */
+	const char *author;        /* of the code; see author.c */
+	struct wfs_code *program;
 	int depth; /* 0: the outermost */
 	bool read_only;
 	bool stopped; /* by a bound, while it had other code checked */
@@ -115,8 +115,8 @@ int interface_describe(
  * @ret_program: not running; kept until it is called, and a while longer
  * Return: 0, -EINVAL (invalid_type), -ENOMEM.
  */
-int action_program(struct act *act, const struct artifact *artifact,
-	struct wfs_lua_program **ret_program, struct wfs_error *error);
+int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
+	struct wfs_error *error);
 
 /** action_instructions() - that all code of one record may take. */
 uint64_t action_instructions(const struct wfs_fold *fold);
@@ -149,7 +149,7 @@ struct host_help {
 extern const struct host_help host_helps[];
 extern const size_t host_help_count;
 
-int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arguments,
+int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error);
 
 /* --- invoke.c --- */

@@ -6,7 +6,7 @@ enum { KEPT_MAX = 32 }; /* more than can be running at once */
 
 /* One that is kept. The same code may be there twice, when it invokes itself. */
 struct kept {
-	struct wfs_lua_program *program;  /* owned */
+	struct wfs_code *program;         /* owned */
 	struct wfs_hash hash;             /* of the code */
 	char id[WFS_ARTIFACT_ID_MAX + 1]; /* of the artifact, for messages */
 	uint64_t used;                    /* when, in uses */
@@ -21,7 +21,7 @@ struct action_programs {
 void action_programs_free(struct action_programs *programs)
 {
 	for (size_t i = 0; programs && i < programs->count; i++)
-		wfs_lua_program_free(programs->kept[i].program);
+		wfs_code_free(programs->kept[i].program);
 	free(programs);
 }
 
@@ -32,7 +32,7 @@ static struct kept *find(
 		struct kept *const kept = &programs->kept[i];
 
 		if (wfs_hash_equal(&kept->hash, hash) && strcmp(kept->id, id) == 0 &&
-			!wfs_lua_program_is_running(kept->program))
+			!wfs_code_is_running(kept->program))
 			return kept;
 	}
 	return NULL;
@@ -48,16 +48,15 @@ static struct kept *make_room(struct action_programs *programs)
 	for (size_t i = 0; i < KEPT_MAX; i++) {
 		struct kept *const kept = &programs->kept[i];
 
-		if (!wfs_lua_program_is_running(kept->program) &&
-			(!oldest || kept->used < oldest->used))
+		if (!wfs_code_is_running(kept->program) && (!oldest || kept->used < oldest->used))
 			oldest = kept;
 	}
 	wfs_require(oldest != NULL);
-	wfs_lua_program_free(oldest->program);
+	wfs_code_free(oldest->program);
 	return oldest;
 }
 
-/* Near a bound it may depend on what ran before whether code passes. */
+/* On a slower machine code that passed once may take more processor time. */
 static struct wfs_lua_limits limits_of(const struct wfs_fold *fold)
 {
 	struct wfs_lua_limits limits = WFS_LUA_PROGRAM_LIMITS_DEFAULT;
@@ -76,7 +75,7 @@ uint64_t action_instructions(const struct wfs_fold *fold)
 
 /* @functions: NULL-ended, of which it must define one; NULL: that was checked */
 static int compile(struct act *act, const struct artifact *artifact, const char *const *functions,
-	struct wfs_lua_program **ret_program, struct wfs_error *error)
+	struct wfs_code **ret_program, struct wfs_error *error)
 {
 	const struct wfs_lua_limits limits = limits_of(act->fold);
 	enum wfs_lua_failure failure = WFS_LUA_FAILURE_NONE;
@@ -85,7 +84,8 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 
 	if (r)
 		return wfs_trace(r);
-	const struct wfs_lua_program_options options = {
+	const struct wfs_code_options options = {
+		.program = true,
 		.limits = &limits,
 		.name = artifact->id,
 		.source = source,
@@ -93,10 +93,9 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 		.bindings = host_bindings,
 		.binding_count = host_binding_count,
 		.budget = &act->fold->budget,
-		.outer = act->within ? act->within->program : NULL,
 		.ret_failure = &failure,
 	};
-	r = wfs_lua_program_new(&options, ret_program, error);
+	r = wfs_code_new(act->fold->box, &options, ret_program, error);
 	/* It may pass when it is folded again, so whose code had it checked ends there. */
 	if (failure == WFS_LUA_FAILURE_BOUND && act->within)
 		act->within->stopped = true;
@@ -112,10 +111,10 @@ static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
 }
 
 static int get(struct act *act, const struct artifact *artifact, const char *const *functions,
-	struct wfs_lua_program **ret_program, struct wfs_error *error)
+	struct wfs_code **ret_program, struct wfs_error *error)
 {
 	struct action_programs **const programs = &act->fold->programs;
-	struct wfs_lua_program *program = NULL;
+	struct wfs_code *program = NULL;
 	struct wfs_hash hash;
 
 	if (code_hash(artifact, &hash))
@@ -140,8 +139,8 @@ static int get(struct act *act, const struct artifact *artifact, const char *con
 	return 0;
 }
 
-int action_program(struct act *act, const struct artifact *artifact,
-	struct wfs_lua_program **ret_program, struct wfs_error *error)
+int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
+	struct wfs_error *error)
 {
 	return wfs_trace(get(act, artifact, NULL, ret_program, error));
 }
@@ -149,7 +148,7 @@ int action_program(struct act *act, const struct artifact *artifact,
 int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
 	static const char *const functions[] = {"run", "check", NULL};
-	struct wfs_lua_program *program;
+	struct wfs_code *program;
 
 	return wfs_trace(get(act, artifact, functions, &program, error));
 }

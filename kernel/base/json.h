@@ -11,6 +11,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +59,9 @@ int wfs_json_check_count(size_t count, struct wfs_error *error);
 /** wfs_json_write() - append the canonical text, no newline. @json must have come from
  *  wfs_json_parse or been built from integers, finite reals and valid UTF-8. */
 void wfs_json_write(const json_t *json, struct wfs_buffer *buffer);
+
+/** wfs_json_is_canonical() - is @text what wfs_json_write would write of the value it says? */
+bool wfs_json_is_canonical(struct wfs_bytes text);
 
 /** wfs_json_write_document() - canonical text and the newline. */
 void wfs_json_write_document(const json_t *json, struct wfs_buffer *buffer);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions of the host: a closure for each row of the table of bindings, in protected tables like
- * those of the library.
- *
- * Arguments are written as JSON and parsed, as results are, so the host sees nothing but values; it
- * is asked while nothing can raise. What it gives is kept in the call until it is in Lua, since
- * that can raise.
+ * those of the library. Arguments and results pass as canonical text.
  */
 #include <string.h>
 
-#include "kernel/base/json.h"
 #include "kernel/lua/lua-impl.h"
 
 /* Upvalues of a closure. */
@@ -47,26 +42,20 @@ static void write_arguments(lua_State *L, const char *name, struct wfs_buffer *b
 	wfs_lua_charge(L, WFS_LUA_CHARGE_HOST + buffer->size / WFS_LUA_CHARGE_JSON_BYTES);
 }
 
-/* Return: as of the host's function; its value is in @calling. Raises nothing. */
-static int ask_host(struct wfs_lua *lua, size_t binding_index, const struct wfs_buffer *text)
+/* Asks while nothing can raise. Return: as of the host's function */
+static int ask_host(struct wfs_lua *lua, size_t binding_index, const struct wfs_buffer *text,
+	struct wfs_bytes *ret_value)
 {
 	struct wfs_lua_calling *const calling = lua->calling;
-	struct wfs_lua_host *const host = calling->call->host;
-	WFS_AUTO_JSON json_t *arguments = NULL;
-	int r = 0;
+	struct wfs_lua_call *const call = calling->call;
+	int r = wfs_buffer_check(text);
 
-	r = wfs_buffer_check(text);
 	if (r < 0)
 		return wfs_error_from_errno(&calling->error, r, "run '%s'", lua->name);
-	r = wfs_json_parse_bounded(text->data, text->size, &arguments, &calling->error);
-	if (r == -EFBIG)
-		return 1;
-	if (r < 0)
-		return wfs_trace(r);
-	json_decref(calling->value); /* of an answer that did not fit into Lua */
-	calling->value = NULL;
 	wfs_lua_limit_settle(lua);
-	r = host->call(host, binding_index, arguments, &calling->value, &calling->error);
+	call->run.memory_left_bytes = wfs_lua_limit_memory_left(lua);
+	r = call->host->call(
+		call->host, binding_index, wfs_buffer_bytes(text), ret_value, &calling->error);
 	wfs_lua_limit_resume(lua);
 	return r;
 }
@@ -76,6 +65,7 @@ static int call_host(lua_State *L)
 	struct wfs_lua *const lua = wfs_lua_of(L);
 	struct wfs_lua_calling *const calling = lua->calling;
 	const char *const name = lua_tostring(L, lua_upvalueindex(UPVALUE_NAME));
+	struct wfs_bytes value = {0};
 	int r = 0;
 
 	if (!calling || !calling->open)
@@ -84,8 +74,8 @@ static int call_host(lua_State *L)
 		return luaL_error(L, "%s: not available in '%s'", name, calling->call->function);
 	write_arguments(L, name, &lua->output[0]);
 	lua_settop(L, 0);
-	r = ask_host(
-		lua, (size_t)lua_tointeger(L, lua_upvalueindex(UPVALUE_INDEX)), &lua->output[0]);
+	r = ask_host(lua, (size_t)lua_tointeger(L, lua_upvalueindex(UPVALUE_INDEX)),
+		&lua->output[0], &value);
 	if (r < 0) {
 		calling->host_result = r;
 		wfs_lua_stop_now(L, WFS_LUA_STOP_HOST);
@@ -93,13 +83,10 @@ static int call_host(lua_State *L)
 	wfs_lua_charge(L, 1); /* a safe point, if what was nested used up a bound */
 	if (r > 0)
 		return luaL_error(L, "%s: %s", name, calling->error.message);
-	if (!calling->value) {
+	if (value.size > 0)
+		wfs_lua_push_json(L, value);
+	else
 		lua_pushnil(L);
-		return 1;
-	}
-	wfs_lua_push_json(L, calling->value);
-	json_decref(calling->value);
-	calling->value = NULL;
 	return 1;
 }
 

@@ -5,6 +5,7 @@
  * lua.c          life of a sandbox, running in it
  * lua-step.c     modules of reducers, one step
  * lua-program.c  code of artifacts, one call
+ * lua-arena.c    the memory of all that, at a fixed address
  * lua-host.c     the functions of its host
  * lua-source.c   what Lua compiles and should not
  * lua-limit.c    allocator, counter, collection of garbage, the stop that nothing catches
@@ -24,14 +25,12 @@
 #pragma once
 
 #include <lauxlib.h>
-#include <locale.h>
 #include <lua.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "kernel/base/buffer.h"
-#include "kernel/lua/lua-program.h"
 #include "kernel/lua/lua.h"
 
 /* Why a state stopped. The order has no meaning. */
@@ -40,7 +39,7 @@ enum wfs_lua_stop {
 	WFS_LUA_STOP_INSTRUCTIONS,
 	WFS_LUA_STOP_MEMORY,
 	WFS_LUA_STOP_TIME,      /* processor time: what the counter cannot see */
-	WFS_LUA_STOP_NO_MEMORY, /* malloc failed: the host's fault, not the module's */
+	WFS_LUA_STOP_NO_MEMORY, /* malloc failed: the machine's fault, not the module's */
 	WFS_LUA_STOP_HOST,      /* a function of the host failed */
 };
 
@@ -66,8 +65,6 @@ enum {
 };
 
 /* One member name while an object is sorted. `slot`: stack index of its value, 0: look it up. */
-enum { WFS_LUA_POOL_CLASSES = 32 }; /* of 16 bytes each: blocks up to 512 bytes are pooled */
-
 struct wfs_lua_member {
 	const char *text;
 	size_t size;
@@ -78,7 +75,6 @@ struct wfs_lua_member {
 struct wfs_lua_calling {
 	struct wfs_lua_call *call;
 	bool open;              /* the main chunk has ended: the host may be asked */
-	json_t *value;          /* owned: what the host gave, until it is in Lua */
 	int host_result;        /* negative: the host failed */
 	struct wfs_error error; /* of the host */
 };
@@ -88,16 +84,17 @@ struct wfs_lua {
 	char *name;   /* owned */
 	char *source; /* owned */
 	size_t source_size;
-	const char *budget_of; /* what a budget is for, in messages: "event" */
-	locale_t locale;       /* "C": number format and string order must not follow the host */
-	lua_State *state;      /* owned; NULL: thrown away, the next run builds it again */
+	const char *budget_of;   /* what a budget is for, in messages: "event" */
+	lua_State *state;        /* in the region, which holds this module while it runs */
+	struct wfs_buffer image; /* of the region after compiling; empty: not compiled yet */
+	size_t image_heap_bytes; /* `heap_bytes` then */
 
 	/* Bounds of the run in progress. */
 	bool running;           /* user code may run; the hook and the charges are on */
 	bool armed;             /* the hook was asked to fire at the next instruction */
 	bool refused;           /* the allocator refused; Lua is collecting and will ask again */
 	bool collected;         /* Lua collected on its own since the last safe point */
-	enum wfs_lua_stop stop; /* set once, until the state is thrown away */
+	enum wfs_lua_stop stop; /* set once a run */
 	int stop_line;          /* 0: not in Lua code */
 	uint64_t instructions;  /* bound: that of a step, or less when the budget has less left */
 	uint64_t used;          /* instructions and what was charged like them */
@@ -106,11 +103,11 @@ struct wfs_lua {
 	size_t memory_bytes;    /* bound: limits.memory_bytes, or less */
 	size_t heap_bytes;      /* live and garbage */
 	size_t collect_bytes;   /* collect when the heap is above */
-	size_t module_bytes;    /* heap before the first step */
 	uint64_t run_charge;    /* what each run costs before it begins */
 	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
 
 	struct wfs_lua_budget *budget; /* of the run; may be NULL */
+	int64_t budget_start_ns;       /* processor time when it was settled last; 0: not counted */
 	const uint8_t *seed;           /* of the run; NULL once `random` was made from it */
 	uint64_t random[4];            /* xoshiro256** of ctx.random() */
 
@@ -118,9 +115,6 @@ struct wfs_lua {
 	const struct wfs_lua_binding *bindings;
 	size_t binding_count;
 	struct wfs_lua_calling *calling; /* NULL: it does not run */
-
-	void *pool[WFS_LUA_POOL_CLASSES]; /* unused blocks by size; lua-pool.c */
-	size_t pool_bytes;
 
 	/* Scratch of the writer, kept between steps. */
 	struct wfs_buffer output[3]; /* state, events, effects */
@@ -138,30 +132,15 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 /* --- lua.c --- */
 
 /**
- * wfs_lua_init() - a sandbox for @source, which is not compiled yet
- * @lua: zero-initialised; done with wfs_lua_done also when this fails
- * Return: 0, -EINVAL (syntax_error: too large), -ENOMEM.
- */
-int wfs_lua_init(struct wfs_lua *lua, const struct wfs_lua_limits *limits, const char *name,
-	struct wfs_bytes source, struct wfs_error *error);
-void wfs_lua_done(struct wfs_lua *lua);
-
-/**
- * wfs_lua_expect() - compile, run the main chunk, and look for what it defines
- * @functions: names, NULL-ended; one of them must be a global function
- * Return: 0, -EINVAL (syntax_error), -EIO (runtime_error), -ENOMEM.
- */
-int wfs_lua_expect(struct wfs_lua *lua, const char *const *functions, struct wfs_error *error);
-
-/**
  * wfs_lua_run() - call @function with @context as light userdata, protected and under the bounds
  *
- * Builds the state if there is none, and counts against lua->budget. What stopped the run stays in
- * lua->stop until the next one.
+ * Puts the region back to how it was after compiling, or compiles, and counts against the budget of @run.
+ * What stopped the run stays in lua->stop until the next one.
+ * @run: of the run; its failure is set
  * Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error), -ENOMEM.
  */
-int wfs_lua_run(
-	struct wfs_lua *lua, lua_CFunction function, void *context, struct wfs_error *error);
+int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction function, void *context,
+	struct wfs_error *error);
 
 /** wfs_lua_push_globals() - run the main chunk in fresh globals, and push these. */
 void wfs_lua_push_globals(lua_State *L);
@@ -169,14 +148,6 @@ void wfs_lua_push_globals(lua_State *L);
 /** wfs_lua_push_function() - push the function @name of the table at @globals, raw. Return: false,
  *  with nothing pushed, when it is none. */
 bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
-
-/**
- * wfs_lua_parse_output() - output @i, which wfs_lua_write_json has written, as a value
- * @what: it is, for messages
- * Return: 0, -EIO (runtime_error: too many values), -ENOMEM.
- */
-int wfs_lua_parse_output(const struct wfs_lua *lua, size_t i, const char *what, json_t **ret_json,
-	struct wfs_error *error);
 
 /** wfs_lua_trim() - give back scratch memory that has become large. */
 void wfs_lua_trim(struct wfs_lua *lua);
@@ -186,14 +157,23 @@ void wfs_lua_trim(struct wfs_lua *lua);
 /** wfs_lua_check_source() - raise unless lua->source, which Lua has compiled, keeps its bounds. */
 void wfs_lua_check_source(lua_State *L);
 
-/* --- lua-pool.c --- */
+/* --- lua-arena.c --- */
 
-/** wfs_lua_pool_resize() - malloc, realloc and free in one; sizes are 0 where there is no block.
- *  Return: the block, or NULL (out of memory, or @new_size 0). */
-void *wfs_lua_pool_resize(struct wfs_lua *lua, void *block, size_t old_size, size_t new_size);
+/** wfs_lua_arena_reset() - forget all that is in the region. */
+void wfs_lua_arena_reset(void);
 
-/** wfs_lua_pool_done() - free what is kept; no block may be in use. */
-void wfs_lua_pool_done(struct wfs_lua *lua);
+/** wfs_lua_arena_stack() - the upper end of a stack in the region. */
+void *wfs_lua_arena_stack(void);
+
+/** wfs_lua_arena_bytes() - the part of the region that is used; a copy of it can be put back. */
+struct wfs_bytes wfs_lua_arena_bytes(void);
+
+/** wfs_lua_arena_restore() - put a copy back. */
+void wfs_lua_arena_restore(struct wfs_bytes image);
+
+/** wfs_lua_arena_resize() - malloc, realloc and free in one; sizes are 0 where there is no block.
+ *  Return: the block, or NULL (the region is full, or @new_size 0). */
+void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 
 /* --- lua-limit.c --- */
 
@@ -206,9 +186,6 @@ void wfs_lua_limit_start(struct wfs_lua *lua);
 /** wfs_lua_limit_left() - has the budget anything left for another step? Counts it, and sets
  *  `stop` when not. */
 bool wfs_lua_limit_left(struct wfs_lua *lua);
-
-/** wfs_lua_limit_end() - user code has ended; collects garbage when there is much of it. */
-void wfs_lua_limit_end(struct wfs_lua *lua);
 
 /** wfs_lua_limit_settle() - tell the budget what was used since it was told last. */
 void wfs_lua_limit_settle(struct wfs_lua *lua);
@@ -239,8 +216,8 @@ _Noreturn void wfs_lua_error(lua_State *L, const char *format, ...);
 
 /* --- lua-json.c --- */
 
-/** wfs_lua_push_json() - push a value; raises when it is nested too deeply. */
-void wfs_lua_push_json(lua_State *L, const json_t *json);
+/** wfs_lua_push_json() - push the value of a canonical text, charged; raises when it is not canonical. */
+void wfs_lua_push_json(lua_State *L, struct wfs_bytes text);
 
 /**
  * wfs_lua_read_json() - push the value of a canonical document (lua-read.c)

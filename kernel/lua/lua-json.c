@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON to Lua and back.
+ * Values of Lua as canonical JSON. (The other way is in lua-read.c.)
  *
  * null is light userdata of the NULL pointer; arrays carry the array marker as their metatable;
  * objects are plain tables. Back: a table is an array when it is marked or has exactly the keys
@@ -23,74 +23,6 @@ enum {
 	PATH_SHOWN_BYTES = 200,  /* of a path in a message */
 	NAME_SHOWN_BYTES = 60,   /* of a member name in a path */
 };
-
-/* --- to Lua --- */
-
-static void push_value(lua_State *L, const json_t *json, int depth);
-
-static void push_array(lua_State *L, const json_t *json, int depth)
-{
-	const size_t count = json_array_size(json);
-
-	lua_createtable(L, (int)(count < INT32_MAX ? count : 0), 0);
-	for (size_t i = 0; i < count; i++) {
-		push_value(L, json_array_get(json, i), depth + 1);
-		lua_rawseti(L, -2, (lua_Integer)i + 1);
-	}
-	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_ARRAY);
-	lua_setmetatable(L, -2);
-}
-
-static void push_object(lua_State *L, const json_t *json, int depth)
-{
-	json_t *const object = (json_t *)json; /* jansson's iterators take no const */
-	const size_t count = json_object_size(json);
-
-	lua_createtable(L, 0, (int)(count < INT32_MAX ? count : 0));
-	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-		lua_pushlstring(L, json_object_iter_key(at), json_object_iter_key_len(at));
-		push_value(L, json_object_iter_value(at), depth + 1);
-		lua_rawset(L, -3);
-	}
-}
-
-static void push_value(lua_State *L, const json_t *json, int depth)
-{
-	luaL_checkstack(L, STACK_NEEDED, "JSON value");
-	wfs_lua_charge(L, 1);
-	if (depth > WFS_JSON_DEPTH_MAX)
-		luaL_error(L, "value nested more than %d levels", WFS_JSON_DEPTH_MAX);
-
-	switch (json_typeof(json)) {
-	case JSON_OBJECT:
-		push_object(L, json, depth);
-		break;
-	case JSON_ARRAY:
-		push_array(L, json, depth);
-		break;
-	case JSON_STRING:
-		lua_pushlstring(L, json_string_value(json), json_string_length(json));
-		break;
-	case JSON_INTEGER:
-		lua_pushinteger(L, json_integer_value(json));
-		break;
-	case JSON_REAL:
-		lua_pushnumber(L, json_real_value(json));
-		break;
-	case JSON_TRUE:
-	case JSON_FALSE:
-		lua_pushboolean(L, json_is_true(json));
-		break;
-	case JSON_NULL:
-		lua_pushlightuserdata(L, NULL);
-		break;
-	}
-}
-
-void wfs_lua_push_json(lua_State *L, const json_t *json)
-{
-	push_value(L, json, 0);
-}
 
 /* --- from Lua --- */
 

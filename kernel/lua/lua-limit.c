@@ -70,9 +70,10 @@ static void *grow(struct wfs_lua *lua, void *block, size_t old_size, size_t new_
 
 	if (!admit(lua, lua->heap_bytes + (new_size - old_size)))
 		return NULL;
-	larger = wfs_lua_pool_resize(lua, block, old_size, new_size);
+	larger = wfs_lua_arena_resize(block, old_size, new_size);
 	if (!larger) {
-		set_stop(lua, WFS_LUA_STOP_NO_MEMORY);
+		/* The region is full of holes: as if the bound had been reached. */
+		set_stop(lua, WFS_LUA_STOP_MEMORY);
 		return NULL;
 	}
 	lua->heap_bytes += new_size - old_size;
@@ -96,7 +97,7 @@ void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_s
 	lua->heap_bytes -= old_size - new_size;
 	if (!block)
 		return NULL;
-	smaller = wfs_lua_pool_resize(lua, block, old_size, new_size);
+	smaller = wfs_lua_arena_resize(block, old_size, new_size);
 	return smaller || new_size == 0 ? smaller : block;
 }
 
@@ -172,10 +173,11 @@ static int64_t time_limit_ns(uint64_t instructions)
 	return limit > least ? limit : least;
 }
 
-static bool budget_time_is_up(const struct wfs_lua_budget *budget, int64_t now)
+static bool budget_time_is_up(const struct wfs_lua *lua, int64_t now)
 {
-	return budget && budget->time_start_ns &&
-		now - budget->time_start_ns > time_limit_ns(budget->instructions);
+	return lua->budget_start_ns != 0 &&
+		(int64_t)lua->budget->time_used_ns + now - lua->budget_start_ns >
+		time_limit_ns(lua->budget->instructions);
 }
 
 static bool time_is_up(struct wfs_lua *lua)
@@ -185,7 +187,7 @@ static bool time_is_up(struct wfs_lua *lua)
 	if (lua->time_start_ns == 0)
 		lua->time_start_ns = now;
 	return now - lua->time_start_ns > time_limit_ns(lua->limits.instructions) ||
-		budget_time_is_up(lua->budget, now);
+		budget_time_is_up(lua, now);
 }
 
 static void safe_point(lua_State *L)
@@ -239,15 +241,14 @@ bool wfs_lua_limit_left(struct wfs_lua *lua)
 {
 	struct wfs_lua_budget *const budget = lua->budget;
 
+	lua->budget_start_ns = 0;
 	if (!budget || budget->step_count++ == 0)
 		return true;
-	const int64_t now = processor_time_ns();
-	if (budget->time_start_ns == 0)
-		budget->time_start_ns = now;
+	lua->budget_start_ns = processor_time_ns();
 	lua->stop_line = 0;
 	if (budget_left(budget) == 0)
 		lua->stop = WFS_LUA_STOP_INSTRUCTIONS;
-	else if (budget_time_is_up(budget, now))
+	else if (budget_time_is_up(lua, lua->budget_start_ns))
 		lua->stop = WFS_LUA_STOP_TIME;
 	else
 		return true;
@@ -269,7 +270,7 @@ void wfs_lua_limit_resume(struct wfs_lua *lua)
 
 size_t wfs_lua_limit_memory_left(struct wfs_lua *lua)
 {
-	if (lua->heap_bytes > lua->module_bytes + WFS_LUA_IDLE_BYTES) {
+	if (lua->heap_bytes > lua->image_heap_bytes + WFS_LUA_IDLE_BYTES) {
 		collect(lua);
 		/* The next safe point charges this. */
 		lua->collected = true;
@@ -299,14 +300,10 @@ void wfs_lua_limit_settle(struct wfs_lua *lua)
 	if (lua->budget)
 		lua->budget->used += lua->used - lua->used_settled;
 	lua->used_settled = lua->used;
-}
+	if (lua->budget && lua->budget_start_ns) {
+		const int64_t now = processor_time_ns();
 
-void wfs_lua_limit_end(struct wfs_lua *lua)
-{
-	lua->running = false;
-	if (lua->stop != WFS_LUA_GOING)
-		return;
-	if (lua->heap_bytes > lua->collect_bytes ||
-		lua->heap_bytes > lua->module_bytes + WFS_LUA_IDLE_BYTES)
-		collect(lua);
+		lua->budget->time_used_ns += (uint64_t)(now - lua->budget_start_ns);
+		lua->budget_start_ns = now;
+	}
 }

@@ -2,7 +2,6 @@
 /* ctx.random, the only source of randomness. */
 #include <float.h>
 
-#include "kernel/base/hash.h"
 #include "kernel/lua/lua-impl.h"
 
 static uint64_t rotate(uint64_t value, int bits)
@@ -28,12 +27,10 @@ static uint64_t random_next(uint64_t state[static 4])
 /* At the first draw of a step; most steps draw nothing. */
 static void random_start(struct wfs_lua *lua)
 {
-	const struct wfs_hash hash = wfs_hash_of(lua->seed, WFS_HASH_SIZE);
-
 	for (int i = 0; i < 4; i++) {
 		lua->random[i] = 0;
 		for (int byte = 7; byte >= 0; byte--)
-			lua->random[i] = lua->random[i] << 8 | hash.bytes[i * 8 + byte];
+			lua->random[i] = lua->random[i] << 8 | lua->seed[i * 8 + byte];
 	}
 	/* All zero is the one state that the generator never leaves. */
 	if (!(lua->random[0] | lua->random[1] | lua->random[2] | lua->random[3]))

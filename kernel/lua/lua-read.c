@@ -307,3 +307,13 @@ bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *s
 	lua_settop(L, top);
 	return false;
 }
+
+void wfs_lua_push_json(lua_State *L, struct wfs_bytes text)
+{
+	struct wfs_lua *const lua = wfs_lua_of(L);
+
+	wfs_lua_charge(L, 1 + text.size / WFS_LUA_CHARGE_JSON_BYTES);
+	/* Texts come from a writer of canonical ones, which does not look how deep they are. */
+	if (!wfs_lua_read_json(L, text, &lua->output[1]))
+		luaL_error(L, "value nested more than %d levels", WFS_JSON_DEPTH_MAX);
+}

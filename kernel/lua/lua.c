@@ -3,20 +3,19 @@
  * A sandbox: its state, and running a C function in it under the bounds.
  *
  * Everything that can raise runs inside of one lua_pcall (call), so there is nothing for Lua's panic
- * function to do. A state that was stopped, or that failed in a way that may have left it odd, is
- * thrown away; the next run builds it again from the source.
+ * function to do. A module is compiled once; what the region of memory holds then is its image, and
+ * every run begins with that. So it does not matter in which state a run leaves Lua.
  */
 #include "kernel/lua/lua.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/base/json.h"
 #include "kernel/lua/lua-impl.h"
 
 enum {
 	NAME_SHOWN_BYTES = LUA_IDSIZE - 1, /* Lua cuts chunk names there */
-	SCRATCH_KEPT_BYTES = 1 << 20,      /* of a buffer; larger ones are given back after a run */
+	SCRATCH_KEPT_BYTES = 1 << 20, /* of a buffer; larger ones are given back before a run */
 };
 
 /* --- errors --- */
@@ -98,14 +97,6 @@ static int add_place(lua_State *L)
 
 /* --- building a state --- */
 
-static void discard_state(struct wfs_lua *lua)
-{
-	lua->running = false;
-	if (lua->state)
-		lua_close(lua->state);
-	lua->state = NULL;
-}
-
 /* Calls @function(@context) protected. Return: a status of Lua's; the error value is on the stack. */
 static int call(struct wfs_lua *lua, lua_CFunction function, void *context)
 {
@@ -154,76 +145,136 @@ static int build_error(struct wfs_lua *lua, int status, struct wfs_error *error)
 	return value_error(lua, WFS_E_SYNTAX_ERROR, error);
 }
 
-static int build_state(struct wfs_lua *lua, struct wfs_error *error)
+/*
+ * lua_newstate() on the stack of the region. The seed of Lua's hashes is made of the address of the new
+ * state, of a local variable, of lua_newstate and of the time: on this stack the second is fixed; the
+ * program fixes the last two (kernel/box/meson.build).
+ */
+#if defined(__x86_64__)
+lua_State *wfs_lua_newstate_on(lua_Alloc allocate, void *context, void *stack);
+__asm__(".text\n"
+	".type wfs_lua_newstate_on, @function\n"
+	"wfs_lua_newstate_on:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	mov %rdx, %rsp\n"
+	"	call lua_newstate@PLT\n"
+	"	mov %rbp, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size wfs_lua_newstate_on, .-wfs_lua_newstate_on\n");
+#else
+static lua_State *wfs_lua_newstate_on(lua_Alloc allocate, void *context, void *stack)
+{
+	(void)stack; /* the seed differs from build to build */
+	return lua_newstate(allocate, context);
+}
+#endif
+
+/* Compiles the module in an empty region, and keeps the image of that. */
+static int build(struct wfs_lua *lua, struct wfs_error *error)
 {
 	int status = LUA_OK;
-	int r = 0;
 
+	lua->running = false;
 	lua->stop = WFS_LUA_GOING;
 	lua->stop_line = 0;
 	lua->refused = false;
 	lua->heap_bytes = 0;
 	lua->collect_bytes = WFS_LUA_GARBAGE_BYTES;
-	lua->state = lua_newstate(wfs_lua_allocate, lua);
+	wfs_lua_arena_reset();
+	lua->state = wfs_lua_newstate_on(wfs_lua_allocate, lua, wfs_lua_arena_stack());
 	if (!lua->state) {
-		if (lua->stop == WFS_LUA_GOING)
-			lua->stop = WFS_LUA_STOP_MEMORY;
+		lua->stop = WFS_LUA_STOP_MEMORY;
 		return stop_error(lua, error);
 	}
 	*(struct wfs_lua **)lua_getextraspace(lua->state) = lua;
 	lua_gc(lua->state, LUA_GCSTOP);
 	status = call(lua, protected_build, NULL);
-	if (status != LUA_OK) {
-		r = build_error(lua, status, error);
-		discard_state(lua);
-		return r;
-	}
+	if (status != LUA_OK)
+		return build_error(lua, status, error);
 	lua_gc(lua->state, LUA_GCCOLLECT);
-	lua->module_bytes = lua->heap_bytes;
-	lua->collect_bytes = lua->heap_bytes + WFS_LUA_GARBAGE_BYTES;
-	return 0;
+	const struct wfs_bytes image = wfs_lua_arena_bytes();
+	wfs_buffer_append(&lua->image, image.data, image.size);
+	lua->image_heap_bytes = lua->heap_bytes;
+	return wfs_buffer_check(&lua->image)
+		? wfs_error_from_errno(error, -ENOMEM, "keep '%s'", lua->name)
+		: 0;
 }
 
 /* --- running --- */
 
-/* Calls @function(@context) under the bounds. A stopped state is thrown away. */
+static void trim(struct wfs_lua *lua)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(lua->output); i++)
+		if (lua->output[i].capacity_bytes > SCRATCH_KEPT_BYTES)
+			wfs_buffer_done(&lua->output[i]);
+	if (lua->member_capacity * sizeof(*lua->members) > SCRATCH_KEPT_BYTES) {
+		free(lua->members);
+		lua->members = NULL;
+		lua->member_capacity = 0;
+	}
+}
+
+/* The state as it was after compiling. */
+static int prepare(struct wfs_lua *lua, struct wfs_error *error)
+{
+	trim(lua);
+	if (lua->image.size == 0)
+		return build(lua, error);
+	wfs_lua_arena_restore(wfs_buffer_bytes(&lua->image));
+	lua->heap_bytes = lua->image_heap_bytes;
+	return 0;
+}
+
+/* Calls @function(@context) under the bounds. */
 static int call_bounded(
 	struct wfs_lua *lua, lua_CFunction function, void *context, struct wfs_error *error)
 {
 	int status = LUA_OK;
-	int r = 0;
 
+	lua->collect_bytes = lua->heap_bytes + WFS_LUA_GARBAGE_BYTES;
 	wfs_lua_limit_start(lua);
 	status = call(lua, function, context);
 	if (lua->stop == WFS_LUA_GOING && status != LUA_OK &&
 		(status == LUA_ERRMEM || lua->refused))
 		lua->stop = WFS_LUA_STOP_MEMORY;
 	if (lua->stop != WFS_LUA_GOING)
-		r = stop_error(lua, error);
-	else if (status != LUA_OK)
-		r = value_error(lua, WFS_E_RUNTIME_ERROR, error);
-	if (lua->stop != WFS_LUA_GOING) {
-		discard_state(lua);
-		return r;
-	}
-	lua_settop(lua->state, 0);
-	wfs_lua_limit_end(lua);
-	return r;
+		return stop_error(lua, error);
+	return status == LUA_OK ? 0 : value_error(lua, WFS_E_RUNTIME_ERROR, error);
 }
 
-int wfs_lua_run(struct wfs_lua *lua, lua_CFunction function, void *context, struct wfs_error *error)
+static enum wfs_lua_failure failure_of(const struct wfs_lua *lua, int r)
 {
-	const locale_t locale = uselocale(lua->locale);
+	if (r == 0)
+		return WFS_LUA_FAILURE_NONE;
+	if (lua->stop == WFS_LUA_STOP_HOST || lua->stop == WFS_LUA_STOP_NO_MEMORY || r == -ENOMEM)
+		return WFS_LUA_FAILURE_HOST;
+	return lua->stop == WFS_LUA_GOING ? WFS_LUA_FAILURE_CODE : WFS_LUA_FAILURE_BOUND;
+}
+
+int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction function, void *context,
+	struct wfs_error *error)
+{
 	int r = 0;
 
+	lua->stop = WFS_LUA_GOING;
+	lua->used = 0;
+	lua->used_settled = 0;
+	lua->budget = run->budget;
+	lua->memory_bytes = lua->limits.memory_bytes;
+	if (run->memory_bytes && run->memory_bytes < lua->memory_bytes)
+		lua->memory_bytes = run->memory_bytes;
 	if (!wfs_lua_limit_left(lua))
 		r = stop_error(lua, error);
-	else if (!lua->state)
-		r = build_state(lua, error);
+	if (r == 0)
+		r = prepare(lua, error);
 	if (r == 0)
 		r = call_bounded(lua, function, context, error);
 	wfs_lua_limit_settle(lua);
-	uselocale(locale);
+	lua->running = false;
+	lua->budget = NULL;
+	run->failure = failure_of(lua, r);
 	return r;
 }
 
@@ -270,83 +321,78 @@ static int protected_expect(lua_State *L)
 	return 0;
 }
 
-int wfs_lua_expect(struct wfs_lua *lua, const char *const *functions, struct wfs_error *error)
+/* Compiles, runs the main chunk, and looks for what it defines. */
+static int expect(struct wfs_lua *lua, struct wfs_lua_run *run, const char *const *functions,
+	struct wfs_error *error)
 {
 	struct expectation expectation = {.functions = functions};
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 	int r = 0;
 
-	r = wfs_lua_run(lua, protected_expect, &expectation, error);
+	r = wfs_lua_run(lua, run, protected_expect, &expectation, error);
 	if (r < 0 || expectation.met)
 		return r;
 	for (const char *const *name = functions; *name; name++)
 		wfs_buffer_printf(&names, "%s'%s'", name == functions ? "" : " or ", *name);
+	run->failure = WFS_LUA_FAILURE_CODE;
 	return wfs_error_set(error, WFS_E_SYNTAX_ERROR,
 		"%s: expected a global function %s, found none", lua->name,
 		wfs_buffer_text(&names));
 }
 
-int wfs_lua_init(struct wfs_lua *lua, const struct wfs_lua_limits *limits, const char *name,
-	struct wfs_bytes source, struct wfs_error *error)
+static int copy_source(struct wfs_lua *lua, const struct wfs_lua_options *options)
 {
-	if (source.size > WFS_LUA_SOURCE_MAX)
-		return wfs_error_set(error, WFS_E_SYNTAX_ERROR,
-			"%s: %zu bytes, the greatest size of a module is %d", name, source.size,
-			(int)WFS_LUA_SOURCE_MAX);
-	lua->limits = *limits;
-	lua->memory_bytes = limits->memory_bytes;
-	lua->budget_of = "event";
-	lua->name = strndup(name, NAME_SHOWN_BYTES);
-	lua->source = malloc(source.size + 1);
-	lua->source_size = source.size;
-	lua->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!lua->name || !lua->source || !lua->locale)
-		return wfs_error_from_errno(error, -ENOMEM, "load '%s'", name);
-	if (source.size > 0)
-		memcpy(lua->source, source.data, source.size);
+	lua->name = strndup(options->name, NAME_SHOWN_BYTES);
+	lua->source = malloc(options->source.size + 1);
+	lua->source_size = options->source.size;
+	if (!lua->name || !lua->source)
+		return -ENOMEM;
+	if (options->source.size > 0)
+		memcpy(lua->source, options->source.data, options->source.size);
 	return 0;
 }
 
-void wfs_lua_done(struct wfs_lua *lua)
+int wfs_lua_new(const struct wfs_lua_options *options, struct wfs_lua_run *run,
+	struct wfs_lua **ret_lua, struct wfs_error *error)
 {
-	discard_state(lua);
-	wfs_lua_pool_done(lua);
-	if (lua->locale)
-		freelocale(lua->locale);
+	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	int r = 0;
+
+	run->failure = WFS_LUA_FAILURE_CODE;
+	if (options->source.size > WFS_LUA_SOURCE_MAX)
+		return wfs_error_set(error, WFS_E_SYNTAX_ERROR,
+			"%s: %zu bytes, the greatest size of a module is %d", options->name,
+			options->source.size, (int)WFS_LUA_SOURCE_MAX);
+	lua = calloc(1, sizeof(*lua));
+	if (!lua || copy_source(lua, options) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "load '%s'", options->name);
+	lua->limits = options->limits;
+	lua->budget_of = options->program ? "invocation" : "event";
+	lua->bindings = options->bindings;
+	lua->binding_count = options->binding_count;
+	/* A call of a program may end before it is looked at for the first time, and its source counts
+	 * in each one, so that it does not matter whether it was compiled for this one. */
+	if (options->program)
+		lua->run_charge =
+			WFS_LUA_HOOK_PERIOD + options->source.size * WFS_LUA_CHARGE_SOURCE_BYTE;
+	run->failure = WFS_LUA_FAILURE_NONE;
+	if (options->functions)
+		r = expect(lua, run, options->functions, error);
+	if (r < 0)
+		return wfs_trace(r);
+	*ret_lua = WFS_STEAL(lua);
+	return 0;
+}
+
+void wfs_lua_free(struct wfs_lua *lua)
+{
+	if (!lua)
+		return;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(lua->output); i++)
 		wfs_buffer_done(&lua->output[i]);
+	wfs_buffer_done(&lua->image);
 	free(lua->members);
 	free(lua->source);
 	free(lua->name);
-}
-
-int wfs_lua_parse_output(const struct wfs_lua *lua, size_t i, const char *what, json_t **ret_json,
-	struct wfs_error *error)
-{
-	const struct wfs_buffer *const output = &lua->output[i];
-	int r = wfs_buffer_check(output);
-
-	if (r < 0)
-		return wfs_error_from_errno(error, r, "run '%s'", lua->name);
-	r = wfs_json_parse_bounded(output->data, output->size, ret_json, error);
-	if (r == -EFBIG)
-		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-			"%s: more than %d values of JSON in %s", lua->name, WFS_JSON_VALUES_MAX,
-			what);
-	/* What the writer accepts is JSON. */
-	return r == -EINVAL
-		? wfs_error_set(error, WFS_E_INTERNAL_ERROR, "%s: %s: not JSON", lua->name, what)
-		: r;
-}
-
-void wfs_lua_trim(struct wfs_lua *lua)
-{
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(lua->output); i++)
-		if (lua->output[i].capacity_bytes > SCRATCH_KEPT_BYTES)
-			wfs_buffer_done(&lua->output[i]);
-	if (lua->member_capacity * sizeof(*lua->members) > SCRATCH_KEPT_BYTES) {
-		free(lua->members);
-		lua->members = NULL;
-		lua->member_capacity = 0;
-	}
+	free(lua);
 }

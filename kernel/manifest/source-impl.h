@@ -33,10 +33,11 @@ void source_places_done(struct source_places *places);
 struct source_loader {
 	int directory;
 	struct wfs_problems *problems;
-	json_t *world;    /* world.json */
-	json_t *manifest; /* in the making */
-	json_t *schemas;  /* by file name: a schema that compiles, or `true` in place of one */
-	json_t *modules;  /* by file name: index of the reducer that has it, or MODULE_FAILED */
+	json_t *world;       /* world.json */
+	json_t *manifest;    /* in the making */
+	json_t *schemas;     /* by file name: a schema that compiles, or `true` in place of one */
+	json_t *modules;     /* by file name: index of the reducer that has it, or MODULE_FAILED */
+	struct wfs_box *box; /* that modules are checked in; owned */
 	struct wfs_buffer *blobs;
 	size_t blob_count;
 	size_t total_bytes; /* of modules and of files of artifacts */

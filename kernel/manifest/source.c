@@ -21,7 +21,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/hash.h"
 #include "kernel/base/json.h"
-#include "kernel/lua/lua.h"
+#include "kernel/box/box.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source-impl.h"
@@ -132,10 +132,15 @@ static void module_problem(
 static int module_compile(
 	const struct source_loader *loader, const char *name, const struct wfs_buffer *text)
 {
-	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
-	struct wfs_lua_limits limits = WFS_LUA_LIMITS_DEFAULT;
+	WFS_AUTO_CODE struct wfs_code *code = NULL;
 	struct wfs_error error = {0};
-	int r = wfs_lua_new(&limits, name, text->data ? text->data : "", text->size, &lua, &error);
+	const struct wfs_code_options options = {
+		.limits = &WFS_LUA_LIMITS_DEFAULT,
+		.name = name,
+		.source = wfs_buffer_bytes(text),
+		.functions = wfs_code_step_functions,
+	};
+	int r = wfs_code_new(loader->box, &options, &code, &error);
 
 	if (r == 0)
 		return 1;
@@ -421,7 +426,8 @@ static int world_load(struct source_loader *loader, const char *name)
 	loader->manifest = manifest_base(name);
 	loader->schemas = json_object();
 	loader->modules = json_object();
-	if (!loader->manifest || !loader->schemas || !loader->modules)
+	if (!loader->manifest || !loader->schemas || !loader->modules ||
+		wfs_box_new(&loader->box) < 0)
 		return -ENOMEM;
 	r = fixed_file_load(loader, WORLD_FILE, &loader->world);
 	if (r == -ENOENT)
@@ -441,6 +447,7 @@ static void loader_done(struct source_loader *loader)
 	json_decref(loader->manifest);
 	json_decref(loader->schemas);
 	json_decref(loader->modules);
+	wfs_box_free(loader->box);
 	json_decref(loader->artifacts);
 	source_places_done(&loader->places);
 	wfs_auto_fd(&loader->directory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of kernel/lua share: one module and step, or one program and call; what came out. */
+/* What the tests of code share; it runs in a process of its own, as in the program: one module and step, or one program and call; what came out. */
 #pragma once
 
 #include <setjmp.h>
@@ -15,28 +15,51 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/lua/lua-program.h"
-#include "kernel/lua/lua.h"
+#include "kernel/box/box.h"
+
+/* The box that all code of a test program runs in; ends with the program. */
+static inline struct wfs_box *lua_box(void)
+{
+	static struct wfs_box *box;
+
+	if (!box)
+		assert_int_equal(wfs_box_new(&box), 0);
+	return box;
+}
+
+/* Loads the module of a reducer. */
+static inline int load_reducer(const struct wfs_lua_limits *limits, const char *name,
+	const char *source, size_t size, struct wfs_code **ret_code, struct wfs_error *error)
+{
+	const struct wfs_code_options options = {
+		.limits = limits,
+		.name = name,
+		.source = WFS_BYTES(source, size),
+		.functions = wfs_code_step_functions,
+	};
+
+	return wfs_code_new(lua_box(), &options, ret_code, error);
+}
 
 /* Everything that one run of a module shows. Release with lua_outcome_done. */
 struct lua_outcome {
 	int r;
 	struct wfs_error error;
-	struct wfs_lua_result result;
+	struct wfs_code_result result;
 };
 
 static inline void lua_outcome_done(struct lua_outcome *outcome)
 {
-	wfs_lua_result_done(&outcome->result);
+	wfs_code_result_done(&outcome->result);
 }
 #define AUTO_OUTCOME WFS_CLEANUP(lua_outcome_done)
 
 /* One step of @lua; @state and @event are JSON text, NULL: none (the event is then null). */
 static inline void lua_outcome_step(
-	struct wfs_lua *lua, const char *state, const char *event, struct lua_outcome *ret)
+	struct wfs_code *lua, const char *state, const char *event, struct lua_outcome *ret)
 {
 	WFS_AUTO_JSON json_t *value = NULL;
-	struct wfs_lua_step step = {
+	struct wfs_code_step step = {
 		.state = wfs_bytes_text(state ? state : ""),
 		.key = wfs_bytes_text("the key"),
 		.reducer = "package",
@@ -54,17 +77,17 @@ static inline void lua_outcome_step(
 		value = json_null();
 	step.event = value;
 	ret->error = (struct wfs_error){0};
-	ret->r = wfs_lua_step(lua, &step, &ret->result, &ret->error);
+	ret->r = wfs_code_step(lua, &step, &ret->result, &ret->error);
 }
 
 /* Loads @source and runs one step of it. */
 static inline void lua_outcome_run(const struct wfs_lua_limits *limits, const char *source,
 	const char *state, const char *event, struct lua_outcome *ret)
 {
-	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	WFS_AUTO_CODE struct wfs_code *lua = NULL;
 
 	*ret = (struct lua_outcome){0};
-	ret->r = wfs_lua_new(limits ? limits : &WFS_LUA_LIMITS_DEFAULT, "package.lua", source,
+	ret->r = load_reducer(limits ? limits : &WFS_LUA_LIMITS_DEFAULT, "package.lua", source,
 		strlen(source), &lua, &ret->error);
 	if (ret->r == 0)
 		lua_outcome_step(lua, state, event, ret);
@@ -143,7 +166,7 @@ static inline void lua_answer_done(struct lua_answer *answer)
 #define AUTO_ANSWER WFS_CLEANUP(lua_answer_done)
 
 /* Calls @call->function of @program; @arguments is a JSON array, NULL: none. */
-static inline void lua_answer_call(struct wfs_lua_program *program, struct wfs_lua_call *call,
+static inline void lua_answer_call(struct wfs_code *program, struct wfs_code_call *call,
 	const char *arguments, struct lua_answer *ret)
 {
 	const char *const text = arguments ? arguments : "[]";
@@ -154,7 +177,7 @@ static inline void lua_answer_call(struct wfs_lua_program *program, struct wfs_l
 	call->arguments = array;
 	ret->error = (struct wfs_error){0};
 	wfs_buffer_reset(&ret->text);
-	ret->r = wfs_lua_program_call(program, call, &value, &ret->error);
+	ret->r = wfs_code_call(program, call, &value, &ret->error);
 	ret->failure = call->failure;
 	if (ret->r == 0)
 		wfs_json_write(value, &ret->text);
@@ -166,17 +189,18 @@ static inline void lua_answer_run(
 	const struct wfs_lua_limits *limits, const char *source, struct lua_answer *ret)
 {
 	static const char *const functions[] = {"run", NULL};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
-	const struct wfs_lua_program_options options = {
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
+	const struct wfs_code_options options = {
+		.program = true,
 		.limits = limits ? limits : &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
 		.name = "package.lua",
 		.source = wfs_bytes_text(source),
 		.functions = functions,
 	};
-	struct wfs_lua_call call = {.function = "run"};
+	struct wfs_code_call call = {.function = "run"};
 
 	*ret = (struct lua_answer){0};
-	ret->r = wfs_lua_program_new(&options, &program, &ret->error);
+	ret->r = wfs_code_new(lua_box(), &options, &program, &ret->error);
 	if (ret->r == 0)
 		lua_answer_call(program, &call, NULL, ret);
 }

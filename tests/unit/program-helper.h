@@ -27,9 +27,9 @@ static const struct wfs_lua_binding host_bindings[] = {
 };
 
 struct host {
-	struct wfs_lua_host host;
-	struct wfs_lua_program *self;
-	struct wfs_lua_program *other;
+	struct wfs_code_host host;
+	struct wfs_code *self;
+	struct wfs_code *other;
 	struct wfs_lua_budget *budget;
 	unsigned int call_count;
 	uint64_t used;                /* of the budget, when it was asked last */
@@ -41,15 +41,14 @@ struct host {
 /* What the other program answers, or null and how it failed. */
 static inline int host_invoke(struct host *host, const json_t *arguments, json_t **ret_value)
 {
-	struct wfs_lua_call call = {
+	struct wfs_code_call call = {
 		.function = "run",
 		.arguments = arguments,
 		.host = &host->host,
-		.outer = host->self,
 		.budget = host->budget,
 	};
 	const locale_t locale = uselocale((locale_t)0);
-	const int r = wfs_lua_program_call(host->other, &call, ret_value, &host->error);
+	const int r = wfs_code_call(host->other, &call, ret_value, &host->error);
 
 	host->locale_kept = uselocale((locale_t)0) == locale;
 	host->failure = call.failure;
@@ -58,7 +57,7 @@ static inline int host_invoke(struct host *host, const json_t *arguments, json_t
 	return 0;
 }
 
-static inline int host_call(struct wfs_lua_host *base, size_t binding_index,
+static inline int host_call(struct wfs_code_host *base, size_t binding_index,
 	const json_t *arguments, json_t **ret_value, struct wfs_error *error)
 {
 	struct host *const host = (struct host *)base;
@@ -82,9 +81,10 @@ static inline int host_call(struct wfs_lua_host *base, size_t binding_index,
 }
 
 static inline int program_load_within(const struct wfs_lua_limits *limits, const char *source,
-	struct wfs_lua_program **ret_program, struct wfs_error *error)
+	struct wfs_code **ret_program, struct wfs_error *error)
 {
-	const struct wfs_lua_program_options options = {
+	const struct wfs_code_options options = {
+		.program = true,
 		.limits = limits ? limits : &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
 		.name = "market.lua",
 		.source = wfs_bytes_text(source),
@@ -93,12 +93,12 @@ static inline int program_load_within(const struct wfs_lua_limits *limits, const
 		.binding_count = WFS_ARRAY_COUNT(host_bindings),
 	};
 
-	return wfs_lua_program_new(&options, ret_program, error);
+	return wfs_code_new(lua_box(), &options, ret_program, error);
 }
 
-static inline struct wfs_lua_program *program_load(const char *source)
+static inline struct wfs_code *program_load(const char *source)
 {
-	struct wfs_lua_program *program = NULL;
+	struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 	const int r = program_load_within(NULL, source, &program, &error);
 

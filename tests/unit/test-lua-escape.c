@@ -184,19 +184,20 @@ static void there_is_no_bytecode(void **state)
 	};
 	static const char chunk[] = "\x1bLua\x54";
 	static const char *const functions[] = {"run", NULL};
-	const struct wfs_lua_program_options options = {
+	const struct wfs_code_options options = {
+		.program = true,
 		.limits = &few_instructions,
 		.name = "package.lua",
 		.source = WFS_BYTES(chunk, sizeof(chunk) - 1),
 		.functions = functions,
 	};
-	struct wfs_lua_program *program = NULL;
+	struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
 	(void)state;
 	ASSERT_CONTAINED(escapes);
 
-	assert_int_equal(wfs_lua_program_new(&options, &program, &error), -EINVAL);
+	assert_int_equal(wfs_code_new(lua_box(), &options, &program, &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
 	assert_non_null(strstr(error.message, "attempt to load a binary chunk"));
 }

@@ -18,7 +18,7 @@ static const struct wfs_lua_binding bindings[] = {
 	{"kernel_actions", "write_artifact"},
 };
 
-static int host_call(struct wfs_lua_host *host, size_t binding_index, const json_t *arguments,
+static int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error)
 {
 	(void)host;
@@ -29,13 +29,14 @@ static int host_call(struct wfs_lua_host *host, size_t binding_index, const json
 	return 0;
 }
 
-static struct wfs_lua_program *load_file(const char *name)
+static struct wfs_code *load_file(const char *name)
 {
 	static const char *const functions[] = {"run", NULL};
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
-	struct wfs_lua_program *program = NULL;
-	struct wfs_lua_program_options options = {
+	struct wfs_code *program = NULL;
+	struct wfs_code_options options = {
+		.program = true,
 		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
 		.name = "package.lua",
 		.functions = functions,
@@ -49,15 +50,15 @@ static struct wfs_lua_program *load_file(const char *name)
 	assert_int_equal(wfs_file_read(fd, WFS_LUA_SOURCE_MAX, &source), 0);
 	close(fd);
 	options.source = wfs_buffer_bytes(&source);
-	assert_int_equal(wfs_lua_program_new(&options, &program, NULL), 0);
+	assert_int_equal(wfs_code_new(lua_box(), &options, &program, NULL), 0);
 	return program;
 }
 
 static void run_file(const char *name, struct lua_answer *ret)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = load_file(name);
-	struct wfs_lua_host host = {.call = host_call};
-	struct wfs_lua_call call = {.function = "run", .host = &host};
+	WFS_AUTO_CODE struct wfs_code *program = load_file(name);
+	struct wfs_code_host host = {.call = host_call};
+	struct wfs_code_call call = {.function = "run", .host = &host};
 
 	*ret = (struct lua_answer){0};
 	lua_answer_call(program, &call, NULL, ret);
@@ -114,13 +115,13 @@ static void no_metamethod_moves_the_stack_of_a_concatenation(void **state)
 static void assert_file_gives_in_each_state(const char *name, const char *value)
 {
 	enum { STATES = 32 };
-	struct wfs_lua_program *programs[STATES];
+	struct wfs_code *programs[STATES];
 
 	for (int i = 0; i < STATES; i++)
 		programs[i] = load_file(name);
 	for (int i = 0; i < STATES; i++) {
-		struct wfs_lua_host host = {.call = host_call};
-		struct wfs_lua_call call = {.function = "run", .host = &host};
+		struct wfs_code_host host = {.call = host_call};
+		struct wfs_code_call call = {.function = "run", .host = &host};
 		AUTO_ANSWER struct lua_answer answer = {0};
 
 		lua_answer_call(programs[i], &call, NULL, &answer);
@@ -128,7 +129,7 @@ static void assert_file_gives_in_each_state(const char *name, const char *value)
 		assert_string_equal(wfs_buffer_text(&answer.text), value);
 	}
 	for (int i = 0; i < STATES; i++)
-		wfs_lua_program_free(programs[i]);
+		wfs_code_free(programs[i]);
 }
 
 static void a_message_names_the_first_key_in_order(void **state)

@@ -20,8 +20,8 @@ static void a_bound_is_another_kind_of_failure(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
-		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
-		struct wfs_lua_call call = {.function = "run"};
+		WFS_AUTO_CODE struct wfs_code *program = NULL;
+		struct wfs_code_call call = {.function = "run"};
 		AUTO_ANSWER struct lua_answer answer = {0};
 
 		print_message("%s\n", cases[i].source);
@@ -39,8 +39,8 @@ static void a_bound_is_another_kind_of_failure(void **state)
 
 /* Two programs, the first of which calls the second, on one budget. */
 struct nest {
-	struct wfs_lua_program *outer;
-	struct wfs_lua_program *inner;
+	struct wfs_code *outer;
+	struct wfs_code *inner;
 	struct wfs_lua_budget budget;
 	struct host host;
 	struct lua_answer answer;
@@ -49,7 +49,7 @@ struct nest {
 static void nest_run(struct nest *nest, const struct wfs_lua_limits *limits, const char *outer,
 	const char *inner, const char *arguments)
 {
-	struct wfs_lua_call call = {
+	struct wfs_code_call call = {
 		.function = "run", .host = &nest->host.host, .budget = &nest->budget};
 
 	*nest = (struct nest){.budget.instructions = limits->instructions};
@@ -64,8 +64,8 @@ static void nest_run(struct nest *nest, const struct wfs_lua_limits *limits, con
 
 static void nest_done(struct nest *nest)
 {
-	wfs_lua_program_free(nest->outer);
-	wfs_lua_program_free(nest->inner);
+	wfs_code_free(nest->outer);
+	wfs_code_free(nest->inner);
 	lua_answer_done(&nest->answer);
 }
 #define AUTO_NEST WFS_CLEANUP(nest_done)
@@ -203,23 +203,36 @@ static void a_failed_nested_call_leaves_the_outer_one_alone(void **state)
 	assert_string_equal(nest.host.error.message, "market.lua:1: no");
 }
 
-static void a_program_is_not_called_while_it_runs(void **state)
+static void a_program_may_be_called_while_it_runs(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		program_load("function run() return {invoke() == null} end");
+	WFS_AUTO_CODE struct wfs_code *program =
+		program_load("local runs = 0 function run(n) runs = runs + 1\n"
+			     "return {runs, n and n > 0 and invoke(n - 1) or null} end");
 	struct host host = {.host.call = host_call, .self = program, .other = program};
-	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
 	(void)state;
-	assert_false(wfs_lua_program_is_running(program));
+	lua_answer_call(program, &call, "[3]", &answer);
+
+	assert_string_equal(wfs_buffer_text(&answer.text), "[1,[1,[1,[1,null]]]]");
+	assert_false(wfs_code_is_running(program));
+}
+
+static void calls_within_calls_are_bounded(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *program =
+		program_load("function run() return {invoke()} end");
+	struct host host = {.host.call = host_call, .self = program, .other = program};
+	struct wfs_code_call call = {.function = "run", .host = &host.host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 
-	assert_string_equal(wfs_buffer_text(&answer.text), "[true]");
-	assert_int_equal(host.error.code, WFS_E_INTERNAL_ERROR);
-	assert_string_equal(host.error.message, "market.lua: called while it runs already");
-	assert_int_equal(host.failure, WFS_LUA_FAILURE_HOST);
-	assert_false(wfs_lua_program_is_running(program));
+	assert_string_equal(answer.error.message, "");
+	assert_int_equal(host.error.code, WFS_E_DEPTH_EXCEEDED);
+	assert_int_equal(host.call_count, WFS_BOX_DEPTH_MAX);
 }
 
 static void the_locale_is_restored(void **state)
@@ -246,7 +259,8 @@ int main(void)
 		cmocka_unit_test(garbage_of_the_outer_call_is_not_missed),
 		cmocka_unit_test(collecting_for_a_nested_call_shows_no_weak_table),
 		cmocka_unit_test(a_failed_nested_call_leaves_the_outer_one_alone),
-		cmocka_unit_test(a_program_is_not_called_while_it_runs),
+		cmocka_unit_test(a_program_may_be_called_while_it_runs),
+		cmocka_unit_test(calls_within_calls_are_bounded),
 		cmocka_unit_test(the_locale_is_restored),
 	};
 

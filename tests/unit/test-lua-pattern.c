@@ -139,7 +139,7 @@ static void patterns_match_as_in_stock_lua(void **state)
 {
 	static const struct wfs_lua_limits limits = {
 		.instructions = 100000000, .memory_bytes = 64 << 20, .output_bytes = 16 << 20};
-	WFS_AUTO_LUA struct wfs_lua *lua = NULL;
+	WFS_AUTO_CODE struct wfs_code *lua = NULL;
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 	lua_State *const stock = luaL_newstate();
 
@@ -147,7 +147,7 @@ static void patterns_match_as_in_stock_lua(void **state)
 	assert_non_null(stock);
 	luaL_openlibs(stock);
 	assert_int_equal(luaL_dostring(stock, program), LUA_OK);
-	assert_int_equal(wfs_lua_new(&limits, "a.lua", program, strlen(program), &lua, NULL), 0);
+	assert_int_equal(load_reducer(&limits, "a.lua", program, strlen(program), &lua, NULL), 0);
 
 	for (int batch = 0; batch < BATCHES; batch++) {
 		WFS_AUTO_BUFFER struct wfs_buffer event = {0};

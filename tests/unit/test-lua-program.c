@@ -6,9 +6,9 @@
 /* Calls `run` of @source with a host. */
 static void run(const char *source, const char *arguments, struct lua_answer *ret)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(source);
+	WFS_AUTO_CODE struct wfs_code *program = program_load(source);
 	struct host host = {.host.call = host_call, .self = program};
-	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	struct wfs_code_call call = {.function = "run", .host = &host.host};
 
 	*ret = (struct lua_answer){0};
 	lua_answer_call(program, &call, arguments, ret);
@@ -43,12 +43,12 @@ static void assert_run_fails(const char *source, const char *arguments, const ch
 static void free_accepts_null(void **state)
 {
 	(void)state;
-	wfs_lua_program_free(NULL);
+	wfs_code_free(NULL);
 }
 
 static void code_that_does_not_compile_is_refused_with_its_line(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
 	(void)state;
@@ -62,7 +62,7 @@ static void code_that_does_not_compile_is_refused_with_its_line(void **state)
 
 static void code_that_defines_none_of_the_functions_is_refused(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
 	(void)state;
@@ -77,10 +77,9 @@ static void code_that_defines_none_of_the_functions_is_refused(void **state)
 
 static void one_of_the_functions_is_enough(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
-		program_load("function check() return 1 end");
+	WFS_AUTO_CODE struct wfs_code *program = program_load("function check() return 1 end");
 	AUTO_ANSWER struct lua_answer answer = {0};
-	struct wfs_lua_call call = {.function = "check"};
+	struct wfs_code_call call = {.function = "check"};
 
 	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
@@ -97,7 +96,7 @@ static void code_above_the_greatest_size_is_refused(void **state)
 {
 	enum { SIZE = WFS_LUA_SOURCE_MAX + 1 };
 	WFS_AUTO_FREE char *source = malloc(SIZE + 1);
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
 	(void)state;
@@ -112,7 +111,7 @@ static void code_above_the_greatest_size_is_refused(void **state)
 
 static void a_main_chunk_that_fails_is_a_runtime_error(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
 	(void)state;
@@ -126,39 +125,41 @@ static void loading_is_charged_and_bounded(void **state)
 {
 	static const char source[] = "for i = 1, 100000 do end function run() end";
 	struct wfs_lua_budget budget = {.instructions = 150000};
-	struct wfs_lua_program_options options = {
+	struct wfs_code_options options = {
+		.program = true,
 		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
 		.name = "market.lua",
 		.source = wfs_bytes_text(source),
 		.functions = host_functions,
 		.budget = &budget,
 	};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *second = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *second = NULL;
 	struct wfs_error error = {0};
 
 	(void)state;
-	assert_int_equal(wfs_lua_program_new(&options, &program, &error), 0);
+	assert_int_equal(wfs_code_new(lua_box(), &options, &program, &error), 0);
 	assert_in_range(budget.used, 100000, 103000);
 
-	assert_int_equal(wfs_lua_program_new(&options, &second, &error), -EIO);
+	assert_int_equal(wfs_code_new(lua_box(), &options, &second, &error), -EIO);
 	assert_string_equal(
 		error.message, "market.lua:1: more than 150000 instructions for one invocation");
 }
 
 static void code_that_was_checked_before_runs_when_it_is_called(void **state)
 {
-	const struct wfs_lua_program_options options = {
+	const struct wfs_code_options options = {
+		.program = true,
 		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
 		.name = "market.lua",
 		.source = wfs_bytes_text("error('here')"),
 	};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	AUTO_ANSWER struct lua_answer answer = {0};
-	struct wfs_lua_call call = {.function = "run"};
+	struct wfs_code_call call = {.function = "run"};
 
 	(void)state;
-	assert_int_equal(wfs_lua_program_new(&options, &program, NULL), 0);
+	assert_int_equal(wfs_code_new(lua_box(), &options, &program, NULL), 0);
 	lua_answer_call(program, &call, NULL, &answer);
 	assert_string_equal(answer.error.message, "market.lua:1: here");
 	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
@@ -168,14 +169,14 @@ static void code_that_was_checked_before_runs_when_it_is_called(void **state)
 
 static void a_call_is_told_arguments_context_and_deps(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(
+	WFS_AUTO_CODE struct wfs_code *program = program_load(
 		"function run(...) local c = ctx\n"
 		"return {args = array{...}, caller = c.caller, origin = c.origin,\n"
 		"id = c.artifact_id, method = c.method, seq = c.seq, at_ns = c.at_ns,\n"
 		"random = c.random(1000), version = deps.lib.version} end");
 	WFS_AUTO_JSON json_t *deps = json_pack("{s{ss}}", "lib", "version", "1.2");
 	AUTO_ANSWER struct lua_answer answer = {0};
-	struct wfs_lua_call call = {
+	struct wfs_code_call call = {
 		.function = "run",
 		.deps = deps,
 		.caller = "bob",
@@ -238,9 +239,9 @@ static void more_values_than_json_may_have_are_refused(void **state)
 				     "if give then store.get(t) end return t end";
 	static const struct wfs_lua_limits limits = {
 		.instructions = 50000000, .memory_bytes = 64 << 20, .output_bytes = 16 << 20};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct host host = {.host.call = host_call};
-	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
 	(void)state;
@@ -275,14 +276,14 @@ static void more_arguments_than_there_is_room_for_are_refused(void **state)
 
 static void nothing_outlives_a_call(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("local count = 0\n"
 			     "function run() count = count + 1 total = (total or 0) + 1\n"
 			     "_G.kept = (kept or 0) + 1 ctx.x = (ctx.x or 0) + 1\n"
 			     "return {count, total, kept, ctx.x, ctx.random(1 << 40)} end");
 	AUTO_ANSWER struct lua_answer first = {0};
 	AUTO_ANSWER struct lua_answer second = {0};
-	struct wfs_lua_call call = {.function = "run"};
+	struct wfs_code_call call = {.function = "run"};
 
 	(void)state;
 	lua_answer_call(program, &call, NULL, &first);
@@ -394,9 +395,9 @@ static void a_failure_of_the_host_cannot_be_caught(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(sources); i++) {
-		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(sources[i]);
+		WFS_AUTO_CODE struct wfs_code *program = program_load(sources[i]);
 		struct host host = {.host.call = host_call, .self = program};
-		struct wfs_lua_call call = {.function = "run", .host = &host.host};
+		struct wfs_code_call call = {.function = "run", .host = &host.host};
 		AUTO_ANSWER struct lua_answer answer = {0};
 
 		print_message("%s\n", sources[i]);
@@ -411,11 +412,11 @@ static void a_failure_of_the_host_cannot_be_caught(void **state)
 
 static void a_bound_ends_asking_the_host(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("function run() xpcall(string.rep, store.get, 'x', 1 << 40)\n"
 			     "return pcall(store.get) end");
 	struct host host = {.host.call = host_call, .self = program};
-	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
 	(void)state;
@@ -428,9 +429,9 @@ static void a_bound_ends_asking_the_host(void **state)
 
 static void without_a_host_its_functions_raise(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program =
+	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("function check() return store.get(1) end");
-	struct wfs_lua_call call = {.function = "check"};
+	struct wfs_code_call call = {.function = "check"};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
 	(void)state;
@@ -469,11 +470,11 @@ static void tables_of_the_host_cannot_be_written(void **state)
 
 static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **state)
 {
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(
+	WFS_AUTO_CODE struct wfs_code *program = program_load(
 		"function run() local was = store.get(7)[1]\n"
 		"store = {get = function() return {8} end} return {was, store.get()[1]} end");
 	struct host host = {.host.call = host_call, .self = program};
-	struct wfs_lua_call call = {.function = "run", .host = &host.host};
+	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
 	(void)state;
@@ -486,18 +487,18 @@ static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **st
 static void asking_the_host_is_charged(void **state)
 {
 	struct wfs_lua_budget budget = {.instructions = 1000000};
-	WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = program_load(
+	WFS_AUTO_CODE struct wfs_code *program = program_load(
 		"function run(n) local s = ('x'):rep(8000) for i = 1, n do store.get(s) end "
 		"end");
 	struct host host = {.host.call = host_call, .self = program, .budget = &budget};
-	struct wfs_lua_call call = {.function = "run", .host = &host.host, .budget = &budget};
+	struct wfs_code_call call = {.function = "run", .host = &host.host, .budget = &budget};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
 	(void)state;
 	lua_answer_call(program, &call, "[100]", &answer);
 	assert_string_equal(answer.error.message, "");
-	/* 1000 for the bytes and 100 for asking, each time. */
-	assert_in_range(budget.used, 110000, 140000);
+	/* 1000 for the bytes each way and 100 for asking, each time. */
+	assert_in_range(budget.used, 210000, 240000);
 
 	lua_answer_call(program, &call, "[1000000]", &answer);
 	assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
@@ -515,10 +516,10 @@ static void a_failing_allocation_is_told_and_survived(void **state)
 
 	(void)state;
 	for (; failed; n++) {
-		WFS_AUTO_LUA_PROGRAM struct wfs_lua_program *program = NULL;
+		WFS_AUTO_CODE struct wfs_code *program = NULL;
 		AUTO_ANSWER struct lua_answer answer = {0};
 		struct host host = {.host.call = host_call};
-		struct wfs_lua_call call = {.function = "run", .host = &host.host};
+		struct wfs_code_call call = {.function = "run", .host = &host.host};
 		WFS_AUTO_JSON json_t *arguments = json_pack("[i]", 1);
 		WFS_AUTO_JSON json_t *value = NULL;
 		int r = 0;
@@ -527,7 +528,7 @@ static void a_failing_allocation_is_told_and_survived(void **state)
 		allocations_until_failure = n;
 		r = program_load_within(NULL, source, &program, NULL);
 		if (r == 0) {
-			r = wfs_lua_program_call(program, &call, &value, NULL);
+			r = wfs_code_call(program, &call, &value, NULL);
 			assert_int_equal(
 				call.failure, r == 0 ? WFS_LUA_FAILURE_NONE : WFS_LUA_FAILURE_HOST);
 		}

@@ -3,7 +3,7 @@
 #include "tests/unit/json-helper.h"
 
 #include "agents/mind/reflex.h"
-#include "kernel/lua/lua.h"
+#include "kernel/box/box.h"
 
 static const char context[] =
 	"{'agent_id':'alice','balance':7,'current_state':'observing','my_artifacts':['a','b'],"

@@ -6,7 +6,7 @@
  */
 #include "tests/unit/source-fixture.h"
 
-#include "kernel/lua/lua.h"
+#include "kernel/box/box.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/manifest.h"
 

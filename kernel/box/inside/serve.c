@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of the owner: modules to keep, steps and calls to run. */
+#include "kernel/box/inside/serve.h"
+
+#include "kernel/base/array.h"
+#include "kernel/box/message.h"
+
+enum { MODULES_MAX = 64 }; /* kept at once; the owner counts, too */
+
+struct module {
+	uint64_t id; /* 0: none */
+	struct wfs_lua *lua;
+	struct wfs_lua_binding bindings[WFS_MESSAGE_BINDINGS_MAX]; /* their names are owned */
+	size_t binding_count;
+};
+
+struct server {
+	int fd;
+	struct wfs_buffer in;
+	struct wfs_buffer out;
+	struct wfs_buffer given; /* what the host gave */
+	struct module modules[MODULES_MAX];
+};
+
+/* The host, for code: its owner, who is asked by a message. */
+struct asking {
+	struct wfs_lua_host host;
+	struct server *server;
+	struct wfs_lua_run *run;
+	int broken; /* negative: the owner is gone, or says what cannot be */
+};
+
+static struct module *module_find(struct server *server, uint64_t id)
+{
+	for (size_t i = 0; i < MODULES_MAX; i++)
+		if (server->modules[i].id == id)
+			return &server->modules[i];
+	return NULL;
+}
+
+static void module_drop(struct module *module)
+{
+	wfs_lua_free(module->lua);
+	for (size_t i = 0; i < module->binding_count; i++) {
+		free((char *)module->bindings[i].table);
+		free((char *)module->bindings[i].name);
+	}
+	*module = (struct module){0};
+}
+
+static int answer_failure(
+	struct server *server, int r, const struct wfs_lua_run *run, const struct wfs_error *error)
+{
+	wfs_wire_begin(&server->out, WFS_WIRE_FAILED);
+	message_put_run(&server->out, run);
+	message_put_error(&server->out, r, error);
+	return wfs_wire_send(server->fd, &server->out);
+}
+
+/* --- modules --- */
+
+static int copy_bindings(struct module *module, const struct wfs_lua_options *options)
+{
+	for (size_t i = 0; i < options->binding_count; i++) {
+		const struct wfs_lua_binding *const given = &options->bindings[i];
+		struct wfs_lua_binding *const own = &module->bindings[module->binding_count++];
+
+		own->name = strdup(given->name);
+		own->table = given->table ? strdup(given->table) : NULL;
+		if (!own->name || (given->table && !own->table))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int load(struct server *server, struct wfs_wire_reader *reader)
+{
+	struct module *const module = module_find(server, 0);
+	struct message_load message;
+	struct wfs_error error = {0};
+	int r = 0;
+
+	if (!module || !message_get_load(reader, &message))
+		return -EBADMSG;
+	r = copy_bindings(module, &message.options);
+	message.options.bindings = module->bindings;
+	if (r == 0)
+		r = wfs_lua_new(&message.options, &message.run, &module->lua, &error);
+	if (r < 0) {
+		module_drop(module);
+		return answer_failure(server, r, &message.run, &error);
+	}
+	module->id = message.id;
+	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
+	message_put_run(&server->out, &message.run);
+	return wfs_wire_send(server->fd, &server->out);
+}
+
+static int drop(struct server *server, struct wfs_wire_reader *reader)
+{
+	const uint64_t id = wfs_wire_get_number(reader);
+	struct module *const module = id ? module_find(server, id) : NULL;
+
+	if (!module || !wfs_wire_is_whole(reader))
+		return -EBADMSG;
+	module_drop(module);
+	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
+	return wfs_wire_send(server->fd, &server->out);
+}
+
+/* --- steps --- */
+
+static int step(struct server *server, struct wfs_wire_reader *reader)
+{
+	struct message_step message;
+	struct wfs_lua_result result;
+	struct wfs_error error = {0};
+	struct module *module = NULL;
+	int r = 0;
+
+	if (!message_get_step(reader, &message))
+		return -EBADMSG;
+	module = module_find(server, message.id);
+	if (!module || message.id == 0)
+		return -EBADMSG;
+	r = wfs_lua_step(module->lua, &message.step, &result, &error);
+	if (r < 0)
+		return answer_failure(server, r, &message.step.run, &error);
+	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
+	message_put_run(&server->out, &message.step.run);
+	wfs_wire_put_number(&server->out, result.deleted);
+	wfs_wire_put_bytes(&server->out, result.state);
+	wfs_wire_put_bytes(&server->out, result.events);
+	wfs_wire_put_bytes(&server->out, result.effects);
+	return wfs_wire_send(server->fd, &server->out);
+}
+
+/* --- calls --- */
+
+/* What the host gave: 0 and a value, 1 and a message, or its failure. */
+static int take_given(struct asking *asking, struct wfs_wire_reader *reader,
+	struct wfs_bytes *ret_value, struct wfs_error *error)
+{
+	const uint64_t raised = wfs_wire_get_number(reader);
+	const int r = message_get_error(reader, error);
+
+	*ret_value = wfs_wire_get_bytes(reader);
+	message_get_run(reader, asking->run);
+	if (reader->kind != WFS_WIRE_GIVE || !wfs_wire_is_whole(reader))
+		return asking->broken = -EBADMSG;
+	return raised ? 1 : r;
+}
+
+static int ask(struct wfs_lua_host *host, size_t binding_index, struct wfs_bytes arguments,
+	struct wfs_bytes *ret_value, struct wfs_error *error)
+{
+	struct asking *const asking = (struct asking *)host;
+	struct server *const server = asking->server;
+	struct wfs_wire_reader reader;
+
+	wfs_wire_begin(&server->out, WFS_WIRE_ASK);
+	message_put_run(&server->out, asking->run);
+	wfs_wire_put_number(&server->out, binding_index);
+	wfs_wire_put_bytes(&server->out, arguments);
+	asking->broken = wfs_wire_send(server->fd, &server->out);
+	if (!asking->broken)
+		asking->broken = wfs_wire_receive(server->fd, &server->given, &reader, NULL, NULL);
+	return asking->broken ? asking->broken : take_given(asking, &reader, ret_value, error);
+}
+
+static int call(struct server *server, struct wfs_wire_reader *reader)
+{
+	struct message_call message;
+	struct asking asking = {.host = {ask}, .server = server, .run = &message.call.run};
+	struct wfs_bytes value = {0};
+	struct wfs_error error = {0};
+	struct module *module = NULL;
+	int r = 0;
+
+	if (!message_get_call(reader, &message))
+		return -EBADMSG;
+	module = module_find(server, message.id);
+	if (!module || message.id == 0)
+		return -EBADMSG;
+	message.call.host = message.has_host ? &asking.host : NULL;
+	r = wfs_lua_call(module->lua, &message.call, &value, &error);
+	if (asking.broken)
+		return asking.broken;
+	if (r < 0)
+		return answer_failure(server, r, &message.call.run, &error);
+	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
+	message_put_run(&server->out, &message.call.run);
+	wfs_wire_put_bytes(&server->out, value);
+	return wfs_wire_send(server->fd, &server->out);
+}
+
+/* --- the loop --- */
+
+static int answer(struct server *server, struct wfs_wire_reader *reader)
+{
+	switch (reader->kind) {
+	case WFS_WIRE_LOAD:
+		return load(server, reader);
+	case WFS_WIRE_DROP:
+		return drop(server, reader);
+	case WFS_WIRE_STEP:
+		return step(server, reader);
+	case WFS_WIRE_CALL:
+		return call(server, reader);
+	default:
+		return -EBADMSG;
+	}
+}
+
+int serve(int fd)
+{
+	struct server server = {.fd = fd};
+	struct wfs_wire_reader reader;
+	int r = 0;
+
+	while (r == 0) {
+		r = wfs_wire_receive(fd, &server.in, &reader, NULL, NULL);
+		if (r == 0)
+			r = answer(&server, &reader);
+	}
+	for (size_t i = 0; i < MODULES_MAX; i++)
+		module_drop(&server.modules[i]);
+	wfs_buffer_done(&server.in);
+	wfs_buffer_done(&server.out);
+	wfs_buffer_done(&server.given);
+	return r == -EPIPE ? 0 : r;
+}

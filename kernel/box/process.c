@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting, waiting for and ending the process that runs code. */
+#include "kernel/box/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/base/cleanup.h"
+
+enum {
+	LATE_MS = 200, /* then its processor time is looked at, again and again */
+	SLACK_NS =
+		1000 * 1000 * 1000 /* processor time beyond that at which code is stopped inside */
+};
+
+/* The program, from image.S. */
+extern const char wfs_code_image[];
+extern const char wfs_code_image_end[];
+
+int process_image(void)
+{
+	const size_t size = (size_t)(wfs_code_image_end - wfs_code_image);
+	WFS_AUTO_FD int fd = memfd_create("worldfs-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -errno;
+	for (size_t done = 0; done < size;) {
+		const ssize_t written = write(fd, wfs_code_image + done, size - done);
+
+		if (written < 0)
+			return -errno;
+		done += (size_t)written;
+	}
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
+		return -errno;
+	return WFS_STEAL_FD(fd);
+}
+
+/* In the child of vfork(), which shares the parent's memory: system calls alone. */
+_Noreturn static void become(int image_fd, int socket)
+{
+	static char name[] = "worldfs-code";
+	char *const arguments[] = {name, NULL};
+	char *const environment[] = {NULL};
+
+	if (socket == STDIN_FILENO ? fcntl(socket, F_SETFD, 0) == 0
+				   : dup2(socket, STDIN_FILENO) >= 0)
+		(void)syscall(SYS_execveat, image_fd, "", arguments, environment, AT_EMPTY_PATH);
+	_exit(127);
+}
+
+static pid_t spawn(int image_fd, int socket)
+{
+	sigset_t all;
+	sigset_t before;
+	pid_t pid = 0;
+
+	/* No handler of the parent may run in the child. */
+	sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): fork() copies the page tables */
+	if (pid == 0)
+		become(image_fd, socket);
+	const int reason = errno;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid < 0 ? -reason : pid;
+}
+
+int process_start(struct process *process, int image_fd, pthread_mutex_t *lock)
+{
+	const struct timeval late = {.tv_usec = LATE_MS * 1000};
+	int pair[2];
+	pid_t pid = 0;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	WFS_AUTO_FD int own = pair[0];
+	WFS_AUTO_FD int other = pair[1];
+	if (setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &late, sizeof(late)) < 0)
+		return -errno;
+	pid = spawn(image_fd, other);
+	if (pid < 0)
+		return (int)pid;
+	process->fd = WFS_STEAL_FD(own);
+	process->module_count = 0;
+	pthread_mutex_lock(lock);
+	process->pid = pid;
+	pthread_mutex_unlock(lock);
+	return 0;
+}
+
+int process_end(struct process *process, pthread_mutex_t *lock)
+{
+	int status = 0;
+
+	if (process->pid == 0)
+		return 0;
+	(void)kill(process->pid, SIGKILL);
+	while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	pthread_mutex_lock(lock);
+	process->pid = 0;
+	pthread_mutex_unlock(lock);
+	close(process->fd);
+	process->fd = -1;
+	return status;
+}
+
+/* Return: 0: it may go on, or there is no telling */
+static int64_t processor_time_ns(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec now;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &now) < 0)
+		return 0;
+	return (int64_t)now.tv_sec * SLACK_NS + now.tv_nsec;
+}
+
+static int go_on(void *context)
+{
+	struct process *const process = context;
+	const int64_t now = processor_time_ns(process->pid);
+
+	if (process->time_start_ns == 0)
+		process->time_start_ns = now;
+	return now - process->time_start_ns > process->time_limit_ns + SLACK_NS ? -ETIMEDOUT : 0;
+}
+
+int process_receive(struct process *process, struct wfs_wire_reader *ret_reader)
+{
+	process->time_start_ns = 0;
+	return wfs_wire_receive(process->fd, &process->in, ret_reader, go_on, process);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process that runs code: started, asked, ended. Private to kernel/box. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "kernel/base/error.h"
+#include "kernel/box/wire.h"
+
+enum {
+	PROCESS_MODULES_MAX = 60,         /* kept by a process at once; it could keep 64 */
+	PROCESS_MODULES_BYTES = 64 << 20, /* memory that they take, about */
+};
+
+/* A module that the process has. */
+struct process_module {
+	uint64_t id;
+	size_t bytes;
+	uint64_t used; /* when, in uses of the process */
+};
+
+struct process {
+	pid_t pid; /* 0: not started */
+	int fd;
+	struct process_module modules[PROCESS_MODULES_MAX];
+	size_t module_count;
+	uint64_t use_count;
+	int64_t time_limit_ns; /* processor time of the run in progress, which it must bound itself */
+	int64_t time_start_ns; /* its processor time when it was late for the first time; 0: it was not */
+	struct wfs_buffer out;
+	struct wfs_buffer in;
+};
+
+/**
+ * process_start() - start the program in @image_fd
+ * @lock: held while the pid is set, so that others may end the process
+ */
+int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
+
+/** process_end() - kill it, if it was started. Return: its wait status. */
+int process_end(struct process *process, pthread_mutex_t *lock);
+
+/**
+ * process_receive() - what it answers to the frame that was sent
+ * Return: 0, -EPIPE (it has ended), -ETIMEDOUT (it takes much more processor time than it may), -EBADMSG,
+ *         -ENOMEM.
+ */
+int process_receive(struct process *process, struct wfs_wire_reader *ret_reader);
+
+/** process_image() - a sealed file in memory with the program. Return: the descriptor, or -errno. */
+int process_image(void);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel/box: code in a process, the end of that process, and what is believed of it. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/program-helper.h"
+
+static int box_pid(void)
+{
+	return wfs_box_pid(lua_box(), 0);
+}
+
+static void kill_box(void)
+{
+	char path[64];
+	char text[512] = "";
+	FILE *file = NULL;
+
+	assert_int_equal(kill(box_pid(), SIGKILL), 0);
+	/* Until it is dead, and waits to be reaped. */
+	snprintf(path, sizeof(path), "/proc/%d/stat", box_pid());
+	do {
+		file = fopen(path, "re");
+		assert_non_null(file);
+		assert_non_null(fgets(text, sizeof(text), file));
+		(void)fclose(file);
+	} while (!strstr(text, ") Z "));
+}
+
+static void what_the_process_has(const char *what, const char *contents)
+{
+	char path[64];
+	char text[4096] = "";
+	FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", box_pid(), what);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	(void)fclose(file);
+	if (!strstr(text, contents))
+		print_error("%s: expected '%s' in '%s'\n", what, contents, text);
+	assert_non_null(strstr(text, contents));
+}
+
+static void the_process_has_nothing(void **state)
+{
+	char path[64];
+
+	(void)state;
+	assert_value("1 + 1", "2");
+
+	what_the_process_has("status", "Seccomp:\t2");
+	what_the_process_has("status", "NoNewPrivs:\t1");
+	what_the_process_has("status", "Threads:\t1");
+	what_the_process_has("limits", "Max processes             0                    0");
+	what_the_process_has("limits", "Max core file size        0                    0");
+	snprintf(path, sizeof(path), "/proc/%d/fd/1", box_pid());
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(path, sizeof(path), "/proc/%d/environ", box_pid());
+	FILE *file = fopen(path, "re");
+	if (file) { /* root may open it */
+		assert_int_equal(fgetc(file), EOF);
+		(void)fclose(file);
+	}
+}
+
+static void a_step_after_the_process_has_ended_fails_once(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *code = NULL;
+	AUTO_OUTCOME struct lua_outcome outcome = {0};
+	static const char source[] = "function step(s, e) return (s or 0) + 1 end";
+
+	(void)state;
+	assert_int_equal(
+		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &code, NULL),
+		0);
+	lua_outcome_step(code, "1", NULL, &outcome);
+	assert_int_equal(outcome.r, 0);
+
+	kill_box();
+	lua_outcome_step(code, "1", NULL, &outcome);
+	assert_int_equal(outcome.r, -EIO);
+	assert_int_equal(outcome.error.code, WFS_E_CODE_CRASHED);
+	assert_string_equal(outcome.error.message,
+		"a.lua: the process that runs code ended while it ran this code (signal 9)");
+
+	lua_outcome_step(code, "1", NULL, &outcome);
+	assert_int_equal(outcome.r, 0);
+	assert_string_equal(wfs_buffer_text(&outcome.result.state), "2\n");
+}
+
+/* --- a host that ends the process under its own code --- */
+
+static int ending_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
+	json_t **ret_value, struct wfs_error *error)
+{
+	(void)host;
+	(void)binding_index;
+	(void)arguments;
+	(void)ret_value;
+	(void)error;
+	kill_box();
+	return 0;
+}
+
+static void a_process_that_ends_under_its_host_is_a_crash(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *program =
+		program_load("function run() return pcall(store.get) end");
+	struct wfs_code_host host = {.call = ending_call};
+	struct wfs_code_call call = {.function = "run", .host = &host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	lua_answer_call(program, &call, NULL, &answer);
+
+	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CRASH);
+	assert_int_equal(answer.error.code, WFS_E_CODE_CRASHED);
+	assert_false(wfs_code_is_running(program));
+}
+
+/* --- interrupting --- */
+
+static int interrupting_call(struct wfs_code_host *host, size_t binding_index,
+	const json_t *arguments, json_t **ret_value, struct wfs_error *error)
+{
+	(void)host;
+	(void)binding_index;
+	(void)arguments;
+	(void)ret_value;
+	(void)error;
+	wfs_box_interrupt(lua_box());
+	return 0;
+}
+
+static void code_that_is_interrupted_runs_again_later(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *program =
+		program_load("function run(again) if again then return 7 end store.get() end");
+	struct wfs_code_host host = {.call = interrupting_call};
+	struct wfs_code_call call = {.function = "run", .host = &host};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_int_equal(answer.error.code, WFS_E_CANCELLED);
+	assert_int_equal(answer.r, -EINTR);
+
+	lua_answer_call(program, &call, "[true]", &answer);
+	assert_int_equal(answer.error.code, WFS_E_CANCELLED);
+
+	wfs_box_resume(lua_box());
+	lua_answer_call(program, &call, "[true]", &answer);
+	assert_string_equal(wfs_buffer_text(&answer.text), "7");
+}
+
+/* --- many --- */
+
+static void more_modules_than_a_process_keeps_all_run(void **state)
+{
+	enum { COUNT = 150 };
+	struct wfs_code *codes[COUNT];
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++) {
+		char source[64];
+
+		snprintf(source, sizeof(source), "function step() return %d end", i);
+		assert_int_equal(load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source,
+					 strlen(source), &codes[i], NULL),
+			0);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		AUTO_OUTCOME struct lua_outcome outcome = {0};
+		char expected[16];
+
+		lua_outcome_step(codes[i], NULL, NULL, &outcome);
+		snprintf(expected, sizeof(expected), "%d\n", i);
+		assert_string_equal(wfs_buffer_text(&outcome.result.state), expected);
+		wfs_code_free(codes[i]);
+	}
+}
+
+static void large_values_pass_both_ways(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer event = {0};
+	AUTO_OUTCOME struct lua_outcome outcome;
+
+	(void)state;
+	wfs_buffer_append_byte(&event, '"');
+	for (int i = 0; i < (8 << 20); i++)
+		wfs_buffer_append_byte(&event, 'x');
+	wfs_buffer_append_byte(&event, '"');
+	lua_outcome_run(
+		NULL, "function step(s, e) return e end", NULL, wfs_buffer_text(&event), &outcome);
+
+	assert_string_equal(outcome.error.message, "");
+	assert_int_equal(outcome.result.state.size, event.size + 1);
+}
+
+/* What an earlier run left in memory cannot be noticed: the order in which Lua finds a hole. */
+static void a_run_begins_as_the_first_one_did(void **state)
+{
+	static const char source[] = "function step(s, e)\n"
+				     "local t = {} for i = 1, 50 do t[i] = {} t[t[i]] = i end\n"
+				     "for i = 10, 50, 7 do t[i] = nil end\n"
+				     "for i = 1, (e or 0) do t['k' .. i] = {} end\n"
+				     "return #t end";
+	WFS_AUTO_CODE struct wfs_code *code = NULL;
+	AUTO_OUTCOME struct lua_outcome first = {0};
+
+	(void)state;
+	assert_int_equal(
+		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &code, NULL),
+		0);
+	lua_outcome_step(code, NULL, "0", &first);
+	for (int i = 0; i < 20; i++) {
+		AUTO_OUTCOME struct lua_outcome other = {0};
+		AUTO_OUTCOME struct lua_outcome again = {0};
+		char event[16];
+
+		snprintf(event, sizeof(event), "%d", i * 1000);
+		lua_outcome_step(code, NULL, event, &other);
+		assert_int_equal(other.r, 0);
+		lua_outcome_step(code, NULL, "0", &again);
+		assert_string_equal(
+			wfs_buffer_text(&again.result.state), wfs_buffer_text(&first.result.state));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_process_has_nothing),
+		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
+		cmocka_unit_test(a_process_that_ends_under_its_host_is_a_crash),
+		cmocka_unit_test(code_that_is_interrupted_runs_again_later),
+		cmocka_unit_test(more_modules_than_a_process_keeps_all_run),
+		cmocka_unit_test(large_values_pass_both_ways),
+		cmocka_unit_test(a_run_begins_as_the_first_one_did),
+	};
+
+	return cmocka_run_group_tests_name("box", tests, NULL, NULL);
+}
