@@ -8,6 +8,7 @@
 
 #include "kernel/base/file.h"
 #include "kernel/base/json.h"
+#include "kernel/base/world-file.h"
 
 enum {
 	FILE_MAX = 64 << 20,      /* bytes */
@@ -27,10 +28,17 @@ static int read_file(
 	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", absolute ? "" : directory,
 		    absolute ? "" : "/", file) >= sizeof(path))
 		return wfs_error_from_errno(error, -ENAMETOOLONG, "open the script");
-	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
+	char *const slash = strrchr(path, '/');
+	if (!slash)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no script '%s'", path);
-	const int r = fd < 0 ? -errno : wfs_file_read(fd, FILE_MAX, text);
+	*slash = '\0';
+	WFS_AUTO_FD int fd = wfs_world_file_open(*path ? path : "/", slash + 1, O_RDONLY, error);
+	*slash = '/';
+	if (fd == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no script '%s'", path);
+	if (fd < 0)
+		return fd;
+	const int r = wfs_file_read(fd, FILE_MAX, text);
 	return r ? wfs_error_from_errno(error, r, "read the script '%s'", path) : 0;
 }
 

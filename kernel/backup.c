@@ -9,6 +9,7 @@
 #include "kernel/base/file.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
+#include "kernel/base/world-file.h"
 #include "kernel/stage.h"
 
 enum { LOOK_COUNT = 1024 }; /* rows between two looks at whether to go on */
@@ -109,17 +110,16 @@ static int copy_data(struct backup *backup)
 /* One that is not there is none of this world's. */
 static int copy_named(struct backup *backup, const char *name)
 {
-	char path[PATH_MAX];
+	const char *const directory = wfs_world_directory(backup->world);
+	WFS_AUTO_FD int from = wfs_world_file_open(directory, name, O_RDONLY, backup->error);
 
-	snprintf(path, sizeof(path), "%s/%s", wfs_world_directory(backup->world), name);
-	WFS_AUTO_FD int from = open(path, O_RDONLY | O_CLOEXEC);
-	if (from < 0 && errno == ENOENT)
+	if (from == -ENOENT)
 		return 0;
 	if (from < 0)
-		return wfs_error_from_errno(backup->error, -errno, "open '%s'", path);
+		return wfs_trace(from);
 	WFS_AUTO_FD int to = make_file(backup, name);
 	int r = to < 0 ? to : wfs_file_copy(from, to);
-	return r ? wfs_error_from_errno(backup->error, r, "copy '%s'", path) : 0;
+	return r ? wfs_error_from_errno(backup->error, r, "copy '%s/%s'", directory, name) : 0;
 }
 
 /* Was it copied for another model? */

@@ -4,22 +4,14 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/world-file.h"
 
 enum { LOCK_POLL_MS = 20 };
 
-static int lock_open(const char *directory, int flags)
-{
-	char path[PATH_MAX];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/worldfs.lock", directory) >= sizeof(path))
-		return -ENAMETOOLONG;
-	int fd = open(path, flags | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
-}
+#define LOCK_NAME "worldfs.lock"
 
 static pid_t read_pid(int fd)
 {
@@ -47,10 +39,10 @@ int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *err
 	const int64_t until = wfs_clock_monotonic_ns() + (int64_t)wait_ms * 1000000;
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	const struct timespec pause = {.tv_nsec = LOCK_POLL_MS * 1000000L};
-	WFS_AUTO_FD int fd = lock_open(directory, O_RDWR | O_CREAT);
+	WFS_AUTO_FD int fd = wfs_world_file_open(directory, LOCK_NAME, O_RDWR | O_CREAT, error);
 
 	if (fd < 0)
-		return wfs_error_from_errno(error, fd, "open '%s/worldfs.lock'", directory);
+		return wfs_trace(fd);
 	while (fcntl(fd, F_OFD_SETLK, &lock)) {
 		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
 			return wfs_error_from_errno(error, -errno, "lock '%s'", directory);
@@ -67,7 +59,7 @@ int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *err
 
 int wfs_lock_owner(const char *directory, pid_t *ret_pid)
 {
-	WFS_AUTO_FD int fd = lock_open(directory, O_RDONLY);
+	WFS_AUTO_FD int fd = wfs_world_file_open(directory, LOCK_NAME, O_RDONLY, NULL);
 	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
 
 	if (fd < 0 && fd != -ENOENT)

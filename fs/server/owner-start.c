@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "fs/server/owner.h"
+#include "kernel/base/world-file.h"
 
 /* What the new process tells. Both ends are this program, so it needs no encoding. */
 struct report {
@@ -37,15 +38,15 @@ static void on_ready(void *context)
 /* Nothing of the terminal or working directory that it came from is kept. */
 static int leave_terminal(const char *directory, struct wfs_error *error)
 {
-	char path[PATH_MAX];
 	WFS_AUTO_FD int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	WFS_AUTO_FD int log_fd = -1;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/worldfs.log", directory) >= sizeof(path))
-		return wfs_error_from_errno(error, -ENAMETOOLONG, "open the log");
-	log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (null_fd < 0 || log_fd < 0)
-		return wfs_error_from_errno(error, -errno, "open '%s'", path);
+	if (null_fd < 0)
+		return wfs_error_from_errno(error, -errno, "open '/dev/null'");
+	log_fd =
+		wfs_world_file_open(directory, "worldfs.log", O_WRONLY | O_CREAT | O_APPEND, error);
+	if (log_fd < 0)
+		return log_fd;
 	if (setsid() < 0 || chdir("/") < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
 		dup2(log_fd, STDOUT_FILENO) < 0 || dup2(log_fd, STDERR_FILENO) < 0)
 		return wfs_error_from_errno(error, -errno, "leave the terminal");

@@ -9,18 +9,16 @@
 
 #include "kernel/base/file.h"
 #include "kernel/base/json.h"
+#include "kernel/base/world-file.h"
 
 int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_error reason = {.code = WFS_OK};
-	char path[PATH_MAX];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/host.json", directory) >= sizeof(path))
-		return wfs_error_from_errno(error, -ENAMETOOLONG, "open host.json");
-	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno != ENOENT)
-		return wfs_error_from_errno(error, -errno, "open '%s'", path);
+	WFS_AUTO_FD int fd = wfs_world_file_open(directory, "host.json", O_RDONLY, &reason);
+	if (fd < 0 && fd != -ENOENT)
+		return wfs_error_set(error, reason.code, "%s", reason.message);
 	if (fd < 0) {
 		*ret_host = json_object();
 		return *ret_host ? 0 : wfs_error_from_errno(error, -ENOMEM, "read host.json");
@@ -29,7 +27,7 @@ int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_erro
 	if (r == -EFBIG)
 		return wfs_error_set(error, WFS_E_TOO_LARGE, "host.json has more than 1 MiB");
 	if (r)
-		return wfs_error_from_errno(error, r, "read '%s'", path);
+		return wfs_error_from_errno(error, r, "read '%s/host.json'", directory);
 	r = wfs_json_parse_bounded(text.data, text.size, ret_host, &reason);
 	return r ? wfs_error_set(error, reason.code, "host.json: %s", reason.message) : 0;
 }

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "kernel/base/file.h"
+#include "kernel/base/world-file.h"
 #include "kernel/store/store-impl.h"
 
 #define TEMPORARY_PREFIX ".new-"
@@ -103,20 +104,22 @@ static int write_all(int fd, const char *data, size_t size)
 static int spill(struct wfs_blob_writer *writer)
 {
 	static atomic_uint counter;
+	int r;
 
 	/* A process that was killed may have had our pid and left this name behind. */
 	do {
 		snprintf(writer->temporary, sizeof(writer->temporary),
 			"blobs/" TEMPORARY_PREFIX "%ld-%u", (long)getpid(),
 			atomic_fetch_add(&counter, 1));
-		writer->fd = openat(wfs_store_directory_fd(writer->store), writer->temporary,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	} while (writer->fd < 0 && errno == EEXIST);
-	if (writer->fd < 0) {
+		r = wfs_beneath_open(wfs_store_directory_fd(writer->store), writer->temporary,
+			O_WRONLY | O_CREAT | O_EXCL);
+	} while (r == -EEXIST);
+	if (r < 0) {
 		writer->temporary[0] = '\0';
-		return -errno;
+		return r;
 	}
-	int r = write_all(writer->fd, writer->small.data, writer->small.size);
+	writer->fd = r;
+	r = write_all(writer->fd, writer->small.data, writer->small.size);
 	wfs_buffer_reset(&writer->small);
 	return r;
 }
@@ -154,9 +157,11 @@ static void blob_path(
 
 static int sync_directory(int directory_fd, const char *path)
 {
-	WFS_AUTO_FD int fd = openat(directory_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	WFS_AUTO_FD int fd = wfs_beneath_open(directory_fd, path, O_RDONLY | O_DIRECTORY);
 
-	if (fd < 0 || fsync(fd))
+	if (fd < 0)
+		return fd;
+	if (fsync(fd))
 		return -errno;
 	return 0;
 }
@@ -183,10 +188,9 @@ static int publish_sums(struct wfs_blob_writer *writer, const struct wfs_hash *h
 		return -ENOMEM;
 	blob_path(hash, SUMS_SUFFIX, path);
 	snprintf(temporary, sizeof(temporary), "%s" SUMS_SUFFIX, writer->temporary);
-	WFS_AUTO_FD int fd =
-		openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	WFS_AUTO_FD int fd = wfs_beneath_open(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	int r = write_all(fd, writer->sums.data, writer->sums.size);
 	if (!r && fsync(fd))
 		r = -errno;
@@ -296,8 +300,9 @@ static int open_file(struct wfs_store *store, const struct wfs_hash *hash, const
 	char path[BLOB_PATH_SIZE];
 
 	blob_path(hash, suffix, path);
-	int fd = openat(wfs_store_directory_fd(store), path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	const int fd = wfs_beneath_open(wfs_store_directory_fd(store), path, O_RDONLY);
+	/* What is no file, or reached by a link, is none of this world's files. */
+	return fd == -EINVAL || fd == -ELOOP || fd == -ENOTDIR || fd == -ENXIO ? -EIO : fd;
 }
 
 /* Appends exactly @size bytes. Return: 0, -EIO (the file ends before), … */
@@ -397,15 +402,16 @@ int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob)
 
 int wfs_blob_files_clean(struct wfs_store *store)
 {
-	int fd = openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = wfs_beneath_open(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY);
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
+	if (fd < 0)
+		return fd;
 	if (!directory) {
-		int r = -errno;
+		const int r = -errno;
 
-		if (fd >= 0)
-			close(fd);
+		close(fd);
 		return r;
 	}
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
@@ -421,9 +427,11 @@ int wfs_blob_files_clean(struct wfs_store *store)
 int wfs_blob_files_hold(struct wfs_store *store)
 {
 	WFS_AUTO_FD int fd =
-		openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		wfs_beneath_open(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY);
 
-	if (fd < 0 || flock(fd, LOCK_SH))
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_SH))
 		return -errno;
 	return WFS_STEAL_FD(fd);
 }
@@ -448,10 +456,10 @@ static int copy_file(struct wfs_store *from, struct wfs_store *to, const struct 
 	if (source < 0)
 		return source;
 	blob_path(hash, suffix, path);
-	WFS_AUTO_FD int copy = openat(
-		wfs_store_directory_fd(to), path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	WFS_AUTO_FD int copy =
+		wfs_beneath_open(wfs_store_directory_fd(to), path, O_WRONLY | O_CREAT | O_EXCL);
 	if (copy < 0)
-		return -errno;
+		return copy;
 	return wfs_file_copy(source, copy);
 }
 
@@ -473,9 +481,11 @@ int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struc
 int wfs_blob_files_settle(struct wfs_store *store)
 {
 	WFS_AUTO_FD int fd =
-		openat(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		wfs_beneath_open(wfs_store_directory_fd(store), "blobs", O_RDONLY | O_DIRECTORY);
 
-	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+	if (fd < 0)
+		return fd;
+	return flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 }
 
 int wfs_blob_file_remove(
@@ -529,9 +539,9 @@ static int files_below(int directory_fd, unsigned int first_byte,
 	int r = 0;
 
 	snprintf(path, sizeof(path), "blobs/%02x", first_byte);
-	int fd = openat(directory_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = wfs_beneath_open(directory_fd, path, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return fd == -ENOENT ? 0 : fd;
 	DIR *listing = fdopendir(fd);
 	if (!listing) {
 		close(fd);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/base/world-file.h"
 #include "kernel/store/layout.h"
 
 enum {
@@ -102,9 +103,13 @@ int roots_find(int fd, uint64_t txn_id, struct root *ret_root)
 int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *error)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
-	WFS_AUTO_FD int fd = openat(directory_fd, "data.mdb", O_RDONLY | O_CLOEXEC);
+	WFS_AUTO_FD int fd =
+		wfs_world_file_open_at(directory_fd, directory, "data.mdb", O_RDONLY, error);
 	struct root roots[ROOT_COUNT] = {0};
-	int r = fd < 0 ? -errno : read_roots(fd, roots);
+
+	if (fd < 0)
+		return wfs_trace(fd);
+	int r = read_roots(fd, roots);
 
 	for (int i = 0; r == -EAGAIN && i < LOOKS_MAX; i++) {
 		nanosleep(&pause, NULL);

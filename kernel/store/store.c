@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 
 #include "kernel/base/hash.h"
+#include "kernel/base/world-file.h"
 #include "kernel/store/guard.h"
 #include "kernel/store/layout.h"
 #include "kernel/store/pages.h"
@@ -355,7 +356,7 @@ static int open_directory(
 	if (store->directory_fd < 0)
 		return wfs_error_from_errno(
 			error, -errno, "open world directory '%s'", store->directory);
-	bool present = fstatat(store->directory_fd, "data.mdb", &st, 0) == 0;
+	bool present = fstatat(store->directory_fd, "data.mdb", &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (options->create && present)
 		return wfs_error_set(
 			error, WFS_E_ALREADY_EXISTS, "'%s' is a world already", store->directory);
@@ -369,16 +370,37 @@ static int open_directory(
 
 /* LMDB maps its lock file and makes it by ftruncate: on a full disk the first store into a hole of
  * it would be a SIGBUS. Of a directory that can only be read LMDB makes none. */
-static int reserve_lock_file(const struct wfs_store *store, bool read_only)
+static int reserve_lock_file(const struct wfs_store *store, bool read_only, struct wfs_error *error)
 {
-	WFS_AUTO_FD int fd =
-		openat(store->directory_fd, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct wfs_error reason = {.code = WFS_OK};
+	WFS_AUTO_FD int fd = wfs_world_file_open_at(
+		store->directory_fd, store->directory, "lock.mdb", O_RDWR | O_CREAT, &reason);
 
+	if (read_only && (fd == -EROFS || (fd == -EACCES && reason.code != WFS_E_NOT_AUTHORIZED)))
+		return 0;
 	if (fd < 0)
-		return read_only && (errno == EROFS || errno == EACCES) ? 0 : -errno;
+		return wfs_error_set(error, reason.code, "%s", reason.message);
 	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOCK_FILE_BYTES) && errno != EOPNOTSUPP)
-		return wfs_store_error(errno);
+		return wfs_error_from_errno(error, wfs_store_error(errno),
+			"make room in '%s/lock.mdb'", store->directory);
 	return 0;
+}
+
+/* LMDB opens its files by their names, after they were looked at: is data.mdb still the same file? */
+static int check_opened(const struct wfs_store *store, struct wfs_error *error)
+{
+	struct stat opened;
+	struct stat there;
+	mdb_filehandle_t fd;
+
+	if (mdb_env_get_fd(store->env, &fd) || fstat(fd, &opened) ||
+		fstatat(store->directory_fd, "data.mdb", &there, AT_SYMLINK_NOFOLLOW))
+		return wfs_error_from_errno(error, -errno, "stat '%s/data.mdb'", store->directory);
+	if (S_ISREG(there.st_mode) && opened.st_ino == there.st_ino &&
+		opened.st_dev == there.st_dev)
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'%s/data.mdb' was replaced while it was opened", store->directory);
 }
 
 static int open_environment(struct wfs_store *store, const struct wfs_store_options *options)
@@ -434,11 +456,15 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		r = wfs_roots_check(store->directory_fd, directory, error);
 	if (r)
 		return wfs_trace(r);
-	r = reserve_lock_file(store, options->read_only);
-	if (!r)
-		r = open_environment(store, options);
+	r = reserve_lock_file(store, options->read_only, error);
+	if (r)
+		return wfs_trace(r);
+	r = open_environment(store, options);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
+	r = check_opened(store, error);
+	if (r)
+		return wfs_trace(r);
 	/* One of another format may lack tables that ours has: it says so first. */
 	r = open_tables(store, options->create, WFS_TABLE_META, WFS_TABLE_META + 1);
 	if (!r && !options->create) {

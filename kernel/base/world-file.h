@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening the files of a world's directory, which may come from somebody else.
+ *
+ * A symbolic link in the place of a file would lead reads and writes out of the directory, and opening
+ * a FIFO would wait for ever. So every file is opened without following links and without waiting,
+ * and must be a regular one, owned by the user who opens it, by root, or by the directory's owner
+ * (who could replace it anyway). The directory itself may be reached through links.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "kernel/base/error.h"
+
+/**
+ * wfs_world_file_open() - open a file in a world's directory
+ * @directory: its path. @name: without a slash
+ * @flags: of open(2); with O_CREAT the file has mode 0600
+ * Return: a descriptor, -EINVAL (invalid_argument: says what stands there instead of a file),
+ *         -EACCES (not_authorized: says whose it is), or another -errno. All fill @error.
+ */
+int wfs_world_file_open(
+	const char *directory, const char *name, int flags, struct wfs_error *error);
+
+/** wfs_world_file_open_at() - open a file in an open directory; @directory: for messages */
+int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
+	struct wfs_error *error);
+
+/**
+ * wfs_beneath_open() - open a path within a directory, no part of which may be a link
+ * Without O_DIRECTORY it must lead to a regular file. @flags: with O_CREAT the file has mode 0600
+ * Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another -errno.
+ */
+int wfs_beneath_open(int directory_fd, const char *path, int flags);
