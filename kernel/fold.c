@@ -291,9 +291,12 @@ static int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *err
 	return 0;
 }
 
-/* What failed because of what the action asks for is recorded; what failed here is not. */
+/* What failed because of what the action asks for is recorded, and so is code that ended its process, because
+ * it must not run again; what failed here is not. */
 static bool is_refusal(const struct wfs_error *error)
 {
+	if (error->code == WFS_E_CODE_CRASHED)
+		return true;
 	return error->code != WFS_OK &&
 		strcmp(wfs_error_info(error->code)->category, "system") != 0;
 }

@@ -150,6 +150,14 @@ int act_refuse_with(struct act *act, json_t *details, int r)
 	return r;
 }
 
+/* Does the record tell of code that ended its process? */
+static bool has_crashed(const struct wfs_action_recorded *recorded)
+{
+	const char *const code = json_string_value(json_object_get(recorded->result, "error_code"));
+
+	return invoke_crashed(&(struct wfs_error){.code = wfs_error_find(code ? code : "")});
+}
+
 static int run_with(struct act *act, const json_t *action, json_t *params, json_t *record,
 	struct wfs_error *error)
 {
@@ -157,7 +165,7 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 	int r = 0;
 
 	if (act->recorded && json_is_false(json_object_get(act->recorded->result, "ok")) &&
-		effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT)
+		(effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT || has_crashed(act->recorded)))
 		return refuse_again(act, error);
 	if (effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT) {
 		r = take_text(act, params, record, false, error);
@@ -182,8 +190,10 @@ static int run(struct act *act, const json_t *action, json_t *record, struct wfs
 	int r = run_with(act, action, params, record, error);
 	act->params = (struct wfs_params){.effect = act->params.effect}; /* they borrowed */
 	act->sent = NULL;
-	/* An invocation has taken back all but its own record. */
-	if (r && wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
+	/* An invocation has taken back all but its own record, unless it crashed. */
+	if (r &&
+		(wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT ||
+			invoke_crashed(error)))
 		fold_take_back(act->fold, &mark);
 	else
 		fold_keep(act->fold, &mark);
@@ -249,6 +259,10 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 		return outcome->result ? wfs_trace(r) : fold_no_memory(error);
 	}
 
+	if (r && invoke_crashed(error)) {
+		outcome->result = json_pack("{s:s}", "stopped", error->message);
+		return outcome->result ? wfs_trace(r) : fold_no_memory(error);
+	}
 	outcome->unrecorded = act->unrecorded;
 	outcome->details = WFS_STEAL(act->details);
 	outcome->result = json_object();

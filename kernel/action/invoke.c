@@ -12,9 +12,14 @@
 
 enum { RESULT_SHOWN_BYTES = 100 };
 
+bool invoke_crashed(const struct wfs_error *error)
+{
+	return error->code == WFS_E_CODE_CRASHED || error->code == WFS_E_CODE_QUARANTINED;
+}
+
 bool invoke_fails_all(const struct wfs_error *error)
 {
-	return error->code == WFS_OK ||
+	return error->code == WFS_OK || invoke_crashed(error) ||
 		strcmp(wfs_error_info(error->code)->category, "system") == 0;
 }
 
@@ -88,6 +93,7 @@ struct running {
 	size_t action_count; /* the same */
 	size_t embedding_count;
 	bool embedder_told;
+	bool trial; /* by the mint, to find a score */
 	enum wfs_lua_failure failure;
 };
 
@@ -318,6 +324,11 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 	const size_t submission_count = act->nest->submission_count;
 	const int64_t start = wfs_clock_monotonic_ns();
 	int run = run_or_stop(act, running, &invoked, &failure);
+	if (running->trial && invoke_crashed(&failure)) {
+		/* The mint goes on; the record has it as one that a bound ended. */
+		failure.code = WFS_E_RUNTIME_ERROR;
+		running->failure = WFS_LUA_FAILURE_BOUND;
+	}
 	const json_t *const recorded =
 		json_object_get(recorded_of(act, running->number), "duration_ms");
 	const int64_t duration_ms = recorded ? json_integer_value(recorded)
@@ -351,7 +362,8 @@ int invoke_on_trial(struct act *act, const struct artifact *artifact, const char
 		.payer = WFS_PRINCIPAL_MINT,
 		.nest = act->nest,
 	};
-	struct running running = {.artifact = artifact, .method = method, .args = args};
+	struct running running = {
+		.artifact = artifact, .method = method, .args = args, .trial = true};
 	struct invoked invoked = {.result = NULL};
 	const struct fold_mark mark = fold_mark(act->fold);
 	const size_t submission_count = act->nest->submission_count;

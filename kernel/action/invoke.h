@@ -180,3 +180,7 @@ int action_shown(struct wfs_bytes text, size_t size);
 
 /** invoke_fails_all() - is it an error that no code may catch? */
 bool invoke_fails_all(const struct wfs_error *error);
+
+/** invoke_crashed() - is it one of code that ended its process, now or before? Then the action that ran the
+ *  code changes nothing, and its record is believed when it is folded again. */
+bool invoke_crashed(const struct wfs_error *error);

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "kernel/box/inside/confine.h"
@@ -44,6 +45,7 @@ int main(void)
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_ARENA_MAX, 1);
 	sort_once();
+	(void)prctl(PR_SET_NAME, "worldfs-code");
 	if (wfs_lua_arena_map() < 0)
 		return EXIT_FAILURE;
 #ifndef WFS_CODE_UNCONFINED /* the runtime of a sanitizer needs more than the filter allows */
