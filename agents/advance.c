@@ -46,10 +46,15 @@ static int read_facts(const struct work *work, struct facts *facts, struct wfs_e
 	if (r)
 		return r;
 	facts->left_ms = work_left_ms(state, facts->setup);
-	facts->mind = json_deep_copy(json_object_get(facts->setup, "mind"));
+	WFS_AUTO_JSON json_t *mind = NULL;
+	r = agents_reveal(
+		work->session, &view, json_object_get(facts->setup, "mind"), &mind, error);
+	if (r)
+		return r;
+	facts->mind = json_deep_copy(mind);
 	if (!facts->mind)
 		return no_memory(error);
-	return agents_variables(work->session, &view, facts->mind, &facts->variables, error);
+	return agents_variables(work->session, &view, facts->mind, NULL, &facts->variables, error);
 }
 
 static json_t *note_of(const char *reference, const char *fallback, const char *reason)

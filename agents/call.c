@@ -2,6 +2,7 @@
 /* Intents of tool.call: the tool is called in the name of the agent, and does what its grants allow. */
 #include "agents/engine.h"
 
+#include "agents/private.h"
 #include "agents/tool.h"
 #include "kernel/base/json.h"
 
@@ -17,9 +18,21 @@ static bool is_kind(const json_t *tool, const char *kind)
 
 /* --- reading --- */
 
+/* What was read of private artifacts is hidden from the others. */
+static int hide_output(struct work *work, json_t *payload, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *of = NULL;
+	int r = wfs_session_noted(work->session, &of);
+
+	if (r < 0)
+		return no_memory(error);
+	return r ? agents_hide(&work->texts, of, payload, "output", error) : 0;
+}
+
 static void answer_reading(struct work *work)
 {
 	const size_t size = work->output.size;
+	struct wfs_error error = {0};
 
 	if (work->read_result) {
 		work_fail(work, &work->failure);
@@ -30,10 +43,13 @@ static void answer_reading(struct work *work)
 		return;
 	}
 	wfs_turn_cut(&work->output);
-	work_answer(work, "ok",
-		json_pack("{s:I, s:s#, s:I}", "duration_ms", (json_int_t)work->read_ms, "output",
-			wfs_buffer_text(&work->output), (int)work->output.size, "output_size",
-			(json_int_t)size));
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s#, s:I}", "duration_ms",
+		(json_int_t)work->read_ms, "output", wfs_buffer_text(&work->output),
+		(int)work->output.size, "output_size", (json_int_t)size);
+	if (!payload ? no_memory(&error) : hide_output(work, payload, &error))
+		work_fail(work, &error);
+	else
+		work_answer(work, "ok", WFS_STEAL(payload));
 }
 
 /* On a thread of libuv's. */
@@ -131,11 +147,14 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
 	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_JSON json_t *stored = NULL;
 	WFS_AUTO_JSON json_t *call = NULL;
 	int r = work_read_run(work, &view, &state, &setup, error);
 
 	if (!r)
-		r = wfs_turn_call(&view, work->owner_id, work->turn, work->index, &call, error);
+		r = wfs_turn_call(&view, work->owner_id, work->turn, work->index, &stored, error);
+	if (!r)
+		r = agents_reveal(work->session, &view, stored, &call, error);
 	if (!r)
 		r = find_tool(work, setup, wfs_json_text(call, "name"), &called->tool, error);
 	if (r)

@@ -5,6 +5,7 @@
 #include <search.h>
 
 #include "agents/prepare.h"
+#include "agents/private.h"
 #include "agents/setup.h"
 #include "kernel/base/json.h"
 
@@ -37,6 +38,8 @@ struct wait {
 	struct wfs_session *agent; /* owned */
 	json_t *asked;             /* a copy of the params; owned */
 	int prepared;
+	struct agents_origin origin; /* of what was put together */
+	struct wfs_texts texts;      /* that the step hides; until the kernel has taken it */
 	struct wfs_error problem;
 	struct wfs_request request;
 	struct wfs_request cancel;
@@ -75,6 +78,7 @@ static void release(struct wait *wait)
 	*wait->at = wait->next;
 	if (wait->next)
 		wait->next->at = wait->at;
+	wfs_texts_done(&wait->texts);
 	free(wait);
 	engine_one_less(engine);
 }
@@ -84,6 +88,8 @@ static void forget_preparation(struct wait *wait)
 	wfs_session_free(WFS_STEAL(wait->agent));
 	json_decref(WFS_STEAL(wait->content));
 	json_decref(WFS_STEAL(wait->asked));
+	agents_origin_done(&wait->origin);
+	wait->origin = (struct agents_origin){.of = NULL};
 }
 
 /*
@@ -203,6 +209,7 @@ void drive_look(struct engine *engine, const char *run_id)
 {
 	struct wait *const wait = find(engine, run_id);
 	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *stored = NULL;
 	WFS_AUTO_JSON json_t *result = NULL;
 	struct wfs_error error = {0};
 
@@ -210,7 +217,11 @@ void drive_look(struct engine *engine, const char *run_id)
 		return;
 	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, &error);
 	if (!r)
-		r = wfs_turn_result(&view, run_id, &result, &error);
+		r = wfs_turn_result(&view, run_id, &stored, &error);
+	if (!r && wait->drive)
+		r = wfs_session_reveal(wait->drive->session, &view, stored, &result, &error);
+	else if (!r)
+		result = WFS_STEAL(stored);
 	wfs_view_close(&view);
 	if (!r)
 		take_result(wait, WFS_STEAL(result));
@@ -288,8 +299,14 @@ static void on_begun(struct wfs_request *request)
 /* Return: 0: the request is on its way. */
 static int submit(struct wait *wait, struct wfs_error *error)
 {
-	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
-	int r = wfs_session_step(wait->drive->session, wait->step, &wait->request);
+	int r = agents_hide_step(wait->engine->world, &wait->origin, wait->drive->params,
+		wait->step, &wait->texts, error);
+
+	if (r)
+		return r;
+	wait->request =
+		(struct wfs_request){.done = on_begun, .context = wait, .texts = &wait->texts};
+	r = wfs_session_step(wait->drive->session, wait->step, &wait->request);
 	*error = wait->request.error;
 	return r;
 }
@@ -300,8 +317,8 @@ static void prepare_on_thread(uv_work_t *preparing)
 	struct wait *const wait =
 		(struct wait *)((char *)preparing - offsetof(struct wait, preparing));
 
-	wait->prepared =
-		agents_prepare(wait->agent, wait->content, wait->asked, wait->step, &wait->problem);
+	wait->prepared = agents_prepare(
+		wait->agent, wait->content, wait->asked, wait->step, &wait->origin, &wait->problem);
 }
 
 static void prepared(uv_work_t *preparing, int status)
@@ -312,13 +329,13 @@ static void prepared(uv_work_t *preparing, int status)
 	int r = wait->prepared;
 
 	(void)status; /* it is never cancelled */
-	forget_preparation(wait);
 	if (!r && engine_stopping(wait->engine))
 		r = wfs_error_set(&error, WFS_E_CANCELLED, CLOSING);
 	if (!r && wait->abandoned)
 		r = wfs_error_set(&error, WFS_E_CANCELLED, "whoever asked has gone");
 	if (!r)
 		r = submit(wait, &error);
+	forget_preparation(wait);
 	if (r) {
 		wait->requested = false;
 		fail(wait, r, &error);
@@ -364,6 +381,7 @@ static void begin(struct wait *wait)
 	struct wfs_error error = {0};
 
 	forget_preparation(wait);
+	wfs_texts_done(&wait->texts);
 	json_decref(WFS_STEAL(wait->step));
 	wait->left--;
 	wait->requested = true;

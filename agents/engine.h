@@ -120,8 +120,9 @@ struct work {
 	int64_t began_ns;                   /* monotonic */
 
 	struct wfs_request request;
-	json_t *receipt; /* owned; NULL: it is an action */
-	json_t *action;  /* owned */
+	json_t *receipt;        /* owned; NULL: it is an action */
+	struct wfs_texts texts; /* that the receipt hides */
+	json_t *action;         /* owned */
 	struct wfs_session_call called;
 	char charge[WFS_GRANT_NAME_MAX + 1];
 	uv_timer_t *timer; /* owned until it is closed; may be NULL */

@@ -7,6 +7,7 @@
 #include "agents/adapter/format.h"
 #include "agents/endpoint.h"
 #include "agents/models.h"
+#include "agents/private.h"
 #include "agents/script.h"
 #include "agents/secret.h"
 #include "agents/tool.h"
@@ -72,6 +73,22 @@ static void take_for_plan(struct work *work, const json_t *parsed)
 		work_answer(work, "ok", payload);
 }
 
+static void take_for_run(struct work *work, json_t *parsed)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_error error = {0};
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, &error);
+
+	if (!r)
+		r = agents_hide_calls(&view, json_object_get(work->setup, "tools"), &work->texts,
+			json_object_get(parsed, "tool_calls"), &error);
+	wfs_view_close(&view);
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", json_incref(parsed));
+}
+
 static void take_next(struct work *work, const json_t *parsed)
 {
 	struct wfs_error error = {0};
@@ -101,7 +118,7 @@ static void take_completion(
 	else if (r)
 		fail_with(work, r, &error);
 	else if (work->kind == WORK_RUN_ASK)
-		work_answer(work, "ok", WFS_STEAL(parsed));
+		take_for_run(work, parsed);
 	else if (work->kind == WORK_RUN_NEXT)
 		take_next(work, parsed);
 	else
@@ -266,10 +283,13 @@ static int prepare_run(struct work *work, json_t **ret_messages, json_t **ret_se
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *sent = NULL;
 	int r = work_read_run(work, &view, &state, ret_setup, error);
 
 	if (!r)
-		r = wfs_turn_sent(&view, state, ret_messages, error);
+		r = wfs_turn_sent(&view, state, &sent, error);
+	if (!r)
+		r = agents_reveal(work->session, &view, sent, ret_messages, error);
 	if (r)
 		return r;
 	*ret_left_ms = work_left_ms(state, *ret_setup);

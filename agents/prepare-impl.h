@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agents/prepare.h"
+#include "agents/private.h"
 
 /* Has the prompts that are used when nothing else is said. */
 #define PREPARE_LIBRARY "genesis_prompt_library"
@@ -27,6 +28,7 @@ struct preparing {
 	json_t *place; /* sys.workflow's cell of the agent; NULL: it has been in no state */
 	json_t *workflow;
 	json_t *messages;
+	struct agents_origin *origin; /* of what it is put together with; borrowed */
 };
 
 /* --- prepare-read.c --- */
@@ -38,9 +40,10 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 	const char *fallback, struct wfs_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/** prepare_act() - take an action as the agent, and wait. @ret_data: what it gives; caller owns it */
-int prepare_act(const struct wfs_session *session, const json_t *action, json_t **ret_data,
-	struct wfs_error *error);
+/** prepare_act() - take an action as the agent, and wait. What it gives becomes part of the turn.
+ *  @ret_data: that; caller owns it */
+int prepare_act(
+	struct preparing *turn, const json_t *action, json_t **ret_data, struct wfs_error *error);
 
 /** prepare_ends_all() - is it no fault of what was referred to, so that the turn is not begun? */
 bool prepare_ends_all(int r);

@@ -51,14 +51,22 @@ static void acted(struct wfs_request *request)
 	(void)sem_post(&acting->done);
 }
 
-int prepare_act(const struct wfs_session *session, const json_t *action, json_t **ret_data,
-	struct wfs_error *error)
+static int add_origin(struct preparing *turn, const json_t *action, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(wfs_session_world(turn->session), WFS_HEIGHT_HEAD, &view, error);
+
+	return r ? r : agents_origin_add(turn->origin, &view, action, error);
+}
+
+int prepare_act(
+	struct preparing *turn, const json_t *action, json_t **ret_data, struct wfs_error *error)
 {
 	struct acting acting = {.request = {.done = acted}};
 
 	if (sem_init(&acting.done, 0, 0))
 		return wfs_error_from_errno(error, -errno, "act");
-	int r = wfs_session_act(session, action, &acting.request);
+	int r = wfs_session_act(turn->session, action, &acting.request);
 	if (!r) {
 		while (sem_wait(&acting.done) && errno == EINTR)
 			;
@@ -70,8 +78,10 @@ int prepare_act(const struct wfs_session *session, const json_t *action, json_t 
 		*error = acting.request.error;
 		return r;
 	}
-	*ret_data = json_incref(json_object_get(answer, "data"));
-	return 0;
+	r = add_origin(turn, action, error);
+	if (!r)
+		*ret_data = json_incref(json_object_get(answer, "data"));
+	return r;
 }
 
 bool prepare_ends_all(int r)
@@ -91,8 +101,7 @@ int prepare_read_artifact(struct preparing *turn, const char *id, const json_t *
 	*ret_artifact = json_object_get(turn->read, id);
 	if (*ret_artifact)
 		return 0;
-	int r = action ? prepare_act(turn->session, action, &data, error)
-		       : prepare_no_memory(error);
+	int r = action ? prepare_act(turn, action, &data, error) : prepare_no_memory(error);
 	if (r)
 		return r;
 	*ret_artifact = json_object_get(data, "artifact");

@@ -150,8 +150,7 @@ static int prepare_memories(
 	action = json_pack("{s:s, s:s, s:s, s:[{s:i, s:s, s:s#}]}", "action_type",
 		"invoke_artifact", "artifact_id", SEARCH, "method", "search", "args", "limit",
 		MEMORIES_MAX, "memory", reference, "query", query->data, (int)size);
-	int r = action ? prepare_act(turn->session, action, &data, &reason)
-		       : prepare_no_memory(error);
+	int r = action ? prepare_act(turn, action, &data, &reason) : prepare_no_memory(error);
 	if (prepare_ends_all(r)) {
 		*error = reason;
 		return r;

@@ -78,7 +78,8 @@ static int look(struct preparing *turn, struct wfs_error *error)
 	int r = wfs_view_open(wfs_session_world(turn->session), WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = agents_variables(turn->session, &view, turn->mind, &turn->variables, error);
+		r = agents_variables(
+			turn->session, &view, turn->mind, turn->origin, &turn->variables, error);
 	if (r)
 		return r;
 	r = wfs_view_document(&view, WFS_BUILTIN_WORKFLOW, agent, &turn->place, &reason);
@@ -90,7 +91,7 @@ static int look(struct preparing *turn, struct wfs_error *error)
 }
 
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
-	json_t *step, struct wfs_error *error)
+	json_t *step, struct agents_origin *origin, struct wfs_error *error)
 {
 	WFS_CLEANUP(preparing_done)
 	struct preparing turn = {
@@ -102,6 +103,7 @@ int agents_prepare(const struct wfs_session *session, const json_t *content, con
 		.mind = json_object(),
 		.read = json_object(),
 		.messages = json_array(),
+		.origin = origin,
 	};
 
 	if (!turn.notes || !turn.mind || !turn.read || !turn.messages)

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "caps/session.h"
+#include "agents/private.h"
 
 /** agents_has_mind() - does this configuration of an agent have any of that? */
 bool agents_has_mind(const json_t *content);
@@ -21,8 +21,9 @@ bool agents_has_mind(const json_t *content);
  * @content: its configuration
  * @params: of agent.step: what the agent is told instead of its prompt
  * @step: of agents_setup_make; gets messages, notes, and what else there is
+ * @origin: gets whose the private texts are that these are made of
  * Thread: one that may wait for the kernel's.
  * Return: 0, or -errno: of what is no fault of the agent's.
  */
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
-	json_t *step, struct wfs_error *error);
+	json_t *step, struct agents_origin *origin, struct wfs_error *error);

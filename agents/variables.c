@@ -129,8 +129,24 @@ static json_t *make(
 		"working_memory", or_none(json_object_get(mind, "working_memory")));
 }
 
+/* What it did last may be a private text. */
+static int reveal_agent(const struct wfs_session *session, struct wfs_view *view,
+	struct agents_origin *origin, json_t **agent, struct wfs_error *error)
+{
+	json_t *revealed;
+
+	if (origin && agents_origin_add_hidden(origin, *agent))
+		return no_memory(error);
+	int r = agents_reveal(session, view, *agent, &revealed, error);
+	if (r)
+		return r;
+	json_decref(*agent);
+	*agent = revealed;
+	return 0;
+}
+
 int agents_variables(const struct wfs_session *session, struct wfs_view *view, const json_t *mind,
-	json_t **ret_variables, struct wfs_error *error)
+	struct agents_origin *origin, json_t **ret_variables, struct wfs_error *error)
 {
 	const char *const id = wfs_session_principal(session);
 	WFS_CLEANUP(facts_done) struct facts facts = {.ledger = NULL};
@@ -140,6 +156,8 @@ int agents_variables(const struct wfs_session *session, struct wfs_view *view, c
 		r = read_document(view, WFS_BUILTIN_RESOURCE, id, &facts.resources, error);
 	if (!r)
 		r = read_document(view, WFS_BUILTIN_AGENT, id, &facts.agent, error);
+	if (!r)
+		r = reveal_agent(session, view, origin, &facts.agent, error);
 	if (!r)
 		r = list_artifacts(session, view, &facts.artifacts, error);
 	if (r)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "caps/session.h"
+#include "agents/private.h"
 
 /*
  * X(name, what it is)
@@ -33,7 +33,8 @@
  * agents_variables() - all of them, as they are in the view
  * @session: of the agent: what it may not see is not told
  * @mind: {state?, states?, working_memory?}, of a setup
+ * @origin: gets whose the private texts among them are; NULL: they become part of nothing
  * Return: 0, or -errno with @error.
  */
 int agents_variables(const struct wfs_session *session, struct wfs_view *view, const json_t *mind,
-	json_t **ret_variables, struct wfs_error *error);
+	struct agents_origin *origin, json_t **ret_variables, struct wfs_error *error);

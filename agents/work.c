@@ -41,6 +41,7 @@ static void work_free(struct work *work)
 	wfs_session_free(work->session);
 	wfs_session_call_done(&work->called);
 	json_decref(work->receipt);
+	wfs_texts_done(&work->texts);
 	json_decref(work->action);
 	json_decref(work->entry);
 	json_decref(work->setup);
@@ -268,7 +269,8 @@ static int send_answer(struct work *work)
 
 static void submit(struct work *work)
 {
-	work->request = (struct wfs_request){.done = on_answer, .context = work};
+	work->request = (struct wfs_request){
+		.done = on_answer, .context = work, .texts = work->receipt ? &work->texts : NULL};
 	work->state = WORK_SUBMITTING;
 	const int r = send_answer(work);
 	if (!r)
@@ -313,6 +315,7 @@ void work_fail(struct work *work, const struct wfs_error *error)
 {
 	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
 
+	wfs_texts_done(&work->texts);
 	work_answer(work, error->code == WFS_E_TIMEOUT ? "timeout" : "error",
 		json_pack("{s:s, s:I, s:s*, s:s, s:o*}", "code", wfs_error_info(error->code)->name,
 			"duration_ms", (json_int_t)work_elapsed_ms(work), "failed", work->failed,
@@ -357,6 +360,7 @@ static struct work *work_new(
 	snprintf(work->owner_id, sizeof(work->owner_id), "%s", wfs_json_text(intent, kind->owner));
 	if (wfs_session_new(
 		    engine->authority, wfs_json_text(intent, "principal"), &work->session, error) ||
+		wfs_session_note_private(work->session) ||
 		!tsearch(work, &engine->works, compare)) {
 		wfs_session_free(work->session);
 		free(work);

@@ -330,8 +330,12 @@ int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	if (r <= 0)
 		return r;
 	r = session_reads_artifact(session, view, text.artifact_id);
-	if (r)
-		return r > 0 ? 0 : r;
+	if (r > 0)
+		r = session_note_artifact(session, view, text.artifact_id);
+	else if (r == 0)
+		r = 1;
+	if (r <= 0)
+		return r;
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		"'%s' may not read %s of '%.*s' for nothing", wfs_session_principal(session),
 		wfs_entity_file_name(text.file), (int)text.artifact_id.size,
@@ -356,6 +360,26 @@ int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *vi
 	if (!r)
 		*ret_version = version;
 	return r;
+}
+
+int session_note_artifact(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *of = NULL;
+	struct wfs_version rule;
+
+	if (!session->notes)
+		return 0;
+	int r = last_rule(view, id, &rule);
+	if (!r)
+		r = wfs_entity_state(view, &rule, &state);
+	if (r || wfs_artifact_is_open(state))
+		return r;
+	of = json_array();
+	return json_array_append_new(of, json_stringn(id.data, id.size)) < 0
+		? -ENOMEM
+		: session_note(session, of);
 }
 
 /* --- for whoever drops what is cached --- */

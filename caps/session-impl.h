@@ -15,11 +15,31 @@ struct session_pins {
 	size_t counts[2]; /* of this generation and the one before, by their last bit */
 };
 
+/* Private texts that were read through a session, for whom it was asked to note them. */
+struct session_notes {
+	pthread_mutex_t lock;
+	/* Lock for the following: lock. */
+	json_t *of;   /* ids of artifacts; owned */
+	bool any;     /* text was read */
+	bool nobodys; /* of it some is for its principal alone */
+};
+
 struct wfs_session {
 	struct wfs_authority *authority;
 	struct wfs_holder *holder;
-	struct session_pins *pins; /* owned */
+	struct session_pins *pins;   /* owned */
+	struct session_notes *notes; /* owned; NULL: nothing is noted */
 };
+
+/** session_notes_free() - accepts NULL. */
+void session_notes_free(struct session_notes *notes);
+
+/** session_note() - text of these artifacts is read. @of: array; []: it is for the principal alone */
+int session_note(const struct wfs_session *session, const json_t *of);
+
+/** session_note_artifact() - text of this artifact is read; one that everybody may read is not noted. */
+int session_note_artifact(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_rights() - those in force now, and the question's time. Return: 0, or -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,

@@ -61,6 +61,17 @@ static int judge_file(
 	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
 
+/* Its file is looked at, or read. */
+static int note_file(const struct wfs_session *session, const struct wfs_text *text)
+{
+	WFS_AUTO_JSON json_t *of = NULL;
+
+	if (!session->notes)
+		return 0;
+	int r = wfs_json_parse(text->of.data, text->of.size, &of, NULL);
+	return r ? r : session_note(session, of);
+}
+
 int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, uint64_t number,
 	struct wfs_text *ret_text)
 {
@@ -69,6 +80,8 @@ int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, u
 
 	if (!r)
 		r = judge_file(session, view, &text);
+	if (!r)
+		r = note_file(session, &text);
 	if (!r)
 		*ret_text = text;
 	return r;
@@ -146,4 +159,72 @@ int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
 	int r = wfs_text_reveal(document, reveal, &revealing, ret_copy);
 
 	return r ? wfs_error_from_errno(error, r, "read a private text") : 0;
+}
+
+/* --- what is noted --- */
+
+int wfs_session_note_private(struct wfs_session *session)
+{
+	struct session_notes *const notes = calloc(1, sizeof(*notes));
+
+	if (!notes)
+		return -ENOMEM;
+	pthread_mutex_init(&notes->lock, NULL);
+	notes->of = json_array();
+	session->notes = notes;
+	return notes->of ? 0 : -ENOMEM;
+}
+
+void session_notes_free(struct session_notes *notes)
+{
+	if (!notes)
+		return;
+	json_decref(notes->of);
+	pthread_mutex_destroy(&notes->lock);
+	free(notes);
+}
+
+static bool has(const json_t *of, const json_t *id)
+{
+	const json_t *known;
+	size_t i;
+
+	json_array_foreach(of, i, known)
+	{
+		if (json_equal(known, id))
+			return true;
+	}
+	return false;
+}
+
+int session_note(const struct wfs_session *session, const json_t *of)
+{
+	struct session_notes *const notes = session->notes;
+	json_t *id;
+	size_t i;
+
+	if (!notes)
+		return 0;
+	WFS_GUARD(&notes->lock);
+	notes->any = true;
+	notes->nobodys |= json_array_size(of) == 0;
+	json_array_foreach(of, i, id)
+	{
+		if (!has(notes->of, id) && json_array_append(notes->of, id) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int wfs_session_noted(const struct wfs_session *session, json_t **ret_of)
+{
+	struct session_notes *const notes = session->notes;
+
+	if (!notes)
+		return 0;
+	WFS_GUARD(&notes->lock);
+	if (!notes->any)
+		return 0;
+	*ret_of = notes->nobodys ? json_array() : json_copy(notes->of);
+	return *ret_of ? 1 : -ENOMEM;
 }

@@ -47,6 +47,7 @@ void wfs_session_free(struct wfs_session *session)
 		return;
 	wfs_authority_release(session->authority, session->holder);
 	pins_free(session->pins);
+	session_notes_free(session->notes);
 	free(session);
 }
 

@@ -22,6 +22,7 @@
 #include "kernel/memory/memory-file.h"
 #include "kernel/plan/plan-file.h"
 #include "kernel/query/query.h"
+#include "kernel/text.h"
 #include "kernel/turn/events.h"
 #include "kernel/turn/turn-index.h"
 #include "kernel/turn/turn-read.h"
@@ -343,6 +344,14 @@ int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *vi
 	struct wfs_text *ret_text);
 /** wfs_session_has_texts() - has any record a private text? Return: 1, 0, or -errno. */
 int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *view);
+
+/** wfs_session_note_private() - from now on note private texts that are read. Before it is used.
+ *  Return: 0, -ENOMEM. */
+int wfs_session_note_private(struct wfs_session *session);
+
+/** wfs_session_noted() - have any been read? @ret_of: the artifacts that they belong to, [] when one of
+ *  them is for its principal alone; caller owns it. Return: 1, 0, -ENOMEM. */
+int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
 
 /** wfs_session_reveal() - a copy of a document, with the private texts that the principal may read in the
  *  place of their stand-ins (kernel/text.h). @ret_copy: may be @document itself; caller owns it */

@@ -27,6 +27,7 @@
 
 struct wfs_gc_step;
 struct wfs_judge;
+struct wfs_texts;
 struct wfs_world;
 
 enum {
@@ -145,6 +146,7 @@ struct wfs_request {
 	bool based;                    /* manifest: only on `base` … */
 	struct wfs_hash base;          /* … the hash of the one before */
 	const char *reason;            /* manifest: why, or NULL */
+	const struct wfs_texts *texts; /* action or receipt: private texts that it names, or NULL */
 	bool dry_run;                  /* manifest: everything but the change itself */
 	struct wfs_decision decision;  /* decision */
 	struct wfs_gc_step *gc;        /* gc; filled in */

@@ -2,6 +2,8 @@
 /* Writing a turn of an agent down, for the provider `script`. */
 #include "fs/command/command-step.h"
 
+#include "caps/session.h"
+#include "fs/command/command-walk.h"
 #include "fs/command/recorder.h"
 
 static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
@@ -29,6 +31,44 @@ static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 	return r;
 }
 
+/* --- private texts --- */
+
+static int keep_part(void *context, struct wfs_bytes part)
+{
+	wfs_buffer_append(context, part.data, part.size);
+	return wfs_buffer_check(context);
+}
+
+/* A text that the principal of the command may read. */
+static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
+{
+	struct wfs_run *const run = context;
+	WFS_AUTO_WALK struct wfs_walk walk = {.run = run};
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	char path[sizeof("journal/texts/") + WFS_HASH_HEX_SIZE] = "journal/texts/";
+	struct wfs_hash hash;
+
+	(void)wfs_text_is_hidden(stand_in, &hash);
+	wfs_hash_hex(&hash, path + strlen(path));
+	int r = wfs_walk_read(&walk, path, keep_part, &bytes);
+	if (r)
+		return r;
+	r = wfs_text_value(wfs_buffer_bytes(&bytes), ret_value);
+	return r ? wfs_error_from_errno(&run->error, r, "read %s", path) : 1;
+}
+
+static int reveal_lines(struct wfs_run *run, struct wfs_recorder *recorder)
+{
+	json_t *lines = NULL;
+	int r = recorder->lines ? wfs_text_reveal(recorder->lines, reveal, run, &lines) : 0;
+
+	if (r || !lines)
+		return r;
+	json_decref(recorder->lines);
+	recorder->lines = lines;
+	return 0;
+}
+
 int wfs_step_record(
 	struct wfs_run *run, const char *turn_id, const char *name, struct wfs_output *output)
 {
@@ -36,6 +76,8 @@ int wfs_step_record(
 	WFS_AUTO_BUFFER struct wfs_buffer script = {0};
 	int r = read_journal(run, &recorder);
 
+	if (!r)
+		r = reveal_lines(run, &recorder);
 	if (r)
 		return r;
 	wfs_recorder_write(&recorder, &script);

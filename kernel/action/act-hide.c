@@ -15,30 +15,205 @@ bool wfs_artifact_is_open(const json_t *state)
 	return wfs_artifact_reads(state, "");
 }
 
-/* Adds the id of an artifact, if it is private. Return: 1 (it is there, and open to everybody), 0, -errno */
-static int note_artifact(struct act_hiding *hiding, const char *id, struct wfs_error *error)
-{
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
-	struct wfs_error missing = {0};
-	int r = artifact_get(hiding->act->fold, id, &artifact, &missing);
+/* --- whose --- */
 
-	if (r && invoke_fails_all(&missing)) {
-		*error = missing;
-		return wfs_trace(r);
-	}
-	if (r)
-		return 0;
-	if (wfs_artifact_is_open(artifact.document))
-		return 1;
-	return json_array_append_new(hiding->of, json_string(artifact.id)) < 0
-		? fold_no_memory(error)
+static const char *const hides_arguments[] = {"args", NULL};
+static const char *const hides_edit[] = {"old_string", "new_string", NULL};
+
+/* An action that is looked at. */
+struct looking {
+	struct wfs_artifact_finder *finder;
+	const json_t *action;
+	struct wfs_privacy privacy;
+	struct wfs_error *error;
+};
+
+static const char *method_of(const struct looking *looking)
+{
+	const json_t *const method = json_object_get(looking->action, "method");
+
+	return json_is_string(method) ? json_string_value(method) : "run";
+}
+
+/* Notes an artifact, if it is private. @ret_state: NULL, or gets its state, NULL if there is none
+ * Return: 1 (it is there, and open to everybody), 0, -errno. */
+static int note_artifact(struct looking *looking, const char *id, json_t **ret_state)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = wfs_grant_name_valid(id)
+		? looking->finder->find(looking->finder, id, &state, looking->error)
 		: 0;
+
+	if (r)
+		return wfs_trace(r);
+	const bool open = state && wfs_artifact_is_open(state);
+	if (state && !open && json_array_append_new(looking->privacy.of, json_string(id)) < 0)
+		return fold_no_memory(looking->error);
+	if (ret_state)
+		*ret_state = WFS_STEAL(state);
+	return open;
 }
 
-static bool is_private(const struct act_hiding *hiding)
+/* Arguments of services are hidden, unless they are understood and are about no memory store, or about one
+ * that everybody may read. */
+static int look_at_service(struct looking *looking, const struct service *service)
 {
-	return json_array_size(hiding->of) > 0;
+	SERVICE_CALL_AUTO struct service_call call = {.act = NULL};
+	const json_t *const args = json_object_get(looking->action, "args");
+	WFS_AUTO_JSON json_t *none = json_array();
+	struct wfs_error reason = {0};
+
+	if (!none)
+		return fold_no_memory(looking->error);
+	int r = service_parse(
+		service, method_of(looking), json_is_array(args) ? args : none, &call, &reason);
+	const char *const memory = r ? "" : service_text(&call, "memory");
+	if (!r && !*memory)
+		return 0;
+	r = r ? 0 : note_artifact(looking, memory, NULL);
+	if (r == 0)
+		looking->privacy.members = hides_arguments;
+	return r < 0 ? wfs_trace(r) : 0;
 }
+
+static int look_at_invocation(struct looking *looking, const char *id)
+{
+	const struct service *const service = service_find(id);
+	WFS_AUTO_JSON json_t *state = NULL;
+
+	if (service)
+		return wfs_trace(look_at_service(looking, service));
+	int r = note_artifact(looking, id, &state);
+	if (r > 0)
+		looking->privacy.secret = interface_has_secrets(
+			json_object_get(state, "interface"), method_of(looking));
+	if (looking->privacy.secret || (r == 0 && state))
+		looking->privacy.members = hides_arguments;
+	return r < 0 ? wfs_trace(r) : 0;
+}
+
+/* What is written belongs to the artifact by the rule that it has then. */
+static int look_at_write(struct looking *looking, const char *id)
+{
+	json_t *const access = json_object_get(looking->action, "access");
+	json_t *const price =
+		json_object_get(json_object_get(looking->action, "policy"), "read_price");
+	WFS_AUTO_JSON json_t *before = NULL;
+	WFS_AUTO_JSON json_t *after = NULL;
+	int r = wfs_grant_name_valid(id)
+		? looking->finder->find(looking->finder, id, &before, looking->error)
+		: 0;
+
+	if (r)
+		return wfs_trace(r);
+	after = before ? wfs_json_copy(before)
+		       : json_pack("{s:s, s:s}", "access", "freeware", "owner", id);
+	if (!after || (json_is_string(access) && json_object_set(after, "access", access) < 0) ||
+		(price && json_object_set(after, "read_price", price) < 0))
+		return fold_no_memory(looking->error);
+	looking->privacy.writes = !wfs_artifact_is_open(after);
+	if (looking->privacy.writes &&
+		json_array_append_new(looking->privacy.of, json_string(id)) < 0)
+		return fold_no_memory(looking->error);
+	return 0;
+}
+
+static int look(struct looking *looking)
+{
+	const char *const id = wfs_json_text(looking->action, "artifact_id");
+	int r;
+
+	switch (wfs_action_effect(looking->action)) {
+	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
+		return wfs_trace(look_at_invocation(looking, id));
+	case WFS_EFFECT_ACTION_READ_ARTIFACT:
+		r = note_artifact(looking, id, NULL);
+		return r < 0 ? wfs_trace(r) : 0;
+	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
+		r = note_artifact(looking, id, NULL);
+		if (r == 0)
+			looking->privacy.members = hides_edit;
+		return r < 0 ? wfs_trace(r) : 0;
+	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
+		return wfs_trace(look_at_write(looking, id));
+	default:
+		return 0;
+	}
+}
+
+void wfs_privacy_done(struct wfs_privacy *privacy)
+{
+	json_decref(privacy->of);
+	privacy->of = NULL;
+}
+
+int wfs_privacy_of(struct wfs_artifact_finder *finder, const json_t *action,
+	struct wfs_privacy *ret_privacy, struct wfs_error *error)
+{
+	static const char *const none[] = {NULL};
+	struct looking looking = {
+		.finder = finder,
+		.action = action,
+		.privacy = {.of = json_array(), .members = none},
+		.error = error,
+	};
+	int r = looking.privacy.of ? look(&looking) : fold_no_memory(error);
+
+	if (r)
+		wfs_privacy_done(&looking.privacy);
+	else
+		*ret_privacy = looking.privacy;
+	return wfs_trace(r);
+}
+
+bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action)
+{
+	for (const char *const *member = privacy->members; *member; member++)
+		if (json_object_get(action, *member))
+			return true;
+	return privacy->writes &&
+		(json_object_get(action, "content") || json_object_get(action, "code"));
+}
+
+/* --- finders --- */
+
+struct view_finder {
+	struct wfs_artifact_finder finder; /* first: the callback casts back */
+	struct wfs_view *view;
+};
+
+static int find_in_view(struct wfs_artifact_finder *finder, const char *id, json_t **ret_state,
+	struct wfs_error *error)
+{
+	const struct view_finder *const self = (const struct view_finder *)finder;
+	int r = wfs_view_document(self->view, WFS_BUILTIN_ARTIFACT, id, ret_state, error);
+
+	return r == -ENOENT ? 0 : wfs_trace(r);
+}
+
+int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
+	struct wfs_error *error)
+{
+	struct view_finder finder = {{find_in_view}, view};
+
+	return wfs_trace(wfs_privacy_of(&finder.finder, action, ret_privacy, error));
+}
+
+struct fold_finder {
+	struct wfs_artifact_finder finder; /* first: the callback casts back */
+	struct wfs_fold *fold;
+};
+
+static int find_in_fold(struct wfs_artifact_finder *finder, const char *id, json_t **ret_state,
+	struct wfs_error *error)
+{
+	const struct fold_finder *const self = (const struct fold_finder *)finder;
+	size_t cell;
+
+	return wfs_trace(fold_load(self->fold, WFS_BUILTIN_ARTIFACT, id, &cell, ret_state, error));
+}
+
+/* --- hiding --- */
 
 /* The record gets a stand-in for the member, if there is one. */
 static int hide(struct act_hiding *hiding, const json_t *action, const char *member,
@@ -49,88 +224,11 @@ static int hide(struct act_hiding *hiding, const json_t *action, const char *mem
 
 	if (!value)
 		return 0;
-	int r = wfs_text_hide(&hiding->act->fold->texts, hiding->of, value, &stand_in);
+	int r = wfs_text_hide(&hiding->act->fold->texts, hiding->privacy.of, value, &stand_in);
 	if (r)
 		return wfs_error_from_errno(error, r, "hide a private text");
 	return json_object_set_new(hiding->members, member, stand_in) < 0 ? fold_no_memory(error)
 									  : 0;
-}
-
-/* --- invocations --- */
-
-/* Arguments of services are hidden, unless they are understood and are about no memory store, or about one
- * that everybody may read. */
-static int hide_service(struct act_hiding *hiding, const struct service *service,
-	const json_t *action, struct wfs_error *error)
-{
-	SERVICE_CALL_AUTO struct service_call call = {.act = hiding->act};
-	const json_t *const args = json_object_get(action, "args");
-	const json_t *const method = json_object_get(action, "method");
-	WFS_AUTO_JSON json_t *none = json_array();
-	struct wfs_error reason = {0};
-
-	if (!none)
-		return fold_no_memory(error);
-	int r = service_parse(service, json_is_string(method) ? json_string_value(method) : "run",
-		json_is_array(args) ? args : none, &call, &reason);
-	const char *const memory = r ? "" : service_text(&call, "memory");
-	if (!r && !*memory)
-		return 0;
-	r = r ? 0 : note_artifact(hiding, memory, error);
-	if (r < 0)
-		return wfs_trace(r);
-	return r > 0 ? 0 : hide(hiding, action, "args", error);
-}
-
-static int hide_secrets(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
-{
-	const json_t *const method = json_object_get(action, "method");
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
-	int r = artifact_get(
-		hiding->act->fold, wfs_json_text(action, "artifact_id"), &artifact, error);
-
-	if (r)
-		return wfs_trace(r);
-	hiding->secret = interface_has_secrets(
-		&artifact, json_is_string(method) ? json_string_value(method) : "run");
-	return hiding->secret ? hide(hiding, action, "args", error) : 0;
-}
-
-static int hide_invocation(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
-{
-	const char *const id = wfs_json_text(action, "artifact_id");
-	const struct service *const service = service_find(id);
-
-	if (service)
-		return wfs_trace(hide_service(hiding, service, action, error));
-	int r = note_artifact(hiding, id, error);
-	if (r > 0)
-		return wfs_trace(hide_secrets(hiding, action, error));
-	if (r || !is_private(hiding))
-		return wfs_trace(r);
-	return hide(hiding, action, "args", error);
-}
-
-/* --- all --- */
-
-static int hide_own(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
-{
-	static const char *const edited[] = {"old_string", "new_string"};
-	const enum wfs_effect effect = wfs_action_effect(action);
-	int r = 0;
-
-	if (effect == WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
-		return wfs_trace(hide_invocation(hiding, action, error));
-	if (effect != WFS_EFFECT_ACTION_READ_ARTIFACT && effect != WFS_EFFECT_ACTION_EDIT_ARTIFACT)
-		return 0;
-	r = note_artifact(hiding, wfs_json_text(action, "artifact_id"), error);
-	if (r < 0)
-		return wfs_trace(r);
-	r = 0;
-	for (size_t i = 0; !r && is_private(hiding) && i < WFS_ARRAY_COUNT(edited); i++)
-		if (effect == WFS_EFFECT_ACTION_EDIT_ARTIFACT)
-			r = hide(hiding, action, edited[i], error);
-	return wfs_trace(r);
 }
 
 /* The record of a write has hash and size of content and code in any case. */
@@ -158,17 +256,22 @@ static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wf
 
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
 {
-	hiding->of = json_array();
+	struct fold_finder finder = {{find_in_fold}, hiding->act->fold};
+	int r = wfs_privacy_of(&finder.finder, action, &hiding->privacy, error);
+
+	if (r)
+		return wfs_trace(r);
 	hiding->members = json_object();
-	if (!hiding->of || !hiding->members)
+	if (!hiding->members)
 		return fold_no_memory(error);
-	int r = hide_own(hiding, action, error);
+	for (const char *const *member = hiding->privacy.members; !r && *member; member++)
+		r = hide(hiding, action, *member, error);
 	return wfs_trace(r ? r : hide_alike(hiding, action, error));
 }
 
 void act_hiding_done(struct act_hiding *hiding)
 {
-	json_decref(hiding->of);
+	wfs_privacy_done(&hiding->privacy);
 	json_decref(hiding->members);
 }
 

@@ -306,9 +306,9 @@ static int cover(
 {
 	hiding->act = act;
 	int r = act_hide(hiding, action, error);
-	if (!r && json_array_size(hiding->of) > 0)
-		act->fold->outcome.of = json_incref(hiding->of);
-	act->secret = hiding->secret;
+	if (!r && json_array_size(hiding->privacy.of) > 0 && !hiding->privacy.writes)
+		act->fold->outcome.of = json_incref(hiding->privacy.of);
+	act->secret = hiding->privacy.secret;
 	return wfs_trace(r);
 }
 

@@ -54,9 +54,8 @@ void act_done(struct act *act);
 /* Plain value; act_hiding_done. */
 struct act_hiding {
 	struct act *act;
-	json_t *of;      /* artifacts that what it says and gives belongs to; []: nobody's; owned */
+	struct wfs_privacy privacy;
 	json_t *members; /* of the action as its record has them: stand-ins; owned */
-	bool secret;     /* the arguments are; what it gives is not */
 };
 
 /** act_hide() - find the texts of @action, before it is done, and give its record stand-ins for them.

@@ -31,6 +31,7 @@
 #define WFS_MINT_ADAPTER "kernel.mint"  /* adapter_id of the receipts of mint.score */
 
 struct action_programs;
+struct wfs_view;
 
 enum {
 	WFS_ARTIFACT_ID_MAX = 128,           /* bytes */
@@ -90,6 +91,36 @@ bool wfs_artifact_reads(const json_t *state, const char *principal);
 
 /** wfs_artifact_is_open() - may everybody read its content and code for nothing? @state: as above */
 bool wfs_artifact_is_open(const json_t *state);
+
+/* --- whose text it is: act-hide.c --- */
+
+/* Who finds artifacts. Embedded in what it works on. */
+struct wfs_artifact_finder {
+	/* The state of an artifact's cell; NULL: there is none. Caller owns it. */
+	int (*find)(struct wfs_artifact_finder *finder, const char *id, json_t **ret_state,
+		struct wfs_error *error);
+};
+
+/* What an action says and gives that not everybody may read. Plain value; wfs_privacy_done. */
+struct wfs_privacy {
+	json_t *of; /* ids of the private artifacts that what it gives belongs to; []: none; owned */
+	const char *const *members; /* of the action, that its record hides; NULL-ended; static */
+	bool secret;                /* its arguments are, and why it is refused */
+	bool writes; /* it gives content or code, of which its own record has the hash */
+};
+void wfs_privacy_done(struct wfs_privacy *privacy);
+#define WFS_AUTO_PRIVACY WFS_CLEANUP(wfs_privacy_done)
+
+/** wfs_privacy_of() - of an action that is not done yet. Return: 0, -EIO, -ENOMEM. */
+int wfs_privacy_of(struct wfs_artifact_finder *finder, const json_t *action,
+	struct wfs_privacy *ret_privacy, struct wfs_error *error);
+
+/** wfs_privacy_in() - the same by the artifacts that a view shows. */
+int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
+	struct wfs_error *error);
+
+/** wfs_privacy_hides() - does the action have private texts? */
+bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
 
 /* --- for kernel/grants.c: the accounts of principals --- */
 

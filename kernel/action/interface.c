@@ -155,10 +155,9 @@ static bool marks_secret(const json_t *schema)
 	return false;
 }
 
-bool interface_has_secrets(const struct artifact *artifact, const char *method)
+bool interface_has_secrets(const json_t *interface, const char *method)
 {
-	const json_t *const methods =
-		json_object_get(json_object_get(artifact->document, "interface"), "methods");
+	const json_t *const methods = json_object_get(interface, "methods");
 
 	return marks_secret(json_object_get(find_method(methods, method), "input"));
 }

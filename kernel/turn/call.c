@@ -5,6 +5,7 @@
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/text.h"
 #include "kernel/turn/turn-impl.h"
 
 /* --- the cells of calls --- */
@@ -132,9 +133,11 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	struct wfs_error *error)
 {
 	const char *const text = wfs_json_text(call, "arguments");
+	json_t *const given = json_object_get(call, "arguments");
+	const bool hidden = wfs_text_is_hidden(given, NULL);
 	struct wfs_error reason = {0};
 	WFS_AUTO_JSON json_t *id = unique_id(turn, call, index, ids);
-	WFS_AUTO_JSON json_t *arguments = arguments_of(text, &reason);
+	WFS_AUTO_JSON json_t *arguments = hidden ? json_incref(given) : arguments_of(text, &reason);
 	WFS_AUTO_JSON json_t *existing = NULL;
 	WFS_AUTO_FREE char *problem = NULL;
 	const json_t *setup;
@@ -148,9 +151,9 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 		r = touch_call(turn, (int64_t)index, &cell, &existing, error);
 	if (r)
 		return wfs_trace(r);
-	WFS_AUTO_JSON json_t *document =
-		json_pack("{s:s, s:O, s:s, s:s}", "arguments", *text && arguments ? text : "{}",
-			"id", id, "name", wfs_json_text(call, "name"), "status", "waiting");
+	WFS_AUTO_JSON json_t *document = json_pack("{s:o, s:O, s:s, s:s}", "arguments",
+		hidden ? json_incref(given) : json_string(*text && arguments ? text : "{}"), "id",
+		id, "name", wfs_json_text(call, "name"), "status", "waiting");
 	if (!document ||
 		(problem && json_object_set_new(document, "problem", json_string(problem)) < 0))
 		return fold_no_memory(error);
@@ -215,9 +218,10 @@ int turn_result(
 	struct turn *turn, int64_t index, const struct turn_result *result, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *call = NULL;
-	WFS_AUTO_JSON json_t *told = json_pack("{s:I, s:b, s:s, s:I, s:s}", "duration_ms",
+	WFS_AUTO_JSON json_t *told = json_pack("{s:I, s:b, s:o, s:I, s:s}", "duration_ms",
 		(json_int_t)result->duration_ms, "is_error", result->is_error, "output",
-		result->output, "output_size", (json_int_t)result->output_size, "status", "done");
+		result->hidden ? json_incref(result->hidden) : json_string(result->output),
+		"output_size", (json_int_t)result->output_size, "status", "done");
 	size_t cell;
 	int r = turn_call_load(turn, index, &cell, &call, error);
 
@@ -237,7 +241,8 @@ int turn_result(
 	return wfs_trace(turn_emit(turn, WFS_KERNEL_RESULT,
 		json_pack("{s:O, s:I, s:b, s:o, s:I, s:O, s:I}", "call_id",
 			json_object_get(call, "id"), "duration_ms", (json_int_t)result->duration_ms,
-			"is_error", result->is_error, "output_preview", preview_of(result->output),
+			"is_error", result->is_error, "output_preview",
+			result->hidden ? json_incref(result->hidden) : preview_of(result->output),
 			"output_size", (json_int_t)result->output_size, "tool_name",
 			json_object_get(call, "name"), "turn",
 			(json_int_t)turn_number(turn, "turn")),
@@ -298,7 +303,10 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 		r = turn_setup(turn, &setup, error);
 	if (r)
 		return wfs_trace(r);
-	WFS_AUTO_JSON json_t *arguments = arguments_of(wfs_json_text(call, "arguments"), &reason);
+	json_t *const given = json_object_get(call, "arguments");
+	WFS_AUTO_JSON json_t *arguments = wfs_text_is_hidden(given, NULL)
+		? json_incref(given)
+		: arguments_of(wfs_json_text(call, "arguments"), &reason);
 	r = turn_emit(turn, WFS_KERNEL_CALL,
 		json_pack("{s:O, s:O, s:O, s:I}", "arguments", arguments, "call_id",
 			json_object_get(call, "id"), "tool_name", json_object_get(call, "name"),

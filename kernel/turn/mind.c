@@ -10,6 +10,7 @@
 #include "kernel/action/invoke.h"
 #include "kernel/base/json.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/text.h"
 #include "kernel/turn/turn-impl.h"
 
 static const json_t *mind_of(const json_t *setup)
@@ -195,8 +196,10 @@ int turn_remember_action(struct turn *turn, const json_t *call, const struct tur
 		return wfs_trace(r);
 	const int size = action_shown(wfs_bytes_text(result->output), WFS_TURN_ACTION_SHOWN);
 	turn_set(turn, "last_action",
-		json_pack("{s:s#, s:b, s:O}", "result", result->output, size, "success",
-			!result->is_error, "type", json_object_get(call, "name")));
+		json_pack("{s:o, s:b, s:O}", "result",
+			result->hidden ? json_incref(result->hidden)
+				       : json_stringn(result->output, (size_t)size),
+			"success", !result->is_error, "type", json_object_get(call, "name")));
 	return 0;
 }
 
@@ -405,12 +408,16 @@ int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error 
 	WFS_AUTO_JSON json_t *arguments = wfs_json_copy(reflex);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
+	json_t *const hidden = json_object_get(reflex, "arguments");
+
 	(void)json_object_del(arguments, "action_type");
 	wfs_json_write(arguments, &text);
 	if (!arguments || wfs_buffer_check(&text))
 		return fold_no_memory(error);
-	WFS_AUTO_JSON json_t *calls = json_pack("[{s:s#, s:O}]", "arguments", text.data,
-		(int)text.size, "name", json_object_get(reflex, "action_type"));
+	WFS_AUTO_JSON json_t *calls = json_pack("[{s:o, s:O}]", "arguments",
+		wfs_text_is_hidden(hidden, NULL) ? json_incref(hidden)
+						 : json_stringn(text.data, text.size),
+		"name", json_object_get(reflex, "action_type"));
 	if (!calls)
 		return fold_no_memory(error);
 	turn_set(turn, "reflex", json_true());

@@ -2,6 +2,7 @@
 /* Answers to the intents of runs: receipts, and actions that were tool calls. */
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
+#include "kernel/text.h"
 #include "kernel/turn/turn-impl.h"
 
 /* --- the answer of a model --- */
@@ -53,6 +54,13 @@ static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_e
 
 /* --- what a tool gave --- */
 
+#define TOOL_FAILED "Tool execution failed: "
+
+static json_t *hidden_or_null(json_t *output)
+{
+	return wfs_text_is_hidden(output, NULL) ? output : NULL;
+}
+
 /* @given: its output is whole, and of an error only the message */
 static int fold_output(
 	struct turn *turn, int64_t index, const struct turn_result *given, struct wfs_error *error)
@@ -60,8 +68,8 @@ static int fold_output(
 	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
 	struct turn_result result = *given;
 
-	if (given->is_error)
-		wfs_buffer_append_text(&output, "Tool execution failed: ");
+	if (given->is_error && !given->hidden) /* else it is in the text */
+		wfs_buffer_append_text(&output, TOOL_FAILED);
 	wfs_buffer_append_text(&output, given->output);
 	if (result.output_size < (int64_t)output.size)
 		result.output_size = (int64_t)output.size;
@@ -79,6 +87,7 @@ static int fold_called(
 	const bool ok = strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
 	const struct turn_result given = {
 		.is_error = !ok,
+		.hidden = ok ? hidden_or_null(json_object_get(payload, "output")) : NULL,
 		.output = wfs_json_text(payload, ok ? "output" : "message"),
 		.output_size = json_integer_value(json_object_get(payload, "output_size")),
 		.duration_ms = json_integer_value(json_object_get(payload, "duration_ms")),
@@ -126,22 +135,49 @@ static void write_output(const struct fold_outcome *outcome, struct wfs_buffer *
 		wfs_json_write(told, output);
 }
 
+/* What the model is told, as the record has it: a text, or its stand-in when it belongs to something
+ * private. @ret_size: of all of it */
+static int new_output(
+	struct wfs_fold *fold, json_t **ret_output, int64_t *ret_size, struct wfs_error *error)
+{
+	const struct fold_outcome *const outcome = &fold->outcome;
+	const bool failed = outcome->refusal.code != WFS_OK;
+	const bool hides = outcome->of || (outcome->secret && failed);
+	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
+	WFS_AUTO_JSON json_t *nobody = json_array();
+
+	if (hides && failed)
+		wfs_buffer_append_text(&output, TOOL_FAILED);
+	write_output(outcome, &output);
+	*ret_size = (int64_t)output.size;
+	wfs_turn_cut(&output);
+	if (wfs_buffer_check(&output) || !nobody)
+		return fold_no_memory(error);
+	WFS_AUTO_JSON json_t *text = json_stringn(wfs_buffer_text(&output), output.size);
+	if (text && hides) {
+		int r = wfs_text_hide(
+			&fold->texts, outcome->of ? outcome->of : nobody, text, ret_output);
+
+		return r ? wfs_error_from_errno(error, r, "hide a private text") : 0;
+	}
+	*ret_output = WFS_STEAL(text);
+	return *ret_output ? 0 : fold_no_memory(error);
+}
+
 /* Messages are not in the records of actions, and that of a refusal is not known again; so what the
  * model was told stands in its result. */
-static int keep_output(struct fold_outcome *outcome, const json_t *recorded, int64_t *ret_size,
-	struct wfs_error *error)
+static int keep_output(
+	struct wfs_fold *fold, const json_t *recorded, int64_t *ret_size, struct wfs_error *error)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
+	struct fold_outcome *const outcome = &fold->outcome;
 	json_t *kept = json_object_get(recorded, "output");
 
 	*ret_size = json_integer_value(json_object_get(recorded, "output_size"));
 	if (!kept) {
-		write_output(outcome, &output);
-		*ret_size = (int64_t)output.size;
-		wfs_turn_cut(&output);
-		if (wfs_buffer_check(&output))
-			return fold_no_memory(error);
-		kept = json_stringn(wfs_buffer_text(&output), output.size);
+		int r = new_output(fold, &kept, ret_size, error);
+
+		if (r)
+			return wfs_trace(r);
 	} else {
 		json_incref(kept);
 	}
@@ -166,11 +202,12 @@ int turn_fold_called(
 	if (!r)
 		r = turn_answered(&turn, intent_id, error);
 	if (!r)
-		r = keep_output(outcome, recorded, &size, error);
+		r = keep_output(fold, recorded, &size, error);
 	if (r)
 		return wfs_trace(r);
 	const struct turn_result given = {
 		.is_error = outcome->refusal.code != WFS_OK,
+		.hidden = hidden_or_null(json_object_get(outcome->result, "output")),
 		.output = wfs_json_text(outcome->result, "output"),
 		.output_size = size,
 		.duration_ms = json_integer_value(json_object_get(outcome->result, "duration_ms")),

@@ -127,6 +127,7 @@ int turn_go_on(struct turn *turn, struct wfs_error *error);
 struct turn_result {
 	bool is_error;
 	const char *output;  /* at most WFS_TURN_OUTPUT_MAX bytes and the mark */
+	json_t *hidden;      /* its stand-in, when it is a private text (kernel/text.h); or NULL */
 	int64_t output_size; /* of all of it */
 	int64_t duration_ms;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run to be read: who said what, which tools were called with what, and how it ended. */
 #include "kernel/base/json.h"
+#include "kernel/text.h"
 #include "kernel/turn/turn-history.h"
 
 static long long number_of(const json_t *object, const char *member)
@@ -23,11 +24,31 @@ static void write_indented(struct wfs_buffer *buffer, const char *text)
 	wfs_buffer_append_byte(buffer, '\n');
 }
 
+/* A member as text; a private text as its stand-in. */
+static void write_text(struct wfs_buffer *buffer, const json_t *object, const char *member)
+{
+	const json_t *const value = json_object_get(object, member);
+
+	if (wfs_text_is_hidden(value, NULL))
+		wfs_json_write(value, buffer);
+	else
+		wfs_buffer_append_text(buffer, wfs_json_text(object, member));
+}
+
+static void write_member(struct wfs_buffer *buffer, const json_t *object, const char *member)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	write_text(&text, object, member);
+	write_indented(buffer, wfs_buffer_text(&text));
+	buffer->failed |= wfs_buffer_check(&text) != 0;
+}
+
 static void write_call(struct wfs_buffer *buffer, const json_t *call)
 {
 	wfs_buffer_printf(buffer, "**Call** `%s` (%s)\n\n", wfs_json_text(call, "name"),
 		wfs_json_text(call, "id"));
-	write_indented(buffer, wfs_json_text(call, "arguments"));
+	write_member(buffer, call, "arguments");
 }
 
 /* The name of the tool whose call a message answers. @calls: of the message before */
@@ -49,18 +70,19 @@ static void write_result(struct wfs_buffer *buffer, const json_t *message, const
 	const char *const id = wfs_json_text(message, "tool_call_id");
 
 	wfs_buffer_printf(buffer, "**Result** of `%s` (%s)\n\n", tool_of(calls, id), id);
-	write_indented(buffer, wfs_json_text(message, "content"));
+	write_member(buffer, message, "content");
 }
 
 static void write_said(struct wfs_buffer *buffer, const json_t *message)
 {
-	const char *const content = wfs_json_text(message, "content");
 	size_t i;
 	const json_t *call;
 
 	wfs_buffer_printf(buffer, "## %s\n\n", wfs_json_text(message, "role"));
-	if (*content)
-		wfs_buffer_printf(buffer, "%s\n\n", content);
+	const size_t head = buffer->size;
+	write_text(buffer, message, "content");
+	if (buffer->size > head)
+		wfs_buffer_append_text(buffer, "\n\n");
 	json_array_foreach(json_object_get(message, "tool_calls"), i, call)
 	{
 		write_call(buffer, call);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private texts in what a driver tells and reads. */
+#include "agents/private.h"
+
+#include <string.h>
+
+#include "agents/tool.h"
+#include "kernel/base/json.h"
+
+#define NOT_KEPT "[a private text that this world does not keep]"
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "hide a private text");
+}
+
+int agents_hide(struct wfs_texts *texts, const json_t *of, json_t *object, const char *member,
+	struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(object, member);
+	json_t *stand_in;
+
+	if (!value || json_is_null(value))
+		return 0;
+	int r = wfs_text_hide(texts, of, value, &stand_in);
+	if (r)
+		return wfs_error_from_errno(error, r, "hide a private text");
+	return json_object_set_new(object, member, stand_in) < 0 ? no_memory(error) : 0;
+}
+
+/* --- tool calls --- */
+
+static const json_t *tool_of(const json_t *tools, const char *name)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(tools, i, tool)
+	{
+		if (strcmp(wfs_json_text(tool, "name"), name) == 0)
+			return tool;
+	}
+	return NULL;
+}
+
+/* @ret_action: NULL when the tool reads, or the arguments cannot be parsed */
+static int action_of(
+	const json_t *tools, const json_t *call, json_t **ret_action, struct wfs_error *error)
+{
+	const json_t *const tool = tool_of(tools, wfs_json_text(call, "name"));
+	const char *const kind = wfs_json_text(tool, "kind");
+	const char *const text = wfs_json_text(call, "arguments");
+	WFS_AUTO_JSON json_t *arguments = NULL;
+	struct wfs_error ignored;
+
+	*ret_action = NULL;
+	if (strcmp(kind, WFS_TOOL_KIND_ACTION) != 0 && strcmp(kind, WFS_TOOL_KIND_ARTIFACT) != 0)
+		return 0;
+	int r = wfs_json_parse_bounded(text, strlen(text), &arguments, &ignored);
+	if (r || !json_is_object(arguments))
+		return r == -ENOMEM ? no_memory(error) : 0;
+	*ret_action = agents_tool_action(tool, arguments);
+	return *ret_action ? 0 : no_memory(error);
+}
+
+static int hide_call(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
+	json_t *call, struct wfs_error *error)
+{
+	WFS_AUTO_PRIVACY struct wfs_privacy privacy = {.of = NULL};
+	WFS_AUTO_JSON json_t *action = NULL;
+	int r = action_of(tools, call, &action, error);
+
+	if (r || !action)
+		return r;
+	r = wfs_privacy_in(view, action, &privacy, error);
+	if (r || !wfs_privacy_hides(&privacy, action))
+		return r;
+	return agents_hide(texts, privacy.of, call, "arguments", error);
+}
+
+int agents_hide_calls(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
+	json_t *calls, struct wfs_error *error)
+{
+	json_t *call;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach(calls, i, call)
+	{
+		if (!r)
+			r = hide_call(view, tools, texts, call, error);
+	}
+	return r;
+}
+
+/* --- reading --- */
+
+static int say_not_kept(void *context, const json_t *stand_in, json_t **ret_value)
+{
+	(void)context;
+	(void)stand_in;
+	*ret_value = json_string(NOT_KEPT);
+	return *ret_value ? 1 : -ENOMEM;
+}
+
+int agents_reveal(const struct wfs_session *session, struct wfs_view *view, const json_t *document,
+	json_t **ret_copy, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *revealed = NULL;
+	int r = wfs_session_reveal(session, view, document, &revealed, error);
+
+	if (r)
+		return r;
+	r = wfs_text_reveal(revealed, say_not_kept, NULL, ret_copy);
+	return r ? no_memory(error) : 0;
+}
+
+/* --- origins --- */
+
+void agents_origin_done(struct agents_origin *origin)
+{
+	json_decref(origin->of);
+	origin->of = NULL;
+}
+
+bool agents_origin_is_private(const struct agents_origin *origin)
+{
+	return origin->nobodys || json_array_size(origin->of) > 0;
+}
+
+static int add_all(struct agents_origin *origin, const json_t *of)
+{
+	json_t *id;
+	size_t i;
+	size_t j;
+	json_t *known;
+
+	if (!origin->of)
+		origin->of = json_array();
+	json_array_foreach(of, i, id)
+	{
+		bool found = false;
+
+		json_array_foreach(origin->of, j, known) found |= json_equal(known, id) != 0;
+		if (!found && json_array_append(origin->of, id) < 0)
+			return -ENOMEM;
+	}
+	return origin->of ? 0 : -ENOMEM;
+}
+
+int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
+	struct wfs_error *error)
+{
+	WFS_AUTO_PRIVACY struct wfs_privacy privacy = {.of = NULL};
+	int r = wfs_privacy_in(view, action, &privacy, error);
+
+	if (r)
+		return r;
+	return add_all(origin, privacy.of) ? no_memory(error) : 0;
+}
+
+static int add_stand_in(void *context, const json_t *stand_in, json_t **ret_value)
+{
+	struct agents_origin *const origin = context;
+	const json_t *const of = json_object_get(stand_in, "of");
+
+	(void)ret_value;
+	origin->nobodys |= json_array_size(of) == 0;
+	return add_all(origin, of);
+}
+
+int agents_origin_add_hidden(struct agents_origin *origin, const json_t *document)
+{
+	WFS_AUTO_JSON json_t *same = NULL;
+
+	return wfs_text_reveal(document, add_stand_in, origin, &same);
+}
+
+json_t *agents_origin_list(const struct agents_origin *origin)
+{
+	return origin->nobodys || !origin->of ? json_array() : json_incref(origin->of);
+}
+
+/* --- steps --- */
+
+/* The agent's own artifact has prompts as well. */
+static int add_agent(struct agents_origin *origin, struct wfs_world *world, const char *agent,
+	struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *reads =
+		json_pack("{s:s, s:s}", "action_type", "read_artifact", "artifact_id", agent);
+	int r = reads ? wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error) : no_memory(error);
+
+	return r ? r : agents_origin_add(origin, &view, reads, error);
+}
+
+static int hide_messages(struct wfs_texts *texts, const json_t *of, const json_t *params,
+	json_t *messages, struct wfs_error *error)
+{
+	const json_t *const told = json_object_get(params, "message");
+	json_t *message;
+	size_t i;
+	int r = 0;
+
+	if (json_object_get(params, "messages"))
+		return 0;
+	json_array_foreach(messages, i, message)
+	{
+		if (!r && !(told && json_equal(told, json_object_get(message, "content"))))
+			r = agents_hide(texts, of, message, "content", error);
+	}
+	return r;
+}
+
+/* The arguments of the action become one text. */
+static int hide_reflex(
+	struct wfs_texts *texts, const json_t *of, json_t *step, struct wfs_error *error)
+{
+	json_t *const reflex = json_object_get(step, "reflex");
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *arguments = wfs_json_copy(reflex);
+
+	if (!reflex)
+		return 0;
+	(void)json_object_del(arguments, "action_type");
+	wfs_json_write(arguments, &text);
+	WFS_AUTO_JSON json_t *hidden =
+		json_pack("{s:O, s:s#}", "action_type", json_object_get(reflex, "action_type"),
+			"arguments", wfs_buffer_text(&text), (int)text.size);
+	if (!arguments || wfs_buffer_check(&text) || !hidden ||
+		json_object_set(step, "reflex", hidden) < 0)
+		return no_memory(error);
+	return agents_hide(texts, of, hidden, "arguments", error);
+}
+
+int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, const json_t *params,
+	json_t *step, struct wfs_texts *texts, struct wfs_error *error)
+{
+	static const char *const members[] = {"conditions", "transition_prompt", "working_memory"};
+	json_t *const mind = json_object_get(json_object_get(step, "setup"), "mind");
+	json_t *const messages = json_object_get(step, "messages");
+	int r = add_agent(origin, world, wfs_json_text(step, "agent"), error);
+
+	if (!r && wfs_text_has_hidden(messages))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'messages': one has {hash, of, size}, which stands for a private text");
+	if (r || !agents_origin_is_private(origin))
+		return r;
+	WFS_AUTO_JSON json_t *of = agents_origin_list(origin);
+	if (!of)
+		return no_memory(error);
+	r = hide_messages(texts, of, params, messages, error);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(members); i++)
+		r = agents_hide(texts, of, mind, members[i], error);
+	return r ? r : hide_reflex(texts, of, step, error);
+}
