@@ -22,11 +22,13 @@ struct verify {
 	void *context;
 	struct wfs_error *error;
 	struct wfs_view view;
-	int failure;       /* a check could not be made; 0 or the last -errno */
-	uint64_t height;   /* fixed at the start */
-	uint64_t first;    /* height that is kept; it may rise meanwhile */
-	uint64_t last_vid; /* of the height */
-	bool file_read;    /* since the last look at whether to go on */
+	int failure; /* a check could not be made; 0 or the last -errno */
+	char forbidden[sizeof("blobs/ab/") +
+		WFS_HASH_HEX_SIZE]; /* a file that is not ours to open */
+	uint64_t height;            /* fixed at the start */
+	uint64_t first;             /* height that is kept; it may rise meanwhile */
+	uint64_t last_vid;          /* of the height */
+	bool file_read;             /* since the last look at whether to go on */
 	struct wfs_turn_check *runs;
 	uint64_t runs_records; /* that the index must have */
 };
@@ -64,6 +66,8 @@ static bool is_wrong(struct verify *verify, int r)
 	case -EAGAIN:
 	case -EMFILE:
 	case -ENFILE:
+	case -EACCES:
+	case -EPERM:
 		verify->failure = r;
 		return false;
 	default:
@@ -97,8 +101,15 @@ static int step(struct verify *verify, const char *what, uint64_t done, uint64_t
 /* The file of a version or a blob. */
 static int check_file(struct verify *verify, const struct wfs_blob *file)
 {
+	char hex[WFS_HASH_HEX_SIZE + 1];
+	const int r = wfs_blob_file_check(wfs_world_store(verify->world), file);
+
 	verify->file_read = true;
-	return wfs_blob_file_check(wfs_world_store(verify->world), file);
+	wfs_hash_hex(&file->hash, hex);
+	if (r == -EACCES || r == -EPERM)
+		snprintf(verify->forbidden, sizeof(verify->forbidden), "blobs/%.2s/%s", hex,
+			hex + 2);
+	return r;
 }
 
 static int failed(struct verify *verify, int r, const char *what)
@@ -865,6 +876,9 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 		r = wfs_version_last(verify.view.txn, &verify.last_vid);
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(checks); i++)
 		r = checks[i](&verify);
+	if (!r && verify.forbidden[0])
+		r = wfs_error_from_errno(error, -EACCES, "check all of the world: open '%s/%s'",
+			wfs_world_directory(world), verify.forbidden);
 	if (!r && verify.failure)
 		r = failed(&verify, verify.failure, "all of the world");
 	wfs_view_close(&verify.view);

@@ -9,8 +9,27 @@
 #include <sys/stat.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/base/directory.h"
 
 enum { SAFE_FLAGS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY };
+
+/* What is made gets the owner of the world's directory. Only the process that makes a file may give it
+ * away: a name that is there may be a link to a file of somebody else.
+ * @directory_fd: of the world. @parent_fd: where @name is. Return: a descriptor, or -1 with errno. */
+static int open_or_make(int directory_fd, int parent_fd, const char *name, int flags)
+{
+	int fd = -1;
+
+	if (flags & O_CREAT)
+		fd = openat(parent_fd, name, flags | O_EXCL | SAFE_FLAGS, 0600);
+	if (fd >= 0) {
+		wfs_directory_adopt(directory_fd, fd);
+		return fd;
+	}
+	if ((flags & O_CREAT) && ((flags & O_EXCL) || errno != EEXIST))
+		return -1;
+	return openat(parent_fd, name, (flags & ~O_CREAT) | SAFE_FLAGS);
+}
 
 static const char *kind_name(mode_t mode)
 {
@@ -66,7 +85,7 @@ int wfs_world_file_open_at(int directory_fd, const char *directory, const char *
 		if (r)
 			return r;
 	}
-	WFS_AUTO_FD int fd = openat(directory_fd, name, flags | SAFE_FLAGS, 0600);
+	WFS_AUTO_FD int fd = open_or_make(directory_fd, directory_fd, name, flags);
 	if (fd < 0 || fstat(fd, &st))
 		return wfs_error_from_errno(error, -errno, "open '%s/%s'", directory, name);
 	r = check_kind(directory, name, &st, error);
@@ -106,7 +125,7 @@ int wfs_beneath_open(int directory_fd, const char *path, int flags)
 		path = slash + 1;
 	}
 	WFS_AUTO_FD int fd =
-		openat(parent < 0 ? directory_fd : parent, path, flags | SAFE_FLAGS, 0600);
+		open_or_make(directory_fd, parent < 0 ? directory_fd : parent, path, flags);
 	if (fd < 0 || (!(flags & O_DIRECTORY) && fstat(fd, &st)))
 		return -errno;
 	return !(flags & O_DIRECTORY) && !S_ISREG(st.st_mode) ? -EINVAL : WFS_STEAL_FD(fd);

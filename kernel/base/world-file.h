@@ -16,7 +16,7 @@
 /**
  * wfs_world_file_open() - open a file in a world's directory
  * @directory: its path. @name: without a slash
- * @flags: of open(2); with O_CREAT the file has mode 0600
+ * @flags: of open(2); with O_CREAT the file has mode 0600, and when root makes it, the owner of @directory
  * Return: a descriptor, -EINVAL (invalid_argument: says what stands there instead of a file),
  *         -EACCES (not_authorized: says whose it is), or another -errno. All fill @error.
  */
@@ -29,7 +29,7 @@ int wfs_world_file_open_at(int directory_fd, const char *directory, const char *
 
 /**
  * wfs_beneath_open() - open a path within a directory, no part of which may be a link
- * Without O_DIRECTORY it must lead to a regular file. @flags: with O_CREAT the file has mode 0600
+ * Without O_DIRECTORY it must lead to a regular file. @flags: with O_CREAT as above
  * Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another -errno.
  */
 int wfs_beneath_open(int directory_fd, const char *path, int flags);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include "kernel/base/directory.h"
 #include "kernel/base/file.h"
 #include "kernel/base/world-file.h"
 #include "kernel/store/store-impl.h"
@@ -170,9 +171,9 @@ static int sync_directory(int directory_fd, const char *path)
  * there, for whoever made it may have failed to, or not be done. */
 static int ensure_parent(int directory_fd, const char *parent)
 {
-	if (mkdirat(directory_fd, parent, 0700) && errno != EEXIST)
-		return -errno;
-	return sync_directory(directory_fd, "blobs");
+	const int r = wfs_directory_make(directory_fd, parent);
+
+	return r ? r : sync_directory(directory_fd, "blobs");
 }
 
 /* Writes the sums under their own name. Whoever reads a blob finds them: they come first. */
@@ -442,9 +443,9 @@ static int make_parents(int directory_fd, const char *path)
 	char parent[sizeof("blobs/ab")];
 
 	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
-	if (mkdirat(directory_fd, "blobs", 0700) && errno != EEXIST)
-		return -errno;
-	return mkdirat(directory_fd, parent, 0700) && errno != EEXIST ? -errno : 0;
+	const int r = wfs_directory_make(directory_fd, "blobs");
+
+	return r ? r : wfs_directory_make(directory_fd, parent);
 }
 
 static int copy_file(struct wfs_store *from, struct wfs_store *to, const struct wfs_hash *hash,

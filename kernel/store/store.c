@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "kernel/base/directory.h"
 #include "kernel/base/hash.h"
 #include "kernel/base/world-file.h"
 #include "kernel/store/guard.h"
@@ -363,9 +364,8 @@ static int open_directory(
 	if (!options->create && !present)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "no world in '%s' (no data.mdb there)",
 			store->directory);
-	if (options->create && mkdirat(store->directory_fd, "blobs", 0700) && errno != EEXIST)
-		return wfs_error_from_errno(error, -errno, "make '%s/blobs'", store->directory);
-	return 0;
+	const int r = options->create ? wfs_directory_make(store->directory_fd, "blobs") : 0;
+	return r ? wfs_error_from_errno(error, r, "make '%s/blobs'", store->directory) : 0;
 }
 
 /* LMDB maps its lock file and makes it by ftruncate: on a full disk the first store into a hole of
