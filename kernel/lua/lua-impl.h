@@ -14,7 +14,7 @@
  * lua-library.c  the environment: protected proxies, what each global is
  * lua-text.c     strings that grow
  * lua-stock.c    functions of Lua's own library, each with a charge
- * lua-base.c lua-metatable.c lua-pairs.c lua-math.c lua-table.c lua-string.c lua-format.c
+ * lua-base.c lua-metatable.c lua-pairs.c lua-random.c lua-table.c lua-string.c lua-format.c
  * lua-pattern.c  the other functions; lua-match.c is the matcher of lua-pattern.c
  *
  * Bounds. Everything a module can make the processor do is charged to one counter: the count hook
@@ -314,7 +314,7 @@ int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
 /** wfs_lua_add_stock() - add functions of Lua's own @library to the table on top (lua-stock.c). */
 void wfs_lua_add_stock(lua_State *L, const char *library);
 
-/** wfs_lua_random() - ctx.random (lua-math.c) */
+/** wfs_lua_random() - ctx.random (lua-random.c) */
 int wfs_lua_random(lua_State *L);
 
 /** wfs_lua_push_text() - push the value at @index as `tostring` shows it: never an address. */

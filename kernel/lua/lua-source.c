@@ -33,6 +33,11 @@ static bool is_at(const struct scan *s, const char *text)
 	return (size_t)(s->end - s->at) >= size && memcmp(s->at, text, size) == 0;
 }
 
+static bool is_one_of(char byte, const char *set)
+{
+	return byte && strchr(set, byte);
+}
+
 static bool is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
@@ -99,15 +104,28 @@ static void skip_string(struct scan *s)
 	skip(s, 1);
 }
 
+static bool is_hex_digit(char byte)
+{
+	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
+}
+
+/* As Lua reads it: `0xE+1` is a number, an operator and a number. */
 static void skip_number(struct scan *s)
 {
-	while (s->at < s->end && (is_in_name(*s->at) || *s->at == '.')) {
-		/* The sign of an exponent; that of a hexadecimal number is after `p`. */
-		const bool exponent = memchr("eEpP", *s->at, 4);
+	const bool hexadecimal = is_at(s, "0x") || is_at(s, "0X");
+	const char *const exponents = hexadecimal ? "pP" : "eE";
 
-		skip(s, 1);
-		if (exponent && s->at < s->end && (*s->at == '-' || *s->at == '+'))
+	skip(s, hexadecimal ? 2 : 1);
+	while (s->at < s->end) {
+		if (is_one_of(*s->at, exponents)) {
 			skip(s, 1);
+			if (s->at < s->end && is_one_of(*s->at, "+-"))
+				skip(s, 1);
+		} else if (is_hex_digit(*s->at) || *s->at == '.') {
+			skip(s, 1);
+		} else {
+			break;
+		}
 	}
 }
 
@@ -175,9 +193,9 @@ static void read_token(lua_State *L, struct scan *s)
 		read_word(s);
 	else if (byte == '.')
 		dot = read_dots(s);
-	else if (memchr(")]}", byte, 3))
+	else if (is_one_of(byte, ")]}"))
 		close_bracket(s);
-	else if (!memchr("([{", byte, 3))
+	else if (!is_one_of(byte, "([{"))
 		read_operator(s);
 	else if (!skip_long_bracket(s))
 		open_bracket(L, s);
@@ -190,7 +208,7 @@ void wfs_lua_check_source(lua_State *L)
 	struct scan s = {.at = lua->source, .end = lua->source + lua->source_size, .line = 1};
 
 	while (s.at < s.end) {
-		if (memchr(" \t\n\r\v\f", *s.at, 6)) {
+		if (is_one_of(*s.at, " \t\n\r\v\f")) {
 			skip(&s, 1);
 			continue;
 		}

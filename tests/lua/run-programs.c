@@ -136,7 +136,7 @@ static void run_steps(struct wfs_box *box, const char *source, size_t size, stru
 
 	append_error(out, loaded, &error);
 	for (int i = 0; loaded == 0 && i < STEPS; i++) {
-		WFS_AUTO_JSON json_t *event = json_integer(i * 7);
+		WFS_AUTO_JSON json_t *event = json_integer((json_int_t)i * 7);
 		struct wfs_lua_budget budget = {.instructions = 300000};
 		struct wfs_code_step step = {
 			.state = wfs_buffer_bytes(&state),
@@ -209,6 +209,6 @@ int main(int argc, char **argv)
 		print_line(number, &out, full);
 	}
 	free(source);
-	fclose(file);
+	(void)fclose(file);
 	return 0;
 }

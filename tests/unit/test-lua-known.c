@@ -209,13 +209,18 @@ static void more_indices_in_a_row_are_refused(void **state)
 	}
 }
 
-static void brackets_do_not_hide_indices(void **state)
+static void nothing_hides_indices(void **state)
 {
 	static const char *const expressions[] = {
 		"(%s)%s",
 		"t[t%s]%s",
 		"(t[(t%s)])%s",
 		"((t%s))%s",
+		"0xE+t%s%s",
+		"1e+5+t%s%s",
+		"0x.8p-1-t%s%s",
+		"#'\\\n'+t%s%s",
+		"#[[ ' ]]+t%s%s",
 	};
 
 	(void)state;
@@ -276,7 +281,7 @@ int main(void)
 		cmocka_unit_test(a_message_names_the_first_key_in_order),
 		cmocka_unit_test(as_many_indices_in_a_row_as_there_may_be_run),
 		cmocka_unit_test(more_indices_in_a_row_are_refused),
-		cmocka_unit_test(brackets_do_not_hide_indices),
+		cmocka_unit_test(nothing_hides_indices),
 		cmocka_unit_test(indices_that_are_not_in_a_row_are_not_counted),
 	};
 
