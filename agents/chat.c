@@ -242,6 +242,20 @@ static bool waits_for_resume(const struct talk *talk)
 		!json_is_true(json_object_get(talk->drive->params, "resume"));
 }
 
+/* The asker gets the private texts that it may read. */
+static int reveal(
+	struct talk *talk, struct wfs_view *view, json_t **document, struct wfs_error *error)
+{
+	json_t *revealed;
+	int r = wfs_session_reveal(talk->drive->session, view, *document, &revealed, error);
+
+	if (r)
+		return r;
+	json_decref(*document);
+	*document = revealed;
+	return 0;
+}
+
 /* Return: 1 and an answer, 0: it goes on, or -errno. */
 static int look_at_plan(struct talk *talk, struct wfs_view *view, struct response *response,
 	struct wfs_error *error)
@@ -257,6 +271,10 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 	if (!response_has_ended(state))
 		return 0;
 	r = response_take_plan(view, WFS_STEAL(state), waits_for_resume(talk), response, error);
+	if (!r)
+		r = reveal(talk, view, &response->results, error);
+	if (!r)
+		r = reveal(talk, view, &response->plan, error);
 	return r ? r : 1;
 }
 

@@ -220,7 +220,7 @@ void work_step_call(struct work *work);
 
 /** step_fill() - @value of a step with the results that its placeholders stand for. Return: 0, -EINVAL
  *  (one stands for nothing), … */
-int step_fill(struct wfs_view *view, const char *plan_id, int64_t index, const json_t *value,
+int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
 	json_t **ret_value, struct wfs_error *error);
 
 /** step_read() - what a helper has read becomes the outcome. */

@@ -9,6 +9,7 @@
 #include "agents/engine.h"
 
 #include "agents/plan/reply.h"
+#include "agents/private.h"
 #include "agents/router.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
@@ -197,8 +198,7 @@ static int make_for_step(struct work *work, struct wfs_view *view, json_t *messa
 	if (!r)
 		r = wfs_plan_step(view, work->owner_id, work->index, &step, error);
 	if (!r)
-		r = step_fill(view, work->owner_id, work->index, json_object_get(step, "prompt"),
-			&prompt, error);
+		r = step_fill(work, view, json_object_get(step, "prompt"), &prompt, error);
 	if (r)
 		return r;
 	if (json_is_string(prompt))
@@ -229,15 +229,19 @@ static void write_beginning(struct wfs_buffer *text, struct wfs_bytes whole, siz
 		wfs_buffer_printf(text, " [cut: %zu of %zu bytes]", size, whole.size);
 }
 
-static int write_result(struct wfs_view *view, const char *plan_id, int64_t index,
+static int write_result(struct work *work, struct wfs_view *view, int64_t index,
 	struct wfs_buffer *text, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer result = {0};
+	WFS_AUTO_JSON json_t *stored = NULL;
 	WFS_AUTO_JSON json_t *document = NULL;
-	int r = wfs_plan_result(view, plan_id, index, &document, error);
+	int r = wfs_plan_result(view, work->owner_id, index, &stored, error);
 
 	if (r)
 		return r == -ENOENT ? 0 : r;
+	r = agents_reveal(work->session, view, stored, &document, error);
+	if (r)
+		return r;
 	wfs_json_write(document, &result);
 	if (wfs_buffer_check(&result))
 		return no_memory(error);
@@ -246,16 +250,15 @@ static int write_result(struct wfs_view *view, const char *plan_id, int64_t inde
 	return 0;
 }
 
-static int write_results(struct wfs_view *view, const json_t *state, struct wfs_buffer *text,
-	struct wfs_error *error)
+static int write_results(struct work *work, struct wfs_view *view, const json_t *state,
+	struct wfs_buffer *text, struct wfs_error *error)
 {
-	const char *const plan_id = wfs_json_text(state, "plan_id");
 	const int64_t total = json_integer_value(json_object_get(state, "total"));
 	const size_t before = text->size;
 	int r = 0;
 
 	for (int64_t i = 0; !r && i < total; i++) {
-		r = write_result(view, plan_id, i, text, error);
+		r = write_result(work, view, i, text, error);
 		if (text->size - before > RESULTS_MAX && i + 1 < total) {
 			wfs_buffer_printf(text,
 				"[cut: results of steps behind the %lld. of %lld]\n",
@@ -303,7 +306,7 @@ static int make_for_answer(struct work *work, struct wfs_view *view, json_t *mes
 		return r;
 	wfs_buffer_append_text(&text, wfs_json_text(message, "content"));
 	write_status(state, &text);
-	r = write_results(view, state, &text, error);
+	r = write_results(work, view, state, &text, error);
 	if (!r)
 		r = add_buffer(messages, "user", &text, error);
 	if (r)

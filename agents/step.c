@@ -3,6 +3,7 @@
 #include "agents/engine.h"
 
 #include "agents/plan/placeholder.h"
+#include "agents/private.h"
 #include "agents/router.h"
 #include "kernel/base/json.h"
 
@@ -32,6 +33,21 @@ static void answer(struct work *work, json_t *outcome, bool final)
 			"final", final, "outcome", outcome));
 }
 
+/* What was read of private artifacts is hidden from the others, and what looks like a stand-in. */
+static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *of = NULL;
+	int r = outcome ? wfs_session_noted(work->session, &of) : -ENOMEM;
+
+	if (r < 0)
+		return no_memory(error);
+	if (r == 0 && !wfs_text_is_hidden(json_object_get(outcome, "result"), NULL))
+		return 0;
+	if (!of)
+		of = json_array();
+	return of ? agents_hide(&work->texts, of, outcome, "result", error) : no_memory(error);
+}
+
 /* A text that is a JSON object or array is that. */
 void step_read(struct work *work)
 {
@@ -51,13 +67,21 @@ void step_read(struct work *work)
 		json_decref(value);
 		value = json_stringn(wfs_buffer_text(&work->output), output.size);
 	}
-	answer(work, agents_router_done(work->asked, value), false);
+	json_t *const outcome = agents_router_done(work->asked, value);
+	struct wfs_error error = {0};
+	if (hide_read(work, outcome, &error)) {
+		json_decref(outcome);
+		work_fail(work, &error);
+		return;
+	}
+	answer(work, outcome, false);
 }
 
 /* --- what is called --- */
 
 /* Whose results placeholders stand for. Plain value. */
 struct results {
+	const struct wfs_session *session; /* that reads private ones */
 	struct wfs_view *view;
 	const char *plan_id;
 	json_t *refs; /* indices by id; owned; NULL: there are none */
@@ -74,6 +98,7 @@ static int find_result(
 	const struct results *const results = context;
 	const json_t *const index = json_object_get(results->refs, step_id);
 	WFS_AUTO_JSON json_t *document = NULL;
+	WFS_AUTO_JSON json_t *revealed = NULL;
 	int r = index ? wfs_plan_result(results->view, results->plan_id, json_integer_value(index),
 				&document, error)
 		      : -ENOENT;
@@ -82,16 +107,19 @@ static int find_result(
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the step '%.128s' has given nothing (so far)", step_id);
 	if (!r)
-		*ret_result = json_incref(json_object_get(document, "result"));
+		r = agents_reveal(results->session, results->view, document, &revealed, error);
+	if (!r)
+		*ret_result = json_incref(json_object_get(revealed, "result"));
 	return r;
 }
 
-int step_fill(struct wfs_view *view, const char *plan_id, int64_t index, const json_t *value,
+int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
 	json_t **ret_value, struct wfs_error *error)
 {
 	WFS_CLEANUP(results_done)
-	struct results results = {.view = view, .plan_id = plan_id};
-	int r = wfs_plan_refs(view, plan_id, index, &results.refs, error);
+	struct results results = {
+		.session = work->session, .view = view, .plan_id = work->owner_id};
+	int r = wfs_plan_refs(view, work->owner_id, work->index, &results.refs, error);
 
 	return r ? r : wfs_placeholder_fill(value, find_result, &results, ret_value, error);
 }
@@ -113,8 +141,7 @@ static int find_call(
 	work->asked = agents_router_canonical(tool);
 	if (!work->asked)
 		return no_memory(error);
-	r = step_fill(
-		&view, work->owner_id, work->index, json_object_get(tool, "args"), &filled, error);
+	r = step_fill(work, &view, json_object_get(tool, "args"), &filled, error);
 	if (r == -EINVAL || r == -EFBIG) {
 		*ret_outcome = agents_router_failed(
 			work->asked, WFS_TOOL_INVALID_CALL, "unresolved", error->message);

@@ -223,43 +223,54 @@ const char *wfs_text_to(const json_t *action, const char *principal)
 	return is_step(action) && agent ? agent : principal;
 }
 
+static int walk_member(const json_t *object, const char *member,
+	int (*each)(void *context, const json_t *stand_in), void *context)
+{
+	const json_t *const value = json_object_get(object, member);
+
+	return wfs_text_is_hidden(value, NULL) ? each(context, value) : 0;
+}
+
+/* What a step of a plan gave. */
+static int walk_outcome(
+	const json_t *outcome, int (*each)(void *context, const json_t *stand_in), void *context)
+{
+	int r = walk_member(outcome, "result", each, context);
+
+	return r ? r : walk_member(json_object_get(outcome, "details"), "message", each, context);
+}
+
 /* Members that a record hides. In others a stand-in may be a copy, out of a record that was read. */
 static int walk_action(
 	const json_t *body, int (*each)(void *context, const json_t *stand_in), void *context)
 {
-	static const char *const members[] = {"embeddings", "output"};
 	const json_t *const action = json_object_get(body, "action");
 	const json_t *const result = json_object_get(body, "result");
 	int r = 0;
 
 	if (wfs_action_effect(action) < WFS_EFFECT_COUNT || is_step(action))
 		r = walk(action, each, context);
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(members); i++) {
-		const json_t *const member = json_object_get(result, members[i]);
-
-		if (wfs_text_is_hidden(member, NULL))
-			r = each(context, member);
-	}
-	return r;
+	if (!r)
+		r = walk_member(result, "embeddings", each, context);
+	if (!r)
+		r = walk_member(result, "output", each, context);
+	return r ? r : walk_outcome(json_object_get(result, "step"), each, context);
 }
 
 static int walk_receipt(
 	const json_t *body, int (*each)(void *context, const json_t *stand_in), void *context)
 {
 	const json_t *const payload = json_object_get(body, "payload");
-	const json_t *const output = json_object_get(payload, "output");
 	const json_t *call;
 	size_t i;
-	int r = wfs_text_is_hidden(output, NULL) ? each(context, output) : 0;
+	int r = walk_member(payload, "output", each, context);
 
 	json_array_foreach(json_object_get(payload, "tool_calls"), i, call)
 	{
-		const json_t *const arguments = json_object_get(call, "arguments");
-
-		if (!r && wfs_text_is_hidden(arguments, NULL))
-			r = each(context, arguments);
+		if (!r)
+			r = walk_member(call, "arguments", each, context);
 	}
-	return r;
+	return r ? r : walk_outcome(json_object_get(payload, "outcome"), each, context);
 }
 
 int wfs_text_each(const struct wfs_record_parsed *parsed,

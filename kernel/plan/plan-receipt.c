@@ -4,6 +4,7 @@
 #include "kernel/base/json.h"
 #include "kernel/plan/plan-impl.h"
 #include "kernel/service/service.h"
+#include "kernel/text.h"
 
 /* --- results --- */
 
@@ -236,6 +237,36 @@ static json_t *result_of_action(
 	return WFS_STEAL(result);
 }
 
+static int hide_member(struct wfs_fold *fold, const json_t *of, json_t *object, const char *member,
+	struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(object, member);
+	json_t *stand_in;
+
+	if (!value || json_is_null(value))
+		return 0;
+	int r = wfs_text_hide(&fold->texts, of, value, &stand_in);
+	if (r)
+		return wfs_error_from_errno(error, r, "hide a private text");
+	return json_object_set_new(object, member, stand_in) < 0 ? fold_no_memory(error) : 0;
+}
+
+/* What the action gave is hidden if it belongs to something private, or looks like a stand-in; why it was
+ * refused, if it belongs to something private or its arguments are secret. */
+static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *error)
+{
+	const struct fold_outcome *const outcome = &fold->outcome;
+	WFS_AUTO_JSON json_t *nobody = json_array();
+	const json_t *const of = outcome->of ? outcome->of : nobody;
+	int r = nobody ? 0 : fold_no_memory(error);
+
+	if (!r && (outcome->of || wfs_text_is_hidden(json_object_get(result, "result"), NULL)))
+		r = hide_member(fold, of, result, "result", error);
+	if (!r && (outcome->of || outcome->secret))
+		r = hide_member(fold, of, json_object_get(result, "details"), "message", error);
+	return wfs_trace(r);
+}
+
 /* What a step gave stands in the record: it is not computed again when that is folded again. */
 static int keep_result(
 	struct plan *plan, int64_t index, json_t **ret_result, struct wfs_error *error)
@@ -250,6 +281,10 @@ static int keep_result(
 		return wfs_trace(r);
 	WFS_AUTO_JSON json_t *result = recorded ? json_incref(json_object_get(recorded, "step"))
 						: result_of_action(fold, &step, value_of(outcome));
+	if (result && !recorded)
+		r = hide_result(fold, result, error);
+	if (r)
+		return wfs_trace(r);
 	if (!outcome->result)
 		outcome->result = json_object();
 	if (!result || json_object_set(outcome->result, "step", result) < 0)
