@@ -128,6 +128,8 @@ struct wfs_fold {
 	struct fold_outcome outcome;      /* of an action */
 	struct wfs_texts texts;           /* private texts that the action has brought */
 	struct wfs_box *box;              /* that code runs in; owned */
+	size_t ahead_count;               /* steps that were sent ahead last */
+	size_t ahead_pause;               /* how many times more none are sent */
 	struct action_programs *programs; /* code of artifacts; NULL: none yet */
 	struct memory_mirrors *memories;  /* vectors of memory stores; NULL: none yet */
 	char runs[FOLD_RUNS_MAX][WFS_KEY_SIZE_MAX + 1]; /* ids of runs whose records these are */

@@ -13,7 +13,10 @@
 #include "kernel/memory/memory.h"
 #include "kernel/turn/turn-index.h"
 
-enum { KEPT_BYTES = 4 << 20 }; /* of memory, from one run to the next */
+enum {
+	KEPT_BYTES = 4 << 20, /* of memory, from one run to the next */
+	AHEAD_PAUSE = 64,     /* requests for steps ahead that are left out after useless ones */
+};
 
 int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold)
 {
@@ -92,13 +95,19 @@ void wfs_fold_free(struct wfs_fold *fold)
 	free(fold);
 }
 
-void wfs_fold_write_body(
-	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value)
+/* The body of an event up to its value. */
+static void write_body_start(struct wfs_buffer *buffer, const char *charge, const char *schema)
 {
 	wfs_record_open_body(buffer, charge);
 	wfs_buffer_append_text(buffer, "\"schema\":");
 	wfs_json_write_string(buffer, schema, strlen(schema));
 	wfs_buffer_append_text(buffer, ",\"value\":");
+}
+
+void wfs_fold_write_body(
+	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value)
+{
+	write_body_start(buffer, charge, schema);
 	wfs_json_write(value, buffer);
 	wfs_buffer_append_byte(buffer, '}');
 }
@@ -208,29 +217,46 @@ static void seed_of(struct wfs_fold *fold, uint64_t seq, uint8_t ret_seed[static
 		ret_seed[i] ^= bytes[i];
 }
 
-static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
-	struct wfs_error *error)
+static int code_of(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
+	struct wfs_code **ret_code, struct wfs_error *error)
 {
-	struct fold_cell *cell = fold_cell_at(fold, cell_index);
-	const struct wfs_reducer_definition *reducer = fold_reducer_of(fold, cell);
 	const struct wfs_runtime_place place = {fold->head->store, fold->head->txn, fold->box};
-	struct wfs_code *code = NULL;
-	int r = wfs_runtime_reducer(fold->runtime, &place, reducer, &code, error);
 
-	if (r)
-		return wfs_trace(r);
-	struct wfs_code_step in = {
+	return wfs_trace(wfs_runtime_reducer(fold->runtime, &place, reducer, ret_code, error));
+}
+
+/* The arguments of the next step, borrowed until the fold changes. @record: counts from the height */
+static struct wfs_code_step step_of(struct wfs_fold *fold, const struct fold_cell *cell,
+	const char *schema, const json_t *value, size_t record)
+{
+	struct wfs_code_step step = {
 		.state = cell->live ? fold_bytes(fold, cell->state) : WFS_BYTES(NULL, 0),
 		.event = value,
 		.key = fold_bytes(fold, cell->key),
-		.reducer = reducer->name,
-		.schema = fold_record_at(fold, record)->schema,
+		.reducer = fold_reducer_of(fold, cell)->name,
+		.schema = schema,
 		.principal = fold->input.principal,
 		.seq = fold->head->height + record,
 		.at_ns = fold->input.at_ns,
 		.budget = &fold->budget,
 	};
-	seed_of(fold, in.seq, in.seed);
+
+	seed_of(fold, step.seq, step.seed);
+	return step;
+}
+
+static int step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
+	struct wfs_error *error)
+{
+	struct fold_cell *cell = fold_cell_at(fold, cell_index);
+	const struct wfs_reducer_definition *reducer = fold_reducer_of(fold, cell);
+	struct wfs_code *code = NULL;
+	int r = code_of(fold, reducer, &code, error);
+
+	if (r)
+		return wfs_trace(r);
+	struct wfs_code_step in =
+		step_of(fold, cell, fold_record_at(fold, record)->schema, value, record);
 	r = wfs_code_step(code, &in, &fold->result, error);
 	if (r)
 		return wfs_trace(r);
@@ -502,14 +528,100 @@ static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fo
 	return 0;
 }
 
+static struct wfs_lua_budget fresh_budget(const struct wfs_runtime *runtime)
+{
+	return (struct wfs_lua_budget){
+		.instructions = wfs_runtime_limits(runtime)->instructions * WFS_FOLD_STEPS_MAX};
+}
+
 int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *input, struct wfs_error *error)
 {
 	fold->runtime = runtime;
 	fold->manifest = wfs_runtime_manifest(runtime);
-	fold->budget = (struct wfs_lua_budget){
-		.instructions = wfs_runtime_limits(runtime)->instructions * WFS_FOLD_STEPS_MAX};
+	fold->budget = fresh_budget(runtime);
 	return wfs_trace(run(fold, head, input, error));
+}
+
+/* --- steps ahead --- */
+
+/* Adds the step that @input will probably take, @record records from now, if there is one alone.
+ * @steps_of: by cell, the place of the last step on it, or -1 */
+static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, size_t record,
+	int steps_of[static WFS_CODE_AHEAD_MAX], int *count)
+{
+	size_t route_count;
+	const struct wfs_route *const routes =
+		wfs_manifest_routes(fold->manifest, input->schema, &route_count);
+	struct wfs_code *code = NULL;
+	size_t cell;
+
+	if (route_count != 1 || routes[0].reducer->builtin)
+		return 0;
+	fold->input = *input;
+	fold->steps = 0;
+	fold->budget = fresh_budget(fold->runtime);
+	wfs_buffer_reset(&fold->scratch);
+	write_body_start(&fold->scratch, input->charge, input->schema);
+	const size_t start = fold->scratch.size;
+	int r = wfs_buffer_check(&fold->scratch);
+	if (r || start >= input->body.size)
+		return -EINVAL;
+	/* The rest of the body is the value and a brace. */
+	const struct wfs_bytes text =
+		WFS_BYTES((const char *)input->body.data + start, input->body.size - start - 1);
+	r = key_for_route(fold, &routes[0], input->value, input->key, NULL);
+	if (!r)
+		r = fold_touch(fold, routes[0].reducer->index, wfs_buffer_bytes(&fold->scratch),
+			&cell, NULL);
+	if (!r)
+		r = code_of(fold, routes[0].reducer, &code, NULL);
+	if (r)
+		return 0; /* it will be told when it is folded */
+	const struct wfs_code_step step =
+		step_of(fold, fold_cell_at(fold, cell), input->schema, input->value, record);
+	r = wfs_code_ahead_add(code, &step, text, steps_of[cell]);
+	steps_of[cell] = (*count)++;
+	return r;
+}
+
+/* Forgets the steps that were sent ahead last. If most of them were of no use, these events take other steps than was
+ * thought: none are sent for some time. */
+static void end_ahead(struct wfs_fold *fold)
+{
+	if (fold->ahead_count > 2 * wfs_code_ahead_taken(fold->box))
+		fold->ahead_pause = AHEAD_PAUSE;
+	fold->ahead_count = 0;
+	wfs_code_ahead_begin(fold->box);
+}
+
+void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
+	const struct wfs_fold_input *inputs, size_t input_count)
+{
+	int steps_of[WFS_CODE_AHEAD_MAX];
+	int count = 0;
+	int r = 0;
+
+	wfs_require(input_count <= WFS_CODE_AHEAD_MAX);
+	end_ahead(fold);
+	if (input_count < 2 || fold->ahead_pause > 0) {
+		fold->ahead_pause -= fold->ahead_pause > 0;
+		return;
+	}
+	wfs_fold_clear(fold);
+	fold->head = head;
+	fold->runtime = runtime;
+	fold->manifest = wfs_runtime_manifest(runtime);
+	for (size_t i = 0; i < input_count; i++)
+		steps_of[i] = -1;
+	for (size_t i = 0; !r && i < input_count; i++)
+		r = add_ahead(fold, &inputs[i], i, steps_of, &count);
+	if (r)
+		wfs_code_ahead_begin(fold->box);
+	else
+		wfs_code_ahead_run(fold->box);
+	fold->ahead_count = r ? 0 : (size_t)count;
+	wfs_fold_clear(fold);
 }
 
 int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,

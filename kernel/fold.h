@@ -73,6 +73,17 @@ void wfs_fold_write_body(
 int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *input, struct wfs_error *error);
 
+/**
+ * wfs_fold_ahead() - have the code run that the next requests will probably need, all at once
+ *
+ * A later wfs_fold_run() of one of @inputs takes the result if nothing has come between, and runs the code again
+ * otherwise. Drops what the last run gave, and forgets what ran ahead before.
+ * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they borrow must
+ *          live until they were folded. Fewer than two: none runs ahead
+ */
+void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
+	const struct wfs_fold_input *inputs, size_t input_count);
+
 /** wfs_fold_run_genesis() - the same for record 0, which gives the declared principals and grants of
  *  @manifest their cells; none when it is NULL. @input: of this kind */
 int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,

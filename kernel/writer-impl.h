@@ -66,6 +66,8 @@ struct wfs_writer {
 	struct wfs_world_answerer answerer;
 	struct wfs_runtime *runtime;
 	struct wfs_runtime *runtime_before; /* of the manifest before, until it is committed */
+	size_t ahead_left; /* requests of the batch whose code ran ahead, and that were not folded yet */
+	int64_t ahead_ns; /* their time */
 	struct writer_batch *current;
 	size_t alone_count; /* of the next requests, each has a transaction of its own */
 };
@@ -81,6 +83,9 @@ int writer_check(struct wfs_world *world, struct wfs_request *request);
 
 /** writer_check_event() - the part of it that depends on a manifest. Thread: any. */
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request);
+
+/** writer_ahead() - have the code of @first and of the events after it run, if they are several. */
+void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 
 /**
  * writer_process() - do a request, in the transaction of the current batch

@@ -7,6 +7,8 @@
 #include "kernel/gc.h"
 #include "kernel/writer-impl.h"
 
+enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
+
 static int64_t now_ns(const struct wfs_writer *writer)
 {
 	const struct wfs_world_options *options = &writer->world->options;
@@ -14,6 +16,14 @@ static int64_t now_ns(const struct wfs_writer *writer)
 					: wfs_clock_realtime_ns();
 
 	return now > writer->head.at_ns ? now : writer->head.at_ns;
+}
+
+/* Events whose code ran ahead have the time that it was given. */
+static int64_t time_of(const struct wfs_writer *writer)
+{
+	if (writer->ahead_left == 0)
+		return now_ns(writer);
+	return writer->ahead_ns > writer->head.at_ns ? writer->ahead_ns : writer->head.at_ns;
 }
 
 static void add_change(void *context, const struct wfs_change *change)
@@ -109,11 +119,11 @@ static void note_wanted(struct wfs_writer *writer, struct wfs_request *request)
 	request->wanted = json_incref((json_t *)(uintptr_t)wfs_fold_wanted(writer->fold));
 }
 
-static int run_request(struct wfs_writer *writer, struct wfs_request *request,
-	enum wfs_record_kind kind, bool *ret_fatal)
+/* @embedder: the model of the host's embedder, or NULL */
+static struct wfs_fold_input input_of(const struct wfs_request *request, enum wfs_record_kind kind,
+	const char *embedder, int64_t at_ns)
 {
-	char embedder[WFS_EMBEDDER_MODEL_MAX + 1];
-	struct wfs_fold_input input = {
+	return (struct wfs_fold_input){
 		.kind = kind,
 		.schema = request->schema,
 		.value = request->value,
@@ -123,13 +133,22 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		.receipt = request->receipt,
 		.manifest = request->manifest,
 		.charge = writer_charge(request),
-		.embedder = embedder_of(writer, embedder, sizeof(embedder)),
+		.embedder = embedder,
 		.embeddings = request->embeddings,
 		.texts = request->texts,
 		.body = wfs_buffer_bytes(&request->body),
 		.principal = request->principal,
-		.at_ns = now_ns(writer),
+		.at_ns = at_ns,
 	};
+}
+
+static int run_request(struct wfs_writer *writer, struct wfs_request *request,
+	enum wfs_record_kind kind, bool *ret_fatal)
+{
+	char model[WFS_EMBEDDER_MODEL_MAX + 1];
+	const char *const embedder =
+		kind == WFS_RECORD_EVENT ? NULL : embedder_of(writer, model, sizeof(model));
+	const struct wfs_fold_input input = input_of(request, kind, embedder, time_of(writer));
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
 	note_wanted(writer, request);
@@ -249,6 +268,26 @@ static int collect(struct wfs_writer *writer, struct wfs_request *request, bool 
 	}
 	writer->current->rows_changed |= step->rows_changed;
 	return wfs_trace(r);
+}
+
+void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
+{
+	const struct wfs_manifest *const manifest = wfs_runtime_manifest(writer->runtime);
+	const int64_t at_ns = now_ns(writer);
+	struct wfs_fold_input inputs[WFS_CODE_AHEAD_MAX];
+	size_t count = 0;
+	size_t bytes = 0;
+
+	for (const struct wfs_request *request = first;
+		request && request->kind == WFS_REQUEST_EVENT && request->checked_by == manifest &&
+		count < WFS_CODE_AHEAD_MAX && bytes < AHEAD_BYTES_MAX;
+		request = request->next) {
+		inputs[count++] = input_of(request, WFS_RECORD_EVENT, NULL, at_ns);
+		bytes += request->body.size;
+	}
+	wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, inputs, count);
+	writer->ahead_left = count;
+	writer->ahead_ns = at_ns;
 }
 
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)

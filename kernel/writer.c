@@ -180,11 +180,15 @@ static void end_batch(
 
 static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
 {
+	writer->ahead_left = 0;
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
 		bool fatal = false;
 
+		if (writer->ahead_left == 0)
+			writer_ahead(writer, request);
 		request->result = writer_process(writer, request, &fatal);
+		writer->ahead_left -= writer->ahead_left > 0;
 		if (fatal)
 			return request->result;
 		request->height = writer->head.height;

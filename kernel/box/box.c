@@ -1,45 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running code: what is sent to a process, and what is believed of its answers. */
-#include "kernel/box/box.h"
-
-#include <errno.h>
+/* The processes that run code, the modules in them, and what is believed of their answers. */
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
 #include "kernel/base/array.h"
-#include "kernel/base/hash.h"
-#include "kernel/base/json.h"
-#include "kernel/box/message.h"
-#include "kernel/box/process.h"
+#include "kernel/box/box-impl.h"
 
 enum {
 	NS_PER_INSTRUCTION = 200, /* of processor time, as kernel/lua has it */
 	TIME_MIN_NS = 1000 * 1000 * 1000,
-	IMAGE_BYTES = 128 << 10,       /* of a module without source, about */
-	IMAGE_BYTES_SOURCE = 24,       /* more for each byte of source, about */
-	SEND_OVERHEAD_BYTES = 4 << 10, /* of a question, beside the arguments */
-	MESSAGE_KEPT_BYTES = 1 << 20,  /* of a buffer, between two runs */
-};
-
-struct wfs_box {
-	int image_fd; /* -1: no process was started yet */
-	uint64_t last_id;
-	size_t depth; /* runs that are under way, each waiting for the one within it */
-	struct process processes[WFS_BOX_DEPTH_MAX]; /* by depth */
-	size_t memory_left[WFS_BOX_DEPTH_MAX];       /* by runs that wait, for those within them */
-	pthread_mutex_t lock;                        /* of every `pid` */
-	atomic_bool interrupted;
-};
-
-struct wfs_code {
-	struct wfs_box *box; /* borrowed */
-	uint64_t id;         /* in messages; never used again */
-	struct wfs_lua_options options;
-	char *name;   /* owned */
-	char *source; /* owned */
-	size_t running;
+	IMAGE_BYTES = 128 << 10,      /* of a module without source, about */
+	IMAGE_BYTES_SOURCE = 24,      /* more for each byte of source, about */
+	MESSAGE_KEPT_BYTES = 1 << 20, /* of a buffer, between two runs */
 };
 
 const char *const wfs_code_step_functions[] = {"step", NULL};
@@ -69,6 +42,8 @@ void wfs_box_free(struct wfs_box *box)
 		wfs_buffer_done(&box->processes[i].in);
 		wfs_buffer_done(&box->processes[i].out);
 	}
+	wfs_buffer_done(&box->ahead.sent);
+	wfs_buffer_done(&box->ahead.received);
 	if (box->image_fd >= 0)
 		close(box->image_fd);
 	pthread_mutex_destroy(&box->lock);
@@ -116,7 +91,7 @@ static int crashed(const struct wfs_code *code, int status, struct wfs_error *er
 }
 
 /* After @reason of a send or receive the process is of no use. */
-static int give_up(struct wfs_code *code, struct process *process, int reason,
+int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	enum wfs_lua_failure *ret_failure, struct wfs_error *error)
 {
 	const int status = process_end(process, &code->box->lock);
@@ -173,8 +148,7 @@ static int64_t time_limit_ns(const struct wfs_lua_limits *limits)
 }
 
 /* Sends what is in process->out. Return: as process_receive */
-static int exchange(
-	struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader)
+int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader)
 {
 	int r = wfs_wire_send(process->fd, &process->out);
 
@@ -187,7 +161,7 @@ static int exchange(
  * Reads how the run stands. A budget never gets smaller; one that does is a lie, and so is an unknown
  * failure.
  */
-static bool get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
+bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 {
 	struct wfs_lua_budget told = {0};
 	struct wfs_lua_run said = {.budget = &told};
@@ -214,7 +188,7 @@ static int get_failure(
 {
 	int r = 0;
 
-	if (!get_run(reader, run))
+	if (!box_get_run(reader, run))
 		return 0;
 	r = message_get_error(reader, ret_error);
 	if (!wfs_wire_is_whole(reader) || run->failure == WFS_LUA_FAILURE_CRASH)
@@ -231,21 +205,21 @@ static int get_failure(
 }
 
 /* What a process that answers FAILED, or something else than it was asked for, says. */
-static int take_failure(struct wfs_code *code, struct process *process,
-	struct wfs_wire_reader *reader, struct wfs_lua_run *run, struct wfs_error *error)
+int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_wire_reader *reader,
+	struct wfs_lua_run *run, struct wfs_error *error)
 {
 	struct wfs_error failure = {0};
 	int r = reader->kind == WFS_WIRE_FAILED ? get_failure(reader, run, &failure) : 0;
 
 	if (r == 0)
-		return give_up(code, process, -EBADMSG, &run->failure, error);
+		return box_give_up(code, process, -EBADMSG, &run->failure, error);
 	if (error)
 		*error = failure;
 	return r;
 }
 
 /* A text of the process as a value. @what: it is, for messages */
-static int get_json(const struct wfs_code *code, struct wfs_bytes text, const char *what,
+int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char *what,
 	json_t **ret_json, struct wfs_error *error)
 {
 	int r = wfs_json_parse_bounded(text.data, text.size, ret_json, error);
@@ -258,7 +232,7 @@ static int get_json(const struct wfs_code *code, struct wfs_bytes text, const ch
 }
 
 /* Large messages are rare, and their memory is given back. */
-static void trim(struct process *process)
+void box_trim(struct process *process)
 {
 	if (process->in.capacity_bytes > MESSAGE_KEPT_BYTES)
 		wfs_buffer_done(&process->in);
@@ -286,7 +260,7 @@ static int drop_oldest(struct wfs_code *code, struct process *process)
 	wfs_wire_begin(&process->out, WFS_WIRE_DROP);
 	wfs_wire_put_number(&process->out, process->modules[oldest].id);
 	process->modules[oldest] = process->modules[--process->module_count];
-	r = exchange(code, process, &reader);
+	r = box_exchange(code, process, &reader);
 	return r < 0 || (reader.kind == WFS_WIRE_DONE && wfs_wire_is_whole(&reader)) ? r : -EBADMSG;
 }
 
@@ -324,12 +298,13 @@ static int load(struct wfs_code *code, struct process *process, const char *cons
 	options.functions = functions;
 	if (r == 0) {
 		message_put_load(&process->out, code->id, &options, run);
-		r = exchange(code, process, &reader);
+		r = box_exchange(code, process, &reader);
 	}
 	if (r < 0)
-		return give_up(code, process, r, &run->failure, error);
-	if (reader.kind != WFS_WIRE_DONE || !get_run(&reader, run) || !wfs_wire_is_whole(&reader))
-		return take_failure(code, process, &reader, run, error);
+		return box_give_up(code, process, r, &run->failure, error);
+	if (reader.kind != WFS_WIRE_DONE || !box_get_run(&reader, run) ||
+		!wfs_wire_is_whole(&reader))
+		return box_take_failure(code, process, &reader, run, error);
 	process->modules[process->module_count++] = (struct process_module){
 		.id = code->id, .bytes = image_bytes(code), .used = ++process->use_count};
 	return 0;
@@ -339,7 +314,7 @@ static int load(struct wfs_code *code, struct process *process, const char *cons
  * The process of the run to come, with the module in it.
  * @functions: to check the module for; NULL: it was checked before
  */
-static int ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
+int box_ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
 	struct wfs_lua_run *run, struct wfs_error *error)
 {
 	struct wfs_box *const box = code->box;
@@ -405,7 +380,7 @@ int wfs_code_new(struct wfs_box *box, const struct wfs_code_options *options,
 	code->box = box;
 	code->id = ++box->last_id;
 	if (options->functions)
-		r = ready(code, options->functions, &process, &run, error);
+		r = box_ready(code, options->functions, &process, &run, error);
 	if (options->ret_failure)
 		*options->ret_failure = run.failure;
 	if (r < 0)
@@ -431,7 +406,7 @@ bool wfs_code_is_running(const struct wfs_code *code)
 }
 
 /* Code gets the hash: what it draws must not tell it the seed, of which others are made. */
-static void seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32])
+void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32])
 {
 	const struct wfs_hash hash = wfs_hash_of(seed, WFS_HASH_SIZE);
 
@@ -439,317 +414,9 @@ static void seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32])
 }
 
 /* A result that is too large for values of JSON is the code's failure, after the run. */
-static enum wfs_lua_failure failure_of(const struct wfs_lua_run *run, int r)
+enum wfs_lua_failure box_failure_of(const struct wfs_lua_run *run, int r)
 {
 	if (r == 0 || run->failure != WFS_LUA_FAILURE_NONE)
 		return r == 0 ? WFS_LUA_FAILURE_NONE : run->failure;
 	return r == -ENOMEM ? WFS_LUA_FAILURE_HOST : WFS_LUA_FAILURE_CODE;
-}
-
-/* --- steps --- */
-
-/* Borrows the frame. */
-struct stepped {
-	bool deleted;
-	struct wfs_bytes state;
-	struct wfs_bytes events;
-	struct wfs_bytes effects;
-};
-
-static bool get_stepped(const struct wfs_code *code, struct wfs_wire_reader *reader,
-	struct wfs_lua_run *run, struct stepped *ret)
-{
-	const uint64_t most = code->options.limits.output_bytes;
-
-	if (reader->kind != WFS_WIRE_DONE || !get_run(reader, run))
-		return false;
-	const uint64_t deleted = wfs_wire_get_number(reader);
-	ret->deleted = deleted == 1;
-	ret->state = wfs_wire_get_bytes(reader);
-	ret->events = wfs_wire_get_bytes(reader);
-	ret->effects = wfs_wire_get_bytes(reader);
-	return wfs_wire_is_whole(reader) && deleted <= 1 && ret->state.size <= most &&
-		ret->events.size <= most && ret->effects.size <= most &&
-		(ret->deleted ? ret->state.size == 0 : wfs_json_is_canonical(ret->state));
-}
-
-static int get_list(const struct wfs_code *code, struct wfs_bytes text, const char *what,
-	json_t **ret_list, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *list = NULL;
-	int r = text.size > 0 ? get_json(code, text, what, &list, error) : 0;
-
-	if (r < 0)
-		return r;
-	if (list && !json_is_array(list))
-		return -EBADMSG;
-	*ret_list = WFS_STEAL(list);
-	return 0;
-}
-
-static int keep(const struct wfs_code *code, const struct stepped *stepped,
-	struct wfs_code_result *result, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *events = NULL;
-	WFS_AUTO_JSON json_t *effects = NULL;
-	WFS_AUTO_BUFFER struct wfs_buffer state = {0};
-	int r = get_list(code, stepped->events, "events", &events, error);
-
-	if (r == 0)
-		r = get_list(code, stepped->effects, "effects", &effects, error);
-	if (r < 0)
-		return r;
-	/* The old buffer is used again, once nothing can fail but the memory for it. */
-	state = result->state;
-	result->state = (struct wfs_buffer){0};
-	wfs_buffer_reset(&state);
-	if (!stepped->deleted) {
-		wfs_buffer_append(&state, stepped->state.data, stepped->state.size);
-		wfs_buffer_append_byte(&state, '\n');
-	}
-	r = wfs_buffer_check(&state);
-	if (r < 0)
-		return wfs_error_from_errno(error, r, "keep the new state");
-	wfs_code_result_done(result);
-	result->state = state;
-	state = (struct wfs_buffer){0};
-	result->deleted = stepped->deleted;
-	result->events = WFS_STEAL(events);
-	result->effects = WFS_STEAL(effects);
-	return 0;
-}
-
-static int put_step(const struct wfs_code *code, struct process *process,
-	const struct wfs_code_step *step, struct wfs_lua_run run)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer event = {0};
-	struct wfs_lua_step told = {
-		.state = step->state,
-		.key = step->key,
-		.reducer = step->reducer,
-		.schema = step->schema,
-		.principal = step->principal,
-		.seq = step->seq,
-		.at_ns = step->at_ns,
-		.run = run,
-	};
-
-	wfs_json_write(step->event, &event);
-	if (wfs_buffer_check(&event))
-		return -ENOMEM;
-	told.event = wfs_buffer_bytes(&event);
-	seed_of(step->seed, told.seed);
-	message_put_step(&process->out, code->id, &told);
-	return 0;
-}
-
-int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
-	struct wfs_error *error)
-{
-	struct wfs_lua_run run = {.budget = step->budget};
-	struct process *process = NULL;
-	struct wfs_wire_reader reader;
-	struct stepped stepped;
-	int r = ready(code, NULL, &process, &run, error);
-
-	if (r == 0) {
-		r = put_step(code, process, step, run);
-		if (r == 0)
-			r = exchange(code, process, &reader);
-		if (r < 0)
-			r = give_up(code, process, r, &run.failure, error);
-		else if (!get_stepped(code, &reader, &run, &stepped))
-			r = take_failure(code, process, &reader, &run, error);
-		else
-			r = keep(code, &stepped, result, error);
-		if (r == -EBADMSG)
-			r = give_up(code, process, r, &run.failure, error);
-		trim(process);
-	}
-	step->failure = failure_of(&run, r);
-	return wfs_trace(r);
-}
-
-void wfs_code_result_done(struct wfs_code_result *result)
-{
-	wfs_buffer_done(&result->state);
-	json_decref(result->events);
-	json_decref(result->effects);
-	*result = (struct wfs_code_result){0};
-}
-
-/* --- calls --- */
-
-/* A call while it runs. */
-struct calling {
-	struct wfs_code *code;
-	struct wfs_code_call *call;
-	struct process *process;
-	struct wfs_lua_run run;
-	int host_result; /* negative: the host failed, and this is why the call ends */
-	struct wfs_error host_error;
-};
-
-static void put_json(struct wfs_buffer *text, const json_t *json)
-{
-	if (json)
-		wfs_json_write(json, text);
-}
-
-static int put_call(struct calling *calling)
-{
-	const struct wfs_code_call *const call = calling->call;
-	WFS_AUTO_BUFFER struct wfs_buffer arguments = {0};
-	WFS_AUTO_BUFFER struct wfs_buffer deps = {0};
-	/* Whether there is a host is all that the process has to know of it. */
-	struct wfs_lua_host host = {0};
-	struct wfs_lua_call told = {
-		.function = call->function,
-		.host = call->host ? &host : NULL,
-		.caller = call->caller,
-		.origin = call->origin,
-		.artifact_id = call->artifact_id,
-		.method = call->method,
-		.seq = call->seq,
-		.at_ns = call->at_ns,
-		.run = calling->run,
-	};
-
-	put_json(&arguments, call->arguments);
-	if (arguments.size == 0)
-		wfs_buffer_append_text(&arguments, "[]");
-	put_json(&deps, call->deps);
-	if (wfs_buffer_check(&arguments) || wfs_buffer_check(&deps))
-		return -ENOMEM;
-	told.arguments = wfs_buffer_bytes(&arguments);
-	told.deps = wfs_buffer_bytes(&deps);
-	seed_of(call->seed, told.seed);
-	message_put_call(&calling->process->out, calling->code->id, &told);
-	return 0;
-}
-
-/* Has the host do what is asked. Return: as of the host; -EBADMSG: nobody can ask that */
-static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, json_t **ret_value,
-	struct wfs_error *error)
-{
-	struct wfs_code *const code = calling->code;
-	struct wfs_box *const box = code->box;
-	struct wfs_code_host *const host = calling->call->host;
-	WFS_AUTO_JSON json_t *arguments = NULL;
-	int r = 0;
-
-	if (!host || !get_run(reader, &calling->run))
-		return -EBADMSG;
-	const uint64_t index = wfs_wire_get_number(reader);
-	const struct wfs_bytes text = wfs_wire_get_bytes(reader);
-	if (!wfs_wire_is_whole(reader) || index >= code->options.binding_count ||
-		text.size > code->options.limits.output_bytes + SEND_OVERHEAD_BYTES)
-		return -EBADMSG;
-	r = wfs_json_parse_bounded(text.data, text.size, &arguments, error);
-	if (r == -EFBIG)
-		return 1;
-	if (r < 0)
-		return r == -EINVAL ? -EBADMSG : r;
-	if (!json_is_array(arguments))
-		return -EBADMSG;
-	box->memory_left[box->depth] =
-		calling->run.memory_left_bytes < code->options.limits.memory_bytes
-		? calling->run.memory_left_bytes
-		: code->options.limits.memory_bytes;
-	box->depth++;
-	r = host->call(host, (size_t)index, arguments, ret_value, error);
-	box->depth--;
-	return r;
-}
-
-/* Gives the process what the host gave. @r: what the host returned */
-static int give(struct calling *calling, int r, const json_t *value, const struct wfs_error *error,
-	struct wfs_wire_reader *ret_reader)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	struct wfs_buffer *const out = &calling->process->out;
-
-	if (r == 0)
-		put_json(&text, value);
-	if (wfs_buffer_check(&text))
-		return -ENOMEM;
-	wfs_wire_begin(out, WFS_WIRE_GIVE);
-	wfs_wire_put_number(out, r > 0);
-	message_put_error(out, r < 0 ? r : 0, error);
-	wfs_wire_put_bytes(out, wfs_buffer_bytes(&text));
-	message_put_run(out, &calling->run);
-	return exchange(calling->code, calling->process, ret_reader);
-}
-
-static int take_value(struct calling *calling, struct wfs_wire_reader *reader, json_t **ret_value,
-	struct wfs_error *error)
-{
-	if (reader->kind != WFS_WIRE_DONE || !get_run(reader, &calling->run))
-		return -EBADMSG;
-	const struct wfs_bytes text = wfs_wire_get_bytes(reader);
-	if (!wfs_wire_is_whole(reader) ||
-		text.size > calling->code->options.limits.output_bytes + SEND_OVERHEAD_BYTES)
-		return -EBADMSG;
-	return get_json(calling->code, text, "the result", ret_value, error);
-}
-
-/* The host failed: that is why the call ends, whatever the process says then. */
-static int end_of_host(struct calling *calling, struct wfs_error *error)
-{
-	calling->run.failure = WFS_LUA_FAILURE_HOST;
-	if (error)
-		*error = calling->host_error;
-	return calling->host_result;
-}
-
-static int converse(struct calling *calling, json_t **ret_value, struct wfs_error *error)
-{
-	struct wfs_code *const code = calling->code;
-	struct wfs_wire_reader reader;
-	int r = put_call(calling);
-
-	if (r == 0)
-		r = exchange(code, calling->process, &reader);
-	while (r == 0 && reader.kind == WFS_WIRE_ASK) {
-		WFS_AUTO_JSON json_t *value = NULL;
-		struct wfs_error failure = {0};
-		const int asked = ask_host(calling, &reader, &value, &failure);
-
-		if (asked == -EBADMSG) {
-			r = asked;
-			break;
-		}
-		if (asked < 0) {
-			calling->host_result = asked;
-			calling->host_error = failure;
-		}
-		r = give(calling, asked, value, &failure, &reader);
-	}
-	if (calling->host_result < 0) {
-		if (r < 0 || reader.kind != WFS_WIRE_FAILED || !get_run(&reader, &calling->run))
-			process_end(calling->process, &code->box->lock);
-		return end_of_host(calling, error);
-	}
-	if (r < 0)
-		return give_up(code, calling->process, r, &calling->run.failure, error);
-	if (reader.kind != WFS_WIRE_DONE)
-		return take_failure(code, calling->process, &reader, &calling->run, error);
-	r = take_value(calling, &reader, ret_value, error);
-	return r == -EBADMSG ? give_up(code, calling->process, r, &calling->run.failure, error) : r;
-}
-
-int wfs_code_call(struct wfs_code *code, struct wfs_code_call *call, json_t **ret_value,
-	struct wfs_error *error)
-{
-	struct calling calling = {.code = code, .call = call, .run = {.budget = call->budget}};
-	int r = ready(code, NULL, &calling.process, &calling.run, error);
-
-	if (r == 0) {
-		code->running++;
-		r = converse(&calling, ret_value, error);
-		code->running--;
-		trim(calling.process);
-	}
-	call->failure = failure_of(&calling.run, r);
-	return wfs_trace(r);
 }

@@ -121,6 +121,33 @@ void wfs_code_result_done(struct wfs_code_result *result);
 int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
 	struct wfs_error *error);
 
+/*
+ * Steps ahead: many steps that are likely to be asked for next, sent at once. A later wfs_code_step() that has
+ * the arguments of one of them takes its result, if that is a success. So nothing but time depends on what was
+ * sent ahead.
+ */
+enum { WFS_CODE_AHEAD_MAX = 64 };
+
+/** wfs_code_ahead_begin() - forget the steps that were sent ahead. */
+void wfs_code_ahead_begin(struct wfs_box *box);
+
+/**
+ * wfs_code_ahead_add() - have one more step; at most WFS_CODE_AHEAD_MAX
+ * @step: as of wfs_code_step(); its event must live until the result was taken, or the next beginning
+ * @event_text: the event's canonical text
+ * @state_of: -1, or the place (from 0) of the step whose new state is the state of this one; step->state is
+ *            then left out
+ * Return: 0, or -errno: then the step is left out, and none may follow.
+ */
+int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
+	struct wfs_bytes event_text, int state_of);
+
+/** wfs_code_ahead_run() - send them, and wait for the results. Failures show when the steps are asked for. */
+void wfs_code_ahead_run(struct wfs_box *box);
+
+/** wfs_code_ahead_taken() - results that were taken since the beginning. */
+size_t wfs_code_ahead_taken(const struct wfs_box *box);
+
 /* The host. Embedded in what it works on. */
 struct wfs_code_host {
 	/**

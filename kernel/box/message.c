@@ -144,9 +144,8 @@ bool message_get_load(struct wfs_wire_reader *reader, struct message_load *ret_l
 
 /* --- a step --- */
 
-void message_put_step(struct wfs_buffer *frame, uint64_t id, const struct wfs_lua_step *step)
+static void put_step(struct wfs_buffer *frame, uint64_t id, const struct wfs_lua_step *step)
 {
-	wfs_wire_begin(frame, WFS_WIRE_STEP);
 	wfs_wire_put_number(frame, id);
 	wfs_wire_put_bytes(frame, step->state);
 	wfs_wire_put_bytes(frame, step->event);
@@ -160,7 +159,7 @@ void message_put_step(struct wfs_buffer *frame, uint64_t id, const struct wfs_lu
 	message_put_run(frame, &step->run);
 }
 
-bool message_get_step(struct wfs_wire_reader *reader, struct message_step *ret_step)
+static void get_step(struct wfs_wire_reader *reader, struct message_step *ret_step)
 {
 	*ret_step = (struct message_step){
 		.id = wfs_wire_get_number(reader),
@@ -178,7 +177,33 @@ bool message_get_step(struct wfs_wire_reader *reader, struct message_step *ret_s
 	step->at_ns = (int64_t)wfs_wire_get_number(reader);
 	get_seed(reader, step->seed);
 	message_get_run(reader, &step->run);
+}
+
+void message_put_step(struct wfs_buffer *frame, uint64_t id, const struct wfs_lua_step *step)
+{
+	wfs_wire_begin(frame, WFS_WIRE_STEP);
+	put_step(frame, id, step);
+}
+
+bool message_get_step(struct wfs_wire_reader *reader, struct message_step *ret_step)
+{
+	get_step(reader, ret_step);
 	return wfs_wire_is_whole(reader);
+}
+
+void message_put_one_step(
+	struct wfs_buffer *frame, uint64_t id, uint64_t state_of, const struct wfs_lua_step *step)
+{
+	wfs_wire_put_number(frame, state_of);
+	put_step(frame, id, step);
+}
+
+bool message_get_one_step(
+	struct wfs_wire_reader *reader, struct message_step *ret_step, uint64_t *ret_state_of)
+{
+	*ret_state_of = wfs_wire_get_number(reader);
+	get_step(reader, ret_step);
+	return !reader->bad;
 }
 
 /* --- a call --- */

@@ -37,6 +37,15 @@ struct message_step {
 void message_put_step(struct wfs_buffer *frame, uint64_t id, const struct wfs_lua_step *step);
 bool message_get_step(struct wfs_wire_reader *reader, struct message_step *ret_step);
 
+/* Many steps: the number of them, then each. */
+enum { WFS_MESSAGE_STEPS_MAX = 64 };
+
+/** message_put_one_step() - @state_of: 0, or 1 + the place of the step whose new state is this one's state */
+void message_put_one_step(
+	struct wfs_buffer *frame, uint64_t id, uint64_t state_of, const struct wfs_lua_step *step);
+bool message_get_one_step(
+	struct wfs_wire_reader *reader, struct message_step *ret_step, uint64_t *ret_state_of);
+
 struct message_call {
 	uint64_t id;
 	bool has_host;

@@ -22,6 +22,7 @@ enum wfs_wire_request {
 	WFS_WIRE_LOAD = 1, /* keep a module */
 	WFS_WIRE_DROP,     /* forget one */
 	WFS_WIRE_STEP,
+	WFS_WIRE_STEPS, /* many, of which one may begin with the state that another gave */
 	WFS_WIRE_CALL,
 	WFS_WIRE_GIVE, /* what the host answers */
 };

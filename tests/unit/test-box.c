@@ -231,6 +231,179 @@ static void a_run_begins_as_the_first_one_did(void **state)
 	}
 }
 
+/* --- steps ahead --- */
+
+/* Steps that add an event to a number, on one cell or on cells of their own. */
+struct chain {
+	struct wfs_code *code;
+	json_t *events[WFS_CODE_AHEAD_MAX];
+	struct wfs_lua_budget budget;
+	struct wfs_code_step step;
+};
+
+static void chain_begin(struct chain *chain, const char *source, const char *const *events)
+{
+	*chain = (struct chain){.code = NULL};
+	assert_int_equal(load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source),
+				 &chain->code, NULL),
+		0);
+	for (size_t i = 0; events[i]; i++)
+		chain->events[i] = json_loads(events[i], JSON_DECODE_ANY, NULL);
+	wfs_code_ahead_begin(lua_box());
+}
+
+static void chain_end(struct chain *chain)
+{
+	for (size_t i = 0; i < WFS_CODE_AHEAD_MAX; i++)
+		json_decref(chain->events[i]);
+	wfs_code_free(chain->code);
+}
+
+/* The step for event @i; the state is @state, NULL: there is none yet. */
+static struct wfs_code_step *chain_step(struct chain *chain, size_t i, const char *state)
+{
+	static const uint8_t seed[32] = {7};
+
+	chain->budget = (struct wfs_lua_budget){.instructions = 1000000};
+	chain->step = (struct wfs_code_step){
+		.state = state ? WFS_BYTES(state, strlen(state)) : WFS_BYTES(NULL, 0),
+		.event = chain->events[i],
+		.key = WFS_BYTES("k", 1),
+		.reducer = "r",
+		.schema = "s",
+		.principal = "p",
+		.seq = 10 + i,
+		.at_ns = 5,
+		.budget = &chain->budget,
+	};
+	memcpy(chain->step.seed, seed, sizeof(seed));
+	return &chain->step;
+}
+
+static void chain_add(struct chain *chain, size_t i, const char *text, int state_of)
+{
+	assert_int_equal(wfs_code_ahead_add(chain->code, chain_step(chain, i, NULL),
+				 WFS_BYTES(text, strlen(text)), state_of),
+		0);
+}
+
+/* Asks for step @i of the cell with @state. @expected: its new state, or part of its message */
+static void chain_expect(struct chain *chain, size_t i, const char *state, const char *expected)
+{
+	struct wfs_code_result result = {0};
+	struct wfs_error error = {0};
+	int r = wfs_code_step(chain->code, chain_step(chain, i, state), &result, &error);
+
+	if (r == 0)
+		assert_string_equal(wfs_buffer_text(&result.state), expected);
+	else if (!strstr(error.message, expected))
+		fail_msg("expected '%s' in '%s'", expected, error.message);
+	assert_true(chain->budget.used > 0 || r < 0);
+	wfs_code_result_done(&result);
+}
+
+static const char adds[] = "function step(s, e) return (s or 0) + e end";
+
+static void steps_ahead_are_taken_in_order(void **state)
+{
+	struct chain chain;
+
+	(void)state;
+	chain_begin(&chain, adds, (const char *const[]){"1", "2", "4", NULL});
+	chain_add(&chain, 0, "1", -1);
+	chain_add(&chain, 1, "2", 0);
+	chain_add(&chain, 2, "4", 1);
+	wfs_code_ahead_run(lua_box());
+	kill_box(); /* nothing more is asked of the process */
+
+	chain_expect(&chain, 0, NULL, "1\n");
+	chain_expect(&chain, 1, "1\n", "3\n");
+	chain_expect(&chain, 2, "3\n", "7\n");
+
+	assert_int_equal(wfs_code_ahead_taken(lua_box()), 3);
+	chain_expect(&chain, 2, "3\n", "the process that runs code ended");
+	chain_end(&chain);
+}
+
+static void a_step_that_is_asked_for_with_another_state_runs_again(void **state)
+{
+	struct chain chain;
+
+	(void)state;
+	chain_begin(&chain, adds, (const char *const[]){"1", "2", "4", NULL});
+	chain_add(&chain, 0, "1", -1);
+	chain_add(&chain, 1, "2", 0);
+	chain_add(&chain, 2, "4", 1);
+	wfs_code_ahead_run(lua_box());
+
+	chain_expect(&chain, 0, NULL, "1\n");
+	chain_expect(&chain, 1, "100\n", "102\n");
+	chain_expect(&chain, 2, "102\n", "106\n");
+
+	assert_int_equal(wfs_code_ahead_taken(lua_box()), 1);
+	chain_end(&chain);
+}
+
+static void a_step_ahead_that_fails_fails_when_it_is_asked_for(void **state)
+{
+	struct chain chain;
+
+	(void)state;
+	chain_begin(&chain, adds, (const char *const[]){"1", "\"x\"", "4", NULL});
+	chain_add(&chain, 0, "1", -1);
+	chain_add(&chain, 1, "\"x\"", 0);
+	chain_add(&chain, 2, "4", 1);
+	wfs_code_ahead_run(lua_box());
+
+	chain_expect(&chain, 0, NULL, "1\n");
+	chain_expect(&chain, 1, "1\n", "attempt to add");
+	chain_expect(&chain, 2, "1\n", "5\n");
+
+	chain_end(&chain);
+}
+
+static void a_process_that_ends_ahead_is_the_failure_of_no_step(void **state)
+{
+	struct chain chain;
+
+	(void)state;
+	chain_begin(&chain, adds, (const char *const[]){"1", "2", NULL});
+	chain_expect(&chain, 0, NULL, "1\n"); /* the process has the module */
+	wfs_code_ahead_begin(lua_box());
+	chain_add(&chain, 0, "1", -1);
+	chain_add(&chain, 1, "2", 0);
+	kill_box();
+	wfs_code_ahead_run(lua_box());
+
+	chain_expect(&chain, 0, NULL, "1\n");
+	chain_expect(&chain, 1, "1\n", "3\n");
+
+	assert_int_equal(wfs_code_ahead_taken(lua_box()), 0);
+	chain_end(&chain);
+}
+
+static void steps_ahead_do_not_run_for_long(void **state)
+{
+	enum { COUNT = 40 };
+	static const char slow[] =
+		"function step(s, e) for i = 1, 400000 do end return (s or 0) + 1 end";
+	const char *events[COUNT + 1] = {NULL};
+	struct chain chain;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++)
+		events[i] = "0";
+	chain_begin(&chain, slow, events);
+	for (size_t i = 0; i < COUNT; i++)
+		chain_add(&chain, i, "0", -1);
+	wfs_code_ahead_run(lua_box());
+	for (size_t i = 0; i < COUNT; i++)
+		chain_expect(&chain, i, NULL, "1\n");
+
+	assert_in_range(wfs_code_ahead_taken(lua_box()), 1, COUNT - 1);
+	chain_end(&chain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +414,11 @@ int main(void)
 		cmocka_unit_test(more_modules_than_a_process_keeps_all_run),
 		cmocka_unit_test(large_values_pass_both_ways),
 		cmocka_unit_test(a_run_begins_as_the_first_one_did),
+		cmocka_unit_test(steps_ahead_are_taken_in_order),
+		cmocka_unit_test(a_step_that_is_asked_for_with_another_state_runs_again),
+		cmocka_unit_test(a_step_ahead_that_fails_fails_when_it_is_asked_for),
+		cmocka_unit_test(a_process_that_ends_ahead_is_the_failure_of_no_step),
+		cmocka_unit_test(steps_ahead_do_not_run_for_long),
 	};
 
 	return cmocka_run_group_tests_name("box", tests, NULL, NULL);

@@ -135,6 +135,75 @@ static int step(struct server *server, struct wfs_wire_reader *reader)
 	return wfs_wire_send(server->fd, &server->out);
 }
 
+/* --- many steps --- */
+
+enum { STEPS_INSTRUCTIONS_MAX = 10000000 }; /* of all: those that are left then are not run */
+
+/* The new states, as places in the frame that is being made. */
+struct states {
+	size_t at[WFS_MESSAGE_STEPS_MAX];
+	size_t size[WFS_MESSAGE_STEPS_MAX];
+	bool known[WFS_MESSAGE_STEPS_MAX];
+};
+
+/* Runs one, unless it needs the state of one that gave none. Return: did it give something? */
+static bool step_of_many(struct server *server, struct message_step *message, uint64_t state_of,
+	const struct states *states, struct wfs_lua_result *ret_result)
+{
+	struct module *const module = message->id ? module_find(server, message->id) : NULL;
+	struct wfs_error error;
+
+	if (!module || (state_of && !states->known[state_of - 1]))
+		return false;
+	if (state_of)
+		message->step.state = WFS_BYTES(
+			server->out.data + states->at[state_of - 1], states->size[state_of - 1]);
+	return wfs_lua_step(module->lua, &message->step, ret_result, &error) == 0;
+}
+
+static void put_result(struct server *server, const struct wfs_lua_run *run,
+	const struct wfs_lua_result *result, size_t i, struct states *states)
+{
+	struct wfs_buffer *const out = &server->out;
+
+	wfs_wire_put_number(out, 1);
+	message_put_run(out, run);
+	wfs_wire_put_number(out, result->deleted);
+	states->at[i] = out->size + sizeof(uint64_t);
+	states->size[i] = result->state.size;
+	states->known[i] = true;
+	wfs_wire_put_bytes(out, result->state);
+	wfs_wire_put_bytes(out, result->events);
+	wfs_wire_put_bytes(out, result->effects);
+}
+
+static int steps(struct server *server, struct wfs_wire_reader *reader)
+{
+	const uint64_t count = wfs_wire_get_number(reader);
+	struct states states = {.known = {false}};
+	uint64_t used = 0;
+
+	if (count > WFS_MESSAGE_STEPS_MAX)
+		return -EBADMSG;
+	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
+	for (uint64_t i = 0; i < count; i++) {
+		struct message_step message;
+		struct wfs_lua_result result;
+		uint64_t state_of;
+
+		if (!message_get_one_step(reader, &message, &state_of) || state_of > i ||
+			!message.step.run.budget)
+			return -EBADMSG;
+		if (used < STEPS_INSTRUCTIONS_MAX &&
+			step_of_many(server, &message, state_of, &states, &result))
+			put_result(server, &message.step.run, &result, i, &states);
+		else
+			wfs_wire_put_number(&server->out, 0);
+		used += message.budget.used;
+	}
+	return wfs_wire_is_whole(reader) ? wfs_wire_send(server->fd, &server->out) : -EBADMSG;
+}
+
 /* --- calls --- */
 
 /* What the host gave: 0 and a value, 1 and a message, or its failure. */
@@ -205,6 +274,8 @@ static int answer(struct server *server, struct wfs_wire_reader *reader)
 		return drop(server, reader);
 	case WFS_WIRE_STEP:
 		return step(server, reader);
+	case WFS_WIRE_STEPS:
+		return steps(server, reader);
 	case WFS_WIRE_CALL:
 		return call(server, reader);
 	default:
