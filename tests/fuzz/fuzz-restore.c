@@ -60,6 +60,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	snprintf(base, sizeof(base), "%s", fuzz_environment("TREE"));
+	/* Before all threads. NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	FUZZ_MUST(nftw(base, visit, 16, FTW_PHYS) == 0 && file_count > 0);
 	snprintf(tree, sizeof(tree), "%s/tree.%d", scratch, (int)getpid());
 	snprintf(out, sizeof(out), "%s/out.%d", scratch, (int)getpid());

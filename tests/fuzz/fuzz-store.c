@@ -201,8 +201,8 @@ static size_t find_nth(
 		if (end == at || end > row->value_size)
 			continue;
 		const bool name = quoted && end < row->value_size && row->value[end] == ':';
-		const char found = name ? 'm' : quoted ? 't' : 'n';
-		if (found == kind && nth-- == 0) {
+		const char of_text = name ? 'm' : 't';
+		if ((quoted ? of_text : 'n') == kind && nth-- == 0) {
 			*ret_size = end - at;
 			return at;
 		}

@@ -14,8 +14,11 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
+/* libFuzzer's names. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+/* NOLINTEND(readability-identifier-naming) */
 
 /* A condition that does not hold ends the process, as a crash would. */
 #define FUZZ_MUST(condition)                                                                    \
@@ -52,11 +55,13 @@ static inline char *fuzz_text(struct wfs_bytes bytes)
 	return text;
 }
 
+/* The threads of a harness begin after these calls. */
+/* NOLINTBEGIN(concurrency-mt-unsafe) */
+
 /** fuzz_environment() - a variable that the harness cannot do without */
 static inline const char *fuzz_environment(const char *name)
 {
-	const char *const value =
-		getenv(name); /* NOLINT(concurrency-mt-unsafe): before all threads */
+	const char *const value = getenv(name);
 
 	if (!value) {
 		fprintf(stderr, "the environment variable %s is missing\n", name);
@@ -65,9 +70,9 @@ static inline const char *fuzz_environment(const char *name)
 	return value;
 }
 
-/** fuzz_shell() - run a command of the shell, which must succeed */
+/** fuzz_shell() - run a command of the shell, which must succeed; names come from the script that runs the harness */
 static inline void fuzz_shell(const char *command)
 {
-	FUZZ_MUST(system(command) ==
-		0); /* NOLINT: names come from the script that runs the harness */
+	FUZZ_MUST(system(command) == 0); /* NOLINT(cert-env33-c) */
 }
+/* NOLINTEND(concurrency-mt-unsafe) */

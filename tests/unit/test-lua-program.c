@@ -388,8 +388,8 @@ static void a_failure_of_the_host_cannot_be_caught(void **state)
 		"function run() while true do pcall(break_down) end end",
 		"function run() table.sort({3, 2, 1}, break_down) return 1 end",
 		"function run() return (('x'):gsub('x', break_down)) end",
-		"function run() return tostring(setmetatable({}, {__tostring = function()\n"
-		"break_down() end})) end",
+		("function run() return tostring(setmetatable({}, {__tostring = function()\n"
+		 "break_down() end})) end"),
 		"function run() xpcall(error, break_down) return 1 end",
 	};
 

@@ -358,8 +358,9 @@ static void free_page_is_in_use(int fd)
 	read_page(fd, root.free_pages.root, page);
 	memcpy(&node, page + place_of(page, 0), sizeof(node));
 	uint8_t *const value = page + place_of(page, 0) + sizeof(node) + node.key_size;
-	memcpy(list, value, sizeof(list));
+	memcpy(list, value, sizeof(*list));
 	assert_in_range(list[0], 2, 63);
+	memcpy(list, value, sizeof(*list) * (list[0] + 1));
 	/* The lowest page in use stands in for the lowest free one: the order stays. */
 	uint64_t used = 2;
 	while (used == list[list[0]])
