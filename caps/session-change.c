@@ -19,6 +19,8 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 		return WFS_EFFECT_WORLD_SNAPSHOT;
 	case WFS_REQUEST_GC:
 		return WFS_EFFECT_WORLD_GC;
+	case WFS_REQUEST_LIFT:
+		return WFS_EFFECT_WORLD_CODE;
 	case WFS_REQUEST_MANIFEST:
 		return WFS_EFFECT_WORLD_APPLY;
 	default: /* is judged by whoever makes it */
@@ -162,6 +164,27 @@ int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_
 	return r ? r
 		 : wfs_gc_advance(wfs_session_world(session), gc, wfs_session_principal(session),
 			   rows_max, error);
+}
+
+int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
+	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error)
+{
+	struct wfs_world *const world = wfs_session_world(session);
+	struct wfs_request request = {.kind = WFS_REQUEST_LIFT};
+	int r = 0;
+
+	if (lift) {
+		request.code = *lift;
+		r = wfs_session_call(session, &request);
+	} else {
+		r = wfs_session_judge(session, WFS_EFFECT_WORLD_CODE, &request.error);
+	}
+	if (r) {
+		*error = request.error;
+		return wfs_trace(r);
+	}
+	r = wfs_quarantine_rows(wfs_world_quarantine(world), ret_rows, ret_count);
+	return r ? wfs_error_from_errno(error, r, "list code that crashed") : 0;
 }
 
 /* --- grants and principals --- */

@@ -528,3 +528,11 @@ int wfs_session_snapshot(const struct wfs_session *session,
  */
 int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
 	struct wfs_error *error);
+
+/**
+ * wfs_session_code() - code that ended the process that runs code; waits
+ * @lift: a hash: this code may run again from now on; or NULL
+ * @ret_rows: what is known then; caller frees
+ */
+int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
+	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error);

@@ -75,6 +75,11 @@ size_t wfs_fold_bytes(const struct wfs_fold *fold)
 	return fold->text.size;
 }
 
+void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quarantine)
+{
+	wfs_box_quarantine(fold->box, quarantine);
+}
+
 void wfs_fold_free(struct wfs_fold *fold)
 {
 	if (!fold)

@@ -110,6 +110,9 @@ bool wfs_fold_unrecorded(const struct wfs_fold *fold);
  */
 void wfs_fold_set_answerer(struct wfs_fold *fold, struct wfs_answerer *answerer);
 
+/** wfs_fold_set_quarantine() - code that is refused, and where crashes are noted; borrowed. Without it none is refused. */
+void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quarantine);
+
 /** wfs_fold_unanswered() - did the last run end at an intent whose answer nobody knew? */
 bool wfs_fold_unanswered(const struct wfs_fold *fold);
 

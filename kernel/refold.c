@@ -174,6 +174,10 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 		return wfs_error_from_errno(error, r, "fold a record");
 	if (r == -EINTR) /* while a text was read */
 		return wfs_error_set(error, WFS_E_CANCELLED, "%s", failure.message);
+	if (failure.code == WFS_E_UNAVAILABLE || failure.code == WFS_E_CODE_CRASHED)
+		/* That says nothing of the world. */
+		return wfs_error_set(error, failure.code, "fold record %" PRIu64 ": %s",
+			parsed->record.seq, failure.message);
 	if (r && whole && refold->lost.seq)
 		return 0; /* who gave the text has noted it */
 	if (r)

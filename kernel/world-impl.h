@@ -2,6 +2,7 @@
 /* Private to kernel/: what a world is made of. */
 #pragma once
 
+#include "kernel/box/quarantine.h"
 #include "kernel/genesis.h"
 #include "kernel/world.h"
 
@@ -13,6 +14,7 @@ struct wfs_world {
 	char id[WFS_WORLD_ID_SIZE + 1];
 	uint8_t entropy[WFS_ENTROPY_SIZE];
 	struct wfs_writer *writer; /* NULL when read-only */
+	struct wfs_quarantine *quarantine;
 
 	pthread_mutex_t manifest_lock;
 	struct wfs_manifest *manifest; /* in force at head; lock: manifest_lock */

@@ -7,6 +7,7 @@
 #include "kernel/apply.h"
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
+#include "kernel/crashes.h"
 #include "kernel/head.h"
 #include "kernel/lock.h"
 #include "kernel/record.h"
@@ -16,6 +17,11 @@
 bool wfs_world_read_only(const struct wfs_world *world)
 {
 	return world->options.read_only;
+}
+
+struct wfs_quarantine *wfs_world_quarantine(struct wfs_world *world)
+{
+	return world->quarantine;
 }
 
 struct wfs_store *wfs_world_store(struct wfs_world *world)
@@ -132,6 +138,15 @@ static int read_manifest(struct wfs_world *world, struct wfs_txn *txn, struct wf
 	return wfs_trace(r ? r : wfs_apply_parse(wfs_buffer_bytes(&text), &world->manifest, error));
 }
 
+static int read_crashes(struct wfs_world *world, struct wfs_txn *txn, struct wfs_error *error)
+{
+	int r = wfs_quarantine_new(&world->quarantine);
+
+	if (!r)
+		r = wfs_crashes_load(txn, world->quarantine);
+	return r ? wfs_error_from_errno(error, r, "read which code has crashed") : 0;
+}
+
 static int read_world(struct wfs_world *world, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -144,6 +159,8 @@ static int read_world(struct wfs_world *world, struct wfs_error *error)
 	r = check_head(txn, error);
 	if (!r)
 		r = read_manifest(world, txn, error);
+	if (!r)
+		r = read_crashes(world, txn, error);
 	return wfs_trace(r);
 }
 
@@ -204,6 +221,7 @@ void wfs_world_close(struct wfs_world *world)
 	if (!world)
 		return;
 	wfs_writer_free(world->writer);
+	wfs_quarantine_free(world->quarantine);
 	wfs_manifest_unref(world->manifest);
 	wfs_store_close(world->store);
 	if (world->lock_fd >= 0)

@@ -88,6 +88,9 @@ const char *wfs_world_directory(const struct wfs_world *world);
 /** wfs_world_read_only() - was it opened for reading only? */
 bool wfs_world_read_only(const struct wfs_world *world);
 
+/** wfs_world_quarantine() - code that ended its process; for the boxes of other layers, too. */
+struct wfs_quarantine *wfs_world_quarantine(struct wfs_world *world);
+
 /** wfs_world_store() - for the layer above to receive blobs into. */
 struct wfs_store *wfs_world_store(struct wfs_world *world);
 
@@ -121,6 +124,7 @@ enum wfs_request_kind {
 	WFS_REQUEST_MANIFEST, /* needs document; gives answer and, unless dry_run, seq; see apply.h */
 	WFS_REQUEST_DECISION, /* needs decision, and `error`: the refusal, which it gives with seq */
 	WFS_REQUEST_GC,       /* needs gc, and records nothing; see gc.h */
+	WFS_REQUEST_LIFT,     /* needs code, and records nothing; see kernel/box/quarantine.h */
 };
 
 /*
@@ -150,6 +154,7 @@ struct wfs_request {
 	bool dry_run;                  /* manifest: everything but the change itself */
 	struct wfs_decision decision;  /* decision */
 	struct wfs_gc_step *gc;        /* gc; filled in */
+	struct wfs_hash code;          /* lift: hash of its source */
 	/* All that are recorded but a decision: the grant whose budget pays; "": none. */
 	char charge[WFS_GRANT_NAME_MAX + 1];
 

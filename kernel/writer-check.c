@@ -121,6 +121,7 @@ int writer_check(struct wfs_world *world, struct wfs_request *request)
 		check_decision(request);
 		break;
 	case WFS_REQUEST_GC:
+	case WFS_REQUEST_LIFT:
 		break;
 	}
 	if (r)

@@ -270,6 +270,17 @@ static int collect(struct wfs_writer *writer, struct wfs_request *request, bool 
 	return wfs_trace(r);
 }
 
+static int lift(struct wfs_writer *writer, struct wfs_request *request)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	if (wfs_quarantine_lift(writer->world->quarantine, &request->code))
+		return 0;
+	wfs_hash_text(&request->code, text);
+	return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
+		"no code with the hash %s ended the process that runs code", text);
+}
+
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
 {
 	const struct wfs_manifest *const manifest = wfs_runtime_manifest(writer->runtime);
@@ -309,6 +320,8 @@ int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool 
 		return put_decision(writer, request, ret_fatal);
 	case WFS_REQUEST_GC:
 		return collect(writer, request, ret_fatal);
+	case WFS_REQUEST_LIFT:
+		return lift(writer, request);
 	}
 	return 0;
 }

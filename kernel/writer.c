@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queue, kernel thread, publisher thread. */
+#include "kernel/crashes.h"
 #include "kernel/writer-impl.h"
 
 enum {
@@ -214,6 +215,9 @@ static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 	int r = fold_all(writer, batch);
 
 	batch->commit.to_height = writer->head.height;
+	if (!r)
+		r = wfs_crashes_keep(
+			writer->head.txn, writer->world->quarantine, &batch->rows_changed);
 	if (!r)
 		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
 	return wfs_trace(r);
@@ -462,6 +466,8 @@ static int load(struct wfs_writer *writer, struct wfs_error *error)
 		r = wfs_fold_new(writer->world->entropy, &writer->fold);
 	if (!r)
 		wfs_fold_set_answerer(writer->fold, &writer->answerer.answerer);
+	if (!r)
+		wfs_fold_set_quarantine(writer->fold, writer->world->quarantine);
 	if (!r)
 		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &writer->runtime);
 	writer->height = writer->head.height;

@@ -140,6 +140,29 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs -w ~/world backup /backup/$(date +%F)\n",
 	},
 	{
+		.name = "code ls",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.run = wfs_run_code_ls,
+		.summary = "code that ended the process that runs code",
+		.help = "A line for each: the hash of the code, how often it ended that process, "
+			"whether it is "
+			"refused, and what it was called. Code is refused after three times, until "
+			"it is written "
+			"anew or 'worldfs code lift' is run.\n",
+	},
+	{
+		.name = "code lift",
+		.group = GROUP_WORLD,
+		.arguments = "HASH",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_code_lift,
+		.summary = "let refused code run again",
+		.help = "Its count begins at 0 again. HASH is what 'worldfs code ls' prints.\n",
+	},
+	{
 		.name = "gc",
 		.group = GROUP_WORLD,
 		.arguments = "",

@@ -97,6 +97,17 @@ const struct wfs_control_file wfs_control_files[] = {
 			 "  echo > snapshot && cat last\n",
 	},
 	{
+		.name = "code",
+		.verb = "code",
+		.kind = WFS_CONTROL_JSON,
+		.empty_line = true,
+		.usage = "Write {} or an empty line, then read which code ended the process that "
+			 "runs "
+			 "code;\n"
+			 "write {lift} to let refused code run again. Example:\n"
+			 "  echo > code && cat last\n",
+	},
+	{
 		.name = "gc",
 		.verb = "gc",
 		.kind = WFS_CONTROL_JSON,

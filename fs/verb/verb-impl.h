@@ -65,6 +65,7 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 	X(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WFS_VERB_AS_EFFECT)                       \
 	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WFS_VERB_AS_EFFECT)              \
 	X(gc, "gc", WFS_EFFECT_WORLD_GC, true, WFS_VERB_AS_EFFECT)                                \
+	X(code, "code", WFS_EFFECT_WORLD_CODE, true, WFS_VERB_AS_EFFECT)                          \
 	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WFS_VERB_AS_EFFECT)                       \
 	X(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, "dir")                                  \
 	X(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, WFS_VERB_AS_EFFECT)              \

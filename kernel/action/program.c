@@ -88,6 +88,7 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 		.program = true,
 		.limits = &limits,
 		.name = artifact->id,
+		.author = json_string_value(json_object_get(artifact->document, "created_by")),
 		.source = source,
 		.functions = functions,
 		.bindings = host_bindings,

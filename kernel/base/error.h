@@ -69,6 +69,8 @@
 	X(INTERNAL_ERROR, "internal_error", EIO, "system", false, "internal error")               \
 	X(STORE_FULL, "store_full", ENOSPC, "system", true, "no space left in the store")         \
 	X(OVERLOADED, "overloaded", EAGAIN, "system", true, "too many requests in the queue")     \
+	X(UNAVAILABLE, "unavailable", EAGAIN, "system", true,                                     \
+		"something that the request needs cannot be had now")                             \
 	X(NOT_ENABLED, "not_enabled", EOPNOTSUPP, "system", false, "not enabled in this world")   \
 	X(CODE_CRASHED, "code_crashed", EIO, "system", false,                                     \
 		"the process that runs code ended while it ran this code")                        \

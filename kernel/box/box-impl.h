@@ -13,6 +13,7 @@
 #include "kernel/box/box.h"
 #include "kernel/box/message.h"
 #include "kernel/box/process.h"
+#include "kernel/box/quarantine.h"
 
 enum { BOX_SEND_OVERHEAD_BYTES = 4 << 10 }; /* of a question or a result, beside the arguments */
 
@@ -59,6 +60,7 @@ struct wfs_box {
 	size_t memory_left[WFS_BOX_DEPTH_MAX];       /* by runs that wait, for those within them */
 	pthread_mutex_t lock;                        /* of every `pid` */
 	atomic_bool interrupted;
+	struct wfs_quarantine *quarantine; /* borrowed; NULL: none */
 	struct ahead ahead;
 };
 
@@ -66,8 +68,10 @@ struct wfs_code {
 	struct wfs_box *box; /* borrowed */
 	uint64_t id;         /* in messages; never used again */
 	struct wfs_lua_options options;
-	char *name;   /* owned */
-	char *source; /* owned */
+	char *name;      /* owned */
+	char *author;    /* owned; NULL: the world */
+	char *source;    /* owned */
+	uint64_t passed; /* generation of the quarantine in which it was not refused */
 	size_t running;
 };
 

@@ -145,7 +145,7 @@ size_t wfs_code_ahead_taken(const struct wfs_box *box)
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of)
 {
-	enum { NUMBER = sizeof(uint64_t) };
+	const size_t number = sizeof(uint64_t);
 	struct ahead *const ahead = &code->box->ahead;
 	struct ahead_step *const own = &ahead->steps[ahead->count];
 	struct wfs_lua_budget budget = *step->budget;
@@ -167,13 +167,14 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 		.instructions = budget.instructions,
 		.state_of = state_of,
 		.state_at = ahead->sent.size +
-			3 * NUMBER, /* behind state_of, the id and its own size */
+			3 * number, /* behind state_of, the id and its own size */
 		.state_size = told.state.size,
 		.key_size = told.key.size,
-		.key_at = ahead->sent.size + 5 * NUMBER + told.state.size + 1 + event_text.size + 1,
+		.key_at = ahead->sent.size + 5 * number + told.state.size + 1 + event_text.size + 1,
 	};
 	memcpy(own->seed, step->seed, sizeof(own->seed));
-	message_put_one_step(&ahead->sent, code->id, (uint64_t)(state_of + 1), &told);
+	message_put_one_step(
+		&ahead->sent, code->id, state_of < 0 ? 0 : (uint64_t)state_of + 1, &told);
 	ahead->count++;
 	return wfs_buffer_check(&ahead->sent);
 }

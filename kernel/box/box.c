@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "kernel/base/array.h"
+#include "kernel/base/log.h"
 #include "kernel/box/box-impl.h"
 
 enum {
@@ -65,6 +66,11 @@ void wfs_box_resume(struct wfs_box *box)
 	atomic_store(&box->interrupted, false);
 }
 
+void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine)
+{
+	box->quarantine = quarantine;
+}
+
 int wfs_box_pid(const struct wfs_box *box, size_t depth)
 {
 	return depth < WFS_BOX_DEPTH_MAX ? box->processes[depth].pid : 0;
@@ -90,6 +96,60 @@ static int crashed(const struct wfs_code *code, int status, struct wfs_error *er
 		code->name, WEXITSTATUS(status));
 }
 
+static struct wfs_hash hash_of(const struct wfs_code *code)
+{
+	return wfs_hash_of(code->source, code->options.source.size);
+}
+
+/* Tells the log whose code it was the first time, and that it is refused when it is. */
+static void note_crash(const struct wfs_code *code)
+{
+	struct wfs_quarantine *const quarantine = code->box->quarantine;
+	const struct wfs_hash hash = hash_of(code);
+	char text[WFS_HASH_TEXT_SIZE];
+
+	if (!quarantine)
+		return;
+	const uint32_t crashes = wfs_quarantine_crashed(quarantine, &hash, code->name);
+	wfs_hash_text(&hash, text);
+	if (crashes == 1)
+		wfs_log(WFS_LOG_KERNEL, WFS_LOG_WARNING,
+			"the code of '%s' ended the process that runs code: author='%s' code=%s",
+			code->name, code->author ? code->author : "", text);
+	if (crashes == WFS_QUARANTINE_CRASHES)
+		wfs_log(WFS_LOG_KERNEL, WFS_LOG_WARNING,
+			"the code of '%s' is refused from now on: it ended that process %d times: "
+			"code=%s",
+			code->name, WFS_QUARANTINE_CRASHES, text);
+}
+
+/* Is the code refused? Looked up when what is refused has changed since the last time. */
+static bool is_refused(struct wfs_code *code)
+{
+	struct wfs_quarantine *const quarantine = code->box->quarantine;
+	const uint64_t now = quarantine ? wfs_quarantine_generation(quarantine) : 0;
+
+	if (code->passed == now)
+		return false;
+	const struct wfs_hash hash = hash_of(code);
+	if (wfs_quarantine_refuses(quarantine, &hash))
+		return true;
+	code->passed = now;
+	return false;
+}
+
+static int refused(const struct wfs_code *code, struct wfs_error *error)
+{
+	const struct wfs_hash hash = hash_of(code);
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(&hash, text);
+	return wfs_error_set(error, WFS_E_CODE_QUARANTINED,
+		"%s: this code ended the process that runs code %d times; "
+		"an administrator may let it run again (code lift %s)",
+		code->name, WFS_QUARANTINE_CRASHES, text);
+}
+
 /* After @reason of a send or receive the process is of no use. */
 int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	enum wfs_lua_failure *ret_failure, struct wfs_error *error)
@@ -108,10 +168,18 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 			code->name);
 	}
 	*ret_failure = WFS_LUA_FAILURE_CRASH;
+	note_crash(code);
 	if (reason == -EBADMSG)
 		return wfs_error_set(error, WFS_E_CODE_CRASHED,
 			"%s: the process that runs code gave an answer that cannot be", code->name);
 	return crashed(code, status, error);
+}
+
+static int unavailable(const char *what, int reason, struct wfs_error *error)
+{
+	if (reason == -ENOMEM)
+		return wfs_error_from_errno(error, reason, "%s", what);
+	return wfs_error_set(error, WFS_E_UNAVAILABLE, "%s: %s", what, strerrordesc_np(-reason));
 }
 
 /* --- asking a process --- */
@@ -122,19 +190,18 @@ static int process_ready(struct wfs_box *box, struct process **ret_process, stru
 	struct process *const process = &box->processes[box->depth];
 	int r = 0;
 
+	*ret_process = process;
 	if (box->image_fd < 0) {
 		r = process_image();
 		if (r < 0)
-			return wfs_error_from_errno(
-				error, r, "make a file of the program that runs code");
+			return unavailable("make a file of the program that runs code", r, error);
 		box->image_fd = r;
 	}
 	if (!process->pid) {
 		r = process_start(process, box->image_fd, &box->lock);
 		if (r < 0)
-			return wfs_error_from_errno(error, r, "start the process that runs code");
+			return unavailable("start the process that runs code", r, error);
 	}
-	*ret_process = process;
 	return 0;
 }
 
@@ -290,7 +357,7 @@ static int load(struct wfs_code *code, struct process *process, const char *cons
 	struct wfs_lua_run *run, struct wfs_error *error)
 {
 	struct wfs_lua_options options = code->options;
-	struct wfs_wire_reader reader;
+	struct wfs_wire_reader reader = {0};
 	int r = 0;
 
 	while (r == 0 && is_full(process, image_bytes(code)))
@@ -323,6 +390,10 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 	run->failure = WFS_LUA_FAILURE_HOST;
 	if (atomic_load(&box->interrupted))
 		return interrupted(code, error);
+	if (is_refused(code)) {
+		run->failure = WFS_LUA_FAILURE_CRASH;
+		return refused(code, error);
+	}
 	if (box->depth == WFS_BOX_DEPTH_MAX)
 		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED,
 			"%s: more than %d calls within calls", code->name, WFS_BOX_DEPTH_MAX);
@@ -345,7 +416,8 @@ static int copy(struct wfs_code *code, const struct wfs_code_options *options)
 {
 	code->name = strndup(options->name, strlen(options->name));
 	code->source = malloc(options->source.size + 1);
-	if (!code->name || !code->source)
+	code->author = options->author ? strndup(options->author, strlen(options->author)) : NULL;
+	if (!code->name || !code->source || (options->author && !code->author))
 		return -ENOMEM;
 	if (options->source.size > 0)
 		memcpy(code->source, options->source.data, options->source.size);
@@ -396,6 +468,7 @@ void wfs_code_free(struct wfs_code *code)
 	wfs_require(code->running == 0);
 	/* Processes that have it forget it when they need the room. */
 	free(code->source);
+	free(code->author);
 	free(code->name);
 	free(code);
 }

@@ -24,6 +24,7 @@
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
+#include "kernel/box/quarantine.h"
 #include "kernel/lua/lua.h"
 
 enum { WFS_BOX_DEPTH_MAX = 32 }; /* calls within calls */
@@ -59,6 +60,7 @@ struct wfs_code_options {
 	bool program; /* code of an artifact; otherwise a reducer's module */
 	const struct wfs_lua_limits *limits;
 	const char *name;        /* chunk name for messages */
+	const char *author;      /* whose code it is, for the log; NULL: the world's */
 	struct wfs_bytes source; /* text, at most WFS_LUA_SOURCE_MAX */
 	/* NULL-ended: it must define one of these, which is checked at once. NULL: it was checked before,
 	 * and is compiled when it runs. */
@@ -68,6 +70,12 @@ struct wfs_code_options {
 	struct wfs_lua_budget *budget;     /* of checking; may be NULL */
 	enum wfs_lua_failure *ret_failure; /* of checking; may be NULL */
 };
+
+/**
+ * wfs_box_quarantine() - refuse code that ended its process too often, and note what ends it here
+ * @quarantine: borrowed, must live as long as the box
+ */
+void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine);
 
 /**
  * wfs_code_new() - have a module, compiled and checked if there are functions to look for

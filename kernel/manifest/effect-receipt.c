@@ -245,6 +245,23 @@ static const struct wfs_shape_member world_gc[] = {
 	{NULL},
 };
 
+static const struct wfs_shape_member crashed_members[] = {
+	NEED("at_ns", NAT),
+	NEED("code", HASH),
+	NEED("crashes", NAT),
+	NEED("name", TEXT),
+	NEED("refused", BOOL),
+	{NULL},
+};
+static const struct wfs_shape crashed = {.kind = WFS_SHAPE_RECORD, .members = crashed_members};
+static const struct wfs_shape crashed_list = {.kind = WFS_SHAPE_LIST, .item = &crashed};
+
+static const struct wfs_shape_member world_code[] = {
+	NEED("codes", &crashed_list),
+	MAYBE("lifted", HASH),
+	{NULL},
+};
+
 static const struct wfs_shape_member world_mount[] = {{NULL}};
 static const struct wfs_shape_member world_shutdown[] = {{NULL}};
 

@@ -50,6 +50,8 @@
 	P(effect, BOOL, journal, OPTIONAL, "drop the records, too")         \
 	P(effect, TEXT, cursor, OPTIONAL, "next_cursor of the call before") \
 	P(effect, NAT, limit, OPTIONAL, "versions to look at, about")
+#define WFS_PARAMS_CODE(P, effect) \
+	P(effect, TEXT, lift, OPTIONAL, "SHA-256 of the code that may run again, 64 digits")
 #define WFS_PARAMS_MOUNT(P, effect)                                    \
 	P(effect, TEXT, dir, REQUIRED, "absolute path of a directory") \
 	P(effect, TEXT, as, OPTIONAL, "principal whose mount it is")   \
@@ -248,6 +250,8 @@
 		WFS_PARAMS_NONE, "record a snapshot")                                              \
 	X(WORLD_GC, world_gc, "world.gc", "admin", "plan-only", world_gc, WFS_PARAMS_GC,           \
 		"drop old heights")                                                                \
+	X(WORLD_CODE, world_code, "world.code", "admin", "plan-only", world_code, WFS_PARAMS_CODE, \
+		"list code that crashed, and let it run again")                                    \
 	X(WORLD_MOUNT, world_mount, "world.mount", "admin", "plan-only", world_mount,              \
 		WFS_PARAMS_MOUNT, "mount and unmount")                                             \
 	X(WORLD_SHUTDOWN, world_shutdown, "world.shutdown", "admin", "plan-only", world_shutdown,  \

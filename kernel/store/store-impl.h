@@ -20,7 +20,8 @@
 	X(BLOB_LISTED, "blob_listed")   \
 	X(INDEX, "index")               \
 	X(TEXT, "text")                 \
-	X(TEXT_BY_HASH, "text_by_hash")
+	X(TEXT_BY_HASH, "text_by_hash") \
+	X(CODE_CRASH, "code_crash")
 
 enum wfs_table {
 #define WFS_TABLE_ENUM(constant, name) WFS_TABLE_##constant,

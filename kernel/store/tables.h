@@ -18,6 +18,7 @@
  * |              | set, cell id or seq     | its part of the sum                              |
  * | text         | number, from 1          | struct wfs_text                                  |
  * | text_by_hash | sha256                  | number                                           |
+ * | code_crash   | sha256 of code          | struct wfs_code_crash                            |
  *
  * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
@@ -249,6 +250,24 @@ int wfs_text_get(struct wfs_txn *txn, uint64_t number, struct wfs_text *ret_text
 int wfs_text_find(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_text *ret_text);
 /** wfs_text_last() - the highest number, 0 in a world without texts. */
 int wfs_text_last(struct wfs_txn *txn, uint64_t *ret_number);
+
+/*
+ * code_crash: code that ended the process it ran in; see kernel/box/quarantine.h. These rows stand beside the world: they
+ * are in no cell, no record and no snapshot.
+ */
+struct wfs_code_crash {
+	struct wfs_hash code;
+	uint32_t crashes;
+	int64_t at_ns;         /* of the last one */
+	struct wfs_bytes name; /* what the code was called then */
+};
+
+/** wfs_code_crash_put() - set the row of a code; 0 crashes remove it */
+int wfs_code_crash_put(struct wfs_txn *txn, const struct wfs_code_crash *crash);
+
+/** wfs_code_crash_next() - the row behind @after, NULL: the first. Return: 0, -ENOENT, -EIO. */
+int wfs_code_crash_next(
+	struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_code_crash *ret_crash);
 
 /*
  * index: sets of cells, kept for queries, and of records; which there are is told by kernel/index.h.

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of a world's quarantine: read when the world is opened, written with the next commit. */
+#pragma once
+
+#include "kernel/box/quarantine.h"
+#include "kernel/store/tables.h"
+
+/** wfs_crashes_load() - Return: 0, -EIO (damaged, or too many rows), or -ENOMEM. */
+int wfs_crashes_load(struct wfs_txn *txn, struct wfs_quarantine *quarantine);
+
+/**
+ * wfs_crashes_keep() - write what has changed
+ * @ret_changed: set when there was something
+ */
+int wfs_crashes_keep(struct wfs_txn *txn, struct wfs_quarantine *quarantine, bool *ret_changed);
