@@ -205,26 +205,34 @@ static void take_result(struct wait *wait, json_t *result)
 		finish(wait);
 }
 
+/* What a run ended with, as its asker may read it. What it is made of is gone when this returns: the asker's thread
+ * has the result for itself. */
+static int read_result(struct wait *wait, json_t **ret_result, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *stored = NULL;
+	int r = wfs_view_open(wait->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_turn_result(&view, wait->run_id, &stored, error);
+	if (!r && wait->drive)
+		return wfs_session_reveal(wait->drive->session, &view, stored, ret_result, error);
+	if (!r)
+		*ret_result = WFS_STEAL(stored);
+	return r;
+}
+
 void drive_look(struct engine *engine, const char *run_id)
 {
 	struct wait *const wait = find(engine, run_id);
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *stored = NULL;
-	WFS_AUTO_JSON json_t *result = NULL;
 	struct wfs_error error = {0};
+	json_t *result = NULL;
 
 	if (!wait)
 		return;
-	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, &error);
+	int r = read_result(wait, &result, &error);
 	if (!r)
-		r = wfs_turn_result(&view, run_id, &stored, &error);
-	if (!r && wait->drive)
-		r = wfs_session_reveal(wait->drive->session, &view, stored, &result, &error);
-	else if (!r)
-		result = WFS_STEAL(stored);
-	wfs_view_close(&view);
-	if (!r)
-		take_result(wait, WFS_STEAL(result));
+		take_result(wait, result);
 	else if (r != -EBUSY)
 		fail(wait, r, &error);
 }
