@@ -18,6 +18,8 @@
 #include "kernel/base/cleanup.h"
 
 enum {
+	SEAL_TRIES = 100,
+	SEAL_PAUSE_NS = 10 * 1000 * 1000,
 	LATE_MS = 200, /* then its processor time is looked at, again and again */
 	SLACK_NS =
 		1000 * 1000 * 1000 /* processor time beyond that at which code is stopped inside */
@@ -26,6 +28,22 @@ enum {
 /* The program, from image.S. */
 extern const char wfs_code_image[];
 extern const char wfs_code_image_end[];
+
+/* Linux refuses with EBUSY while it has pages of the file in its hands, which passes. */
+static int seal(int fd)
+{
+	const struct timespec pause = {.tv_nsec = SEAL_PAUSE_NS};
+
+	for (int i = 0; i < SEAL_TRIES; i++) {
+		if (fcntl(fd, F_ADD_SEALS,
+			    F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+			return 0;
+		if (errno != EBUSY)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	return -errno;
+}
 
 int process_image(void)
 {
@@ -41,9 +59,8 @@ int process_image(void)
 			return -errno;
 		done += (size_t)written;
 	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
-		return -errno;
-	return WFS_STEAL_FD(fd);
+	int r = seal(fd);
+	return r < 0 ? r : WFS_STEAL_FD(fd);
 }
 
 /* In the child of vfork(), which shares the parent's memory: system calls alone. */

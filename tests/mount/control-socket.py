@@ -211,6 +211,8 @@ ok("and its size", client.done("fs-stat", {"path": "reducers/counter/k1"})["size
 client.refused("height_unavailable", "query-state", {"reducer": "counter", "consistency": f"exact:{height + 100}"})
 client.refused("height_unavailable", "list-cells", {"reducer": "counter", "consistency": f"at_least:{height + 100}"})
 client.done("gc", {"keep_heights": 5})
+ok("no code has crashed", client.done("code", {})["codes"] == [])
+client.refused("not_found", "code", {"lift": "0" * 64})
 client.refused("height_unavailable", "manifest-read", {"consistency": "exact:1"})
 
 # --- what is wrong ---

@@ -23,7 +23,7 @@ VERBS = {
     "journal-head": {}, "journal-read": {"from": 0}, "blob-get": {"hash_hex": BLOB}, "blob-stat": {"hash_hex": BLOB},
     "put-blob": {"data_b64": "YQ=="}, "invoke": {"action": {"action_type": "noop"}}, "send-event": EVENT,
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "snapshot": {},
-    "gc": {"keep_heights": 1}, "mount": {"dir": "/mnt"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
+    "gc": {"keep_heights": 1}, "code": {}, "mount": {"dir": "/mnt"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
     "shutdown": {}, "fs-list": {"path": "reducers"}, "fs-stat": {"path": "README"}, "fs-read": {"path": "manifest"},
     "apply": {"manifest": {}}, "query": {"query_type": "balances"},
     "turns": {}, "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},
@@ -34,12 +34,13 @@ VERBS = {
 # Of the effects of these a refusal is recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
             "revoke": "world.revoke", "principal": "world.principal", "snapshot": "world.snapshot", "gc": "world.gc",
-            "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
+            "code": "world.code", "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
             "apply": "world.apply", "step": "agent.step", "cancel": "agent.cancel", "approve": "agent.approve",
             "chat": "plan.run", "plan-resume": "plan.run", "plan-cancel": "plan.cancel", "plan-import": "plan.run"}
 
 FILES = {
-    "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {}, "gc": {"keep_heights": 1},
+    "invoke": {"action_type": "noop"}, "query": {"query_type": "balances"}, "event": EVENT, "put-blob": "bytes", "snapshot": {},
+    "code": {}, "gc": {"keep_heights": 1},
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "apply": {"manifest": {}},
     "step": "robot\n", "cancel": {"turn_id": "robot.1"},
     "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
@@ -50,7 +51,7 @@ FILES = {
 }
 
 COMMANDS = {
-    "status": [], "snapshot": [], "gc": ["--keep-heights", "1"], "diff": ["1", "2"], "manifest": [],
+    "status": [], "snapshot": [], "code ls": [], "code lift": ["0" * 64], "gc": ["--keep-heights", "1"], "diff": ["1", "2"], "manifest": [],
     "state": ["counter", "a"], "cells": ["counter"], "head": [], "journal": [], "query": ["balances"], "blob get": [BLOB],
     "blob put": ["/dev/null"], "blob stat": [BLOB], "fs ls": ["reducers"], "fs cat": ["README"],
     "fs stat": ["manifest"], "fs tree": ["journal"], "fs grep": ["x", "journal"],
