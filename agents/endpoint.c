@@ -2,8 +2,11 @@
 /* An endpoint out of an entry of host.json. */
 #include "agents/endpoint.h"
 
+#include <curl/curl.h>
+
 #include "agents/secret.h"
 #include "kernel/base/json.h"
+#include "kernel/base/trust.h"
 
 static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_endpoint *endpoint,
 	struct wfs_error *error)
@@ -27,6 +30,29 @@ static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_en
 	return r;
 }
 
+/* As curl understands the URL: what it sends the request to. */
+static int check_host(const char *variable, const char *base_url, struct wfs_error *error)
+{
+	CURLU *const url = curl_url();
+	char *host = NULL;
+	char *port = NULL;
+	int r = url ? 0 : wfs_error_from_errno(error, -ENOMEM, "read 'base_url'");
+
+	if (!r &&
+		(curl_url_set(url, CURLUPART_URL, base_url ? base_url : "", 0) ||
+			curl_url_get(url, CURLUPART_HOST, &host, 0) ||
+			curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT)))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'base_url': expected an http or https URL, got '%.100s'",
+			base_url ? base_url : "");
+	if (!r)
+		r = wfs_trust_key(variable, host, port, error);
+	curl_free(host);
+	curl_free(port);
+	curl_url_cleanup(url);
+	return r;
+}
+
 int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 	struct wfs_model_endpoint *ret_endpoint, struct wfs_error *error)
 {
@@ -34,7 +60,12 @@ int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 
 	*ret_endpoint = WFS_MODEL_ENDPOINT_DEFAULT;
 	ret_endpoint->base_url = json_string_value(json_object_get(entry, "base_url"));
-	ret_endpoint->api_key = key ? agents_secret_get(key) : NULL;
+	if (key) {
+		int r = check_host(key, ret_endpoint->base_url, error);
+		if (r)
+			return r;
+		ret_endpoint->api_key = agents_secret_get(key);
+	}
 	ret_endpoint->stream = json_is_true(json_object_get(entry, "stream"));
 	if (key && !ret_endpoint->api_key)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,

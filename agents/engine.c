@@ -6,6 +6,7 @@
 
 #include "agents/models.h"
 #include "kernel/base/log.h"
+#include "kernel/base/trust.h"
 
 /* --- jobs --- */
 
@@ -254,8 +255,20 @@ static void stop(struct engine *engine, struct job *job)
 	chat_drop_all(engine);
 }
 
+bool engine_trusts(const struct engine *engine, struct wfs_error *error)
+{
+	return wfs_trust_check_now(wfs_world_directory(engine->world), error) == 0;
+}
+
 static void begin(struct wfs_driver *driver, struct wfs_drive *drive)
 {
+	const struct engine *const engine = (const struct engine *)driver;
+
+	if (!engine_trusts(engine, &drive->error)) {
+		drive->status = -wfs_error_info(drive->error.code)->number;
+		drive->done(drive);
+		return;
+	}
 	if (drive->what == WFS_DRIVE_STEP)
 		drive_step(driver, drive);
 	else
@@ -363,7 +376,7 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	engine->authority = authority;
 	engine->world = wfs_authority_world(authority);
 	engine->helpers = helpers;
-	engine->paused = paused;
+	engine->paused = paused || !engine_trusts(engine, NULL);
 	engine->jobs_last = &engine->jobs;
 	pthread_mutex_init(&engine->lock, NULL);
 	pthread_mutex_init(&engine->observers_lock, NULL);

@@ -248,6 +248,9 @@ int prompt_payload(
 
 /* --- embed.c: texts that actions need embeddings of --- */
 
+/** engine_trusts() - may models be asked, and may what was under way go on? @error: may be NULL */
+bool engine_trusts(const struct engine *engine, struct wfs_error *error);
+
 /** embed_start() - be the world's embedder, if host.json has a model for that. What is wrong with it is
  *  logged. Thread: who starts the engine. */
 void embed_start(struct engine *engine);

@@ -4,10 +4,11 @@
 
 #include <string.h>
 
+#include "agents/endpoint.h"
 #include "agents/model/embedding.h"
-#include "agents/secret.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
+#include "kernel/base/trust.h"
 
 #define MEMBERS                                                                              \
 	"api_key_env? base_url? connect_timeout_ms? dimensions? extra_body? file? "          \
@@ -79,8 +80,12 @@ int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
-	int r = wfs_host_file_read(directory, &host, error);
+	struct wfs_hash hash;
+	int r = wfs_host_file_read(directory, &host, &hash, error);
 
+	/* Of the bytes that were read: they may be others in a moment. */
+	if (!r && json_object_size(host) > 0)
+		r = wfs_trust_check(directory, &hash, error);
 	if (r)
 		return r;
 	const json_t *const models = json_object_get(host, "models");
@@ -96,18 +101,18 @@ int wfs_models_find(
 void wfs_models_guard_keys(const char *directory)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_model_endpoint endpoint;
 	struct wfs_error ignored;
+	struct wfs_hash hash;
 	const char *name;
 	json_t *entry;
 
-	if (wfs_host_file_read(directory, &host, &ignored))
+	if (wfs_host_file_read(directory, &host, &hash, &ignored) ||
+		wfs_trust_check(directory, &hash, &ignored))
 		return;
 	json_object_foreach(json_object_get(host, "models"), name, entry)
 	{
-		const char *const variable =
-			json_string_value(json_object_get(entry, "api_key_env"));
-
-		if (variable)
-			(void)agents_secret_get(variable);
+		if (json_is_string(json_object_get(entry, "api_key_env")))
+			(void)agents_endpoint_make(entry, INT64_MAX, &endpoint, &ignored);
 	}
 }

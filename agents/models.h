@@ -11,10 +11,11 @@
 #include "kernel/base/error.h"
 
 /**
- * wfs_models_find() - the entry of a model, read anew
+ * wfs_models_find() - the entry of a model, read anew, if the user trusts the world with this host.json
  * @directory: of the world
  * @ret_entry: caller owns it
- * Return: 0, -ENOENT (not_found: names those there are), -EINVAL, -EIO, -ENOMEM.
+ * Return: 0, -ENOENT (not_found: names those there are), -EACCES (not_authorized: see kernel/base/trust.h), -EINVAL,
+ *         -EIO, -ENOMEM.
  */
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);

@@ -403,7 +403,8 @@ void work_look(struct engine *engine, const char *intent_id)
 	}
 	if (!intent && work)
 		drop(work);
-	else if (intent && !work && strcmp(wfs_json_text(intent, "state"), "asked") != 0)
+	else if (intent && !work && engine_trusts(engine, NULL) &&
+		strcmp(wfs_json_text(intent, "state"), "asked") != 0)
 		begin(engine, intent_id, intent);
 }
 

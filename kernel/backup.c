@@ -136,7 +136,7 @@ static int copy_host(struct backup *backup)
 	json_t *entry;
 	int r = copy_named(backup, "host.json");
 
-	if (r || wfs_host_file_read(wfs_world_directory(backup->world), &host, NULL) < 0)
+	if (r || wfs_host_file_read(wfs_world_directory(backup->world), &host, NULL, NULL) < 0)
 		return r;
 	json_object_foreach(json_object_get(host, "models"), model, entry)
 	{

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "kernel/base/trust.h"
 #include "kernel/head.h"
 #include "kernel/snapshot.h"
 #include "kernel/stage.h"
@@ -163,6 +164,17 @@ static int create_in(const struct parts *parts, struct wfs_stage *stage,
 	return wfs_trace(wfs_stage_publish(stage, "data.mdb", error));
 }
 
+/* The user has made it. A host.json that came with the source is trusted by a command of its own. */
+static void remember(const char *directory, const struct parts *parts)
+{
+	const struct wfs_hash none = {{0}};
+	WFS_AUTO_FREE char *path = realpath(directory, NULL);
+	struct wfs_error ignored;
+
+	if (path && parts->source->host.size == 0)
+		(void)wfs_trust_give(path, parts->genesis.world_id, &none, &ignored);
+}
+
 int wfs_world_create(const char *directory, const struct wfs_source *source,
 	const struct wfs_world_options *options, struct wfs_problems *problems,
 	struct wfs_error *error)
@@ -181,5 +193,8 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 	r = wfs_genesis_draw(options->clock_ns, options->clock_context, &parts.genesis);
 	if (r)
 		return wfs_error_from_errno(error, r, "draw random bytes");
-	return wfs_trace(create_in(&parts, &stage, options, error));
+	r = create_in(&parts, &stage, options, error);
+	if (!r)
+		remember(directory, &parts);
+	return wfs_trace(r);
 }

@@ -2,6 +2,7 @@
 /* Private to kernel/: what a world is made of. */
 #pragma once
 
+#include "kernel/base/trust.h"
 #include "kernel/box/quarantine.h"
 #include "kernel/genesis.h"
 #include "kernel/world.h"
@@ -15,6 +16,9 @@ struct wfs_world {
 	uint8_t entropy[WFS_ENTROPY_SIZE];
 	struct wfs_writer *writer; /* NULL when read-only */
 	struct wfs_quarantine *quarantine;
+	bool writer_made; /* so that closing remembers the store */
+	struct wfs_store_mark
+		mark; /* what is remembered of the store; zero: nothing, or another one */
 
 	pthread_mutex_t manifest_lock;
 	struct wfs_manifest *manifest; /* in force at head; lock: manifest_lock */

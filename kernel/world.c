@@ -6,6 +6,7 @@
 
 #include "kernel/apply.h"
 #include "kernel/base/json.h"
+#include "kernel/base/trust.h"
 #include "kernel/blob-read.h"
 #include "kernel/crashes.h"
 #include "kernel/head.h"
@@ -164,6 +165,56 @@ static int read_world(struct wfs_world *world, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
+/* What a store is told apart by, as it is now. */
+static int read_mark(struct wfs_world *world, struct wfs_store_mark *ret_mark)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	struct wfs_store_mark mark = {.txn = wfs_store_last_txn(world->store)};
+	struct wfs_bytes head;
+	int r = wfs_store_read(world->store, &txn);
+
+	if (!r)
+		r = wfs_meta_get(txn, WFS_META_HEAD_HASH, &head);
+	if (!r && head.size != WFS_HASH_SIZE)
+		r = -EIO;
+	if (r)
+		return r;
+	memcpy(mark.head.bytes, head.data, WFS_HASH_SIZE);
+	*ret_mark = mark;
+	return 0;
+}
+
+/* A store that somebody else may have written since is walked before this process writes to it. */
+static int check_pages(struct wfs_world *world, struct wfs_error *error)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	int r = read_mark(world, &world->mark);
+
+	if (!r && wfs_trust_has_written(world->directory, world->id, &world->mark))
+		return 0;
+	if (!r)
+		r = wfs_store_check_pages(world->store, &problems, NULL, NULL);
+	if (r)
+		return wfs_error_from_errno(
+			error, r, "check the pages of '%s/data.mdb'", world->directory);
+	world->mark.txn = 0; /* it is remembered when it is closed */
+	if (problems.count == 0)
+		return 0;
+	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+		"%.*s; nothing is written to '%s', 'worldfs verify' lists all damage",
+		(int)strcspn(wfs_buffer_text(&problems.lines), "\n"),
+		wfs_buffer_text(&problems.lines), world->directory);
+}
+
+/* After the last write. */
+static void remember(struct wfs_world *world)
+{
+	struct wfs_store_mark mark;
+
+	if (world->writer_made && read_mark(world, &mark) == 0 && mark.txn != world->mark.txn)
+		wfs_trust_closed(world->directory, world->id, &mark);
+}
+
 static int open_parts(struct wfs_world *world, struct wfs_error *error)
 {
 	const struct wfs_store_options store_options = {
@@ -187,12 +238,15 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 			return wfs_trace(world->lock_fd);
 	}
 	r = wfs_store_open(world->directory, &store_options, &world->store, error);
-	if (!r && !world->options.read_only)
-		(void)wfs_blob_files_clean(world->store); /* what stays is in nobody's way */
 	if (!r)
 		r = read_world(world, error);
 	if (!r && !world->options.read_only)
+		r = check_pages(world, error);
+	if (!r && !world->options.read_only)
+		(void)wfs_blob_files_clean(world->store); /* what stays is in nobody's way */
+	if (!r && !world->options.read_only)
 		r = wfs_writer_new(world, &world->writer, error);
+	world->writer_made = !r && world->writer;
 	return wfs_trace(r);
 }
 
@@ -223,6 +277,7 @@ void wfs_world_close(struct wfs_world *world)
 	wfs_writer_free(world->writer);
 	wfs_quarantine_free(world->quarantine);
 	wfs_manifest_unref(world->manifest);
+	remember(world);
 	wfs_store_close(world->store);
 	if (world->lock_fd >= 0)
 		close(world->lock_fd);

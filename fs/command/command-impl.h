@@ -72,6 +72,7 @@ enum {
 	X(CONCURRENCY, "concurrency", 0, "N", "steps that run at once, 1 to 64 (default 8)")       \
 	X(RESUME, "resume", 0, NULL, "run it at once")                                             \
 	X(SVG, "svg", 0, NULL, "a picture, drawn by Graphviz")                                     \
+	X(YES, "yes", 'y', NULL, "do not ask")                                                     \
 	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
 
 enum wfs_option {

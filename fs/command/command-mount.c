@@ -88,6 +88,7 @@ static int tell_mounted(struct wfs_run *run, const char *path)
 		return wfs_run_json(
 			run, json_pack("{s:s, s:s}", "directory", path, "world", run->directory));
 	wfs_run_notice(run, "mounted on %s", path);
+	wfs_run_tell_trust(run, run->directory);
 	return 0;
 }
 
@@ -136,6 +137,7 @@ static void on_mounted(void *context)
 	struct wfs_run *const run = context;
 
 	wfs_run_notice(run, "mounted on %s", run->arguments[0]);
+	wfs_run_tell_trust(run, run->directory);
 }
 
 static int mount_in_foreground(struct wfs_run *run, const struct wfs_mount_options *mount)
@@ -182,6 +184,7 @@ static void on_serving(void *context)
 	struct wfs_run *const run = context;
 
 	wfs_run_notice(run, "serving %s", run->directory);
+	wfs_run_tell_trust(run, run->directory);
 }
 
 int wfs_run_serve(struct wfs_run *run)

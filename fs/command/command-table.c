@@ -80,6 +80,19 @@ const struct wfs_command wfs_commands[] = {
 			"It stays when the last of them is taken down.\n",
 	},
 	{
+		.name = "trust",
+		.group = GROUP_WORLD,
+		.arguments = "",
+		.options = WFS_OPTION_BIT(YES),
+		.run = wfs_run_trust,
+		.summary = "agree to what the world's host.json says",
+		.help = "Shows which hosts are asked, with which environment variables, and asks. "
+			"A world from somebody else, or one whose host.json has changed, asks no "
+			"model, and turns and plans that were under way do not go on, until you "
+			"have "
+			"agreed. A variable goes only to the hosts that your keys.json names.\n",
+	},
+	{
 		.name = "verify",
 		.group = GROUP_WORLD,
 		.arguments = "",

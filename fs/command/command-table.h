@@ -9,6 +9,11 @@ int wfs_run_init(struct wfs_run *run);
 int wfs_run_status(struct wfs_run *run);
 int wfs_run_snapshot(struct wfs_run *run);
 
+/* fs/command/command-trust.c */
+int wfs_run_trust(struct wfs_run *run);
+/** wfs_run_tell_trust() - a line for people, if the user does not trust the world */
+void wfs_run_tell_trust(struct wfs_run *run, const char *directory);
+
 /* fs/command/command-check.c */
 int wfs_run_verify(struct wfs_run *run);
 int wfs_run_replay(struct wfs_run *run);

@@ -63,6 +63,7 @@ int wfs_run_init(struct wfs_run *run)
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, json_pack("{s:s}", "world", directory));
 	wfs_run_notice(run, "made a world in %s", directory);
+	wfs_run_tell_trust(run, directory);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static int check_uids(const json_t *uids, struct wfs_error *error)
 static int read_uids(const char *directory, json_t **ret_uids, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
-	int r = wfs_host_file_read(directory, &host, error);
+	int r = wfs_host_file_read(directory, &host, NULL, error);
 
 	if (r || !json_object_get(host, "uids"))
 		return r;

@@ -11,7 +11,8 @@
 #include "kernel/base/json.h"
 #include "kernel/base/world-file.h"
 
-int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_error *error)
+int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_hash *ret_hash,
+	struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_error reason = {.code = WFS_OK};
@@ -20,6 +21,8 @@ int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_erro
 	if (fd < 0 && fd != -ENOENT)
 		return wfs_error_set(error, reason.code, "%s", reason.message);
 	if (fd < 0) {
+		if (ret_hash)
+			*ret_hash = (struct wfs_hash){0};
 		*ret_host = json_object();
 		return *ret_host ? 0 : wfs_error_from_errno(error, -ENOMEM, "read host.json");
 	}
@@ -28,6 +31,8 @@ int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_erro
 		return wfs_error_set(error, WFS_E_TOO_LARGE, "host.json has more than 1 MiB");
 	if (r)
 		return wfs_error_from_errno(error, r, "read '%s/host.json'", directory);
+	if (ret_hash)
+		*ret_hash = wfs_hash_of(text.data, text.size);
 	r = wfs_json_parse_bounded(text.data, text.size, ret_host, &reason);
 	return r ? wfs_error_set(error, reason.code, "host.json: %s", reason.message) : 0;
 }

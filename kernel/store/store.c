@@ -90,6 +90,14 @@ int wfs_store_directory_fd(const struct wfs_store *store)
 	return store->directory_fd;
 }
 
+uint64_t wfs_store_last_txn(const struct wfs_store *store)
+{
+	MDB_envinfo info;
+
+	(void)mdb_env_info(store->env, &info);
+	return info.me_last_txnid;
+}
+
 uint64_t wfs_store_data_bytes(const struct wfs_store *store)
 {
 	MDB_envinfo info;

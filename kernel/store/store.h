@@ -57,6 +57,9 @@ WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
 /** wfs_store_directory() - path given at open. */
 const char *wfs_store_directory(const struct wfs_store *store);
 
+/** wfs_store_last_txn() - the number of the last transaction that was committed. */
+uint64_t wfs_store_last_txn(const struct wfs_store *store);
+
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures);
 
 /**

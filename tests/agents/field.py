@@ -76,7 +76,10 @@ class World:
         self.scratch = tempfile.mkdtemp(prefix="worldfs-agents-")
         self.directory = os.path.join(self.scratch, "world")
         self.log = os.path.join(self.scratch, "worldfs.log")
-        self.environment = {**os.environ, **(environment or {})}
+        self.environment = {**os.environ, "XDG_STATE_HOME": os.path.join(self.scratch, "state"),
+                            "XDG_CONFIG_HOME": os.path.join(self.scratch, "config"), **(environment or {})}
+        os.makedirs(os.path.join(self.scratch, "config", "worldfs"))
+        self.write(os.path.join(self.scratch, "config", "worldfs", "keys.json"), {"TEST_KEY": ["127.0.0.1"]})
         self.base_url = base_url
         self.daemon = None
         source = os.path.join(self.scratch, "source")
@@ -95,10 +98,15 @@ class World:
         with open(path, "w", encoding="utf-8") as file:
             json.dump(value, file)
 
+    def host(self, models):
+        """What host.json says from now on, and the user agrees to."""
+        self.write(os.path.join(self.directory, "host.json"), {"models": models})
+        self.run("trust", "--yes")
+
     def models(self, **entry):
         """What host.json says of the model."""
-        self.write(os.path.join(self.directory, "host.json"), {"models": {"default": {
-            "provider": "openai", "base_url": self.base_url, "model": "m", **entry}}})
+        self.host({"default": {
+            "provider": "openai", "base_url": self.base_url, "model": "m", **entry}})
 
     def run(self, *arguments, anywhere=False):
         where = [] if anywhere else ["-w", self.directory]

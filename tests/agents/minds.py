@@ -36,10 +36,10 @@ class Mind(World):
 
     def models(self, **entry):
         server = {"provider": "openai", "base_url": self.base_url, "model": "m"}
-        self.write(os.path.join(self.directory, "host.json"), {"models": {
+        self.host({
             "default": {**server, **entry},
             "hasty": {**server, "first_byte_timeout_ms": 100, "total_timeout_ms": 150},
-            "script": {"provider": "script", "file": "script.jsonl"}}})
+            "script": {"provider": "script", "file": "script.jsonl"}})
 
     def script(self, *answers):
         """The same answers as a server would give, one for each request of a run."""

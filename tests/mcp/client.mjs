@@ -15,6 +15,7 @@ function ok(what) {
 const transport = new StdioClientTransport({
 	command: worldfs,
 	args: ["-w", world, "mcp"],
+	env: process.env,
 	stderr: "inherit",
 });
 const client = new Client({ name: "worldfs-test", version: "1.0.0" });

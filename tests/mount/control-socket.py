@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -185,6 +186,8 @@ with open(f"{world}/chat.jsonl", "w", encoding="utf-8") as file:
     file.write('{"content":"so it is"}\n{"content":"all was done"}\n')
 with open(f"{world}/host.json", "w", encoding="utf-8") as file:
     json.dump(host, file)
+client.refused("not_authorized", "chat", {"message": "m"})
+subprocess.run([os.environ["WORLDFS"], "-w", world, "trust", "--yes"], check=True, capture_output=True)
 ok("with a model it goes on", client.done("plan-resume", {"plan_id": plan_id})["final"] == "all was done")
 ok("and a chat has an answer", client.done("chat", {"message": "m"})["final"] == "so it is")
 

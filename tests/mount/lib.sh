@@ -21,6 +21,8 @@ world=$scratch/world
 tree=$scratch/tree
 ctl=$tree/ctl
 mkdir "$tree"
+# What the user trusts is remembered here, and not in his own directories.
+export XDG_STATE_HOME=$scratch/user-state XDG_CONFIG_HOME=$scratch/user-config
 
 # Pid of the process that owns the world; fails when nobody does.
 owner_pid() {
@@ -107,6 +109,12 @@ wait_for() {
 make_world() {
 	"$WORLDFS" init "$world" --from "$SOURCE_ROOT/tests/data/worlds/${1:-counter}" >"$scratch/init" ||
 		fail "init refused"
+	trust_world
+}
+
+# What host.json says now is what the user has agreed to.
+trust_world() {
+	"$WORLDFS" -w "${1:-$world}" trust --yes >/dev/null 2>&1 || fail "trust refused"
 }
 
 # mount_world [OPTION…]

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command trust: what a world's host.json would have this host do, and the user's consent. */
+#include <string.h>
+
+#include "caps/upkeep.h"
+#include "fs/command/command-table.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/host-file.h"
+#include "kernel/base/trust.h"
+
+/* One line; what a stranger wrote must not move the cursor. */
+static void add_line(struct wfs_buffer *text, const struct wfs_buffer *line)
+{
+	const size_t start = text->size;
+
+	wfs_buffer_append(text, line->data, line->size);
+	if (text->size > start)
+		wfs_line_clean(text->data + start, text->size - start);
+	wfs_buffer_append_byte(text, '\n');
+}
+
+static void add_model(struct wfs_buffer *text, const char *name, const json_t *entry)
+{
+	const char *const script = wfs_json_text(entry, "file");
+	const char *const url = wfs_json_text(entry, "base_url");
+	const char *const variable = wfs_json_text(entry, "api_key_env");
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+
+	wfs_buffer_printf(&line, "  model '%s': ", name);
+	if (*url)
+		wfs_buffer_printf(&line, "asks the host %s", url);
+	else
+		wfs_buffer_printf(&line, "reads answers from the file %s", script);
+	if (*variable)
+		wfs_buffer_printf(&line, ", with the key in the environment variable %s", variable);
+	add_line(text, &line);
+}
+
+static void add_user(struct wfs_buffer *text, const char *uid, const json_t *principal)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+
+	wfs_buffer_printf(&line, "  user %s of this host acts as '%s'", uid,
+		json_is_string(principal) ? json_string_value(principal) : "?");
+	add_line(text, &line);
+}
+
+static int describe(const char *directory, const json_t *host, struct wfs_buffer *text)
+{
+	const json_t *const models = json_object_get(host, "models");
+	const json_t *const uids = json_object_get(host, "uids");
+	const char *name;
+	json_t *entry;
+
+	wfs_buffer_printf(text, "%s\n", directory);
+	wfs_buffer_append_text(text,
+		json_object_size(host) > 0 ? "host.json says:\n"
+					   : "It has no host.json, so no model is asked. Turns and "
+					     "plans that were under "
+					     "way would go on.\n");
+	json_object_foreach((json_t *)models, name, entry) add_model(text, name, entry);
+	json_object_foreach((json_t *)uids, name, entry) add_user(text, name, entry);
+	if (json_object_size(models) == 0 && json_object_size(host) > 0)
+		wfs_buffer_append_text(text, "  no model is asked\n");
+	wfs_buffer_append_text(text, "  commands: none\n");
+	return wfs_buffer_check(text);
+}
+
+/* Return: 1 when the user has agreed, 0 when not. */
+static int ask(struct wfs_run *run)
+{
+	char answer[16] = "";
+
+	if (run->options[WFS_OPTION_YES])
+		return 1;
+	fputs("Trust this world? [y/N] ", run->err);
+	(void)fflush(run->err);
+	return fgets(answer, sizeof(answer), stdin) &&
+		(strcmp(answer, "y\n") == 0 || strcmp(answer, "yes\n") == 0);
+}
+
+/* The id is read from the store, which may be damaged: then there is nothing to trust. */
+static int read_id(struct wfs_run *run, char ret_id[static WFS_WORLD_ID_SIZE + 1])
+{
+	const struct wfs_world_options options = {.read_only = true};
+	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
+	int r = wfs_world_open(run->directory, &options, &world, &run->error);
+
+	if (!r)
+		snprintf(ret_id, WFS_WORLD_ID_SIZE + 1, "%s", wfs_world_id(world));
+	return r;
+}
+
+int wfs_run_trust(struct wfs_run *run)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *host = NULL;
+	char world_id[WFS_WORLD_ID_SIZE + 1];
+	struct wfs_hash hash;
+	int r = wfs_run_directory(run);
+
+	if (!r)
+		r = read_id(run, world_id);
+	/* What is shown is what is trusted: the hash is that of the bytes that were read. */
+	if (!r)
+		r = wfs_host_file_read(run->directory, &host, &hash, &run->error);
+	if (!r)
+		r = describe(run->directory, host, &text);
+	if (r)
+		return r;
+	if (!run->options[WFS_OPTION_JSON])
+		(void)fwrite(text.data, 1, text.size, run->out);
+	(void)fflush(run->out);
+	if (!ask(run))
+		return wfs_error_set(&run->error, WFS_E_CANCELLED, "nothing was changed");
+	r = wfs_trust_give(run->directory, world_id, &hash, &run->error);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run,
+			json_pack("{s:s, s:s}", "trusted", run->directory, "world_id", world_id));
+	wfs_run_notice(
+		run, "trusted; what was under way goes on when the world is opened the next time");
+	return 0;
+}
+
+void wfs_run_tell_trust(struct wfs_run *run, const char *directory)
+{
+	struct wfs_error reason = {.code = WFS_OK};
+
+	if (wfs_trust_check_now(directory, &reason) == -EACCES)
+		wfs_run_notice(run, "paused: %s", reason.message);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known.json and keys.json of the user. */
+#include "kernel/base/trust.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "kernel/base/clock.h"
+#include "kernel/base/file.h"
+#include "kernel/base/host-file.h"
+#include "kernel/base/json.h"
+
+enum { USER_FILE_MAX = 4 << 20 }; /* bytes of known.json or keys.json */
+
+#define HOW_TO_GO_ON "'worldfs trust' shows what it would do, and asks"
+
+/* --- the user's directories --- */
+
+/* `$NAME/worldfs`, or root's, or `$HOME/LATER/worldfs`. */
+static int user_directory(const char *name, const char *roots, const char *later,
+	char ret_path[static PATH_MAX], struct wfs_error *error)
+{
+	const char *const named = secure_getenv(name);
+	const char *const home = secure_getenv("HOME");
+	int size;
+
+	if (named && named[0] == '/')
+		size = snprintf(ret_path, PATH_MAX, "%s/worldfs", named);
+	else if (geteuid() == 0)
+		size = snprintf(ret_path, PATH_MAX, "%s", roots);
+	else if (home && home[0] == '/')
+		size = snprintf(ret_path, PATH_MAX, "%s/%s/worldfs", home, later);
+	else
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"neither $%s nor $HOME is set to a path: there is no place for what the "
+			"user "
+			"trusts",
+			name);
+	return size < PATH_MAX ? 0 : wfs_error_from_errno(error, -ENAMETOOLONG, "use $%s", name);
+}
+
+static int state_directory(char ret_path[static PATH_MAX], struct wfs_error *error)
+{
+	return user_directory(
+		"XDG_STATE_HOME", "/var/lib/worldfs", ".local/state", ret_path, error);
+}
+
+/* Makes it and what leads to it. */
+static int make_directory(const char *path, struct wfs_error *error)
+{
+	char part[PATH_MAX];
+
+	for (const char *slash = path; (slash = strchr(slash + 1, '/'));) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		if (mkdir(part, 0700) && errno != EEXIST)
+			return wfs_error_from_errno(error, -errno, "make '%s'", part);
+	}
+	return mkdir(path, 0700) && errno != EEXIST
+		? wfs_error_from_errno(error, -errno, "make '%s'", path)
+		: 0;
+}
+
+/* A file of the user's own, which may be a link of his. @ret: {} when there is none */
+static int read_user_file(const char *path, json_t **ret, struct wfs_error *error)
+{
+	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_error reason = {.code = WFS_OK};
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT) {
+		*ret = json_object();
+		return *ret ? 0 : wfs_error_from_errno(error, -ENOMEM, "read '%s'", path);
+	}
+	if (fd < 0 || fstat(fd, &st))
+		return wfs_error_from_errno(error, -errno, "open '%s'", path);
+	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) ||
+		(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' must be a regular file of user %lu or root that nobody else can "
+			"write",
+			path, (unsigned long)geteuid());
+	int r = wfs_file_read(fd, USER_FILE_MAX, &text);
+	if (r)
+		return wfs_error_from_errno(error, r, "read '%s'", path);
+	r = wfs_json_parse_bounded(text.data, text.size, ret, &reason);
+	if (!r && !json_is_object(*ret)) {
+		json_decref(WFS_STEAL(*ret));
+		r = wfs_error_set(&reason, WFS_E_INVALID_ARGUMENT, "expected an object");
+	}
+	return r ? wfs_error_set(error, reason.code, "'%s': %s", path, reason.message) : 0;
+}
+
+/* --- known.json --- */
+
+struct known {
+	char path[PATH_MAX];
+	int lock_fd; /* -1: only read */
+	json_t *worlds;
+};
+
+static void known_done(struct known *known)
+{
+	json_decref(known->worlds);
+	if (known->lock_fd >= 0)
+		close(known->lock_fd);
+}
+
+static int known_read(struct known *known, struct wfs_error *error)
+{
+	char directory[PATH_MAX];
+	int r = state_directory(directory, error);
+
+	if (r)
+		return r;
+	if ((size_t)snprintf(known->path, sizeof(known->path), "%s/known.json", directory) >=
+		sizeof(known->path))
+		return wfs_error_from_errno(error, -ENAMETOOLONG, "open known.json");
+	return read_user_file(known->path, &known->worlds, error);
+}
+
+/* Others wait until it is written and closed. */
+static int known_open(struct known *known, struct wfs_error *error)
+{
+	char path[PATH_MAX];
+	int r = state_directory(path, error);
+
+	if (!r)
+		r = make_directory(path, error);
+	if (r)
+		return r;
+	const size_t size = strlen(path);
+	if ((size_t)snprintf(path + size, sizeof(path) - size, "/known.lock") >=
+		sizeof(path) - size)
+		return wfs_error_from_errno(error, -ENAMETOOLONG, "open known.lock");
+	known->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	if (known->lock_fd < 0 || flock(known->lock_fd, LOCK_EX))
+		return wfs_error_from_errno(error, -errno, "lock '%s'", path);
+	return known_read(known, error);
+}
+
+static int write_text(const char *path, const struct wfs_buffer *text)
+{
+	WFS_AUTO_FD int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -errno;
+	const ssize_t size = write(fd, text->data, text->size);
+	return size < 0 ? -errno : (size_t)size < text->size ? -ENOSPC : 0;
+}
+
+static int known_write(struct known *known, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	char temporary[PATH_MAX + 8];
+
+	wfs_json_write_document(known->worlds, &text);
+	int r = wfs_buffer_check(&text);
+	snprintf(temporary, sizeof(temporary), "%s.new", known->path);
+	if (!r)
+		r = write_text(temporary, &text);
+	if (!r && rename(temporary, known->path))
+		r = -errno;
+	return r ? wfs_error_from_errno(error, r, "write '%s'", known->path) : 0;
+}
+
+/* Where a world's entry stands: device and inode of data.mdb. */
+static int key_of(const char *directory, char ret_key[static 64])
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/data.mdb", directory) >= sizeof(path))
+		return -ENAMETOOLONG;
+	if (lstat(path, &st))
+		return -errno;
+	snprintf(ret_key, 64, "%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+	return 0;
+}
+
+static bool is_gone(const char *key, const json_t *entry)
+{
+	char there[64];
+
+	return key_of(wfs_json_text(entry, "directory"), there) || strcmp(there, key) != 0;
+}
+
+static int64_t seen_ns(const json_t *entry)
+{
+	return json_integer_value(json_object_get(entry, "seen_ns"));
+}
+
+/* Room for one more: first those that are not where they were, then the one that was not seen for longest. */
+static void forget_some(json_t *worlds)
+{
+	const char *oldest = NULL;
+	const char *key;
+	json_t *entry;
+	void *next;
+
+	if (json_object_size(worlds) < WFS_KNOWN_MAX)
+		return;
+	json_object_foreach_safe(worlds, next, key, entry)
+	{
+		if (is_gone(key, entry))
+			json_object_del(worlds, key);
+	}
+	json_object_foreach(worlds, key, entry)
+	{
+		if (!oldest || seen_ns(entry) < seen_ns(json_object_get(worlds, oldest)))
+			oldest = key;
+	}
+	if (oldest && json_object_size(worlds) >= WFS_KNOWN_MAX)
+		json_object_del(worlds, oldest);
+}
+
+/* The world's entry, made anew when the inode was another world's. Borrowed; NULL without memory. */
+static json_t *entry_for(
+	struct known *known, const char *directory, const char *key, const char *world_id)
+{
+	json_t *entry = json_object_get(known->worlds, key);
+
+	if (!entry || strcmp(wfs_json_text(entry, "world_id"), world_id) != 0) {
+		forget_some(known->worlds);
+		entry = json_object();
+		if (json_object_set_new(known->worlds, key, entry) < 0)
+			return NULL;
+	}
+	return json_object_set_new(entry, "directory", json_string(directory)) < 0 ||
+			json_object_set_new(entry, "world_id", json_string(world_id)) < 0 ||
+			json_object_set_new(
+				entry, "seen_ns", json_integer(wfs_clock_realtime_ns())) < 0
+		? NULL
+		: entry;
+}
+
+static bool has_hash(const json_t *entry, const char *member, const struct wfs_hash *hash)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	return strcmp(wfs_json_text(entry, member), text) == 0;
+}
+
+/* --- trust --- */
+
+int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error)
+{
+	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
+	struct wfs_error reason = {.code = WFS_OK};
+	char key[64];
+	int r = key_of(directory, key);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "look at '%s/data.mdb'", directory);
+	if (known_read(&known, &reason))
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' is not trusted, because nothing is: %s", directory, reason.message);
+	const json_t *const entry = json_object_get(known.worlds, key);
+	if (!json_is_string(json_object_get(entry, "host")))
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' is not a world that you have made here or trusted: no model is asked "
+			"and "
+			"nothing goes on that was under way; " HOW_TO_GO_ON,
+			directory);
+	if (!has_hash(entry, "host", host))
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"host.json of '%s' is not the one that you trusted: no model is asked and "
+			"nothing goes on that was under way; " HOW_TO_GO_ON,
+			directory);
+	return 0;
+}
+
+int wfs_trust_check_now(const char *directory, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_hash hash;
+	int r = wfs_host_file_read(directory, &host, &hash, error);
+
+	return r ? r : wfs_trust_check(directory, &hash, error);
+}
+
+int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
+	struct wfs_error *error)
+{
+	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
+	char key[64];
+	int r = key_of(directory, key);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "look at '%s/data.mdb'", directory);
+	r = known_open(&known, error);
+	if (r)
+		return r;
+	json_t *const entry = entry_for(&known, directory, key, world_id);
+	if (!entry || wfs_json_set_hash(entry, "host", host))
+		return wfs_error_from_errno(error, -ENOMEM, "trust '%s'", directory);
+	return known_write(&known, error);
+}
+
+bool wfs_trust_has_written(
+	const char *directory, const char *world_id, const struct wfs_store_mark *mark)
+{
+	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
+	struct wfs_error ignored;
+	char key[64];
+
+	if (key_of(directory, key) || known_read(&known, &ignored))
+		return false;
+	const json_t *const entry = json_object_get(known.worlds, key);
+	const json_t *const txn = json_object_get(entry, "txn");
+	return strcmp(wfs_json_text(entry, "world_id"), world_id) == 0 && json_is_integer(txn) &&
+		(uint64_t)json_integer_value(txn) == mark->txn &&
+		has_hash(entry, "head", &mark->head);
+}
+
+void wfs_trust_closed(
+	const char *directory, const char *world_id, const struct wfs_store_mark *mark)
+{
+	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
+	struct wfs_error ignored;
+	char key[64];
+
+	if (key_of(directory, key) || known_open(&known, &ignored))
+		return;
+	json_t *const entry = entry_for(&known, directory, key, world_id);
+	if (entry && json_object_set_new(entry, "txn", json_integer((json_int_t)mark->txn)) == 0 &&
+		wfs_json_set_hash(entry, "head", &mark->head) == 0)
+		(void)known_write(&known, &ignored);
+}
+
+/* --- keys --- */
+
+/* An entry is a host, or a host and a port. */
+static bool is_named(const json_t *hosts, const char *host, const char *port)
+{
+	char with_port[512];
+	size_t i;
+	const json_t *named;
+
+	snprintf(with_port, sizeof(with_port), "%s:%s", host, port);
+	json_array_foreach(hosts, i, named)
+	{
+		const char *const text = json_string_value(named);
+
+		if (text && (strcasecmp(text, host) == 0 || strcasecmp(text, with_port) == 0))
+			return true;
+	}
+	return false;
+}
+
+int wfs_trust_key(const char *variable, const char *host, const char *port, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *keys = NULL;
+	char directory[PATH_MAX];
+	char path[PATH_MAX + 16];
+	int r = user_directory("XDG_CONFIG_HOME", "/etc/worldfs", ".config", directory, error);
+
+	if (r)
+		return r;
+	snprintf(path, sizeof(path), "%s/keys.json", directory);
+	r = read_user_file(path, &keys, error);
+	if (r)
+		return r;
+	if (is_named(json_object_get(keys, variable), host, port))
+		return 0;
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"the environment variable '%.80s' may not be sent to '%.200s': to allow it, put "
+		"{\"%.80s\": [\"%.200s\"]} into '%s'",
+		variable, host, variable, host, path);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What this user has agreed to, in files of his own and not of the world.
+ *
+ * `$XDG_STATE_HOME/worldfs/known.json` remembers worlds that this user made or trusted: by device and inode of
+ * data.mdb; the world's id, the hash of host.json that was trusted, and transaction and head at
+ * the last close. A world that is not there, or has another host.json, asks no model, runs nothing
+ * that was under way and sends no variable. A store that was written since by somebody else has its pages walked
+ * before it is written to.
+ *
+ * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be sent to.
+ * (root: /var/lib/worldfs and /etc/worldfs, unless these variables are set.)
+ * Source: docs/decisions/0025-consent.md
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "kernel/base/error.h"
+#include "kernel/base/hash.h"
+
+enum {
+	WFS_KNOWN_MAX = 1000
+}; /* worlds that are remembered; then the oldest that are gone, or the oldest, are forgotten */
+
+/* What a world's store is told apart by. Plain value. */
+struct wfs_store_mark {
+	uint64_t txn;
+	struct wfs_hash head;
+};
+
+/**
+ * wfs_trust_check() - may this host.json be used, and what was under way go on?
+ * @host: hash of its bytes; zero: there is none
+ * Return: 0, -EACCES (not_authorized: says why not, and what to do), or another -errno.
+ */
+int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error);
+
+/** wfs_trust_check_now() - the same with host.json as it is now */
+int wfs_trust_check_now(const char *directory, struct wfs_error *error);
+
+/** wfs_trust_give() - trust a world with the host.json that has this hash (zero: without one).
+ *  Return: 0, or -errno (@error names the file). */
+int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
+	struct wfs_error *error);
+
+/** wfs_trust_has_written() - was the store last closed by this user, as it is now? */
+bool wfs_trust_has_written(
+	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
+
+/** wfs_trust_closed() - the store was closed with this mark. What cannot be written is walked again. */
+void wfs_trust_closed(
+	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
+
+/**
+ * wfs_trust_key() - may an environment variable be sent to a host?
+ * @host, @port: of the server
+ * Return: 0, -EACCES (not_authorized: says which line to add where), or another -errno.
+ */
+int wfs_trust_key(
+	const char *variable, const char *host, const char *port, struct wfs_error *error);
