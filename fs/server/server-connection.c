@@ -7,7 +7,10 @@
 #include "fs/server/server-impl.h"
 #include "kernel/base/log.h"
 
-enum { READ_SIZE = 64 << 10 }; /* bytes asked for at once */
+enum {
+	READ_SIZE = 64 << 10,       /* bytes asked for at once */
+	INPUT_KEPT_BYTES = 1 << 20, /* of memory, when nothing is in it */
+};
 
 /* Answers on their way to a client. */
 struct write {
@@ -27,6 +30,8 @@ static void connection_free(struct wfs_server_connection *connection)
 	server->connection_count--;
 	wfs_session_free(connection->session);
 	wfs_buffer_done(&connection->input);
+	(void)wfs_server_user_input(connection->user, &connection->counted_bytes, 0);
+	wfs_server_user_put(server, connection->user);
 	free(connection);
 	wfs_server_maybe_end(server);
 }
@@ -223,6 +228,8 @@ static void compact_input(struct wfs_server_connection *connection)
 		return;
 	memmove(input->data, input->data + connection->begun_bytes, rest);
 	input->size = rest;
+	if (rest == 0 && input->capacity_bytes > INPUT_KEPT_BYTES)
+		wfs_buffer_done(input);
 	connection->scanned_bytes -= connection->begun_bytes;
 	connection->begun_bytes = 0;
 }
@@ -258,6 +265,10 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 		return;
 	if (size > 0) {
 		connection->input.size += (size_t)size;
+		if (!wfs_server_user_input(connection->user, &connection->counted_bytes,
+			    connection->input.capacity_bytes))
+			refuse(connection, WFS_E_OVERLOADED,
+				"unfinished requests of this user take 40 MiB of memory already");
 	} else if (size == UV_EOF) {
 		/* Answers may still be waited for, and the last line may lack its end. */
 		connection->input_ended = true;
@@ -306,6 +317,15 @@ void wfs_server_pump(struct wfs_server_connection *connection)
 }
 
 /* --- all connections --- */
+
+void wfs_server_look_for_gone(struct wfs_server *server)
+{
+	for (struct wfs_server_connection *at = server->connections; at; at = at->next)
+		if (at->first && !at->reading && !at->closing && has_gone(at))
+			abandon_requests(at);
+	if (!server->connections)
+		uv_timer_stop(&server->gone_timer);
+}
 
 void wfs_server_collect(struct wfs_server *server)
 {
@@ -361,8 +381,15 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 	uv_os_fd_t fd;
 
 	if (uv_fileno((uv_handle_t *)&connection->pipe, &fd) == 0 &&
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
 		principal = wfs_peers_principal(server->peers, peer.uid);
+		connection->user = wfs_server_user_get(connection->server, peer.uid);
+		if (!connection->user)
+			return wfs_error_from_errno(error, -ENOMEM, "take a connection");
+	}
+	int r = wfs_server_user_check(server, connection->user, error);
+	if (r)
+		return r;
 	if (!principal)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"the socket serves the user who owns the world, root, and those whom "
@@ -419,7 +446,5 @@ void wfs_server_accept(struct wfs_server *server)
 		connection_close(connection);
 	else if (begin_session(connection, &error))
 		refuse(connection, error.code, error.message);
-	else if (server->connection_count > WFS_SERVER_CONNECTIONS_MAX)
-		refuse(connection, WFS_E_OVERLOADED, "256 connections are open already");
 	wfs_server_pump(connection);
 }

@@ -10,6 +10,7 @@
 #include "fs/server/server.h"
 
 struct wfs_server_connection;
+struct wfs_server_user;
 
 enum { WFS_SERVER_PARSE_MAX = 256 << 10 }; /* bytes of a line that the loop parses itself */
 
@@ -24,6 +25,7 @@ struct wfs_server_request {
 	const char *verb;
 	struct wfs_session *session; /* owned; of an envelope that has `as`, else NULL */
 	size_t line_bytes;
+	size_t parsed_bytes; /* that its user is charged for */
 	const char *unread; /* the line, until it is parsed: the connection takes nothing more in */
 	struct wfs_buffer answer; /* once the call is done */
 	struct wfs_work_task task;
@@ -38,10 +40,12 @@ struct wfs_server_connection {
 	struct wfs_server_connection *next; /* of the server */
 	struct wfs_server_connection *next_touched;
 	uv_pipe_t pipe;
-	struct wfs_session *session;      /* of the peer; owned, NULL: it was refused */
-	struct wfs_buffer input;          /* bytes read */
-	size_t begun_bytes;               /* of the input: lines that were begun */
-	size_t scanned_bytes;             /* of the input: known to hold no further line end */
+	struct wfs_server_user *user; /* of the peer; NULL: it is not known */
+	struct wfs_session *session;  /* of the peer; owned, NULL: it was refused */
+	struct wfs_buffer input;      /* bytes read */
+	size_t counted_bytes;         /* of memory, for the input, that the user is charged for */
+	size_t begun_bytes;           /* of the input: lines that were begun */
+	size_t scanned_bytes;         /* of the input: known to hold no further line end */
 	struct wfs_server_request *first; /* not answered yet, in order */
 	struct wfs_server_request *last;
 	struct wfs_server_request *slow; /* one of them that is */
@@ -63,6 +67,7 @@ struct wfs_server {
 	char *socket_path;
 	/* For verbs that take long. libuv's own pool aborts when threads cannot be had. */
 	struct wfs_work *work;
+	struct wfs_work *urgent; /* the same for `umount`, which waits for no other: one thread */
 	struct wfs_work *long_reads; /* the same for files that take long: one thread */
 	uv_loop_t loop;
 	pthread_t thread; /* of the loop */
@@ -74,9 +79,13 @@ struct wfs_server {
 	uv_poll_t signals; /* that ask it to end */
 	int signal_fd;
 	uv_timer_t stop_timer;
+	uv_timer_t gone_timer; /* runs while there are connections */
 	bool stopping;
 	struct wfs_server_connection *connections; /* loop's thread */
 	size_t connection_count;
+	struct wfs_server_user *users;   /* that have connections; owned; loop's thread */
+	size_t guest_count;              /* connections of users who do not own the world */
+	size_t guest_parsed_bytes;       /* lock */
 	struct wfs_server_request *idle; /* for the next requests; loop's thread */
 	size_t idle_count;
 
@@ -124,3 +133,28 @@ void wfs_server_request_answered(struct wfs_server_request *request);
 
 /** wfs_server_request_free() - its answer was sent, or nobody is there to read it. */
 void wfs_server_request_free(struct wfs_server_request *request);
+
+/** wfs_server_look_for_gone() - requests of clients that went away are abandoned, also where nothing is read. */
+void wfs_server_look_for_gone(struct wfs_server *server);
+
+/** wfs_server_user_get() - the user of one more connection. Return: NULL without memory. */
+struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid);
+/** wfs_server_user_put() - it has ended; accepts NULL. */
+void wfs_server_user_put(struct wfs_server *server, struct wfs_server_user *user);
+
+/** wfs_server_user_check() - may the user have the connection that it has got? Return: 0, -EAGAIN (overloaded). */
+int wfs_server_user_check(const struct wfs_server *server, const struct wfs_server_user *user,
+	struct wfs_error *error);
+
+/**
+ * wfs_server_user_input() - charge the memory of a connection's input
+ * @counted_bytes: of this connection so far; becomes @bytes
+ * Return: false: it is too much, with the user's other connections.
+ */
+bool wfs_server_user_input(struct wfs_server_user *user, size_t *counted_bytes, size_t bytes);
+
+/** wfs_server_user_parse() - charge the memory of a line that is going to be parsed. Thread: any.
+ *  Return: 0, -EAGAIN (overloaded): nothing is charged. */
+int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *user, size_t bytes,
+	struct wfs_error *error);
+void wfs_server_user_parsed(struct wfs_server *server, struct wfs_server_user *user, size_t bytes);

@@ -87,6 +87,7 @@ void wfs_server_request_free(struct wfs_server_request *request)
 	struct wfs_server *const server = request->connection->server;
 
 	wfs_call_done(&request->call);
+	wfs_server_user_parsed(server, request->connection->user, request->parsed_bytes);
 	wfs_session_free(request->session);
 	json_decref(request->envelope);
 	wfs_buffer_done(&request->answer);
@@ -162,6 +163,22 @@ static void read_line(struct wfs_server_request *request, const char *line)
 	request->call.status = r;
 }
 
+static void read_long_line(struct wfs_server_request *request, const char *line)
+{
+	struct wfs_server_connection *const connection = request->connection;
+	const size_t bytes = wfs_json_count(line, request->line_bytes) * WFS_JSON_VALUE_BYTES +
+		request->line_bytes;
+	int r = wfs_server_user_parse(
+		connection->server, connection->user, bytes, &request->call.error);
+
+	if (r) {
+		request->call.status = r;
+		return;
+	}
+	request->parsed_bytes = bytes;
+	read_line(request, line);
+}
+
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size)
 {
@@ -194,7 +211,7 @@ static void work(struct wfs_work_task *task)
 		(void *)((char *)task - offsetof(struct wfs_server_request, task));
 
 	if (request->unread)
-		read_line(request, WFS_STEAL(request->unread));
+		read_long_line(request, WFS_STEAL(request->unread));
 	if (request->call.status)
 		wfs_verb_finish(&request->call, request->call.status);
 	else
@@ -246,9 +263,12 @@ void wfs_server_request_start(struct wfs_server_request *request)
 	} else if (request->slow) {
 		struct wfs_server *const server = request->connection->server;
 
+		struct wfs_work *const work_for = request->reads_long ? server->long_reads
+			: !request->unread && strcmp(request->verb, "umount") == 0 ? server->urgent
+										   : server->work;
+
 		request->task.run = request->reads_long ? read_long : work;
-		wfs_work_add(
-			request->reads_long ? server->long_reads : server->work, &request->task, 0);
+		wfs_work_add(work_for, &request->task, 0);
 	} else {
 		wfs_call_start(&request->call, request->verb);
 	}

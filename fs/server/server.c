@@ -44,6 +44,7 @@ void wfs_server_maybe_end(struct wfs_server *server)
 		return;
 	close_handle(&server->wake);
 	close_handle(&server->stop_timer);
+	close_handle(&server->gone_timer);
 }
 
 static void on_stop_timeout(uv_timer_t *timer)
@@ -94,10 +95,21 @@ static void on_wake(uv_async_t *wake)
 		begin_stop(server);
 }
 
+static void on_gone_timer(uv_timer_t *timer)
+{
+	wfs_server_look_for_gone(timer->data);
+}
+
 static void on_connection(uv_stream_t *listener, int status)
 {
-	if (status == 0)
-		wfs_server_accept(listener->data);
+	struct wfs_server *const server = listener->data;
+
+	if (status != 0)
+		return;
+	wfs_server_accept(server);
+	if (!server->stopping && !uv_is_active((uv_handle_t *)&server->gone_timer))
+		uv_timer_start(
+			&server->gone_timer, on_gone_timer, WFS_SERVER_GONE_MS, WFS_SERVER_GONE_MS);
 }
 
 static int watch_signals(struct wfs_server *server)
@@ -124,6 +136,9 @@ static int add_handles(struct wfs_server *server, int *listener_fd)
 	if (!r)
 		r = uv_timer_init(&server->loop, &server->stop_timer);
 	server->stop_timer.data = server;
+	if (!r)
+		r = uv_timer_init(&server->loop, &server->gone_timer);
+	server->gone_timer.data = server;
 	if (!r)
 		r = watch_signals(server);
 	if (!r)
@@ -157,6 +172,8 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 		return wfs_error_from_errno(error, r, "open the control socket");
 	}
 	r = wfs_work_new(WORK_THREADS, &server->work);
+	if (!r)
+		r = wfs_work_new(1, &server->urgent);
 	if (!r)
 		r = wfs_work_new(1, &server->long_reads);
 	if (r)
@@ -211,6 +228,7 @@ void wfs_server_free(struct wfs_server *server)
 		return;
 	/* Their threads may be on their way back from waking the loop. */
 	wfs_work_free(server->work);
+	wfs_work_free(server->urgent);
 	wfs_work_free(server->long_reads);
 	uv_walk(&server->loop, close_walked, NULL);
 	uv_run(&server->loop, UV_RUN_DEFAULT);

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a principal who does its worst takes from others, for test-fair: WORLD PID-OF-ITS-OWNER."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+world, owner = sys.argv[1:]
+path = os.path.join(world, "control.sock")
+slowdown = int(os.environ.get("SLOWDOWN", "1"))
+SLOW = """function run() local a = string.rep('x', 30 * 1024 * 1024) local b = a .. ''
+local n = 0 while true do if a < b then n = n + 1 end end end"""
+
+
+def ok(what, good, seen=None):
+    if not good:
+        sys.exit(f"not ok - {what}: {seen}")
+    print(f"ok - {what} ({seen})", flush=True)
+
+
+class Client:
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60 * slowdown)
+        self.socket.connect(path)
+        self.input = self.socket.makefile("rb")
+
+    def say(self, cmd, payload=None, **envelope):
+        line = {"v": 1, "id": "1", "cmd": cmd, "payload": payload or {}, **envelope}
+        self.socket.sendall(json.dumps(line).encode() + b"\n")
+
+    def hear(self):
+        line = self.input.readline()
+        return json.loads(line) if line else None
+
+    def call(self, cmd, payload=None, **envelope):
+        self.say(cmd, payload, **envelope)
+        return self.hear()
+
+
+def as_mallory(do):
+    """Runs @do as another user. Return: its process, and what ends it."""
+    begun, told = os.pipe()
+    held, release = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(release)
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        kept = do()
+        os.write(told, json.dumps(kept[0]).encode())
+        os.close(told)
+        os.read(held, 1)
+        os._exit(0)
+    os.close(told)
+    os.close(held)
+    answer = b""
+    while part := os.read(begun, 65536):
+        answer += part
+    os.close(begun)
+    return pid, release, json.loads(answer or "null")
+
+
+def end(pid, release):
+    os.close(release)
+    os.waitpid(pid, 0)
+
+
+def code_of(answer):
+    return (answer or {}).get("error", {}).get("code")
+
+
+def invoke(artifact, args=None):
+    action = {"action_type": "invoke_artifact", "artifact_id": artifact}
+    if args is not None:
+        action["args"] = args
+    return {"action": action}
+
+
+def take_connections():
+    codes = []
+    kept = []
+    for _ in range(300):
+        client = Client()
+        kept.append(client)
+        try:
+            codes.append(code_of(client.call("status")))
+        except OSError:
+            codes.append("closed")
+    return {"taken": sum(code not in ("overloaded", "closed") for code in codes)}, kept
+
+
+def connected():
+    """A client, once the connections of the user's process before are closed."""
+    while True:
+        client = Client()
+        try:
+            if code_of(client.call("status")) != "overloaded":
+                return client
+        except OSError:
+            pass
+
+
+def still_runs(client):
+    """Is there no answer after half a second?"""
+    client.socket.settimeout(0.5)
+    try:
+        return client.hear() is None
+    except TimeoutError:
+        return True
+
+
+def stall():
+    client = connected()
+    for _ in range(6):
+        client.say("invoke", invoke("slow"))
+    runs = still_runs(client)
+    client.socket.close()
+    return runs, None
+
+
+def long_requests():
+    clients = [connected() for _ in range(40)]
+    slow = connected()
+    slow.say("invoke", invoke("slow"))
+    line = json.dumps({"v": 1, "id": "1", "cmd": "invoke", "payload": invoke("slow", [0] * 1000000)})
+    runs = still_runs(slow)
+
+    def send(client):
+        try:
+            client.socket.sendall(line.encode() + b"\n")
+        except OSError:
+            pass  # it was refused already
+
+    senders = [threading.Thread(target=send, args=(client,), daemon=True) for client in clients]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join(20)
+    return runs, (clients, slow)
+
+
+def resident_mib():
+    with open(f"/proc/{owner}/status", encoding="ascii") as status:
+        return [int(line.split()[1]) // 1024 for line in status if line.startswith("VmRSS")][0]
+
+
+def run(*arguments):
+    begin = time.monotonic()
+    done = subprocess.run([os.environ["WORLDFS"], "-w", world, *arguments], capture_output=True, text=True,
+                          timeout=90 * slowdown, check=False)
+    return done.returncode, time.monotonic() - begin
+
+
+operator = Client()
+answer = operator.call("invoke", {"action": {"action_type": "write_artifact", "artifact_id": "slow", "code": SLOW}})
+ok("code that takes seconds is there", answer["ok"], answer["ok"])
+
+pid, release, told = as_mallory(take_connections)
+ok("a user has 64 connections", told["taken"] == 64, told)
+status, seconds = run("head")
+ok("the owner still gets one", status == 0, seconds)
+end(pid, release)
+
+pid, release, runs = as_mallory(stall)
+ok("the code runs", runs, runs)
+begin = time.monotonic()
+answer = operator.call("revoke", {"name": "victim.query.1"})
+seconds = time.monotonic() - begin
+ok("a grant is revoked while code runs that takes seconds", answer["ok"] and seconds < 1 * slowdown, seconds)
+status, seconds = run("event", "test/Add@1", "{\"key\":\"a\",\"by\":1}")
+ok("an event does not wait for requests of a client that is gone", seconds < 20 * slowdown, seconds)
+end(pid, release)
+
+pid, release, runs = as_mallory(long_requests)
+ok("the code runs while the next requests are sent", runs, runs)
+most = 0
+for _ in range(20):
+    most = max(most, resident_mib())
+    time.sleep(0.1)
+ok("40 requests of a million values each take less than 512 MiB", most < 512, most)
+end(pid, release)
