@@ -629,6 +629,16 @@ void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_run
 	wfs_fold_clear(fold);
 }
 
+void wfs_fold_interrupt(struct wfs_fold *fold)
+{
+	wfs_box_interrupt(fold->box);
+}
+
+bool wfs_fold_resume(struct wfs_fold *fold)
+{
+	return wfs_box_resume(fold->box);
+}
+
 int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
 	struct wfs_error *error)

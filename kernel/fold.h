@@ -84,6 +84,13 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
 void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);
 
+/** wfs_fold_interrupt() - have code fail that runs, or is to run, until wfs_fold_resume(). Thread: any. */
+void wfs_fold_interrupt(struct wfs_fold *fold);
+
+/** wfs_fold_resume() - not beside wfs_fold_interrupt(). Return: has code failed for that? Then the run must be
+ *  dropped, whatever became of it: code may catch the failure of other code. */
+bool wfs_fold_resume(struct wfs_fold *fold);
+
 /** wfs_fold_run_genesis() - the same for record 0, which gives the declared principals and grants of
  *  @manifest their cells; none when it is NULL. @input: of this kind */
 int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,

@@ -2,8 +2,8 @@
 /*
  * A world: one directory with its store, and the one thread that changes it.
  *
- * Changing: a request is put into a bounded queue; the kernel thread takes what is there, folds
- * each request in turn, commits all of it as one transaction, and hands the batch to the publisher
+ * Changing: a request is put into the bounded queue of its principal; the kernel thread takes what is
+ * there, from one queue after the other, folds each request in turn, commits all of it as one transaction, and hands the batch to the publisher
  * thread, which tells the observers (mounts drop what they cached) and only then answers the
  * requests. So whoever got an answer sees the change everywhere. A request that fails has changed
  * nothing. Reading: view.h; readers never wait for either thread.
@@ -26,13 +26,17 @@
 #include "kernel/view.h"
 
 struct wfs_gc_step;
+struct writer_queue;
 struct wfs_judge;
 struct wfs_texts;
 struct wfs_world;
 
 enum {
-	WFS_QUEUE_COUNT_MAX = 16384,     /* requests not answered yet */
-	WFS_QUEUE_BYTES_MAX = 256 << 20, /* bytes of their bodies and parsed values */
+	WFS_QUEUE_COUNT_MAX = 16384,               /* requests not answered yet */
+	WFS_QUEUE_BYTES_MAX = 256 << 20,           /* bytes of their bodies and parsed values */
+	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* of them, those of one principal */
+	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* and their bytes */
+	WFS_PUT_BACK_MAX = 8,            /* how often one request gives way to urgent ones */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
 	WFS_EMBEDDER_MODEL_MAX = 128,    /* bytes of the name of an embedder's model */
@@ -151,6 +155,8 @@ struct wfs_request {
 	struct wfs_hash base;          /* … the hash of the one before */
 	const char *reason;            /* manifest: why, or NULL */
 	const struct wfs_texts *texts; /* action or receipt: private texts that it names, or NULL */
+	const atomic_bool *gone;       /* any: nobody waits for the answer any more; may be NULL */
+	bool urgent;                   /* action: goes ahead of those that are not */
 	bool dry_run;                  /* manifest: everything but the change itself */
 	struct wfs_decision decision;  /* decision */
 	struct wfs_gc_step *gc;        /* gc; filled in */
@@ -175,6 +181,11 @@ struct wfs_request {
 	struct wfs_manifest *manifest;   /* manifest: compiled */
 	struct wfs_buffer body;
 	size_t queued_bytes;
+	struct writer_queue *queue; /* from when it is queued until it is answered */
+	int64_t guess_ns;           /* of the kernel thread's time, taken from the queue's credit */
+	unsigned int put_back_count;
+	bool put_back; /* its code was stopped, and it is to be done again */
+	bool alone;    /* has a transaction of its own */
 };
 
 /**

@@ -17,6 +17,15 @@ int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *
 	return wfs_trace(wfs_schema_check(schema, request->value, &request->error));
 }
 
+/* The memory that the values of the body take where they are parsed. Return: how many there are. */
+static size_t count_values(struct wfs_request *request)
+{
+	const size_t values = wfs_json_count(request->body.data, request->body.size);
+
+	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
+	return values;
+}
+
 static int check_event(struct wfs_world *world, struct wfs_request *request)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
@@ -27,9 +36,7 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 	wfs_fold_write_body(
 		&request->body, writer_charge(request), request->schema, request->value);
 	request->checked_by = WFS_STEAL(manifest);
-	const size_t values = wfs_json_count(request->body.data, request->body.size);
-	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
-	return wfs_json_check_count(values, &request->error);
+	return wfs_json_check_count(count_values(request), &request->error);
 }
 
 static int check_action(struct wfs_world *world, struct wfs_request *request)
@@ -37,9 +44,12 @@ static int check_action(struct wfs_world *world, struct wfs_request *request)
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
 	int r = wfs_action_check(manifest, request->action, &request->error);
 
-	if (!r) /* for its size; folding finds the record's body */
-		wfs_json_write(request->action, &request->body);
-	return wfs_trace(r);
+	if (r)
+		return wfs_trace(r);
+	wfs_json_write(
+		request->action, &request->body); /* for its size; folding finds the record's */
+	count_values(request);
+	return 0;
 }
 
 static int check_receipt(struct wfs_request *request)
@@ -54,6 +64,7 @@ static int check_receipt(struct wfs_request *request)
 			json_object_set_new(body, "grant", json_string(request->charge)) < 0))
 		return wfs_error_from_errno(&request->error, -ENOMEM, "queue a request");
 	wfs_json_write(body, &request->body);
+	count_values(request);
 	return 0;
 }
 

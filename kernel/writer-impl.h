@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/writer*.c: the queue and the batches (writer.c), what the sender's thread checks
- * (writer-check.c), what the kernel thread does with one request (writer-process.c).
+ * Private to kernel/writer*.c: the queues (writer-queue.c), the batches (writer.c), what the sender's thread
+ * checks (writer-check.c), what the kernel thread does with one request (writer-process.c).
  */
 #pragma once
 
@@ -16,6 +16,27 @@
 struct writer_list {
 	struct wfs_request *first;
 	struct wfs_request **last;
+};
+
+enum { WRITER_BUCKETS = 256 };
+
+struct writer_queue;
+
+/* Queues in the order in which they are served. */
+struct writer_turn {
+	struct writer_queue *first;
+	struct writer_queue *last; /* if there is a first one */
+};
+
+/* All requests that are not answered. Zero-initialise, then writer_queues_init(). */
+struct writer_queues {
+	struct writer_queue *buckets[WRITER_BUCKETS]; /* by the hash of the principal; owned */
+	struct writer_turn fresh; /* of principals that asked for nothing lately */
+	struct writer_turn others;
+	struct writer_list urgent; /* at most one of each principal */
+	size_t waiting_count;      /* requests that no batch has */
+	size_t open_count;         /* requests not answered */
+	size_t open_bytes;
 };
 
 /* One commit on its way to the publisher. */
@@ -40,14 +61,15 @@ struct wfs_writer {
 	pthread_cond_t queued;   /* a request, `stopping`, or `spare` */
 	pthread_cond_t finished; /* a batch, or `kernel_done` */
 	/* lock: lock */
-	struct writer_list queue;
+	struct writer_queues queues;
+	bool urgent_before;          /* the last batch was of urgent requests */
+	struct wfs_request *folding; /* its code can be stopped */
+	bool interrupted;            /* and was */
 	struct writer_batch *batches;
 	struct writer_batch **batches_last;
 	struct writer_batch *spare; /* for when there is no memory for another one */
 	bool stopping;
 	bool kernel_done;
-	size_t open_count; /* requests not answered */
-	size_t open_bytes;
 	uint64_t requests_total;
 	uint64_t requests_failed;
 	uint64_t batches_total;
@@ -67,15 +89,22 @@ struct wfs_writer {
 	struct wfs_runtime *runtime;
 	struct wfs_runtime *runtime_before; /* of the manifest before, until it is committed */
 	size_t ahead_left; /* requests of the batch whose code ran ahead, and that were not folded yet */
-	int64_t ahead_ns; /* their time */
+	int64_t ahead_ns;       /* their time */
+	int64_t ahead_took_ns;  /* within the request that is folded */
+	int64_t ahead_share_ns; /* of that time, for each of those requests */
 	struct writer_batch *current;
-	size_t alone_count; /* of the next requests, each has a transaction of its own */
 };
 
 /** writer_charge() - the grant that covers a request, whose budget pays, or NULL. */
 static inline const char *writer_charge(const struct wfs_request *request)
 {
 	return *request->charge ? request->charge : NULL;
+}
+
+/** writer_gone() - is the sender of a request gone, who would get the answer? */
+static inline bool writer_gone(const struct wfs_request *request)
+{
+	return request->gone && atomic_load(request->gone);
 }
 
 /** writer_check() - write the request's body; what can be judged from it alone is judged here. */
@@ -93,3 +122,30 @@ void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
  * Return: 0 or -errno of this request.
  */
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
+
+/** writer_fold_end() - the request that was being folded is not any more. Return: was its code stopped? */
+bool writer_fold_end(struct wfs_writer *writer);
+
+void writer_list_init(struct writer_list *list);
+void writer_list_add(struct writer_list *list, struct wfs_request *request);
+
+void writer_queues_init(struct writer_queues *queues);
+/** writer_queues_done() - every request was answered. */
+void writer_queues_done(struct writer_queues *queues);
+
+/** writer_queues_add() - the last one of its principal. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
+int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
+
+/** writer_queues_next() - the one that writer_queues_take() takes; NULL: there are urgent ones at most. */
+struct wfs_request *writer_queues_next(struct writer_queues *queues);
+struct wfs_request *writer_queues_take(struct writer_queues *queues);
+struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
+
+/** writer_queues_put_back() - a request that was taken is the next one of its principal. */
+void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
+
+/** writer_queues_took() - what a request that was taken has taken of the kernel thread's time. */
+void writer_queues_took(struct wfs_request *request, int64_t time_ns);
+
+/** writer_queues_answered() - or will be next. */
+void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);

@@ -151,6 +151,11 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 	const struct wfs_fold_input input = input_of(request, kind, embedder, time_of(writer));
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
+	/* From here on it is done, or has failed; before it can be done again. */
+	if (writer_fold_end(writer)) {
+		request->put_back = true;
+		return -EINTR;
+	}
 	note_wanted(writer, request);
 	if (r || request->dry_run)
 		return wfs_trace(r);
@@ -291,14 +296,18 @@ void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
 
 	for (const struct wfs_request *request = first;
 		request && request->kind == WFS_REQUEST_EVENT && request->checked_by == manifest &&
-		count < WFS_CODE_AHEAD_MAX && bytes < AHEAD_BYTES_MAX;
+		!writer_gone(request) && count < WFS_CODE_AHEAD_MAX && bytes < AHEAD_BYTES_MAX;
 		request = request->next) {
 		inputs[count++] = input_of(request, WFS_RECORD_EVENT, NULL, at_ns);
 		bytes += request->body.size;
 	}
+	const int64_t start = wfs_clock_monotonic_ns();
+
 	wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, inputs, count);
 	writer->ahead_left = count;
 	writer->ahead_ns = at_ns;
+	writer->ahead_took_ns = wfs_clock_monotonic_ns() - start;
+	writer->ahead_share_ns = count > 0 ? writer->ahead_took_ns / (int64_t)count : 0;
 }
 
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)

@@ -1,39 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue, kernel thread, publisher thread. */
+/* Batches: kernel thread, publisher thread. */
+#include "kernel/base/clock.h"
 #include "kernel/crashes.h"
 #include "kernel/writer-impl.h"
 
 enum {
-	BATCH_COUNT_MAX = 1024,     /* requests of one commit */
-	BATCH_BYTES_MAX = 16 << 20, /* bytes of their bodies; see WFS_FOLD_BATCH_BYTES_MAX, too */
+	BATCH_NS = 10 * 1000 * 1000, /* of work, after which a batch ends: others wait for it */
+	BATCH_COUNT_MAX = 1024,      /* requests of one commit */
+	BATCH_BYTES_MAX = 16 << 20,  /* bytes of their bodies; see WFS_FOLD_BATCH_BYTES_MAX, too */
 };
 
-static void list_init(struct writer_list *list)
-{
-	list->first = NULL;
-	list->last = &list->first;
-}
-
-static void list_add(struct writer_list *list, struct wfs_request *request)
-{
-	request->next = NULL;
-	*list->last = request;
-	list->last = &request->next;
-}
-
-/* Moves all of @front before what is in @list. */
-static void list_put_before(struct writer_list *list, struct writer_list *front)
-{
-	if (!front->first)
-		return;
-	*front->last = list->first;
-	if (!list->first)
-		list->last = front->last;
-	list->first = front->first;
-	list_init(front);
-}
-
 /* --- taking a request --- */
+
+/* Code that runs gives way to an urgent request, but not for ever. Lock: writer->lock is held. */
+static void interrupt(struct wfs_writer *writer)
+{
+	if (!writer->folding || writer->interrupted ||
+		writer->folding->put_back_count >= WFS_PUT_BACK_MAX)
+		return;
+	writer->interrupted = true;
+	wfs_fold_interrupt(writer->fold);
+}
 
 static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 {
@@ -41,16 +28,13 @@ static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 
 	if (writer->stopping)
 		return wfs_error_set(&request->error, WFS_E_BUSY, "the world is being closed");
-	if (writer->open_count >= WFS_QUEUE_COUNT_MAX ||
-		writer->open_bytes + request->queued_bytes > WFS_QUEUE_BYTES_MAX)
-		return wfs_error_set(&request->error, WFS_E_OVERLOADED,
-			"%zu requests are waiting already, try again", writer->open_count);
-	writer->open_count++;
-	writer->open_bytes += request->queued_bytes;
+	int r = writer_queues_add(&writer->queues, request);
+	if (r)
+		return wfs_trace(r);
 	writer->requests_total++;
-	bool was_empty = !writer->queue.first;
-	list_add(&writer->queue, request);
-	if (was_empty)
+	if (request->urgent)
+		interrupt(writer);
+	if (writer->queues.waiting_count == 1)
 		pthread_cond_signal(&writer->queued);
 	return 0;
 }
@@ -92,7 +76,7 @@ static struct writer_batch *batch_new(void)
 	struct writer_batch *batch = calloc(1, sizeof(*batch));
 
 	if (batch)
-		list_init(&batch->requests);
+		writer_list_init(&batch->requests);
 	return batch;
 }
 
@@ -129,73 +113,165 @@ static void batch_give_back(struct wfs_writer *writer, struct writer_batch *batc
 	free(batch->changes);
 	wfs_buffer_done(&batch->keys);
 	*batch = (struct writer_batch){.next = NULL};
-	list_init(&batch->requests);
+	writer_list_init(&batch->requests);
 	writer->spare = batch;
 	pthread_cond_signal(&writer->queued);
 }
 
-/* Waits for requests. Return: false when there are none and none will come. */
-static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
+/* Urgent requests, of each principal one. */
+static void take_urgent(struct wfs_writer *writer, struct writer_batch *batch)
 {
-	WFS_GUARD(&writer->lock);
-	const size_t count_max = writer->alone_count ? 1 : BATCH_COUNT_MAX;
+	while (writer->queues.urgent.first)
+		writer_list_add(&batch->requests, writer_queues_take_urgent(&writer->queues));
+}
+
+/* As many as fit into a batch, by what they will probably take. */
+static void take_in_turn(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	struct wfs_request *request;
 	size_t count = 0;
 	size_t bytes = 0;
+	int64_t time_ns = 0;
 
-	while (!writer->queue.first && !writer->stopping)
-		pthread_cond_wait(&writer->queued, &writer->lock);
-	while (writer->queue.first && count < count_max && bytes < BATCH_BYTES_MAX) {
-		struct wfs_request *request = writer->queue.first;
+	while (count < BATCH_COUNT_MAX && bytes < BATCH_BYTES_MAX && time_ns < BATCH_NS &&
+		(request = writer_queues_next(&writer->queues))) {
 		/* A step of a collection cannot be done twice, so it shares no transaction. The
 		 * manifest changes between two of them. */
-		bool alone =
-			request->kind == WFS_REQUEST_GC || request->kind == WFS_REQUEST_MANIFEST;
+		const bool alone = request->alone || request->kind == WFS_REQUEST_GC ||
+			request->kind == WFS_REQUEST_MANIFEST;
 
 		if (alone && count > 0)
 			break;
-		writer->queue.first = request->next;
-		if (!writer->queue.first)
-			writer->queue.last = &writer->queue.first;
-		list_add(&batch->requests, request);
+		writer_list_add(&batch->requests, writer_queues_take(&writer->queues));
 		bytes += request->body.size;
+		time_ns += request->guess_ns;
 		count++;
 		if (alone)
 			break;
 	}
-	if (writer->alone_count)
-		writer->alone_count--;
-	return count > 0;
 }
 
-/* What is behind @last waits for the next batch. */
-static void end_batch(
-	struct wfs_writer *writer, struct writer_batch *batch, struct wfs_request *last)
+/* Waits for requests. Behind a batch of urgent ones comes one of others, if any wait. Return: false when there
+ * are none and none will come. */
+static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 {
-	struct writer_list rest = {.first = last->next, .last = batch->requests.last};
+	WFS_GUARD(&writer->lock);
+	struct writer_queues *const queues = &writer->queues;
+
+	while (queues->waiting_count == 0 && !writer->stopping)
+		pthread_cond_wait(&writer->queued, &writer->lock);
+	if (writer->urgent_before || !queues->urgent.first)
+		take_in_turn(writer, batch);
+	writer->urgent_before = !batch->requests.first;
+	if (writer->urgent_before)
+		take_urgent(writer, batch);
+	return batch->requests.first != NULL;
+}
+
+/* @from, and what is behind it, waits for the next batch. */
+static void end_batch(
+	struct wfs_writer *writer, struct writer_batch *batch, struct wfs_request **from)
+{
+	struct wfs_request *rest = *from;
+	struct wfs_request *turned = NULL; /* the last one is put back first */
 	WFS_GUARD(&writer->lock);
 
-	last->next = NULL;
-	batch->requests.last = &last->next;
-	list_put_before(&writer->queue, &rest);
+	*from = NULL;
+	batch->requests.last = from;
+	while (rest) {
+		struct wfs_request *const next = rest->next;
+
+		rest->next = turned;
+		turned = rest;
+		rest = next;
+	}
+	while (turned) {
+		struct wfs_request *const next = turned->next;
+
+		writer_queues_put_back(&writer->queues, turned);
+		turned = next;
+	}
+}
+
+bool writer_fold_end(struct wfs_writer *writer)
+{
+	WFS_GUARD(&writer->lock);
+	const bool interrupted = writer->interrupted;
+
+	writer->folding = NULL;
+	writer->interrupted = false;
+	return interrupted && wfs_fold_resume(writer->fold);
+}
+
+static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
+{
+	WFS_GUARD(&writer->lock);
+
+	request->put_back = false;
+	if (request->urgent)
+		return;
+	writer->folding = request;
+	if (writer->queues.urgent.first) /* that came while the last batch was stored */
+		interrupt(writer);
+}
+
+/* Does one request. */
+static void fold_one(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	if (writer_gone(request) && request->kind != WFS_REQUEST_DECISION) {
+		request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
+			"the client went away before the request was begun");
+	} else {
+		fold_begin(writer, request);
+		if (writer->ahead_left == 0) {
+			writer->ahead_share_ns = 0;
+			writer_ahead(writer, request);
+		}
+		request->result = writer_process(writer, request, ret_fatal);
+		(void)writer_fold_end(writer);
+	}
+	writer->ahead_left -= writer->ahead_left > 0;
+}
+
+/* Return: must a batch end behind @request? */
+static bool fold_charge(struct wfs_writer *writer, const struct writer_batch *batch,
+	struct wfs_request *request, int64_t time_ns, int64_t batch_ns)
+{
+	WFS_GUARD(&writer->lock);
+
+	writer_queues_took(request, time_ns);
+	return batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX ||
+		batch->fold_work >= WFS_FOLD_BATCH_WORK_MAX || batch_ns >= BATCH_NS ||
+		writer->queues.urgent.first;
 }
 
 static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
 {
+	const int64_t start = wfs_clock_monotonic_ns();
+	int64_t before = start;
+
 	writer->ahead_left = 0;
-	for (struct wfs_request *request = batch->requests.first; request;
-		request = request->next) {
+	writer->ahead_share_ns = 0;
+	for (struct wfs_request **at = &batch->requests.first; *at; at = &(*at)->next) {
+		struct wfs_request *const request = *at;
 		bool fatal = false;
 
-		if (writer->ahead_left == 0)
-			writer_ahead(writer, request);
-		request->result = writer_process(writer, request, &fatal);
-		writer->ahead_left -= writer->ahead_left > 0;
+		writer->ahead_took_ns = 0;
+		fold_one(writer, request, &fatal);
+		const int64_t now = wfs_clock_monotonic_ns();
+		const int64_t took = now - before - writer->ahead_took_ns + writer->ahead_share_ns;
 		if (fatal)
 			return request->result;
+		if (fold_charge(writer, batch, request, took, now - start))
+			end_batch(writer, batch, &request->next);
+		before = now;
+		if (request->put_back) {
+			request->error = (struct wfs_error){0};
+			request->put_back_count++;
+			end_batch(writer, batch, at);
+			break;
+		}
 		request->height = writer->head.height;
-		if (batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX ||
-			batch->fold_work >= WFS_FOLD_BATCH_WORK_MAX)
-			end_batch(writer, batch, request);
 	}
 	return wfs_buffer_check(&batch->keys);
 }
@@ -288,10 +364,9 @@ static void split_batch(struct wfs_writer *writer, struct writer_batch *batch)
 		if (request->kind != WFS_REQUEST_DECISION)
 			request->error = (struct wfs_error){0};
 		forget_answer(request);
-		writer->alone_count++;
+		request->alone = true;
 	}
-	WFS_GUARD(&writer->lock);
-	list_put_before(&writer->queue, &batch->requests);
+	end_batch(writer, batch, &batch->requests.first);
 }
 
 /* Everyone is told. */
@@ -347,7 +422,7 @@ static void *kernel_main(void *argument)
 		writer->current = batch;
 		bool filling = false;
 		int r = commit(writer, batch, &filling);
-		if (filling && batch->requests.first->next) {
+		if (filling && batch->requests.first && batch->requests.first->next) {
 			split_batch(writer, batch);
 			batch_give_back(writer, batch);
 			continue;
@@ -410,23 +485,16 @@ static bool embed(struct wfs_writer *writer, struct wfs_request *request)
 
 static void answer(struct wfs_writer *writer, struct writer_batch *batch)
 {
-	size_t count = 0;
-	size_t bytes = 0;
-	size_t failed = 0;
-
 	/* `done` may free the request, so everything is counted and released before it. */
+	pthread_mutex_lock(&writer->lock);
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
-		count++;
-		bytes += request->queued_bytes;
-		failed += request->result != 0 && !request->wanted;
-		request_release(request);
+		writer_queues_answered(&writer->queues, request);
+		writer->requests_failed += request->result != 0 && !request->wanted;
 	}
-	pthread_mutex_lock(&writer->lock);
-	writer->open_count -= count;
-	writer->open_bytes -= bytes;
-	writer->requests_failed += failed;
 	pthread_mutex_unlock(&writer->lock);
+	for (struct wfs_request *request = batch->requests.first; request; request = request->next)
+		request_release(request);
 	for (struct wfs_request *request = batch->requests.first; request;) {
 		struct wfs_request *next = request->next;
 
@@ -480,6 +548,7 @@ static void writer_release(struct wfs_writer *writer)
 	wfs_fold_free(writer->fold);
 	wfs_head_done(&writer->head);
 	batch_free(writer->spare);
+	writer_queues_done(&writer->queues);
 	wfs_world_answerer_done(&writer->answerer);
 	pthread_mutex_destroy(&writer->lock);
 	pthread_mutex_destroy(&writer->observers_lock);
@@ -496,7 +565,7 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	if (!writer)
 		return wfs_error_from_errno(error, -ENOMEM, "start the kernel thread");
 	writer->world = world;
-	list_init(&writer->queue);
+	writer_queues_init(&writer->queues);
 	writer->batches_last = &writer->batches;
 	wfs_world_answerer_init(&writer->answerer, world);
 	pthread_mutex_init(&writer->lock, NULL);
@@ -569,8 +638,8 @@ void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret
 	WFS_GUARD(&writer->lock);
 
 	ret_figures->height = writer->height;
-	ret_figures->queue_count = writer->open_count;
-	ret_figures->queue_bytes = writer->open_bytes;
+	ret_figures->queue_count = writer->queues.open_count;
+	ret_figures->queue_bytes = writer->queues.open_bytes;
 	ret_figures->requests_total = writer->requests_total;
 	ret_figures->requests_failed = writer->requests_failed;
 	ret_figures->batches_total = writer->batches_total;

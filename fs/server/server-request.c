@@ -227,7 +227,9 @@ static void read_long(struct wfs_work_task *task)
 
 void wfs_server_request_abandon(struct wfs_server_request *request)
 {
-	if (!request->answered && !request->slow)
+	if (request->slow)
+		atomic_store(&request->call.gone, true);
+	else if (!request->answered)
 		wfs_call_abandon(&request->call);
 }
 

@@ -55,6 +55,7 @@ void wfs_call_abandon(struct wfs_call *call)
 {
 	struct wfs_driver *const driver = driver_of(call);
 
+	atomic_store(&call->gone, true);
 	if (driver && call->drive.ticket)
 		driver->abandon(driver, call->drive.ticket);
 }

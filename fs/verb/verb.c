@@ -125,6 +125,7 @@ static int run(struct wfs_call *call, const char *name)
 	r = check_payload(verb, call);
 	if (!r && verb->effect < WFS_EFFECT_COUNT)
 		r = judge(call, (enum wfs_effect)verb->effect);
+	call->request.gone = &call->gone;
 	return r ? r : verb->handler(call);
 }
 

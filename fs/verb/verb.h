@@ -43,8 +43,9 @@ struct wfs_call {
 	json_t *error_details; /* of an error; owned, may be NULL */
 	json_t *meta; /* {journal_height, snapshot_hash?, manifest_hash}; owned, may be NULL */
 
-	bool gives_receipt;         /* private: the result is the receipt of `effect` */
-	enum wfs_effect effect;     /* private */
+	bool gives_receipt;     /* private: the result is the receipt of `effect` */
+	enum wfs_effect effect; /* private */
+	atomic_bool gone; /* whoever asked: what was not begun is dropped; see wfs_call_abandon() */
 	struct wfs_request request; /* private to verbs that change something */
 	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };

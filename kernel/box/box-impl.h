@@ -61,6 +61,7 @@ struct wfs_box {
 	pthread_mutex_t lock;                        /* of every `pid` */
 	atomic_bool interrupted;
 	struct wfs_quarantine *quarantine; /* borrowed; NULL: none */
+	bool run_interrupted; /* a run has failed for that since the last wfs_box_resume() */
 	struct ahead ahead;
 };
 

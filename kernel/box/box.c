@@ -61,9 +61,18 @@ void wfs_box_interrupt(struct wfs_box *box)
 	pthread_mutex_unlock(&box->lock);
 }
 
-void wfs_box_resume(struct wfs_box *box)
+bool wfs_box_resume(struct wfs_box *box)
 {
+	const bool run_interrupted = box->run_interrupted;
+
+	box->run_interrupted = false;
+	if (!atomic_load(&box->interrupted))
+		return run_interrupted;
+	/* A process that was ended while no code ran in it would look as if the next code had ended it. */
+	for (size_t i = 0; i < WFS_BOX_DEPTH_MAX; i++)
+		process_end(&box->processes[i], &box->lock);
 	atomic_store(&box->interrupted, false);
+	return run_interrupted;
 }
 
 void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine)
@@ -78,8 +87,9 @@ int wfs_box_pid(const struct wfs_box *box, size_t depth)
 
 /* --- failures --- */
 
-static int interrupted(const struct wfs_code *code, struct wfs_error *error)
+static int interrupted(struct wfs_code *code, struct wfs_error *error)
 {
+	code->box->run_interrupted = true;
 	return wfs_error_set(
 		error, WFS_E_CANCELLED, "%s: stopped for a more urgent request", code->name);
 }
@@ -217,8 +227,12 @@ static int64_t time_limit_ns(const struct wfs_lua_limits *limits)
 /* Sends what is in process->out. Return: as process_receive */
 int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader)
 {
-	int r = wfs_wire_send(process->fd, &process->out);
+	int r = 0;
 
+	/* A process that was being started when the interruption came was not ended by it. */
+	if (atomic_load(&code->box->interrupted))
+		return -EINTR;
+	r = wfs_wire_send(process->fd, &process->out);
 	process->time_limit_ns = time_limit_ns(&code->options.limits);
 	/* It may have ended while it was sent something; then there is nothing to receive either. */
 	return r < 0 && r != -ECONNRESET ? r : process_receive(process, ret_reader);

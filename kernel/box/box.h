@@ -44,7 +44,12 @@ WFS_DEFINE_AUTO(box, struct wfs_box, wfs_box_free)
  * Thread: any.
  */
 void wfs_box_interrupt(struct wfs_box *box);
-void wfs_box_resume(struct wfs_box *box);
+
+/**
+ * wfs_box_resume() - have code run again; not while any does, and not beside wfs_box_interrupt()
+ * Return: has a run failed because it was interrupted?
+ */
+bool wfs_box_resume(struct wfs_box *box);
 
 /** wfs_box_pid() - of the process at a depth (0: the outermost), or 0: not started. For tests. */
 int wfs_box_pid(const struct wfs_box *box, size_t depth);

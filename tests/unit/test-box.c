@@ -152,8 +152,24 @@ static void code_that_is_interrupted_runs_again_later(void **state)
 	lua_answer_call(program, &call, "[true]", &answer);
 	assert_int_equal(answer.error.code, WFS_E_CANCELLED);
 
-	wfs_box_resume(lua_box());
+	assert_true(wfs_box_resume(lua_box()));
 	lua_answer_call(program, &call, "[true]", &answer);
+	assert_string_equal(wfs_buffer_text(&answer.text), "7");
+}
+
+static void code_runs_after_an_interruption_that_came_when_none_ran(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *program = program_load("function run() return 7 end");
+	struct wfs_code_call call = {.function = "run"};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	lua_answer_call(program, &call, NULL, &answer);
+	wfs_box_interrupt(lua_box());
+
+	assert_false(wfs_box_resume(lua_box()));
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_int_equal(answer.r, 0);
 	assert_string_equal(wfs_buffer_text(&answer.text), "7");
 }
 
@@ -411,6 +427,7 @@ int main(void)
 		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
 		cmocka_unit_test(a_process_that_ends_under_its_host_is_a_crash),
 		cmocka_unit_test(code_that_is_interrupted_runs_again_later),
+		cmocka_unit_test(code_runs_after_an_interruption_that_came_when_none_ran),
 		cmocka_unit_test(more_modules_than_a_process_keeps_all_run),
 		cmocka_unit_test(large_values_pass_both_ways),
 		cmocka_unit_test(a_run_begins_as_the_first_one_did),

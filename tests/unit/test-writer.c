@@ -3,7 +3,7 @@
  * Many requests at once, the order of commit, observers and answers, and stores that cannot take
  * any more.
  */
-#include "tests/unit/world-fixture.h"
+#include "tests/unit/sent-fixture.h"
 
 #include <lmdb.h>
 #include <sched.h>
@@ -77,68 +77,6 @@ int __wrap_wfs_gc_step_run(
 /* NOLINTEND(readability-identifier-naming) */
 
 /* --- many requests --- */
-
-/* Counts answers; the last one wakes whoever waits. */
-struct answers {
-	pthread_mutex_t lock;
-	pthread_cond_t complete;
-	/* lock: lock */
-	size_t wanted;
-	size_t count;
-	size_t failed;
-};
-
-struct sent {
-	struct wfs_request request;
-	struct answers *answers;
-	json_t *value;
-	unsigned int answer_count;
-};
-
-static void answers_init(struct answers *answers, size_t wanted)
-{
-	*answers = (struct answers){.lock = PTHREAD_MUTEX_INITIALIZER,
-		.complete = PTHREAD_COND_INITIALIZER,
-		.wanted = wanted};
-}
-
-static void answered(struct wfs_request *request)
-{
-	struct sent *sent = request->context;
-	struct answers *answers = sent->answers;
-	WFS_GUARD(&answers->lock);
-
-	sent->answer_count++;
-	answers->failed += request->result != 0;
-	if (++answers->count == answers->wanted)
-		pthread_cond_signal(&answers->complete);
-}
-
-static void answers_wait(struct answers *answers)
-{
-	WFS_GUARD(&answers->lock);
-
-	while (answers->count < answers->wanted)
-		pthread_cond_wait(&answers->complete, &answers->lock);
-}
-
-/* An event to the counter of @key. */
-static void sent_init(
-	struct sent *sent, struct answers *answers, const char *op, const char *key, int n)
-{
-	*sent = (struct sent){
-		.answers = answers,
-		.value = json_pack("{s:s,s:s,s:i}", "op", op, "key", key, "n", n),
-	};
-	sent->request = (struct wfs_request){
-		.kind = WFS_REQUEST_EVENT,
-		.principal = "tester",
-		.schema = "test/Do@1",
-		.value = sent->value,
-		.done = answered,
-		.context = sent,
-	};
-}
 
 /* Sends the first, and the others while that is being stored, so that these are one batch. */
 static void send_as_batch(struct world_fixture *fixture, struct sent *sent, size_t count)
@@ -252,55 +190,8 @@ static void a_bad_request_among_good_ones_fails_alone(void **state)
 	assert_state(fixture, "cell", "a", "{'n':3}");
 }
 
-/* An answer that does not come back before the test says so. */
-struct gate {
-	struct wfs_request request;
-	pthread_mutex_t lock;
-	pthread_cond_t moved;
-	bool reached; /* lock: lock */
-	bool open;    /* lock: lock */
-	json_t *value;
-};
-
-static void wait_at_gate(struct wfs_request *request)
-{
-	struct gate *gate = request->context;
-	WFS_GUARD(&gate->lock);
-
-	gate->reached = true;
-	pthread_cond_signal(&gate->moved);
-	while (!gate->open)
-		pthread_cond_wait(&gate->moved, &gate->lock);
-}
-
-/* Keeps the publisher busy, so that nothing is answered until gate_open. A test must not fail
- * before that: the world could not be closed. */
-static void gate_close(struct gate *gate, struct world_fixture *fixture)
-{
-	*gate = (struct gate){
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.moved = PTHREAD_COND_INITIALIZER,
-		.value = json_pack("{s:s,s:s}", "op", "set", "key", "gate"),
-	};
-	gate->request = (struct wfs_request){.kind = WFS_REQUEST_EVENT,
-		.principal = "tester",
-		.schema = "test/Do@1",
-		.value = gate->value,
-		.done = wait_at_gate,
-		.context = gate};
-	assert_int_equal(wfs_world_submit(fixture->world, &gate->request), 0);
-	WFS_GUARD(&gate->lock);
-	while (!gate->reached)
-		pthread_cond_wait(&gate->moved, &gate->lock);
-}
-
-static void gate_open(struct gate *gate)
-{
-	WFS_GUARD(&gate->lock);
-
-	gate->open = true;
-	pthread_cond_signal(&gate->moved);
-}
+/* As many as one may have are less than all. */
+static const char *const principals[] = {"tester", "other", "third"};
 
 static void more_requests_than_the_queue_holds_are_refused(void **state)
 {
@@ -316,6 +207,7 @@ static void more_requests_than_the_queue_holds_are_refused(void **state)
 	answers_init(&answers, WFS_QUEUE_COUNT_MAX);
 	for (; taken <= WFS_QUEUE_COUNT_MAX; taken++) {
 		sent_init(&sent[taken], &answers, "same", "a", 1);
+		sent[taken].request.principal = principals[taken % 3];
 		if (wfs_world_submit(fixture->world, &sent[taken].request))
 			break;
 	}
@@ -353,6 +245,7 @@ static void more_bytes_than_the_queue_holds_are_refused(void **state)
 		sent_init(&sent[taken], &answers, "same", "a", 1);
 		sent[taken].request.schema = "test/None@1";
 		sent[taken].request.value = value;
+		sent[taken].request.principal = principals[taken % 3];
 		if (wfs_world_submit(fixture->world, &sent[taken].request))
 			break;
 	}
@@ -385,6 +278,7 @@ static void values_count_as_the_memory_that_they_take(void **state)
 		sent_init(&sent[taken], &answers, "same", "a", 1);
 		sent[taken].request.schema = "test/None@1";
 		sent[taken].request.value = value;
+		sent[taken].request.principal = principals[taken % 3];
 		if (wfs_world_submit(fixture->world, &sent[taken].request))
 			break;
 	}
@@ -397,6 +291,151 @@ static void values_count_as_the_memory_that_they_take(void **state)
 	for (size_t i = 0; i <= taken; i++)
 		json_decref(sent[i].value);
 	json_decref(gate.value);
+}
+
+static void one_principal_has_not_the_whole_queue(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct sent *sent = calloc(WFS_QUEUE_PRINCIPAL_COUNT_MAX + 2, sizeof(*sent));
+	struct answers answers;
+	size_t taken = 0;
+	struct gate gate;
+
+	gate_close(&gate, fixture);
+	answers_init(&answers, WFS_QUEUE_PRINCIPAL_COUNT_MAX + 1);
+	for (; taken <= WFS_QUEUE_PRINCIPAL_COUNT_MAX; taken++) {
+		sent_init(&sent[taken], &answers, "same", "a", 1);
+		if (wfs_world_submit(fixture->world, &sent[taken].request))
+			break;
+	}
+	sent_init(&sent[taken + 1], &answers, "same", "a", 1);
+	sent[taken + 1].request.principal = "other";
+	const int other = wfs_world_submit(fixture->world, &sent[taken + 1].request);
+	gate_open(&gate);
+
+	assert_int_equal(taken, WFS_QUEUE_PRINCIPAL_COUNT_MAX);
+	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
+	assert_int_equal(other, 0);
+	answers_wait(&answers);
+	world_fixture_close(fixture);
+	for (size_t i = 0; i <= taken + 1; i++)
+		json_decref(sent[i].value);
+	json_decref(gate.value);
+	free(sent);
+}
+
+/* --- turns --- */
+
+static void one_request_does_not_wait_for_all_of_another_principal(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { MANY = 60 };
+	struct sent sent[MANY + 1];
+	struct answers answers;
+
+	answers_init(&answers, MANY + 1);
+	for (size_t i = 0; i < MANY; i++)
+		sent_init(&sent[i], &answers, "work", "a", 100000);
+	sent_init(&sent[MANY], &answers, "set", "b", 1);
+	sent[MANY].request.principal = "other";
+	send_as_batch(fixture, sent, MANY + 1);
+	answers_wait(&answers);
+
+	assert_int_equal(answers.failed, 0);
+	assert_true(sent[MANY].request.seq < sent[MANY / 2].request.seq);
+	for (size_t i = 1; i < MANY; i++)
+		assert_true(sent[i - 1].request.seq < sent[i].request.seq);
+	for (size_t i = 0; i <= MANY; i++)
+		json_decref(sent[i].value);
+}
+
+/* Sends the first, and waits until it is about to be folded. */
+static void send_and_fold(struct world_fixture *fixture, struct sent *sent)
+{
+	const size_t begun = atomic_load(&begin_count);
+
+	assert_int_equal(wfs_world_submit(fixture->world, &sent->request), 0);
+	while (atomic_load(&begin_count) == begun)
+		sched_yield();
+}
+
+enum { LONG_WORK = 2000000 }; /* turns of a loop */
+
+static void an_urgent_request_stops_code_which_runs_again(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct sent sent[2];
+	struct answers answers;
+
+	answers_init(&answers, 2);
+	sent_init(&sent[0], &answers, "work", "a", LONG_WORK);
+	sent_init(&sent[1], &answers, "set", "b", 1);
+	sent[1].request.principal = "other";
+	sent[1].request.urgent = true;
+	send_and_fold(fixture, &sent[0]);
+	assert_int_equal(wfs_world_submit(fixture->world, &sent[1].request), 0);
+	answers_wait(&answers);
+
+	assert_int_equal(answers.failed, 0);
+	assert_int_equal(sent[1].request.seq, GENESIS_HEIGHT);
+	assert_int_equal(sent[0].request.seq, GENESIS_HEIGHT + 1);
+	assert_int_equal(sent[0].request.put_back_count, 1);
+	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 2);
+	assert_state(fixture, "cell", "a", "{'n':2000000}");
+	json_decref(sent[0].value);
+	json_decref(sent[1].value);
+}
+
+static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct sent sent;
+	struct answers answers;
+	size_t urgent_count = 0;
+
+	answers_init(&answers, 1);
+	sent_init(&sent, &answers, "work", "a", LONG_WORK);
+	send_and_fold(fixture, &sent);
+	for (bool waits = true; waits; urgent_count++) {
+		WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "op", "set", "key", "b");
+		struct wfs_request urgent = {.kind = WFS_REQUEST_EVENT,
+			.principal = "other",
+			.schema = "test/Do@1",
+			.value = value,
+			.urgent = true};
+
+		assert_int_equal(wfs_world_call(fixture->world, &urgent), 0);
+		WFS_GUARD(&answers.lock);
+		waits = answers.count == 0;
+	}
+
+	assert_int_equal(answers.failed, 0);
+	assert_int_equal(sent.request.put_back_count, WFS_PUT_BACK_MAX);
+	assert_true(urgent_count >= WFS_PUT_BACK_MAX);
+	json_decref(sent.value);
+}
+
+static void a_request_whose_client_is_gone_is_not_begun(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const atomic_bool gone = true;
+	struct sent sent[3];
+	struct answers answers;
+
+	answers_init(&answers, 3);
+	for (size_t i = 0; i < 3; i++)
+		sent_init(&sent[i], &answers, "add", "a", 1);
+	sent[1].request.gone = &gone;
+	send_as_batch(fixture, sent, 3);
+	answers_wait(&answers);
+
+	assert_int_equal(answers.failed, 1);
+	assert_int_equal(sent[1].request.error.code, WFS_E_CANCELLED);
+	assert_true(sent[1].request.seq == UINT64_MAX);
+	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 2);
+	assert_state(fixture, "cell", "a", "{'n':2}");
+	for (size_t i = 0; i < 3; i++)
+		json_decref(sent[i].value);
 }
 
 static void an_event_with_too_many_values_is_refused(void **state)
@@ -456,9 +495,9 @@ static void a_batch_ends_when_its_results_are_large(void **state)
 	answers_wait(&answers);
 	wfs_world_figures(fixture->world, &figures);
 
-	/* 32 MiB end a batch after 12 of them. */
+	/* 32 MiB end a batch after 12 of them, if their time has not ended it before. */
 	assert_int_equal(answers.failed, 0);
-	assert_int_equal(figures.batches_total, 1 + 4);
+	assert_in_range(figures.batches_total, 1 + 4, 1 + COUNT);
 	for (int i = 0; i < COUNT; i++) {
 		assert_int_equal(sent[i].answer_count, 1);
 		assert_int_equal(sent[i].request.seq, GENESIS_HEIGHT + i);
@@ -486,9 +525,9 @@ static void a_batch_ends_when_its_work_was_long(void **state)
 	answers_wait(&answers);
 	wfs_world_figures(fixture->world, &figures);
 
-	/* set; work, work, add, work; loop, loop, which fail; add, add. */
+	/* set; work; work; add and work; loop; loop, which both fail; add, add: 10 ms end a batch. */
 	assert_int_equal(answers.failed, 2);
-	assert_int_equal(figures.batches_total, 4);
+	assert_in_range(figures.batches_total, 7, WFS_ARRAY_COUNT(ops));
 	assert_state(fixture, "cell", "a", "{'n':4}");
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++)
 		json_decref(sent[i].value);
@@ -802,10 +841,11 @@ static void a_request_that_cannot_be_stored_fails_alone(void **state)
 	assert_int_equal(sent[4].request.seq, GENESIS_HEIGHT + 2);
 	assert_int_equal(sent[5].request.seq, GENESIS_HEIGHT + 3);
 	assert_int_equal(sent[5].request.height, GENESIS_HEIGHT + 6);
-	assert_int_equal(history.count, 4);
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(history.to_height[i], GENESIS_HEIGHT + i + 1);
-	assert_int_equal(history.to_height[3], GENESIS_HEIGHT + 6);
+	/* Four, unless the batch had ended before the one that fails. */
+	assert_in_range(history.count, 3, 4);
+	assert_int_equal(history.to_height[0], GENESIS_HEIGHT + 1);
+	assert_int_equal(history.to_height[1], GENESIS_HEIGHT + 2);
+	assert_int_equal(history.to_height[history.count - 1], GENESIS_HEIGHT + 6);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
 		assert_int_equal(sent[i].answer_count, 1);
 		json_decref(sent[i].value);
@@ -837,7 +877,8 @@ static void requests_behind_one_that_cannot_be_stored_share_a_batch_again(void *
 	wfs_world_figures(fixture->world, &figures);
 
 	assert_int_equal(figures.requests_failed, 1);
-	assert_int_equal(figures.batches_total, 1 + 2 + 2);
+	/* 17 and more if each had one of its own; how many go into one depends on their time. */
+	assert_in_range(figures.batches_total, 1 + 2 + 2, 1 + 2 + COUNT / 2);
 	assert_state(fixture, "cell", "a", "{'n':19}");
 	for (int i = 0; i < COUNT; i++)
 		json_decref(sent[i].value);
@@ -901,6 +942,11 @@ int main(void)
 		IN_WORLD(more_requests_than_the_queue_holds_are_refused),
 		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
 		IN_WORLD(values_count_as_the_memory_that_they_take),
+		IN_WORLD(one_principal_has_not_the_whole_queue),
+		IN_WORLD(one_request_does_not_wait_for_all_of_another_principal),
+		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
+		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
+		IN_WORLD(a_request_whose_client_is_gone_is_not_begun),
 		IN_WORLD(an_event_with_too_many_values_is_refused),
 		IN_WORLD(close_answers_everything_that_is_queued),
 		IN_WORLD(a_batch_ends_when_its_results_are_large),
