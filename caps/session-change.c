@@ -59,7 +59,7 @@ static int admit(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_question question = {.effect = effect};
 	int r = session_rights(session, &rights, &question);
 
-	request->principal = wfs_session_principal(session);
+	session_sign(session, request);
 	if (r)
 		return wfs_error_from_errno(&request->error, r, "judge a request");
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
@@ -205,7 +205,7 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 	struct wfs_request *request)
 {
 	request->kind = WFS_REQUEST_ACTION;
-	request->principal = wfs_session_principal(session);
+	session_sign(session, request);
 	request->action = action;
 	request->urgent = is_urgent(type);
 	if (json_object_set_new(action, "action_type", json_string(type)) < 0)
@@ -227,7 +227,7 @@ int session_admit_act(const struct wfs_session *session, enum wfs_effect effect,
 static int refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request)
 {
-	request->principal = wfs_session_principal(session);
+	session_sign(session, request);
 	become_decision(request, question, verdict);
 	return wfs_world_submit(wfs_session_world(session), request);
 }
@@ -263,7 +263,7 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 	question.artifact = wfs_action_artifact(action);
 	question.approved = call && call->approved;
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
-	request->principal = wfs_session_principal(session);
+	session_sign(session, request);
 	if (verdict.code != WFS_OK) {
 		(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
 		if (call && verdict.asks && !call->cannot_wait)

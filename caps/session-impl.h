@@ -27,9 +27,14 @@ struct session_notes {
 struct wfs_session {
 	struct wfs_authority *authority;
 	struct wfs_holder *holder;
-	struct session_pins *pins;   /* owned */
-	struct session_notes *notes; /* owned; NULL: nothing is noted */
+	struct session_pins *pins;             /* owned */
+	struct session_notes *notes;           /* owned; NULL: nothing is noted */
+	uint64_t connection;                   /* 0: none */
+	char queue[WFS_SESSION_QUEUE_MAX + 1]; /* that its requests wait in; "": its principal's */
 };
+
+/** session_sign() - set what a request says of its sender */
+void session_sign(const struct wfs_session *session, struct wfs_request *request);
 
 /** session_notes_free() - accepts NULL. */
 void session_notes_free(struct session_notes *notes);

@@ -47,7 +47,7 @@ int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt
 	const char *charge, struct wfs_request *request)
 {
 	request->kind = WFS_REQUEST_RECEIPT;
-	request->principal = wfs_session_principal(session);
+	session_sign(session, request);
 	request->receipt = receipt;
 	snprintf(request->charge, sizeof(request->charge), "%s", charge);
 	return wfs_world_submit(wfs_session_world(session), request);

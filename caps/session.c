@@ -2,6 +2,8 @@
 /* The life of sessions, judging, and waiting for those who were judged. */
 #include "caps/session-impl.h"
 
+#include <inttypes.h>
+
 #include "kernel/base/clock.h"
 
 static struct session_pins *pins_new(void)
@@ -39,6 +41,27 @@ int wfs_session_new(struct wfs_authority *authority, const char *principal,
 		return r;
 	*ret_session = WFS_STEAL(session);
 	return 0;
+}
+
+void wfs_session_connect(struct wfs_session *session, uint64_t connection)
+{
+	session->connection = connection;
+	if (strcmp(wfs_session_principal(session), WFS_PRINCIPAL_OPERATOR) == 0)
+		snprintf(session->queue, sizeof(session->queue), WFS_PRINCIPAL_OPERATOR "#%" PRIu64,
+			connection);
+}
+
+void wfs_session_connect_as(struct wfs_session *session, const struct wfs_session *other)
+{
+	session->connection = other->connection;
+	memcpy(session->queue, other->queue, sizeof(session->queue));
+}
+
+void session_sign(const struct wfs_session *session, struct wfs_request *request)
+{
+	request->principal = wfs_session_principal(session);
+	request->connection = session->connection;
+	request->queued_as = session->queue[0] ? session->queue : NULL;
 }
 
 void wfs_session_free(struct wfs_session *session)

@@ -43,6 +43,19 @@ WFS_DEFINE_AUTO(session, struct wfs_session, wfs_session_free)
 #define WFS_AUTO_SESSION WFS_CLEANUP(wfs_auto_session)
 
 const char *wfs_session_principal(const struct wfs_session *session);
+
+enum { WFS_SESSION_QUEUE_MAX = 47 }; /* bytes */
+
+/**
+ * wfs_session_connect() - the session's requests come by a connection, and are done in their order
+ * The operator may act as somebody else for one request (wfs_session_connect_as()), so the requests of each of the
+ * operator's connections wait in a queue of their own; those of others wait in their principal's.
+ * @connection: any number but 0 that no other connection has
+ */
+void wfs_session_connect(struct wfs_session *session, uint64_t connection);
+
+/** wfs_session_connect_as() - by the connection of @other, whatever the principal of @session is */
+void wfs_session_connect_as(struct wfs_session *session, const struct wfs_session *other);
 struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
 /** wfs_session_world() - for life-cycle calls (observe, directory, id); not for reading. */

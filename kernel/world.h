@@ -157,10 +157,12 @@ struct wfs_request {
 	const struct wfs_texts *texts; /* action or receipt: private texts that it names, or NULL */
 	const atomic_bool *gone;       /* any: nobody waits for the answer any more; may be NULL */
 	bool urgent;                   /* action: goes ahead of those that are not */
-	bool dry_run;                  /* manifest: everything but the change itself */
-	struct wfs_decision decision;  /* decision */
-	struct wfs_gc_step *gc;        /* gc; filled in */
-	struct wfs_hash code;          /* lift: hash of its source */
+	const char *queued_as; /* name of the queue that it waits in; NULL: its principal's */
+	uint64_t connection;   /* that it came by: those of one keep their order; 0: any */
+	bool dry_run;          /* manifest: everything but the change itself */
+	struct wfs_decision decision; /* decision */
+	struct wfs_gc_step *gc;       /* gc; filled in */
+	struct wfs_hash code;         /* lift: hash of its source */
 	/* All that are recorded but a decision: the grant whose budget pays; "": none. */
 	char charge[WFS_GRANT_NAME_MAX + 1];
 

@@ -18,7 +18,7 @@ enum {
 	DEBT_MAX_NS = 1000 * 1000000, /* beyond that a queue owes nothing */
 };
 
-/* The requests of one principal that are not answered. It stays while it has any, and until its turn after that. */
+/* The requests of one principal, or of one connection of the operator, that are not answered. It stays while it has any, and until its turn after that. */
 struct writer_queue {
 	struct writer_queue *next_named; /* of the same bucket */
 	struct writer_queue *next;       /* in turn; NULL: the last one, or out of turn */
@@ -29,7 +29,7 @@ struct writer_queue {
 	size_t open_bytes;
 	int64_t credit_ns;
 	int64_t guess_ns; /* what its next request takes */
-	char principal[]; /* ended by a zero byte */
+	char name[];      /* ended by a zero byte */
 };
 
 void writer_list_init(struct writer_list *list)
@@ -89,28 +89,28 @@ static struct writer_queue *turn_take(struct writer_turn *turn)
 
 /* --- queues --- */
 
-static struct writer_queue **bucket_of(struct writer_queues *queues, const char *principal)
+static struct writer_queue **bucket_of(struct writer_queues *queues, const char *name)
 {
 	uint32_t hash = 2166136261; /* FNV-1a */
 
-	for (const char *at = principal; *at; at++)
+	for (const char *at = name; *at; at++)
 		hash = (hash ^ (unsigned char)*at) * 16777619;
 	return &queues->buckets[hash % WRITER_BUCKETS];
 }
 
-static struct writer_queue *find(struct writer_queues *queues, const char *principal)
+static struct writer_queue *find(struct writer_queues *queues, const char *name)
 {
-	struct writer_queue **const bucket = bucket_of(queues, principal);
+	struct writer_queue **const bucket = bucket_of(queues, name);
 	struct writer_queue *queue = *bucket;
 
-	while (queue && strcmp(queue->principal, principal) != 0)
+	while (queue && strcmp(queue->name, name) != 0)
 		queue = queue->next_named;
 	if (queue)
 		return queue;
-	queue = calloc(1, sizeof(*queue) + strlen(principal) + 1);
+	queue = calloc(1, sizeof(*queue) + strlen(name) + 1);
 	if (!queue)
 		return NULL;
-	memcpy(queue->principal, principal, strlen(principal) + 1);
+	memcpy(queue->name, name, strlen(name) + 1);
 	writer_list_init(&queue->waiting);
 	queue->credit_ns = CREDIT_NS;
 	queue->guess_ns = GUESS_NS;
@@ -121,7 +121,7 @@ static struct writer_queue *find(struct writer_queues *queues, const char *princ
 
 static void drop_if_idle(struct writer_queues *queues, struct writer_queue *queue)
 {
-	struct writer_queue **at = bucket_of(queues, queue->principal);
+	struct writer_queue **at = bucket_of(queues, queue->name);
 
 	if (queue->open_count > 0 || queue->in_turn)
 		return;
@@ -142,7 +142,7 @@ static int check_room(const struct writer_queues *queues, const struct writer_qu
 		queue->open_bytes + request->queued_bytes > WFS_QUEUE_PRINCIPAL_BYTES_MAX)
 		return wfs_error_set(&request->error, WFS_E_OVERLOADED,
 			"%zu requests of '%s' are waiting already, try again", queue->open_count,
-			queue->principal);
+			request->principal ? request->principal : "");
 	return 0;
 }
 
@@ -153,10 +153,21 @@ static void wait_in_turn(struct writer_queues *queues, struct writer_queue *queu
 	queues->waiting_count++;
 }
 
+/* Does an earlier request of its connection wait? */
+static bool has_earlier(const struct writer_queue *queue, const struct wfs_request *request)
+{
+	const struct wfs_request *earlier = request->connection ? queue->waiting.first : NULL;
+
+	while (earlier && earlier->connection != request->connection)
+		earlier = earlier->next;
+	return earlier != NULL;
+}
+
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request)
 {
+	const char *const principal = request->principal ? request->principal : "";
 	struct writer_queue *const queue =
-		find(queues, request->principal ? request->principal : "");
+		find(queues, request->queued_as ? request->queued_as : principal);
 
 	if (!queue)
 		return wfs_error_from_errno(&request->error, -ENOMEM, "queue a request");
@@ -173,7 +184,7 @@ int writer_queues_add(struct writer_queues *queues, struct wfs_request *request)
 	queue->open_bytes += request->queued_bytes;
 	queues->open_count++;
 	queues->open_bytes += request->queued_bytes;
-	request->urgent &= !queue->urgent_waits;
+	request->urgent &= !queue->urgent_waits && !has_earlier(queue, request);
 	if (request->urgent) {
 		queue->urgent_waits = true;
 		queues->waiting_count++;

@@ -394,8 +394,11 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"the socket serves the user who owns the world, root, and those whom "
 			"'uids' in its host.json names");
-	return wfs_session_new(
+	r = wfs_session_new(
 		wfs_session_authority(server->session), principal, &connection->session, error);
+	if (!r)
+		wfs_session_connect(connection->session, ++connection->server->connections_total);
+	return r;
 }
 
 static void on_turned_away(uv_handle_t *handle)

@@ -83,6 +83,7 @@ struct wfs_server {
 	bool stopping;
 	struct wfs_server_connection *connections; /* loop's thread */
 	size_t connection_count;
+	uint64_t connections_total;      /* also those that have ended */
 	struct wfs_server_user *users;   /* that have connections; owned; loop's thread */
 	size_t guest_count;              /* connections of users who do not own the world */
 	size_t guest_parsed_bytes;       /* lock */

@@ -117,9 +117,11 @@ static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 			"'as': only the operator may act as somebody else, not '%s'",
 			wfs_session_principal(own));
 	r = wfs_session_new(wfs_session_authority(own), principal, &request->session, error);
-	if (!r)
-		request->call.session = request->session;
-	return r;
+	if (r)
+		return r;
+	wfs_session_connect_as(request->session, own);
+	request->call.session = request->session;
+	return 0;
 }
 
 static int read_envelope(struct wfs_server_request *request, struct wfs_error *error)

@@ -213,6 +213,20 @@ ok("a file has the mount's bytes", base64.b64decode(state["data_b64"]) == read("
 ok("and its size", client.done("fs-stat", {"path": "reducers/counter/k1"})["size"] == state["size"])
 client.refused("height_unavailable", "query-state", {"reducer": "counter", "consistency": f"exact:{height + 100}"})
 client.refused("height_unavailable", "list-cells", {"reducer": "counter", "consistency": f"at_least:{height + 100}"})
+# What is urgent, or asked as somebody else, does not overtake what one connection asked before.
+lines = []
+for number in range(200):
+    grant = {"to": "alice", "cap": "sys/blob@1", "name": f"hasty.{number}"}
+    for cmd, payload, envelope in (("grant", grant, {}), ("revoke", {"name": grant["name"]}, {}),
+                                   ("invoke", {"action": {"action_type": "noop"}}, {"as": "alice"})):
+        lines.append(json.dumps({"v": 1, "id": str(len(lines)), "cmd": cmd, "payload": payload, **envelope}))
+client.say("\n".join(lines).encode() + b"\n")
+answers = {}
+for _ in lines:
+    answer = client.hear()
+    answers[int(answer["id"])] = answer
+ok("what one connection asks is done in order", all(answers[i]["ok"] for i in range(len(lines)) if i % 3 < 2),
+   [answer for answer in answers.values() if not answer["ok"]][:2])
 client.done("gc", {"keep_heights": 5})
 ok("no code has crashed", client.done("code", {})["codes"] == [])
 client.refused("not_found", "code", {"lift": "0" * 64})
