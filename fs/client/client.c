@@ -25,6 +25,8 @@ struct wfs_client {
 	size_t taken_bytes;   /* of the input: answers taken */
 	size_t scanned_bytes; /* of the input: known to hold no further line end */
 	bool cut_off;         /* not everything was sent */
+	int attached[WFS_CLIENT_DESCRIPTORS_MAX]; /* borrowed; go along with the next bytes */
+	size_t attached_count;
 };
 
 int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client)
@@ -98,11 +100,41 @@ static int gone(const struct wfs_client *client, bool unread, struct wfs_error *
 	return unread && client->last_id == 1 ? -ECONNRESET : r;
 }
 
+void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count)
+{
+	wfs_require(count <= WFS_CLIENT_DESCRIPTORS_MAX);
+	memcpy(client->attached, fds, count * sizeof(*fds));
+	client->attached_count = count;
+}
+
+/* Return: as send(2). */
+static ssize_t send_bytes(struct wfs_client *client, char *data, size_t size)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(client->attached))] = {0};
+	struct iovec vector = {.iov_base = data, .iov_len = size};
+	struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+	const size_t bytes = client->attached_count * sizeof(int);
+
+	if (bytes > 0) {
+		message.msg_control = control;
+		message.msg_controllen = CMSG_SPACE(bytes);
+		struct cmsghdr *const rights = CMSG_FIRSTHDR(&message);
+		rights->cmsg_len = CMSG_LEN(bytes);
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		memcpy(CMSG_DATA(rights), client->attached, bytes);
+	}
+	const ssize_t sent = sendmsg(client->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent > 0)
+		client->attached_count = 0;
+	return sent;
+}
+
 static int send_some(struct wfs_client *client, struct wfs_error *error)
 {
 	while (client->sent_bytes < client->output.size) {
-		const ssize_t size = send(client->fd, client->output.data + client->sent_bytes,
-			client->output.size - client->sent_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+		const ssize_t size = send_bytes(client, client->output.data + client->sent_bytes,
+			client->output.size - client->sent_bytes);
 
 		if (size < 0 && errno == EAGAIN)
 			return 0;

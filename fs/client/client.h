@@ -13,7 +13,10 @@
 
 #include "fs/client/answer.h"
 
-enum { WFS_CLIENT_ANSWER_MAX = 64 << 20 }; /* bytes of one answer */
+enum {
+	WFS_CLIENT_ANSWER_MAX = 64 << 20, /* bytes of one answer */
+	WFS_CLIENT_DESCRIPTORS_MAX = 4,
+};
 
 struct wfs_client;
 
@@ -29,6 +32,10 @@ WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
 
 /** wfs_client_post() - have a request sent; @payload may be NULL. Return: 0, or -ENOMEM. */
 int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload);
+
+/** wfs_client_attach() - have descriptors go along with what is sent next; borrowed until the answer to
+ *  that is taken. @count: at most WFS_CLIENT_DESCRIPTORS_MAX */
+void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 
 /**
  * wfs_client_take() - the next answer; sends and receives what can be on the way

@@ -241,7 +241,7 @@ static void offer_value_of_option(struct typed *typed)
 		WFS_OPTIONS_GLOBAL | (typed->command ? typed->command->options : 0);
 
 	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
-		if ((allowed & UINT64_C(1) << i) && wfs_option_rows[i].value &&
+		if ((allowed & UINT64_C(1) << i) && wfs_option_needs_value(&wfs_option_rows[i]) &&
 			wfs_option_named(&wfs_option_rows[i], typed->option, typed->option_size))
 			offer_values(typed, wfs_option_rows[i].value);
 }
@@ -269,7 +269,7 @@ static int take_option(struct typed *typed, const char *word, const char *next)
 		: name[1]                                 ? name + 1
 							  : NULL;
 
-	if (!row || !row->value)
+	if (!row || !wfs_option_needs_value(row))
 		return 1;
 	if (inside)
 		take_value(typed, name, size, inside);

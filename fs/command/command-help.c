@@ -36,8 +36,8 @@ static void print_option(FILE *file, const struct wfs_option_row *row)
 	if (row->letter)
 		snprintf(left, sizeof(left), "  -%c, ", row->letter);
 	const size_t size = strlen(left);
-	snprintf(left + size, sizeof(left) - size, "--%s%s%s", row->name, row->value ? " " : "",
-		row->value ? row->value : "");
+	snprintf(left + size, sizeof(left) - size, "--%s%s%s", row->name,
+		wfs_option_needs_value(row) ? " " : "", row->value ? row->value : "");
 	wfs_help_item(file, left, row->help);
 }
 

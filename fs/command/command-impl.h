@@ -19,6 +19,7 @@ enum {
 
 /*
  * X(constant, long name, short name or 0, name of its value or NULL, help)
+ * A value in brackets may be left out, and then is empty.
  * Two options of one name are for different commands.
  */
 #define WFS_OPTIONS(X)                                                                             \
@@ -31,7 +32,8 @@ enum {
 	X(VERSION, "version", 0, NULL, "print the version")                                        \
 	X(SOURCE, "from", 0, "SRC", "directory with world.json and the files it names")            \
 	X(NAME, "name", 0, "NAME", "name of the world; else that of its source or directory")      \
-	X(ALLOW_OTHER, "allow-other", 0, NULL, "let other users into the mount")                   \
+	X(ALLOW_OTHER, "allow-other", 0, "[=act]",                                                 \
+		"other users see the mount; with =act they act as its principal, too")             \
 	X(NEST_CTL, "nest-ctl", 0, NULL,                                                           \
 		"mount the control files inside, at MNT/ctl (needs privilege)")                    \
 	X(FOREGROUND, "foreground", 0, NULL, "stay in the foreground as the world's owner")        \
@@ -104,6 +106,9 @@ extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 
 /** wfs_option_named() - is this the option's name, the long one or the letter? */
 bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size);
+
+/** wfs_option_needs_value() - has it a value that may not be left out? */
+bool wfs_option_needs_value(const struct wfs_option_row *row);
 
 /** wfs_option_find() - an option of that name, or NULL. Options of one name take values or do not,
  *  whatever command they are for. */

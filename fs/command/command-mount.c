@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands about mounts and the process behind them: mount, umount, serve. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "caps/session.h"
 #include "fs/client/client.h"
@@ -46,16 +48,20 @@ static int mount_point(struct wfs_run *run, char **ret_path)
 	return r ? r : wfs_mount_resolve(path, ret_path, &run->error);
 }
 
-/* One request to the owner. Return: as wfs_client_new, or as the answer says. */
-static int ask_owner(
-	struct wfs_run *run, const char *directory, const char *verb, const json_t *payload)
+/* One request to the owner. @handed: goes along; NULL: nothing. @ret_reached: was there an owner?
+ * Return: as wfs_client_new, or as the answer says. */
+static int ask_owner(struct wfs_run *run, const char *directory, const char *verb,
+	const json_t *payload, const struct wfs_handed *handed, bool *ret_reached)
 {
 	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
 	int r = wfs_client_new(directory, NULL, &client);
 
+	*ret_reached = r == 0;
 	if (r)
 		return r;
+	if (handed)
+		wfs_client_attach(client, handed->fds, WFS_HANDED_COUNT);
 	r = wfs_client_post(client, verb, payload);
 	if (!r)
 		r = wfs_client_take(client, true, &answer, &run->error);
@@ -92,88 +98,215 @@ static int tell_mounted(struct wfs_run *run, const char *path)
 	return 0;
 }
 
-static int ask_for_mount(struct wfs_run *run, const struct wfs_mount_options *mount)
+/* A mount that is being made. */
+struct making {
+	struct wfs_run *run;
+	char *world; /* canonical; owned */
+	char *ctl;   /* mount point of the control files; owned */
+	struct wfs_mount_options options;
+	struct wfs_handover handover;
+};
+
+static void making_done(struct making *making)
 {
-	WFS_AUTO_JSON json_t *payload =
-		json_pack("{s:s, s:s, s:b, s:b}", "dir", mount->directory, "as", mount->principal,
-			"allow_other", (int)mount->allow_other, "nest_ctl", (int)mount->nest_ctl);
+	wfs_handover_done(&making->handover);
+	wfs_handed_close(&making->options.handed);
+	free(making->world);
+	free(making->ctl);
+}
+
+/* Takes away what no owner has taken over. Return: @r. */
+static int unmake(struct making *making, int r)
+{
+	wfs_handover_undo(&making->handover);
+	wfs_handover_done(&making->handover);
+	return r;
+}
+
+/* Mounts, unless that has been done. The owner takes the mount over. */
+static int make(struct making *making)
+{
+	struct wfs_mount_options *const options = &making->options;
+
+	if (making->handover.made)
+		return 0;
+	int r = wfs_handover_make(making->world, options->directory, options->allow_other,
+		options->nest_ctl, &making->handover, &making->run->error);
+	if (r)
+		return r;
+	free(making->ctl);
+	making->ctl = strdup(making->handover.ctl);
+	options->ctl = making->ctl;
+	return making->ctl ? 0 : unmake(making, -ENOMEM);
+}
+
+static int ask_for_mount(struct making *making, bool *ret_reached)
+{
+	const struct wfs_mount_options *const mount = &making->options;
+	struct wfs_run *const run = making->run;
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:I, s:I}", "dir",
+		mount->directory, "ctl", mount->ctl, "as", mount->principal, "allow_other",
+		(int)mount->allow_other, "act", (int)mount->act, "nest_ctl", (int)mount->nest_ctl,
+		"uid", (json_int_t)mount->uid, "gid", (json_int_t)mount->gid);
 
 	run->error.code = WFS_OK;
-	return payload ? ask_owner(run, run->directory, "mount", payload) : -ENOMEM;
+	return payload ? ask_owner(run, run->directory, "mount", payload, &making->handover.handed,
+				 ret_reached)
+		       : -ENOMEM;
+}
+
+/* The owner has the descriptors that were handed over, and no others of the mount. */
+static void on_forked(void *context)
+{
+	struct making *const making = context;
+
+	making->handover.handed = (struct wfs_handed)WFS_HANDED_NONE;
+	wfs_handover_done(&making->handover);
+}
+
+/* The owner that is there takes the mount over, or a new one. */
+static int hand_over(
+	struct making *making, const struct wfs_owner_options *options, bool *ret_again)
+{
+	struct wfs_run *const run = making->run;
+	bool reached = false;
+	int r = ask_for_mount(making, &reached);
+
+	*ret_again = false;
+	if (!owner_is_gone(run, r)) {
+		if (!r && options->paused)
+			wfs_run_notice(
+				run, "--paused: the world is open already, nothing was stopped");
+		return r;
+	}
+	if (reached) { /* and may have read what Linux asks of a new mount only once */
+		*ret_again = true;
+		return unmake(making, r);
+	}
+	making->options.handed = making->handover.handed;
+	r = wfs_owner_start(options, &run->error);
+	making->options.handed = (struct wfs_handed)WFS_HANDED_NONE;
+	*ret_again = r == -EBUSY;
+	return r;
 }
 
 /* Two commands at once may both find no owner: the one that comes second asks the first. */
-static int mount_in_background(struct wfs_run *run, const struct wfs_mount_options *mount)
+static int mount_in_background(struct making *making)
 {
+	struct wfs_run *const run = making->run;
 	const struct wfs_owner_options options = {
 		.directory = run->directory,
 		.drive = run->drive,
 		.paused = run->options[WFS_OPTION_PAUSED],
-		.mount = mount,
+		.mount = &making->options,
+		.forked = on_forked,
+		.forked_context = making,
 	};
 	const int64_t deadline_ns = deadline_in(WFS_OPEN_WAIT_MS);
 	bool last = false;
+	bool again;
+	int r;
 
 	for (;;) {
-		int r = ask_for_mount(run, mount);
-
-		if (!owner_is_gone(run, r)) {
-			if (!r && options.paused)
-				wfs_run_notice(run,
-					"--paused: the world is open already, nothing was stopped");
+		r = make(making);
+		if (r)
 			return r;
-		}
-		r = wfs_owner_start(&options, &run->error);
-		if (r != -EBUSY || last || wfs_clock_monotonic_ns() >= deadline_ns)
-			return r;
-		/* Without an owner it is the place that is busy; or he has just ended. */
-		last = !is_owned(run->directory);
+		r = hand_over(making, &options, &again);
+		if (!again || last || wfs_clock_monotonic_ns() >= deadline_ns)
+			break;
+		/* Without an owner another command has the world; or the owner has just ended. */
+		last = r == -EBUSY && !is_owned(run->directory);
 		pause_ms(RETRY_MS);
 	}
+	if (!r)
+		r = wfs_handover_end(&making->handover, &run->error);
+	return r ? unmake(making, r) : 0;
 }
 
 static void on_mounted(void *context)
 {
-	struct wfs_run *const run = context;
+	struct making *const making = context;
+	struct wfs_run *const run = making->run;
 
+	if (wfs_handover_end(&making->handover, &run->error)) {
+		wfs_run_notice(run, "%s", run->error.message);
+		(void)unmake(making, 0); /* the owner ends with its last mount */
+		return;
+	}
+	wfs_handover_done(&making->handover);
 	wfs_run_notice(run, "mounted on %s", run->arguments[0]);
 	wfs_run_tell_trust(run, run->directory);
 }
 
-static int mount_in_foreground(struct wfs_run *run, const struct wfs_mount_options *mount)
+static int mount_in_foreground(struct making *making)
 {
+	struct wfs_run *const run = making->run;
 	const struct wfs_owner_options options = {
 		.directory = run->directory,
 		.drive = run->drive,
 		.paused = run->options[WFS_OPTION_PAUSED],
-		.mount = mount,
+		.mount = &making->options,
 		.wait_ms = WFS_OPEN_WAIT_MS,
 		.ready = on_mounted,
-		.context = run,
+		.context = making,
 	};
+	int r = make(making);
 
-	return wfs_owner_run(&options, &run->error);
+	if (r)
+		return r;
+	making->options.handed = making->handover.handed;
+	making->handover.handed = (struct wfs_handed)WFS_HANDED_NONE;
+	r = wfs_owner_run(&options, &run->error);
+	return r ? unmake(making, r) : 0;
+}
+
+static int find_world(struct making *making)
+{
+	struct wfs_run *const run = making->run;
+	int r = wfs_run_directory(run);
+
+	if (r)
+		return r;
+	making->world = realpath(run->directory, NULL);
+	return making->world
+		? 0
+		: wfs_error_from_errno(&run->error, -errno, "resolve '%s'", run->directory);
 }
 
 int wfs_run_mount(struct wfs_run *run)
 {
 	const char *const principal = run->options[WFS_OPTION_AS];
+	const char *const others = run->options[WFS_OPTION_ALLOW_OTHER];
 	WFS_AUTO_FREE char *path = NULL;
-	struct wfs_mount_options mount = {
-		.principal = principal ? principal : WFS_PRINCIPAL_OPERATOR,
-		.allow_other = run->options[WFS_OPTION_ALLOW_OTHER],
-		.nest_ctl = run->options[WFS_OPTION_NEST_CTL],
+	WFS_CLEANUP(making_done)
+	struct making making = {
+		.run = run,
+		.options =
+			{
+				.principal = principal ? principal : WFS_PRINCIPAL_OPERATOR,
+				.allow_other = others,
+				.act = others && strcmp(others, "act") == 0,
+				.nest_ctl = run->options[WFS_OPTION_NEST_CTL],
+				.here = true,
+				.trusted = true,
+				.uid = getuid(),
+				.gid = getgid(),
+				.handed = WFS_HANDED_NONE,
+			},
 	};
-	int r = wfs_run_directory(run);
+	if (others && *others && !making.options.act)
+		return wfs_run_misuse(run,
+			"option '--allow-other': expected nothing or 'act', got '%.60s'", others);
+	int r = find_world(&making);
 
 	if (!r)
 		r = mount_point(run, &path);
 	if (r)
 		return r;
-	mount.directory = path;
+	making.options.directory = path;
 	if (run->options[WFS_OPTION_FOREGROUND])
-		return mount_in_foreground(run, &mount);
-	r = mount_in_background(run, &mount);
+		return mount_in_foreground(&making);
+	r = mount_in_background(&making);
 	return r ? r : tell_mounted(run, path);
 }
 
@@ -235,12 +368,15 @@ static void find_behind(const char *path, struct behind *behind)
 static int take_down(struct wfs_run *run, const char *path, const struct behind *behind)
 {
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "dir", path);
+	bool reached;
 	int r;
 
+	/* Of a mount that the owner calls otherwise, or of another principal, our rights decide. */
 	if (behind->directory && payload) {
-		r = ask_owner(run, behind->directory, "umount", payload);
-		if (!owner_is_gone(run, r))
+		r = ask_owner(run, behind->directory, "umount", payload, NULL, &reached);
+		if (!owner_is_gone(run, r) && r != -ENOENT && r != -EACCES)
 			return r;
+		run->error.code = WFS_OK;
 	}
 	if (wfs_mount_clear_dead(path, NULL) == 0) {
 		wfs_mount_run_clear();

@@ -29,6 +29,11 @@ bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t
 	return strlen(row->name) == size && memcmp(row->name, name, size) == 0;
 }
 
+bool wfs_option_needs_value(const struct wfs_option_row *row)
+{
+	return row->value && row->value[0] != '[';
+}
+
 /* Options of one name take values or do not, whatever command they are for. */
 const struct wfs_option_row *wfs_option_find(const char *name, size_t size)
 {
@@ -57,14 +62,16 @@ static int parse_option(
 		return wfs_run_misuse(run, "too many options");
 	if (!row->value && inside)
 		return wfs_run_misuse(run, "option '--%s' takes no value", row->name);
-	if (row->value && !inside && !next)
+	if (wfs_option_needs_value(row) && !inside && !next)
 		return wfs_run_misuse(
 			run, "option '--%s' needs a value: %s", row->name, row->value);
 	line->given[line->given_count].name = name;
 	line->given[line->given_count].name_size = size;
-	line->given[line->given_count].value = !row->value ? "" : inside ? inside : next;
+	line->given[line->given_count].value = inside ? inside
+		: wfs_option_needs_value(row)         ? next
+						      : "";
 	line->given_count++;
-	return row->value && !inside ? 2 : 1;
+	return wfs_option_needs_value(row) && !inside ? 2 : 1;
 }
 
 static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct line *line)

@@ -12,36 +12,35 @@
 #include "caps/session.h"
 #include "fs/control/control-impl.h"
 
-static int artifact_view(const struct wfs_control *control, struct wfs_view *ret_view)
+static int artifact_view(const struct wfs_session *session, struct wfs_view *ret_view)
 {
-	return wfs_session_view(control->session, WFS_HEIGHT_HEAD, ret_view, NULL);
+	return wfs_session_view(session, WFS_HEIGHT_HEAD, ret_view, NULL);
 }
 
 int wfs_control_artifact_find(
-	const struct wfs_control *control, const char *name, uint64_t *ret_number)
+	const struct wfs_session *session, const char *name, uint64_t *ret_number)
 {
 	const struct wfs_bytes id = wfs_bytes_text(name);
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
-	int r = artifact_view(control, &view);
+	int r = artifact_view(session, &view);
 
 	if (!r)
-		r = wfs_session_entity(control->session, &view, WFS_ENTITY_ARTIFACT, id, &version);
+		r = wfs_session_entity(session, &view, WFS_ENTITY_ARTIFACT, id, &version);
 	return r ? r
-		 : wfs_session_entity_number(
-			   control->session, &view, WFS_ENTITY_ARTIFACT, id, ret_number);
+		 : wfs_session_entity_number(session, &view, WFS_ENTITY_ARTIFACT, id, ret_number);
 }
 
-int wfs_control_artifact_id(const struct wfs_control *control, uint64_t number, char *ret_id)
+int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
 	struct wfs_bytes id;
-	int r = artifact_view(control, &view);
+	int r = artifact_view(session, &view);
 
 	if (!r)
 		r = wfs_session_entity_at(
-			control->session, &view, WFS_ENTITY_ARTIFACT, number, &id, &version);
+			session, &view, WFS_ENTITY_ARTIFACT, number, &id, &version);
 	if (!r && id.size > WFS_GRANT_NAME_MAX)
 		r = -ENOENT; /* in a world that was restored from anything */
 	if (!r)

@@ -25,7 +25,7 @@ static int blob_add(
 	int r = 0;
 
 	if (!open->writer)
-		r = wfs_session_blob_writer(open->control->session, &open->writer, error);
+		r = wfs_session_blob_writer(open->user->session, &open->writer, error);
 	if (r < 0)
 		return wfs_trace(r);
 	if (wfs_blob_writer_size(open->writer) + size > WFS_BLOB_MAX)
@@ -123,7 +123,7 @@ static void blob_end(struct wfs_work_task *task)
 
 	open->truncated = false;
 	if (!open->writer)
-		r = wfs_session_blob_writer(open->control->session, &open->writer, &error);
+		r = wfs_session_blob_writer(open->user->session, &open->writer, &error);
 	struct wfs_control_call *call = r < 0 ? NULL : wfs_control_call_new(open);
 	if (call)
 		blob_complete(call, WFS_STEAL(open->writer));

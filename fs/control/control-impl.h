@@ -26,6 +26,7 @@ enum {
 	WFS_CONTROL_SLOW_THREADS = 4,      /* that run slow verbs and finish blobs */
 	WFS_CONTROL_IN_FLIGHT_MAX = 1024,  /* calls of one operation that are not answered */
 	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of answers that nobody reads */
+	WFS_CONTROL_USERS_MAX = 1024,      /* of one mount; one more gets ENFILE */
 	WFS_CONTROL_RETRY_MS = 5,          /* pause when the world's queue is full */
 	WFS_CONTROL_RETRY_MAX = 2000,      /* pauses in a row, then `overloaded` is the answer */
 };
@@ -96,9 +97,19 @@ struct wfs_control_op {
 	char *data;      /* write: behind the operation, in the same memory */
 };
 
+/* A user of the connection, by uid. */
+struct wfs_control_user {
+	struct wfs_control_user *next; /* lock: the connection's */
+	uid_t uid;
+	const struct wfs_session *session; /* who the user is; NULL: nobody. Set once, then fixed */
+	struct wfs_session *owned;         /* that, unless it is the mount's */
+	struct wfs_buffer last;            /* lock: the connection's */
+};
+
 /* One open control file. */
 struct wfs_control_open {
 	struct wfs_control *control;
+	struct wfs_control_user *user; /* that opened it: every request on it is theirs */
 	const struct wfs_control_file *file;
 	bool drives;                              /* agents: somebody may give up waiting */
 	int flags;                                /* of open(2) */
@@ -140,6 +151,11 @@ struct wfs_control {
 	const struct wfs_session *session;
 	struct wfs_host *host;
 	bool allow_other;
+	bool act;
+	bool trusted;
+	const struct wfs_peers *peers;
+	uid_t uid; /* owner of every file */
+	gid_t gid;
 	struct timespec started; /* times of all files */
 	_Atomic uint64_t node_count;
 	struct wfs_fuse *fuse;
@@ -153,7 +169,8 @@ struct wfs_control {
 	size_t active_count;                      /* operations and opens under way */
 	size_t late_count;                        /* of these, releases that complete something */
 	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
-	struct wfs_buffer last;
+	struct wfs_control_user *users;           /* the records stay until the connection ends */
+	size_t user_count;
 
 	pthread_mutex_t opens_mutex;
 	struct wfs_control_open *opens; /* lock: opens_mutex */
@@ -166,9 +183,21 @@ void wfs_control_leave(struct wfs_control *control);
 /** wfs_control_late_end() - what was completed at release is answered: `last` may be read. */
 void wfs_control_late_end(struct wfs_control *control);
 
-/** wfs_control_open_new() - Return: 0, -EACCES (the file cannot be opened this way), -ENOMEM. */
+/** wfs_control_open_new() - @caller: thread and user that open
+ *  Return: 0, -EACCES (the file cannot be opened this way, or by this user), -ENFILE, -ENOMEM. */
 int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_file *file,
-	int flags, pid_t pid, struct wfs_control_open **ret_open);
+	int flags, const struct fuse_ctx *caller, struct wfs_control_open **ret_open);
+
+/* --- control-user.c --- */
+
+/**
+ * wfs_control_user_find() - the record of a user
+ * @acts: it must be a principal; else its `last` says why it is none
+ * Return: 0, -EACCES (it is none), -ENFILE (WFS_CONTROL_USERS_MAX), -ENOMEM, …
+ */
+int wfs_control_user_find(
+	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user);
+void wfs_control_users_free(struct wfs_control *control);
 
 /** wfs_control_open_free() - also takes it off the connection's list; accepts NULL. */
 void wfs_control_open_free(struct wfs_control_open *open);
@@ -262,11 +291,11 @@ void wfs_control_blob_end(struct wfs_control_open *open);
 
 /** wfs_control_artifact_find() - the number of one that is seen. Return: 0, -ENOENT, … */
 int wfs_control_artifact_find(
-	const struct wfs_control *control, const char *name, uint64_t *ret_number);
+	const struct wfs_session *session, const char *name, uint64_t *ret_number);
 
 /** wfs_control_artifact_id() - the id of the one of this number, if it is seen. @ret_id: of
  *  WFS_GRANT_NAME_MAX bytes and a NUL. Return: as above. */
-int wfs_control_artifact_id(const struct wfs_control *control, uint64_t number, char *ret_id);
+int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id);
 
 /** wfs_control_artifact_change() - a write or a truncation; ends with wfs_control_submitted. */
 void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op);

@@ -38,8 +38,8 @@ static void op_show(struct wfs_control_open *open, const struct wfs_control_call
 	if ((open->flags & O_ACCMODE) != O_WRONLY)
 		wfs_buffer_append(&open->output, text.data, text.size);
 	WFS_GUARD(&open->control->mutex);
-	struct wfs_buffer old = open->control->last;
-	open->control->last = text;
+	struct wfs_buffer old = open->user->last;
+	open->user->last = text;
 	text = old;
 }
 
@@ -181,7 +181,7 @@ struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open)
 		return NULL;
 	}
 	call->open = open;
-	call->call.session = open->control->session;
+	call->call.session = open->user->session;
 	call->call.host = open->control->host;
 	call->call.done = op_answered;
 	call->call.context = call;

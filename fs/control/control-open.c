@@ -43,18 +43,23 @@ void wfs_control_leave(struct wfs_control *control)
 }
 
 int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_file *file,
-	int flags, pid_t pid, struct wfs_control_open **ret_open)
+	int flags, const struct fuse_ctx *caller, struct wfs_control_open **ret_open)
 {
+	struct wfs_control_user *user = NULL;
 	int access = flags & O_ACCMODE;
 
 	if (access != O_RDONLY && !wfs_control_file_writable(file))
 		return -EACCES;
 	if (access != O_WRONLY && file->kind == WFS_CONTROL_CONTENT)
 		return -EACCES;
+	int r = wfs_control_user_find(control, caller->uid, file->kind != WFS_CONTROL_LAST, &user);
+	if (r)
+		return r;
 	struct wfs_control_open *open = calloc(1, sizeof(*open));
 	if (!open)
 		return -ENOMEM;
 	open->control = control;
+	open->user = user;
 	open->file = file;
 	open->flags = flags;
 	open->calls_tail = &open->calls;
@@ -66,9 +71,9 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 		file->kind == WFS_CONTROL_BYTES && access != O_RDONLY && (flags & O_TRUNC);
 	if (file->kind == WFS_CONTROL_CONTENT && (flags & O_TRUNC))
 		wfs_control_content_begin(&open->content, true);
-	open->pid = pid;
+	open->pid = caller->pid;
 	if (access != O_RDONLY)
-		open->tgid = wfs_control_process(pid);
+		open->tgid = wfs_control_process(caller->pid);
 	pthread_mutex_init(&open->mutex, NULL);
 
 	WFS_GUARD(&control->opens_mutex);
@@ -158,7 +163,7 @@ static void open_last(struct wfs_work_task *task)
 	struct wfs_control_open *open = opening->open;
 
 	pthread_mutex_lock(&open->control->mutex);
-	wfs_buffer_append(&open->output, open->control->last.data, open->control->last.size);
+	wfs_buffer_append(&open->output, open->user->last.data, open->user->last.size);
 	pthread_mutex_unlock(&open->control->mutex);
 	open_reply(opening, wfs_buffer_check(&open->output));
 }
@@ -199,7 +204,7 @@ static void open_start(struct wfs_control *control, struct wfs_control_opening *
 	if (wfs_control_file_writable(file)) {
 		open_reply(opening, 0);
 	} else if (file->kind != WFS_CONTROL_LAST) {
-		opening->call.session = control->session;
+		opening->call.session = opening->open->user->session;
 		opening->call.host = control->host;
 		opening->call.done = open_answered;
 		opening->call.context = opening;
@@ -221,13 +226,14 @@ static int opening_new(fuse_req_t request, fuse_ino_t ino, const struct fuse_fil
 	if (r < 0)
 		return r;
 	opening = calloc(1, sizeof(*opening));
-	r = opening ? wfs_control_open_new(control, file, info->flags, fuse_req_ctx(request)->pid,
-			      &opening->open)
+	r = opening ? wfs_control_open_new(
+			      control, file, info->flags, fuse_req_ctx(request), &opening->open)
 		    : -ENOMEM;
 	if (r < 0) {
 		wfs_control_leave(control);
 		return r;
 	}
+	wfs_require(opening->open != NULL);
 	opening->open->ino = ino;
 	opening->request = request;
 	opening->info = *info;
@@ -248,8 +254,8 @@ void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_
 		return;
 	}
 	if (opening->open->file->kind == WFS_CONTROL_CONTENT)
-		r = wfs_control_artifact_id(
-			control, wfs_control_artifact_number(ino), opening->open->artifact_id);
+		r = wfs_control_artifact_id(opening->open->user->session,
+			wfs_control_artifact_number(ino), opening->open->artifact_id);
 	if (r < 0)
 		open_reply(opening, r);
 	else

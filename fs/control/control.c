@@ -52,7 +52,7 @@ uint64_t wfs_control_artifact_number(fuse_ino_t ino)
 	return ino >> NODE_ROW_BITS & ((UINT64_C(1) << NODE_NUMBER_BITS) - 1);
 }
 
-/* --allow-other: whoever reaches a mount acts as its principal. */
+/* --allow-other: who may do what is judged when a file is opened. */
 static mode_t control_mode(const struct wfs_control *control, fuse_ino_t ino)
 {
 	const struct wfs_control_file *const file = wfs_control_file_find(ino);
@@ -73,8 +73,8 @@ static void control_stat(const struct wfs_control *control, fuse_ino_t ino, stru
 		.st_ino = file == &wfs_control_artifacts ? ino : node_row(ino),
 		.st_mode = control_mode(control, ino),
 		.st_nlink = file ? 1 : 2,
-		.st_uid = geteuid(),
-		.st_gid = getegid(),
+		.st_uid = control->uid,
+		.st_gid = control->gid,
 		.st_atim = control->started,
 		.st_mtim = control->started,
 		.st_ctim = control->started,
@@ -121,10 +121,15 @@ static int control_find(struct wfs_control *control, const char *name, fuse_ino_
 }
 
 /* One that does not exist, or is not seen, is not there; whoever opens it to write may make it. */
-static int control_find_artifact(struct wfs_control *control, const char *name, fuse_ino_t *ret_ino)
+static int control_find_artifact(
+	struct wfs_control *control, uid_t uid, const char *name, fuse_ino_t *ret_ino)
 {
+	struct wfs_control_user *user = NULL;
 	uint64_t number = 0;
-	int r = wfs_control_artifact_find(control, name, &number);
+	int r = wfs_control_user_find(control, uid, true, &user);
+
+	if (!r)
+		r = wfs_control_artifact_find(user->session, name, &number);
 
 	if (!r && number >> NODE_NUMBER_BITS)
 		r = -ENOENT;
@@ -133,14 +138,15 @@ static int control_find_artifact(struct wfs_control *control, const char *name, 
 	return r;
 }
 
-/* Valid replies: an entry that is not cached, or ENOENT, EIO. */
+/* Valid replies: an entry that is not cached, or ENOENT, EACCES, EIO. */
 static void control_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
 	struct wfs_control *control = fuse_req_userdata(request);
 	struct fuse_entry_param entry;
 	fuse_ino_t ino = 0;
-	int r = parent == FUSE_ROOT_ID ? control_find(control, name, &ino)
-				       : control_find_artifact(control, name, &ino);
+	int r = parent == FUSE_ROOT_ID
+		? control_find(control, name, &ino)
+		: control_find_artifact(control, fuse_req_ctx(request)->uid, name, &ino);
 
 	if (r) {
 		fs_reply_result(request, r);
@@ -308,16 +314,17 @@ static const struct fuse_lowlevel_ops control_ops = {
 	.rename = control_refuse_rename,
 };
 
-static int control_mount(struct wfs_control *control, const struct wfs_control_options *options,
-	struct wfs_error *error)
+static int control_serve(struct wfs_control *control, const struct wfs_control_options *options,
+	int *fd, struct wfs_error *error)
 {
 	const struct wfs_fuse_options fuse = {
 		.ops = &control_ops,
 		.ops_size = sizeof(control_ops),
 		.userdata = control,
+		.fd = WFS_STEAL_FD(*fd),
 		.directory = options->directory,
-		.source = options->world_name,
-		.allow_other = options->allow_other,
+		.keeper = options->keeper,
+		.part = WFS_MOUNT_CONTROL,
 		.threads = WFS_CONTROL_THREADS,
 		.ended = options->ended,
 		.context = options->context,
@@ -341,6 +348,7 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 	struct wfs_error *error)
 {
 	wfs_require(wfs_control_file_count + NODE_ROW_FIRST < NODE_ROW_ARTIFACT);
+	WFS_AUTO_FD int fd = options->fd;
 	WFS_AUTO_CONTROL struct wfs_control *control = calloc(1, sizeof(*control));
 
 	if (!control)
@@ -351,6 +359,11 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 	control->session = options->session;
 	control->host = options->host;
 	control->allow_other = options->allow_other;
+	control->act = options->act;
+	control->trusted = options->trusted;
+	control->peers = options->peers;
+	control->uid = options->uid;
+	control->gid = options->gid;
 	clock_gettime(CLOCK_REALTIME, &control->started);
 	int r = control_count_from_random(control);
 	if (r < 0)
@@ -360,7 +373,7 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 		r = wfs_work_new(WFS_CONTROL_SLOW_THREADS, &control->slow);
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "start the threads of a control connection");
-	r = control_mount(control, options, error);
+	r = control_serve(control, options, &fd, error);
 	if (r < 0)
 		return wfs_trace(r);
 	*ret_control = WFS_STEAL(control);
@@ -404,7 +417,7 @@ void wfs_control_free(struct wfs_control *control)
 	/* What clients still had open: there is nobody left who would release it. */
 	while (control->opens)
 		wfs_control_open_free(control->opens);
-	wfs_buffer_done(&control->last);
+	wfs_control_users_free(control);
 	pthread_cond_destroy(&control->idle);
 	pthread_mutex_destroy(&control->opens_mutex);
 	pthread_mutex_destroy(&control->mutex);

@@ -11,15 +11,25 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
+#include "fs/mount/keeper.h"
+#include "fs/server/peer.h"
 #include "fs/verb/verb.h"
 
 struct wfs_control;
 
 /* Option struct: plain value; borrowed during wfs_control_new. */
 struct wfs_control_options {
-	const char *directory; /* absolute path of the mount point */
-	const char *world_name;
+	int fd;                /* of the mount; taken, whatever comes of it */
+	const char *directory; /* its mount point, for messages */
+	struct wfs_keeper *keeper;
 	bool allow_other;
+	bool act;     /* all who reach the files act as the principal of the session */
+	bool trusted; /* the uids in requests are true */
+	const struct wfs_peers *peers; /* which users are principals; must outlive the connection */
+	uid_t uid; /* owner of every file, who acts as the principal of the session */
+	gid_t gid;
 	const struct wfs_session *session; /* must outlive the connection */
 	struct wfs_host *host;             /* for `status`; may be NULL */
 	/* Called once, on a thread of the connection, when the mount is gone (umount from outside). */
@@ -27,7 +37,7 @@ struct wfs_control_options {
 	void *context;
 };
 
-/** wfs_control_new() - mount and serve; returns when the files are usable. */
+/** wfs_control_new() - serve a mount; returns when the files are usable. */
 int wfs_control_new(const struct wfs_control_options *options, struct wfs_control **ret_control,
 	struct wfs_error *error);
 

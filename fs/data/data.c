@@ -677,6 +677,7 @@ static const struct fuse_lowlevel_ops operations = {
 int wfs_data_new(
 	const struct wfs_data_options *options, struct wfs_data **ret_data, struct wfs_error *error)
 {
+	WFS_AUTO_FD int fd = options->fd;
 	WFS_AUTO_DATA struct wfs_data *data = calloc(1, sizeof(*data));
 
 	if (!data)
@@ -687,16 +688,16 @@ int wfs_data_new(
 	data->directory = strdup(options->directory);
 	if (!data->directory)
 		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
-	data->uid = getuid();
-	data->gid = getgid();
+	data->uid = options->uid;
+	data->gid = options->gid;
 	const struct wfs_fuse_options fuse_options = {
 		.ops = &operations,
 		.ops_size = sizeof(operations),
 		.userdata = data,
+		.fd = WFS_STEAL_FD(fd),
 		.directory = options->directory,
-		.source = options->world_name,
-		.allow_other = options->allow_other,
-		.read_only = true,
+		.keeper = options->keeper,
+		.part = WFS_MOUNT_DATA,
 		.threads = THREADS,
 		.ended = options->ended,
 		.context = options->context,
@@ -711,7 +712,8 @@ int wfs_data_new(
 	if (!r)
 		r = wfs_readahead_new(&data->tree, session, &data->readahead);
 	if (!r)
-		r = wfs_listahead_new(&data->tree, data->teller, data->directory, &data->listahead);
+		r = wfs_listahead_new(&data->tree, data->teller,
+			options->here ? data->directory : NULL, &data->listahead);
 	if (!r)
 		r = wfs_work_new(1, &data->long_reads);
 	if (!r)

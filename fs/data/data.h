@@ -9,15 +9,21 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
+#include "fs/mount/keeper.h"
 #include "fs/tree/tree.h"
 
 struct wfs_data;
 
 /* Option struct: plain value; borrowed during wfs_data_new. */
 struct wfs_data_options {
-	const char *directory;  /* absolute path of the mount point */
-	const char *world_name; /* shown as the source in the mount table */
-	bool allow_other;
+	int fd;                /* of the mount; taken, whatever comes of it */
+	const char *directory; /* its mount point, for messages */
+	bool here;             /* a child of this process may list @directory */
+	struct wfs_keeper *keeper;
+	uid_t uid; /* owner of every file */
+	gid_t gid;
 	struct wfs_tree tree; /* its pointers must outlive the connection */
 	/* Called once, on a thread of the connection, when the mount is gone (umount from outside). */
 	void (*ended)(void *context);
@@ -25,7 +31,7 @@ struct wfs_data_options {
 };
 
 /**
- * wfs_data_new() - mount and serve; returns when the tree is usable
+ * wfs_data_new() - serve a mount; returns when the tree is usable
  * Return: 0, -errno (error says what could not be done and what would help).
  */
 int wfs_data_new(const struct wfs_data_options *options, struct wfs_data **ret_data,

@@ -45,7 +45,7 @@ struct child {
 struct wfs_listahead {
 	const struct wfs_tree *tree;
 	struct wfs_teller *teller;
-	const char *mount;
+	const char *mount; /* NULL: nothing is listed ahead */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wanted;
@@ -313,7 +313,7 @@ void wfs_listahead_looked_up(struct wfs_listahead *listahead, uint64_t directory
 	WFS_GUARD(&listahead->lock);
 	struct scan *scan = scan_of(listahead, directory);
 
-	if (!scan || scan->done || listahead->paused)
+	if (!scan || scan->done || listahead->paused || !listahead->mount)
 		return;
 	if (next == scan->tripwire) {
 		if (scan->window < WINDOW_MAX)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FUSE sessions: mount, serve, notice the end, take down. See fuse.h. */
+/* FUSE sessions: serve, notice the end, take down. See fuse.h. */
 #include "fs/mount/fuse.h"
 
 #include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,9 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fs/mount/mount-table.h"
-#include "kernel/base/buffer.h"
-#include "kernel/base/encode.h"
+#include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 
 enum { FUSE_WAKE_INTERVAL_MS = 1 }; /* how often a loop that shall end is woken */
@@ -29,7 +28,10 @@ struct wfs_fuse {
 	bool initialised; /* before the loop begins */
 	unsigned int threads;
 	char *directory;
-	unsigned long device; /* Linux's name of the connection */
+	struct wfs_keeper *keeper;
+	enum wfs_mount_part part;
+	sem_t begun; /* posted once, when `begin_result` is there */
+	int begin_result;
 	atomic_bool stopping; /* wfs_fuse_free is at work: do not report the end */
 	atomic_bool aborted;  /* by us */
 	atomic_uint users;    /* references */
@@ -87,95 +89,34 @@ static int fuse_prepare_cancel(void)
 	return backtrace(&here, 1) < 1 ? -ENOMEM : 0;
 }
 
-/* Asks the device itself, because the errors of mount(2) and fusermount3 do not tell this. */
-static int fuse_check_device(struct wfs_error *error)
+/* The session has the descriptor then. Return: 0 or -errno. */
+static int fuse_open(struct wfs_fuse *fuse, const struct wfs_fuse_options *options, int *fd)
 {
-	WFS_AUTO_FD int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	char place[sizeof("/dev/fd/") + 12];
+	int r = fuse_opt_add_arg(&args, "worldfs") < 0 ? -ENOMEM : 0;
 
-	if (fd >= 0)
-		return 0;
-	int r = -errno;
-	switch (-r) {
-	case ENOENT:
-	case ENODEV:
-	case ENXIO:
-		wfs_error_set(error, WFS_E_NOT_FOUND,
-			"no /dev/fuse here: load the module (modprobe fuse); in a container, start "
-			"it "
-			"with --device /dev/fuse --cap-add SYS_ADMIN");
-		return r;
-	case EACCES:
-		wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"may not open /dev/fuse: as root, chmod 666 /dev/fuse (udev does that "
-			"where it "
-			"runs), or mount as root");
-		return r;
-	case EPERM:
-		wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"may not open /dev/fuse: the container forbids the device; start it with "
-			"--device /dev/fuse --cap-add SYS_ADMIN");
-		return r;
-	default:
-		return wfs_error_from_errno(error, r, "open '/dev/fuse'");
-	}
-}
-
-static int fuse_mount_error(const struct wfs_fuse_options *options, struct wfs_error *error)
-{
-	if (geteuid() == 0)
-		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"mount on '%s' was refused: mounting needs CAP_SYS_ADMIN (in a container: "
-			"--device /dev/fuse --cap-add SYS_ADMIN); the line above has the reason",
-			options->directory);
-	if (access("/usr/bin/fusermount3", X_OK) < 0 && access("/bin/fusermount3", X_OK) < 0)
-		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"mount on '%s': an ordinary user needs fusermount3 (package fuse3)",
-			options->directory);
-	if (options->allow_other)
-		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"mount on '%s' was refused: --allow-other of an ordinary user needs the "
-			"line "
-			"user_allow_other in /etc/fuse.conf; the line above has the reason",
-			options->directory);
-	return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-		"mount on '%s' was refused: the directory must be yours and writable; the line "
-		"above "
-		"has the reason",
-		options->directory);
-}
-
-/* Source and subtype go through libfuse's option list, where commas and backslashes are escaped. */
-static int fuse_arguments(const struct wfs_fuse_options *options, struct fuse_args *args)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
-	WFS_AUTO_FREE char *list = NULL;
-
-	wfs_buffer_append_text(&source, "fsname=");
-	wfs_buffer_append_text(&source, options->source[0] != '\0' ? options->source : "worldfs");
-	if (wfs_buffer_check(&source) < 0)
-		return -ENOMEM;
-	wfs_line_clean(source.data, source.size);
-	if (fuse_opt_add_opt_escaped(&list, wfs_buffer_text(&source)) < 0 ||
-		fuse_opt_add_opt(&list, "subtype=worldfs") < 0 ||
-		(options->allow_other && fuse_opt_add_opt(&list, "allow_other") < 0) ||
-		(options->read_only && fuse_opt_add_opt(&list, "ro") < 0) ||
-		(options->extra && fuse_opt_add_opt(&list, options->extra) < 0))
-		return -ENOMEM;
-	if (fuse_opt_add_arg(args, "worldfs") < 0 || fuse_opt_add_arg(args, "-o") < 0 ||
-		fuse_opt_add_arg(args, list) < 0)
-		return -ENOMEM;
+	if (r == 0)
+		fuse->session =
+			fuse_session_new(&args, options->ops, options->ops_size, options->userdata);
+	fuse_opt_free_args(&args);
+	if (!fuse->session)
+		return r < 0 ? r : -EINVAL;
+	snprintf(place, sizeof(place), "/dev/fd/%d", *fd);
+	if (fuse_session_mount(fuse->session, place) < 0)
+		return -EBADF;
+	(void)WFS_STEAL_FD(*fd);
 	return 0;
 }
 
 int wfs_fuse_new(
 	const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse, struct wfs_error *error)
 {
+	WFS_AUTO_FD int fd = options->fd;
+
 	wfs_require(options->threads >= 1 && options->threads <= WFS_FUSE_THREADS_MAX);
-	int r = fuse_check_device(error);
-	if (r < 0)
-		return wfs_trace(r);
 	fuse_set_log_func(fuse_log_line);
-	r = fuse_prepare_wake();
+	int r = fuse_prepare_wake();
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "install a signal handler");
 	r = fuse_prepare_cancel();
@@ -184,37 +125,52 @@ int wfs_fuse_new(
 
 	WFS_AUTO_FUSE struct wfs_fuse *fuse = calloc(1, sizeof(*fuse));
 	if (!fuse)
-		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
+		return wfs_error_from_errno(error, -ENOMEM, "serve '%s'", options->directory);
 	atomic_store(&fuse->users, 1);
+	sem_init(&fuse->begun, 0, 0);
 	fuse->directory = strdup(options->directory);
 	if (!fuse->directory)
-		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
+		return wfs_error_from_errno(error, -ENOMEM, "serve '%s'", options->directory);
 	fuse->threads = options->threads;
 	fuse->ended = options->ended;
 	fuse->context = options->context;
-	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	r = fuse_arguments(options, &args);
-	if (r == 0)
-		fuse->session =
-			fuse_session_new(&args, options->ops, options->ops_size, options->userdata);
-	fuse_opt_free_args(&args);
-	if (!fuse->session)
-		return wfs_error_from_errno(error, r < 0 ? r : -EINVAL,
-			"make a FUSE session for '%s'", options->directory);
-	if (fuse_session_mount(fuse->session, options->directory) < 0)
-		return fuse_mount_error(options, error);
+	fuse->keeper = wfs_keeper_ref(options->keeper);
+	fuse->part = options->part;
+	r = fuse_open(fuse, options, &fd);
+	if (r < 0)
+		return wfs_error_from_errno(
+			error, r, "make a FUSE session for '%s'", options->directory);
 	fuse->mounted = true;
-	(void)wfs_mount_device(fuse->directory, &fuse->device, NULL); /* else it is 0, nobody's */
 	*ret_fuse = WFS_STEAL(fuse);
 	return 0;
+}
+
+/* Linux's first request, without a good answer to which it refuses all others for ever. */
+static int fuse_initialise(struct wfs_fuse *fuse)
+{
+	struct fuse_buf buffer = {.mem = NULL};
+	int r = fuse_session_receive_buf(fuse->session, &buffer);
+
+	if (r > 0)
+		fuse_session_process_buf(fuse->session, &buffer);
+	free(buffer.mem);
+	if (r <= 0)
+		return r < 0 && r != -EPERM ? r : -ENODEV; /* EPERM: it is not mounted */
+	return fuse->initialised ? 0 : -ENOMEM;
 }
 
 static void *fuse_loop(void *argument)
 {
 	struct wfs_fuse *fuse = argument;
-	struct fuse_loop_config *config = fuse_loop_cfg_create();
-	int r = -ENOMEM;
+	struct fuse_loop_config *config = NULL;
+	int r = fuse_initialise(fuse);
 
+	fuse->begin_result = r;
+	sem_post(&fuse->begun);
+	if (r < 0)
+		return NULL;
+	r = -ENOMEM;
+	config = fuse_loop_cfg_create();
 	if (config) {
 		fuse_loop_cfg_set_clone_fd(config, 1);
 		fuse_loop_cfg_set_max_threads(config, fuse->threads);
@@ -237,18 +193,17 @@ void wfs_fuse_initialised(struct wfs_fuse *fuse)
 	fuse->initialised = true;
 }
 
-/* Linux's first request, without a good answer to which it refuses all others for ever. */
-static int fuse_initialise(struct wfs_fuse *fuse)
+/* Another process that has the descriptor may have read the request: then it never comes. */
+static int fuse_wait_begun(struct wfs_fuse *fuse)
 {
-	struct fuse_buf buffer = {.mem = NULL};
-	int r = fuse_session_receive_buf(fuse->session, &buffer);
+	const int64_t until_ns = wfs_clock_monotonic_ns() + WFS_FUSE_START_MS * INT64_C(1000000);
+	const struct timespec until = {
+		.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 
-	if (r > 0)
-		fuse_session_process_buf(fuse->session, &buffer);
-	free(buffer.mem);
-	if (r <= 0)
-		return r < 0 ? r : -ENODEV;
-	return fuse->initialised ? 0 : -ENOMEM;
+	while (sem_clockwait(&fuse->begun, CLOCK_MONOTONIC, &until) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return fuse->begin_result;
 }
 
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error)
@@ -256,18 +211,18 @@ int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error)
 	sigset_t all, old;
 
 	wfs_require(!fuse->started);
-	int r = fuse_initialise(fuse);
-	if (r < 0)
-		return wfs_error_from_errno(error, r, "begin to serve a mount");
 	/* The process's signals are for its main thread; the loop takes only the one that wakes it. */
 	sigfillset(&all);
 	sigdelset(&all, fuse_wake_signal());
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = -pthread_create(&fuse->thread, NULL, fuse_loop, fuse);
+	int r = -pthread_create(&fuse->thread, NULL, fuse_loop, fuse);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "start the threads of a mount");
 	fuse->started = true;
+	r = fuse_wait_begun(fuse);
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "begin to serve '%s'", fuse->directory);
 	return 0;
 }
 
@@ -291,18 +246,14 @@ static bool fuse_is_severed(const struct wfs_fuse *fuse)
 
 void wfs_fuse_abort(struct wfs_fuse *fuse)
 {
-	struct wfs_error error = {.code = WFS_OK};
-
 	atomic_store(&fuse->aborted, true);
-	if (fuse_is_severed(fuse) ||
-		wfs_mount_abort_device(fuse->directory, fuse->device, &error) == 0 ||
-		error.code == WFS_E_NOT_FOUND) /* what is mounted there is not ours */
-		return;
-	wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "cannot end '%s', taking it away: %s", fuse->directory,
-		error.message);
-	if (wfs_mount_unmount(fuse->directory, true, &error))
-		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "'%s' may show what is not true any more: %s",
-			fuse->directory, error.message);
+	const int r = fuse_is_severed(fuse)
+		? 0
+		: wfs_keeper_ask(fuse->keeper, WFS_KEEPER_ABORT, fuse->part, 0);
+	if (r < 0)
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
+			"'%s' may show what is not true any more, its keeper cannot end it: %s",
+			fuse->directory, strerrordesc_np(-r));
 }
 
 struct wfs_fuse *wfs_fuse_ref(struct wfs_fuse *fuse)
@@ -317,6 +268,8 @@ void wfs_fuse_unref(struct wfs_fuse *fuse)
 		return;
 	if (fuse->session)
 		fuse_session_destroy(fuse->session);
+	wfs_keeper_unref(fuse->keeper);
+	sem_destroy(&fuse->begun);
 	free(fuse->directory);
 	free(fuse);
 }
@@ -334,19 +287,23 @@ static void fuse_stop(struct wfs_fuse *fuse)
 	}
 }
 
-/* The descriptor of a session that somebody still uses stays open until he is back: its number
- * must not become another's. So the connection does not end with it. */
+/* The descriptor of a session that a thread still uses stays open until that one is back: its number
+ * must not become another's. So the connection does not end with it. One that was aborted then stays,
+ * to say so. */
 static void fuse_unmount(struct wfs_fuse *fuse)
 {
-	struct wfs_error error = {.code = WFS_OK};
-
 	if (atomic_load(&fuse->users) == 1) {
-		fuse_session_unmount(fuse->session);
+		fuse_session_destroy(WFS_STEAL(fuse->session));
 	} else if (!atomic_load(&fuse->aborted)) {
 		wfs_fuse_abort(fuse);
-		if (wfs_mount_unmount(fuse->directory, true, &error))
-			wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR, "%s", error.message);
+	} else {
+		return;
 	}
+	const int r = wfs_keeper_ask(fuse->keeper, WFS_KEEPER_REMOVE, fuse->part, 0);
+	if (r < 0)
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING,
+			"'%s' stays mounted, dead; its keeper does not take it away: %s",
+			fuse->directory, strerrordesc_np(-r));
 }
 
 void wfs_fuse_free(struct wfs_fuse *fuse)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What both FUSE connections share: a low-level session with its mount, the threads that serve it,
+ * What both FUSE connections share: a low-level session on a descriptor of a mount, the threads that serve it,
  * and the notice that the mount is gone.
  *
  * A connection ends in one of two ways: somebody unmounts it (then `ended` is called), or
@@ -13,43 +13,41 @@
 #include <fuse_lowlevel.h>
 #include <stdbool.h>
 
-#include "kernel/base/cleanup.h"
-#include "kernel/base/error.h"
+#include "fs/mount/keeper.h"
 
 struct wfs_fuse;
 
-enum { WFS_FUSE_THREADS_MAX = 64 };
+enum {
+	WFS_FUSE_THREADS_MAX = 64,
+	WFS_FUSE_START_MS = 10000, /* for Linux's first request: another process may have it */
+};
 
 /* Option struct: plain value; borrowed during wfs_fuse_new. */
 struct wfs_fuse_options {
 	const struct fuse_lowlevel_ops *ops;
 	size_t ops_size;
-	void *userdata;        /* of the session: fuse_req_userdata() gives it; kept */
-	const char *directory; /* absolute path of the mount point */
-	const char *source;    /* first column of the mount table; any text */
-	const char *extra;     /* more mount options, as for -o; may be NULL */
-	bool allow_other;
-	bool read_only;
-	unsigned int threads; /* that serve requests, 1 to WFS_FUSE_THREADS_MAX */
+	void *userdata;            /* of the session: fuse_req_userdata() gives it; kept */
+	int fd;                    /* of /dev/fuse, mounted; taken, whatever comes of it */
+	const char *directory;     /* where it is mounted, for messages only: any text */
+	struct wfs_keeper *keeper; /* takes the mount away; counted */
+	enum wfs_mount_part part;  /* of that keeper */
+	unsigned int threads;      /* that serve requests, 1 to WFS_FUSE_THREADS_MAX */
 	/* Called once, on the thread of the loop, when the mount is gone and wfs_fuse_free was not
 	 * called; must not call wfs_fuse_free. May be NULL. */
 	void (*ended)(void *context);
 	void *context; /* kept */
 };
 
-/**
- * wfs_fuse_new() - make the session and mount it; nobody serves it before wfs_fuse_start
- * Return: 0, -ENOENT, -EACCES or -EPERM (/dev/fuse cannot be used; @error says what would help),
- *         -EIO (the mount was refused), -ENOMEM.
- */
+/** wfs_fuse_new() - make the session of a mount; nobody serves it before wfs_fuse_start.
+ *  Return: 0, -ENOMEM, … */
 int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse,
 	struct wfs_error *error);
 
 /** wfs_fuse_initialised() - to be called by the operation `init`. */
 void wfs_fuse_initialised(struct wfs_fuse *fuse);
 
-/** wfs_fuse_start() - call `init`, on this thread, and serve; once.
- *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had), -ENODEV (unmounted). */
+/** wfs_fuse_start() - have `init` called, on a thread of the session, and serve; once.
+ *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had), -ENODEV (unmounted, or not mounted), -ETIMEDOUT. */
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
 
 /** wfs_fuse_session() - for notifications; valid until wfs_fuse_free, or as long as a reference. */
@@ -60,7 +58,7 @@ const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
 /**
  * wfs_fuse_abort() - end the connection: whoever waits for an answer, or asks, gets an error
- * The mount stays, to say so. Where this process may not abort, it is taken away instead.
+ * The mount stays, to say so. Where its keeper may not abort, it is taken away instead.
  * Thread: any that has a reference.
  */
 void wfs_fuse_abort(struct wfs_fuse *fuse);
@@ -71,7 +69,7 @@ struct wfs_fuse *wfs_fuse_ref(struct wfs_fuse *fuse);
 void wfs_fuse_unref(struct wfs_fuse *fuse);
 
 /**
- * wfs_fuse_free() - stop the threads, unmount what is still mounted; accepts NULL
+ * wfs_fuse_free() - stop the threads, have what is still mounted unmounted; accepts NULL
  *
  * Requests that were not answered before fail with ENOTCONN. Not to be called from a request or
  * from `ended`.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guardian process, and the messages that tell it what is mounted. */
+/* The guardian process, and the messages that tell it of mounts. */
 #include "fs/mount/guardian.h"
 
 #include <limits.h>
@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fs/mount/mount-table.h"
+#include "fs/mount/keeper.h"
 #include "kernel/base/log.h"
 
 enum {
-	WATCH = '+', /* first byte of a message; the path follows, without NUL */
+	WATCH = '+', /* first byte of a message; the name follows, without NUL */
 	FORGET = '-',
 	FATAL = '!',
 	MESSAGE_SIZE_MAX = 1 + PATH_MAX,
@@ -32,50 +32,83 @@ struct wfs_guardian {
 
 /* --- in the guardian --- */
 
-/* What is mounted: owned strings, NULL where one was forgotten. */
+/* One mount. */
+struct mount {
+	char *name; /* owned; NULL: it was forgotten */
+	int keeper; /* owned */
+};
+
 struct watched {
-	char **paths;
+	struct mount *mounts;
 	size_t count;
 };
 
-static void watched_forget(struct watched *watched, const char *path)
+static void watched_forget(struct watched *watched, const char *name)
 {
 	for (size_t i = 0; i < watched->count; i++) {
-		if (watched->paths[i] && strcmp(watched->paths[i], path) == 0) {
-			free(watched->paths[i]);
-			watched->paths[i] = NULL;
+		struct mount *const mount = &watched->mounts[i];
+
+		if (mount->name && strcmp(mount->name, name) == 0) {
+			free(WFS_STEAL(mount->name));
+			close(mount->keeper);
 			return;
 		}
 	}
 }
 
-static void watched_add(struct watched *watched, const char *path)
+/* Takes @keeper. */
+static void watched_add(struct watched *watched, const char *name, int keeper)
 {
 	size_t i = 0;
 
-	while (i < watched->count && watched->paths[i])
+	while (i < watched->count && watched->mounts[i].name)
 		i++;
 	if (i == watched->count) {
-		char **paths = reallocarray(watched->paths, i + 1, sizeof(*paths));
+		struct mount *const mounts = reallocarray(watched->mounts, i + 1, sizeof(*mounts));
 
-		if (!paths)
+		if (!mounts) {
+			close(keeper);
 			return;
-		watched->paths = paths;
+		}
+		watched->mounts = mounts;
 		watched->count++;
 	}
-	watched->paths[i] = strdup(path);
+	watched->mounts[i] = (struct mount){.name = strdup(name), .keeper = keeper};
+	if (!watched->mounts[i].name)
+		close(keeper);
 }
 
 static void abort_all(const struct watched *watched)
 {
 	for (size_t i = 0; i < watched->count; i++) {
-		struct wfs_error error = {.code = WFS_OK};
+		const struct mount *const mount = &watched->mounts[i];
+		const int r = mount->name ? wfs_keeper_abort(mount->keeper, mount->name) : 0;
 
-		if (watched->paths[i] && wfs_mount_abort(watched->paths[i], &error))
+		if (r)
 			wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
-				"the daemon was killed; '%s' may hang: %s", watched->paths[i],
-				error.message);
+				"the daemon was killed; mount %s may hang, its keeper is gone: %s",
+				mount->name, strerrordesc_np(-r));
 	}
+}
+
+/* One message, with the descriptor that may come along. @ret_fd: -1 without. */
+static ssize_t receive(int socket, char *message, int *ret_fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	struct iovec vector = {.iov_base = message, .iov_len = MESSAGE_SIZE_MAX};
+	struct msghdr header = {
+		.msg_iov = &vector,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	const ssize_t size = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *const rights = size > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+
+	*ret_fd = -1;
+	if (rights && rights->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(rights), sizeof(*ret_fd));
+	return size;
 }
 
 /* Takes in every message that is there. Return: false when the daemon's descriptors are closed. */
@@ -83,11 +116,12 @@ static bool read_messages(int socket, struct watched *watched)
 {
 	char message[MESSAGE_SIZE_MAX + 1];
 	ssize_t size;
+	int fd;
 
-	while ((size = recv(socket, message, MESSAGE_SIZE_MAX, MSG_DONTWAIT)) > 0) {
+	while ((size = receive(socket, message, &fd)) > 0) {
 		message[size] = '\0';
 		if (message[0] == WATCH)
-			watched_add(watched, message + 1);
+			watched_add(watched, message + 1, fd);
 		else if (message[0] == FORGET)
 			watched_forget(watched, message + 1);
 		else
@@ -198,22 +232,35 @@ void wfs_guardian_free(struct wfs_guardian *guardian)
 	free(guardian);
 }
 
-static int tell(struct wfs_guardian *guardian, char what, const char *path)
+/* @fd: goes along; -1: none */
+static int tell(struct wfs_guardian *guardian, char what, const char *name, int fd)
 {
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	char message[MESSAGE_SIZE_MAX];
-	int size = snprintf(message, sizeof(message), "%c%s", what, path);
+	const int size = snprintf(message, sizeof(message), "%c%s", what, name);
+	struct iovec vector = {.iov_base = message, .iov_len = (size_t)size};
+	struct msghdr header = {.msg_iov = &vector, .msg_iovlen = 1};
 
 	if ((size_t)size >= sizeof(message))
 		return -ENAMETOOLONG;
-	return send(guardian->socket, message, (size_t)size, MSG_NOSIGNAL) == size ? 0 : -errno;
+	if (fd >= 0) {
+		header.msg_control = control;
+		header.msg_controllen = sizeof(control);
+		struct cmsghdr *const rights = CMSG_FIRSTHDR(&header);
+		*rights = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
+		memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+	}
+	return sendmsg(guardian->socket, &header, MSG_NOSIGNAL) == size ? 0 : -errno;
 }
 
-int wfs_guardian_watch(struct wfs_guardian *guardian, const char *path)
+int wfs_guardian_watch(struct wfs_guardian *guardian, const char *name, int keeper)
 {
-	return tell(guardian, WATCH, path);
+	return tell(guardian, WATCH, name, keeper);
 }
 
-void wfs_guardian_forget(struct wfs_guardian *guardian, const char *path)
+void wfs_guardian_forget(struct wfs_guardian *guardian, const char *name)
 {
-	(void)tell(guardian, FORGET, path); /* an abort of what is not mounted does nothing */
+	(void)tell(guardian, FORGET, name, -1); /* an abort of what is not mounted does nothing */
 }

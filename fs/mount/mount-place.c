@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fs/mount/mount-table.h"
@@ -14,6 +15,9 @@
 enum {
 	PLACE_ID_SIZE = 16, /* hex digits */
 	PLACE_TRIES = 8,
+	PLACE_RUN_TRIES = 8, /* the keeper of an earlier mount may just be removing the directory */
+	PLACE_LOOK_MS = 10,
+	PLACE_WAIT_MS = 2000, /* for a mount to go whose other half is gone */
 };
 
 /* Cuts the last name off: "/a/b//" becomes "/a/" and "b". Return: the name, "" for the root. */
@@ -75,50 +79,68 @@ static int place_mkdir(const char *path, mode_t mode, struct wfs_error *error)
 	return 0;
 }
 
-/* Appends the name of the directory that holds those of all mounts of this user. */
-static int place_base_name(struct wfs_buffer *path, struct wfs_error *error)
-{
-	const char *run = secure_getenv("XDG_RUNTIME_DIR");
+/* Directories that may hold those of all mounts of this user, the best one first. */
+enum { PLACE_SYSTEM, PLACE_USER, PLACE_TEMPORARY, PLACES };
 
-	if (geteuid() == 0)
+/* Appends the name of one of them. Return: false when it is none for this user. */
+static bool place_base_name(int place, struct wfs_buffer *path)
+{
+	const char *const run = secure_getenv("XDG_RUNTIME_DIR");
+
+	switch (place) {
+	case PLACE_SYSTEM:
 		wfs_buffer_append_text(path, "/run/worldfs");
-	else if (run && run[0] == '/' && place_is_private(run, 0077) && access(run, W_OK) == 0)
-		wfs_buffer_printf(path, "%s/worldfs", run);
-	else
+		return geteuid() == 0;
+	case PLACE_USER:
+		wfs_buffer_printf(path, "%s/worldfs", run ? run : "");
+		return run && run[0] == '/' && place_is_private(run, 0077) &&
+			access(run, W_OK) == 0;
+	default:
 		wfs_buffer_printf(path, "/tmp/worldfs-%ju", (uintmax_t)geteuid());
-	if (wfs_buffer_check(path) < 0)
-		return wfs_error_from_errno(error, -ENOMEM, "name the run-time directory");
-	return 0;
+		return true;
+	}
 }
 
-/* The same, and makes sure that it is there and ours alone. */
-static int place_base(struct wfs_buffer *path, struct wfs_error *error)
+/* Makes sure that one of them is there, and ours alone. */
+static int place_make_base(const char *base, bool system, struct wfs_error *error)
 {
-	bool root = geteuid() == 0;
 	struct stat stat;
-	int r = place_base_name(path, error);
+	int r = place_mkdir(base, system ? 0755 : 0700, error);
 
-	if (r < 0)
-		return r;
-	const char *base = wfs_buffer_text(path);
-	r = place_mkdir(base, root ? 0755 : 0700, error);
 	if (r < 0)
 		return r;
 	if (lstat(base, &stat) < 0)
 		return wfs_error_from_errno(error, -errno, "look at '%s'", base);
-	if (!place_is_private(base, root ? 0022 : 0077))
+	if (!place_is_private(base, system ? 0022 : 0077))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' is not a directory of ours alone; remove it, or set XDG_RUNTIME_DIR",
+			"'%s' is not a directory of ours alone; remove it, or set XDG_RUNTIME_DIR "
+			"to a directory that is yours, with mode 0700",
 			base);
-	return 0;
+	return access(base, W_OK) < 0 ? wfs_error_from_errno(error, -errno, "use '%s'", base) : 0;
+}
+
+/* Appends the name of the first that can be had. */
+static int place_base(struct wfs_buffer *path, struct wfs_error *error)
+{
+	int r = -ENOENT;
+
+	for (int place = 0; place < PLACES && r < 0; place++) {
+		wfs_buffer_reset(path);
+		const bool usable = place_base_name(place, path);
+		if (wfs_buffer_check(path) < 0)
+			return wfs_error_from_errno(error, -ENOMEM, "name the run-time directory");
+		if (usable)
+			r = place_make_base(wfs_buffer_text(path), place == PLACE_SYSTEM, error);
+	}
+	return r;
 }
 
 static void place_id(
-	const char *world_id, const char *directory, char ret_id[static WFS_HASH_HEX_SIZE + 1])
+	const char *world, const char *directory, char ret_id[static WFS_HASH_HEX_SIZE + 1])
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_buffer_printf(&text, "%s\n%s", world_id, directory);
+	wfs_buffer_printf(&text, "%s\n%s", world, directory);
 	struct wfs_hash hash = wfs_hash_of(text.data, text.size);
 	wfs_hash_hex(&hash, ret_id);
 	ret_id[PLACE_ID_SIZE] = '\0';
@@ -140,14 +162,27 @@ static int place_own(const char *id, mode_t mode, struct wfs_buffer *path, struc
 	return r;
 }
 
-int wfs_mount_run_directory(const char *world_id, const char *directory, bool allow_other,
+/* The mount point of the tree is free: what is mounted here is dead, or is just being taken away. */
+static int place_wait_free(const char *path, struct wfs_error *error)
+{
+	const struct timespec pause = {.tv_nsec = PLACE_LOOK_MS * 1000000L};
+	int r = wfs_mount_clear_dead(path, error);
+
+	for (int ms = 0; r == -EBUSY && ms < PLACE_WAIT_MS; ms += PLACE_LOOK_MS) {
+		nanosleep(&pause, NULL);
+		r = wfs_mount_clear_dead(path, error);
+	}
+	return r;
+}
+
+static int make_run_directory(const char *world, const char *directory, bool allow_other,
 	char **ret_path, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 	char id[WFS_HASH_HEX_SIZE + 1];
 	mode_t mode = allow_other ? 0755 : 0700;
 
-	place_id(world_id, directory, id);
+	place_id(world, directory, id);
 	int r = place_own(id, mode, &path, error);
 	if (r == 0 && chmod(wfs_buffer_text(&path), mode) < 0)
 		r = wfs_error_from_errno(error, -errno, "change '%s'", wfs_buffer_text(&path));
@@ -156,7 +191,7 @@ int wfs_mount_run_directory(const char *world_id, const char *directory, bool al
 	wfs_buffer_append_text(&path, "/ctl");
 	if (wfs_buffer_check(&path) < 0)
 		return wfs_error_from_errno(error, -ENOMEM, "name the run-time directory");
-	r = wfs_mount_clear_dead(wfs_buffer_text(&path), error);
+	r = place_wait_free(wfs_buffer_text(&path), error);
 	if (r == 0)
 		r = place_mkdir(wfs_buffer_text(&path), 0700, error);
 	if (r < 0)
@@ -166,6 +201,16 @@ int wfs_mount_run_directory(const char *world_id, const char *directory, bool al
 		return wfs_error_from_errno(error, -ENOMEM, "name the run-time directory");
 	*ret_path = result;
 	return 0;
+}
+
+int wfs_mount_run_directory(const char *world, const char *directory, bool allow_other,
+	char **ret_path, struct wfs_error *error)
+{
+	int r = -ENOENT;
+
+	for (int i = 0; i < PLACE_RUN_TRIES && r == -ENOENT; i++)
+		r = make_run_directory(world, directory, allow_other, ret_path, error);
+	return r;
 }
 
 void wfs_mount_run_remove(const char *path)
@@ -181,25 +226,34 @@ void wfs_mount_run_remove(const char *path)
 	}
 }
 
-void wfs_mount_run_clear(void)
+static void place_clear(const char *base)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer base = {0};
 	const struct dirent *entry;
+	DIR *listing = opendir(base);
 
-	if (place_base_name(&base, NULL) < 0)
-		return;
-	DIR *listing = opendir(wfs_buffer_text(&base));
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
 	while (listing && (entry = readdir(listing))) {
 		WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 
 		if (entry->d_name[0] == '.')
 			continue;
-		wfs_buffer_printf(&path, "%s/%s/ctl", wfs_buffer_text(&base), entry->d_name);
+		wfs_buffer_printf(&path, "%s/%s/ctl", base, entry->d_name);
 		if (wfs_mount_is_ours(wfs_buffer_text(&path), NULL) > 0 &&
 			wfs_mount_clear_dead(wfs_buffer_text(&path), NULL) == 0)
 			wfs_mount_run_remove(wfs_buffer_text(&path));
 	}
 	if (listing)
 		closedir(listing);
+}
+
+void wfs_mount_run_clear(void)
+{
+	for (int place = 0; place < PLACES; place++) {
+		WFS_AUTO_BUFFER struct wfs_buffer base = {0};
+
+		if (place_base_name(place, &base) && wfs_buffer_check(&base) == 0 &&
+			place_is_private(
+				wfs_buffer_text(&base), place == PLACE_SYSTEM ? 0022 : 0077))
+			place_clear(wfs_buffer_text(&base));
+	}
 }

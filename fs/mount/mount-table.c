@@ -2,6 +2,7 @@
 /* What is mounted where, and taking it away. Source: proc(5), mountinfo; fusermount3(1). */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ enum {
 /* What is mounted on a path. Plain value. */
 struct found {
 	char type[64];
+	char source[PATH_MAX];
 	unsigned long device; /* minor number; FUSE calls its connection so */
 };
 
@@ -65,10 +67,12 @@ static char *table_field(char *line, unsigned int index)
 }
 
 /*
- * What is mounted on @path; of several the topmost, which the table lists last.
+ * What is mounted on @path; of several the topmost, which the table lists last. Without @path: where
+ * @ret_found->device of our type is mounted first, as @ret_path (caller frees).
  * Return: 1, 0 (nothing is), -errno.
  */
-static int table_find(const char *path, struct found *ret_found, struct wfs_error *error)
+static int table_search(
+	const char *path, struct found *ret_found, char **ret_path, struct wfs_error *error)
 {
 	WFS_AUTO_FILE FILE *file = fopen("/proc/self/mountinfo", "re");
 	WFS_AUTO_FREE char *line = NULL;
@@ -79,20 +83,51 @@ static int table_find(const char *path, struct found *ret_found, struct wfs_erro
 		return wfs_error_from_errno(error, -errno, "open '/proc/self/mountinfo'");
 	while (getline(&line, &capacity, file) >= 0) {
 		char *behind = strstr(line, " - ");
-		const char *type = behind ? table_field(behind + 3, 0) : NULL;
+		char *type = behind ? table_field(behind + 3, 0) : NULL;
 		char *point = type ? table_field(line, 4) : NULL;
 		char *minor = point ? strchr(line, ':') : NULL;
 
 		if (!minor)
 			continue;
+		const unsigned long device = strtoul(minor + 1, NULL, 10);
+		char *const source = type + strlen(type) + 1;
+
 		table_unescape(point);
-		if (strcmp(point, path) != 0)
+		if (!path && ret_path && device == ret_found->device &&
+			strcmp(type, MOUNT_TYPE) == 0) {
+			*ret_path = strdup(point);
+			return *ret_path ? 1 : -ENOMEM;
+		}
+		if (!path || strcmp(point, path) != 0)
 			continue;
 		snprintf(ret_found->type, sizeof(ret_found->type), "%s", type);
-		ret_found->device = strtoul(minor + 1, NULL, 10);
+		source[strcspn(source, " \n")] = '\0';
+		table_unescape(source);
+		snprintf(ret_found->source, sizeof(ret_found->source), "%s", source);
+		ret_found->device = device;
 		found = 1;
 	}
 	return found;
+}
+
+static int table_find(const char *path, struct found *ret_found, struct wfs_error *error)
+{
+	return table_search(path, ret_found, NULL, error);
+}
+
+int wfs_mount_find(unsigned long device, char **ret_path)
+{
+	struct found found = {.device = device};
+
+	return table_search(NULL, &found, ret_path, NULL);
+}
+
+bool wfs_mount_is_of(const char *path, const char *world)
+{
+	struct found found = {.device = 0};
+
+	return table_find(path, &found, NULL) > 0 && strcmp(found.type, MOUNT_TYPE) == 0 &&
+		strcmp(found.source, world) == 0;
 }
 
 /* Looks a name up that nobody ever asked for. @ret_result: 0 or -errno. */
@@ -125,7 +160,7 @@ int wfs_mount_answers(const char *path, struct wfs_error *error)
 
 int wfs_mount_is_ours(const char *path, struct wfs_error *error)
 {
-	struct found found;
+	struct found found = {.device = 0};
 	int r = table_find(path, &found, error);
 
 	return r <= 0 ? r : strcmp(found.type, MOUNT_TYPE) == 0;
@@ -133,7 +168,7 @@ int wfs_mount_is_ours(const char *path, struct wfs_error *error)
 
 int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
 {
-	struct found found;
+	struct found found = {.device = 0};
 
 	for (int i = 0; i < MOUNT_STACK_MAX; i++) {
 		int r = table_find(path, &found, error);
@@ -152,7 +187,7 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
 
 int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_error *error)
 {
-	struct found found;
+	struct found found = {.device = 0};
 	int r = table_find(path, &found, error);
 
 	if (r < 0)
@@ -196,16 +231,6 @@ int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_er
 	if (r == 0 && mounted != device)
 		r = wfs_error_set(error, WFS_E_NOT_FOUND, "another is mounted on '%s'", path);
 	return r < 0 ? r : table_abort_by_force(path, error);
-}
-
-int wfs_mount_abort(const char *path, struct wfs_error *error)
-{
-	struct found found;
-	int r = table_find(path, &found, error);
-
-	if (r <= 0 || strcmp(found.type, MOUNT_TYPE) != 0)
-		return r;
-	return table_abort(found.device) ? 0 : table_abort_by_force(path, error);
 }
 
 /* An ordinary user's mount is taken away by the set-uid helper. Return: 0 or -errno. */

@@ -27,19 +27,22 @@ int wfs_mount_is_ours(const char *path, struct wfs_error *error);
  */
 int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
 
-/**
- * wfs_mount_abort() - end the connection of a mount of ours: whoever waits for its daemon gets an
- * error. It stays mounted.
- * Return: 0 (also when nothing of ours is mounted), -EPERM (not root, and no fusectl file system), …
- */
-int wfs_mount_abort(const char *path, struct wfs_error *error);
+/** wfs_mount_is_of() - is the topmost mount on @path one of the world in the directory @world? */
+bool wfs_mount_is_of(const char *path, const char *world);
+
+/** wfs_mount_find() - where is the connection @device mounted? @ret_path: caller frees
+ *  Return: 1, 0 (nowhere), or -errno. */
+int wfs_mount_find(unsigned long device, char **ret_path);
 
 /** wfs_mount_device() - the number by which Linux calls the connection of the topmost mount on @path.
  *  Return: 0, -ENOENT (not_found: nothing of ours is mounted), … */
 int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_error *error);
 
-/** wfs_mount_abort_device() - the same for the connection @device, which is there still; @path: where
- *  it was mounted. */
+/**
+ * wfs_mount_abort_device() - end the connection @device: whoever waits for its daemon gets an error
+ * It stays mounted. @path: where it is mounted
+ * Return: 0, -EPERM (not root, and no fusectl file system), …
+ */
 int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error);
 
 /** wfs_mount_unmount() - Return: 0, -EBUSY (files are in use; never when @lazy), … */
@@ -75,12 +78,15 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
 /**
  * wfs_mount_run_directory() - make the directory for the control connection of a mount
  *
- * $XDG_RUNTIME_DIR/worldfs/<id>, /run/worldfs/<id> for root, /tmp/worldfs-<uid>/<id> where there
- * is no usable XDG_RUNTIME_DIR; with an empty directory `ctl` in it, on which nothing is mounted.
- * <id> depends on the world and @directory only, so that what a killed daemon left is found again.
+ * The first of these that can be had: /run/worldfs/<id>, for root; $XDG_RUNTIME_DIR/worldfs/<id>;
+ * /tmp/worldfs-<uid>/<id>; with an empty directory `ctl` in it, on which nothing is mounted. (Root of a
+ * container without privilege may not write to /run.) <id> depends on the world and @directory
+ * only, so that what a killed daemon left is found again; a mount there that is just being taken
+ * away is waited for.
+ * @world: canonical directory of the world
  * @ret_path: of `ctl`; caller frees
  */
-int wfs_mount_run_directory(const char *world_id, const char *directory, bool allow_other,
+int wfs_mount_run_directory(const char *world, const char *directory, bool allow_other,
 	char **ret_path, struct wfs_error *error);
 
 /** wfs_mount_run_remove() - remove `ctl` and the directories above it that are empty then. */

@@ -2,33 +2,33 @@
 /*
  * Mounts of one owner process. See mount.h.
  *
- * `changing` serialises everything that mounts or unmounts, which may take seconds; a path that
- * somebody gave is looked at before it is taken, because it may lead to what hangs. `mutex` guards
+ * `changing` serialises what takes mounts down, which may take seconds; a mount that comes is served
+ * without it, because the process that made the mount may keep Linux's first request. `mutex` guards
  * the list and is held for moments only, because FUSE requests (`status`) take it too. When a
  * connection ends from outside, its thread only notes that; the reaper takes the rest down.
  */
 #include "fs/mount/mount.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "fs/control/control.h"
 #include "fs/data/data.h"
-#include "fs/mount/mount-table.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 
 enum {
-	OUTER_WAIT_MS = 1000,  /* for `umount -R` to take the outer mount after the nested one */
-	REAPED_WAIT_MS = 1000, /* for the reaper to see what was unmounted from outside */
-	REAPED_LOOK_MS = 2,
+	OUTER_WAIT_MS = 1000, /* for `umount -R` to take the outer mount after the nested one */
 };
 
 struct mount {
 	struct mount *next; /* lock: mutex */
 	struct wfs_mounts *mounts;
-	char *directory; /* canonical */
+	uint64_t number;           /* of this world; the guardian knows the mount by it */
+	struct wfs_keeper *keeper; /* owned */
+	char *directory;           /* as the process that mounted calls it */
 	char *principal;
 	char *ctl; /* mount point of the control connection */
 	bool nest_ctl;
@@ -46,6 +46,7 @@ struct wfs_mounts {
 	struct wfs_authority *authority; /* of the world */
 	struct wfs_guardian *guardian;
 	struct wfs_host *host;
+	struct wfs_peers *peers; /* owned */
 	void (*reaped)(void *context);
 	void *context;
 	pthread_t reaper;
@@ -57,6 +58,8 @@ struct wfs_mounts {
 	pthread_cond_t changed;
 	/* Lock for the following: mutex. */
 	struct mount *list;
+	size_t coming; /* that are being added */
+	uint64_t numbers;
 	bool stopping;
 };
 
@@ -96,12 +99,15 @@ static void mount_free(struct mount *mount)
 	if (mount->nest_ctl)
 		wfs_control_free(WFS_STEAL(mount->control));
 	wfs_data_free(mount->data);
-	if (mount->watched)
-		wfs_guardian_forget(mount->mounts->guardian, mount->directory);
 	wfs_control_free(mount->control);
-	if (mount->ctl && !mount->nest_ctl)
-		wfs_mount_run_remove(mount->ctl);
+	if (mount->watched) {
+		char name[sizeof("18446744073709551615")];
+
+		snprintf(name, sizeof(name), "%" PRIu64, mount->number);
+		wfs_guardian_forget(mount->mounts->guardian, name);
+	}
 	wfs_session_free(mount->session);
+	wfs_keeper_unref(mount->keeper);
 	free(mount->ctl);
 	free(mount->principal);
 	free(mount->directory);
@@ -110,12 +116,18 @@ static void mount_free(struct mount *mount)
 WFS_DEFINE_AUTO(mount, struct mount, mount_free)
 
 static int mount_control(
-	struct mount *mount, const char *name, bool allow_other, struct wfs_error *error)
+	struct mount *mount, struct wfs_mount_options *given, struct wfs_error *error)
 {
 	const struct wfs_control_options options = {
+		.fd = WFS_STEAL_FD(given->handed.fds[WFS_MOUNT_CONTROL]),
 		.directory = mount->ctl,
-		.world_name = name,
-		.allow_other = allow_other,
+		.keeper = mount->keeper,
+		.allow_other = given->allow_other,
+		.act = given->act,
+		.trusted = given->trusted,
+		.peers = mount->mounts->peers,
+		.uid = given->uid,
+		.gid = given->gid,
 		.session = mount->session,
 		.host = mount->mounts->host,
 		.ended = mount_control_ended,
@@ -125,13 +137,15 @@ static int mount_control(
 	return wfs_control_new(&options, &mount->control, error);
 }
 
-static int mount_data(
-	struct mount *mount, const char *name, bool allow_other, struct wfs_error *error)
+static int mount_data(struct mount *mount, struct wfs_mount_options *given, struct wfs_error *error)
 {
 	const struct wfs_data_options options = {
+		.fd = WFS_STEAL_FD(given->handed.fds[WFS_MOUNT_DATA]),
 		.directory = mount->directory,
-		.world_name = name,
-		.allow_other = allow_other,
+		.keeper = mount->keeper,
+		.here = given->here,
+		.uid = given->uid,
+		.gid = given->gid,
 		.tree =
 			{
 				.session = mount->session,
@@ -145,122 +159,30 @@ static int mount_data(
 	return wfs_data_new(&options, &mount->data, error);
 }
 
-/* The symlink in the tree must lead somewhere, a nested mount needs its directory. */
+/* Control files first: the symlink in the tree must lead somewhere. */
 static int mount_connect(
-	struct mount *mount, const struct wfs_mount_options *options, struct wfs_error *error)
+	struct mount *mount, struct wfs_mount_options *options, struct wfs_error *error)
 {
-	struct wfs_world *world = mount->mounts->world;
-	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
-	const char *name = wfs_manifest_name(manifest);
-	int r = wfs_guardian_watch(mount->mounts->guardian, mount->directory);
+	char name[sizeof("18446744073709551615")];
+
+	snprintf(name, sizeof(name), "%" PRIu64, mount->number);
+	int r = wfs_guardian_watch(mount->mounts->guardian, name, wfs_keeper_fd(mount->keeper));
 
 	mount->watched = r == 0;
 	if (r < 0)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING,
 			"nobody watches over '%s', it may hang after a kill: %s", mount->directory,
 			strerrordesc_np(-r));
-	if (mount->nest_ctl) {
-		r = mount_data(mount, name, options->allow_other, error);
-		if (r == 0)
-			r = mount_control(mount, name, options->allow_other, error);
-		return r;
-	}
-	r = mount_control(mount, name, options->allow_other, error);
+	r = mount_control(mount, options, error);
 	if (r == 0)
-		r = mount_data(mount, name, options->allow_other, error);
+		r = mount_data(mount, options, error);
+	if (r == 0) {
+		r = wfs_keeper_ask(mount->keeper, WFS_KEEPER_TAKEN, WFS_MOUNT_DATA, 0);
+		if (r < 0)
+			wfs_error_from_errno(
+				error, r, "reach the keeper of '%s'", mount->directory);
+	}
 	return r;
-}
-
-/* --- where a mount may be --- */
-
-/* The daemon must never touch its own mounts, so no path may lead into one. */
-static int mounts_check_own(
-	struct wfs_mounts *mounts, const char *directory, struct wfs_error *error)
-{
-	WFS_GUARD(&mounts->mutex);
-
-	for (const struct mount *mount = mounts->list; mount; mount = mount->next) {
-		if (strcmp(directory, mount->directory) == 0)
-			return wfs_error_set(error, WFS_E_BUSY,
-				"'%s': this world is mounted there already", directory);
-		if (wfs_mount_inside(directory, mount->directory) ||
-			wfs_mount_inside(directory, mount->ctl))
-			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'%s' lies inside a mount of this world, '%s'", directory,
-				mount->directory);
-	}
-	return 0;
-}
-
-static int mounts_check_world(
-	struct wfs_mounts *mounts, const char *directory, struct wfs_error *error)
-{
-	WFS_AUTO_FREE char *world = realpath(wfs_world_directory(mounts->world), NULL);
-
-	if (!world)
-		return wfs_error_from_errno(
-			error, -errno, "resolve '%s'", wfs_world_directory(mounts->world));
-	if (wfs_mount_inside(directory, world))
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'%s' lies inside the world directory '%s'", directory, world);
-	if (wfs_mount_inside(world, directory))
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"the world directory '%s' would lie inside the mount '%s'", world,
-			directory);
-	return 0;
-}
-
-static bool mounts_have(struct wfs_mounts *mounts, const char *directory)
-{
-	WFS_GUARD(&mounts->mutex);
-
-	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
-		if (strcmp(directory, mount->directory) == 0)
-			return true;
-	return false;
-}
-
-/* What somebody has just unmounted himself is on the list until the reaper has seen that. */
-static void mounts_wait_reaped(struct wfs_mounts *mounts, const char *directory)
-{
-	const struct timespec pause = {.tv_nsec = REAPED_LOOK_MS * 1000000L};
-
-	for (int ms = 0; ms < REAPED_WAIT_MS; ms += REAPED_LOOK_MS) {
-		if (!mounts_have(mounts, directory) || wfs_mount_is_ours(directory, NULL) != 0)
-			return;
-		nanosleep(&pause, NULL);
-	}
-}
-
-/* Before `changing` is taken, because this may take as long as one waits for what hangs. */
-static int mounts_look(
-	struct wfs_mounts *mounts, const char *directory, char **ret_path, struct wfs_error *error)
-{
-	WFS_AUTO_FREE char *path = NULL;
-
-	mounts_wait_reaped(mounts, directory);
-	int r = mounts_check_own(mounts, directory, error);
-	if (r == 0)
-		r = wfs_mount_resolve(directory, &path, error);
-	if (r == 0)
-		r = mounts_check_own(mounts, path, error);
-	if (r == 0)
-		r = wfs_mount_answers(path, error);
-	if (r == 0)
-		*ret_path = WFS_STEAL(path);
-	return r;
-}
-
-/* Clears what a killed daemon left on the directory, and checks that it is fit. */
-static int mounts_prepare(struct wfs_mounts *mounts, const char *path, struct wfs_error *error)
-{
-	int r = mounts_check_own(mounts, path, error);
-
-	if (r == 0)
-		r = mounts_check_world(mounts, path, error);
-	if (r == 0)
-		r = wfs_mount_clear_dead(path, error);
-	return r == 0 ? wfs_mount_look_directory(path, error) : r;
 }
 
 /* --- adding and removing --- */
@@ -275,55 +197,93 @@ static void mounts_insert(struct wfs_mounts *mounts, struct mount *mount)
 	pthread_cond_broadcast(&mounts->changed);
 }
 
-/* Path of the control connection's mount point: caller frees. */
-static int mount_make_ctl(
-	struct mount *mount, const struct wfs_mount_options *options, struct wfs_error *error)
+static int mount_new(struct wfs_mounts *mounts, struct wfs_mount_options *options,
+	struct mount **ret_mount, struct wfs_error *error)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+	WFS_CLEANUP(wfs_auto_mount) struct mount *mount = calloc(1, sizeof(*mount));
 
-	if (!mount->nest_ctl)
-		return wfs_mount_run_directory(wfs_world_id(mount->mounts->world), mount->directory,
-			options->allow_other, &mount->ctl, error);
-	if (geteuid() != 0)
-		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"--nest-ctl needs root: the kernel lets no other user mount inside a FUSE "
-			"mount");
-	wfs_buffer_printf(&path, "%s/ctl", mount->directory);
-	if (wfs_buffer_check(&path) < 0 || !(mount->ctl = strdup(wfs_buffer_text(&path))))
-		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", mount->directory);
+	if (!mount)
+		return wfs_error_from_errno(error, -ENOMEM, "serve '%s'", options->directory);
+	mount->mounts = mounts;
+	mount->nest_ctl = options->nest_ctl;
+	if (wfs_keeper_new(WFS_STEAL_FD(options->handed.fds[WFS_HANDED_KEEPER]), &mount->keeper) <
+		0)
+		return wfs_error_from_errno(error, -ENOMEM, "serve '%s'", options->directory);
+	mount->directory = strdup(options->directory);
+	mount->principal = strdup(options->principal);
+	mount->ctl = strdup(options->ctl);
+	if (!mount->directory || !mount->principal || !mount->ctl)
+		return wfs_error_from_errno(error, -ENOMEM, "serve '%s'", options->directory);
+	int r = wfs_session_new(mounts->authority, options->principal, &mount->session, error);
+	if (r < 0)
+		return wfs_trace(r);
+	*ret_mount = WFS_STEAL(mount);
 	return 0;
 }
 
-int wfs_mounts_add(
-	struct wfs_mounts *mounts, const struct wfs_mount_options *options, struct wfs_error *error)
+/* Lock: mutex. */
+static size_t mounts_count(const struct wfs_mounts *mounts)
 {
-	WFS_AUTO_FREE char *path = NULL;
-	int r = mounts_look(mounts, options->directory, &path, error);
+	size_t count = 0;
 
-	if (r < 0)
-		return wfs_trace(r);
+	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
+		count++;
+	return count;
+}
+
+/* Counts the mount that is about to be served. Return: 0 and its number, or -errno with @error. */
+static int mounts_begin(struct wfs_mounts *mounts, uint64_t *ret_number, struct wfs_error *error)
+{
 	WFS_GUARD(&mounts->changing);
+	WFS_GUARD(&mounts->mutex);
+
 	if (mounts->closed)
 		return wfs_error_set(error, WFS_E_CANCELLED, "the world's owner is ending");
-	WFS_CLEANUP(wfs_auto_mount) struct mount *mount = calloc(1, sizeof(*mount));
-	if (!mount || !(mount->principal = strdup(options->principal)))
-		return wfs_error_from_errno(error, -ENOMEM, "mount '%s'", options->directory);
-	mount->mounts = mounts;
-	mount->nest_ctl = options->nest_ctl;
-	mount->directory = WFS_STEAL(path);
-	r = wfs_session_new(mounts->authority, options->principal, &mount->session, error);
+	if (mounts_count(mounts) + mounts->coming >= WFS_MOUNTS_MAX)
+		return wfs_error_set(error, WFS_E_OVERLOADED, "the world has %d mounts already",
+			(int)WFS_MOUNTS_MAX);
+	mounts->coming++;
+	*ret_number = ++mounts->numbers;
+	return 0;
+}
+
+static void mounts_end_coming(struct wfs_mounts *mounts)
+{
+	WFS_GUARD(&mounts->mutex);
+
+	mounts->coming--;
+}
+
+int wfs_mounts_add(
+	struct wfs_mounts *mounts, struct wfs_mount_options *options, struct wfs_error *error)
+{
+	WFS_CLEANUP(wfs_auto_mount) struct mount *mount = NULL;
+	WFS_CLEANUP(wfs_handed_close) struct wfs_handed handed = options->handed;
+	uint64_t number = 0;
+	int r = wfs_handed_check(&handed, error);
+
+	options->handed = (struct wfs_handed)WFS_HANDED_NONE;
 	if (r == 0)
-		r = mounts_prepare(mounts, mount->directory, error);
-	if (r == 0)
-		r = mount_make_ctl(mount, options, error);
-	if (r == 0)
-		r = mount_connect(mount, options, error);
+		r = mounts_begin(mounts, &number, error);
 	if (r < 0)
 		return wfs_trace(r);
-	wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "mounted: '%s' as %s, control files in '%s'",
-		mount->directory, mount->principal, mount->ctl);
-	mounts_insert(mounts, WFS_STEAL(mount));
-	return 0;
+	struct wfs_mount_options own = *options;
+	own.handed = handed;
+	handed = (struct wfs_handed)WFS_HANDED_NONE;
+	r = mount_new(mounts, &own, &mount, error);
+	if (r == 0) {
+		wfs_require(mount != NULL);
+		mount->number = number;
+		r = mount_connect(mount, &own, error);
+	}
+	wfs_handed_close(&own.handed);
+	if (r == 0) {
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "mounted: '%s' as %s, control files in '%s'",
+			mount->directory, mount->principal, mount->ctl);
+		mounts_insert(mounts, WFS_STEAL(mount));
+	}
+	mounts_end_coming(mounts);
+	return r;
 }
 
 /* Takes a mount off the list. @directory: NULL: the first one that ended. */
@@ -346,24 +306,23 @@ static struct mount *mounts_take(struct wfs_mounts *mounts, const char *director
 /* First the connection that refuses when it is in use; the rest follows whatever happens. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error)
 {
-	WFS_AUTO_FREE char *path = NULL;
-	int r = 0;
-
-	if (!mounts_have(mounts, directory))
-		r = wfs_mount_resolve(directory, &path, error);
-	if (r < 0)
-		return r;
 	WFS_GUARD(&mounts->changing);
-	struct mount *mount = mounts_take(mounts, path ? path : directory);
+	struct mount *mount = mounts_take(mounts, directory);
+
 	if (!mount)
 		return wfs_error_set(
 			error, WFS_E_NOT_FOUND, "this world is not mounted on '%s'", directory);
 	wfs_data_pause(mount->data);
-	r = wfs_mount_unmount(mount->nest_ctl ? mount->ctl : mount->directory, false, error);
-	if (r == -EBUSY) {
+	const int r = wfs_keeper_ask(mount->keeper, WFS_KEEPER_UNMOUNT,
+		mount->nest_ctl ? WFS_MOUNT_CONTROL : WFS_MOUNT_DATA, 0);
+	if (r < 0 && r != -EPIPE) {
 		wfs_data_resume(mount->data);
 		mounts_insert(mounts, mount);
-		return r;
+		if (r == -EBUSY)
+			return wfs_error_set(error, WFS_E_BUSY,
+				"'%s' is in use (a file in it is open, or a process works there)",
+				directory);
+		return wfs_error_from_errno(error, r, "unmount '%s'", directory);
 	}
 	wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted: '%s'", mount->directory);
 	mount_free(mount);
@@ -375,7 +334,7 @@ bool wfs_mounts_close_if_none(struct wfs_mounts *mounts)
 	WFS_GUARD(&mounts->changing);
 	WFS_GUARD(&mounts->mutex);
 
-	mounts->closed = !mounts->list;
+	mounts->closed = !mounts->list && mounts->coming == 0;
 	return mounts->closed;
 }
 
@@ -447,24 +406,28 @@ static void *reaper_run(void *argument)
 
 /* --- life --- */
 
-int wfs_mounts_new(struct wfs_authority *authority, struct wfs_guardian *guardian,
-	struct wfs_host *host, void (*reaped)(void *context), void *context,
-	struct wfs_mounts **ret_mounts)
+int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts **ret_mounts,
+	struct wfs_error *error)
 {
 	struct wfs_mounts *mounts = calloc(1, sizeof(*mounts));
 
 	if (!mounts)
-		return -ENOMEM;
-	mounts->world = wfs_authority_world(authority);
-	mounts->authority = authority;
-	mounts->guardian = guardian;
-	mounts->host = host;
-	mounts->reaped = reaped;
-	mounts->context = context;
+		return wfs_error_from_errno(error, -ENOMEM, "prepare for mounts");
+	mounts->world = wfs_authority_world(options->authority);
+	mounts->authority = options->authority;
+	mounts->guardian = options->guardian;
+	mounts->host = options->host;
+	mounts->reaped = options->reaped;
+	mounts->context = options->context;
 	pthread_mutex_init(&mounts->changing, NULL);
 	pthread_mutex_init(&mounts->mutex, NULL);
 	pthread_cond_init(&mounts->changed, NULL);
-	int r = -pthread_create(&mounts->reaper, NULL, reaper_run, mounts);
+	int r = wfs_peers_new(wfs_world_directory(mounts->world), &mounts->peers, error);
+	if (r == 0) {
+		r = -pthread_create(&mounts->reaper, NULL, reaper_run, mounts);
+		if (r < 0)
+			wfs_error_from_errno(error, r, "start the threads of mounts");
+	}
 	if (r < 0) {
 		wfs_mounts_free(mounts);
 		return wfs_trace(r);
@@ -496,6 +459,7 @@ void wfs_mounts_free(struct wfs_mounts *mounts)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounting: '%s'", mount->directory);
 		mount_free(mount);
 	}
+	wfs_peers_free(mounts->peers);
 	pthread_cond_destroy(&mounts->changed);
 	pthread_mutex_destroy(&mounts->mutex);
 	pthread_mutex_destroy(&mounts->changing);

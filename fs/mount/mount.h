@@ -6,30 +6,48 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "fs/mount/guardian.h"
+#include "fs/mount/handover.h"
 #include "fs/verb/verb.h"
 
 struct wfs_mounts;
 
 /* Option struct: plain value. */
 struct wfs_mount_options {
-	const char *directory; /* absolute path */
+	/* Both are texts of the process that mounted: absolute paths in its namespace. Nothing is ever
+	 * opened or unmounted by them. */
+	const char *directory;
+	const char *ctl; /* of the control files; the tree's link `ctl` leads there */
 	const char *principal;
 	bool allow_other;
-	bool nest_ctl; /* mount the control connection inside, at DIR/ctl */
+	bool act;      /* other users act as the principal, too */
+	bool nest_ctl; /* the control connection is mounted inside, at DIR/ctl */
+	bool here;     /* mounted by a process of our user in our mount namespace: its directory may
+			* be listed by a child of ours */
+	bool trusted;  /* the uids in its requests are true: a principal that may do everything
+			* mounted it */
+	uid_t uid;     /* that mounted, as Linux calls it in the mount's requests; owns all files */
+	gid_t gid;
+	struct wfs_handed handed; /* taken, whatever comes of it */
 };
 
-/**
- * wfs_mounts_new() - no mount yet
- * @authority: of the world; must outlive the mounts
- * @guardian: is told of every mount; must outlive them
- * @host: given to the control connections' verbs
- * @reaped: called, on a thread of its own, after a mount was taken down from outside (umount); may be
- *          NULL
- */
-int wfs_mounts_new(struct wfs_authority *authority, struct wfs_guardian *guardian,
-	struct wfs_host *host, void (*reaped)(void *context), void *context,
-	struct wfs_mounts **ret_mounts);
+enum { WFS_MOUNTS_MAX = 256 }; /* of one world */
+
+/* Option struct: plain value; what it points at must outlive the mounts. */
+struct wfs_mounts_options {
+	struct wfs_authority *authority; /* of the world */
+	struct wfs_guardian *guardian;   /* watches every mount */
+	struct wfs_host *host;           /* for the control connections' verbs */
+	/* Called, on a thread of its own, after somebody has unmounted a mount; may be NULL. */
+	void (*reaped)(void *context);
+	void *context;
+};
+
+/** wfs_mounts_new() - no mount yet */
+int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts **ret_mounts,
+	struct wfs_error *error);
 
 /** wfs_mounts_free() - take down all of them; accepts NULL. */
 void wfs_mounts_free(struct wfs_mounts *mounts);
@@ -37,16 +55,16 @@ WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
 #define WFS_AUTO_MOUNTS WFS_CLEANUP(wfs_auto_mounts)
 
 /**
- * wfs_mounts_add() - clear a dead mount of ours if there is one, then mount both connections
- * Return: 0 (the tree is usable), -ENOENT (not_found: no such directory or principal), -EBUSY
- *         (something is mounted there), -EINVAL (the directory lies inside the world, or the world
- *         inside a mount of ours), -EINTR (cancelled: closed), -EACCES / -ENOENT for /dev/fuse with
- *         what would help, …
+ * wfs_mounts_add() - serve both connections of a mount that another process made
+ * Return: 0 (the tree is usable), -ENOENT (not_found: no such principal), -EINVAL (these are no
+ *         descriptors of a mount), -EINTR (cancelled: closed), -EAGAIN (overloaded: WFS_MOUNTS_MAX),
+ *         -ETIMEDOUT (Linux asks nothing of them), …
  */
-int wfs_mounts_add(struct wfs_mounts *mounts, const struct wfs_mount_options *options,
-	struct wfs_error *error);
+int wfs_mounts_add(
+	struct wfs_mounts *mounts, struct wfs_mount_options *options, struct wfs_error *error);
 
-/** wfs_mounts_remove() - take one down. Return: 0, -ENOENT (not mounted by us), -EBUSY. */
+/** wfs_mounts_remove() - have its keeper take one down. @directory: as it was given, not looked at
+ *  Return: 0, -ENOENT (none has it), -EBUSY, -EPIPE or -ETIMEDOUT (the keeper does not answer). */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error);
 
 /**

@@ -56,6 +56,9 @@ static int leave_terminal(const char *directory, struct wfs_error *error)
 static _Noreturn void run_in_background(const struct wfs_owner_options *options, int fd)
 {
 	struct wfs_owner_options own = *options;
+
+	if (own.forked)
+		own.forked(own.forked_context);
 	struct wfs_error error = {.code = WFS_OK};
 	int r = leave_terminal(options->directory, &error);
 

@@ -31,24 +31,22 @@ static struct owner *owner_of(struct wfs_host *host)
 
 /* --- what verbs ask of the host --- */
 
-static int host_mount(struct wfs_host *host, const char *directory, const char *principal,
-	const json_t *options, struct wfs_error *error)
-{
-	const struct wfs_mount_options mount = {
-		.directory = directory,
-		.principal = principal,
-		.allow_other = json_is_true(json_object_get(options, "allow_other")),
-		.nest_ctl = json_is_true(json_object_get(options, "nest_ctl")),
-	};
-
-	return wfs_mounts_add(owner_of(host)->mounts, &mount, error);
-}
-
 /* Who asks for a mount from now on is refused, and makes an owner of his own. */
 static void stop_without_mounts(struct owner *owner)
 {
 	if (!owner->keep && wfs_mounts_close_if_none(owner->mounts))
 		wfs_server_stop(owner->server);
+}
+
+static int host_mount(
+	struct wfs_host *host, struct wfs_mount_options *mount, struct wfs_error *error)
+{
+	struct owner *const owner = owner_of(host);
+	int r = wfs_mounts_add(owner->mounts, mount, error);
+
+	if (r)
+		stop_without_mounts(owner);
+	return r;
 }
 
 static int host_umount(struct wfs_host *host, const char *directory, struct wfs_error *error)
@@ -112,6 +110,21 @@ static void raise_descriptor_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int make_mounts(
+	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
+{
+	const struct wfs_mounts_options mounts = {
+		.authority = owner->authority,
+		.guardian = owner->guardian,
+		.host = &owner->host,
+		.reaped = on_reaped,
+		.context = owner,
+	};
+	int r = wfs_mounts_new(&mounts, &owner->mounts, error);
+
+	return !r && options->mount ? wfs_mounts_add(owner->mounts, options->mount, error) : r;
+}
+
 static int come_up(
 	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
 {
@@ -131,10 +144,7 @@ static int come_up(
 	if (!r)
 		r = wfs_server_new(owner->session, &owner->host, &owner->server, error);
 	if (!r)
-		r = wfs_mounts_new(owner->authority, owner->guardian, &owner->host, on_reaped,
-			owner, &owner->mounts);
-	if (!r && options->mount)
-		r = wfs_mounts_add(owner->mounts, options->mount, error);
+		r = make_mounts(owner, options, error);
 	return r;
 }
 

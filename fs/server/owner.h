@@ -13,14 +13,17 @@
 
 /* Option struct: plain value; borrowed during wfs_owner_run. */
 struct wfs_owner_options {
-	const char *directory;                 /* of the world, absolute */
-	const struct wfs_mount_options *mount; /* taken up before `ready`; NULL: none */
-	wfs_driver_start *drive;               /* the world's agents; NULL: nobody does */
-	bool paused;                           /* what they were doing stays as it is */
-	bool keep;                             /* stay when the last mount is gone */
-	uint32_t wait_ms;                      /* for the lock of a short-lived command */
-	void (*ready)(void *context);          /* the socket answers, the mount is usable */
+	const char *directory;           /* of the world, absolute */
+	struct wfs_mount_options *mount; /* served before `ready`; NULL: none */
+	wfs_driver_start *drive;         /* the world's agents; NULL: nobody does */
+	bool paused;                     /* what they were doing stays as it is */
+	bool keep;                       /* stay when the last mount is gone */
+	uint32_t wait_ms;                /* for the lock of a short-lived command */
+	void (*ready)(void *context);    /* the socket answers, the mount is usable */
 	void *context;
+	/* wfs_owner_start: called in the new process, which lets go of what is not its own; may be NULL */
+	void (*forked)(void *context);
+	void *forked_context;
 };
 
 /**

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections of the control socket: lines in, answers out, and the bounds of both. */
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "fs/server/server-impl.h"
+#include "fs/server/socket.h"
 #include "kernel/base/log.h"
 
 enum {
 	READ_SIZE = 64 << 10,       /* bytes asked for at once */
 	INPUT_KEPT_BYTES = 1 << 20, /* of memory, when nothing is in it */
+	DESCRIPTORS = 1,            /* libuv's `ipc`: a pipe that descriptors may come through */
 };
 
 /* Answers on their way to a client. */
@@ -29,6 +33,7 @@ static void connection_free(struct wfs_server_connection *connection)
 	*at = connection->next;
 	server->connection_count--;
 	wfs_session_free(connection->session);
+	wfs_handed_close(&connection->handed);
 	wfs_buffer_done(&connection->input);
 	(void)wfs_server_user_input(connection->user, &connection->counted_bytes, 0);
 	wfs_server_user_put(server, connection->user);
@@ -201,6 +206,32 @@ static void refuse(
 	connection->ending = true;
 }
 
+/* Descriptors belong to the request whose line they came with; without one they are closed. */
+static void give_descriptors(
+	struct wfs_server_connection *connection, struct wfs_server_request *request)
+{
+	if (connection->handed_count == 0 || connection->handed_at >= connection->begun_bytes)
+		return;
+	if (request) {
+		request->call.handed = connection->handed;
+		request->call.handed_count = connection->handed_count;
+	} else {
+		wfs_handed_close(&connection->handed);
+	}
+	connection->handed = (struct wfs_handed)WFS_HANDED_NONE;
+	connection->handed_count = 0;
+}
+
+static void begin_line(struct wfs_server_connection *connection, struct wfs_bytes line)
+{
+	struct wfs_server_request *const request =
+		line.size > 0 ? wfs_server_request_new(connection, line.data, line.size) : NULL;
+
+	give_descriptors(connection, request);
+	if (line.size > 0)
+		begin(connection, request);
+}
+
 static void begin_requests(struct wfs_server_connection *connection)
 {
 	struct wfs_bytes line;
@@ -208,8 +239,8 @@ static void begin_requests(struct wfs_server_connection *connection)
 	while (may_begin(connection) && take_line(connection, &line)) {
 		if (line.size > WFS_SERVER_LINE_MAX)
 			refuse(connection, WFS_E_TOO_LARGE, "a request has at most 16 MiB");
-		else if (line.size > 0)
-			begin(connection, wfs_server_request_new(connection, line.data, line.size));
+		else
+			begin_line(connection, line);
 	}
 	if (may_begin(connection) &&
 		connection->input.size - connection->begun_bytes > WFS_SERVER_LINE_MAX)
@@ -231,6 +262,8 @@ static void compact_input(struct wfs_server_connection *connection)
 	if (rest == 0 && input->capacity_bytes > INPUT_KEPT_BYTES)
 		wfs_buffer_done(input);
 	connection->scanned_bytes -= connection->begun_bytes;
+	if (connection->handed_count > 0)
+		connection->handed_at -= connection->begun_bytes;
 	connection->begun_bytes = 0;
 }
 
@@ -256,6 +289,58 @@ static bool has_gone(const struct wfs_server_connection *connection)
 		poll(&end, 1, 0) > 0 && (end.revents & POLLHUP);
 }
 
+static void on_carrier_closed(uv_handle_t *carrier)
+{
+	free(carrier);
+}
+
+/* libuv gives a descriptor that came only as a handle. Return: a copy, or -errno. */
+static int take_descriptor(struct wfs_server_connection *connection)
+{
+	uv_pipe_t *const carrier = calloc(1, sizeof(*carrier));
+	uv_os_fd_t fd = -1;
+
+	if (!carrier)
+		return -ENOMEM;
+	int r = uv_pipe_init(&connection->server->loop, carrier, 0);
+	if (r) {
+		free(carrier);
+		return r;
+	}
+	r = uv_accept((uv_stream_t *)&connection->pipe, (uv_stream_t *)carrier);
+	if (!r)
+		r = uv_fileno((uv_handle_t *)carrier, &fd);
+	if (!r) {
+		r = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		r = r < 0 ? -errno : r;
+	}
+	uv_close((uv_handle_t *)carrier, on_carrier_closed);
+	return r;
+}
+
+/* Takes in what came with the bytes at @offset. What is too much, or comes while others wait for their
+ * request to begin, is closed. Return: 0 or -errno. */
+static int take_descriptors(struct wfs_server_connection *connection, size_t offset)
+{
+	const bool wanted = connection->handed_count == 0;
+
+	while (uv_pipe_pending_count(&connection->pipe) > 0) {
+		const int fd = take_descriptor(connection);
+
+		if (fd < 0)
+			return fd;
+		if (wanted && connection->handed_count < WFS_HANDED_COUNT)
+			connection->handed.fds[connection->handed_count] = fd;
+		else
+			close(fd);
+		if (wanted) {
+			connection->handed_count++;
+			connection->handed_at = offset;
+		}
+	}
+	return 0;
+}
+
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 {
 	struct wfs_server_connection *const connection = stream->data;
@@ -263,7 +348,9 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 	(void)buf;
 	if (size == 0)
 		return;
-	if (size > 0) {
+	if (size > 0 && take_descriptors(connection, connection->input.size) < 0) {
+		connection_close(connection);
+	} else if (size > 0) {
 		connection->input.size += (size_t)size;
 		if (!wfs_server_user_input(connection->user, &connection->counted_bytes,
 			    connection->input.capacity_bytes))
@@ -386,6 +473,11 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 		connection->user = wfs_server_user_get(connection->server, peer.uid);
 		if (!connection->user)
 			return wfs_error_from_errno(error, -ENOMEM, "take a connection");
+		connection->caller = (struct wfs_caller){
+			.uid = peer.uid,
+			.gid = peer.gid,
+			.here = peer.uid == geteuid() && wfs_socket_is_here(peer.pid),
+		};
 	}
 	int r = wfs_server_user_check(server, connection->user, error);
 	if (r)
@@ -435,12 +527,13 @@ void wfs_server_accept(struct wfs_server *server)
 	struct wfs_server_connection *const connection = calloc(1, sizeof(*connection));
 	struct wfs_error error = {.code = WFS_OK};
 
-	if (!connection || uv_pipe_init(&server->loop, &connection->pipe, 0) < 0) {
+	if (!connection || uv_pipe_init(&server->loop, &connection->pipe, DESCRIPTORS) < 0) {
 		free(connection);
 		turn_away(server);
 		return;
 	}
 	connection->server = server;
+	connection->handed = (struct wfs_handed)WFS_HANDED_NONE;
 	connection->pipe.data = connection;
 	connection->next = server->connections;
 	server->connections = connection;

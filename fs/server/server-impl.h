@@ -42,6 +42,10 @@ struct wfs_server_connection {
 	uv_pipe_t pipe;
 	struct wfs_server_user *user; /* of the peer; NULL: it is not known */
 	struct wfs_session *session;  /* of the peer; owned, NULL: it was refused */
+	struct wfs_caller caller;     /* the peer */
+	struct wfs_handed handed;     /* descriptors that came, until their request is begun */
+	unsigned int handed_count;    /* that came; more than WFS_HANDED_COUNT are closed */
+	size_t handed_at;             /* offset in the input of the byte that they came with */
 	struct wfs_buffer input;      /* bytes read */
 	size_t counted_bytes;         /* of memory, for the input, that the user is charged for */
 	size_t begun_bytes;           /* of the input: lines that were begun */

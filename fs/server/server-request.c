@@ -77,6 +77,7 @@ static struct wfs_server_request *request_new(struct wfs_server_connection *conn
 	request->id = "";
 	request->call.session = connection->session ? connection->session : server->session;
 	request->call.host = server->host;
+	request->call.caller = &connection->caller;
 	request->call.done = call_done;
 	request->call.context = request;
 	return request;

@@ -50,6 +50,17 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
 	return WFS_STEAL_FD(fd);
 }
 
+bool wfs_socket_is_here(pid_t pid)
+{
+	char path[64];
+	struct stat own;
+	struct stat other;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return pid > 0 && stat("/proc/self/ns/mnt", &own) == 0 && stat(path, &other) == 0 &&
+		own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
 int wfs_socket_connect(const char *directory)
 {
 	WFS_AUTO_FD int directory_fd = directory_open(directory);

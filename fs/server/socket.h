@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "kernel/base/error.h"
 
@@ -18,6 +19,9 @@
  * Return: a descriptor (caller closes), or -errno.
  */
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
+
+/** wfs_socket_is_here() - is a process in our mount namespace, so that its paths are ours? */
+bool wfs_socket_is_here(pid_t pid);
 
 /**
  * wfs_socket_connect() - to whoever owns the world in @directory

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs about the running program: mounts, status, metrics, shutdown. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stddef.h>
+#include <string.h>
 
+#include "fs/mount/mount.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 
@@ -42,26 +45,82 @@ static int check_act_as(struct wfs_call *call, const char *principal)
 		"'as': only the operator may mount as somebody else, not '%s'", own);
 }
 
+/* The process that wants a mount makes it: nothing is mounted here for anybody. */
+static int require_handed(struct wfs_call *call)
+{
+	if (call->handed_count == WFS_HANDED_COUNT)
+		return 0;
+	return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+		"expected three descriptors beside the request: of the tree's mount, of the "
+		"control "
+		"files' and of a keeper; came %u ('worldfs mount' makes them)",
+		call->handed_count);
+}
+
+static int path_of_ctl(struct wfs_call *call, const char **ret_ctl)
+{
+	int r = wfs_json_get_string(call->payload, "ctl", ret_ctl, &call->error);
+
+	if (!r && (**ret_ctl != '/' || strlen(*ret_ctl) >= PATH_MAX))
+		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			"'ctl': expected the absolute path of the control files, got '%.200s'",
+			*ret_ctl);
+	return r;
+}
+
+/* What Linux calls the user and group that mounted, in their user namespace. */
+static int read_ids(struct wfs_call *call, struct wfs_mount_options *mount)
+{
+	int64_t uid = call->caller ? call->caller->uid : 0;
+	int64_t gid = call->caller ? call->caller->gid : 0;
+	int r = wfs_json_get_integer(call->payload, "uid", 0, UINT32_MAX - 1, &uid, &call->error);
+
+	if (!r)
+		r = wfs_json_get_integer(
+			call->payload, "gid", 0, UINT32_MAX - 1, &gid, &call->error);
+	mount->uid = (uid_t)uid;
+	mount->gid = (gid_t)gid;
+	return r;
+}
+
+static int read_mount(struct wfs_call *call, struct wfs_mount_options *mount)
+{
+	int r = directory_asked_for(call, &mount->directory);
+
+	if (!r)
+		r = path_of_ctl(call, &mount->ctl);
+	if (!r)
+		r = wfs_verb_text(call, "as", &mount->principal);
+	if (!r)
+		r = check_act_as(call, mount->principal);
+	if (!r)
+		r = wfs_verb_flag(call, "allow_other", &mount->allow_other);
+	if (!r)
+		r = wfs_verb_flag(call, "act", &mount->act);
+	if (!r)
+		r = wfs_verb_flag(call, "nest_ctl", &mount->nest_ctl);
+	return r ? r : read_ids(call, mount);
+}
+
 int wfs_verb_mount(struct wfs_call *call)
 {
-	const char *principal = wfs_session_principal(call->session);
-	const char *directory;
-	bool flag;
+	const char *const own = wfs_session_principal(call->session);
+	struct wfs_mount_options mount = {
+		.principal = own,
+		.here = call->caller && call->caller->here,
+		.trusted = strcmp(own, WFS_PRINCIPAL_OPERATOR) == 0,
+	};
 	int r = require_host(call, "mount");
 
 	if (!r)
-		r = directory_asked_for(call, &directory);
+		r = require_handed(call);
 	if (!r)
-		r = wfs_verb_text(call, "as", &principal);
-	if (!r)
-		r = check_act_as(call, principal);
-	if (!r)
-		r = wfs_verb_flag(call, "allow_other", &flag);
-	if (!r)
-		r = wfs_verb_flag(call, "nest_ctl", &flag);
-	if (!r)
-		r = call->host->mount(
-			call->host, directory, principal, call->payload, &call->error);
+		r = read_mount(call, &mount);
+	if (r)
+		return r;
+	mount.handed = call->handed;
+	call->handed_count = 0;
+	r = call->host->mount(call->host, &mount, &call->error);
 	return r ? r : empty_result(call);
 }
 

@@ -199,6 +199,9 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 
 void wfs_call_done(struct wfs_call *call)
 {
+	if (call->handed_count > 0)
+		wfs_handed_close(&call->handed);
+	call->handed_count = 0;
 	json_decref(WFS_STEAL(call->payload));
 	json_decref(WFS_STEAL(call->result));
 	json_decref(WFS_STEAL(call->meta));

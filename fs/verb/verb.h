@@ -12,20 +12,30 @@
 #include <jansson.h>
 
 #include "caps/session.h"
+#include "fs/mount/handover.h"
 #include "kernel/drive.h"
 
 struct wfs_call;
+struct wfs_mount_options;
 
 /* What the embedding program offers to verbs beyond a session (mounting, shutting down). */
 struct wfs_host {
-	/* Return: 0 or -errno with @error. Called on the thread that started the call. */
-	int (*mount)(struct wfs_host *host, const char *directory, const char *principal,
-		const json_t *options, struct wfs_error *error);
+	/* Takes the descriptors of @mount. Return: 0 or -errno with @error. Called on the thread
+	 * that started the call. */
+	int (*mount)(
+		struct wfs_host *host, struct wfs_mount_options *mount, struct wfs_error *error);
 	int (*umount)(struct wfs_host *host, const char *directory, struct wfs_error *error);
 	void (*shutdown)(struct wfs_host *host);
 	/* Adds what only the host knows (mounts, pid) to the status document. */
 	void (*status)(struct wfs_host *host, json_t *status);
 	struct wfs_driver *driver; /* of the agents; NULL: there is none */
+};
+
+/* The process that asks. Plain value. */
+struct wfs_caller {
+	uid_t uid;
+	gid_t gid;
+	bool here; /* of our user, in our mount namespace */
 };
 
 /* One call. Zero-initialise, set the first members, start; read the rest in `done`. */
@@ -34,6 +44,10 @@ struct wfs_call {
 	struct wfs_host *host;     /* NULL: verbs that need one are not_enabled */
 	struct wfs_driver *driver; /* of the agents; that of the host when NULL */
 	json_t *payload;           /* an object, or NULL for {}; owned, released by wfs_call_done */
+	const struct wfs_caller
+		*caller;          /* at the other end of the control socket; NULL elsewhere */
+	struct wfs_handed handed; /* came with the request; owned, when `handed_count` is not 0 */
+	unsigned int handed_count;
 	void (*done)(struct wfs_call *call); /* exactly once; on the starting or publisher thread */
 	void *context;
 

@@ -52,11 +52,15 @@
 	P(effect, NAT, limit, OPTIONAL, "versions to look at, about")
 #define WFS_PARAMS_CODE(P, effect) \
 	P(effect, TEXT, lift, OPTIONAL, "SHA-256 of the code that may run again, 64 digits")
-#define WFS_PARAMS_MOUNT(P, effect)                                    \
-	P(effect, TEXT, dir, REQUIRED, "absolute path of a directory") \
-	P(effect, TEXT, as, OPTIONAL, "principal whose mount it is")   \
-	P(effect, BOOL, allow_other, OPTIONAL, "let other users in")   \
-	P(effect, BOOL, nest_ctl, OPTIONAL, "mount the control files inside")
+#define WFS_PARAMS_MOUNT(P, effect)                                                 \
+	P(effect, TEXT, dir, REQUIRED, "absolute path of a directory")              \
+	P(effect, TEXT, as, OPTIONAL, "principal whose mount it is")                \
+	P(effect, TEXT, ctl, REQUIRED, "absolute path of the control files")        \
+	P(effect, BOOL, allow_other, OPTIONAL, "other users see the mount")         \
+	P(effect, BOOL, act, OPTIONAL, "and act as its principal")                  \
+	P(effect, BOOL, nest_ctl, OPTIONAL, "the control files are mounted inside") \
+	P(effect, NAT, uid, OPTIONAL, "user that mounted, in its namespace")        \
+	P(effect, NAT, gid, OPTIONAL, "group of that user")
 #define WFS_PARAMS_GRANT(P, effect)                                             \
 	P(effect, TEXT, cap, REQUIRED, "capability, e.g. sys/query@1")          \
 	P(effect, TEXT, to, REQUIRED, "principal")                              \

@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 
 #include "bench.h"
-#include "fs/data/data.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
+#include "mounted.h"
 
 enum {
 	EVENTS = 100000,
@@ -79,17 +79,12 @@ static double world_rate(const char *source_directory, const char *directory, co
 	char **lines, size_t batch)
 {
 	struct wfs_data *data = NULL;
-	struct wfs_error error = {0};
 
 	bench_world_create(source_directory, directory);
 	struct bench_world world = bench_world_open(directory);
 	bench_send(&world, lines, KEYS, KEYS, KEYS); /* every cell exists */
 	if (mount) {
-		const struct wfs_data_options data_options = {.directory = mount,
-			.world_name = "bench",
-			.tree = {.session = world.session}};
-
-		bench_check(wfs_data_new(&data_options, &data, &error), "mount", &error);
+		data = bench_mount(world.session, mount);
 		look_at_cells(mount);
 	}
 	const int64_t start_ns = wfs_clock_monotonic_ns();

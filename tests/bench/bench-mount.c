@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 
 #include "bench.h"
-#include "fs/data/data.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
+#include "mounted.h"
 
 enum {
 	FILES = 100000,
@@ -102,17 +102,6 @@ struct places {
 	bool report;            /* print the daemon's memory when it ends */
 };
 
-static struct wfs_data *mount_for(struct wfs_session *session, const char *directory)
-{
-	struct wfs_data *data = NULL;
-	struct wfs_error error = {0};
-	const struct wfs_data_options options = {
-		.directory = directory, .world_name = "bench", .tree = {.session = session}};
-
-	bench_check(wfs_data_new(&options, &data, &error), "mount", &error);
-	return data;
-}
-
 static void serve(const struct places *places, int ready)
 {
 	struct wfs_session *reader = NULL;
@@ -122,9 +111,9 @@ static void serve(const struct places *places, int ready)
 	bench_check(signal(SIGTERM, on_term) == SIG_ERR ? -errno : 0, "signal", NULL);
 	struct bench_world world = bench_world_open(places->world);
 	bench_check(wfs_session_new(world.authority, READER, &reader, &error), "session", &error);
-	struct wfs_data *const whole = mount_for(world.session, places->whole);
+	struct wfs_data *const whole = bench_mount(world.session, places->whole);
 	if (places->restricted)
-		restricted = mount_for(reader, places->restricted);
+		restricted = bench_mount(reader, places->restricted);
 	bench_check(write(ready, "1", 1) == 1 ? 0 : -EIO, "pipe", NULL);
 	while (!stopped)
 		usleep(10000);

@@ -23,7 +23,7 @@ VERBS = {
     "journal-head": {}, "journal-read": {"from": 0}, "blob-get": {"hash_hex": BLOB}, "blob-stat": {"hash_hex": BLOB},
     "put-blob": {"data_b64": "YQ=="}, "invoke": {"action": {"action_type": "noop"}}, "send-event": EVENT,
     "grant": GRANT, "revoke": {"name": "operator.act.1"}, "principal": {"id": "friend"}, "snapshot": {},
-    "gc": {"keep_heights": 1}, "code": {}, "mount": {"dir": "/mnt"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
+    "gc": {"keep_heights": 1}, "code": {}, "mount": {"dir": "/mnt", "ctl": "/mnt-ctl"}, "umount": {"dir": "/mnt"}, "status": {}, "metrics": {},
     "shutdown": {}, "fs-list": {"path": "reducers"}, "fs-stat": {"path": "README"}, "fs-read": {"path": "manifest"},
     "apply": {"manifest": {}}, "query": {"query_type": "balances"},
     "turns": {}, "step": {"agent": "robot"}, "cancel": {"turn_id": "robot.1"},

@@ -119,7 +119,7 @@ trust_world() {
 
 # mount_world [OPTION…]
 mount_world() {
-	"$WORLDFS" -w "$world" mount "$tree" "$@" >"$scratch/mount" || fail "mount refused"
+	"$WORLDFS" -w "$world" mount "$tree" "$@" >"$scratch/mount" || fail "mount refused: status $?"
 }
 
 umount_world() {

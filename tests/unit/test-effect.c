@@ -87,7 +87,7 @@ static void members_are_listed_for_verbs(void **state)
 static void params_are_handed_out_typed(void **state)
 {
 	WFS_AUTO_JSON json_t *cells = parse("{'reducer':'r','limit':5}");
-	WFS_AUTO_JSON json_t *mount = parse("{'dir':'/m','nest_ctl':true}");
+	WFS_AUTO_JSON json_t *mount = parse("{'dir':'/m','ctl':'/c','nest_ctl':true}");
 	WFS_AUTO_JSON json_t *event = parse("{'schema':'s','value':null}");
 	struct wfs_params params;
 
@@ -150,7 +150,7 @@ static void params_that_are_unknown_missing_or_mistyped_are_named(void **state)
 		WFS_E_INVALID_ARGUMENT, "'reducer': expected a string, got an integer");
 	assert_params_refused(WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'r','limit':-1}",
 		WFS_E_INVALID_ARGUMENT, "'limit'");
-	assert_params_refused(WFS_EFFECT_WORLD_MOUNT, "{'dir':'/m','nest_ctl':1}",
+	assert_params_refused(WFS_EFFECT_WORLD_MOUNT, "{'dir':'/m','ctl':'/c','nest_ctl':1}",
 		WFS_E_INVALID_ARGUMENT, "'nest_ctl': expected true or false");
 	assert_params_refused(WFS_EFFECT_WORLD_APPLY, "{'manifest':1}", WFS_E_INVALID_ARGUMENT,
 		"'manifest': expected an object");

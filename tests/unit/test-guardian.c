@@ -20,10 +20,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "fs/mount/guardian.h"
-#include "fs/mount/mount-table.h"
+#include "fs/mount/keeper.h"
 
 enum {
 	ABORTS_MAX = 8,
@@ -34,21 +35,22 @@ enum {
 struct aborts {
 	atomic_uint count;
 	sem_t told; /* posted for each */
-	char paths[ABORTS_MAX][PATH_MAX];
+	char names[ABORTS_MAX][PATH_MAX];
 };
 
 static struct aborts *aborts; /* shared */
+static int keeper_fd = -1;    /* a socket of the kind that keepers have */
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
-int __wrap_wfs_mount_abort(const char *path, struct wfs_error *error);
+int __wrap_wfs_keeper_abort(int fd, const char *name);
 
-int __wrap_wfs_mount_abort(const char *path, struct wfs_error *error)
+int __wrap_wfs_keeper_abort(int fd, const char *name)
 {
 	const unsigned int i = atomic_load(&aborts->count);
 
-	(void)error;
 	if (i < ABORTS_MAX)
-		snprintf(aborts->paths[i], PATH_MAX, "%s", path);
+		snprintf(aborts->names[i], PATH_MAX, "%s%s", name,
+			wfs_keeper_is(fd) ? "" : " without its keeper");
 	atomic_store(&aborts->count, i + 1);
 	return sem_post(&aborts->told);
 }
@@ -62,12 +64,14 @@ static int setup(void **state)
 	/* Guardians that lose their daemon become ours, so that we can wait for them. */
 	if (aborts == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -1;
-	return sem_init(&aborts->told, 1, 0);
+	keeper_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	return keeper_fd < 0 ? -1 : sem_init(&aborts->told, 1, 0);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
+	close(keeper_fd);
 	return munmap(aborts, sizeof(*aborts));
 }
 
@@ -80,7 +84,7 @@ static int wait_until_it_reads(struct wfs_guardian *guardian)
 	memset(path, '/', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 	for (int i = 0; i < MESSAGES && !r; i++) {
-		r = wfs_guardian_watch(guardian, path);
+		r = wfs_guardian_watch(guardian, path, keeper_fd);
 		wfs_guardian_forget(guardian, path);
 	}
 	return r;
@@ -97,8 +101,9 @@ static int run_daemon(void (*end)(struct wfs_guardian *guardian))
 
 	if (daemon == 0) {
 		if (setrlimit(RLIMIT_CORE, &no_core) || wfs_guardian_new(&guardian, &error) ||
-			wait_until_it_reads(guardian) || wfs_guardian_watch(guardian, "/one") ||
-			wfs_guardian_watch(guardian, "/two"))
+			wait_until_it_reads(guardian) ||
+			wfs_guardian_watch(guardian, "/one", keeper_fd) ||
+			wfs_guardian_watch(guardian, "/two", keeper_fd))
 			_exit(100);
 		end(guardian);
 		_exit(0);
@@ -116,9 +121,9 @@ static void assert_aborted(const char *first, const char *second)
 
 	assert_int_equal(atomic_load(&aborts->count), count);
 	if (first)
-		assert_string_equal(aborts->paths[0], first);
+		assert_string_equal(aborts->names[0], first);
 	if (second)
-		assert_string_equal(aborts->paths[1], second);
+		assert_string_equal(aborts->names[1], second);
 }
 
 /* --- daemons that end --- */
@@ -176,7 +181,7 @@ static void take_the_place_of_a_forgotten_one(struct wfs_guardian *guardian)
 {
 	wfs_guardian_forget(guardian, "/one");
 	wfs_guardian_forget(guardian, "/not/watched");
-	if (wfs_guardian_watch(guardian, "/three"))
+	if (wfs_guardian_watch(guardian, "/three", keeper_fd))
 		_exit(100);
 	abort();
 }
@@ -263,7 +268,7 @@ static void a_path_that_is_too_long_is_refused(void **state)
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(wfs_guardian_new(&guardian, &error), 0);
 
-	assert_int_equal(wfs_guardian_watch(guardian, path), -ENAMETOOLONG);
+	assert_int_equal(wfs_guardian_watch(guardian, path, keeper_fd), -ENAMETOOLONG);
 }
 
 static void guardian_free_accepts_null(void **state)

@@ -2,6 +2,8 @@
 /* Verbs that the process around the world answers: mounts, status, metrics. */
 #include "tests/unit/verb-helper.h"
 
+#include "fs/mount/mount.h"
+
 /* Remembers what it was asked. */
 struct host {
 	struct wfs_host host;
@@ -10,15 +12,17 @@ struct host {
 	bool shut_down;
 };
 
-static int host_mount(struct wfs_host *host, const char *directory, const char *principal,
-	const json_t *options, struct wfs_error *error)
+static int host_mount(
+	struct wfs_host *host, struct wfs_mount_options *mount, struct wfs_error *error)
 {
 	struct host *const self = (struct host *)host;
 
-	if (strcmp(directory, "/taken") == 0)
+	wfs_handed_close(&mount->handed);
+	if (strcmp(mount->directory, "/taken") == 0)
 		return wfs_error_set(error, WFS_E_BUSY, "taken");
-	snprintf(self->mounted, sizeof(self->mounted), "%s %s %d", directory, principal,
-		json_is_true(json_object_get(options, "allow_other")));
+	snprintf(self->mounted, sizeof(self->mounted), "%s %s %s %d%d%d %u:%u", mount->directory,
+		mount->ctl, mount->principal, mount->allow_other, mount->act, mount->trusted,
+		mount->uid, mount->gid);
 	return 0;
 }
 
@@ -48,18 +52,43 @@ static void host_status(struct wfs_host *host, json_t *status)
 		.host = { host_mount, host_umount, host_shutdown, host_status } \
 	}
 
+static void ask_mount(struct world_fixture *fixture, struct host *host, const char *principal,
+	const char *payload, struct asked *asked)
+{
+	ask_request(fixture, &host->host, principal,
+		(struct request){"mount", payload, WFS_HANDED_COUNT}, asked);
+}
+
+static void mount_refuses_a_request_without_its_descriptors(void **state)
+{
+	AUTO_ASKED struct asked none;
+	AUTO_ASKED struct asked more;
+	struct host host = HOST;
+
+	ask_host(*state, &host.host, "mount", "{'dir':'/m','ctl':'/c'}", &none);
+	ask_request(*state, &host.host, "operator",
+		(struct request){"mount", "{'dir':'/m','ctl':'/c'}", WFS_HANDED_COUNT + 1}, &more);
+
+	assert_int_equal(none.call.status, -EINVAL);
+	assert_non_null(strstr(none.call.error.message, "came 0"));
+	assert_int_equal(more.call.status, -EINVAL);
+	assert_non_null(strstr(more.call.error.message, "came 4"));
+	assert_string_equal(host.mounted, "");
+}
+
 static void mount_and_umount_are_passed_to_the_host(void **state)
 {
 	AUTO_ASKED struct asked mount;
 	AUTO_ASKED struct asked umount;
 	struct host host = HOST;
 
-	ask_host(*state, &host.host, "mount", "{'dir':'/m','allow_other':true}", &mount);
+	ask_mount(*state, &host, "operator",
+		"{'dir':'/m','ctl':'/c','allow_other':true,'uid':7,'gid':8}", &mount);
 	ask_host(*state, &host.host, "umount", "{'dir':'/m'}", &umount);
 
 	assert_int_equal(mount.call.status, 0);
 	assert_int_equal(umount.call.status, 0);
-	assert_string_equal(host.mounted, "/m operator 1");
+	assert_string_equal(host.mounted, "/m /c operator 101 7:8");
 	assert_string_equal(host.unmounted, "/m");
 }
 
@@ -70,13 +99,13 @@ static void only_the_operator_mounts_as_somebody_else(void **state)
 	struct host host = HOST;
 
 	make_alice(*state, "'cap':'sys/admin@1'");
-	ask_for(*state, &host.host, "alice", "mount", "{'dir':'/m','as':'operator'}", &operators);
+	ask_mount(*state, &host, "alice", "{'dir':'/m','ctl':'/c','as':'operator'}", &operators);
 	assert_int_equal(operators.call.status, -EACCES);
 	assert_int_equal(operators.call.error.code, WFS_E_NOT_AUTHORIZED);
 	assert_string_equal(host.mounted, "");
-	ask_for(*state, &host.host, "alice", "mount", "{'dir':'/m','as':'alice'}", &own);
+	ask_mount(*state, &host, "alice", "{'dir':'/m','ctl':'/c','as':'alice','act':true}", &own);
 	assert_int_equal(own.call.status, 0);
-	assert_string_equal(host.mounted, "/m alice 0");
+	assert_string_equal(host.mounted, "/m /c alice 010 0:0");
 }
 
 static void mount_that_the_host_refuses_says_why(void **state)
@@ -84,7 +113,7 @@ static void mount_that_the_host_refuses_says_why(void **state)
 	AUTO_ASKED struct asked asked;
 	struct host host = HOST;
 
-	ask_host(*state, &host.host, "mount", "{'dir':'/taken'}", &asked);
+	ask_mount(*state, &host, "operator", "{'dir':'/taken','ctl':'/c'}", &asked);
 
 	assert_int_equal(asked.call.status, -EBUSY);
 	assert_string_equal(asked.call.error.message, "taken");
@@ -93,20 +122,24 @@ static void mount_that_the_host_refuses_says_why(void **state)
 static void mount_refuses_relative_paths_and_options_that_are_not_boolean(void **state)
 {
 	AUTO_ASKED struct asked relative;
+	AUTO_ASKED struct asked relative_ctl;
 	AUTO_ASKED struct asked option;
 	struct host host = HOST;
 
-	ask_host(*state, &host.host, "mount", "{'dir':'m'}", &relative);
-	ask_host(*state, &host.host, "mount", "{'dir':'/m','nest_ctl':1}", &option);
+	ask_mount(*state, &host, "operator", "{'dir':'m','ctl':'/c'}", &relative);
+	ask_mount(*state, &host, "operator", "{'dir':'/m','ctl':'c'}", &relative_ctl);
+	ask_mount(*state, &host, "operator", "{'dir':'/m','ctl':'/c','nest_ctl':1}", &option);
 
 	assert_int_equal(relative.call.status, -EINVAL);
+	assert_int_equal(relative_ctl.call.status, -EINVAL);
 	assert_int_equal(option.call.status, -EINVAL);
 	assert_string_equal(host.mounted, "");
 }
 
 static void verbs_of_the_host_are_not_enabled_without_one(void **state)
 {
-	assert_refused(*state, "mount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
+	assert_refused(
+		*state, "mount", "{'ctl':'/c','dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
 	assert_refused(*state, "umount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
 	assert_refused(*state, "shutdown", NULL, WFS_E_NOT_ENABLED, "owns the world");
 }
@@ -168,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(mount_and_umount_are_passed_to_the_host),
+		IN_WORLD(mount_refuses_a_request_without_its_descriptors),
 		IN_WORLD(only_the_operator_mounts_as_somebody_else),
 		IN_WORLD(mount_that_the_host_refuses_says_why),
 		IN_WORLD(mount_refuses_relative_paths_and_options_that_are_not_boolean),

@@ -33,22 +33,37 @@ static inline void asked_release(struct asked *asked)
 }
 #define AUTO_ASKED WFS_CLEANUP(asked_release)
 
-/* Calls @verb and waits. @payload: JSON with ' for ", or NULL. */
-static inline void ask_for(struct world_fixture *fixture, struct wfs_host *host,
-	const char *principal, const char *verb, const char *payload, struct asked *asked)
+/* A verb and what comes with it. Plain value. */
+struct request {
+	const char *verb;
+	const char *payload; /* JSON with ' for ", or NULL */
+	unsigned int handed; /* how many descriptors, closed ones */
+};
+
+/* Asks as @principal, and waits. */
+static inline void ask_request(struct world_fixture *fixture, struct wfs_host *host,
+	const char *principal, struct request request, struct asked *asked)
 {
-	WFS_AUTO_FREE char *text = payload ? json_text(payload) : NULL;
+	WFS_AUTO_FREE char *text = request.payload ? json_text(request.payload) : NULL;
 
 	*asked = (struct asked){.call = {.done = asked_done, .context = asked, .host = host}};
+	asked->call.handed = (struct wfs_handed)WFS_HANDED_NONE;
+	asked->call.handed_count = request.handed;
 	sem_init(&asked->done, 0, 0);
 	assert_int_equal(wfs_authority_new(fixture->world, &asked->authority, NULL), 0);
 	assert_int_equal(wfs_session_new(asked->authority, principal, &asked->session, NULL), 0);
 	asked->call.session = asked->session;
 	if (text)
 		assert_int_equal(wfs_json_parse(text, strlen(text), &asked->call.payload, NULL), 0);
-	wfs_call_start(&asked->call, verb);
+	wfs_call_start(&asked->call, request.verb);
 	while (sem_wait(&asked->done) != 0)
 		;
+}
+
+static inline void ask_for(struct world_fixture *fixture, struct wfs_host *host,
+	const char *principal, const char *verb, const char *payload, struct asked *asked)
+{
+	ask_request(fixture, host, principal, (struct request){verb, payload, 0}, asked);
 }
 
 static inline void ask_host(struct world_fixture *fixture, struct wfs_host *host, const char *verb,

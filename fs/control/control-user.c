@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The users of a control connection. With --allow-other any local user reaches the files; each acts as
+ * the principal that it is at the control socket, or not at all, and has a `last` of its own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/control/control-impl.h"
+
+/* Which principal is it? NULL: none. */
+static const char *user_principal(const struct wfs_control *control, uid_t uid)
+{
+	if (!control->allow_other || control->act || uid == control->uid)
+		return wfs_session_principal(control->session);
+	return control->trusted ? wfs_peers_principal(control->peers, uid) : NULL;
+}
+
+/* Lock: control->mutex. */
+static struct wfs_control_user *user_find(struct wfs_control *control, uid_t uid)
+{
+	struct wfs_control_user *user = control->users;
+
+	while (user && user->uid != uid)
+		user = user->next;
+	return user;
+}
+
+/* Lock: control->mutex. Return: NULL without memory, or beyond WFS_CONTROL_USERS_MAX. */
+static struct wfs_control_user *user_add(struct wfs_control *control, uid_t uid)
+{
+	struct wfs_control_user *const user =
+		control->user_count < WFS_CONTROL_USERS_MAX ? calloc(1, sizeof(*user)) : NULL;
+
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	user->next = control->users;
+	control->users = user;
+	control->user_count++;
+	return user;
+}
+
+/* What the user finds in `last`. Lock: control->mutex. */
+static void user_refuse(struct wfs_control_user *user, const struct wfs_error *error, int r)
+{
+	const struct wfs_call call = {.status = r, .error = *error};
+
+	wfs_buffer_reset(&user->last);
+	wfs_control_render(&call, &user->last);
+}
+
+/* Lock: control->mutex. Return: 0 when the user has a session, or -errno with @error. */
+static int user_enter(
+	struct wfs_control *control, struct wfs_control_user *user, struct wfs_error *error)
+{
+	const char *const principal = user_principal(control, user->uid);
+	const struct wfs_session *const own = control->session;
+
+	if (user->session)
+		return 0;
+	if (!principal)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"user %u is no principal of this world and may only read the tree; %s",
+			(unsigned int)user->uid,
+			control->trusted
+				? "'uids' in the world's host.json names those who may act"
+				: "in a mount that the operator did not make, only its user acts");
+	if (strcmp(principal, wfs_session_principal(own)) == 0) {
+		user->session = own;
+		return 0;
+	}
+	const int r = wfs_session_new(wfs_session_authority(own), principal, &user->owned, error);
+	user->session = r ? NULL : user->owned;
+	return r;
+}
+
+int wfs_control_user_find(
+	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user)
+{
+	WFS_GUARD(&control->mutex);
+	struct wfs_control_user *user = user_find(control, uid);
+	struct wfs_error error = {.code = WFS_OK};
+	int r;
+
+	if (!user)
+		user = user_add(control, uid);
+	if (!user)
+		return control->user_count < WFS_CONTROL_USERS_MAX ? -ENOMEM : -ENFILE;
+	r = acts ? user_enter(control, user, &error) : 0;
+	if (r)
+		user_refuse(user, &error, r);
+	else
+		*ret_user = user;
+	return r;
+}
+
+void wfs_control_users_free(struct wfs_control *control)
+{
+	while (control->users) {
+		struct wfs_control_user *const user = control->users;
+
+		control->users = user->next;
+		wfs_session_free(user->owned);
+		wfs_buffer_done(&user->last);
+		free(user);
+	}
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keeper process, and the messages that tell it what to do. */
+#include "fs/mount/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fs/mount/mount-table.h"
+#include "kernel/base/clock.h"
+
+/* Both ends are this program, or one that must say the same: a message is one packet. */
+struct message {
+	uint32_t number; /* comes back with the answer; 0: none is wanted */
+	uint8_t what;
+	uint8_t part;
+	uint16_t unused;
+	uint64_t device;
+};
+
+struct answer {
+	uint32_t number;
+	int32_t result;
+};
+
+/* --- in the keeper --- */
+
+struct kept {
+	const char *paths[WFS_MOUNT_PARTS];
+	unsigned long devices[WFS_MOUNT_PARTS]; /* valid when `mounted` */
+	bool mounted[WFS_MOUNT_PARTS];
+	bool nested;
+	bool taken;
+};
+
+/* Asks no file system for what it has not told already: it may not answer. */
+static bool is_gone(const char *path)
+{
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	struct statx stx;
+
+	return statx(AT_FDCWD, path, flags, 0, &stx) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/*
+ * Where a mount of ours is now: a directory above it may have another name. NULL: nowhere.
+ *
+ * Linux gives the number of a mount that is gone to the next one. So a mount that was not there once is never ours
+ * again, and one in another place is ours only if the place that we know has lost its name.
+ */
+static char *kept_path(struct kept *kept, enum wfs_mount_part part)
+{
+	WFS_AUTO_FREE char *path = NULL;
+	int r = kept->mounted[part] ? wfs_mount_find(kept->devices[part], &path) : 0;
+
+	if (r > 0 && (strcmp(path, kept->paths[part]) == 0 || is_gone(kept->paths[part])))
+		return WFS_STEAL(path);
+	if (r >= 0)
+		kept->mounted[part] = false;
+	return NULL;
+}
+
+/* The mount table has changed: what somebody has unmounted must not be taken for ours when its number is used again. */
+static void kept_look(struct kept *kept)
+{
+	for (int part = 0; part < WFS_MOUNT_PARTS; part++)
+		free(kept_path(kept, (enum wfs_mount_part)part));
+}
+
+static int kept_unmount(struct kept *kept, enum wfs_mount_part part, bool lazy)
+{
+	WFS_AUTO_FREE char *path = kept_path(kept, part);
+	int r = path ? wfs_mount_unmount(path, false, NULL) : 0;
+
+	if (r == -EBUSY && lazy)
+		r = wfs_mount_unmount(path, true, NULL);
+	if (r == 0 && part == WFS_MOUNT_CONTROL && !kept->nested)
+		wfs_mount_run_remove(kept->paths[part]);
+	return r;
+}
+
+static int kept_abort(struct kept *kept, enum wfs_mount_part part)
+{
+	WFS_AUTO_FREE char *path = kept_path(kept, part);
+
+	if (!path || wfs_mount_abort_device(path, kept->devices[part], NULL) == 0)
+		return 0;
+	return wfs_mount_unmount(path, true, NULL);
+}
+
+static int keeper_do(struct kept *kept, const struct message *message)
+{
+	if (message->part >= WFS_MOUNT_PARTS)
+		return -EINVAL;
+	switch (message->what) {
+	case WFS_KEEPER_MOUNTED:
+		kept->devices[message->part] = (unsigned long)message->device;
+		kept->mounted[message->part] = true;
+		return 0;
+	case WFS_KEEPER_TAKEN:
+		kept->taken = true;
+		return 0;
+	case WFS_KEEPER_ABORT:
+		return kept_abort(kept, message->part);
+	case WFS_KEEPER_UNMOUNT:
+	case WFS_KEEPER_REMOVE:
+		return kept_unmount(kept, message->part, message->what == WFS_KEEPER_REMOVE);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Return: its size; 0: nobody holds the other end any more */
+static ssize_t wait_for_message(
+	int socket, int table, struct kept *kept, struct message *ret_message)
+{
+	for (;;) {
+		struct pollfd polled[] = {
+			{.fd = socket, .events = POLLIN}, {.fd = table, .events = POLLPRI}};
+
+		if (poll(polled, 2, -1) < 0)
+			continue; /* a signal */
+		if (polled[1].revents)
+			kept_look(kept);
+		if (!polled[0].revents)
+			continue;
+		const ssize_t size = recv(socket, ret_message, sizeof(*ret_message), MSG_DONTWAIT);
+		if (size >= 0)
+			return size;
+		if (errno != EINTR && errno != EAGAIN)
+			return 0;
+	}
+}
+
+_Noreturn static void keeper_main(int socket, struct kept *kept)
+{
+	const int table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	struct message message;
+	ssize_t size;
+
+	prctl(PR_SET_NAME, "wfs-keeper");
+	while ((size = wait_for_message(socket, table, kept, &message)) > 0) {
+		if (size != (ssize_t)sizeof(message))
+			continue;
+		const struct answer answer = {
+			.number = message.number, .result = keeper_do(kept, &message)};
+		if (answer.number)
+			(void)send(socket, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	if (!kept->taken) {
+		(void)kept_unmount(kept, WFS_MOUNT_CONTROL, true);
+		(void)kept_unmount(kept, WFS_MOUNT_DATA, true);
+	}
+	_exit(0);
+}
+
+/* Signals to the group of the process that mounts are not for its keeper. No descriptor stays, that
+ * of /dev/fuse above all; nor does the terminal, and no directory is kept busy. */
+_Noreturn static void keeper_begin(int socket, struct kept *kept)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	(void)signal(SIGCHLD, SIG_DFL); /* fusermount3 is waited for */
+	if (setsid() < 0 || chdir("/") < 0 || dup2(socket, STDIN_FILENO) < 0)
+		_exit(1);
+	closefrom(STDERR_FILENO + 1);
+	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+		_exit(1);
+	keeper_main(STDIN_FILENO, kept);
+}
+
+/* --- outside --- */
+
+int wfs_keeper_start(const char *directory, const char *ctl, bool nested, struct wfs_error *error)
+{
+	struct kept kept = {.paths = {directory, ctl}, .nested = nested};
+	int sockets[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return wfs_error_from_errno(error, -errno, "start the keeper of a mount");
+	const pid_t keeper = fork();
+	if (keeper == 0) {
+		close(sockets[0]);
+		keeper_begin(sockets[1], &kept);
+	}
+	const int r = keeper < 0 ? -errno : 0;
+	close(sockets[1]);
+	if (r < 0) {
+		close(sockets[0]);
+		return wfs_error_from_errno(error, r, "start the keeper of a mount");
+	}
+	return sockets[0];
+}
+
+bool wfs_keeper_is(int fd)
+{
+	int domain = 0;
+	int type = 0;
+	socklen_t size = sizeof(int);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && domain == AF_UNIX &&
+		type == SOCK_SEQPACKET;
+}
+
+struct wfs_keeper {
+	int fd; /* owned */
+	atomic_uint users;
+	pthread_mutex_t lock;
+	uint32_t asked; /* lock */
+};
+
+int wfs_keeper_new(int fd, struct wfs_keeper **ret_keeper)
+{
+	struct wfs_keeper *const keeper = calloc(1, sizeof(*keeper));
+
+	if (!keeper) {
+		close(fd);
+		return -ENOMEM;
+	}
+	keeper->fd = fd;
+	atomic_store(&keeper->users, 1);
+	pthread_mutex_init(&keeper->lock, NULL);
+	*ret_keeper = keeper;
+	return 0;
+}
+
+struct wfs_keeper *wfs_keeper_ref(struct wfs_keeper *keeper)
+{
+	atomic_fetch_add(&keeper->users, 1);
+	return keeper;
+}
+
+void wfs_keeper_unref(struct wfs_keeper *keeper)
+{
+	if (!keeper || atomic_fetch_sub(&keeper->users, 1) > 1)
+		return;
+	close(keeper->fd);
+	pthread_mutex_destroy(&keeper->lock);
+	free(keeper);
+}
+
+int wfs_keeper_fd(const struct wfs_keeper *keeper)
+{
+	return keeper->fd;
+}
+
+/* The answer to message @number; those that came too late for earlier ones are passed over. */
+static int keeper_wait(int fd, uint32_t number)
+{
+	const int64_t until_ns = wfs_clock_monotonic_ns() + WFS_KEEPER_WAIT_MS * INT64_C(1000000);
+
+	for (;;) {
+		struct pollfd polled = {.fd = fd, .events = POLLIN};
+		const int64_t left_ns = until_ns - wfs_clock_monotonic_ns();
+		struct answer answer;
+
+		if (left_ns <= 0 || poll(&polled, 1, (int)(left_ns / 1000000) + 1) == 0)
+			return -ETIMEDOUT;
+		const ssize_t size = recv(fd, &answer, sizeof(answer), MSG_DONTWAIT);
+		if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR))
+			return -EPIPE;
+		if (size == (ssize_t)sizeof(answer) && answer.number == number)
+			return answer.result > 0 || answer.result < -4095 ? -EIO : answer.result;
+	}
+}
+
+int wfs_keeper_ask(struct wfs_keeper *keeper, enum wfs_keeper_what what, enum wfs_mount_part part,
+	unsigned long device)
+{
+	WFS_GUARD(&keeper->lock);
+	struct message message = {.what = (uint8_t)what, .part = (uint8_t)part, .device = device};
+
+	if (++keeper->asked == 0)
+		keeper->asked++;
+	message.number = keeper->asked;
+	if (send(keeper->fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
+	return keeper_wait(keeper->fd, message.number);
+}
+
+int wfs_keeper_abort(int fd, const char *name)
+{
+	int r = 0;
+
+	(void)name;
+	for (int part = 0; part < WFS_MOUNT_PARTS; part++) {
+		const struct message message = {.what = WFS_KEEPER_ABORT, .part = (uint8_t)part};
+
+		if (send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			r = -errno;
+	}
+	return r;
+}

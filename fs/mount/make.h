@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making mounts, with the rights of this process and in its mount namespace: by mount(2) where that may
+ * be done, else by fusermount3. Nobody serves what is made here until an owner has its descriptor.
+ * Source: mount(2), fuse(4), fusermount3(1), fsopen(2).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "kernel/base/error.h"
+
+/* Option struct: plain value; borrowed. */
+struct wfs_make_options {
+	const char *path;   /* canonical, a directory */
+	const char *source; /* first column of the mount table; any text */
+	bool allow_other;
+	bool read_only;
+};
+
+/**
+ * wfs_make_mount() - mount on a directory
+ * Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
+ *         connection), -ENOENT, -EACCES, -EPERM (@error says what would help), …
+ */
+int wfs_make_mount(const struct wfs_make_options *options, struct wfs_error *error);
+
+/**
+ * wfs_make_detached() - a mount that is nowhere yet, for wfs_make_attach(); needs CAP_SYS_ADMIN
+ * @ret_mount: descriptor of the mount; caller closes
+ * Return: as above
+ */
+int wfs_make_detached(
+	const struct wfs_make_options *options, int *ret_mount, struct wfs_error *error);
+
+/** wfs_make_attach() - mount it on @path. Return: 0 or -errno. */
+int wfs_make_attach(int mount, const char *path, struct wfs_error *error);
+
+/** wfs_make_is_device() - is @fd a descriptor of /dev/fuse? */
+bool wfs_make_is_device(int fd);
