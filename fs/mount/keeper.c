@@ -56,29 +56,35 @@ static bool is_gone(const char *path)
  *
  * Linux gives the number of a mount that is gone to the next one. So a mount that was not there once is never ours
  * again, and one in another place is ours only if the place that we know has lost its name.
+ * @ret_found: the path may be in it; caller frees
  */
-static char *kept_path(struct kept *kept, enum wfs_mount_part part)
+static const char *kept_path(struct kept *kept, enum wfs_mount_part part, char **ret_found)
 {
-	WFS_AUTO_FREE char *path = NULL;
-	int r = kept->mounted[part] ? wfs_mount_find(kept->devices[part], &path) : 0;
+	const char *const known = kept->paths[part];
+	int r = kept->mounted[part] ? wfs_mount_find(kept->devices[part], ret_found) : 0;
 
-	if (r > 0 && (strcmp(path, kept->paths[part]) == 0 || is_gone(kept->paths[part])))
-		return WFS_STEAL(path);
-	if (r >= 0)
-		kept->mounted[part] = false;
+	if (r < 0)
+		return known; /* the table cannot be read, for want of memory */
+	if (r > 0 && (strcmp(*ret_found, known) == 0 || is_gone(known)))
+		return *ret_found;
+	kept->mounted[part] = false;
 	return NULL;
 }
 
 /* The mount table has changed: what somebody has unmounted must not be taken for ours when its number is used again. */
 static void kept_look(struct kept *kept)
 {
-	for (int part = 0; part < WFS_MOUNT_PARTS; part++)
-		free(kept_path(kept, (enum wfs_mount_part)part));
+	for (int part = 0; part < WFS_MOUNT_PARTS; part++) {
+		WFS_AUTO_FREE char *found = NULL;
+
+		(void)kept_path(kept, (enum wfs_mount_part)part, &found);
+	}
 }
 
 static int kept_unmount(struct kept *kept, enum wfs_mount_part part, bool lazy)
 {
-	WFS_AUTO_FREE char *path = kept_path(kept, part);
+	WFS_AUTO_FREE char *found = NULL;
+	const char *const path = kept_path(kept, part, &found);
 	int r = path ? wfs_mount_unmount(path, false, NULL) : 0;
 
 	if (r == -EBUSY && lazy)
@@ -90,7 +96,8 @@ static int kept_unmount(struct kept *kept, enum wfs_mount_part part, bool lazy)
 
 static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 {
-	WFS_AUTO_FREE char *path = kept_path(kept, part);
+	WFS_AUTO_FREE char *found = NULL;
+	const char *const path = kept_path(kept, part, &found);
 
 	if (!path || wfs_mount_abort_device(path, kept->devices[part], NULL) == 0)
 		return 0;

@@ -107,6 +107,8 @@ static int table_search(
 		ret_found->device = device;
 		found = 1;
 	}
+	if (!feof(file))
+		return wfs_error_from_errno(error, -ENOMEM, "read '/proc/self/mountinfo'");
 	return found;
 }
 
