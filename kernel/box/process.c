@@ -85,8 +85,10 @@ static pid_t spawn(int image_fd, int socket)
 	/* No handler of the parent may run in the child. */
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): fork() copies the page tables */
+	/* fork() would copy the page tables. NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork) */
+	pid = vfork();
 	if (pid == 0)
+		/* It makes system calls alone. NOLINTNEXTLINE(clang-analyzer-unix.Vfork) */
 		become(image_fd, socket);
 	const int reason = errno;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -95,7 +97,7 @@ static pid_t spawn(int image_fd, int socket)
 
 int process_start(struct process *process, int image_fd, pthread_mutex_t *lock)
 {
-	const struct timeval late = {.tv_usec = LATE_MS * 1000};
+	const struct timeval late = {.tv_usec = (suseconds_t)LATE_MS * 1000};
 	int pair[2];
 	pid_t pid = 0;
 

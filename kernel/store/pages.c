@@ -352,7 +352,7 @@ static void walk_tables_of(struct walk *walk, const uint8_t *leaf, bool *found)
 	}
 }
 
-/* Their names fit on one leaf: eleven of at most 12 bytes, 70 bytes each, and no row is larger. */
+/* Their names fit on one leaf: fourteen of at most 12 bytes, 70 bytes each, and no row is larger. */
 static void walk_tables(struct walk *walk)
 {
 	const struct tree *const tables = &walk->root->tables;
@@ -385,7 +385,7 @@ static void walk_tables(struct walk *walk)
 				walk->names[i]);
 }
 
-int pages_walk(int fd, const struct root *root, const char *const *names, size_t name_count,
+int pages_walk(int fd, const struct root *root, const char *const *names,
 	struct wfs_problems *problems, wfs_store_pages_fn *progress, void *context)
 {
 	WFS_CLEANUP(walk_done)
@@ -395,12 +395,13 @@ int pages_walk(int fd, const struct root *root, const char *const *names, size_t
 		.page_size = root->free_pages.pad,
 		.page_count = root->last_page + 1,
 		.names = names,
-		.name_count = name_count,
 		.problems = problems,
 		.progress = progress,
 		.context = context,
 	};
 
+	while (names[walk.name_count])
+		walk.name_count++;
 	if (root->last_page >= PAGE_COUNT_MAX) {
 		wfs_problems_add(problems, "data.mdb", NULL, "it tells of %" PRIu64 " pages",
 			root->last_page);

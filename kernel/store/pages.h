@@ -22,10 +22,10 @@ struct root;
  * pages_walk() - walk the pages that one root leads to
  * Time is bounded by the size of the file: no page is looked at twice.
  * @fd: of data.mdb; pages that the root reaches do not change meanwhile
- * @root: it may lie. @names: the tables there must be, and no others
+ * @root: it may lie. @names: the tables there must be, and no others; NULL-ended
  * @problems: what is wrong, as "data.mdb: page 17: table 'cell': …"
  * @progress: may be NULL
  * Return: 0 (also with problems), -EINTR (@progress gave up), -EIO, -ENOMEM.
  */
-int pages_walk(int fd, const struct root *root, const char *const *names, size_t name_count,
+int pages_walk(int fd, const struct root *root, const char *const *names,
 	struct wfs_problems *problems, wfs_store_pages_fn *progress, void *context);

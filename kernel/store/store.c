@@ -42,6 +42,7 @@ static const char *const names[] = {
 #define TABLE_NAME(constant, name) name,
 	WFS_TABLES(TABLE_NAME)
 #undef TABLE_NAME
+		NULL,
 };
 
 int wfs_store_error(int code)
@@ -531,6 +532,7 @@ int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems
 	for (int i = 0; r == -EAGAIN && i < ROOT_LOOKS_MAX; i++) {
 		wfs_txn_end(WFS_STEAL(txn));
 		r = wfs_store_read(store, &txn);
+		wfs_require(r || txn);
 		if (!r)
 			r = wfs_store_error(mdb_env_get_fd(store->env, &fd));
 		if (!r)
@@ -540,9 +542,7 @@ int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems
 		wfs_problems_add(problems, "data.mdb", NULL, "its first two pages are not roots");
 		return 0;
 	}
-	return wfs_trace(r ? r
-			   : pages_walk(fd, &root, names, WFS_ARRAY_COUNT(names), problems,
-				     progress, context));
+	return wfs_trace(r ? r : pages_walk(fd, &root, names, problems, progress, context));
 }
 
 /* --- copying --- */

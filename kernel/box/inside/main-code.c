@@ -18,6 +18,7 @@
 enum { SOCKET = 0 };
 
 /* The linker puts this in place of time(): what Lua makes the seed of its hashes of must not differ. */
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes this name */
 time_t __wrap_time(time_t *ret_time);
 time_t __wrap_time(time_t *ret_time)
 {
@@ -25,6 +26,7 @@ time_t __wrap_time(time_t *ret_time)
 		*ret_time = 0;
 	return 0;
 }
+/* NOLINTEND(readability-identifier-naming) */
 
 static int compare(const void *a, const void *b)
 {
@@ -41,9 +43,9 @@ static void sort_once(void)
 
 int main(void)
 {
-	/* The heap grows by brk() alone: the filter allows no other way. */
-	mallopt(M_MMAP_MAX, 0);
-	mallopt(M_ARENA_MAX, 1);
+	/* The heap grows by brk() alone: the filter allows no other way. There is one thread. */
+	mallopt(M_MMAP_MAX, 0);  /* NOLINT(concurrency-mt-unsafe) */
+	mallopt(M_ARENA_MAX, 1); /* NOLINT(concurrency-mt-unsafe) */
 	sort_once();
 	(void)prctl(PR_SET_NAME, "worldfs-code");
 	if (wfs_lua_arena_map() < 0)
