@@ -5,6 +5,7 @@
 
 #include "agents/driver.h"
 #include "fs/command/command.h"
+#include "fs/command/terminal.h"
 #include "kernel/base/log.h"
 
 /*
@@ -31,5 +32,10 @@ int main(int argc, char **argv)
 			stderr);
 		return WFS_EXIT_MISUSE;
 	}
-	return wfs_command_main(argc, argv, stdout, stderr, wfs_agents_start);
+	FILE *const out = wfs_terminal_open(stdout);
+	const int status = wfs_command_main(argc, argv, out, stderr, wfs_agents_start);
+
+	if (out != stdout)
+		(void)fclose(out);
+	return status;
 }

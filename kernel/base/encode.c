@@ -89,11 +89,6 @@ size_t wfs_utf8_cut(const char *text, size_t size)
 	return size;
 }
 
-static bool is_control(uint8_t byte)
-{
-	return byte < 0x20 || byte == 0x7f;
-}
-
 void wfs_utf8_clean(char *text, size_t size)
 {
 	for (size_t i = 0; i < size;) {
@@ -105,12 +100,51 @@ void wfs_utf8_clean(char *text, size_t size)
 	}
 }
 
+static bool is_control(uint8_t byte)
+{
+	return byte < 0x20 || byte == 0x7f;
+}
+
+/* Is the character of @count bytes one that a terminal or the eye of a reader is misled by? */
+static bool misleads(const char *text, size_t count)
+{
+	const uint8_t *const bytes = (const uint8_t *)text;
+
+	if (count == 1)
+		return is_control(bytes[0]);
+	if (count == 2) /* U+0080 to U+009F, U+061C */
+		return (bytes[0] == 0xc2 && bytes[1] < 0xa0) ||
+			(bytes[0] == 0xd8 && bytes[1] == 0x9c);
+	if (count == 3 && bytes[0] == 0xe2 &&
+		bytes[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
+		return bytes[2] == 0x8e || bytes[2] == 0x8f ||
+			(bytes[2] >= 0xa8 && bytes[2] <= 0xae);
+	/* U+2066 to U+2069 */
+	return count == 3 && bytes[0] == 0xe2 && bytes[1] == 0x81 && bytes[2] >= 0xa6 &&
+		bytes[2] <= 0xa9;
+}
+
+/* @kept: control characters that stay */
+static void clean(char *text, size_t size, const char *kept)
+{
+	size_t count;
+
+	wfs_utf8_clean(text, size);
+	for (size_t i = 0; i < size; i += count) {
+		count = wfs_utf8_sequence(text + i, size - i);
+		if (misleads(text + i, count) && !(text[i] && strchr(kept, text[i])))
+			memset(text + i, '?', count);
+	}
+}
+
 void wfs_line_clean(char *text, size_t size)
 {
-	wfs_utf8_clean(text, size);
-	for (size_t i = 0; i < size; i++)
-		if (is_control((uint8_t)text[i]))
-			text[i] = '?';
+	clean(text, size, "");
+}
+
+void wfs_terminal_clean(char *text, size_t size)
+{
+	clean(text, size, "\n\t");
 }
 
 size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number)

@@ -23,8 +23,15 @@ size_t wfs_utf8_cut(const char *text, size_t size);
 /** wfs_utf8_clean() - in place, `?` for every byte that is not part of a well-formed character. */
 void wfs_utf8_clean(char *text, size_t size);
 
-/** wfs_line_clean() - the same, and `?` for control bytes (< 0x20, 0x7f): it is one line then. */
+/**
+ * wfs_line_clean() - in place, `?` for every byte that is not part of a well-formed character, or part of one that a
+ * terminal may take for a command or that makes a reader see another text: control characters (C0, DEL, C1),
+ * separators of lines, and marks that change the direction of writing. It is one line then.
+ */
 void wfs_line_clean(char *text, size_t size);
+
+/** wfs_terminal_clean() - as wfs_line_clean(), but line ends and tabs stay */
+void wfs_terminal_clean(char *text, size_t size);
 
 /**
  * wfs_decimal_read() - the number whose digits @text begins with
