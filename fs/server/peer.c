@@ -10,6 +10,8 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
+#include "kernel/base/log.h"
+#include "kernel/base/trust.h"
 
 struct wfs_peers {
 	json_t *uids; /* uid in decimal: principal; owned, may be NULL */
@@ -46,14 +48,23 @@ static int check_uids(const json_t *uids, struct wfs_error *error)
 static int read_uids(const char *directory, json_t **ret_uids, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
-	int r = wfs_host_file_read(directory, &host, NULL, error);
+	struct wfs_error reason = {.code = WFS_OK};
+	struct wfs_hash hash;
+	int r = wfs_host_file_read(directory, &host, &hash, error);
 
 	if (r || !json_object_get(host, "uids"))
 		return r;
 	r = check_uids(json_object_get(host, "uids"), error);
-	if (!r)
-		*ret_uids = json_incref(json_object_get(host, "uids"));
-	return r;
+	if (r)
+		return r;
+	if (wfs_trust_check(directory, &hash, &reason)) {
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_WARNING,
+			"other users of this host are not served, 'uids' does not count: %s",
+			reason.message);
+		return 0;
+	}
+	*ret_uids = json_incref(json_object_get(host, "uids"));
+	return 0;
 }
 
 int wfs_peers_new(const char *directory, struct wfs_peers **ret_peers, struct wfs_error *error)

@@ -16,7 +16,9 @@
 
 enum { USER_FILE_MAX = 4 << 20 }; /* bytes of known.json or keys.json */
 
-#define HOW_TO_GO_ON "'worldfs trust' shows what it would do, and asks"
+#define UNTIL_THEN                                                                             \
+	"no model is asked, no other user is served, and nothing goes on that was under way; " \
+	"'worldfs trust' shows what it would do, and asks"
 
 /* --- the user's directories --- */
 
@@ -264,14 +266,11 @@ int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct w
 	const json_t *const entry = json_object_get(known.worlds, key);
 	if (!json_is_string(json_object_get(entry, "host")))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' is not a world that you have made here or trusted: no model is asked "
-			"and "
-			"nothing goes on that was under way; " HOW_TO_GO_ON,
+			"'%s' is not a world that you have made here or trusted: " UNTIL_THEN,
 			directory);
 	if (!has_hash(entry, "host", host))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"host.json of '%s' is not the one that you trusted: no model is asked and "
-			"nothing goes on that was under way; " HOW_TO_GO_ON,
+			"host.json of '%s' is not the one that you trusted: " UNTIL_THEN,
 			directory);
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "fs/server/peer.h"
 #include "kernel/base/host-file.h"
+#include "kernel/base/trust.h"
 
 struct placed {
 	char directory[64];
@@ -27,6 +28,17 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* The user agrees to host.json as it is now. */
+static void trust(const struct placed *placed)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_hash hash;
+
+	put_file(placed->directory, "data.mdb", "");
+	assert_int_equal(wfs_host_file_read(placed->directory, &host, &hash, NULL), 0);
+	assert_int_equal(wfs_trust_give(placed->directory, "1", &hash, NULL), 0);
+}
+
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 static void users_are_the_principals_that_host_json_names(void **state)
@@ -36,6 +48,7 @@ static void users_are_the_principals_that_host_json_names(void **state)
 
 	put_file(placed->directory, "host.json",
 		"{\"uids\":{\"54321\":\"alice\",\"0\":\"bob\"},\"models\":{}}");
+	trust(placed);
 
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
 	assert_true(wfs_peers_any(peers));
@@ -43,6 +56,20 @@ static void users_are_the_principals_that_host_json_names(void **state)
 	assert_string_equal(wfs_peers_principal(peers, 0), "operator");
 	assert_string_equal(wfs_peers_principal(peers, geteuid()), "operator");
 	assert_null(wfs_peers_principal(peers, 54322));
+	wfs_peers_free(peers);
+}
+
+static void a_host_json_that_is_not_trusted_names_nobody(void **state)
+{
+	const struct placed *const placed = *state;
+	struct wfs_peers *peers = NULL;
+
+	put_file(placed->directory, "host.json", "{\"uids\":{\"54321\":\"alice\"}}");
+	put_file(placed->directory, "data.mdb", "");
+
+	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
+	assert_false(wfs_peers_any(peers));
+	assert_null(wfs_peers_principal(peers, 54321));
 	wfs_peers_free(peers);
 }
 
@@ -109,6 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLACED(users_are_the_principals_that_host_json_names),
+		PLACED(a_host_json_that_is_not_trusted_names_nobody),
 		PLACED(without_host_json_there_is_the_operator),
 		PLACED(what_is_wrong_in_host_json_is_told),
 		PLACED(a_large_host_json_is_refused),
