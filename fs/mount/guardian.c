@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fs/mount/environment.h"
 #include "fs/mount/keeper.h"
 #include "kernel/base/log.h"
 
@@ -165,6 +166,7 @@ _Noreturn static void guardian_start(int socket, pid_t daemon)
 		dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(1);
 	closefrom(STDERR_FILENO + 1);
+	wfs_environment_forget();
 	guardian_main(STDIN_FILENO, daemon, &orphaned);
 }
 

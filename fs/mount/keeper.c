@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fs/mount/environment.h"
 #include "fs/mount/mount-table.h"
 #include "kernel/base/clock.h"
 
@@ -182,6 +183,7 @@ _Noreturn static void keeper_begin(int socket, struct kept *kept)
 	if (setsid() < 0 || chdir("/") < 0 || dup2(socket, STDIN_FILENO) < 0)
 		_exit(1);
 	closefrom(STDERR_FILENO + 1);
+	wfs_environment_forget();
 	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
 		_exit(1);
 	keeper_main(STDIN_FILENO, kept);

@@ -30,7 +30,10 @@ end"""
 def scratch_directory():
     """In memory if there is room: what is tested is the order of calls, not the disk."""
     place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    return tempfile.TemporaryDirectory(prefix="worldfs-fault.", dir=place)
+    directory = tempfile.TemporaryDirectory(prefix="worldfs-fault.", dir=place)
+    # The user's own files, too: known.json is written whenever a world is closed.
+    os.environ["XDG_STATE_HOME"] = f"{directory.name}/user-state"
+    return directory
 
 
 class Step:
