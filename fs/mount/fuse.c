@@ -30,11 +30,11 @@ struct wfs_fuse {
 	char *directory;
 	struct wfs_keeper *keeper;
 	enum wfs_mount_part part;
-	sem_t begun; /* posted once, when `begin_result` is there */
-	int begin_result;
-	atomic_bool stopping; /* wfs_fuse_free is at work: do not report the end */
-	atomic_bool aborted;  /* by us */
-	atomic_uint users;    /* references */
+	sem_t begun;             /* posted once, when `begin_result` is there */
+	atomic_int begin_result; /* the thread sanitizer knows no sem_clockwait() */
+	atomic_bool stopping;    /* wfs_fuse_free is at work: do not report the end */
+	atomic_bool aborted;     /* by us */
+	atomic_uint users;       /* references */
 	void (*ended)(void *context);
 	void *context;
 };
@@ -165,7 +165,7 @@ static void *fuse_loop(void *argument)
 	struct fuse_loop_config *config = NULL;
 	int r = fuse_initialise(fuse);
 
-	fuse->begin_result = r;
+	atomic_store(&fuse->begin_result, r);
 	sem_post(&fuse->begun);
 	if (r < 0)
 		return NULL;
@@ -203,7 +203,7 @@ static int fuse_wait_begun(struct wfs_fuse *fuse)
 	while (sem_clockwait(&fuse->begun, CLOCK_MONOTONIC, &until) < 0)
 		if (errno != EINTR)
 			return -errno;
-	return fuse->begin_result;
+	return atomic_load(&fuse->begin_result);
 }
 
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error)
