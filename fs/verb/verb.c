@@ -125,8 +125,10 @@ static int run(struct wfs_call *call, const char *name)
 	r = check_payload(verb, call);
 	if (!r && verb->effect < WFS_EFFECT_COUNT)
 		r = judge(call, (enum wfs_effect)verb->effect);
+	if (r)
+		return r;
 	call->request.gone = &call->gone;
-	return r ? r : verb->handler(call);
+	return verb->handler(call);
 }
 
 void wfs_call_start(struct wfs_call *call, const char *verb)
