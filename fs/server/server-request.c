@@ -148,7 +148,8 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
 	request->reads_long = wfs_verb_reads_long(request->verb, payload);
-	request->slow |= request->reads_long || wfs_verb_slow(request->verb);
+	if (!request->slow) /* else this is another thread than the server's, which looks at it */
+		request->slow = request->reads_long || wfs_verb_slow(request->verb);
 	return 0;
 }
 
