@@ -118,12 +118,10 @@ static int add_actions(json_t *names)
 	int r = 0;
 
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
-		static const char prefix[] = "action.";
-		const char *const kind = wfs_effect_kind((enum wfs_effect)i);
+		const char *const name = wfs_effect_action((enum wfs_effect)i);
 
-		if (strncmp(kind, prefix, strlen(prefix)) == 0 &&
-			i != WFS_EFFECT_ACTION_RESOLVE_MINT)
-			r |= json_array_append_new(names, json_string(kind + strlen(prefix)));
+		if (name && i != WFS_EFFECT_ACTION_RESOLVE_MINT)
+			r |= json_array_append_new(names, json_string(name));
 	}
 	return r;
 }

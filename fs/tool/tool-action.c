@@ -55,8 +55,7 @@ static json_t *empty_object(void)
 /* Queries have a tool of their own. */
 static bool is_offered(enum wfs_effect effect)
 {
-	return wfs_effect_action(effect) && strcmp(wfs_effect_cap_type(effect), "act") == 0 &&
-		effect != WFS_EFFECT_ACTION_QUERY_KERNEL;
+	return wfs_effect_action(effect) && strcmp(wfs_effect_cap_type(effect), "act") == 0;
 }
 
 static int add_types(json_t *schema)

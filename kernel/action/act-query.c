@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking from within an action. What is asked is the world as it was before the record: what the
+ * Asking from within an action: code is told what its author sees, a principal what it sees itself. What is asked is the world as it was before the record: what the
  * record itself changes is in no index yet.
  */
 #include "kernel/action/invoke.h"
@@ -23,23 +23,24 @@ int act_query(struct act *act, const char *type, const json_t *params, json_t **
 {
 	struct wfs_fold *const fold = act->fold;
 	struct wfs_view view = act_view(act);
-	struct author_sight sight = {.self = act->within};
+	const struct invocation host = {
+		.act = act, .id = "", .author = act->payer, .is_host = true};
+	struct author_sight sight;
 	struct wfs_query query;
 	int r = wfs_query_check(type, params, &query, error);
 
 	if (!r && act->within)
-		r = author_may(act->within, WFS_EFFECT_QUERY_KERNEL, NULL, error);
-	if (!r && act->within)
-		r = author_sight_init(&sight, act->within, error);
+		r = author_may(act->within, WFS_EFFECT_ACTION_QUERY_KERNEL, NULL, error);
+	if (!r)
+		r = author_sight_init(&sight, act->within ? act->within : &host, error);
 	if (r)
 		return r;
 	/* Or it would depend on which records are committed together what is counted. */
 	r = wfs_head_flush(fold->head, fold->manifest);
 	if (r)
 		return wfs_error_from_errno(error, r, "ask about the world");
-	const bool sees_all = !act->within || wfs_rights_see_all(sight.rights);
-	return wfs_trace(
-		wfs_query_run(&view, &query, sees_all ? NULL : &sight.sight, ret_result, error));
+	return wfs_trace(wfs_query_run(&view, &query,
+		wfs_rights_see_all(sight.rights) ? NULL : &sight.sight, ret_result, error));
 }
 
 int act_action_query_kernel(struct act *act, struct wfs_error *error)

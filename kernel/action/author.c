@@ -120,10 +120,12 @@ void authors_done(struct nest *nest)
 
 /* --- judging --- */
 
+/* A principal that asks for itself was judged when its action came: then somebody may have approved of it. */
 static struct wfs_question question_of(const struct invocation *self, enum wfs_effect effect)
 {
 	return (struct wfs_question){.effect = effect,
-		.origin = WFS_ORIGIN_CODE,
+		.origin = self->is_host ? WFS_ORIGIN_HOST : WFS_ORIGIN_CODE,
+		.approved = self->is_host,
 		.now_ns = self->act->fold->input.at_ns};
 }
 
@@ -169,7 +171,8 @@ static bool sees(void *context, const char *directory, const char *name)
 {
 	const struct author_sight *const sight = context;
 	const struct wfs_bytes names[] = {wfs_bytes_text(directory), wfs_bytes_text(name)};
-	const struct wfs_question question = question_of(sight->self, WFS_EFFECT_QUERY_KERNEL);
+	const struct wfs_question question =
+		question_of(sight->self, WFS_EFFECT_ACTION_QUERY_KERNEL);
 
 	return is_own(sight->self, directory, name) ||
 		shows(sight->rights, &question, names, WFS_ARRAY_COUNT(names));

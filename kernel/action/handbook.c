@@ -131,7 +131,7 @@ static void append_actions(struct wfs_buffer *buffer)
 		const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
 		WFS_AUTO_BUFFER struct wfs_buffer members = {0};
 
-		if (!wfs_effect_action(effect) || strcmp(wfs_effect_cap_type(effect), "act") != 0)
+		if (!wfs_effect_action(effect) || effect == WFS_EFFECT_ACTION_RESOLVE_MINT)
 			continue; /* administrators alone do it, and themselves */
 		for (; member->name; member++)
 			wfs_buffer_printf(&members, "%s%s", members.size ? ", " : "", member->name);

@@ -358,8 +358,7 @@ static int params_of(const struct asked *asked, enum wfs_effect effect, json_t *
 
 static int take_action(const struct asked *asked, enum wfs_effect effect, json_t **ret_value)
 {
-	WFS_AUTO_JSON json_t *action =
-		json_pack("{s:s}", "action_type", wfs_effect_kind(effect) + sizeof("action.") - 1);
+	WFS_AUTO_JSON json_t *action = json_pack("{s:s}", "action_type", wfs_effect_action(effect));
 	int r = action ? params_of(asked, effect, action) : no_memory(asked);
 
 	return r ? r : act_as_self(asked, action, ret_value);
@@ -418,7 +417,7 @@ const struct wfs_lua_binding host_bindings[] = {
 #define HOST_BINDING(constant, table, name, ...) {table, name},
 	HOST_FUNCTIONS(HOST_BINDING)
 #undef HOST_BINDING
-#define ACTION_BINDING(constant, member, kind, ...) {ACTIONS, (kind) + sizeof("action.") - 1},
+#define ACTION_BINDING(constant, member, ...) {ACTIONS, #member + sizeof("action_") - 1},
 		WFS_ACTIONS(ACTION_BINDING)
 #undef ACTION_BINDING
 };

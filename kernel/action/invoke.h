@@ -51,7 +51,8 @@ struct invocation {
 	const char *id;            /* of the artifact */
 	const char *author;        /* of the code; see author.c */
 	struct wfs_code *program;
-	int depth; /* 0: the outermost */
+	bool is_host; /* no code: its author asks for itself (act-query.c) */
+	int depth;    /* 0: the outermost */
 	bool read_only;
 	bool stopped; /* by a bound, while it had other code checked */
 };

@@ -36,6 +36,7 @@ static const struct wfs_shape values_shape = {.kind = WFS_SHAPE_LIST, .item = &v
 WFS_EFFECTS(PARAM_ROWS)
 
 static const struct {
+	const char *member; /* of struct wfs_params */
 	const char *kind;
 	const char *cap_type;
 	const char *origin_scope;
@@ -45,7 +46,7 @@ static const struct {
 } effects[] = {
 #define PARAM_WORD(effect, type, name, need, help) " " #name MARK_##need
 #define EFFECT_ROW(constant, member, kind_, cap_type, scope, receipt, params_, help_) \
-	{(kind_), (cap_type), (scope), (help_),                                       \
+	{#member, (kind_), (cap_type), (scope), (help_),                              \
 		{.kind = WFS_SHAPE_RECORD, .members = member##_params},               \
 		"" params_(PARAM_WORD, member)},
 	WFS_EFFECTS(EFFECT_ROW)
@@ -61,10 +62,12 @@ const char *wfs_effect_kind(enum wfs_effect effect)
 
 const char *wfs_effect_action(enum wfs_effect effect)
 {
-	static const char prefix[] = "action.";
-	const char *const kind = wfs_effect_kind(effect);
+	static const char prefix[] = "action_";
 
-	return strncmp(kind, prefix, strlen(prefix)) == 0 ? kind + strlen(prefix) : NULL;
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	return strncmp(effects[effect].member, prefix, strlen(prefix)) == 0
+		? effects[effect].member + strlen(prefix)
+		: NULL;
 }
 
 enum wfs_effect wfs_effect_find_action(const char *name)
@@ -106,6 +109,15 @@ const struct wfs_shape *wfs_effect_params(enum wfs_effect effect)
 bool wfs_effect_acts(enum wfs_effect effect)
 {
 	return effect != WFS_EFFECT_BLOB_GET && strcmp(wfs_effect_cap_type(effect), "query") != 0;
+}
+
+bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type)
+{
+	const bool owned = effect == WFS_EFFECT_PLAN_RUN || effect == WFS_EFFECT_PLAN_CANCEL ||
+		effect == WFS_EFFECT_AGENT_CANCEL || effect == WFS_EFFECT_AGENT_APPROVE;
+
+	return strcmp(cap_type, wfs_effect_cap_type(effect)) == 0 ||
+		(owned && strcmp(cap_type, "admin") == 0);
 }
 
 enum wfs_effect wfs_effect_find(const char *kind)

@@ -79,10 +79,6 @@
 	P(effect, TEXT, reason, OPTIONAL, "why, for the record")                     \
 	P(effect, BOOL, dry_run, OPTIONAL, "tell what would change, change nothing")
 
-#define WFS_PARAMS_QUERY(P, effect)                            \
-	P(effect, TEXT, query_type, REQUIRED, "what is asked") \
-	P(effect, OBJECT, params, OPTIONAL, "of that type of query")
-
 /* Actions: every one may have `reasoning`, which is kept in its record. */
 #define WFS_PARAMS_NOOP(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
 #define WFS_PARAMS_READ_ARTIFACT(P, effect)              \
@@ -188,23 +184,25 @@
  * Who: `both` plans and reducers, or only plans (`plan-only`, in the seed's words). What reducers may
  * ask for, and mint.score, which an action asks for, is answered within the kernel.
  */
+/* Effects whose members begin with `action_` are actions; one that only asks is covered like other questions. */
 #define WFS_ACTION(X, constant, name, cap_type, help)                                       \
 	X(ACTION_##constant, action_##name, "action." #name, cap_type, "plan-only", action, \
 		WFS_PARAMS_##constant, help)
-#define WFS_ACTIONS(X)                                                                           \
-	WFS_ACTION(X, NOOP, noop, "act", "do nothing")                                           \
-	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "act", "read an artifact, at its price")     \
-	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "act",                                     \
-		"make an artifact, or change what is given")                                     \
-	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "act", "replace a text in the content")      \
-	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "act", "delete an artifact for good")    \
-	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "act",                                   \
-		"run an artifact's code, at its price")                                          \
-	WFS_ACTION(X, QUERY_KERNEL, query_kernel, "act", "ask about the world; nothing changes") \
-	WFS_ACTION(X, TRANSFER, transfer, "act", "give scrip, or quota")                         \
-	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "act", "give an artifact away")    \
-	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "act", "bid for a score of an artifact")   \
-	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "act", "take a bid back")                        \
+#define WFS_ACTIONS(X)                                                                         \
+	WFS_ACTION(X, NOOP, noop, "act", "do nothing")                                         \
+	WFS_ACTION(X, READ_ARTIFACT, read_artifact, "act", "read an artifact, at its price")   \
+	WFS_ACTION(X, WRITE_ARTIFACT, write_artifact, "act",                                   \
+		"make an artifact, or change what is given")                                   \
+	WFS_ACTION(X, EDIT_ARTIFACT, edit_artifact, "act", "replace a text in the content")    \
+	WFS_ACTION(X, DELETE_ARTIFACT, delete_artifact, "act", "delete an artifact for good")  \
+	WFS_ACTION(X, INVOKE_ARTIFACT, invoke_artifact, "act",                                 \
+		"run an artifact's code, at its price")                                        \
+	X(ACTION_QUERY_KERNEL, action_query_kernel, "query.kernel", "query", "plan-only",      \
+		query_kernel, WFS_PARAMS_QUERY_KERNEL, "ask about the world; nothing changes") \
+	WFS_ACTION(X, TRANSFER, transfer, "act", "give scrip, or quota")                       \
+	WFS_ACTION(X, TRANSFER_OWNERSHIP, transfer_ownership, "act", "give an artifact away")  \
+	WFS_ACTION(X, SUBMIT_TO_MINT, submit_to_mint, "act", "bid for a score of an artifact") \
+	WFS_ACTION(X, CANCEL_MINT, cancel_mint, "act", "take a bid back")                      \
 	WFS_ACTION(X, RESOLVE_MINT, resolve_mint, "admin", "end the auction of the mint")
 #define WFS_EFFECTS(X)                                                                             \
 	X(INTROSPECT_MANIFEST, introspect_manifest, "introspect.manifest", "query", "both",        \
@@ -219,8 +217,6 @@
 		introspect_journal, WFS_PARAMS_JOURNAL, "read records")                            \
 	X(INTROSPECT_STATUS, introspect_status, "introspect.status", "query", "plan-only",         \
 		introspect_status, WFS_PARAMS_NONE, "tell how the daemon is")                      \
-	X(QUERY_KERNEL, query_kernel, "query.kernel", "query", "plan-only", query_kernel,          \
-		WFS_PARAMS_QUERY, "ask about artifacts, scrip, quotas …")                          \
 	X(BLOB_GET, blob_get, "blob.get", "blob", "plan-only", blob_get, WFS_PARAMS_BLOB_GET,      \
 		"read a blob")                                                                     \
 	X(BLOB_PUT, blob_put, "blob.put", "blob", "plan-only", blob_put, WFS_PARAMS_BLOB_PUT,      \
@@ -328,6 +324,10 @@ bool wfs_effect_acts(enum wfs_effect effect);
 
 /** wfs_effect_cap_type() - e.g. "query". */
 const char *wfs_effect_cap_type(enum wfs_effect effect);
+
+/** wfs_effect_covered_by() - can a grant of this type of capability cover it? What belongs to somebody else
+ *  administrators may resume, cancel and approve of, too. */
+bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type);
 
 /** wfs_effect_find() - the effect of a kind, or WFS_EFFECT_COUNT when there is none. */
 enum wfs_effect wfs_effect_find(const char *kind);

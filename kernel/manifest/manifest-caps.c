@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a manifest that say who may do what. */
+/* The parts of a manifest that say what there is to be granted, and to whom it is. */
 #include <assert.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,157 +96,6 @@ static int read_cap_definitions(const struct manifest_reader *reader)
 			.params = cap->params,
 		};
 	}
-	return 0;
-}
-
-/* --- policies --- */
-
-/* What a rule can ask for, and where it stands in a compiled one. */
-static const struct {
-	const char *name;
-	size_t offset;
-} conditions[] = {
-#define CONDITION(member)                                         \
-	{                                                         \
-#member, offsetof(struct wfs_policy_rule, member) \
-	}
-	CONDITION(effect),
-	CONDITION(cap),
-	CONDITION(principal),
-	CONDITION(origin),
-	CONDITION(reducer),
-	CONDITION(artifact),
-#undef CONDITION
-};
-
-static bool is_pattern(const char *text)
-{
-	const size_t size = strlen(text);
-	const char *star = strchr(text, '*');
-
-	return size > 0 && size <= WFS_POLICY_PATTERN_MAX && (!star || !star[1]);
-}
-
-static void read_when(const struct manifest_reader *reader, struct wfs_place place,
-	const json_t *when, struct wfs_policy_rule *rule)
-{
-	static const char *const none[] = {NULL};
-	const char *optional[WFS_ARRAY_COUNT(conditions) + 1] = {NULL};
-
-	static_assert(WFS_POLICY_PATTERN_MAX == 255, "the message names the bound");
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++)
-		optional[i] = conditions[i].name;
-	if (!manifest_check_members(reader, place, when, none, optional))
-		return;
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++) {
-		const json_t *value = json_object_get(when, conditions[i].name);
-		const char *text = manifest_text(value);
-
-		if (value && (!text || !is_pattern(text)))
-			manifest_expected(reader,
-				wfs_place_at("%s/%s", place.text, conditions[i].name),
-				"text of 1 to 255 bytes, with no * but at its end", value);
-		*(const char **)((char *)rule + conditions[i].offset) = text;
-	}
-}
-
-static void read_rule(const struct manifest_reader *reader, struct wfs_place place,
-	const json_t *item, struct wfs_policy_rule *rule)
-{
-	static const char *const names[] = {"when", "decision", NULL};
-	const json_t *decision = json_object_get(item, "decision");
-	const json_t *when = json_object_get(item, "when");
-	const char *text = manifest_text(decision);
-
-	if (!manifest_check_members(reader, place, item, names, NULL))
-		return;
-	if (when)
-		read_when(reader, wfs_place_at("%s/when", place.text), when, rule);
-	rule->allow = text && strcmp(text, "allow") == 0;
-	rule->ask = text && strcmp(text, "ask") == 0;
-	if (decision && !rule->allow && !rule->ask && (!text || strcmp(text, "deny") != 0))
-		manifest_expected(reader, wfs_place_at("%s/decision", place.text),
-			"\"allow\", \"ask\" or \"deny\"", decision);
-}
-
-/* Checks the rules of policy @index. @ret_rules: caller frees. */
-static int read_rules(const struct manifest_reader *reader, const json_t *list, size_t index,
-	struct wfs_policy_rule **ret_rules)
-{
-	struct wfs_place place = wfs_place_at("/policies/%zu/rules", index);
-	size_t count = json_array_size(list);
-	struct wfs_policy_rule *rules;
-
-	if (list && !json_is_array(list))
-		manifest_expected(reader, place, "array", list);
-	if (count > WFS_MANIFEST_RULES_MAX) {
-		wfs_problems_add(reader->problems, NULL, place.text,
-			"at most %d are allowed, got %zu", WFS_MANIFEST_RULES_MAX, count);
-		count = 0;
-	}
-	rules = calloc(count + 1, sizeof(*rules));
-	if (!rules)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		read_rule(reader, wfs_place_at("%s/%zu", place.text, i), json_array_get(list, i),
-			&rules[i]);
-	*ret_rules = rules;
-	return 0;
-}
-
-static int read_policy(const struct manifest_reader *reader, const json_t *builtins,
-	const json_t *item, size_t index, json_t *seen)
-{
-	static const char *const names[] = {"$kind", "name", "rules", NULL};
-	const json_t *builtin = manifest_find_named(builtins, json_object_get(item, "name"));
-	const struct manifest_naming naming = {manifest_is_definition_name, "a name like ns/Name@1",
-		seen, builtin ? NULL : "sys/"};
-	struct wfs_place place = wfs_place_at("/policies/%zu", index);
-	struct wfs_manifest *manifest = reader->manifest;
-	WFS_AUTO_FREE struct wfs_policy_rule *rules = NULL;
-	const json_t *list = json_object_get(item, "rules");
-	const char *name;
-	int r;
-
-	if (!manifest_check_members(reader, place, item, names, NULL))
-		return 0;
-	if (builtin && !json_equal(item, builtin))
-		wfs_problems_add(reader->problems, NULL, place.text,
-			"differs from the built-in definition of this name");
-	manifest_check_text(reader, wfs_place_at("%s/$kind", place.text),
-		json_object_get(item, "$kind"), "defpolicy");
-	r = manifest_enter(reader, wfs_place_at("%s/name", place.text),
-		json_object_get(item, "name"), index, &naming, &name);
-	if (r == 0)
-		r = read_rules(reader, list, index, &rules);
-	if (r < 0 || !name || !manifest->policy || strcmp(name, manifest->policy) != 0)
-		return r;
-	manifest->rules = WFS_STEAL(rules);
-	manifest->rule_count = json_array_size(list);
-	return 0;
-}
-
-static int read_policies(const struct manifest_reader *reader)
-{
-	const json_t *list = manifest_list(
-		reader, "policies", WFS_MANIFEST_POLICIES_MAX, WFS_BUILTIN_POLICY_COUNT);
-	const json_t *policy = json_object_get(reader->manifest->document, "policy");
-	WFS_AUTO_JSON json_t *builtins = wfs_builtin_policies();
-	WFS_AUTO_JSON json_t *seen = json_object();
-
-	if (!builtins || !seen)
-		return -ENOMEM;
-	reader->manifest->policy = manifest_text(policy);
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		int r = read_policy(reader, builtins, json_array_get(list, i), i, seen);
-
-		if (r < 0)
-			return r;
-	}
-	if (list && policy &&
-		(!reader->manifest->policy || !json_object_get(seen, reader->manifest->policy)))
-		manifest_expected(reader, wfs_place_at("/policy"),
-			"the name of a policy of this manifest", policy);
 	return 0;
 }
 
@@ -360,7 +208,7 @@ int manifest_read_caps(const struct manifest_reader *reader)
 	int r = read_cap_definitions(reader);
 
 	if (r == 0)
-		r = read_policies(reader);
+		r = manifest_read_policies(reader);
 	if (r == 0)
 		r = read_grants(reader);
 	return r;

@@ -74,6 +74,11 @@ int manifest_read_effects(const struct manifest_reader *reader);
 /** manifest_read_caps() - the same for capabilities, policies, principals and grants. */
 int manifest_read_caps(const struct manifest_reader *reader);
 
+/* --- manifest-policy.c --- */
+
+/** manifest_read_policies() - the same for policies; after capabilities, which their rules name. */
+int manifest_read_policies(const struct manifest_reader *reader);
+
 /* --- manifest-check.c --- */
 
 /** manifest_expected() - note "expected <what>, got <value>". */

@@ -67,6 +67,18 @@ struct wfs_cap_definition {
 	const struct wfs_schema *params;
 };
 
+/* Who speaks for the principal; a policy's `origin`. X(constant, name) */
+#define WFS_ORIGINS(X)                                                  \
+	X(HOST, "host")       /* mount, control socket, command line */ \
+	X(REDUCER, "reducer") /* an effect that a reducer asked for */  \
+	X(CODE, "code")       /* of artifacts */
+
+enum wfs_origin {
+#define WFS_ORIGIN_ENUM(constant, name) WFS_ORIGIN_##constant,
+	WFS_ORIGINS(WFS_ORIGIN_ENUM)
+#undef WFS_ORIGIN_ENUM
+};
+
 /*
  * One rule of a policy. Members that are NULL match everything; a `*` at the end of one matches any
  * rest. Borrowed; plain value.

@@ -15,18 +15,6 @@
 #include "kernel/record.h"
 #include "kernel/rights/scope.h"
 
-/* Who speaks for the principal; a policy's `origin`. X(constant, name) */
-#define WFS_ORIGINS(X)                                                  \
-	X(HOST, "host")       /* mount, control socket, command line */ \
-	X(REDUCER, "reducer") /* an effect that a reducer asked for */  \
-	X(CODE, "code")       /* of artifacts */
-
-enum wfs_origin {
-#define WFS_ORIGIN_ENUM(constant, name) WFS_ORIGIN_##constant,
-	WFS_ORIGINS(WFS_ORIGIN_ENUM)
-#undef WFS_ORIGIN_ENUM
-};
-
 /* What is asked. Plain value; texts are borrowed. */
 struct wfs_question {
 	enum wfs_effect effect;

@@ -203,7 +203,7 @@ def random_rules(random, principals):
     members = {
         "effect": ["introspect.*", "introspect.reducer_state", "introspect.list_cells", "introspect.journal*",
                    "introspect.journal", "introspect.journal_head", "introspect.manifest", "introspect.m*",
-                   "blob.*", "blob.get", "*", "world.*", "event.emit"],
+                   "blob.*", "blob.get", "*", "world.*", "event.emit", "query.*"],
         "cap": ["sys/query@1", "sys/blob@1", "sys/*", "sys/q*", "sys/act@1"],
         "principal": principals[1:] + ["a*", "al*", "*", "nobody"],
         "origin": ["host", "reducer", "h*", "*"],

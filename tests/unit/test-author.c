@@ -96,7 +96,7 @@ static void code_does_what_its_author_may(void **state)
 	assert_data(*state, "alice", INVOKE("'artifact_id':'open_hand'"),
 		"{'price_paid':0,'result':[true,'not_authorized','not_authorized',"
 		"'not_authorized','not_authorized','not_authorized','not_authorized',"
-		"'not_authorized']}");
+		"true]}");
 }
 
 static void code_that_code_writes_has_the_same_author(void **state)

@@ -200,7 +200,7 @@ static void rules_of_the_policy_in_force_are_compiled_in_order(void **state)
 	WFS_AUTO_JSON json_t *document = edited("",
 		OWN_POLICY
 		"{'when':{'effect':'introspect.*','principal':'alice'},'decision':'deny'},"
-		"{'when':{'cap':'sys/act@1','origin':'plan','reducer':'r','artifact':'a_*'},"
+		"{'when':{'cap':'sys/act@1','origin':'code','artifact':'a_*'},"
 		"'decision':'allow'}]}]}");
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(document);
 	const char *name;
@@ -215,8 +215,8 @@ static void rules_of_the_policy_in_force_are_compiled_in_order(void **state)
 	assert_null(rules[0].cap);
 	assert_true(rules[1].allow);
 	assert_string_equal(rules[1].cap, "sys/act@1");
-	assert_string_equal(rules[1].origin, "plan");
-	assert_string_equal(rules[1].reducer, "r");
+	assert_string_equal(rules[1].origin, "code");
+	assert_null(rules[1].reducer);
 	assert_string_equal(rules[1].artifact, "a_*");
 	assert_null(rules[1].effect);
 }
@@ -249,6 +249,48 @@ static void wrong_rules_are_refused(void **state)
 		"\"sys/default@1\"\n");
 }
 
+#define NEVER "never matches: no effect fits all of its conditions\n"
+
+/* A rule that does nothing was meant to do something. */
+static void rules_that_never_match_are_refused(void **state)
+{
+	static const char *const whens[] = {
+		"{'effect':'action.query_kernel'}",
+		"{'effect':'world.gcc'}",
+		"{'cap':'my/cap@1'}",
+		"{'cap':'sys/act@1','effect':'query.kernel'}",
+		"{'origin':'plan'}",
+		"{'origin':'reducer','effect':'action.*'}",
+		"{'origin':'code','effect':'world.*'}",
+		"{'reducer':'r','effect':'event.emit'}",
+		"{'reducer':'r','artifact':'a'}",
+		"{'artifact':'a','effect':'blob.get'}",
+	};
+	(void)state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(whens); i++) {
+		char edit[256];
+
+		snprintf(edit, sizeof(edit), OWN_POLICY "{'when':%s,'decision':'deny'}]}]}",
+			whens[i]);
+		print_message("%s\n", whens[i]);
+		assert_edit_refused("", edit, "/policies/0/rules/0: " NEVER);
+	}
+	assert_edit_refused("",
+		OWN_POLICY "{'when':{'effect':'introspect.*'},'decision':'allow'},"
+			   "{'when':{'effect':'introspect.status','principal':'bob'},"
+			   "'decision':'deny'}]}]}",
+		"/policies/0/rules/1: never matches: rule 0 matches first\n");
+	WFS_AUTO_JSON json_t *document = edited("",
+		OWN_POLICY "{'when':{'effect':'query.kernel','cap':'sys/query@1','origin':'code'},"
+			   "'decision':'deny'},"
+			   "{'when':{'effect':'plan.cancel','cap':'sys/admin@1'},"
+			   "'decision':'deny'},"
+			   "{'when':{'effect':'agent.step','artifact':'a*'},'decision':'ask'},"
+			   "{'when':{'effect':'agent.*','artifact':'*'},'decision':'deny'}]}]}");
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(document);
+}
+
 static void the_policy_in_force_is_one_of_the_manifest(void **state)
 {
 	(void)state;
@@ -268,7 +310,9 @@ static json_t *rules_of(size_t count)
 	json_t *rules = json_array();
 
 	while (count--)
-		json_array_append_new(rules, json_pack("{s:{}, s:s}", "when", "decision", "allow"));
+		json_array_append_new(rules,
+			json_pack("{s:{s:o}, s:s}", "when", "principal",
+				json_sprintf("p%zu", count), "decision", "allow"));
 	return rules;
 }
 
@@ -470,6 +514,7 @@ int main(void)
 		cmocka_unit_test(the_default_policy_leaves_it_to_grants),
 		cmocka_unit_test(rules_of_the_policy_in_force_are_compiled_in_order),
 		cmocka_unit_test(wrong_rules_are_refused),
+		cmocka_unit_test(rules_that_never_match_are_refused),
 		cmocka_unit_test(the_policy_in_force_is_one_of_the_manifest),
 		cmocka_unit_test(policies_and_rules_are_bounded),
 		cmocka_unit_test(declared_principals_and_grants_are_handed_out),

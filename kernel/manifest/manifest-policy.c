@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policies: rules that are tried in their order, of which the first that matches decides. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/json.h"
+#include "kernel/manifest/manifest-impl.h"
+
+/* --- rules --- */
+
+/* What a rule can ask for, and where it stands in a compiled one. */
+static const struct {
+	const char *name;
+	size_t offset;
+} conditions[] = {
+#define CONDITION(member)                                         \
+	{                                                         \
+#member, offsetof(struct wfs_policy_rule, member) \
+	}
+	CONDITION(effect),
+	CONDITION(cap),
+	CONDITION(principal),
+	CONDITION(origin),
+	CONDITION(reducer),
+	CONDITION(artifact),
+#undef CONDITION
+};
+
+static const char *condition_of(const struct wfs_policy_rule *rule, size_t index)
+{
+	return *(const char *const *)((const char *)rule + conditions[index].offset);
+}
+
+static bool is_pattern(const char *text)
+{
+	const size_t size = strlen(text);
+	const char *star = strchr(text, '*');
+
+	return size > 0 && size <= WFS_POLICY_PATTERN_MAX && (!star || !star[1]);
+}
+
+static void read_when(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *when, struct wfs_policy_rule *rule)
+{
+	static const char *const none[] = {NULL};
+	const char *optional[WFS_ARRAY_COUNT(conditions) + 1] = {NULL};
+
+	static_assert(WFS_POLICY_PATTERN_MAX == 255, "the message names the bound");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++)
+		optional[i] = conditions[i].name;
+	if (!manifest_check_members(reader, place, when, none, optional))
+		return;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++) {
+		const json_t *value = json_object_get(when, conditions[i].name);
+		const char *text = manifest_text(value);
+
+		if (value && (!text || !is_pattern(text)))
+			manifest_expected(reader,
+				wfs_place_at("%s/%s", place.text, conditions[i].name),
+				"text of 1 to 255 bytes, with no * but at its end", value);
+		*(const char **)((char *)rule + conditions[i].offset) = text;
+	}
+}
+
+static void read_rule(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *item, struct wfs_policy_rule *rule)
+{
+	static const char *const names[] = {"when", "decision", NULL};
+	const json_t *decision = json_object_get(item, "decision");
+	const json_t *when = json_object_get(item, "when");
+	const char *text = manifest_text(decision);
+
+	if (!manifest_check_members(reader, place, item, names, NULL))
+		return;
+	if (when)
+		read_when(reader, wfs_place_at("%s/when", place.text), when, rule);
+	rule->allow = text && strcmp(text, "allow") == 0;
+	rule->ask = text && strcmp(text, "ask") == 0;
+	if (decision && !rule->allow && !rule->ask && (!text || strcmp(text, "deny") != 0))
+		manifest_expected(reader, wfs_place_at("%s/decision", place.text),
+			"\"allow\", \"ask\" or \"deny\"", decision);
+}
+
+/* --- rules that never match --- */
+
+/* Does a condition take this text? @pattern: NULL: there is no condition */
+static bool takes(const char *pattern, const char *text)
+{
+	const size_t size = pattern ? strlen(pattern) : 0;
+
+	if (size > 0 && pattern[size - 1] == '*')
+		return strncmp(pattern, text, size - 1) == 0;
+	return !pattern || strcmp(pattern, text) == 0;
+}
+
+/* Is a question about this effect ever asked for this origin? */
+static bool comes_from(enum wfs_effect effect, enum wfs_origin origin)
+{
+	switch (origin) {
+	case WFS_ORIGIN_REDUCER:
+		return wfs_effect_of_reducers(effect) || effect == WFS_EFFECT_MINT_SCORE;
+	case WFS_ORIGIN_CODE:
+		return wfs_effect_action(effect) || effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE;
+	default:
+		return effect != WFS_EFFECT_MINT_SCORE;
+	}
+}
+
+static bool origin_may_match(const struct wfs_policy_rule *rule, enum wfs_effect effect)
+{
+	static const char *const names[] = {
+#define ORIGIN_NAME(constant, name) name,
+		WFS_ORIGINS(ORIGIN_NAME)
+#undef ORIGIN_NAME
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
+		if (takes(rule->origin, names[i]) && comes_from(effect, (enum wfs_origin)i))
+			return true;
+	return false;
+}
+
+static bool cap_may_match(const struct manifest_reader *reader, const struct wfs_policy_rule *rule,
+	enum wfs_effect effect)
+{
+	const struct wfs_manifest *const manifest = reader->manifest;
+
+	for (size_t i = 0; i < manifest->cap_count; i++) {
+		const struct wfs_cap_definition *const cap = &manifest->caps[i].definition;
+
+		if (takes(rule->cap, cap->name) && wfs_effect_covered_by(effect, cap->cap_type))
+			return true;
+	}
+	return false;
+}
+
+static bool is_about_a_reducer(enum wfs_effect effect)
+{
+	return effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
+		effect == WFS_EFFECT_INTROSPECT_LIST_CELLS;
+}
+
+static bool is_about_an_artifact(enum wfs_effect effect)
+{
+	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+
+	for (; member->name; member++)
+		if (strcmp(member->name, "artifact_id") == 0)
+			return true;
+	return effect == WFS_EFFECT_AGENT_STEP;
+}
+
+static bool may_match(const struct manifest_reader *reader, const struct wfs_policy_rule *rule)
+{
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const enum wfs_effect effect = (enum wfs_effect)i;
+
+		if (takes(rule->effect, wfs_effect_kind(effect)) &&
+			cap_may_match(reader, rule, effect) && origin_may_match(rule, effect) &&
+			(!rule->reducer || is_about_a_reducer(effect)) &&
+			(!rule->artifact || is_about_an_artifact(effect)))
+			return true;
+	}
+	return false;
+}
+
+/* Does the condition @before take whatever @after takes? */
+static bool takes_all(const char *before, const char *after)
+{
+	const size_t size = before ? strlen(before) : 0;
+
+	if (!before)
+		return true;
+	if (!after)
+		return strcmp(before, "*") == 0;
+	return before[size - 1] == '*' ? strncmp(before, after, size - 1) == 0
+				       : strcmp(before, after) == 0;
+}
+
+static bool hides(const struct wfs_policy_rule *before, const struct wfs_policy_rule *after)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++)
+		if (!takes_all(condition_of(before, i), condition_of(after, i)))
+			return false;
+	return true;
+}
+
+/* A rule that does nothing was meant to do something. Rules are looked at when there is nothing else to be said. */
+static void check_rules(const struct manifest_reader *reader, struct wfs_place place,
+	const struct wfs_policy_rule *rules, size_t count)
+{
+	for (size_t i = 0; i < count && reader->problems->count == 0; i++) {
+		const struct wfs_place at = wfs_place_at("%s/%zu", place.text, i);
+		size_t before = 0;
+
+		while (before < i && !hides(&rules[before], &rules[i]))
+			before++;
+		if (!may_match(reader, &rules[i]))
+			wfs_problems_add(reader->problems, NULL, at.text,
+				"never matches: no effect fits all of its conditions");
+		else if (before < i)
+			wfs_problems_add(reader->problems, NULL, at.text,
+				"never matches: rule %zu matches first", before);
+	}
+}
+
+/* --- policies --- */
+
+/* Checks the rules of policy @index. @ret_rules: caller frees. */
+static int read_rules(const struct manifest_reader *reader, const json_t *list, size_t index,
+	struct wfs_policy_rule **ret_rules)
+{
+	struct wfs_place place = wfs_place_at("/policies/%zu/rules", index);
+	size_t count = json_array_size(list);
+	struct wfs_policy_rule *rules;
+
+	if (list && !json_is_array(list))
+		manifest_expected(reader, place, "array", list);
+	if (count > WFS_MANIFEST_RULES_MAX) {
+		wfs_problems_add(reader->problems, NULL, place.text,
+			"at most %d are allowed, got %zu", WFS_MANIFEST_RULES_MAX, count);
+		count = 0;
+	}
+	rules = calloc(count + 1, sizeof(*rules));
+	if (!rules)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		read_rule(reader, wfs_place_at("%s/%zu", place.text, i), json_array_get(list, i),
+			&rules[i]);
+	check_rules(reader, place, rules, count);
+	*ret_rules = rules;
+	return 0;
+}
+
+static int read_policy(const struct manifest_reader *reader, const json_t *builtins,
+	const json_t *item, size_t index, json_t *seen)
+{
+	static const char *const names[] = {"$kind", "name", "rules", NULL};
+	const json_t *builtin = manifest_find_named(builtins, json_object_get(item, "name"));
+	const struct manifest_naming naming = {manifest_is_definition_name, "a name like ns/Name@1",
+		seen, builtin ? NULL : "sys/"};
+	struct wfs_place place = wfs_place_at("/policies/%zu", index);
+	struct wfs_manifest *manifest = reader->manifest;
+	WFS_AUTO_FREE struct wfs_policy_rule *rules = NULL;
+	const json_t *list = json_object_get(item, "rules");
+	const char *name;
+	int r;
+
+	if (!manifest_check_members(reader, place, item, names, NULL))
+		return 0;
+	if (builtin && !json_equal(item, builtin))
+		wfs_problems_add(reader->problems, NULL, place.text,
+			"differs from the built-in definition of this name");
+	manifest_check_text(reader, wfs_place_at("%s/$kind", place.text),
+		json_object_get(item, "$kind"), "defpolicy");
+	r = manifest_enter(reader, wfs_place_at("%s/name", place.text),
+		json_object_get(item, "name"), index, &naming, &name);
+	if (r == 0)
+		r = read_rules(reader, list, index, &rules);
+	if (r < 0 || !name || !manifest->policy || strcmp(name, manifest->policy) != 0)
+		return r;
+	manifest->rules = WFS_STEAL(rules);
+	manifest->rule_count = json_array_size(list);
+	return 0;
+}
+
+int manifest_read_policies(const struct manifest_reader *reader)
+{
+	const json_t *list = manifest_list(
+		reader, "policies", WFS_MANIFEST_POLICIES_MAX, WFS_BUILTIN_POLICY_COUNT);
+	const json_t *policy = json_object_get(reader->manifest->document, "policy");
+	WFS_AUTO_JSON json_t *builtins = wfs_builtin_policies();
+	WFS_AUTO_JSON json_t *seen = json_object();
+
+	if (!builtins || !seen)
+		return -ENOMEM;
+	reader->manifest->policy = manifest_text(policy);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		int r = read_policy(reader, builtins, json_array_get(list, i), i, seen);
+
+		if (r < 0)
+			return r;
+	}
+	if (list && policy &&
+		(!reader->manifest->policy || !json_object_get(seen, reader->manifest->policy)))
+		manifest_expected(reader, wfs_place_at("/policy"),
+			"the name of a policy of this manifest", policy);
+	return 0;
+}
