@@ -372,13 +372,14 @@ static int ask_kernel(struct wait *wait, struct wfs_error *error)
 	struct engine *const engine = wait->engine;
 
 	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
-	int r = wfs_session_admit(drive->session, WFS_EFFECT_AGENT_STEP, &wait->request);
+	int r = wfs_session_admit_step(
+		drive->session, wfs_json_text(drive->params, "agent"), &wait->request);
 	if (r == WFS_SESSION_REFUSED)
 		return 0;
 	*error = wait->request.error;
 	if (!r)
-		r = agents_setup_make(engine->world, engine->helpers, drive->params, &wait->content,
-			&wait->step, error);
+		r = agents_setup_make(drive->session, engine->helpers, drive->params,
+			&wait->content, &wait->step, error);
 	if (r)
 		return r;
 	return agents_has_mind(wait->content) ? prepare(wait, error) : submit(wait, error);

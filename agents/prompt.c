@@ -97,7 +97,8 @@ static int write_tools(
 	WFS_AUTO_JSON json_t *expanded = NULL;
 	size_t i;
 	const json_t *tool;
-	int r = names ? agents_tools_make(view, helpers, names, &tools, error) : no_memory(error);
+	int r = names ? agents_tools_make(work->session, view, helpers, names, &tools, error)
+		      : no_memory(error);
 
 	if (!r)
 		r = agents_tools_expand(helpers, tools, &expanded, error);
@@ -124,8 +125,8 @@ static int write_artifacts(
 	{
 		WFS_AUTO_JSON json_t *tool = NULL;
 
-		if (agents_tool_make(view, work->engine->helpers, wfs_json_text(row, "id"), "",
-			    &tool, &ignored) == 0)
+		if (agents_tool_make(work->session, view, work->engine->helpers,
+			    wfs_json_text(row, "id"), "", &tool, &ignored) == 0)
 			write_tool(tool, text);
 	}
 	return 0;

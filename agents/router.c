@@ -201,8 +201,9 @@ static int take_as_arguments(const json_t *tool, json_t *call)
 					   : json_pack("{s:[]}", "args"));
 }
 
-int agents_router_find(struct wfs_view *view, const struct wfs_helpers *helpers, json_t *call,
-	json_t **ret_tool, json_t **ret_outcome, struct wfs_error *error)
+int agents_router_find(const struct wfs_session *caller, struct wfs_view *view,
+	const struct wfs_helpers *helpers, json_t *call, json_t **ret_tool, json_t **ret_outcome,
+	struct wfs_error *error)
 {
 	const char *const method = wfs_json_text(call, "method");
 	WFS_AUTO_JSON json_t *made = NULL;
@@ -212,7 +213,7 @@ int agents_router_find(struct wfs_view *view, const struct wfs_helpers *helpers,
 	if (!*wfs_json_text(call, "name") || !json_is_object(json_object_get(call, "args")))
 		return invalid(call, ret_outcome, error);
 	int r = agents_tool_make(
-		view, helpers, wfs_json_text(call, "name"), method, &made, &reason);
+		caller, view, helpers, wfs_json_text(call, "name"), method, &made, &reason);
 	if (r == -ENOENT || r == -EINVAL ||
 		(!r && *method && !is_of_kind(made, WFS_TOOL_KIND_ARTIFACT)) ||
 		(!r && is_of_kind(made, WFS_TOOL_KIND_RESULT)))

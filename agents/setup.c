@@ -207,8 +207,9 @@ static int make_offered(
 }
 
 /* @ret_setup: {model, offered, settings, tools} */
-static int make_setup(struct wfs_view *view, const struct wfs_helpers *helpers,
-	const json_t *content, const json_t *params, json_t **ret_setup, struct wfs_error *error)
+static int make_setup(const struct wfs_session *agent, struct wfs_view *view,
+	const struct wfs_helpers *helpers, const json_t *content, const json_t *params,
+	json_t **ret_setup, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *settings = NULL;
 	WFS_AUTO_JSON json_t *tools = NULL;
@@ -223,7 +224,7 @@ static int make_setup(struct wfs_view *view, const struct wfs_helpers *helpers,
 	if (!r)
 		r = make_settings(content, params, &settings, error);
 	if (!r)
-		r = agents_tools_make(view, helpers, names, &tools, error);
+		r = agents_tools_make(agent, view, helpers, names, &tools, error);
 	if (!r)
 		r = make_offered(tools, json_object_get(params, "tools"), &offered, error);
 	if (r)
@@ -254,13 +255,15 @@ static int check_adapter(struct wfs_world *world, const struct wfs_helpers *help
 	return wfs_adapter_check(whole, entry, error);
 }
 
-int agents_setup_make(struct wfs_world *world, const struct wfs_helpers *helpers,
+int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,
 	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *content = NULL;
 	WFS_AUTO_JSON json_t *messages = NULL;
 	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_SESSION struct wfs_session *session = NULL;
+	struct wfs_world *const world = wfs_session_world(asker);
 	int64_t max_turns = WFS_TURN_TURNS_DEFAULT;
 	const char *agent;
 	int r = wfs_json_get_string(params, "agent", &agent, error);
@@ -268,14 +271,18 @@ int agents_setup_make(struct wfs_world *world, const struct wfs_helpers *helpers
 	if (!r)
 		r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error);
 	if (!r)
+		r = wfs_session_find_agent(asker, &view, agent, error);
+	if (!r)
 		r = read_agent(&view, agent, &content, error);
+	if (!r)
+		r = wfs_session_new(wfs_session_authority(asker), agent, &session, error);
 	if (!r)
 		r = wfs_json_get_integer(
 			content, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
 	if (!r)
 		r = make_messages(content, params, &messages, error);
 	if (!r)
-		r = make_setup(&view, helpers, content, params, &setup, error);
+		r = make_setup(session, &view, helpers, content, params, &setup, error);
 	if (!r)
 		r = check_adapter(world, helpers, agent, setup, error);
 	if (r)

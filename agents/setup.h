@@ -21,11 +21,12 @@
 
 /**
  * agents_setup_make() - the action that begins a run
+ * @asker: who has the agent take a turn; tools are looked for as the agent
  * @params: of agent.step
  * @ret_content: the agent's configuration; caller owns it
  * @ret_step: for wfs_session_step(); caller owns it
  * Return: 0, -ENOENT (not_found: no such agent, tool or model; deleted), -EINVAL (invalid_type: the
  *         artifact is no agent; …), …
  */
-int agents_setup_make(struct wfs_world *world, const struct wfs_helpers *helpers,
+int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,
 	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error);

@@ -98,19 +98,21 @@ static json_t *tool_of_artifact(const char *id, const json_t *interface, const j
 		(int)object, "parameters", parameters_of(input, object));
 }
 
-static int make_of_artifact(struct wfs_view *view, const char *id, const char *method,
-	json_t **ret_tool, struct wfs_error *error)
+static int make_of_artifact(const struct wfs_session *caller, struct wfs_view *view, const char *id,
+	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *artifact = NULL;
-	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
+	int r = wfs_session_offers(caller, view, id);
 
-	if (r == -ENOENT)
+	if (r > 0)
+		r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
+	else if (r == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
 			"there is no tool '%.140s': expected an action, a helper (fs_…), "
 			"submit_result or an executable artifact",
 			id);
 	if (r)
-		return r;
+		return wfs_error_from_errno(error, r, "find a tool");
 	if (!json_is_true(json_object_get(artifact, "executable")))
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"the tool '%.140s' is an artifact that is not executable", id);
@@ -125,8 +127,8 @@ static int make_of_artifact(struct wfs_view *view, const char *id, const char *m
 
 /* --- making --- */
 
-static int make_tool(struct wfs_view *view, const json_t *helpers, const char *name,
-	const char *method, json_t **ret_tool, struct wfs_error *error)
+static int make_tool(const struct wfs_session *caller, struct wfs_view *view, const json_t *helpers,
+	const char *name, const char *method, json_t **ret_tool, struct wfs_error *error)
 {
 	const enum wfs_effect effect = wfs_effect_find_action(name);
 	const char *kind = NULL;
@@ -138,22 +140,24 @@ static int make_tool(struct wfs_view *view, const json_t *helpers, const char *n
 	else if (strcmp(name, RESULT_NAME) == 0)
 		kind = WFS_TOOL_KIND_RESULT;
 	if (!kind)
-		return make_of_artifact(view, name, method, ret_tool, error);
+		return make_of_artifact(caller, view, name, method, ret_tool, error);
 	*ret_tool = json_pack("{s:s, s:s}", "kind", kind, "name", name);
 	return *ret_tool ? 0 : no_memory(error);
 }
 
-int agents_tool_make(struct wfs_view *view, const struct wfs_helpers *helpers, const char *name,
-	const char *method, json_t **ret_tool, struct wfs_error *error)
+int agents_tool_make(const struct wfs_session *caller, struct wfs_view *view,
+	const struct wfs_helpers *helpers, const char *name, const char *method, json_t **ret_tool,
+	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
 
-	return definitions ? make_tool(view, definitions, name, method, ret_tool, error)
+	return definitions ? make_tool(caller, view, definitions, name, method, ret_tool, error)
 			   : no_memory(error);
 }
 
-int agents_tools_make(struct wfs_view *view, const struct wfs_helpers *helpers, const json_t *names,
-	json_t **ret_tools, struct wfs_error *error)
+int agents_tools_make(const struct wfs_session *caller, struct wfs_view *view,
+	const struct wfs_helpers *helpers, const json_t *names, json_t **ret_tools,
+	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
 	WFS_AUTO_JSON json_t *tools = json_array();
@@ -170,8 +174,8 @@ int agents_tools_make(struct wfs_view *view, const struct wfs_helpers *helpers, 
 		if (!json_is_string(name))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'tools': expected an array of names");
-		r = make_tool(view, definitions, agents_router_name(json_string_value(name)), "",
-			&tool, error);
+		r = make_tool(caller, view, definitions,
+			agents_router_name(json_string_value(name)), "", &tool, error);
 		if (!r && find(tools, wfs_json_text(tool, "name"))) {
 			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"two tools have the name '%s'", wfs_json_text(tool, "name"));

@@ -46,17 +46,17 @@ static void become_decision(struct wfs_request *request, const struct wfs_questi
 }
 
 /*
- * Judges @effect for @request and, when it is allowed, does what @begin does with it. What is refused
+ * Judges @asked for @request and, when it is allowed, does what @begin does with it. What is refused
  * becomes the request that records the refusal, and is answered with it.
  * Return: 0 (`done` will be called, or @begin has done it all), or -errno.
  */
-static int admit(const struct wfs_session *session, enum wfs_effect effect,
+static int admit(const struct wfs_session *session, const struct wfs_question *asked,
 	struct wfs_request *request, int (*begin)(struct wfs_world *, struct wfs_request *),
 	int (*record)(struct wfs_world *, struct wfs_request *))
 {
 	struct wfs_world *const world = wfs_session_world(session);
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
-	struct wfs_question question = {.effect = effect};
+	struct wfs_question question = *asked;
 	int r = session_rights(session, &rights, &question);
 
 	session_sign(session, request);
@@ -74,12 +74,16 @@ static int admit(const struct wfs_session *session, enum wfs_effect effect,
 
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request)
 {
-	return admit(session, effect_of(request), request, wfs_world_submit, wfs_world_submit);
+	const struct wfs_question question = {.effect = effect_of(request)};
+
+	return admit(session, &question, request, wfs_world_submit, wfs_world_submit);
 }
 
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request)
 {
-	return admit(session, effect_of(request), request, wfs_world_call, wfs_world_call);
+	const struct wfs_question question = {.effect = effect_of(request)};
+
+	return admit(session, &question, request, wfs_world_call, wfs_world_call);
 }
 
 static int begin_nothing(struct wfs_world *world, struct wfs_request *request)
@@ -96,10 +100,18 @@ static int record_refusal(struct wfs_world *world, struct wfs_request *request)
 	return r ? r : WFS_SESSION_REFUSED;
 }
 
+int session_admit(const struct wfs_session *session, const struct wfs_question *question,
+	struct wfs_request *request)
+{
+	return admit(session, question, request, begin_nothing, record_refusal);
+}
+
 int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request)
 {
-	return admit(session, effect, request, begin_nothing, record_refusal);
+	const struct wfs_question question = {.effect = effect};
+
+	return session_admit(session, &question, request);
 }
 
 static void forget(struct wfs_request *request)
@@ -213,10 +225,10 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 	return wfs_world_submit(wfs_session_world(session), request);
 }
 
-int session_admit_act(const struct wfs_session *session, enum wfs_effect effect, const char *type,
-	json_t *action, struct wfs_request *request)
+int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
+	const char *type, json_t *action, struct wfs_request *request)
 {
-	int r = wfs_session_admit(session, effect, request);
+	int r = session_admit(session, question, request);
 
 	if (r)
 		return r == WFS_SESSION_REFUSED ? 0 : r;

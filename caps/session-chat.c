@@ -4,27 +4,41 @@
 
 #include "kernel/base/json.h"
 
+static const struct wfs_question run_own = {.effect = WFS_EFFECT_PLAN_RUN};
+
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request)
 {
-	return session_admit_act(session, WFS_EFFECT_PLAN_RUN, "chat", chat, request);
+	return session_admit_act(session, &run_own, "chat", chat, request);
 }
 
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request)
 {
-	return session_admit_act(session, WFS_EFFECT_PLAN_RUN, "import", import, request);
+	return session_admit_act(session, &run_own, "import", import, request);
 }
 
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request)
 {
-	return session_admit_act(session, WFS_EFFECT_PLAN_RUN, "resume", resume, request);
+	struct wfs_question question = run_own;
+	int r = session_claim_plan(
+		session, wfs_json_text(resume, "plan_id"), &question, &request->error);
+
+	return r ? r : session_admit_act(session, &question, "resume", resume, request);
 }
 
 int wfs_session_plan_stop(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request)
 {
-	return session_admit_act(session, WFS_EFFECT_PLAN_CANCEL, "stop", stop, request);
+	struct wfs_question question = {.effect = WFS_EFFECT_PLAN_CANCEL};
+	const char *const plan_id = json_string_value(json_object_get(stop, "plan_id"));
+	int r = 0;
+
+	if (plan_id)
+		r = session_claim_plan(session, plan_id, &question, &request->error);
+	else
+		session_claim_chat(session, wfs_json_text(stop, "chat_id"), &question);
+	return r ? r : session_admit_act(session, &question, "stop", stop, request);
 }
 
 /* --- how they are --- */

@@ -59,9 +59,31 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
-/** session_admit_act() - the same, judged by @effect. Return: 0 (`done` will be called), or -errno. */
-int session_admit_act(const struct wfs_session *session, enum wfs_effect effect, const char *type,
-	json_t *action, struct wfs_request *request);
+/** session_admit() - wfs_session_admit() with more of the question than its effect. */
+int session_admit(const struct wfs_session *session, const struct wfs_question *question,
+	struct wfs_request *request);
+
+/** session_admit_act() - session_act(), judged by @question. Return: 0 (`done` will be called), or -errno. */
+int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
+	const char *type, json_t *action, struct wfs_request *request);
+
+/* --- session-claim.c: each fills in what the question says of whose it is. Return: 0, or -errno. --- */
+
+/** session_claim_run() - who began it ends it, or an administrator. */
+int session_claim_run(const struct wfs_session *session, const char *run_id,
+	struct wfs_question *question, struct wfs_error *error);
+
+/**
+ * session_claim_approval() - neither the agent nor who has the right from it approves of the agent's calls
+ * @ret_run: what the question borrows from; caller owns it. NULL: there is none
+ */
+int session_claim_approval(const struct wfs_session *session, const char *run_id,
+	struct wfs_question *question, json_t **ret_run, struct wfs_error *error);
+
+int session_claim_plan(const struct wfs_session *session, const char *plan_id,
+	struct wfs_question *question, struct wfs_error *error);
+void session_claim_chat(
+	const struct wfs_session *session, const char *chat_id, struct wfs_question *question);
 
 /** session_ask() - the call waits until somebody approves of it. @verdict: that asks for that */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,

@@ -2,27 +2,103 @@
 /* Runs of agents: begun and ended for who may drive, and what their drivers do for the agents. */
 #include "caps/session-impl.h"
 
+#include "kernel/action/action.h"
 #include "kernel/base/json.h"
 #include "kernel/query-run.h"
 
+int wfs_session_admit_step(
+	const struct wfs_session *session, const char *agent, struct wfs_request *request)
+{
+	const struct wfs_question question = {.effect = WFS_EFFECT_AGENT_STEP, .artifact = agent};
+
+	return session_admit(session, &question, request);
+}
+
+int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *view,
+	const char *agent, struct wfs_error *error)
+{
+	const char *const principal = wfs_session_principal(session);
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, agent, &state, error);
+
+	if (!r && wfs_artifact_invokes(state, principal) != WFS_ARTIFACT_NO)
+		return 0;
+	if (!r)
+		r = session_sees_file(session, WFS_ENTITY_FILE_META, wfs_bytes_text(agent));
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Agent '%.140s' not found", agent);
+	return r ? wfs_trace(r)
+		 : wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			   "'%s' may not invoke '%s' (its access is %.128s), so it cannot have it "
+			   "take a turn",
+			   principal, agent, wfs_json_text(state, "access"));
+}
+
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request)
 {
-	return session_admit_act(session, WFS_EFFECT_AGENT_STEP, "step", step, request);
+	const struct wfs_question question = {
+		.effect = WFS_EFFECT_AGENT_STEP, .artifact = wfs_json_text(step, "agent")};
+
+	return session_admit_act(session, &question, "step", step, request);
 }
 
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request)
 {
-	return session_admit_act(session, WFS_EFFECT_AGENT_CANCEL, "cancel", cancel, request);
+	struct wfs_question question = {.effect = WFS_EFFECT_AGENT_CANCEL};
+	int r = session_claim_run(
+		session, wfs_json_text(cancel, "turn_id"), &question, &request->error);
+
+	return r ? r : session_admit_act(session, &question, "cancel", cancel, request);
 }
 
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request)
 {
-	return session_admit_act(session, WFS_EFFECT_AGENT_APPROVE, "approve", approve, request);
+	struct wfs_question question = {.effect = WFS_EFFECT_AGENT_APPROVE};
+	WFS_AUTO_JSON json_t *run = NULL;
+	int r = session_claim_approval(
+		session, wfs_json_text(approve, "turn_id"), &question, &run, &request->error);
+
+	return r ? r : session_admit_act(session, &question, "approve", approve, request);
 }
 
 /* --- for the agent --- */
+
+/* May it be invoked, by grants and policy? A tool call may wait for an approval, and a budget may get more. */
+static int may_invoke(const struct wfs_session *session, const char *id)
+{
+	struct wfs_question question = {
+		.effect = WFS_EFFECT_ACTION_INVOKE_ARTIFACT, .artifact = id};
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	int r = session_rights(session, &rights, &question);
+
+	if (r)
+		return r;
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	return verdict.code == WFS_OK || verdict.code == WFS_E_QUOTA_EXCEEDED || verdict.asks;
+}
+
+int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	struct wfs_error ignored;
+	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &state, &ignored);
+
+	if (!r)
+		r = may_invoke(session, id);
+	if (r <= 0)
+		return r == -ENOENT ? 0 : r;
+	switch (wfs_artifact_invokes(state, wfs_session_principal(session))) {
+	case WFS_ARTIFACT_CONTRACT:
+		r = session_sees_file(session, WFS_ENTITY_FILE_META, wfs_bytes_text(id));
+		return r == -ENOENT ? 0 : r ? r : 1;
+	case WFS_ARTIFACT_YES:
+		return 1;
+	default:
+		return 0;
+	}
+}
 
 void wfs_session_call_done(struct wfs_session_call *call)
 {

@@ -486,15 +486,40 @@ int wfs_session_revoke(
 int wfs_session_add_principal(
 	const struct wfs_session *session, json_t *principal, struct wfs_request *request);
 
+/**
+ * wfs_session_admit_step() - may the principal have this agent take turns?
+ * It is asked before the agent's configuration is read: who may not is not told what is wrong with that.
+ * Return: as wfs_session_admit.
+ */
+int wfs_session_admit_step(
+	const struct wfs_session *session, const char *agent, struct wfs_request *request);
+
+/**
+ * wfs_session_find_agent() - may it, by the rules of the agent's artifact?
+ * One that is hidden from the principal is told of like one that is not there.
+ * Return: 0, -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM.
+ */
+int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *view,
+	const char *agent, struct wfs_error *error);
+
+/**
+ * wfs_session_offers() - is this artifact one that the principal can be offered as a tool?
+ * Grants and policy let it be invoked, at least when somebody approves, and its rules do; one with a contract is
+ * seen in the tree.
+ * Return: 1, 0 (also when it is not there), or -errno.
+ */
+int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id);
+
 /** wfs_session_step() - begin a run. @step: {agent, max_turns, messages, setup}, see kernel/turn/turn.h.
  *  The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
-/** wfs_session_cancel() - end the run {turn_id}. */
+/** wfs_session_cancel() - end the run {turn_id}: for who began it, and administrators. */
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
-/** wfs_session_approve() - {turn_id, call_id, decision} */
+/** wfs_session_approve() - {turn_id, call_id, decision}: for administrators and those who were granted it, but
+ *  neither the agent nor who has that right from it, nor, without administering the world, who began the run. */
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
 
@@ -506,7 +531,8 @@ int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);
 
-/** wfs_session_plan_resume() - go on with {plan_id}. The answer is {chat_id, plan_id}. */
+/** wfs_session_plan_resume() - go on with {plan_id}: for whose it is, those who were granted all plans, and
+ *  administrators, as for stopping one. The answer is {chat_id, plan_id}. */
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 

@@ -337,7 +337,10 @@ static int do_action(struct wfs_fold *fold, struct wfs_error *error)
 	if (wfs_action_effect(fold->input.action) < WFS_EFFECT_COUNT)
 		return wfs_trace(action_fold(fold, error));
 	int r = grants_fold_action(fold, fold->input.action, &fold->outcome.answer, error);
-	fold->outcome.result = json_incref(fold->outcome.answer);
+	if (!fold->outcome.result)
+		fold->outcome.result = json_incref(fold->outcome.answer);
+	else if (!r && json_object_update(fold->outcome.result, fold->outcome.answer) < 0)
+		return fold_no_memory(error);
 	return wfs_trace(r);
 }
 

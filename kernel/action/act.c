@@ -231,6 +231,15 @@ static int add_nest(const struct act *act, json_t *result)
 						 : 0;
 }
 
+int act_add_result(const struct act *act, json_t *result)
+{
+	if (add_nest(act, result) < 0)
+		return -ENOMEM;
+	return act->price_paid > 0
+		? json_object_set_new(result, "price_paid", json_integer(act->price_paid))
+		: 0;
+}
+
 /* Vectors tell what their texts say. */
 static int hide_embeddings(struct act *act, struct fold_outcome *outcome, struct wfs_error *error)
 {
@@ -266,10 +275,7 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 	outcome->unrecorded = act->unrecorded;
 	outcome->details = WFS_STEAL(act->details);
 	outcome->result = json_object();
-	if (!outcome->result || add_nest(act, outcome->result) < 0 ||
-		(act->price_paid > 0 &&
-			json_object_set_new(
-				outcome->result, "price_paid", json_integer(act->price_paid)) < 0))
+	if (!outcome->result || act_add_result(act, outcome->result) < 0)
 		return fold_no_memory(error);
 	if (hide_embeddings(act, outcome, error))
 		return -ENOMEM;

@@ -49,6 +49,10 @@ int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
 
+/** act_add_result() - what its record tells beside the outcome: price, nested invocations, bounds that ended code.
+ *  Return: 0, or -ENOMEM. */
+int act_add_result(const struct act *act, json_t *result);
+
 /* --- act-hide.c: private texts of an action, for its record --- */
 
 /* Plain value; act_hiding_done. */

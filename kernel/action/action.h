@@ -89,6 +89,15 @@ json_t *wfs_artifact_row(const json_t *state);
  *  contract? @state: as above */
 bool wfs_artifact_reads(const json_t *state, const char *principal);
 
+enum wfs_artifact_answer {
+	WFS_ARTIFACT_NO,
+	WFS_ARTIFACT_YES,
+	WFS_ARTIFACT_CONTRACT, /* its contract is asked when it is done */
+};
+
+/** wfs_artifact_invokes() - may @principal invoke it by its rules? @state: as above */
+enum wfs_artifact_answer wfs_artifact_invokes(const json_t *state, const char *principal);
+
 /** wfs_artifact_is_open() - may everybody read its content and code for nothing? @state: as above */
 bool wfs_artifact_is_open(const json_t *state);
 
@@ -130,6 +139,14 @@ bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
  */
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
+
+/**
+ * action_pay_run() - for kernel/turn/: may the principal of the record have this agent take a turn? Then it
+ * pays what invoking the agent costs
+ * fold->outcome.result tells the price.
+ * Return: 0, -EACCES (not_authorized), -EDQUOT (insufficient_funds), …
+ */
+int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *error);
 
 /* --- for kernel/fold.c: part of record 0 of a fold --- */
 

@@ -345,3 +345,16 @@ bool wfs_artifact_reads(const json_t *state, const char *principal)
 	return artifact_number(&artifact, "read_price") == 0 && rule &&
 		rule->allows(principal, &artifact, ARTIFACT_USE_READ);
 }
+
+enum wfs_artifact_answer wfs_artifact_invokes(const json_t *state, const char *principal)
+{
+	const struct artifact artifact = artifact_of((json_t *)(uintptr_t)state, SIZE_MAX);
+	const struct rule *const rule = find_rule(artifact.access);
+
+	if (is_owner(principal, &artifact))
+		return WFS_ARTIFACT_YES;
+	if (!rule)
+		return WFS_ARTIFACT_CONTRACT;
+	return rule->allows(principal, &artifact, ARTIFACT_USE_INVOKE) ? WFS_ARTIFACT_YES
+								       : WFS_ARTIFACT_NO;
+}

@@ -23,9 +23,14 @@
 /* The empty text is a scope, too: everything. */
 #define SCOPE "{\"anyOf\":[{\"const\":\"\"}," PATTERN "," LIST(PATTERN) "]}"
 
+/* A drive grant without params is for every agent that its holder may invoke, and its holder's own plans. */
+#define DRIVE                                                              \
+	"\"agents\":" LIST(PATTERN) ",\"approve\":{\"type\":\"boolean\"}," \
+				    "\"plans\":{\"enum\":[\"own\",\"all\"]}"
+#define ACT "\"actions\":" LIST("{}") ",\"artifacts\":" LIST(PATTERN)
+
 static const char caps[] = "[" CAP("query", "\"scope\":" SCOPE) "," CAP("blob", "") "," CAP(
-	"act", "\"actions\":" LIST("{}") ",\"artifacts\":" LIST(PATTERN)) "," CAP("drive",
-	"") "," CAP("llm", "") "," CAP("admin", "") "]";
+	"act", ACT) "," CAP("drive", DRIVE) "," CAP("llm", "") "," CAP("admin", "") "]";
 
 /* A grant alone decides. */
 static const char policies[] = "[{\"$kind\":\"defpolicy\",\"name\":\"" WFS_BUILTIN_POLICY "\","

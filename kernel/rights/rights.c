@@ -11,6 +11,7 @@
 #include "kernel/grants.h"
 
 #define CAP_TYPE_QUERY "query" /* the type of capability that shows the tree */
+#define CAP_TYPE_ADMIN "admin"
 
 /* One grant. The document is owned; texts are borrowed from it and from the manifest. */
 struct grant {
@@ -19,10 +20,13 @@ struct grant {
 	const struct wfs_cap_definition *cap;
 	int64_t expires_at_ns;   /* INT64_MAX: never */
 	struct wfs_scope *scope; /* over paths; owned */
-	struct wfs_scope *owned; /* over artifacts, by their ids; owned */
+	struct wfs_scope *owned; /* over artifacts or agents, by their ids; owned */
 	const json_t *actions;   /* names of effects; NULL: all */
-	bool has_budget;         /* it, or one that it was passed on from */
-	bool spent;              /* the same */
+	bool all_plans;          /* may resume and stop those of others */
+	bool approves;
+	json_t *givers;  /* names of who granted it, and those that it was passed on from; owned */
+	bool has_budget; /* it, or one that it was passed on from */
+	bool spent;      /* the same */
 };
 
 struct wfs_rights {
@@ -41,6 +45,7 @@ static void grant_done(struct grant *grant)
 	json_decref(grant->document);
 	wfs_scope_free(grant->scope);
 	wfs_scope_free(grant->owned);
+	json_decref(grant->givers);
 }
 
 static bool actions_inside(const json_t *inner, const json_t *outer)
@@ -69,7 +74,8 @@ static bool is_inside(const struct grant *part, const struct grant *whole)
 	return part->cap == whole->cap && part->expires_at_ns <= whole->expires_at_ns &&
 		wfs_scope_inside(part->scope, whole->scope) &&
 		wfs_scope_inside(part->owned, whole->owned) &&
-		actions_inside(part->actions, whole->actions);
+		actions_inside(part->actions, whole->actions) &&
+		part->all_plans <= whole->all_plans && part->approves <= whole->approves;
 }
 
 /* Is there anything left of member @name of the budget? */
@@ -84,12 +90,13 @@ static bool is_spent(const json_t *document, const char *name)
 /* What @params cover. Return: 0, -EINVAL, or -ENOMEM; the caller ends the grant in any case. */
 static int read_params(const json_t *params, struct grant *grant, struct wfs_error *error)
 {
+	const char *const owned = json_object_get(params, "agents") ? "agents" : "artifacts";
 	int r = wfs_scope_new(json_object_get(params, "scope"), "scope", &grant->scope, error);
 
 	grant->actions = json_object_get(params, "actions");
-	return r ? r
-		 : wfs_scope_new(
-			   json_object_get(params, "artifacts"), "artifacts", &grant->owned, error);
+	grant->all_plans = strcmp(wfs_json_text(params, "plans"), "all") == 0;
+	grant->approves = json_is_true(json_object_get(params, "approve"));
+	return r ? r : wfs_scope_new(json_object_get(params, owned), owned, &grant->owned, error);
 }
 
 /* One by itself. Return: 1 and a grant, 0 when it grants nothing, or -ENOMEM. */
@@ -109,6 +116,9 @@ static int grant_read(
 	if (!grant.name || !grant.cap || (expires && !json_is_integer(expires)))
 		return 0;
 	int r = read_params(json_object_get(document, "params"), &grant, NULL);
+	grant.givers = json_pack("[s]", wfs_json_text(document, "granted_by"));
+	if (!r && !grant.givers)
+		r = -ENOMEM;
 	if (r) {
 		grant_done(&grant);
 		return r == -EINVAL ? 0 : r;
@@ -141,6 +151,8 @@ static int follow(const struct wfs_manifest *manifest, json_t *grants, struct gr
 		r = is_inside(below.document ? &below : grant, &above);
 		grant->has_budget |= above.has_budget;
 		grant->spent |= above.spent;
+		if (json_array_extend(grant->givers, above.givers) < 0)
+			r = -ENOMEM;
 		from = json_object_get(above.document, "from");
 		grant_done(&below);
 		below = above;
@@ -223,10 +235,46 @@ static bool owns_artifact(const struct grant *grant, const struct wfs_question *
 		wfs_scope_coverage(grant->owned, (struct wfs_path){&id, 1}) == WFS_COVERAGE_WHOLE;
 }
 
+static bool comes_from(const struct grant *grant, const char *principal)
+{
+	const json_t *giver;
+	size_t i;
+
+	json_array_foreach(grant->givers, i, giver)
+	{
+		if (strcmp(json_string_value(giver), principal) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What is somebody else's takes more than the capability. */
+static bool reaches(const struct grant *grant, const struct wfs_question *question)
+{
+	const bool by_cap = is_of_type(grant, wfs_effect_cap_type(question->effect));
+
+	switch (question->claim) {
+	case WFS_CLAIM_OWN:
+		return by_cap ||
+			(question->of_any &&
+				wfs_effect_covered_by(question->effect, grant->cap->cap_type));
+	case WFS_CLAIM_OTHERS:
+		return is_of_type(grant, CAP_TYPE_ADMIN) ||
+			(by_cap &&
+				(question->effect == WFS_EFFECT_AGENT_APPROVE ? grant->approves
+									      : grant->all_plans));
+	case WFS_CLAIM_ADMIN:
+		return is_of_type(grant, CAP_TYPE_ADMIN);
+	default:
+		return false;
+	}
+}
+
 static bool covers(const struct grant *grant, const struct wfs_question *question)
 {
-	return is_of_type(grant, wfs_effect_cap_type(question->effect)) &&
-		names_action(grant, question->effect) && owns_artifact(grant, question);
+	return reaches(grant, question) && names_action(grant, question->effect) &&
+		owns_artifact(grant, question) &&
+		!(question->giver && comes_from(grant, question->giver));
 }
 
 /* One without a budget, else one of which something is left, else one that is used up.
@@ -459,6 +507,29 @@ static int explain_expiry(
 		verdict->grant, rights->principal, text);
 }
 
+/* Whether it is somebody else's or is not there at all is not told. */
+static int explain_claim(const struct wfs_rights *rights, const struct wfs_question *question,
+	struct wfs_error *error)
+{
+	const char *const kind = wfs_effect_kind(question->effect);
+
+	if (question->claim == WFS_CLAIM_NEVER)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' is the agent of this turn, or belongs to it: somebody else may "
+			"approve",
+			rights->principal);
+	if (question->effect == WFS_EFFECT_AGENT_APPROVE)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"%s takes sys/drive@1 with {\"approve\":true} or sys/admin@1 that does not "
+			"come "
+			"from the agent, and for a turn that '%s' began sys/admin@1",
+			kind, rights->principal);
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"%s of what '%s' did not begin takes %ssys/admin@1", kind, rights->principal,
+		question->claim == WFS_CLAIM_ADMIN ? ""
+						   : "sys/drive@1 with {\"plans\":\"all\"} or ");
+}
+
 int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_error *error)
 {
@@ -490,6 +561,8 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 		return wfs_error_set(
 			error, WFS_E_NOT_ENABLED, "the world's manifest does not have %s", kind);
 	default:
+		if (question->claim != WFS_CLAIM_OWN)
+			return explain_claim(rights, question, error);
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' holds no grant of type '%s' that covers %s%s%.140s",
 			rights->principal, wfs_effect_cap_type(question->effect), kind,

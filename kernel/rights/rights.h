@@ -15,6 +15,14 @@
 #include "kernel/record.h"
 #include "kernel/rights/scope.h"
 
+/* Whose it is what an effect is about. */
+enum wfs_claim {
+	WFS_CLAIM_OWN,    /* the principal's, or nobody's */
+	WFS_CLAIM_OTHERS, /* somebody else's */
+	WFS_CLAIM_ADMIN,  /* administrators alone may */
+	WFS_CLAIM_NEVER,  /* nobody may */
+};
+
 /* What is asked. Plain value; texts are borrowed. */
 struct wfs_question {
 	enum wfs_effect effect;
@@ -25,6 +33,8 @@ struct wfs_question {
 	bool approved;        /* somebody has approved of it: rules that ask for that allow it */
 	const char *reducer;  /* that it is about; NULL: about none */
 	const char *artifact; /* the same */
+	enum wfs_claim claim;
+	const char *giver; /* grants that come from this principal do not count; NULL: all do */
 };
 
 /* The answer. Plain value; texts are borrowed from the rights, or static. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The action that begins a run. Who sends it has made its setup (agents/), so what is checked here is
  * that the rest of this folder can work with it. */
+#include "kernel/action/action.h"
 #include "kernel/base/json.h"
+#include "kernel/fold-work.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/turn/turn-impl.h"
 
@@ -239,22 +241,15 @@ static int begin(struct turn *turn, const json_t *action, struct wfs_error *erro
 	return wfs_trace(r ? r : turn_store(turn, error));
 }
 
-int turn_fold_step(
-	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+static int begin_paid(struct wfs_fold *fold, const json_t *action, const char *agent,
+	json_t **ret_answer, struct wfs_error *error)
 {
-	const char *const agent = json_string_value(json_object_get(action, "agent"));
 	char run_id[WFS_TURN_ID_MAX + 1];
 	TURN_AUTO struct turn turn = {.fold = fold};
+	int r = action_pay_run(fold, agent, error);
 
-	int r = intent_check_room(fold, error);
 	if (r)
-		return r;
-	r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, agent, error);
-	if (r <= 0)
-		return r < 0
-			? wfs_trace(r)
-			: wfs_error_set(error, WFS_E_NOT_FOUND,
-				  "Agent '%.140s' not found: there is no such principal", agent);
+		return wfs_trace(r);
 	snprintf(run_id, sizeof(run_id), "%s.%llu", agent, (unsigned long long)fold->head->height);
 	turn.state = first_state(fold, action, run_id);
 	if (!turn.state)
@@ -268,4 +263,27 @@ int turn_fold_step(
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:s}", "run_id", run_id);
 	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+int turn_fold_step(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const agent = json_string_value(json_object_get(action, "agent"));
+
+	int r = intent_check_room(fold, error);
+	if (r)
+		return r;
+	r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, agent, error);
+	if (r <= 0)
+		return r < 0
+			? wfs_trace(r)
+			: wfs_error_set(error, WFS_E_NOT_FOUND,
+				  "Agent '%.140s' not found: there is no such principal", agent);
+	const struct fold_mark mark = fold_mark(fold);
+	r = begin_paid(fold, action, agent, ret_answer, error);
+	if (r)
+		fold_take_back(fold, &mark);
+	else
+		fold_keep(fold, &mark);
+	return wfs_trace(r);
 }

@@ -12,7 +12,7 @@ static int make(struct agents_fixture *fixture, const char *params, json_t **ret
 	WFS_AUTO_JSON json_t *content = NULL;
 
 	return agents_setup_make(
-		fixture->world, &fixture_helpers, json, &content, ret_step, &fixture->error);
+		fixture->operator, & fixture_helpers, json, &content, ret_step, &fixture->error);
 }
 
 static json_t *made(struct agents_fixture *fixture, const char *params)

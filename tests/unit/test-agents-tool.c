@@ -11,7 +11,8 @@ static int make(struct agents_fixture *fixture, const char *names, json_t **ret_
 
 	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, &fixture->error), 0);
 	fixture->error = (struct wfs_error){0};
-	return agents_tools_make(&view, &fixture_helpers, list, ret_tools, &fixture->error);
+	return agents_tools_make(
+		fixture->operator, & view, &fixture_helpers, list, ret_tools, &fixture->error);
 }
 
 static void expect_made(struct agents_fixture *fixture, const char *names, const char *tools)

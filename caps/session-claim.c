@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose a run or a plan is. Who began it never changes, so what is found here still holds when the request is
+ * folded. One that is not there is judged as somebody else's: a refusal does not tell which it is.
+ */
+#include "caps/session-impl.h"
+
+#include "kernel/action/action.h"
+#include "kernel/base/json.h"
+#include "kernel/key.h"
+
+enum { OWNERS_MAX = 64 }; /* artifacts that own one another, one behind the other */
+
+static bool is_own(const struct wfs_session *session, const char *principal)
+{
+	return strcmp(wfs_session_principal(session), principal) == 0;
+}
+
+/* @ret_document: NULL: it is not there */
+static int find(struct wfs_view *view, enum wfs_builtin_reducer reducer, const char *key,
+	json_t **ret_document, struct wfs_error *error)
+{
+	int r = strlen(key) <= WFS_KEY_SIZE_MAX
+		? wfs_view_document(view, reducer, key, ret_document, error)
+		: -ENOENT;
+
+	if (r == -ENOENT)
+		*error = (struct wfs_error){.code = WFS_OK};
+	return r == -ENOENT ? 0 : wfs_trace(r);
+}
+
+/* --- runs --- */
+
+int session_claim_run(const struct wfs_session *session, const char *run_id,
+	struct wfs_question *question, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *run = NULL;
+	int r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = find(&view, WFS_BUILTIN_TURN, run_id, &run, error);
+	question->claim =
+		is_own(session, wfs_json_text(run, "asked_by")) ? WFS_CLAIM_OWN : WFS_CLAIM_ADMIN;
+	return r;
+}
+
+/* Is the principal the agent, or an artifact that belongs to it? */
+static int is_the_agents(const struct wfs_session *session, struct wfs_view *view,
+	const char *agent, bool *ret_is, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *id = json_string(wfs_session_principal(session));
+	int r = id ? 0 : -ENOMEM;
+
+	*ret_is = false;
+	for (int i = 0; !r && id && i < OWNERS_MAX; i++) {
+		WFS_AUTO_JSON json_t *artifact = NULL;
+
+		if (strcmp(json_string_value(id), agent) == 0) {
+			*ret_is = true;
+			return 0;
+		}
+		r = find(view, WFS_BUILTIN_ARTIFACT, json_string_value(id), &artifact, error);
+		json_t *const owner = json_incref(json_object_get(artifact, "owner"));
+		const bool ends = !json_is_string(owner) || json_equal(owner, id);
+		json_decref(id);
+		id = owner;
+		if (ends)
+			break;
+	}
+	return r;
+}
+
+int session_claim_approval(const struct wfs_session *session, const char *run_id,
+	struct wfs_question *question, json_t **ret_run, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	bool is_agents = false;
+	int r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
+
+	question->claim = WFS_CLAIM_OTHERS;
+	if (!r)
+		r = find(&view, WFS_BUILTIN_TURN, run_id, ret_run, error);
+	if (r || !*ret_run)
+		return r;
+	question->giver = wfs_json_text(*ret_run, "agent");
+	r = is_the_agents(session, &view, question->giver, &is_agents, error);
+	if (is_agents)
+		question->claim = WFS_CLAIM_NEVER;
+	else if (is_own(session, wfs_json_text(*ret_run, "asked_by")))
+		question->claim = WFS_CLAIM_ADMIN;
+	return r;
+}
+
+/* --- plans --- */
+
+int session_claim_plan(const struct wfs_session *session, const char *plan_id,
+	struct wfs_question *question, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *plan = NULL;
+	int r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = find(&view, WFS_BUILTIN_PLAN, plan_id, &plan, error);
+	question->claim = is_own(session, wfs_json_text(plan, "principal")) ? WFS_CLAIM_OWN
+									    : WFS_CLAIM_OTHERS;
+	return r;
+}
+
+void session_claim_chat(
+	const struct wfs_session *session, const char *chat_id, struct wfs_question *question)
+{
+	const char *const principal = wfs_session_principal(session);
+	const size_t size = strlen(principal);
+	const bool own = strncmp(chat_id, principal, size) == 0 && chat_id[size] == '+';
+
+	question->claim = own ? WFS_CLAIM_OWN : WFS_CLAIM_OTHERS;
+}

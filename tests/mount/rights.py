@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For test-rights: `source DIR` writes a world, `ask WORLD MOUNT-OF-BOB` asks it as several principals."""
+import base64
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+
+def grant(cap, **params):
+    return {"cap": f"sys/{cap}@1", "params": params}
+
+
+def agent(name, content, **more):
+    return {"id": name, "type": "agent", "created_by": "operator", "content": {"model": "script"} | content} | more
+
+
+SPY = [grant("query", scope=["artifacts/spy*"]), grant("act", artifacts=["spy*"])]
+ALL = [grant("query"), grant("act")]
+WORLD = {
+    "name": "rights",
+    "principals": [
+        {"id": "ada", "grants": ALL},
+        {"id": "bob", "scrip": 100, "grants": ALL + [grant("drive"), grant("llm")]},
+        {"id": "carl", "grants": [grant("query"), grant("drive", agents=["open*"])]},
+        {"id": "dan", "grants": [grant("query"), grant("drive", plans="all", approve=True)]},
+        {"id": "eve", "grants": SPY + [grant("drive"), grant("llm"), grant("blob")]},
+        {"id": "spy1", "grants": SPY + [grant("llm")]},
+        {"id": "spy2", "grants": SPY + [grant("llm")]},
+        {"id": "spy3", "grants": SPY + [grant("llm")]},
+        {"id": "robot", "grants": ALL + [grant("llm"), grant("drive", approve=True)]},
+        {"id": "puppet", "grants": [grant("query")]},
+        {"id": "open1", "grants": ALL + [grant("llm")]},
+        {"id": "priced", "grants": ALL + [grant("llm")]},
+        {"id": "dear", "grants": ALL + [grant("llm")]},
+        {"id": "closed", "grants": ALL + [grant("llm")]},
+    ],
+    "artifacts": [
+        {"id": "hidden", "created_by": "ada", "access": "public", "executable": True,
+         "interface": {"description": "vanadium", "methods": [{"name": "run"}]},
+         "code": "function run() return 'vanadium' end"},
+        agent("spy1", {"tools": ["hidden"]}),
+        agent("spy2", {"tools": ["nosuch"]}),
+        agent("spy3", {"tools": ["query_kernel"], "prompt": "query"}),
+        agent("robot", {"tools": ["write_artifact"], "prompt": "write"}),
+        agent("open1", {}),
+        agent("priced", {}, policy={"invoke_price": 30}),
+        agent("dear", {}, policy={"invoke_price": 1000}),
+        agent("closed", {}, access="private"),
+    ],
+    "policies": [{"$kind": "defpolicy", "name": "test/ask@1", "rules": [
+        {"when": {"effect": "action.write_artifact", "principal": "robot"}, "decision": "ask"},
+        {"when": {}, "decision": "allow"}]}],
+    "policy": "test/ask@1",
+}
+SCRIPT = [
+    {"match": "query", "turn": 1, "tool_calls": [
+        {"id": "q", "name": "query_kernel", "arguments": '{"query_type":"artifacts","params":{}}'}]},
+    {"match": "write", "turn": 1, "tool_calls": [
+        {"id": "c", "name": "write_artifact", "arguments": '{"artifact_id":"made","content":"by robot"}'}]},
+    {"match": "Take", "content": "done"},
+    {"turn": 2, "content": "done"},
+]
+
+
+def write_source(directory):
+    with open(f"{directory}/world.json", "w", encoding="utf-8") as file:
+        json.dump(WORLD, file)
+    with open(f"{directory}/script.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in SCRIPT)
+    with open(f"{directory}/host.json", "w", encoding="utf-8") as file:
+        json.dump({"models": {"script": {"provider": "script", "file": "script.jsonl"}}}, file)
+
+
+def ok(what, good, seen=None):
+    if not good:
+        sys.exit(f"not ok - {what}: {seen}")
+    print(f"ok - {what}")
+
+
+class Client:
+    """The operator's connection, which acts as others."""
+
+    def __init__(self, world):
+        self.world = world
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(f"{world}/control.sock")
+        self.input = self.socket.makefile("rb")
+
+    def call(self, who, cmd, **payload):
+        request = {"v": 1, "id": "1", "cmd": cmd, "as": who, "payload": payload}
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        return json.loads(self.input.readline())
+
+    def done(self, who, cmd, **payload):
+        answer = self.call(who, cmd, **payload)
+        if not answer["ok"]:
+            sys.exit(f"not ok - {who} may {cmd}: {answer}")
+        return answer["result"]
+
+    def error(self, who, cmd, **payload):
+        answer = self.call(who, cmd, **payload)
+        if answer["ok"]:
+            sys.exit(f"not ok - {who} may not {cmd}: {answer}")
+        return answer["error"]["code"], answer["error"]["message"]
+
+    def refused(self, what, code, who, cmd, **payload):
+        error = self.error(who, cmd, **payload)
+        ok(what, error[0] == code, error)
+
+    def alike(self, what, who, cmd, member, here, nowhere):
+        """The same answer about what is there and about what is not, but for the name."""
+        seen = [[text.replace(name, "X") for text in self.error(who, cmd, **{member: name})]
+                for name in (here, nowhere)]
+        ok(what, seen[0] == seen[1], seen)
+
+    def scrip(self, who):
+        return self.done("operator", "query", query_type="balances")["balances"][who]
+
+    def records(self, pattern):
+        done = subprocess.run([os.environ["WORLDFS"], "-w", self.world, "journal"], capture_output=True, text=True,
+                              check=True)
+        return [line for line in done.stdout.splitlines() if re.search(pattern, line)]
+
+    def begin(self):
+        """Return: a run that bob began, of which a call waits."""
+        turn = self.done("bob", "step", agent="robot", wait=False)["turn_id"]
+        for _ in range(1000):
+            if self.records(f'"action_type":"ask".*"run_id":"{turn}"'):
+                return turn
+            time.sleep(0.02)
+        return sys.exit("not ok - a call waits")
+
+
+def tools(client):
+    seen = [client.error("eve", "step", agent=name)[1].replace(tool, "X")
+            for name, tool in (("spy1", "hidden"), ("spy2", "nosuch"))]
+    ok("an agent's tool that its grants hide is like one that is not there", seen[0] == seen[1], seen)
+    outcomes = []
+    for tool in ("hidden", "nosuch"):
+        plan = json.dumps({"steps": [{"id": "a", "type": "tool", "tool": {"name": tool, "args": {}}}]})
+        plan_id = client.done("eve", "plan-import", blob=put(client, plan), session_id="s")["checkpoint"]["plan_id"]
+        answer = client.call("eve", "plan-resume", plan_id=plan_id)
+        results = answer["result" if answer["ok"] else "error"]
+        results = results.get("details", results)["tool_results"]
+        outcomes.append(json.dumps(results).replace(tool, "X"))
+    ok("a plan's step is told the same", outcomes[0] == outcomes[1] and "UNKNOWN_TOOL" in outcomes[0], outcomes)
+    run = client.done("eve", "step", agent="spy3")
+    told = json.dumps(run["history"])
+    ok("a tool that queries tells what the agent sees", "spy3" in told and "priced" not in told, told)
+    ok("and the journal has no more of it", not client.records('"kind":"action".*query_kernel.*priced'))
+
+
+def put(client, text):
+    return client.done("operator", "put-blob", data_b64=base64.b64encode(text.encode()).decode())["hash"]
+
+
+def paying(client):
+    client.done("bob", "step", agent="priced")
+    ok("who has an agent take a turn pays its owner", (client.scrip("bob"), client.scrip("operator")) == (70, 30))
+    ok("which the record tells", client.records('"action_type":"step".*"price_paid":30'))
+    client.refused("who cannot pay is refused", "insufficient_funds", "bob", "step", agent="dear")
+    ok("and nothing is paid", client.scrip("bob") == 70)
+    client.refused("a private agent is its owner's", "not_authorized", "bob", "step", agent="closed")
+    client.alike("which is not there for who does not see it", "eve", "step", "agent", "closed", "nowhere")
+    client.refused("a grant may name agents", "not_authorized", "carl", "step", agent="priced")
+    client.done("carl", "step", agent="open1")
+
+
+def others(client, mount):
+    run = client.begin()
+    client.alike("nobody else ends a run, or learns whether it is there",
+                 "carl", "cancel", "turn_id", run, "robot.99999")
+    with open(f"{mount}/ctl/cancel", "w", encoding="utf-8") as file:
+        file.write(run)
+    ok("who began it does, by a file", client.records(f'"action_type":"cancel".*"{run}".*"ok":true'))
+    client.done("operator", "cancel", turn_id=client.begin())
+    plan = put(client, json.dumps({"steps": [{"id": "a", "type": "note", "title": "n"}]}))
+    plan_id = client.done("operator", "plan-import", blob=plan, session_id="s")["checkpoint"]["plan_id"]
+    for verb in ("plan-resume", "plan-cancel"):
+        client.alike(f"{verb} is for whose plan it is", "bob", verb, "plan_id", plan_id, "f" * 32)
+    client.alike("a chat is stopped by whose it is", "bob", "plan-cancel", "chat_id", "operator+s.0", "operator+t.0")
+    answer = client.call("dan", "plan-resume", plan_id=plan_id)
+    ok("or by who was granted all plans", answer["ok"] or answer["error"]["code"] != "not_authorized", answer)
+
+
+def approving(client):
+    run = client.begin()
+    call = {"turn_id": run, "call_id": "c", "decision": "allow"}
+    client.done("robot", "grant", to="puppet", cap="sys/drive@1", params={"approve": True})
+    for who, what in (("bob", "who began the run"), ("robot", "the agent"), ("carl", "who may only drive"),
+                      ("puppet", "who has the right from the agent")):
+        client.refused(f"{what} does not approve", "not_authorized", who, "approve", **call)
+    client.done("dan", "approve", **call)
+    ok("who was granted that does", True)
+    client.done("operator", "approve", **call | {"turn_id": client.begin(), "decision": "deny"})
+
+
+if sys.argv[1] == "source":
+    write_source(sys.argv[2])
+else:
+    asked = Client(sys.argv[2])
+    tools(asked)
+    paying(asked)
+    others(asked, sys.argv[3])
+    approving(asked)
