@@ -3,6 +3,7 @@
 #include "agents/engine.h"
 
 #include "agents/private.h"
+#include "agents/question.h"
 #include "agents/tool.h"
 #include "kernel/base/json.h"
 
@@ -57,8 +58,13 @@ static void read_for(uv_work_t *reading)
 {
 	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
 
-	work->read_result = work->engine->helpers->run(
-		work->session, work->tool_name, work->arguments, &work->output, &work->failure);
+	const enum wfs_effect question = agents_question_find(work->tool_name);
+
+	work->read_result = question == WFS_EFFECT_COUNT
+		? work->engine->helpers->run(work->session, work->tool_name, work->arguments,
+			  &work->output, &work->failure)
+		: agents_question_ask(
+			  work->session, question, work->arguments, &work->output, &work->failure);
 	if (work->read_result && work->failure.code == WFS_OK)
 		(void)wfs_error_from_errno(&work->failure, work->read_result, "read");
 	work->read_ms = work_elapsed_ms(work);

@@ -93,16 +93,20 @@ static int write_tools(
 {
 	const struct wfs_helpers *const helpers = work->engine->helpers;
 	WFS_AUTO_JSON json_t *names = agents_router_names(helpers);
-	WFS_AUTO_JSON json_t *tools = NULL;
-	WFS_AUTO_JSON json_t *expanded = NULL;
 	size_t i;
-	const json_t *tool;
-	int r = names ? agents_tools_make(work->session, view, helpers, names, &tools, error)
-		      : no_memory(error);
+	const json_t *name;
+	int r = names ? 0 : no_memory(error);
 
-	if (!r)
-		r = agents_tools_expand(helpers, tools, &expanded, error);
-	json_array_foreach(expanded, i, tool) write_tool(tool, text);
+	json_array_foreach(names, i, name)
+	{
+		WFS_AUTO_JSON json_t *tool = NULL;
+
+		if (!r)
+			r = agents_router_tool(work->session, view, helpers,
+				json_string_value(name), "", &tool, error);
+		if (!r)
+			write_tool(tool, text);
+	}
 	return r;
 }
 

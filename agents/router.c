@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 
+#include "agents/question.h"
 #include "kernel/base/json.h"
 
 /* A name with a method, or both with a dot between, is the one name of a tool, which is no alias. */
@@ -126,6 +127,19 @@ static int add_actions(json_t *names)
 	return r;
 }
 
+static int add_questions(json_t *names)
+{
+	int r = 0;
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const kind = wfs_effect_kind((enum wfs_effect)i);
+
+		if (agents_question_find(kind) != WFS_EFFECT_COUNT)
+			r |= json_array_append_new(names, json_string(kind));
+	}
+	return r;
+}
+
 /* An array of the same texts, sorted. */
 static json_t *sort(const json_t *names)
 {
@@ -150,7 +164,7 @@ json_t *agents_router_names(const struct wfs_helpers *helpers)
 	size_t i;
 	json_t *definition;
 
-	if (!definitions || !names || add_actions(names) < 0)
+	if (!definitions || !names || add_actions(names) < 0 || add_questions(names) < 0)
 		return NULL;
 	json_array_foreach(definitions, i,
 		definition) if (json_array_append(names, json_object_get(definition, "name")) <
@@ -201,34 +215,52 @@ static int take_as_arguments(const json_t *tool, json_t *call)
 					   : json_pack("{s:[]}", "args"));
 }
 
+int agents_router_tool(const struct wfs_session *caller, struct wfs_view *view,
+	const struct wfs_helpers *helpers, const char *name, const char *method, json_t **ret_tool,
+	struct wfs_error *error)
+{
+	const enum wfs_effect question = agents_question_find(name);
+	WFS_AUTO_JSON json_t *made = NULL;
+	WFS_AUTO_JSON json_t *tools = NULL;
+
+	if (question != WFS_EFFECT_COUNT) {
+		*ret_tool = agents_question_tool(question);
+		return *ret_tool ? 0 : wfs_error_from_errno(error, -ENOMEM, "find a tool");
+	}
+	int r = agents_tool_make(caller, view, helpers, name, method, &made, error);
+	if (r)
+		return r;
+	WFS_AUTO_JSON json_t *list = json_pack("[O]", made);
+	r = agents_tools_expand(helpers, list, &tools, error);
+	if (!r)
+		*ret_tool = json_incref(json_array_get(tools, 0));
+	return r;
+}
+
 int agents_router_find(const struct wfs_session *caller, struct wfs_view *view,
 	const struct wfs_helpers *helpers, json_t *call, json_t **ret_tool, json_t **ret_outcome,
 	struct wfs_error *error)
 {
 	const char *const method = wfs_json_text(call, "method");
-	WFS_AUTO_JSON json_t *made = NULL;
-	WFS_AUTO_JSON json_t *tools = NULL;
+	WFS_AUTO_JSON json_t *tool = NULL;
 	struct wfs_error reason = {0};
 
 	if (!*wfs_json_text(call, "name") || !json_is_object(json_object_get(call, "args")))
 		return invalid(call, ret_outcome, error);
-	int r = agents_tool_make(
-		caller, view, helpers, wfs_json_text(call, "name"), method, &made, &reason);
+	int r = agents_router_tool(
+		caller, view, helpers, wfs_json_text(call, "name"), method, &tool, &reason);
 	if (r == -ENOENT || r == -EINVAL ||
-		(!r && *method && !is_of_kind(made, WFS_TOOL_KIND_ARTIFACT)) ||
-		(!r && is_of_kind(made, WFS_TOOL_KIND_RESULT)))
+		(!r && *method && !is_of_kind(tool, WFS_TOOL_KIND_ARTIFACT)) ||
+		(!r && is_of_kind(tool, WFS_TOOL_KIND_RESULT)))
 		return refuse(call, helpers, ret_outcome, error);
-	WFS_AUTO_JSON json_t *list = made ? json_pack("[O]", made) : NULL;
-	if (!r)
-		r = agents_tools_expand(helpers, list, &tools, &reason);
 	if (r) {
 		*error = reason;
 		return r;
 	}
-	if (take_as_arguments(json_array_get(tools, 0), call) < 0)
+	if (take_as_arguments(tool, call) < 0)
 		return wfs_error_from_errno(error, -ENOMEM, "find a tool");
-	if (agents_tool_check(json_array_get(tools, 0), json_object_get(call, "args"), &reason))
+	if (agents_tool_check(tool, json_object_get(call, "args"), &reason))
 		return misfit(call, &reason, ret_outcome, error);
-	*ret_tool = json_incref(json_array_get(tools, 0));
+	*ret_tool = WFS_STEAL(tool);
 	return 0;
 }

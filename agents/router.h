@@ -22,6 +22,15 @@ json_t *agents_router_canonical(const json_t *call);
 const char *agents_router_name(const char *name);
 
 /**
+ * agents_router_tool() - one tool or question that a step may call, expanded
+ * @caller: who calls it
+ * Return: as agents_tool_make.
+ */
+int agents_router_tool(const struct wfs_session *caller, struct wfs_view *view,
+	const struct wfs_helpers *helpers, const char *name, const char *method, json_t **ret_tool,
+	struct wfs_error *error);
+
+/**
  * agents_router_find() - the tool of a canonical call, expanded
  * @caller: who calls it
  * @call: its args become those that the tool takes
@@ -42,5 +51,5 @@ json_t *agents_router_done(const json_t *call, json_t *result);
 json_t *agents_router_failed(
 	const json_t *call, const char *code, const char *type, const char *message);
 
-/** agents_router_names() - names of all tools that are no artifacts, sorted. NULL without memory. */
+/** agents_router_names() - names of all tools and questions that are no artifacts, sorted. NULL without memory. */
 json_t *agents_router_names(const struct wfs_helpers *helpers);

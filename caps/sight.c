@@ -166,7 +166,11 @@ struct wfs_verdict wfs_sight_listing(
 
 	place_init(&place, reducer);
 	*ret_question = question_of(sight, WFS_EFFECT_INTROSPECT_LIST_CELLS, place.reducer);
-	const struct wfs_verdict verdict = wfs_rights_judge(sight->rights, ret_question);
+	struct wfs_verdict verdict = wfs_rights_judge(sight->rights, ret_question);
+	if (verdict.code == WFS_OK) { /* a list of what may not be read would be empty */
+		ret_question->effect = WFS_EFFECT_INTROSPECT_REDUCER_STATE;
+		verdict = wfs_rights_judge(sight->rights, ret_question);
+	}
 	ret_question->reducer = NULL; /* it ends here */
 	return verdict;
 }

@@ -196,6 +196,11 @@ class Model:
         return self.covered(who, ("reducers", reducer, name), now) == COVERED and \
             self.allowed_by_policy(who, READ_STATE, reducer)
 
+    def demand_listing(self, who, now, reducer):
+        """A list of what may not be read is refused, too. Raises Stop."""
+        self.demand(who, LIST_CELLS, now, reducer)
+        self.demand(who, READ_STATE, now, reducer)
+
     # --- the tree ---
 
     def step(self, who, place, name, now):
@@ -269,10 +274,10 @@ class Model:
         elif place.kind == "reducers":
             candidates = self.world.reducers
         elif place.kind == "reducer":
-            self.demand(who, LIST_CELLS, now, place.what)
+            self.demand_listing(who, now, place.what)
             candidates = self.world.cells(place.what, place.height)
         elif place.kind == "empty":
-            self.demand(who, LIST_CELLS, now, place.what)
+            self.demand_listing(who, now, place.what)
             candidates = []
         elif place.kind == "blobs":
             candidates = self.world.blobs(place.height)
@@ -363,7 +368,7 @@ class Model:
         reducer = question.reducer
         self.demand(who, LIST_CELLS, now)
         if self.sees_reducer(who, reducer, now):
-            self.demand(who, LIST_CELLS, now, reducer)
+            self.demand_listing(who, now, reducer)
         height = self.height_of(question.at)
         if reducer not in self.world.reducers or not self.sees_reducer(who, reducer, now):
             raise Stop("reducer_missing")

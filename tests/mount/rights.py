@@ -136,18 +136,21 @@ class Client:
         return sys.exit("not ok - a call waits")
 
 
+def results_of(client, who, *calls):
+    """Return: what the steps of a plan gave that calls these tools, [name, args]."""
+    steps = [{"id": f"s{i}", "type": "tool", "tool": {"name": name, "args": args}} for i, (name, args) in enumerate(calls)]
+    blob = put(client, json.dumps({"steps": steps}))
+    plan_id = client.done(who, "plan-import", blob=blob, session_id="s")["checkpoint"]["plan_id"]
+    answer = client.call(who, "plan-resume", plan_id=plan_id)
+    results = answer["result" if answer["ok"] else "error"]
+    return results.get("details", results)["tool_results"]
+
+
 def tools(client):
     seen = [client.error("eve", "step", agent=name)[1].replace(tool, "X")
             for name, tool in (("spy1", "hidden"), ("spy2", "nosuch"))]
     ok("an agent's tool that its grants hide is like one that is not there", seen[0] == seen[1], seen)
-    outcomes = []
-    for tool in ("hidden", "nosuch"):
-        plan = json.dumps({"steps": [{"id": "a", "type": "tool", "tool": {"name": tool, "args": {}}}]})
-        plan_id = client.done("eve", "plan-import", blob=put(client, plan), session_id="s")["checkpoint"]["plan_id"]
-        answer = client.call("eve", "plan-resume", plan_id=plan_id)
-        results = answer["result" if answer["ok"] else "error"]
-        results = results.get("details", results)["tool_results"]
-        outcomes.append(json.dumps(results).replace(tool, "X"))
+    outcomes = [json.dumps(results_of(client, "eve", [tool, {}])).replace(tool, "X") for tool in ("hidden", "nosuch")]
     ok("a plan's step is told the same", outcomes[0] == outcomes[1] and "UNKNOWN_TOOL" in outcomes[0], outcomes)
     run = client.done("eve", "step", agent="spy3")
     told = json.dumps(run["history"])
@@ -157,6 +160,21 @@ def tools(client):
 
 def put(client, text):
     return client.done("operator", "put-blob", data_b64=base64.b64encode(text.encode()).decode())["hash"]
+
+
+def questions(client):
+    text = "a blob"
+    asked = [["introspect.journal_head", {}], ["blob.get", {"hash_hex": put(client, text)}],
+             ["introspect.reducer_state", {"reducer": "sys.ledger", "key_b64": base64.b64encode(b"bob").decode()}],
+             ["introspect.list_cells", {"reducer": "sys.ledger"}]]
+    head, blob, state, cells = [result["result"] for result in results_of(client, "operator", *asked)]
+    ok("a plan asks where the journal stands", head["journal_height"] > 10, head)
+    ok("for a blob", base64.b64decode(blob["data_b64"]) == text.encode(), blob)
+    ok("for a cell", json.loads(base64.b64decode(state["state_b64"]))["scrip"] == 70, state)
+    ok("and for cells", len(cells["cells"]) > 5, cells)
+    denied = results_of(client, "eve", *asked[2:])
+    ok("with the rights of its principal", not denied[0]["ok"] or not denied[0]["result"].get("state_b64"), denied)
+    ok("each of them", not denied[1]["ok"] or not denied[1]["result"]["cells"], denied)
 
 
 def paying(client):
@@ -206,5 +224,6 @@ else:
     asked = Client(sys.argv[2])
     tools(asked)
     paying(asked)
+    questions(asked)
     others(asked, sys.argv[3])
     approving(asked)
