@@ -13,6 +13,20 @@ int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *err
  *  @principal: an action, or one of a manifest */
 int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error);
 
+/* What a principal's cell counts. */
+enum grants_count {
+	GRANTS_COUNT_AGENTS,
+	GRANTS_COUNT_PASSED_ON,
+};
+
+/** grants_count() - @amount more, or less. Return: 0, -EDQUOT (quota_exceeded), … */
+int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count what, int amount,
+	struct wfs_error *error);
+
+/** grants_check_agent() - one that grants to another's agent says so. @grant: an action.
+ *  Return: 0, -EBUSY (conflict), -EINVAL, … */
+int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error);
+
 /** grants_make_grant() - the same. @from: an action, or a grant of a manifest */
 int grants_make_grant(
 	struct wfs_fold *fold, const char *name, const json_t *from, struct wfs_error *error);

@@ -39,10 +39,12 @@ static int check_grant(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	static const char *const names[] = {"action_type", "budget", "cap", "expires_at_ns", "from",
-		"name", "params", "to", NULL};
+		"name", "params", "to", "to_artifact_of", NULL};
 	const char *member;
 	int r = wfs_json_only(action, names, error);
 
+	if (!r && json_object_get(action, "to_artifact_of"))
+		r = check_name(action, "to_artifact_of", error);
 	for (size_t i = 0; !r && (member = wfs_grant_member(i)); i++) {
 		struct wfs_error reason = {0};
 
@@ -180,26 +182,50 @@ static int fold_principal(
 
 /* --- action_type grant --- */
 
-/* The lowest number that makes a free name: `<to>.<cap type>.<n>`. */
-static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
-	struct wfs_error *error)
+/* `<to>.<cap type>.<n>`. Return: 1 when there is a grant of that name, 0, or -errno. */
+static int is_taken(struct wfs_fold *fold, const json_t *action, uint64_t number,
+	struct wfs_buffer *name, struct wfs_error *error)
 {
 	const char *to = json_string_value(json_object_get(action, "to"));
 	const struct wfs_cap_definition *cap =
 		wfs_manifest_cap(fold->manifest, json_string_value(json_object_get(action, "cap")));
-	int r = 1;
 
-	for (uint64_t number = 1; r > 0; number++) {
-		wfs_buffer_reset(name);
-		wfs_buffer_printf(name, "%s.%s.%" PRIu64, to, cap->cap_type, number);
-		if (wfs_buffer_check(name))
-			return fold_no_memory(error);
-		if (!wfs_grant_name_valid(wfs_buffer_text(name)))
-			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'%.140s' is too long for a name: give one of at most %d bytes",
-				wfs_buffer_text(name), WFS_GRANT_NAME_MAX);
-		r = fold_is_live(fold, WFS_BUILTIN_GRANT, wfs_buffer_text(name), error);
+	wfs_buffer_reset(name);
+	wfs_buffer_printf(name, "%s.%s.%" PRIu64, to, cap->cap_type, number);
+	if (wfs_buffer_check(name))
+		return fold_no_memory(error);
+	if (!wfs_grant_name_valid(wfs_buffer_text(name)))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'%.140s' is too long for a name: give one of at most %d bytes",
+			wfs_buffer_text(name), WFS_GRANT_NAME_MAX);
+	return fold_is_live(fold, WFS_BUILTIN_GRANT, wfs_buffer_text(name), error);
+}
+
+/* A number that is free behind one that is taken, or 1: the lowest free one if there is no gap. It is looked for in
+ * steps that double, and then between: there may be very many. */
+static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
+	struct wfs_error *error)
+{
+	uint64_t taken = 0;
+	uint64_t free_one = 1;
+	int r = is_taken(fold, action, free_one, name, error);
+
+	while (r > 0) {
+		taken = free_one;
+		free_one *= 2;
+		r = is_taken(fold, action, free_one, name, error);
 	}
+	while (r >= 0 && taken + 1 < free_one) {
+		const uint64_t middle = taken + (free_one - taken) / 2;
+
+		r = is_taken(fold, action, middle, name, error);
+		if (r > 0)
+			taken = middle;
+		else
+			free_one = middle;
+	}
+	if (r >= 0)
+		r = is_taken(fold, action, free_one, name, error);
 	return wfs_trace(r);
 }
 
@@ -267,7 +293,8 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 	if (fold_live_count(fold, WFS_BUILTIN_GRANT) >= WFS_GRANTS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d grants",
 			WFS_GRANTS_MAX);
-	return wfs_trace(check_from(fold, action, error));
+	r = grants_check_agent(fold, action, error);
+	return wfs_trace(r ? r : check_from(fold, action, error));
 }
 
 static int fold_grant(
@@ -278,6 +305,8 @@ static int fold_grant(
 
 	if (!r)
 		r = choose_name(fold, action, &name, error);
+	if (!r && json_object_get(action, "from"))
+		r = grants_count(fold, fold->input.principal, GRANTS_COUNT_PASSED_ON, 1, error);
 	if (!r)
 		r = grants_make_grant(fold, wfs_buffer_text(&name), action, error);
 	if (r)
@@ -338,9 +367,22 @@ static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_e
 	return wfs_error_from_errno(error, r, "read the grants");
 }
 
+static int remove_one(struct wfs_fold *fold, const char *name, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_GRANT, name, &cell, &grant, error);
+
+	if (!r)
+		r = fold_delete(fold, cell, error);
+	if (!r && json_object_get(grant, "from"))
+		r = grants_count(fold, wfs_json_text(grant, "granted_by"), GRANTS_COUNT_PASSED_ON,
+			-1, error);
+	return wfs_trace(r);
+}
+
 int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error)
 {
-	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
 	WFS_AUTO_JSON json_t *passed_on = json_object();
 	WFS_AUTO_JSON json_t *removed = json_object();
 	int r = passed_on && removed ? find_passed_on(fold, passed_on, error)
@@ -350,13 +392,10 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 	for (size_t i = 0; !r && i < json_array_size(names); i++) {
 		const char *name = json_string_value(json_array_get(names, i));
 		json_t *children = json_object_get(passed_on, name);
-		size_t cell_index;
 
 		if (json_object_get(removed, name))
 			continue;
-		r = fold_touch_unread(fold, reducer, wfs_bytes_text(name), &cell_index, error);
-		if (!r)
-			r = fold_delete(fold, cell_index, error);
+		r = remove_one(fold, name, error);
 		if (!r &&
 			(json_object_set_new(removed, name, json_true()) < 0 ||
 				(children && json_array_extend(names, children) < 0)))

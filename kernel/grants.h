@@ -6,10 +6,11 @@
  * folded like everything else: an action and the state before it say what it gives. Who may take an
  * action, and whether a grant is inside of the one it is passed on from, is decided in caps/.
  *
- *   sys.principal, key id:   {created_by, id}
+ *   sys.principal, key id:   {agent_of?, agents?, created_by, id, passed_on?}; agent_of: it was made with an artifact
+ *                             of type agent, whose bytes this principal pays; agents, passed_on: how many it made
  *   sys.grant, key name:     {budget?{calls?,tokens?}, cap, expires_at_ns?, from?, granted_by, name,
  *                             params, to, used?{calls,tokens}}
- *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?} -> {name}
+ *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?, to_artifact_of?} -> {name}
  *   {action_type "revoke", name} -> {removed}; with all that was passed on from it
  *   {action_type "principal", id} -> {id}
  * Source: spec 3, "Capabilities and policy".
@@ -46,6 +47,11 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
  *  refused any more. */
 int grants_fold_spent(
 	struct wfs_fold *fold, const char *name, int64_t tokens, struct wfs_error *error);
+
+/** grants_make_agent() - for kernel/action/: the principal of an artifact of type agent; there is none. Its account is
+ *  the caller's. @maker: actor; @payer: of the artifact's bytes. Return: 0, -EDQUOT (quota_exceeded), … */
+int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
+	struct wfs_error *error);
 
 /** grants_fold_declared() - cells for the principals and grants of the manifest. */
 int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);

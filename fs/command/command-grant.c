@@ -99,9 +99,10 @@ static int make_grant(struct wfs_run *run, json_t **ret_grant)
 		r = add_limit(run, WFS_OPTION_TOKENS, budget);
 	if (r)
 		return r;
-	*ret_grant = json_pack("{s:s, s:o, s:O*, s:s*, s:O*, s:O*}", "to", run->arguments[0], "cap",
-		cap_name(run->arguments[1]), "params", params, "name",
-		run->options[WFS_OPTION_GRANT_NAME], "expires_at_ns", expires, "budget",
+	*ret_grant = json_pack("{s:s, s:o, s:O*, s:s*, s:s*, s:O*, s:O*}", "to", run->arguments[0],
+		"cap", cap_name(run->arguments[1]), "params", params, "name",
+		run->options[WFS_OPTION_GRANT_NAME], "to_artifact_of",
+		run->options[WFS_OPTION_TO_ARTIFACT_OF], "expires_at_ns", expires, "budget",
 		json_object_size(budget) > 0 ? budget : NULL);
 	return *ret_grant ? 0 : -ENOMEM;
 }

@@ -55,6 +55,7 @@ enum {
 	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep the newest N heights")                       \
 	X(SINCE, "since", 0, "H", "keep height H and those above")                                 \
 	X(GRANT_NAME, "name", 0, "NAME", "name of the grant; else PRINCIPAL.TYPE.N")               \
+	X(TO_ARTIFACT_OF, "to-artifact-of", 0, "OWNER", "PRINCIPAL is an agent of this owner's")   \
 	X(EXPIRES, "expires", 0, "TIME",                                                           \
 		"when it ends: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                      \
 	X(CALLS, "calls", 0, "N", "good for N calls that are recorded")                            \

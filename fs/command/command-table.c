@@ -605,15 +605,17 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "PRINCIPAL CAP [JSON]",
 		.argument_min = 2,
 		.argument_max = 3,
-		.options = WFS_OPTION_BIT(GRANT_NAME) | WFS_OPTION_BIT(EXPIRES) |
-			WFS_OPTION_BIT(CALLS) | WFS_OPTION_BIT(TOKENS),
+		.options = WFS_OPTION_BIT(GRANT_NAME) | WFS_OPTION_BIT(TO_ARTIFACT_OF) |
+			WFS_OPTION_BIT(EXPIRES) | WFS_OPTION_BIT(CALLS) | WFS_OPTION_BIT(TOKENS),
 		.changes = true,
 		.run = wfs_run_grant,
 		.summary = "let a principal do something",
 		.help = "CAP is query, blob, act, drive, llm or admin, or a full name as "
 			"sys/query@1. JSON are its params: for query {\"scope\": [PATTERN, ...]}, "
 			"patterns over paths of the tree, for act {\"actions\": [...], "
-			"\"artifacts\": [PATTERN, ...]}; without them it covers all. Whoever is no "
+			"\"artifacts\": [PATTERN, ...]}, for drive {\"agents\": [PATTERN, ...], "
+			"\"plans\": \"all\", \"approve\": true}; without them it covers all. "
+			"Whoever is no "
 			"administrator passes on a part of what it holds itself. Prints the "
 			"grant's name.\n\n"
 			"  worldfs grant alice query '{\"scope\":[\"reducers/package/lib*\"]}'\n",

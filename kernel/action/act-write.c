@@ -4,6 +4,7 @@
 
 #include "kernel/action/invoke.h"
 #include "kernel/base/json.h"
+#include "kernel/grants.h"
 #include "kernel/memory/memory.h"
 #include "kernel/service/service.h"
 
@@ -283,26 +284,15 @@ static int check_new_id(struct act *act, const char *id, struct wfs_error *error
 }
 
 /* An agent acts as itself: it is a principal of its own id, who can be granted something. */
-static int make_principal(struct act *act, const char *id, struct wfs_error *error)
+static int make_principal(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
-	int r = fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, id, error);
-	size_t cell;
+	int r = fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, artifact->id, error);
 
 	if (r)
 		return r > 0 ? 0 : wfs_trace(r);
-	if (fold_live_count(act->fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
-		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
-			"the world has %d principals, which is the most that there may be",
-			WFS_PRINCIPALS_MAX);
-	WFS_AUTO_JSON json_t *document =
-		json_pack("{s:s, s:s}", "created_by", act->actor, "id", id);
-	if (!document)
-		return fold_no_memory(error);
-	r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_PRINCIPAL),
-		wfs_bytes_text(id), &cell, error);
-	if (!r)
-		r = fold_set_document(act->fold, cell, document, error);
-	return wfs_trace(r ? r : account_add(act->fold, id, 0, error));
+	r = grants_make_agent(
+		act->fold, artifact->id, act->actor, artifact_charged_to(artifact), error);
+	return wfs_trace(r ? r : account_add(act->fold, artifact->id, 0, error));
 }
 
 static int make(
@@ -434,7 +424,7 @@ int act_action_write_artifact(struct act *act, struct wfs_error *error)
 	if (!r)
 		r = artifact_put(act->fold, &artifact, error);
 	if (!r && is_agent(json_string_value(json_object_get(artifact.document, "type"))))
-		r = make_principal(act, id, error);
+		r = make_principal(act, &artifact, error);
 	if (r)
 		return wfs_trace(r);
 	const int64_t size = artifact_number(&artifact, "content_size") +

@@ -67,7 +67,9 @@
 	P(effect, OBJECT, params, OPTIONAL, "what the capability's schema has") \
 	P(effect, TEXT, name, OPTIONAL, "of the grant")                         \
 	P(effect, NAT, expires_at_ns, OPTIONAL, "ns since 1970")                \
-	P(effect, OBJECT, budget, OPTIONAL, "{calls?, tokens?}")
+	P(effect, OBJECT, budget, OPTIONAL, "{calls?, tokens?}")                \
+	P(effect, TEXT, to_artifact_of, OPTIONAL,                               \
+		"owner of the agent, if that belongs to somebody else")
 #define WFS_PARAMS_REVOKE(P, effect) P(effect, TEXT, name, REQUIRED, "of the grant")
 #define WFS_PARAMS_PRINCIPAL(P, effect)                        \
 	P(effect, TEXT, id, REQUIRED, "its name")              \

@@ -9,10 +9,13 @@
 #include "kernel/manifest/manifest.h"
 
 enum {
-	WFS_PRINCIPALS_MAX = 65536,      /* of a world */
-	WFS_GRANTS_MAX = 65536,          /* live ones of a world */
-	WFS_GRANT_NAME_MAX = 128,        /* bytes; principals' too */
-	WFS_GRANT_PARAMS_MAX = 16 << 10, /* bytes of their canonical text */
+	WFS_PRINCIPALS_MAX = 65536, /* of a world */
+	WFS_GRANTS_MAX = 65536,     /* live ones of a world */
+	WFS_PRINCIPAL_AGENTS_MAX =
+		4096, /* principals that are agents whose bytes one principal pays */
+	WFS_PRINCIPAL_PASSED_ON_MAX = 4096, /* grants that one principal has passed on */
+	WFS_GRANT_NAME_MAX = 128,           /* bytes; principals' too */
+	WFS_GRANT_PARAMS_MAX = 16 << 10,    /* bytes of their canonical text */
 };
 
 /* For messages. */

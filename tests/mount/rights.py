@@ -96,6 +96,15 @@ class Client:
         self.socket.sendall(json.dumps(request).encode() + b"\n")
         return json.loads(self.input.readline())
 
+    def many(self, count, who, cmd, **payload):
+        """The same request so many times, sent at once: they are recorded in a few commits."""
+        request = {"v": 1, "id": "1", "cmd": cmd, "as": who, "payload": payload}
+        self.socket.sendall((json.dumps(request) + "\n").encode() * count)
+        for _ in range(count):
+            answer = json.loads(self.input.readline())
+            if not answer["ok"]:
+                sys.exit(f"not ok - {who} may {cmd} {count} times: {answer}")
+
     def done(self, who, cmd, **payload):
         answer = self.call(who, cmd, **payload)
         if not answer["ok"]:
@@ -218,6 +227,34 @@ def approving(client):
     client.done("operator", "approve", **call | {"turn_id": client.begin(), "decision": "deny"})
 
 
+def agents(client, world):
+    """A name that somebody else has chosen gets no grant by mistake."""
+    def code(name):
+        return {"action_type": "write_artifact", "artifact_id": name, "type": "agent", "content": {"model": "script"}}
+
+    client.done("bob", "invoke", action=code("auditor"))
+    grant_to = {"to": "auditor", "cap": "sys/query@1"}
+    code, message = client.error("operator", "grant", **grant_to)
+    ok("a grant to another's agent is asked for again", code == "conflict" and "belongs to 'bob'" in message, message)
+    client.refused("with the owner's name", "conflict", "operator", "grant", **grant_to, to_artifact_of="ada")
+    client.done("operator", "grant", **grant_to, to_artifact_of="bob")
+    subprocess.run([os.environ["WORLDFS"], "-w", world, "grant", "auditor", "llm", "--to-artifact-of", "bob"],
+                   check=True, capture_output=True)
+    client.done("bob", "grant", to="auditor", cap="sys/act@1")
+    client.refused("another principal is nobody's", "invalid_argument", "operator", "grant", to="ada", cap="sys/llm@1",
+                   to_artifact_of="bob")
+
+
+def many(client):
+    """Grants that one principal passes on are counted, and named soon."""
+    for _ in range(63):  # and one to the agent
+        client.many(65, "bob", "grant", to="ada", cap="sys/act@1", params={"actions": ["noop"]})
+    client.refused("one principal has not all grants of the world", "quota_exceeded", "bob", "grant", to="ada",
+                   cap="sys/act@1")
+    client.done("bob", "revoke", name="ada.act.4")
+    client.done("bob", "grant", to="ada", cap="sys/act@1")
+
+
 if sys.argv[1] == "source":
     write_source(sys.argv[2])
 else:
@@ -227,3 +264,5 @@ else:
     questions(asked)
     others(asked, sys.argv[3])
     approving(asked)
+    agents(asked, sys.argv[2])
+    many(asked)
