@@ -91,8 +91,8 @@ static void write_tool(const json_t *tool, struct wfs_buffer *text)
 static int write_tools(
 	struct work *work, struct wfs_view *view, struct wfs_buffer *text, struct wfs_error *error)
 {
-	const struct wfs_helpers *const helpers = work->engine->helpers;
-	WFS_AUTO_JSON json_t *names = agents_router_names(helpers);
+	const struct agents_catalog catalog = {work->session, view, work->engine->helpers};
+	WFS_AUTO_JSON json_t *names = agents_router_names(catalog.helpers);
 	size_t i;
 	const json_t *name;
 	int r = names ? 0 : no_memory(error);
@@ -102,8 +102,7 @@ static int write_tools(
 		WFS_AUTO_JSON json_t *tool = NULL;
 
 		if (!r)
-			r = agents_router_tool(work->session, view, helpers,
-				json_string_value(name), "", &tool, error);
+			r = agents_router_tool(&catalog, json_string_value(name), "", &tool, error);
 		if (!r)
 			write_tool(tool, text);
 	}
@@ -114,6 +113,7 @@ static int write_tools(
 static int write_artifacts(
 	struct work *work, struct wfs_view *view, struct wfs_buffer *text, struct wfs_error *error)
 {
+	const struct agents_catalog catalog = {work->session, view, work->engine->helpers};
 	WFS_AUTO_JSON json_t *params =
 		json_pack("{s:b, s:i}", "executable", 1, "limit", ARTIFACTS_MAX);
 	WFS_AUTO_JSON json_t *found = NULL;
@@ -129,8 +129,7 @@ static int write_artifacts(
 	{
 		WFS_AUTO_JSON json_t *tool = NULL;
 
-		if (agents_tool_make(work->session, view, work->engine->helpers,
-			    wfs_json_text(row, "id"), "", &tool, &ignored) == 0)
+		if (agents_tool_make(&catalog, wfs_json_text(row, "id"), "", &tool, &ignored) == 0)
 			write_tool(tool, text);
 	}
 	return 0;

@@ -215,9 +215,8 @@ static int take_as_arguments(const json_t *tool, json_t *call)
 					   : json_pack("{s:[]}", "args"));
 }
 
-int agents_router_tool(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, const char *name, const char *method, json_t **ret_tool,
-	struct wfs_error *error)
+int agents_router_tool(const struct agents_catalog *catalog, const char *name, const char *method,
+	json_t **ret_tool, struct wfs_error *error)
 {
 	const enum wfs_effect question = agents_question_find(name);
 	WFS_AUTO_JSON json_t *made = NULL;
@@ -227,19 +226,18 @@ int agents_router_tool(const struct wfs_session *caller, struct wfs_view *view,
 		*ret_tool = agents_question_tool(question);
 		return *ret_tool ? 0 : wfs_error_from_errno(error, -ENOMEM, "find a tool");
 	}
-	int r = agents_tool_make(caller, view, helpers, name, method, &made, error);
+	int r = agents_tool_make(catalog, name, method, &made, error);
 	if (r)
 		return r;
 	WFS_AUTO_JSON json_t *list = json_pack("[O]", made);
-	r = agents_tools_expand(helpers, list, &tools, error);
+	r = agents_tools_expand(catalog->helpers, list, &tools, error);
 	if (!r)
 		*ret_tool = json_incref(json_array_get(tools, 0));
 	return r;
 }
 
-int agents_router_find(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, json_t *call, json_t **ret_tool, json_t **ret_outcome,
-	struct wfs_error *error)
+int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
+	json_t **ret_outcome, struct wfs_error *error)
 {
 	const char *const method = wfs_json_text(call, "method");
 	WFS_AUTO_JSON json_t *tool = NULL;
@@ -247,12 +245,11 @@ int agents_router_find(const struct wfs_session *caller, struct wfs_view *view,
 
 	if (!*wfs_json_text(call, "name") || !json_is_object(json_object_get(call, "args")))
 		return invalid(call, ret_outcome, error);
-	int r = agents_router_tool(
-		caller, view, helpers, wfs_json_text(call, "name"), method, &tool, &reason);
+	int r = agents_router_tool(catalog, wfs_json_text(call, "name"), method, &tool, &reason);
 	if (r == -ENOENT || r == -EINVAL ||
 		(!r && *method && !is_of_kind(tool, WFS_TOOL_KIND_ARTIFACT)) ||
 		(!r && is_of_kind(tool, WFS_TOOL_KIND_RESULT)))
-		return refuse(call, helpers, ret_outcome, error);
+		return refuse(call, catalog->helpers, ret_outcome, error);
 	if (r) {
 		*error = reason;
 		return r;

@@ -23,24 +23,20 @@ const char *agents_router_name(const char *name);
 
 /**
  * agents_router_tool() - one tool or question that a step may call, expanded
- * @caller: who calls it
  * Return: as agents_tool_make.
  */
-int agents_router_tool(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, const char *name, const char *method, json_t **ret_tool,
-	struct wfs_error *error);
+int agents_router_tool(const struct agents_catalog *catalog, const char *name, const char *method,
+	json_t **ret_tool, struct wfs_error *error);
 
 /**
  * agents_router_find() - the tool of a canonical call, expanded
- * @caller: who calls it
  * @call: its args become those that the tool takes
  * @ret_outcome: when there is none: what is told; caller owns it
  * @ret_tool: caller owns it
  * Return: 0, -ENOENT or -EINVAL with an outcome, or another -errno with @error.
  */
-int agents_router_find(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, json_t *call, json_t **ret_tool, json_t **ret_outcome,
-	struct wfs_error *error);
+int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
+	json_t **ret_outcome, struct wfs_error *error);
 
 /** agents_router_done() - the outcome of a call that gave @result, which says itself whether it failed.
  *  @result: a reference is kept. NULL without memory. */

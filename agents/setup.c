@@ -207,9 +207,8 @@ static int make_offered(
 }
 
 /* @ret_setup: {model, offered, settings, tools} */
-static int make_setup(const struct wfs_session *agent, struct wfs_view *view,
-	const struct wfs_helpers *helpers, const json_t *content, const json_t *params,
-	json_t **ret_setup, struct wfs_error *error)
+static int make_setup(const struct agents_catalog *catalog, const json_t *content,
+	const json_t *params, json_t **ret_setup, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *settings = NULL;
 	WFS_AUTO_JSON json_t *tools = NULL;
@@ -224,7 +223,7 @@ static int make_setup(const struct wfs_session *agent, struct wfs_view *view,
 	if (!r)
 		r = make_settings(content, params, &settings, error);
 	if (!r)
-		r = agents_tools_make(agent, view, helpers, names, &tools, error);
+		r = agents_tools_make(catalog, names, &tools, error);
 	if (!r)
 		r = make_offered(tools, json_object_get(params, "tools"), &offered, error);
 	if (r)
@@ -281,8 +280,9 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 			content, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
 	if (!r)
 		r = make_messages(content, params, &messages, error);
+	const struct agents_catalog catalog = {session, &view, helpers};
 	if (!r)
-		r = make_setup(session, &view, helpers, content, params, &setup, error);
+		r = make_setup(&catalog, content, params, &setup, error);
 	if (!r)
 		r = check_adapter(world, helpers, agent, setup, error);
 	if (r)

@@ -149,9 +149,8 @@ static int find_call(
 	}
 	if (!r && json_object_set(work->asked, "args", filled) < 0)
 		r = no_memory(error);
-	return r ? r
-		 : agents_router_find(work->session, &view, work->engine->helpers, work->asked,
-			   ret_tool, ret_outcome, error);
+	const struct agents_catalog catalog = {work->session, &view, work->engine->helpers};
+	return r ? r : agents_router_find(&catalog, work->asked, ret_tool, ret_outcome, error);
 }
 
 void work_step_call(struct work *work)

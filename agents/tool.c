@@ -98,14 +98,14 @@ static json_t *tool_of_artifact(const char *id, const json_t *interface, const j
 		(int)object, "parameters", parameters_of(input, object));
 }
 
-static int make_of_artifact(const struct wfs_session *caller, struct wfs_view *view, const char *id,
+static int make_of_artifact(const struct agents_catalog *catalog, const char *id,
 	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *artifact = NULL;
-	int r = wfs_session_offers(caller, view, id);
+	int r = wfs_session_offers(catalog->caller, catalog->view, id);
 
 	if (r > 0)
-		r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
+		r = wfs_view_document(catalog->view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
 	else if (r == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
 			"there is no tool '%.140s': expected an action, a helper (fs_…), "
@@ -127,8 +127,8 @@ static int make_of_artifact(const struct wfs_session *caller, struct wfs_view *v
 
 /* --- making --- */
 
-static int make_tool(const struct wfs_session *caller, struct wfs_view *view, const json_t *helpers,
-	const char *name, const char *method, json_t **ret_tool, struct wfs_error *error)
+static int make_tool(const struct agents_catalog *catalog, const json_t *helpers, const char *name,
+	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
 	const enum wfs_effect effect = wfs_effect_find_action(name);
 	const char *kind = NULL;
@@ -140,26 +140,24 @@ static int make_tool(const struct wfs_session *caller, struct wfs_view *view, co
 	else if (strcmp(name, RESULT_NAME) == 0)
 		kind = WFS_TOOL_KIND_RESULT;
 	if (!kind)
-		return make_of_artifact(caller, view, name, method, ret_tool, error);
+		return make_of_artifact(catalog, name, method, ret_tool, error);
 	*ret_tool = json_pack("{s:s, s:s}", "kind", kind, "name", name);
 	return *ret_tool ? 0 : no_memory(error);
 }
 
-int agents_tool_make(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, const char *name, const char *method, json_t **ret_tool,
-	struct wfs_error *error)
+int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
+	json_t **ret_tool, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
+	WFS_AUTO_JSON json_t *definitions = catalog->helpers->definitions();
 
-	return definitions ? make_tool(caller, view, definitions, name, method, ret_tool, error)
+	return definitions ? make_tool(catalog, definitions, name, method, ret_tool, error)
 			   : no_memory(error);
 }
 
-int agents_tools_make(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, const json_t *names, json_t **ret_tools,
+int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
+	WFS_AUTO_JSON json_t *definitions = catalog->helpers->definitions();
 	WFS_AUTO_JSON json_t *tools = json_array();
 	size_t i;
 	const json_t *name;
@@ -174,8 +172,8 @@ int agents_tools_make(const struct wfs_session *caller, struct wfs_view *view,
 		if (!json_is_string(name))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'tools': expected an array of names");
-		r = make_tool(caller, view, definitions,
-			agents_router_name(json_string_value(name)), "", &tool, error);
+		r = make_tool(catalog, definitions, agents_router_name(json_string_value(name)), "",
+			&tool, error);
 		if (!r && find(tools, wfs_json_text(tool, "name"))) {
 			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"two tools have the name '%s'", wfs_json_text(tool, "name"));

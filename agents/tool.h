@@ -19,26 +19,29 @@
 #define WFS_TOOL_KIND_READ "read"
 #define WFS_TOOL_KIND_RESULT "result"
 
+/* What there is to be called, for one caller. Plain value; borrowed. */
+struct agents_catalog {
+	const struct wfs_session *caller; /* whose tools they are: what it may not invoke is none */
+	struct wfs_view *view;
+	const struct wfs_helpers *helpers;
+};
+
 /**
  * agents_tools_make() - the tools of an agent, by what its configuration names
- * @caller: whose tools they are: what it may not invoke is none
  * @names: actions, helpers, submit_result, ids of executable artifacts; or aliases of these (router.h)
  * @ret_tools: array; caller owns it
  * Return: 0, -EINVAL (two of one name), -ENOENT (not_found: there is no such tool), …
  */
-int agents_tools_make(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, const json_t *names, json_t **ret_tools,
+int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
 	struct wfs_error *error);
 
 /**
  * agents_tool_make() - one tool, by its one name
- * @caller: as above
  * @method: of an artifact's interface; "": the first
  * Return: 0, -ENOENT (there is no such tool, or method), -EINVAL (it is not executable), …
  */
-int agents_tool_make(const struct wfs_session *caller, struct wfs_view *view,
-	const struct wfs_helpers *helpers, const char *name, const char *method, json_t **ret_tool,
-	struct wfs_error *error);
+int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
+	json_t **ret_tool, struct wfs_error *error);
 
 /** agents_tools_expand() - the same array with description and parameters of each; caller owns it. */
 int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,

@@ -109,8 +109,8 @@ static json_t *found(struct agents_fixture *fixture, const char *text, json_t **
 	struct wfs_error error = {0};
 
 	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, &error), 0);
-	const int r = agents_router_find(
-		fixture->operator, & view, &fixture_helpers, call, ret_tool, &outcome, &error);
+	const struct agents_catalog catalog = {fixture->operator, & view, &fixture_helpers};
+	const int r = agents_router_find(&catalog, call, ret_tool, &outcome, &error);
 	assert_true(r == 0 ? *ret_tool && !outcome : !*ret_tool && outcome);
 	return outcome;
 }

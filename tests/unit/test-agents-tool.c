@@ -11,8 +11,8 @@ static int make(struct agents_fixture *fixture, const char *names, json_t **ret_
 
 	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, &fixture->error), 0);
 	fixture->error = (struct wfs_error){0};
-	return agents_tools_make(
-		fixture->operator, & view, &fixture_helpers, list, ret_tools, &fixture->error);
+	const struct agents_catalog catalog = {fixture->operator, & view, &fixture_helpers};
+	return agents_tools_make(&catalog, list, ret_tools, &fixture->error);
 }
 
 static void expect_made(struct agents_fixture *fixture, const char *names, const char *tools)
