@@ -141,6 +141,8 @@ void wfs_record_write_decision_body(
 {
 	wfs_buffer_append_byte(buffer, '{');
 	write_text_member(buffer, "code", code);
+	if (decision->count > 0)
+		wfs_buffer_printf(buffer, ",\"count\":%" PRIu64, decision->count);
 	wfs_buffer_append_text(buffer, ",\"decision\":\"deny\",");
 	write_text_member(buffer, "effect", decision->effect);
 	if (decision->grant) {

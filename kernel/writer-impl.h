@@ -39,6 +39,24 @@ struct writer_queues {
 	size_t open_bytes;
 };
 
+enum { WRITER_REFUSALS_MAX = 1024 };
+
+/* Refusals of a principal and an effect within a second, or a little more. */
+struct writer_refusal {
+	char *principal;    /* owned */
+	const char *effect; /* of static lifetime */
+	enum wfs_error_code code;
+	int64_t end_ns;      /* of the second; monotonic clock */
+	uint64_t more_count; /* behind the first one, which is a record */
+	bool begun;          /* by this transaction */
+	bool written;        /* the same */
+};
+
+struct writer_refusals {
+	struct writer_refusal rows[WRITER_REFUSALS_MAX];
+	size_t count;
+};
+
 /* One commit on its way to the publisher. */
 struct writer_batch {
 	struct writer_batch *next;
@@ -93,6 +111,9 @@ struct wfs_writer {
 	int64_t ahead_took_ns;  /* within the request that is folded */
 	int64_t ahead_share_ns; /* of that time, for each of those requests */
 	struct writer_batch *current;
+	struct writer_refusals refusals;
+	bool due;  /* counts of refusals are to be written */
+	bool last; /* no batch comes behind this one */
 };
 
 /** writer_charge() - the grant that covers a request, whose budget pays, or NULL. */
@@ -149,3 +170,23 @@ void writer_queues_took(struct wfs_request *request, int64_t time_ns);
 
 /** writer_queues_answered() - or will be next. */
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);
+
+/** writer_refusal_counted() - is a refusal one of many, and needs no record of its own? It is counted then. */
+bool writer_refusal_counted(struct writer_refusals *refusals, const struct wfs_request *request);
+
+/** writer_refusal_begin() - a refusal is a record; those of the next second are counted. */
+void writer_refusal_begin(struct writer_refusals *refusals, const struct wfs_request *request);
+
+/** writer_refusals_due_ns() - when a count is to be written, by the monotonic clock; INT64_MAX: none is. */
+int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
+
+/** writer_refusals_write() - records of the counts whose second has ended. @all: or has not */
+int writer_refusals_write(
+	struct writer_refusals *refusals, struct wfs_head *head, bool all, int64_t at_ns);
+
+/** writer_refusals_settle() - the transaction has ended. @last: none comes behind it */
+void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
+void writer_refusals_done(struct writer_refusals *refusals);
+
+/** writer_now_ns() - the time of a record. */
+int64_t writer_now_ns(const struct wfs_writer *writer);

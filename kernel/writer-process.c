@@ -9,7 +9,7 @@
 
 enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
 
-static int64_t now_ns(const struct wfs_writer *writer)
+int64_t writer_now_ns(const struct wfs_writer *writer)
 {
 	const struct wfs_world_options *options = &writer->world->options;
 	int64_t now = options->clock_ns ? options->clock_ns(options->clock_context)
@@ -22,7 +22,7 @@ static int64_t now_ns(const struct wfs_writer *writer)
 static int64_t time_of(const struct wfs_writer *writer)
 {
 	if (writer->ahead_left == 0)
-		return now_ns(writer);
+		return writer_now_ns(writer);
 	return writer->ahead_ns > writer->head.at_ns ? writer->ahead_ns : writer->head.at_ns;
 }
 
@@ -245,8 +245,10 @@ static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request,
 /* The refusal is the answer; what fails here is another one. */
 static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
+	if (writer_refusal_counted(&writer->refusals, request))
+		return -wfs_error_info(request->error.code)->number;
 	struct wfs_record record = {
-		.at_ns = now_ns(writer),
+		.at_ns = writer_now_ns(writer),
 		.kind = WFS_RECORD_DECISION,
 		.principal = request->principal,
 		.body = wfs_buffer_bytes(&request->body),
@@ -257,6 +259,7 @@ static int put_decision(struct wfs_writer *writer, struct wfs_request *request, 
 	if (r)
 		return wfs_trace(r);
 	request->seq = record.seq;
+	writer_refusal_begin(&writer->refusals, request);
 	return -wfs_error_info(request->error.code)->number;
 }
 
@@ -289,7 +292,7 @@ static int lift(struct wfs_writer *writer, struct wfs_request *request)
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
 {
 	const struct wfs_manifest *const manifest = wfs_runtime_manifest(writer->runtime);
-	const int64_t at_ns = now_ns(writer);
+	const int64_t at_ns = writer_now_ns(writer);
 	struct wfs_fold_input inputs[WFS_CODE_AHEAD_MAX];
 	size_t count = 0;
 	size_t bytes = 0;

@@ -158,14 +158,25 @@ static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 	WFS_GUARD(&writer->lock);
 	struct writer_queues *const queues = &writer->queues;
 
-	while (queues->waiting_count == 0 && !writer->stopping)
-		pthread_cond_wait(&writer->queued, &writer->lock);
+	const int64_t due_ns = writer_refusals_due_ns(&writer->refusals);
+	const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
+
+	while (queues->waiting_count == 0 && !writer->stopping && !writer->due) {
+		if (due_ns == INT64_MAX)
+			pthread_cond_wait(&writer->queued, &writer->lock);
+		else
+			writer->due = pthread_cond_timedwait(
+					      &writer->queued, &writer->lock, &due) == ETIMEDOUT;
+	}
+	writer->last = writer->stopping && queues->waiting_count == 0;
 	if (writer->urgent_before || !queues->urgent.first)
 		take_in_turn(writer, batch);
 	writer->urgent_before = !batch->requests.first;
 	if (writer->urgent_before)
 		take_urgent(writer, batch);
-	return batch->requests.first != NULL;
+	const bool due_now = writer->due || (writer->last && due_ns != INT64_MAX);
+	writer->due = false;
+	return batch->requests.first || due_now;
 }
 
 /* @from, and what is behind it, waits for the next batch. */
@@ -288,8 +299,11 @@ static int refresh_head(struct wfs_writer *writer)
 
 static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 {
-	int r = fold_all(writer, batch);
+	int r = writer_refusals_write(
+		&writer->refusals, &writer->head, writer->last, writer_now_ns(writer));
 
+	if (!r)
+		r = fold_all(writer, batch);
 	batch->commit.to_height = writer->head.height;
 	if (!r)
 		r = wfs_crashes_keep(
@@ -321,8 +335,10 @@ static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *r
 
 	batch->commit.from_height = batch->commit.to_height = writer->head.height;
 	int r = wfs_store_write(writer->world->store, &txn);
-	if (r)
+	if (r) {
+		writer_refusals_settle(&writer->refusals, false, writer->last);
 		return wfs_trace(r);
+	}
 	writer->head.txn = txn;
 	r = refresh_head(writer);
 	if (!r) {
@@ -335,6 +351,7 @@ static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *r
 	else
 		r = wfs_txn_commit(txn);
 	settle_manifest(writer, r == 0);
+	writer_refusals_settle(&writer->refusals, r == 0, writer->last);
 	return wfs_trace(r);
 }
 
@@ -549,6 +566,7 @@ static void writer_release(struct wfs_writer *writer)
 	wfs_head_done(&writer->head);
 	batch_free(writer->spare);
 	writer_queues_done(&writer->queues);
+	writer_refusals_done(&writer->refusals);
 	wfs_world_answerer_done(&writer->answerer);
 	pthread_mutex_destroy(&writer->lock);
 	pthread_mutex_destroy(&writer->observers_lock);
@@ -561,6 +579,7 @@ static void writer_release(struct wfs_writer *writer)
 int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error)
 {
 	struct wfs_writer *writer = calloc(1, sizeof(*writer));
+	pthread_condattr_t monotonic;
 
 	if (!writer)
 		return wfs_error_from_errno(error, -ENOMEM, "start the kernel thread");
@@ -571,7 +590,10 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_mutex_init(&writer->observers_lock, NULL);
 	pthread_mutex_init(&writer->embedder_lock, NULL);
-	pthread_cond_init(&writer->queued, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer->queued, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	pthread_cond_init(&writer->finished, NULL);
 	writer->spare = batch_new();
 	int r = writer->spare ? load(writer, error)

@@ -74,6 +74,7 @@ class Run:
         self.height = self.connection.call("journal-head")["journal_height"]
         self.read_to = self.height  # records before it were looked at
         self.minted = 0  # by what they say
+        self.refused = set()  # who may not resolve_mint, and was told so
 
     # --- sending and comparing ---
 
@@ -157,6 +158,10 @@ class Run:
         action = self.chance.action(who)
         if self.random.random() < MINT_SHARE:
             who, action = "operator", {"action_type": "resolve_mint"}
+        if action["action_type"] == "resolve_mint" and who != "operator":
+            if who in self.refused:  # how many records further refusals are depends on the time
+                action = {"action_type": "noop"}
+            self.refused.add(who)
         outcome = self.economy.act(who, action, self.height)
         self.outcomes[action["action_type"], outcome.code] += 1
         self.height += self.economy.records
