@@ -174,3 +174,12 @@ void wfs_session_settle(const struct wfs_session *session)
 	while (pins->counts[old] > 0)
 		pthread_cond_wait(&pins->unpinned, &pins->lock);
 }
+
+bool wfs_session_queries(const struct wfs_session *session)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question = {.effect = WFS_EFFECT_INTROSPECT_JOURNAL_HEAD};
+
+	return session_rights(session, &rights, &question) == 0 &&
+		wfs_rights_hold(rights, wfs_effect_cap_type(question.effect), question.now_ns);
+}

@@ -117,6 +117,9 @@ int wfs_session_manifest(
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
 
+/** wfs_session_queries() - does its principal hold any grant that shows something of the tree? */
+bool wfs_session_queries(const struct wfs_session *session);
+
 /** wfs_session_sees_all() - is there nothing in the tree, blobs left aside, that it may not see? */
 bool wfs_session_sees_all(const struct wfs_session *session);
 

@@ -52,6 +52,8 @@ static int set_meta(struct asked *asked)
 
 	if (r)
 		return wfs_error_from_errno(asked->error, r, "read where the world stands");
+	if (asked->introspector->filter) /* it is a hash of everything */
+		meta.has_snapshot = false;
 	asked->meta = wfs_meta_document(&meta);
 	return asked->meta ? 0 : -ENOMEM;
 }

@@ -204,8 +204,10 @@ struct wfs_server_request *wfs_server_request_refused(
 {
 	struct wfs_server_request *const request = request_new(connection);
 
-	if (request)
+	if (request) {
+		request->call.stranger = !connection->session;
 		request->call.status = wfs_error_set(&request->call.error, code, "%s", reason);
+	}
 	return request;
 }
 

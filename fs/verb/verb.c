@@ -144,6 +144,8 @@ int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
 	struct wfs_meta meta;
 	int r = wfs_session_meta(call->session, view, &meta);
 
+	/* It is a hash of everything: whoever does not see all would learn when that changes. */
+	meta.has_snapshot = meta.has_snapshot && wfs_session_sees_all(call->session);
 	if (r)
 		return wfs_error_from_errno(&call->error, r, "read where the world stands");
 	json_decref(call->meta);
@@ -151,13 +153,16 @@ int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
 	return call->meta ? 0 : -ENOMEM;
 }
 
-/* Errors say where the world stood even when nothing was read; best effort. */
+/* Errors say where the world stood even when nothing was read, to those who may query anything; best effort. */
 static void default_meta(struct wfs_call *call)
 {
 	struct wfs_error ignored;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 
-	if (wfs_session_view(call->session, WFS_HEIGHT_HEAD, &view, &ignored) == 0) {
+	if (call->stranger || !wfs_session_queries(call->session))
+		json_decref(WFS_STEAL(call->meta));
+	else if (!call->meta &&
+		wfs_session_view(call->session, WFS_HEIGHT_HEAD, &view, &ignored) == 0) {
 		const struct wfs_error error = call->error;
 
 		(void)wfs_verb_meta(call, &view);
@@ -184,8 +189,7 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	if (r) {
 		json_decref(WFS_STEAL(call->result));
 		wfs_read_describe(&call->error, r);
-		if (!call->meta)
-			default_meta(call);
+		default_meta(call);
 	}
 	/* Without a host it is a command, which tells its user. */
 	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)

@@ -57,6 +57,7 @@ struct wfs_call {
 	json_t *error_details; /* of an error; owned, may be NULL */
 	json_t *meta; /* {journal_height, snapshot_hash?, manifest_hash}; owned, may be NULL */
 
+	bool stranger;          /* nobody is known to ask: an error says nothing of the world */
 	bool gives_receipt;     /* private: the result is the receipt of `effect` */
 	enum wfs_effect effect; /* private */
 	atomic_bool gone; /* whoever asked: what was not begun is dropped; see wfs_call_abandon() */

@@ -58,7 +58,7 @@ class Client:
         error = answer.get("error", {})
         ok(f"{cmd} is refused with {code}", not answer["ok"] and error.get("code") == code
            and set(error) >= {"category", "message", "retriable"}
-           and "journal_height" in answer["meta"], answer)
+           and ("journal_height" in answer.get("meta", ())) == (envelope.get("as") != "bob"), answer)
         return answer
 
 

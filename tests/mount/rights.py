@@ -33,6 +33,7 @@ WORLD = {
         {"id": "spy3", "grants": SPY + [grant("llm")]},
         {"id": "robot", "grants": ALL + [grant("llm"), grant("drive", approve=True)]},
         {"id": "puppet", "grants": [grant("query")]},
+        {"id": "mute", "grants": [grant("act", actions=["noop"])]},
         {"id": "open1", "grants": ALL + [grant("llm")]},
         {"id": "priced", "grants": ALL + [grant("llm")]},
         {"id": "dear", "grants": ALL + [grant("llm")]},
@@ -264,6 +265,18 @@ def flood(client):
     ok("refusals are coalesced", grown < 100, grown)
 
 
+def meta(client):
+    """A refusal says where the world stands, to those who may look at something of it."""
+    all_of_it = {"journal_height", "manifest_hash", "snapshot_hash"}
+    for who, cmd, members in (("operator", "journal-head", all_of_it), ("puppet", "snapshot", all_of_it),
+                              ("eve", "journal-head", all_of_it - {"snapshot_hash"}),
+                              ("eve", "snapshot", all_of_it - {"snapshot_hash"}), ("mute", "journal-head", set()),
+                              ("mute", "send-event", set())):
+        answer = client.call(who, cmd)
+        told = answer["result"] if answer["ok"] else answer
+        ok(f"{who}'s {cmd} tells {sorted(members)}", set(told.get("meta", ())) == members, answer)
+
+
 if sys.argv[1] == "source":
     write_source(sys.argv[2])
 else:
@@ -275,4 +288,5 @@ else:
     approving(asked)
     agents(asked, sys.argv[2])
     many(asked)
+    meta(asked)
     flood(asked)
