@@ -109,7 +109,7 @@ int session_admit(const struct wfs_session *session, const struct wfs_question *
 int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request)
 {
-	const struct wfs_question question = {.effect = effect};
+	const struct wfs_question question = {.effect = effect, .of_any = true};
 
 	return session_admit(session, &question, request);
 }

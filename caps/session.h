@@ -417,7 +417,8 @@ int wfs_session_call(const struct wfs_session *session, struct wfs_request *requ
 enum { WFS_SESSION_REFUSED = 1 };
 
 /**
- * wfs_session_admit() - judge what becomes no request of the kernel's (mount, shutdown)
+ * wfs_session_admit() - judge what becomes no request of the kernel's (mount, shutdown), or is judged again
+ * when it is known what it is about
  * @request: of no kind yet, its `done` set
  * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
  */

@@ -111,6 +111,22 @@ bool wfs_effect_acts(enum wfs_effect effect)
 	return effect != WFS_EFFECT_BLOB_GET && strcmp(wfs_effect_cap_type(effect), "query") != 0;
 }
 
+bool wfs_effect_has_reducer(enum wfs_effect effect)
+{
+	return effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
+		effect == WFS_EFFECT_INTROSPECT_LIST_CELLS;
+}
+
+bool wfs_effect_has_artifact(enum wfs_effect effect)
+{
+	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+
+	for (; member->name; member++)
+		if (strcmp(member->name, "artifact_id") == 0)
+			return true;
+	return effect == WFS_EFFECT_AGENT_STEP;
+}
+
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type)
 {
 	const bool owned = effect == WFS_EFFECT_PLAN_RUN || effect == WFS_EFFECT_PLAN_CANCEL ||

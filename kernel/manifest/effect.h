@@ -327,6 +327,12 @@ bool wfs_effect_acts(enum wfs_effect effect);
 /** wfs_effect_cap_type() - e.g. "query". */
 const char *wfs_effect_cap_type(enum wfs_effect effect);
 
+/** wfs_effect_has_reducer() - is it judged by the reducer that it is about? */
+bool wfs_effect_has_reducer(enum wfs_effect effect);
+
+/** wfs_effect_has_artifact() - is it judged by the artifact, or the agent, that it is about? */
+bool wfs_effect_has_artifact(enum wfs_effect effect);
+
 /** wfs_effect_covered_by() - can a grant of this type of capability cover it? What belongs to somebody else
  *  administrators may resume, cancel and approve of, too. */
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type);

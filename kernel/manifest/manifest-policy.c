@@ -137,22 +137,6 @@ static bool cap_may_match(const struct manifest_reader *reader, const struct wfs
 	return false;
 }
 
-static bool is_about_a_reducer(enum wfs_effect effect)
-{
-	return effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
-		effect == WFS_EFFECT_INTROSPECT_LIST_CELLS;
-}
-
-static bool is_about_an_artifact(enum wfs_effect effect)
-{
-	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
-
-	for (; member->name; member++)
-		if (strcmp(member->name, "artifact_id") == 0)
-			return true;
-	return effect == WFS_EFFECT_AGENT_STEP;
-}
-
 static bool may_match(const struct manifest_reader *reader, const struct wfs_policy_rule *rule)
 {
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
@@ -160,8 +144,8 @@ static bool may_match(const struct manifest_reader *reader, const struct wfs_pol
 
 		if (takes(rule->effect, wfs_effect_kind(effect)) &&
 			cap_may_match(reader, rule, effect) && origin_may_match(rule, effect) &&
-			(!rule->reducer || is_about_a_reducer(effect)) &&
-			(!rule->artifact || is_about_an_artifact(effect)))
+			(!rule->reducer || wfs_effect_has_reducer(effect)) &&
+			(!rule->artifact || wfs_effect_has_artifact(effect)))
 			return true;
 	}
 	return false;

@@ -326,19 +326,22 @@ static const char *origin_name(enum wfs_origin origin)
 	return names[origin];
 }
 
-/* A rule about some is not one about the others, and none about what is about nothing. */
-static bool may_be_about_a_reducer(enum wfs_effect effect)
-{
-	return effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
-		effect == WFS_EFFECT_INTROSPECT_LIST_CELLS;
-}
-
-/* Could it fit for some reducer? What it denies to some, others may have. */
+/* A rule about some is not one about the others, and none about what is about nothing. Could it fit for some
+ * reducer? What it denies to some, others may have. */
 static bool reducer_fits(const struct wfs_policy_rule *rule, const struct wfs_question *question)
 {
-	if (rule->reducer && question->of_any && may_be_about_a_reducer(question->effect))
+	if (rule->reducer && question->of_any && wfs_effect_has_reducer(question->effect))
 		return rule->allow;
 	return fits(rule->reducer, question->reducer);
+}
+
+/* The same of artifacts. */
+static bool artifact_fits(const struct wfs_policy_rule *rule, const struct wfs_question *question)
+{
+	if (rule->artifact && question->of_any && !question->artifact &&
+		wfs_effect_has_artifact(question->effect))
+		return rule->allow;
+	return fits(rule->artifact, question->artifact);
 }
 
 static bool rule_fits(const struct wfs_rights *rights, const struct wfs_policy_rule *rule,
@@ -347,7 +350,7 @@ static bool rule_fits(const struct wfs_rights *rights, const struct wfs_policy_r
 	return fits(rule->effect, wfs_effect_kind(question->effect)) && fits(rule->cap, cap) &&
 		fits(rule->principal, rights->principal) &&
 		fits(rule->origin, origin_name(question->origin)) && reducer_fits(rule, question) &&
-		fits(rule->artifact, question->artifact);
+		artifact_fits(rule, question);
 }
 
 static bool policy_allows(const struct wfs_rights *rights, const struct wfs_question *question,

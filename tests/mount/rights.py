@@ -33,6 +33,7 @@ WORLD = {
         {"id": "spy3", "grants": SPY + [grant("llm")]},
         {"id": "robot", "grants": ALL + [grant("llm"), grant("drive", approve=True)]},
         {"id": "puppet", "grants": [grant("query")]},
+        {"id": "boss", "grants": [grant("admin")]},
         {"id": "mute", "grants": [grant("act", actions=["noop"])]},
         {"id": "open1", "grants": ALL + [grant("llm")]},
         {"id": "priced", "grants": ALL + [grant("llm")]},
@@ -54,6 +55,8 @@ WORLD = {
     ],
     "policies": [{"$kind": "defpolicy", "name": "test/ask@1", "rules": [
         {"when": {"effect": "action.write_artifact", "principal": "robot"}, "decision": "ask"},
+        {"when": {"effect": "agent.step", "principal": "boss", "artifact": "open1"}, "decision": "allow"},
+        {"when": {"effect": "agent.step", "principal": "boss"}, "decision": "deny"},
         {"when": {}, "decision": "allow"}]}],
     "policy": "test/ask@1",
 }
@@ -226,6 +229,12 @@ def approving(client):
     client.done("dan", "approve", **call)
     ok("who was granted that does", True)
     client.done("operator", "approve", **call | {"turn_id": client.begin(), "decision": "deny"})
+    client.done("boss", "approve", **call | {"turn_id": client.begin()})
+    client.done("boss", "cancel", turn_id=client.begin())
+    client.refused("who only administers drives nothing", "not_authorized", "boss", "step", agent="open1")
+    client.done("operator", "grant", to="boss", cap="sys/drive@1")
+    client.done("boss", "step", agent="open1")
+    client.refused("a rule of the policy names the agent", "policy_denied", "boss", "step", agent="robot")
 
 
 def agents(client, world):
