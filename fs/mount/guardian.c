@@ -22,6 +22,7 @@ enum {
 	WATCH = '+', /* first byte of a message; the name follows, without NUL */
 	FORGET = '-',
 	FATAL = '!',
+	FATAL_WAIT_MS = 1000, /* for room in the socket, when the daemon has just told very much */
 	MESSAGE_SIZE_MAX = 1 + PATH_MAX,
 	ORPHANED = SIGUSR1, /* sent to the guardian when the thread that forked it is gone */
 };
@@ -174,11 +175,13 @@ _Noreturn static void guardian_start(int socket, pid_t daemon)
 
 static int fatal_socket = -1; /* for the handler; set once */
 
-/* Tells, and lets the signal do what it does without us: SA_RESETHAND. */
+/* Tells, and lets the signal do what it does without us: SA_RESETHAND. poll(2) and send(2) may be called here. */
 static void on_fatal(int number)
 {
 	static const char message = FATAL;
+	struct pollfd room = {.fd = fatal_socket, .events = POLLOUT};
 
+	(void)poll(&room, 1, FATAL_WAIT_MS);
 	(void)send(fatal_socket, &message, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	(void)raise(number);
 }
