@@ -62,8 +62,8 @@ int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, 
 	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
 }
 
-/* Whoever writes an artifact of type agent chooses its id, which may be one that others expect somebody else
- * behind. @ret_owner: caller owns it; NULL: it was made on purpose */
+/* The author of an artifact of type agent chooses its id, which others may take for somebody else's name.
+ * @ret_owner: caller owns it; NULL: the principal was made by itself */
 static int owner_of_agent(
 	struct wfs_fold *fold, const char *id, json_t **ret_owner, struct wfs_error *error)
 {
@@ -93,8 +93,8 @@ int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_er
 		return wfs_trace(r);
 	if (!owner)
 		return said ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				      "'to_artifact_of': '%s' is no principal that an artifact was "
-				      "made with",
+				      "'to_artifact_of': the principal '%s' was not made with an "
+				      "artifact",
 				      to)
 			    : 0;
 	if (json_equal(owner, said) ||

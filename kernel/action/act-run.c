@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What it takes to have an agent take a turn: what invoking the agent's artifact would. The agent's rules and
- * its contract are asked, and its invoke_price is paid.
+ * A principal that has an agent take a turn must be one that may invoke the agent's artifact: rules and contract
+ * are asked, and the invoke_price is paid.
  */
 #include "kernel/action/invoke.h"
 

@@ -86,7 +86,7 @@ static void read_rule(const struct manifest_reader *reader, struct wfs_place pla
 
 /* --- rules that never match --- */
 
-/* Does a condition take this text? @pattern: NULL: there is no condition */
+/* Does a condition take this text? @pattern: NULL takes every text */
 static bool takes(const char *pattern, const char *text)
 {
 	const size_t size = pattern ? strlen(pattern) : 0;

@@ -514,8 +514,6 @@ static int explain_expiry(
 static int explain_claim(const struct wfs_rights *rights, const struct wfs_question *question,
 	struct wfs_error *error)
 {
-	const char *const kind = wfs_effect_kind(question->effect);
-
 	if (question->claim == WFS_CLAIM_NEVER)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' is the agent of this turn, or belongs to it: somebody else may "
@@ -523,14 +521,17 @@ static int explain_claim(const struct wfs_rights *rights, const struct wfs_quest
 			rights->principal);
 	if (question->effect == WFS_EFFECT_AGENT_APPROVE)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"%s takes sys/drive@1 with {\"approve\":true} or sys/admin@1 that does not "
-			"come "
-			"from the agent, and for a turn that '%s' began sys/admin@1",
-			kind, rights->principal);
+			"an approval by '%s' needs sys/admin@1, or for a turn that somebody else "
+			"began sys/drive@1 with {\"approve\":true}; not by a grant of the agent's",
+			rights->principal);
+	if (question->claim == WFS_CLAIM_ADMIN)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' may cancel turns that it began, and needs sys/admin@1 for others",
+			rights->principal);
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-		"%s of what '%s' did not begin takes %ssys/admin@1", kind, rights->principal,
-		question->claim == WFS_CLAIM_ADMIN ? ""
-						   : "sys/drive@1 with {\"plans\":\"all\"} or ");
+		"'%s' may resume and stop its own plans, and needs sys/admin@1 or sys/drive@1 with "
+		"{\"plans\":\"all\"} for others",
+		rights->principal);
 }
 
 int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
