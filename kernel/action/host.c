@@ -417,7 +417,7 @@ const struct wfs_lua_binding host_bindings[] = {
 #define HOST_BINDING(constant, table, name, ...) {table, name},
 	HOST_FUNCTIONS(HOST_BINDING)
 #undef HOST_BINDING
-#define ACTION_BINDING(constant, member, ...) {ACTIONS, #member + sizeof("action_") - 1},
+#define ACTION_BINDING(constant, member, ...) {ACTIONS, &#member[sizeof("action_") - 1]},
 		WFS_ACTIONS(ACTION_BINDING)
 #undef ACTION_BINDING
 };

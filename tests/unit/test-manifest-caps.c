@@ -288,7 +288,7 @@ static void rules_that_never_match_are_refused(void **state)
 			   "'decision':'deny'},"
 			   "{'when':{'effect':'agent.step','artifact':'a*'},'decision':'ask'},"
 			   "{'when':{'effect':'agent.*','artifact':'*'},'decision':'deny'}]}]}");
-	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(document);
+	wfs_manifest_unref(manifest_of(document));
 }
 
 static void the_policy_in_force_is_one_of_the_manifest(void **state)
