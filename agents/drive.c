@@ -315,7 +315,8 @@ static int submit(struct wait *wait, struct wfs_error *error)
 	wait->request =
 		(struct wfs_request){.done = on_begun, .context = wait, .texts = &wait->texts};
 	r = wfs_session_step(wait->drive->session, wait->step, &wait->request);
-	*error = wait->request.error;
+	if (r) /* else the kernel has it */
+		*error = wait->request.error;
 	return r;
 }
 
