@@ -9,7 +9,7 @@
 
 #include "caps/session.h"
 
-/** agents_question_find() - the effect of this kind, or WFS_EFFECT_COUNT when it is no question. */
+/** agents_question_find() - the effect of this kind, or WFS_EFFECT_COUNT: steps may not ask it. */
 enum wfs_effect agents_question_find(const char *kind);
 
 /** agents_question_tool() - an expanded tool (tool.h); caller owns it. NULL without memory. */

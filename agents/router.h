@@ -47,5 +47,5 @@ json_t *agents_router_done(const json_t *call, json_t *result);
 json_t *agents_router_failed(
 	const json_t *call, const char *code, const char *type, const char *message);
 
-/** agents_router_names() - names of all tools and questions that are no artifacts, sorted. NULL without memory. */
+/** agents_router_names() - names of all tools and questions but artifacts, sorted. NULL without memory. */
 json_t *agents_router_names(const struct wfs_helpers *helpers);

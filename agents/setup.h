@@ -21,7 +21,7 @@
 
 /**
  * agents_setup_make() - the action that begins a run
- * @asker: who has the agent take a turn; tools are looked for as the agent
+ * @asker: session of the principal that has the agent take a turn; tools are looked for as the agent
  * @params: of agent.step
  * @ret_content: the agent's configuration; caller owns it
  * @ret_step: for wfs_session_step(); caller owns it

@@ -75,7 +75,7 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 
 /**
  * session_claim_approval() - neither the agent nor who has the right from it approves of the agent's calls
- * @ret_run: what the question borrows from; caller owns it. NULL: there is none
+ * @ret_run: what the question borrows from; caller owns it. NULL: no such run
  */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, json_t **ret_run, struct wfs_error *error);

@@ -492,7 +492,7 @@ int wfs_session_add_principal(
 
 /**
  * wfs_session_admit_step() - may the principal have this agent take turns?
- * It is asked before the agent's configuration is read: who may not is not told what is wrong with that.
+ * Asked before the agent's configuration is read, so that a refused principal learns nothing of it.
  * Return: as wfs_session_admit.
  */
 int wfs_session_admit_step(
@@ -500,7 +500,7 @@ int wfs_session_admit_step(
 
 /**
  * wfs_session_find_agent() - may it, by the rules of the agent's artifact?
- * One that is hidden from the principal is told of like one that is not there.
+ * The error for an agent that is hidden from the principal is the one for a missing agent.
  * Return: 0, -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM.
  */
 int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *view,
@@ -518,7 +518,7 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
  *  The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
-/** wfs_session_cancel() - end the run {turn_id}: for who began it, and administrators. */
+/** wfs_session_cancel() - end the run {turn_id}: for its asker, and administrators. */
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 

@@ -201,8 +201,8 @@ static int is_taken(struct wfs_fold *fold, const json_t *action, uint64_t number
 	return fold_is_live(fold, WFS_BUILTIN_GRANT, wfs_buffer_text(name), error);
 }
 
-/* A number that is free behind one that is taken, or 1: the lowest free one if there is no gap. It is looked for in
- * steps that double, and then between: there may be very many. */
+/* The lowest free number if the taken ones have no gap. There may be very many: the search doubles its steps until a
+ * number is free, and then halves the interval. */
 static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
 	struct wfs_error *error)
 {

@@ -614,9 +614,10 @@ const struct wfs_command wfs_commands[] = {
 			"sys/query@1. JSON are its params: for query {\"scope\": [PATTERN, ...]}, "
 			"patterns over paths of the tree, for act {\"actions\": [...], "
 			"\"artifacts\": [PATTERN, ...]}, for drive {\"agents\": [PATTERN, ...], "
-			"\"plans\": \"all\", \"approve\": true}; without them it covers all. "
-			"Whoever is no "
-			"administrator passes on a part of what it holds itself. Prints the "
+			"\"plans\": \"all\", \"approve\": true}; without them it covers all, for "
+			"drive the holder's own plans. A principal "
+			"that is not an administrator passes on a part of what it holds. Prints "
+			"the "
 			"grant's name.\n\n"
 			"  worldfs grant alice query '{\"scope\":[\"reducers/package/lib*\"]}'\n",
 	},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking from within an action: code is told what its author sees, a principal what it sees itself. What is
- * asked is the world as it was before the record: what the record itself changes is in no index yet.
+ * Queries from within an action: code gets what its author sees, a principal what it sees itself. They are about
+ * the world as it was before the record, because indexes do not have the record's own changes yet.
  */
 #include "kernel/action/invoke.h"
 
