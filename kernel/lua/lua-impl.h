@@ -260,6 +260,14 @@ void wfs_lua_open(lua_State *L);
 /** wfs_lua_protect() - replace the table on top by a read-only proxy that hides it. */
 void wfs_lua_protect(lua_State *L);
 
+/**
+ * wfs_lua_push_stable() - push a C function that code can reach
+ *
+ * It is pushed as a closure, an object of the region: the address of a bare C function differs from build to build, and the
+ * place of a table's key follows from the key's address.
+ */
+void wfs_lua_push_stable(lua_State *L, lua_CFunction function);
+
 /** wfs_lua_push_context() - push a step's `ctx`. */
 void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step);
 

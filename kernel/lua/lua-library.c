@@ -44,6 +44,20 @@ static void add_integer(lua_State *L, const char *name, lua_Integer value)
 	lua_setfield(L, -2, name);
 }
 
+void wfs_lua_push_stable(lua_State *L, lua_CFunction function)
+{
+	lua_pushnil(L);
+	lua_pushcclosure(L, function, 1);
+}
+
+static void add_functions(lua_State *L, const luaL_Reg *functions)
+{
+	for (; functions->name; functions++) {
+		wfs_lua_push_stable(L, functions->func);
+		lua_setfield(L, -2, functions->name);
+	}
+}
+
 /* Each of these adds one protected library to the environment on top of the stack. */
 
 static void open_math(lua_State *L)
@@ -62,7 +76,7 @@ static void open_table(lua_State *L)
 {
 	lua_newtable(L);
 	wfs_lua_add_stock(L, "table");
-	luaL_setfuncs(L, wfs_lua_table, 0);
+	add_functions(L, wfs_lua_table);
 	wfs_lua_protect(L);
 	lua_setfield(L, -2, "table");
 }
@@ -71,7 +85,7 @@ static void open_utf8(lua_State *L)
 {
 	lua_newtable(L);
 	wfs_lua_add_stock(L, "utf8");
-	luaL_setfuncs(L, wfs_lua_utf8, 0);
+	add_functions(L, wfs_lua_utf8);
 	lua_pushlstring(L, UTF8_CHARPATTERN, sizeof(UTF8_CHARPATTERN) - 1);
 	lua_setfield(L, -2, "charpattern");
 	wfs_lua_protect(L);
@@ -83,8 +97,8 @@ static void open_string(lua_State *L)
 {
 	lua_newtable(L);
 	wfs_lua_add_stock(L, "string");
-	luaL_setfuncs(L, wfs_lua_string, 0);
-	luaL_setfuncs(L, wfs_lua_pattern, 0);
+	add_functions(L, wfs_lua_string);
+	add_functions(L, wfs_lua_pattern);
 
 	lua_newtable(L);
 	wfs_lua_add_stock(L, "arithmetic");
@@ -105,9 +119,9 @@ static void open_environment(lua_State *L)
 {
 	lua_newtable(L);
 	wfs_lua_add_stock(L, "basic");
-	luaL_setfuncs(L, wfs_lua_base, 0);
-	luaL_setfuncs(L, wfs_lua_metatable, 0);
-	luaL_setfuncs(L, wfs_lua_pairs, 0);
+	add_functions(L, wfs_lua_base);
+	add_functions(L, wfs_lua_metatable);
+	add_functions(L, wfs_lua_pairs);
 	lua_pushlightuserdata(L, NULL);
 	lua_setfield(L, -2, "null");
 	open_math(L);
@@ -157,7 +171,7 @@ void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step)
 	add_text(L, "principal", step->principal);
 	add_integer(L, "seq", (lua_Integer)step->seq);
 	add_integer(L, "at_ns", step->at_ns);
-	lua_pushcfunction(L, wfs_lua_random);
+	wfs_lua_push_stable(L, wfs_lua_random);
 	lua_setfield(L, -2, "random");
 }
 
@@ -172,6 +186,6 @@ void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call)
 	add_text(L, "method", call->method);
 	add_integer(L, "seq", (lua_Integer)call->seq);
 	add_integer(L, "at_ns", call->at_ns);
-	lua_pushcfunction(L, wfs_lua_random);
+	wfs_lua_push_stable(L, wfs_lua_random);
 	lua_setfield(L, -2, "random");
 }

@@ -221,7 +221,10 @@ void wfs_lua_add_stock(lua_State *L, const char *library)
 		if (strcmp(stock->library, library) != 0)
 			continue;
 		lua_getfield(L, -1, stock->name);
-		if (stock->rule != FREE) {
+		if (stock->rule == FREE) {
+			wfs_lua_push_stable(L, lua_tocfunction(L, -1));
+			lua_remove(L, -2);
+		} else {
 			lua_pushinteger(L, stock->rule);
 			lua_pushcclosure(L, charged, 2);
 		}

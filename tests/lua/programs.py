@@ -19,6 +19,8 @@ FORMATS = ["%d", "%5d", "%-5d|", "%05d", "%+d", "%x", "%X", "%#o", "%5.2f", "%.1
 EVENTS = ["__index", "__newindex", "__call", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__idiv", "__band",
           "__bor", "__bxor", "__shl", "__shr", "__bnot", "__len", "__eq", "__lt", "__le", "__tostring", "__name", "__pairs",
           "__metatable"]
+FUNCTIONS = ["pcall", "xpcall", "tostring", "next", "pairs", "setmetatable", "array", "string.rep", "string.find", "string.format",
+             "table.sort", "table.insert", "utf8.char", "type", "assert", "rawget", "select", "math.floor", "ctx.random", "invoke"]
 REFUSED_EVENTS = ["__gc", "__mode", "__close", "__concat"]
 BINARY = ["+", "-", "*", "/", "//", "%", "^", "&", "|", "~", "<<", ">>", "..", "==", "~=", "<", "<=", ">", ">=", "and", "or"]
 
@@ -171,6 +173,15 @@ class Program:
                   f"{table}[{i}] = {self.pick([i, 'nil'])} end end)")
         self.emit(f"try({self.pick(['pairs', 'next', 'invoke', 'table.sort', 'table.concat', 'table.unpack', 'ipairs'])}, {table})")
 
+    def stocking(self):
+        """Functions of the library are keys that come and go: the length then depends on where the keys are."""
+        table = self.name("t")
+        keys = self.chance.sample(FUNCTIONS, 6) + [str(i) for i in self.chance.sample(range(1, 17), 10)]
+        changes = [f"t[{key}] = 1" for key in keys] + [f"t[{self.pick(keys)}] = nil" for _ in range(8)]
+        self.chance.shuffle(changes)
+        self.emit(f"pcall(function() local t = {{}} {table} = t {' '.join(changes)} end)")
+        self.emit(f"try(function() return #{table}, rawlen({table}) end)")
+
     def looking(self):
         table = self.name("t")
         body = self.pick(["note(k, v)", f"{table}[k] = nil", "if v == 1 then goto again end note(k) ::again::", "if k == 3 then break end",
@@ -288,7 +299,7 @@ class Program:
             f"for i = 1, math.huge do {t}[{{}}] = i {t}[i % 100] = nil end",
         ]))
 
-    STATEMENTS = [(noting, 6), (assigning, 8), (holing, 8), (keying, 4), (looking, 5), (tabling, 8), (sorting, 4), (texting, 8),
+    STATEMENTS = [(noting, 6), (assigning, 8), (holing, 8), (keying, 4), (stocking, 4), (looking, 5), (tabling, 8), (sorting, 4), (texting, 8),
                   (counting, 6), (metaing, 6), (failing, 5), (defining, 4), (looping, 4)]
 
     def statement(self):
