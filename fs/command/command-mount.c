@@ -48,6 +48,18 @@ static int mount_point(struct wfs_run *run, char **ret_path)
 	return r ? r : wfs_mount_resolve(path, ret_path, &run->error);
 }
 
+/* An owner takes descriptors only from a user who may mount, and has looked at the user once it has answered. Whatever
+ * it answers. Return: 0 or -errno: the connection is of no use. */
+static int greet(struct wfs_run *run, struct wfs_client *client)
+{
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	int r = wfs_client_post(client, "journal-head", NULL);
+
+	if (!r)
+		r = wfs_client_take(client, true, &answer, &run->error);
+	return r < 0 ? r : 0;
+}
+
 /* One request to the owner. @handed: goes along; NULL: nothing. @ret_reached: was there an owner?
  * Return: as wfs_client_new, or as the answer says. */
 static int ask_owner(struct wfs_run *run, const char *directory, const char *verb,
@@ -60,9 +72,12 @@ static int ask_owner(struct wfs_run *run, const char *directory, const char *ver
 	*ret_reached = r == 0;
 	if (r)
 		return r;
-	if (handed)
+	if (handed) {
+		r = greet(run, client);
 		wfs_client_attach(client, handed->fds, WFS_HANDED_COUNT);
-	r = wfs_client_post(client, verb, payload);
+	}
+	if (!r)
+		r = wfs_client_post(client, verb, payload);
 	if (!r)
 		r = wfs_client_take(client, true, &answer, &run->error);
 	if (r < 0)

@@ -13,7 +13,6 @@
 enum {
 	READ_SIZE = 64 << 10,       /* bytes asked for at once */
 	INPUT_KEPT_BYTES = 1 << 20, /* of memory, when nothing is in it */
-	DESCRIPTORS = 1,            /* libuv's `ipc`: a pipe that descriptors may come through */
 };
 
 /* Answers on their way to a client. */
@@ -457,6 +456,19 @@ void wfs_server_end_connections(struct wfs_server *server, bool now)
 	}
 }
 
+/*
+ * Only who may mount hands descriptors over. To close one, or to drop one unread, may take as long as its
+ * sender likes (a file of a FUSE filesystem that does not answer; a TCP socket that lingers), and would keep the
+ * loop's thread that long.
+ */
+static void take_descriptors_of(struct wfs_server_connection *connection, uv_os_fd_t fd)
+{
+	if (!wfs_session_may(connection->session, WFS_EFFECT_WORLD_MOUNT))
+		return;
+	connection->pipe.ipc = 1;
+	wfs_socket_pass_descriptors(fd, true);
+}
+
 /* The principal that the other end is by its user, whatever the socket's mode says.
  * Return: 0, or -EACCES and so on. */
 static int begin_session(struct wfs_server_connection *connection, struct wfs_error *error)
@@ -465,7 +477,7 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 	const char *principal = NULL;
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
-	uv_os_fd_t fd;
+	uv_os_fd_t fd = -1;
 
 	if (uv_fileno((uv_handle_t *)&connection->pipe, &fd) == 0 &&
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
@@ -488,9 +500,11 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 			"'uids' in its host.json names");
 	r = wfs_session_new(
 		wfs_session_authority(server->session), principal, &connection->session, error);
-	if (!r)
-		wfs_session_connect(connection->session, ++connection->server->connections_total);
-	return r;
+	if (r)
+		return r;
+	wfs_session_connect(connection->session, ++connection->server->connections_total);
+	take_descriptors_of(connection, fd);
+	return 0;
 }
 
 static void on_turned_away(uv_handle_t *handle)
@@ -527,7 +541,7 @@ void wfs_server_accept(struct wfs_server *server)
 	struct wfs_server_connection *const connection = calloc(1, sizeof(*connection));
 	struct wfs_error error = {.code = WFS_OK};
 
-	if (!connection || uv_pipe_init(&server->loop, &connection->pipe, DESCRIPTORS) < 0) {
+	if (!connection || uv_pipe_init(&server->loop, &connection->pipe, 0) < 0) {
 		free(connection);
 		turn_away(server);
 		return;

@@ -27,6 +27,17 @@ static int directory_open(const char *directory)
 	return fd < 0 ? -errno : fd;
 }
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* include/uapi/asm-generic/socket.h of Linux 6.16 */
+#endif
+
+void wfs_socket_pass_descriptors(int fd, bool pass)
+{
+	const int value = pass;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
+}
+
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error)
 {
 	WFS_AUTO_FD int directory_fd = directory_open(directory);
@@ -47,6 +58,7 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
 	if (r)
 		return wfs_error_from_errno(
 			error, r, "make the control socket '%s/%s'", directory, WFS_SOCKET_NAME);
+	wfs_socket_pass_descriptors(fd, false);
 	return WFS_STEAL_FD(fd);
 }
 

@@ -20,6 +20,14 @@
  */
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
 
+/**
+ * wfs_socket_pass_descriptors() - may the other end send descriptors (SCM_RIGHTS)?
+ *
+ * Not at first, on a connection that a socket of wfs_socket_listen() has accepted: its other end gets EPERM. Linux
+ * before 6.16 cannot refuse, and ignores this.
+ */
+void wfs_socket_pass_descriptors(int fd, bool pass);
+
 /** wfs_socket_is_here() - is a process in our mount namespace, so that its paths are ours? */
 bool wfs_socket_is_here(pid_t pid);
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client of the control socket for test-control-socket: WORLD MOUNT OTHER-MOUNT."""
+import array
 import base64
 import hashlib
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -265,6 +267,9 @@ try:
 except ConnectionResetError:
     ok("and the connection ends", True)
 
+SO_PASSRIGHTS = 83  # include/uapi/asm-generic/socket.h
+
+
 # --- who is whom: only root can be somebody else ---
 def as_user(uid, act):
     """What a process of another user says; the child's exit status is whether it is right."""
@@ -290,6 +295,49 @@ if os.geteuid() == 0:
     ok("nor is one whose principal is not there",
        as_user(65533, lambda: Client().hear()["error"]["code"] == "not_found"))
     print("# as root: other users were tried")
+
+    # A socket that lingers: to close it takes as long as the other end likes.
+    def lingering():
+        listener = socket.create_server(("127.0.0.1", 0))
+        sender = socket.create_connection(listener.getsockname())
+        reader = listener.accept()[0]
+        sender.setblocking(False)
+        try:
+            while True:
+                sender.send(bytes(1 << 16))
+        except BlockingIOError:
+            pass
+        sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 1000))
+        return sender, reader
+
+    def cannot_send(descriptor):
+        mine = Client()
+        try:
+            mine.socket.sendmsg([b"x\n"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))])
+        except (PermissionError, BrokenPipeError):
+            return True
+        os.close(descriptor)
+        time.sleep(3)  # the owner drops the last one
+        return False
+
+    def refused_to(uid):
+        sender, reader = lingering()
+        refused = as_user(uid, lambda: cannot_send(sender.detach()))
+        reader.close()
+        return refused
+
+    def refuses_descriptors():
+        try:
+            return bool(socket.socket(socket.AF_UNIX).getsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS))
+        except OSError:
+            return False
+
+    if refuses_descriptors():
+        ok("a user who may not mount cannot send a descriptor", refused_to(65534))
+        ok("nor can one who is nobody", refused_to(65532))
+        ok("the owner serves on", Client().call("journal-head")["ok"])
+    else:
+        print("# skipped: Linux before 6.16 does not refuse descriptors")
 
 # --- many at once, and one that never reads ---
 deaf = Client()
