@@ -218,7 +218,6 @@ static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
 {
 	WFS_GUARD(&writer->lock);
 
-	request->put_back = false;
 	if (request->urgent)
 		return;
 	writer->folding = request;
@@ -229,6 +228,7 @@ static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
 /* Does one request. */
 static void fold_one(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
+	request->put_back = false;
 	if (writer_gone(request) && request->kind != WFS_REQUEST_DECISION) {
 		request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
 			"the client went away before the request was begun");

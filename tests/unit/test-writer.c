@@ -361,29 +361,38 @@ static void send_and_fold(struct world_fixture *fixture, struct sent *sent)
 
 enum { LONG_WORK = 2000000 }; /* turns of a loop */
 
+/* Sends one that takes long, and an urgent one while its code runs. @gone: of the first, is its client then */
+static void send_long_and_urgent(struct world_fixture *fixture, struct sent sent[static 2],
+	struct answers *answers, atomic_bool *gone)
+{
+	answers_init(answers, 2);
+	sent_init(&sent[0], answers, "work", "a", LONG_WORK);
+	sent[0].request.gone = gone;
+	sent_init(&sent[1], answers, "set", "b", 1);
+	sent[1].request.principal = "other";
+	sent[1].request.urgent = true;
+	send_and_fold(fixture, &sent[0]);
+	if (gone)
+		atomic_store(gone, true);
+	assert_int_equal(wfs_world_submit(fixture->world, &sent[1].request), 0);
+	answers_wait(answers);
+	assert_int_equal(sent[1].request.seq, GENESIS_HEIGHT);
+	assert_int_equal(sent[0].request.put_back_count, 1);
+	json_decref(sent[0].value);
+	json_decref(sent[1].value);
+}
+
 static void an_urgent_request_stops_code_which_runs_again(void **state)
 {
 	struct world_fixture *fixture = *state;
 	struct sent sent[2];
 	struct answers answers;
 
-	answers_init(&answers, 2);
-	sent_init(&sent[0], &answers, "work", "a", LONG_WORK);
-	sent_init(&sent[1], &answers, "set", "b", 1);
-	sent[1].request.principal = "other";
-	sent[1].request.urgent = true;
-	send_and_fold(fixture, &sent[0]);
-	assert_int_equal(wfs_world_submit(fixture->world, &sent[1].request), 0);
-	answers_wait(&answers);
-
+	send_long_and_urgent(fixture, sent, &answers, NULL);
 	assert_int_equal(answers.failed, 0);
-	assert_int_equal(sent[1].request.seq, GENESIS_HEIGHT);
 	assert_int_equal(sent[0].request.seq, GENESIS_HEIGHT + 1);
-	assert_int_equal(sent[0].request.put_back_count, 1);
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 2);
 	assert_state(fixture, "cell", "a", "{'n':2000000}");
-	json_decref(sent[0].value);
-	json_decref(sent[1].value);
 }
 
 static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
@@ -436,6 +445,19 @@ static void a_request_whose_client_is_gone_is_not_begun(void **state)
 	assert_state(fixture, "cell", "a", "{'n':2}");
 	for (size_t i = 0; i < 3; i++)
 		json_decref(sent[i].value);
+}
+
+static void a_request_that_was_stopped_and_whose_client_is_gone_ends(void **state)
+{
+	struct world_fixture *fixture = *state;
+	atomic_bool gone = false;
+	struct sent sent[2];
+	struct answers answers;
+
+	send_long_and_urgent(fixture, sent, &answers, &gone);
+	assert_int_equal(answers.failed, 1);
+	assert_int_equal(sent[0].request.error.code, WFS_E_CANCELLED);
+	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 1);
 }
 
 static void an_event_with_too_many_values_is_refused(void **state)
@@ -947,6 +969,7 @@ int main(void)
 		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
 		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
 		IN_WORLD(a_request_whose_client_is_gone_is_not_begun),
+		IN_WORLD(a_request_that_was_stopped_and_whose_client_is_gone_ends),
 		IN_WORLD(an_event_with_too_many_values_is_refused),
 		IN_WORLD(close_answers_everything_that_is_queued),
 		IN_WORLD(a_batch_ends_when_its_results_are_large),
