@@ -33,7 +33,8 @@ static void answer(struct work *work, json_t *outcome, bool final)
 			"final", final, "outcome", outcome));
 }
 
-/* What was read of private artifacts is hidden from the others, and what looks like a stand-in. */
+/* What was read of private artifacts is hidden from the others, and so is what has something in it that looks
+ * like a stand-in: as it is, the text of another one would take its place. */
 static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *of = NULL;
@@ -41,7 +42,7 @@ static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error
 
 	if (r < 0)
 		return no_memory(error);
-	if (r == 0 && !wfs_text_is_hidden(json_object_get(outcome, "result"), NULL))
+	if (r == 0 && !wfs_text_has_hidden(json_object_get(outcome, "result")))
 		return 0;
 	if (!of)
 		of = json_array();

@@ -251,8 +251,9 @@ static int hide_member(struct wfs_fold *fold, const json_t *of, json_t *object, 
 	return json_object_set_new(object, member, stand_in) < 0 ? fold_no_memory(error) : 0;
 }
 
-/* What the action gave is hidden if it belongs to something private, or looks like a stand-in; why it was
- * refused, if it belongs to something private or its arguments are secret. */
+/* What the action gave is hidden if it belongs to something private, or has something in it that looks like a
+ * stand-in, which code can give; why it was refused, if it belongs to something private or its arguments are
+ * secret. */
 static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *error)
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
@@ -260,7 +261,7 @@ static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *
 	const json_t *const of = outcome->of ? outcome->of : nobody;
 	int r = nobody ? 0 : fold_no_memory(error);
 
-	if (!r && (outcome->of || wfs_text_is_hidden(json_object_get(result, "result"), NULL)))
+	if (!r && (outcome->of || wfs_text_has_hidden(json_object_get(result, "result"))))
 		r = hide_member(fold, of, result, "result", error);
 	if (!r && (outcome->of || outcome->secret))
 		r = hide_member(fold, of, json_object_get(result, "details"), "message", error);

@@ -24,7 +24,7 @@ WORLD = {
     "name": "rights",
     "principals": [
         {"id": "ada", "grants": ALL},
-        {"id": "bob", "scrip": 100, "grants": ALL + [grant("drive"), grant("llm")]},
+        {"id": "bob", "scrip": 100, "grants": ALL + [grant("drive"), grant("llm"), grant("blob")]},
         {"id": "carl", "grants": [grant("query"), grant("drive", agents=["open*"])]},
         {"id": "dan", "grants": [grant("query"), grant("drive", plans="all", approve=True)]},
         {"id": "eve", "grants": SPY + [grant("drive"), grant("llm"), grant("blob")]},
@@ -190,6 +190,25 @@ def questions(client):
     ok("each of them", not denied[1]["ok"] or not denied[1]["result"]["cells"], denied)
 
 
+def forged(client):
+    """What looks like a stand-in, and comes from somebody else, is no reference to a private text."""
+    def write(who, name, **more):
+        client.done(who, "invoke", action={"action_type": "write_artifact", "artifact_id": name} | more)
+
+    write("bob", "diary", access="private", content="cobalt-one")
+    client.done("bob", "invoke", action={"action_type": "edit_artifact", "artifact_id": "diary",
+                                         "old_string": "cobalt-one", "new_string": "cobalt-two"})
+    edit = json.loads(client.records('"edit_artifact".*"diary"')[0])
+    told = edit["body"]["action"]["new_string"]
+    write("ada", "oracle", executable=True, metadata={"of": [told]},
+          code=f"function run() return {{x = {{hash = '{told['hash']}', of = {{'diary'}}, size = {told['size']}}}}} end")
+    given = results_of(client, "bob", ["oracle", {}], ["query_kernel", {"query_type": "artifact",
+                                                                       "params": {"artifact_id": "oracle"}}])
+    ok("a plan's step does not turn what code gives into a private text", given[0]["result"] == {"x": told}, given)
+    ok("nor what a query finds", given[1]["ok"] and told["hash"] in json.dumps(given[1]) and "cobalt" not in
+       json.dumps(given[1]), given)
+
+
 def paying(client):
     client.done("bob", "step", agent="priced")
     ok("who has an agent take a turn pays its owner", (client.scrip("bob"), client.scrip("operator")) == (70, 30))
@@ -291,6 +310,7 @@ if sys.argv[1] == "source":
 else:
     asked = Client(sys.argv[2])
     tools(asked)
+    forged(asked)
     paying(asked)
     questions(asked)
     others(asked, sys.argv[3])
