@@ -234,6 +234,20 @@ static int hide_reflex(
 	return agents_hide(texts, of, hidden, "arguments", error);
 }
 
+/* A record of a step has stand-ins for texts alone that it hides itself. */
+static int refuse_alike(const json_t *step, struct wfs_error *error)
+{
+	static const char *const members[] = {"messages", "notes", "reflex", "setup"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
+		if (wfs_text_has_hidden(json_object_get(step, members[i])))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%s': something in it has {hash, of, size}, which stands for a "
+				"private text",
+				members[i]);
+	return 0;
+}
+
 int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, const json_t *params,
 	json_t *step, struct wfs_texts *texts, struct wfs_error *error)
 {
@@ -242,9 +256,8 @@ int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, cons
 	json_t *const messages = json_object_get(step, "messages");
 	int r = add_agent(origin, world, wfs_json_text(step, "agent"), error);
 
-	if (!r && wfs_text_has_hidden(messages))
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'messages': one has {hash, of, size}, which stands for a private text");
+	if (!r)
+		r = refuse_alike(step, error);
 	if (r || !agents_origin_is_private(origin))
 		return r;
 	WFS_AUTO_JSON json_t *of = agents_origin_list(origin);

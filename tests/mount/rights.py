@@ -207,6 +207,10 @@ def forged(client):
     ok("a plan's step does not turn what code gives into a private text", given[0]["result"] == {"x": told}, given)
     ok("nor what a query finds", given[1]["ok"] and told["hash"] in json.dumps(given[1]) and "cobalt" not in
        json.dumps(given[1]), given)
+    extra = {"x": {"hash": "sha256:" + "ab" * 32, "of": [], "size": 3}}
+    write("bob", "forger", type="agent", content={"model": "script", "extra_body": extra})
+    client.refused("nor is a run begun whose record would name a text that there is not", "invalid_argument", "bob",
+                   "step", agent="forger")
 
 
 def paying(client):
