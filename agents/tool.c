@@ -275,9 +275,10 @@ int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_er
 
 static json_t *invocation(const json_t *tool, json_t *arguments)
 {
-	json_t *const args = json_is_true(json_object_get(tool, "object"))
-		? json_pack("[O]", arguments)
-		: json_incref(json_object_get(arguments, "args"));
+	json_t *const listed = json_is_true(json_object_get(tool, "object"))
+		? NULL
+		: json_object_get(arguments, "args");
+	json_t *const args = listed ? json_incref(listed) : json_pack("[O]", arguments);
 
 	return json_pack("{s:s, s:o, s:O, s:O}", "action_type", "invoke_artifact", "args", args,
 		"artifact_id", json_object_get(tool, "artifact_id"), "method",

@@ -54,5 +54,6 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
  */
 int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_error *error);
 
-/** agents_tool_action() - the action that a call of this tool is; caller owns it. NULL without memory. */
+/** agents_tool_action() - the action that a call of this tool is; caller owns it. NULL without memory.
+ *  @arguments: those that do not fit the tool are all in the action, too, which says whose texts they are */
 json_t *agents_tool_action(const json_t *tool, json_t *arguments);

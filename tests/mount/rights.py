@@ -39,11 +39,14 @@ WORLD = {
         {"id": "priced", "grants": ALL + [grant("llm")]},
         {"id": "dear", "grants": ALL + [grant("llm")]},
         {"id": "closed", "grants": ALL + [grant("llm")]},
+        {"id": "clumsy", "grants": ALL + [grant("llm")]},
     ],
     "artifacts": [
         {"id": "hidden", "created_by": "ada", "access": "public", "executable": True,
          "interface": {"description": "vanadium", "methods": [{"name": "run"}]},
          "code": "function run() return 'vanadium' end"},
+        {"id": "open_tool", "created_by": "ada", "executable": True, "code": "function run(x) return x end"},
+        agent("clumsy", {"tools": ["open_tool"], "prompt": "clumsy"}),
         agent("spy1", {"tools": ["hidden"]}),
         agent("spy2", {"tools": ["nosuch"]}),
         agent("spy3", {"tools": ["query_kernel"], "prompt": "query"}),
@@ -65,6 +68,7 @@ SCRIPT = [
         {"id": "q", "name": "query_kernel", "arguments": '{"query_type":"artifacts","params":{}}'}]},
     {"match": "write", "turn": 1, "tool_calls": [
         {"id": "c", "name": "write_artifact", "arguments": '{"artifact_id":"made","content":"by robot"}'}]},
+    {"match": "clumsy", "turn": 1, "tool_calls": [{"id": "o", "name": "open_tool", "arguments": '{"x":1}'}]},
     {"match": "Take", "content": "done"},
     {"turn": 2, "content": "done"},
 ]
@@ -169,6 +173,8 @@ def tools(client):
     told = json.dumps(run["history"])
     ok("a tool that queries tells what the agent sees", "spy3" in told and "priced" not in told, told)
     ok("and the journal has no more of it", not client.records('"kind":"action".*query_kernel.*priced'))
+    told = json.dumps(client.done("bob", "step", agent="clumsy")["history"])
+    ok("a model whose call does not fit its tool is told so", "do not fit the tool's parameters" in told, told)
 
 
 def put(client, text):
