@@ -105,15 +105,29 @@ static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 	return wfs_mount_unmount(path, true, NULL);
 }
 
+/* The owner, who may be a stranger, can say this as well as the process that mounts: only what is on our path is ours. */
+static int kept_add(struct kept *kept, enum wfs_mount_part part, unsigned long device)
+{
+	unsigned long mounted = 0;
+	int r = wfs_mount_device(kept->paths[part], &mounted, NULL);
+
+	if (r < 0)
+		return r;
+	if (mounted != device)
+		return -EINVAL;
+	kept->devices[part] = device;
+	kept->mounted[part] = true;
+	return 0;
+}
+
 static int keeper_do(struct kept *kept, const struct message *message)
 {
 	if (message->part >= WFS_MOUNT_PARTS)
 		return -EINVAL;
 	switch (message->what) {
 	case WFS_KEEPER_MOUNTED:
-		kept->devices[message->part] = (unsigned long)message->device;
-		kept->mounted[message->part] = true;
-		return 0;
+		return kept_add(
+			kept, (enum wfs_mount_part)message->part, (unsigned long)message->device);
 	case WFS_KEEPER_TAKEN:
 		kept->taken = true;
 		return 0;

@@ -21,7 +21,7 @@ enum wfs_mount_part { WFS_MOUNT_DATA, WFS_MOUNT_CONTROL, WFS_MOUNT_PARTS };
 
 /* What a keeper does. */
 enum wfs_keeper_what {
-	WFS_KEEPER_MOUNTED = 'm', /* the mount is there, its number comes with it */
+	WFS_KEEPER_MOUNTED = 'm', /* the mount is on its path, its number comes with it */
 	WFS_KEEPER_TAKEN = 't',   /* an owner serves both */
 	WFS_KEEPER_ABORT = 'a', /* end the connection; where that may not be done, unmount lazily */
 	WFS_KEEPER_UNMOUNT = 'u', /* unless files are in use */
