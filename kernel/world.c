@@ -240,6 +240,8 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 	r = wfs_store_open(world->directory, &store_options, &world->store, error);
 	if (!r)
 		r = read_world(world, error);
+	if (!r)
+		r = wfs_trust_forget_other(world->directory, world->id, error);
 	if (!r && !world->options.read_only)
 		r = check_pages(world, error);
 	if (!r && !world->options.read_only)

@@ -284,6 +284,31 @@ int wfs_trust_check_now(const char *directory, struct wfs_error *error)
 	return r ? r : wfs_trust_check(directory, &hash, error);
 }
 
+static bool is_other(const struct known *known, const char *key, const char *world_id)
+{
+	const json_t *const entry = json_object_get(known->worlds, key);
+
+	return entry && strcmp(wfs_json_text(entry, "world_id"), world_id) != 0;
+}
+
+int wfs_trust_forget_other(const char *directory, const char *world_id, struct wfs_error *error)
+{
+	WFS_CLEANUP(known_done) struct known looked_at = {.lock_fd = -1};
+	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
+	struct wfs_error ignored;
+	char key[64];
+
+	/* What cannot be read is trusted by nobody. */
+	if (key_of(directory, key) || known_read(&looked_at, &ignored) ||
+		!is_other(&looked_at, key, world_id))
+		return 0;
+	int r = known_open(&known, error);
+	if (r || !is_other(&known, key, world_id))
+		return r;
+	json_object_del(known.worlds, key);
+	return known_write(&known, error);
+}
+
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
 	struct wfs_error *error)
 {

@@ -41,6 +41,14 @@ int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct w
 /** wfs_trust_check_now() - the same with host.json as it is now */
 int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 
+/**
+ * wfs_trust_forget_other() - a world was opened: forget what was agreed to about another one that had this data.mdb
+ *
+ * Linux gives the inode of a file that is gone to the next one, and a file may be written over.
+ * Return: 0, or -errno: known.json cannot be written.
+ */
+int wfs_trust_forget_other(const char *directory, const char *world_id, struct wfs_error *error);
+
 /** wfs_trust_give() - trust a world with the host.json that has this hash (zero: without one).
  *  Return: 0, or -errno (@error names the file). */
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
