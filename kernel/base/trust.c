@@ -327,6 +327,16 @@ int wfs_trust_give(const char *directory, const char *world_id, const struct wfs
 	return known_write(&known, error);
 }
 
+/* A user who owns the file may write anything to it at any time. */
+static bool is_own(const char *directory)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return (size_t)snprintf(path, sizeof(path), "%s/data.mdb", directory) < sizeof(path) &&
+		lstat(path, &st) == 0 && st.st_uid == geteuid();
+}
+
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark)
 {
@@ -334,7 +344,7 @@ bool wfs_trust_has_written(
 	struct wfs_error ignored;
 	char key[64];
 
-	if (key_of(directory, key) || known_read(&known, &ignored))
+	if (!is_own(directory) || key_of(directory, key) || known_read(&known, &ignored))
 		return false;
 	const json_t *const entry = json_object_get(known.worlds, key);
 	const json_t *const txn = json_object_get(entry, "txn");

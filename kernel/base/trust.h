@@ -54,7 +54,7 @@ int wfs_trust_forget_other(const char *directory, const char *world_id, struct w
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
 	struct wfs_error *error);
 
-/** wfs_trust_has_written() - was the store last closed by this user, as it is now? */
+/** wfs_trust_has_written() - is the store this user's, and was it last closed by this user, as it is now? */
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
