@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -98,13 +99,16 @@ static int drop_privileges(void)
 
 static int allow(scmp_filter_ctx filter, int fd)
 {
-	/* Waiting for a message and sending one. */
-	int r = seccomp_rule_add(
-		filter, SCMP_ACT_ALLOW, SCMP_SYS(recvfrom), 1, SCMP_A0(SCMP_CMP_EQ, (uint64_t)fd));
+	/* Waiting for a message and sending one, as recv(2) and send(2) do it here: other flags (MSG_OOB) and
+	 * addresses lead to parts of Linux that nobody needs. */
+	int r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvfrom), 4,
+		SCMP_A0(SCMP_CMP_EQ, (uint64_t)fd), SCMP_A3(SCMP_CMP_EQ, 0),
+		SCMP_A4(SCMP_CMP_EQ, 0), SCMP_A5(SCMP_CMP_EQ, 0));
 
 	if (r == 0)
-		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendto), 1,
-			SCMP_A0(SCMP_CMP_EQ, (uint64_t)fd));
+		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendto), 4,
+			SCMP_A0(SCMP_CMP_EQ, (uint64_t)fd), SCMP_A3(SCMP_CMP_EQ, MSG_NOSIGNAL),
+			SCMP_A4(SCMP_CMP_EQ, 0), SCMP_A5(SCMP_CMP_EQ, 0));
 	/* The heap grows and shrinks at its end; memory of the region is given back. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(brk), 0);
