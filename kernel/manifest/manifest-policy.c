@@ -15,17 +15,18 @@
 static const struct {
 	const char *name;
 	size_t offset;
+	bool always; /* every question has it */
 } conditions[] = {
-#define CONDITION(member)                                         \
-	{                                                         \
-#member, offsetof(struct wfs_policy_rule, member) \
+#define CONDITION(member, always)                                           \
+	{                                                                   \
+#member, offsetof(struct wfs_policy_rule, member), (always) \
 	}
-	CONDITION(effect),
-	CONDITION(cap),
-	CONDITION(principal),
-	CONDITION(origin),
-	CONDITION(reducer),
-	CONDITION(artifact),
+	CONDITION(effect, true),
+	CONDITION(cap, true),
+	CONDITION(principal, true),
+	CONDITION(origin, true),
+	CONDITION(reducer, false),
+	CONDITION(artifact, false),
 #undef CONDITION
 };
 
@@ -131,7 +132,10 @@ static bool cap_may_match(const struct manifest_reader *reader, const struct wfs
 	for (size_t i = 0; i < manifest->cap_count; i++) {
 		const struct wfs_cap_definition *const cap = &manifest->caps[i].definition;
 
-		if (takes(rule->cap, cap->name) && wfs_effect_covered_by(effect, cap->cap_type))
+		/* Passing on a part of a grant is judged by the capability of that part. */
+		if (takes(rule->cap, cap->name) &&
+			(wfs_effect_covered_by(effect, cap->cap_type) ||
+				effect == WFS_EFFECT_WORLD_GRANT))
 			return true;
 	}
 	return false;
@@ -151,15 +155,16 @@ static bool may_match(const struct manifest_reader *reader, const struct wfs_pol
 	return false;
 }
 
-/* Does the condition @before take whatever @after takes? */
-static bool takes_all(const char *before, const char *after)
+/* Does the condition @before take whatever @after takes? What is about no reducer or no artifact is taken by rules
+ * that do not ask for one. @always: every question has a text for this condition */
+static bool takes_all(const char *before, const char *after, bool always)
 {
 	const size_t size = before ? strlen(before) : 0;
 
 	if (!before)
 		return true;
 	if (!after)
-		return strcmp(before, "*") == 0;
+		return always && strcmp(before, "*") == 0;
 	return before[size - 1] == '*' ? strncmp(before, after, size - 1) == 0
 				       : strcmp(before, after) == 0;
 }
@@ -167,7 +172,8 @@ static bool takes_all(const char *before, const char *after)
 static bool hides(const struct wfs_policy_rule *before, const struct wfs_policy_rule *after)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++)
-		if (!takes_all(condition_of(before, i), condition_of(after, i)))
+		if (!takes_all(
+			    condition_of(before, i), condition_of(after, i), conditions[i].always))
 			return false;
 	return true;
 }

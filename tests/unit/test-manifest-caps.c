@@ -287,7 +287,11 @@ static void rules_that_never_match_are_refused(void **state)
 			   "{'when':{'effect':'plan.cancel','cap':'sys/admin@1'},"
 			   "'decision':'deny'},"
 			   "{'when':{'effect':'agent.step','artifact':'a*'},'decision':'ask'},"
-			   "{'when':{'effect':'agent.*','artifact':'*'},'decision':'deny'}]}]}");
+			   "{'when':{'effect':'agent.*','artifact':'*'},'decision':'deny'},"
+			   "{'when':{'effect':'world.grant','cap':'sys/act@1'},'decision':'deny'},"
+			   "{'when':{'artifact':'*'},'decision':'deny'},"
+			   "{'when':{'reducer':'*'},'decision':'deny'},"
+			   "{'when':{},'decision':'allow'}]}]}");
 	wfs_manifest_unref(manifest_of(document));
 }
 
