@@ -45,7 +45,7 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 	return r;
 }
 
-/* Is the principal the agent, or an artifact that belongs to it? */
+/* Is the principal the agent, or an artifact that belongs to it? One behind too many owners may be. */
 static int is_the_agents(const struct wfs_session *session, struct wfs_view *view,
 	const char *agent, bool *ret_is, struct wfs_error *error)
 {
@@ -66,8 +66,9 @@ static int is_the_agents(const struct wfs_session *session, struct wfs_view *vie
 		json_decref(id);
 		id = owner;
 		if (ends)
-			break;
+			return r;
 	}
+	*ret_is = !r;
 	return r;
 }
 

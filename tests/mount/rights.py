@@ -255,6 +255,7 @@ def approving(client):
     for who, what in (("bob", "who began the run"), ("robot", "the agent"), ("carl", "who may only drive"),
                       ("puppet", "who has the right from the agent")):
         client.refused(f"{what} does not approve", "not_authorized", who, "approve", **call)
+    belonging(client, call)
     client.done("dan", "approve", **call)
     ok("who was granted that does", True)
     client.done("operator", "approve", **call | {"turn_id": client.begin(), "decision": "deny"})
@@ -264,6 +265,19 @@ def approving(client):
     client.done("operator", "grant", to="boss", cap="sys/drive@1")
     client.done("boss", "step", agent="open1")
     client.refused("a rule of the policy names the agent", "policy_denied", "boss", "step", agent="robot")
+
+
+def belonging(client, call):
+    """Artifacts that belong to one another, the last one to the agent."""
+    names = [f"link{i}" for i in range(70)]
+    for name in names:
+        client.done("bob", "invoke", action={"action_type": "write_artifact", "artifact_id": name, "type": "agent",
+                                             "content": {"model": "script"}})
+    for name, owner in zip(names, names[1:] + ["robot"]):
+        client.done("bob", "invoke", action={"action_type": "transfer_ownership", "artifact_id": name, "to": owner})
+    for name, owner in ((names[-1], "robot"), (names[0], names[1])):
+        client.done("operator", "grant", to=name, cap="sys/drive@1", params={"approve": True}, to_artifact_of=owner)
+        client.refused(f"{name}, which is the agent's, does not approve", "not_authorized", name, "approve", **call)
 
 
 def agents(client, world):
