@@ -8,6 +8,7 @@
 
 #include "fs/server/server-impl.h"
 #include "fs/server/socket.h"
+#include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 
 enum {
@@ -34,8 +35,9 @@ static void connection_free(struct wfs_server_connection *connection)
 	wfs_session_free(connection->session);
 	wfs_handed_close(&connection->handed);
 	wfs_buffer_done(&connection->input);
-	(void)wfs_server_user_input(connection->user, &connection->counted_bytes, 0);
-	wfs_server_user_put(server, connection->user);
+	(void)wfs_server_user_input(connection, 0);
+	wfs_server_user_answers(connection, 0, connection->answer_bytes);
+	wfs_server_user_put(connection);
 	free(connection);
 	wfs_server_maybe_end(server);
 }
@@ -65,6 +67,7 @@ static void connection_close(struct wfs_server_connection *connection)
 		return;
 	connection->ending = true;
 	connection->closing = true;
+	wfs_server_user_unready(connection);
 	abandon_requests(connection);
 	uv_close((uv_handle_t *)&connection->pipe, on_closed);
 }
@@ -101,7 +104,7 @@ static void on_written(uv_write_t *request, int status)
 	struct write *const write = request->data;
 	struct wfs_server_connection *const connection = write->connection;
 
-	connection->answer_bytes -= write->bytes.size;
+	wfs_server_user_answers(connection, 0, write->bytes.size);
 	wfs_buffer_done(&write->bytes);
 	free(write);
 	if (status < 0)
@@ -231,17 +234,25 @@ static void begin_line(struct wfs_server_connection *connection, struct wfs_byte
 		begin(connection, request);
 }
 
-static void begin_requests(struct wfs_server_connection *connection)
+/* Is there something that was not looked at? */
+static bool has_more(const struct wfs_server_connection *connection)
+{
+	return may_begin(connection) && connection->scanned_bytes < connection->input.size;
+}
+
+static void begin_requests(struct wfs_server_connection *connection, int64_t end_ns)
 {
 	struct wfs_bytes line;
 
-	while (may_begin(connection) && take_line(connection, &line)) {
+	while (has_more(connection) && take_line(connection, &line)) {
 		if (line.size > WFS_SERVER_LINE_MAX)
 			refuse(connection, WFS_E_TOO_LARGE, "a request has at most 16 MiB");
 		else
 			begin_line(connection, line);
+		if (wfs_clock_monotonic_ns() >= end_ns)
+			return;
 	}
-	if (may_begin(connection) &&
+	if (may_begin(connection) && connection->scanned_bytes == connection->input.size &&
 		connection->input.size - connection->begun_bytes > WFS_SERVER_LINE_MAX)
 		refuse(connection, WFS_E_TOO_LARGE, "a request has at most 16 MiB");
 }
@@ -351,10 +362,9 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 		connection_close(connection);
 	} else if (size > 0) {
 		connection->input.size += (size_t)size;
-		if (!wfs_server_user_input(connection->user, &connection->counted_bytes,
-			    connection->input.capacity_bytes))
+		if (!wfs_server_user_input(connection, connection->input.capacity_bytes))
 			refuse(connection, WFS_E_OVERLOADED,
-				"unfinished requests of this user take 40 MiB of memory already");
+				"unfinished requests of this user take too much memory already");
 	} else if (size == UV_EOF) {
 		/* Answers may still be waited for, and the last line may lack its end. */
 		connection->input_ended = true;
@@ -371,7 +381,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 
 static void update_reading(struct wfs_server_connection *connection)
 {
-	const bool wanted = may_begin(connection) && !connection->input_ended;
+	const bool wanted = may_begin(connection) && !connection->input_ended && !connection->ready;
 
 	if (wanted == connection->reading || connection->closing)
 		return;
@@ -392,14 +402,21 @@ void wfs_server_pump(struct wfs_server_connection *connection)
 			connection_free(connection);
 		return;
 	}
-	do {
-		begin_requests(connection);
-	} while (send_answers(connection));
+	while (send_answers(connection))
+		continue;
+	if (has_more(connection))
+		wfs_server_user_ready(connection);
 	update_reading(connection);
 	if (connection->input_ended && connection->begun_bytes == connection->input.size)
 		connection->ending = true;
 	if (connection->ending && !connection->first && connection->answer_bytes == 0)
 		connection_close(connection);
+}
+
+void wfs_server_turn(struct wfs_server_connection *connection, int64_t end_ns)
+{
+	begin_requests(connection, end_ns);
+	wfs_server_pump(connection);
 }
 
 /* --- all connections --- */
@@ -491,7 +508,7 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 			.here = peer.uid == geteuid() && wfs_socket_is_here(peer.pid),
 		};
 	}
-	int r = wfs_server_user_check(server, connection->user, error);
+	int r = wfs_server_user_admit(connection, error);
 	if (r)
 		return r;
 	if (!principal)
@@ -512,10 +529,7 @@ static void on_turned_away(uv_handle_t *handle)
 	struct wfs_server *const server = handle->data;
 
 	server->turning_away = false;
-	if (server->another_waits) {
-		server->another_waits = false;
-		wfs_server_accept(server);
-	}
+	wfs_server_accept_waiting(server);
 }
 
 /* libuv listens no more until a client that is there was accepted. */
@@ -534,6 +548,14 @@ static void turn_away(struct wfs_server *server)
 	server->turning_away = true;
 	(void)uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)pipe); /* closed anyway */
 	uv_close((uv_handle_t *)pipe, on_turned_away);
+}
+
+void wfs_server_accept_waiting(struct wfs_server *server)
+{
+	if (!server->another_waits || server->turning_away || server->stopping)
+		return;
+	server->another_waits = false;
+	wfs_server_accept(server);
 }
 
 void wfs_server_accept(struct wfs_server *server)

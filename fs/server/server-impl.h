@@ -14,6 +14,12 @@ struct wfs_server_user;
 
 enum { WFS_SERVER_PARSE_MAX = 256 << 10 }; /* bytes of a line that the loop parses itself */
 
+/* Users that have requests to begin, in the order of their turns. */
+struct wfs_server_turn {
+	struct wfs_server_user *first;
+	struct wfs_server_user *last;
+};
+
 /* One line of a client, from when it was read until its answer is on the way. */
 struct wfs_server_request {
 	struct wfs_call call;
@@ -39,6 +45,7 @@ struct wfs_server_connection {
 	struct wfs_server *server;
 	struct wfs_server_connection *next; /* of the server */
 	struct wfs_server_connection *next_touched;
+	struct wfs_server_connection *next_ready; /* of its user */
 	uv_pipe_t pipe;
 	struct wfs_server_user *user; /* of the peer; NULL: it is not known */
 	struct wfs_session *session;  /* of the peer; owned, NULL: it was refused */
@@ -57,6 +64,8 @@ struct wfs_server_connection {
 	size_t request_bytes;
 	size_t answer_bytes; /* answers that wait for their turn or for the client */
 	bool reading;
+	bool admitted;    /* it counts among those of its user */
+	bool ready;       /* there are lines to begin; in the list of its user */
 	bool input_ended; /* the client sends nothing more */
 	bool ending;      /* nothing more is begun */
 	bool closing;     /* uv_close was called */
@@ -73,12 +82,18 @@ struct wfs_server {
 	struct wfs_work *work;
 	struct wfs_work *urgent; /* the same for `umount`, which waits for no other: one thread */
 	struct wfs_work *long_reads; /* the same for files that take long: one thread */
+	struct wfs_work *long_lines; /* the same for long lines, of low priority */
 	uv_loop_t loop;
-	pthread_t thread; /* of the loop */
+	uv_check_t turns; /* begins requests, after everything that came was read */
+	uv_idle_t more;   /* active while there are lines to begin: the loop does not sleep then */
+	struct wfs_server_turn fresh;  /* users that asked for nothing lately */
+	struct wfs_server_turn others; /* users that had turns, and want more */
+	pthread_t thread;              /* of the loop */
 	uv_pipe_t listener;
 	uv_pipe_t turned_away; /* a client whom there was no memory for, while it is being closed */
 	bool turning_away;
-	bool another_waits; /* meanwhile */
+	bool another_waits;          /* meanwhile, or more than are accepted at once */
+	unsigned int accepted_count; /* since the loop looked at its other handles */
 	uv_async_t wake;
 	uv_poll_t signals; /* that ask it to end */
 	int signal_fd;
@@ -87,9 +102,11 @@ struct wfs_server {
 	bool stopping;
 	struct wfs_server_connection *connections; /* loop's thread */
 	size_t connection_count;
+	size_t admitted_count;           /* of them, those that were not refused */
 	uint64_t connections_total;      /* also those that have ended */
 	struct wfs_server_user *users;   /* that have connections; owned; loop's thread */
 	size_t guest_count;              /* connections of users who do not own the world */
+	size_t guest_input_bytes;        /* of memory, for their lines */
 	size_t guest_parsed_bytes;       /* lock */
 	struct wfs_server_request *idle; /* for the next requests; loop's thread */
 	size_t idle_count;
@@ -102,6 +119,9 @@ struct wfs_server {
 /** wfs_server_accept() - take a new client in, or send it away. */
 void wfs_server_accept(struct wfs_server *server);
 
+/** wfs_server_accept_waiting() - take the client in that had to wait for others, if any has. */
+void wfs_server_accept_waiting(struct wfs_server *server);
+
 /** wfs_server_collect() - send the answers of requests that other threads finished. */
 void wfs_server_collect(struct wfs_server *server);
 
@@ -112,8 +132,14 @@ void wfs_server_end_connections(struct wfs_server *server, bool now);
 /** wfs_server_maybe_end() - when it is stopping and the last connection is gone, end the loop. */
 void wfs_server_maybe_end(struct wfs_server *server);
 
-/** wfs_server_pump() - begin and send what can be; the connection may be gone afterwards. */
+/** wfs_server_pump() - send what can be sent, and have the rest begun in turn; the connection may be gone afterwards. */
 void wfs_server_pump(struct wfs_server_connection *connection);
+
+/** wfs_server_turn() - begin requests of a connection whose turn it is, until @end_ns has come. */
+void wfs_server_turn(struct wfs_server_connection *connection, int64_t end_ns);
+
+/** wfs_server_turns() - begin requests for some time, of one user after the other. */
+void wfs_server_turns(struct wfs_server *server);
 
 /** wfs_server_request_new() - read one line; what is wrong with it becomes the call's error. A line
  *  of more than WFS_SERVER_PARSE_MAX makes a slow request, and is borrowed until that is answered.
@@ -144,19 +170,36 @@ void wfs_server_look_for_gone(struct wfs_server *server);
 
 /** wfs_server_user_get() - the user of one more connection. Return: NULL without memory. */
 struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid);
-/** wfs_server_user_put() - it has ended; accepts NULL. */
-void wfs_server_user_put(struct wfs_server *server, struct wfs_server_user *user);
+/** wfs_server_user_put() - a connection of its user has ended; accepts one without a user. */
+void wfs_server_user_put(struct wfs_server_connection *connection);
 
-/** wfs_server_user_check() - may the user have the connection that it has got? Return: 0, -EAGAIN (overloaded). */
-int wfs_server_user_check(const struct wfs_server *server, const struct wfs_server_user *user,
-	struct wfs_error *error);
+/**
+ * wfs_server_user_admit() - count a connection among those of its user, if there is room for it
+ *
+ * A connection that is refused counts nowhere: it ends with its one answer.
+ * Return: 0, -EAGAIN (overloaded).
+ */
+int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
 /**
  * wfs_server_user_input() - charge the memory of a connection's input
- * @counted_bytes: of this connection so far; becomes @bytes
  * Return: false: it is too much, with the user's other connections.
  */
-bool wfs_server_user_input(struct wfs_server_user *user, size_t *counted_bytes, size_t bytes);
+bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
+
+/** wfs_server_user_ready() - a connection of a user has lines to begin; it waits for a turn of the user. */
+void wfs_server_user_ready(struct wfs_server_connection *connection);
+/** wfs_server_user_unready() - it waits no more; it need not have waited. */
+void wfs_server_user_unready(struct wfs_server_connection *connection);
+
+/** wfs_server_user_next() - take the connection whose turn it is out of its list. Return: NULL: there is none. */
+struct wfs_server_connection *wfs_server_user_next(struct wfs_server *server);
+
+/** wfs_server_user_took() - charge a turn of @user; accepts NULL. */
+void wfs_server_user_took(struct wfs_server_user *user, int64_t time_ns);
+
+/** wfs_server_user_answers() - @more answers (bytes) wait to be read by a connection's user, and @less no more. */
+void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 
 /** wfs_server_user_parse() - charge the memory of a line that is going to be parsed. Thread: any.
  *  Return: 0, -EAGAIN (overloaded): nothing is charged. */

@@ -32,7 +32,7 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 	if (request->answer.size == 0)
 		format_answer(request);
 	request->answered = true;
-	request->connection->answer_bytes += request->answer.size;
+	wfs_server_user_answers(request->connection, request->answer.size, 0);
 }
 
 /* On the loop's thread, one of the work's, or the publisher's. The loop may then free the request. */
@@ -225,7 +225,7 @@ static void work(struct wfs_work_task *task)
 }
 
 /* Its thread gives way to what is answered soon. */
-static void read_long(struct wfs_work_task *task)
+static void take_long(struct wfs_work_task *task)
 {
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	work(task);
@@ -271,11 +271,15 @@ void wfs_server_request_start(struct wfs_server_request *request)
 	} else if (request->slow) {
 		struct wfs_server *const server = request->connection->server;
 
-		struct wfs_work *const work_for = request->reads_long ? server->long_reads
-			: !request->unread && strcmp(request->verb, "umount") == 0 ? server->urgent
-										   : server->work;
+		struct wfs_work *work_for = server->work;
 
-		request->task.run = request->reads_long ? read_long : work;
+		if (request->unread)
+			work_for = server->long_lines;
+		else if (request->reads_long)
+			work_for = server->long_reads;
+		else if (strcmp(request->verb, "umount") == 0)
+			work_for = server->urgent;
+		request->task.run = request->unread || request->reads_long ? take_long : work;
 		wfs_work_add(work_for, &request->task, 0);
 	} else {
 		wfs_call_start(&request->call, request->verb);

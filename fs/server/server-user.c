@@ -8,12 +8,26 @@
 #include <unistd.h>
 
 #include "fs/server/server-impl.h"
+#include "kernel/base/clock.h"
+
+enum {
+	SLICE_NS = 5 * 1000 * 1000,  /* of turns, after which the loop reads and writes */
+	TURN_NS = 1000 * 1000,       /* of one connection */
+	CREDIT_NS = 5 * 1000 * 1000, /* what a user gets in its turn */
+};
 
 struct wfs_server_user {
 	struct wfs_server_user *next; /* of the server */
 	uid_t uid;
 	bool owner;
-	size_t connection_count;
+	bool in_turn;
+	struct wfs_server_user *next_turn;   /* NULL: the last one, or out of turn */
+	struct wfs_server_connection *ready; /* connections with lines to begin, in turn */
+	struct wfs_server_connection *ready_last;
+	int64_t credit_ns;       /* of the loop's time */
+	size_t answer_bytes;     /* of all its connections, that were not read */
+	size_t connection_count; /* also of those that were refused */
+	size_t admitted_count;
 	size_t input_bytes;  /* of memory, for lines that were not begun or are not parsed */
 	size_t parsed_bytes; /* of memory, for the values of long lines. Lock: the server's */
 };
@@ -31,45 +45,213 @@ struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid
 	if (user->connection_count == 0) {
 		user->uid = uid;
 		user->owner = uid == 0 || uid == geteuid();
+		user->credit_ns = CREDIT_NS;
 		user->next = server->users;
 		server->users = user;
 	}
 	user->connection_count++;
-	if (!user->owner)
-		server->guest_count++;
 	return user;
 }
 
-void wfs_server_user_put(struct wfs_server *server, struct wfs_server_user *user)
-{
-	struct wfs_server_user **at = &server->users;
+/* --- turns --- */
 
+/*
+ * A user has credit, which the time of its requests is taken from. A user without credit gets some and goes
+ * behind the others, as queues of principals do (kernel/writer-queue.c). A user that asked for nothing lately is served first.
+ */
+static void turn_add(struct wfs_server_turn *turn, struct wfs_server_user *user)
+{
+	user->next_turn = NULL;
+	user->in_turn = true;
+	if (turn->first)
+		turn->last->next_turn = user;
+	else
+		turn->first = user;
+	turn->last = user;
+}
+
+static void turn_take(struct wfs_server_turn *turn)
+{
+	struct wfs_server_user *const user = turn->first;
+
+	turn->first = user->next_turn;
+	user->next_turn = NULL;
+	user->in_turn = false;
+}
+
+static void turn_remove(struct wfs_server_turn *turn, struct wfs_server_user *user)
+{
+	struct wfs_server_turn rest = {.first = NULL};
+
+	while (turn->first) {
+		struct wfs_server_user *const at = turn->first;
+
+		turn_take(turn);
+		if (at != user)
+			turn_add(&rest, at);
+	}
+	*turn = rest;
+}
+
+/* One that does not read its answers begins nothing more. */
+static bool may_begin(const struct wfs_server_user *user)
+{
+	return user->ready && (user->owner || user->answer_bytes < WFS_SERVER_USER_ANSWERS_MAX);
+}
+
+static void on_more(uv_idle_t *more)
+{
+	(void)more;
+}
+
+static void wait_in_turn(struct wfs_server *server, struct wfs_server_user *user)
+{
+	if (!user->in_turn && may_begin(user))
+		turn_add(&server->fresh, user);
+	if (server->fresh.first || server->others.first)
+		(void)uv_idle_start(&server->more, on_more);
+}
+
+void wfs_server_user_ready(struct wfs_server_connection *connection)
+{
+	struct wfs_server_user *const user = connection->user;
+
+	if (connection->ready)
+		return;
+	connection->ready = true;
+	connection->next_ready = NULL;
+	if (user->ready)
+		user->ready_last->next_ready = connection;
+	else
+		user->ready = connection;
+	user->ready_last = connection;
+	wait_in_turn(connection->server, user);
+}
+
+void wfs_server_user_unready(struct wfs_server_connection *connection)
+{
+	struct wfs_server_user *const user = connection->user;
+	struct wfs_server_connection *before = NULL;
+
+	if (!connection->ready)
+		return;
+	connection->ready = false;
+	for (struct wfs_server_connection *at = user->ready; at != connection; at = at->next_ready)
+		before = at;
+	if (before)
+		before->next_ready = connection->next_ready;
+	else
+		user->ready = connection->next_ready;
+	if (user->ready_last == connection)
+		user->ready_last = before;
+}
+
+struct wfs_server_connection *wfs_server_user_next(struct wfs_server *server)
+{
+	for (;;) {
+		struct wfs_server_turn *const turn =
+			server->fresh.first ? &server->fresh : &server->others;
+		struct wfs_server_user *const user = turn->first;
+
+		if (!user)
+			return NULL;
+		if (user->credit_ns > 0 && may_begin(user)) {
+			struct wfs_server_connection *const connection = user->ready;
+
+			wfs_server_user_unready(connection);
+			return connection;
+		}
+		/* One that has nothing is not fresh again at once when the next line comes. */
+		turn_take(turn);
+		if (user->credit_ns <= 0 || (turn == &server->fresh && server->others.first)) {
+			user->credit_ns += user->credit_ns <= 0 ? CREDIT_NS : 0;
+			turn_add(&server->others, user);
+			continue;
+		}
+		user->credit_ns = CREDIT_NS;
+	}
+}
+
+void wfs_server_user_took(struct wfs_server_user *user, int64_t time_ns)
+{
+	if (user)
+		user->credit_ns -= time_ns;
+}
+
+void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less)
+{
+	struct wfs_server_user *const user = connection->user;
+
+	connection->answer_bytes += more - less;
 	if (!user)
 		return;
+	user->answer_bytes += more - less;
+	wait_in_turn(connection->server, user);
+}
+
+void wfs_server_turns(struct wfs_server *server)
+{
+	int64_t now = wfs_clock_monotonic_ns();
+	const int64_t end = now + SLICE_NS;
+	struct wfs_server_connection *connection;
+
+	while (now < end && (connection = wfs_server_user_next(server))) {
+		struct wfs_server_user *const user = connection->user;
+		const int64_t before = now;
+
+		wfs_server_turn(connection, before + TURN_NS);
+		now = wfs_clock_monotonic_ns();
+		wfs_server_user_took(user, now - before);
+	}
+	if (!server->fresh.first && !server->others.first)
+		(void)uv_idle_stop(&server->more);
+}
+
+/* --- life, and bounds --- */
+
+void wfs_server_user_put(struct wfs_server_connection *connection)
+{
+	struct wfs_server *const server = connection->server;
+	struct wfs_server_user *const user = connection->user;
+	struct wfs_server_user **at = &server->users;
+
+	server->admitted_count -= connection->admitted;
+	if (!user)
+		return;
+	user->admitted_count -= connection->admitted;
 	if (!user->owner)
-		server->guest_count--;
+		server->guest_count -= connection->admitted;
 	if (--user->connection_count > 0)
 		return;
-	wfs_require(user->input_bytes == 0 && user->parsed_bytes == 0);
+	wfs_require(user->input_bytes == 0 && user->parsed_bytes == 0 && !user->ready);
+	turn_remove(&server->fresh, user);
+	turn_remove(&server->others, user);
 	while (*at != user)
 		at = &(*at)->next;
 	*at = user->next;
 	free(user);
 }
 
-int wfs_server_user_check(const struct wfs_server *server, const struct wfs_server_user *user,
+/* Is there room for one more? */
+static int check_room(const struct wfs_server *server, const struct wfs_server_user *user,
 	struct wfs_error *error)
 {
-	if (server->connection_count > WFS_SERVER_CONNECTIONS_MAX)
+	if (server->admitted_count >= WFS_SERVER_CONNECTIONS_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED, "%d connections are open already",
 			WFS_SERVER_CONNECTIONS_MAX);
 	if (!user || user->owner)
 		return 0;
-	if (user->connection_count > WFS_SERVER_USER_CONNECTIONS_MAX)
+	if (user->admitted_count >= WFS_SERVER_USER_CONNECTIONS_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
 			"%d connections of user %u are open already",
 			WFS_SERVER_USER_CONNECTIONS_MAX, (unsigned int)user->uid);
-	if (server->guest_count > WFS_SERVER_GUEST_CONNECTIONS_MAX)
+	/* Otherwise three users could take what there is for all of them. */
+	if (user->admitted_count >= WFS_SERVER_USER_CONNECTIONS_FEW &&
+		server->guest_count >= WFS_SERVER_GUEST_CONNECTIONS_MAX / 2)
+		return wfs_error_set(error, WFS_E_OVERLOADED,
+			"%zu connections are open already, and %zu of user %u", server->guest_count,
+			user->admitted_count, (unsigned int)user->uid);
+	if (server->guest_count >= WFS_SERVER_GUEST_CONNECTIONS_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
 			"%d connections are open already; the others are kept for the world's "
 			"owner",
@@ -77,14 +259,41 @@ int wfs_server_user_check(const struct wfs_server *server, const struct wfs_serv
 	return 0;
 }
 
-bool wfs_server_user_input(struct wfs_server_user *user, size_t *counted_bytes, size_t bytes)
+int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error)
 {
+	struct wfs_server *const server = connection->server;
+	struct wfs_server_user *const user = connection->user;
+	int r = check_room(server, user, error);
+
+	if (r)
+		return r;
+	connection->admitted = true;
+	server->admitted_count++;
+	if (user)
+		user->admitted_count++;
+	if (user && !user->owner)
+		server->guest_count++;
+	return 0;
+}
+
+bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes)
+{
+	struct wfs_server *const server = connection->server;
+	struct wfs_server_user *const user = connection->user;
+	const size_t more = bytes - connection->counted_bytes; /* or less: it wraps around */
+
 	if (!user)
 		return true;
-	user->input_bytes += bytes - *counted_bytes;
-	*counted_bytes = bytes;
+	connection->counted_bytes = bytes;
+	user->input_bytes += more;
+	if (!user->owner)
+		server->guest_input_bytes += more;
 	/* One connection alone has its line. */
-	return user->input_bytes <= WFS_SERVER_USER_INPUT_MAX || user->input_bytes == bytes;
+	if (user->input_bytes == bytes)
+		return true;
+	return user->input_bytes <= WFS_SERVER_USER_INPUT_MAX &&
+		(user->owner || server->guest_input_bytes <= WFS_SERVER_GUEST_INPUT_MAX ||
+			user->input_bytes <= WFS_SERVER_USER_INPUT_FEW);
 }
 
 int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *user, size_t bytes,

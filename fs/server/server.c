@@ -13,7 +13,11 @@
 #include "fs/server/socket.h"
 #include "kernel/base/log.h"
 
-enum { WORK_THREADS = 4 }; /* for verbs that take long */
+enum {
+	WORK_THREADS = 4, /* for verbs that take long */
+	LINE_THREADS = 2, /* for long lines */
+	ACCEPTS_MAX = 16, /* clients taken in before the loop looks at its other handles */
+};
 
 /* What whoever started us chose to ignore (nohup) is none of them. */
 static void add_unless_ignored(sigset_t *set, int number)
@@ -45,6 +49,8 @@ void wfs_server_maybe_end(struct wfs_server *server)
 	close_handle(&server->wake);
 	close_handle(&server->stop_timer);
 	close_handle(&server->gone_timer);
+	close_handle(&server->turns);
+	close_handle(&server->more);
 }
 
 static void on_stop_timeout(uv_timer_t *timer)
@@ -100,13 +106,26 @@ static void on_gone_timer(uv_timer_t *timer)
 	wfs_server_look_for_gone(timer->data);
 }
 
+static void on_turns(uv_check_t *turns)
+{
+	struct wfs_server *const server = turns->data;
+
+	server->accepted_count = 0;
+	wfs_server_accept_waiting(server);
+	wfs_server_turns(server);
+}
+
 static void on_connection(uv_stream_t *listener, int status)
 {
 	struct wfs_server *const server = listener->data;
 
 	if (status != 0)
 		return;
-	wfs_server_accept(server);
+	/* libuv goes on as long as clients come, unless one is not taken in. */
+	if (++server->accepted_count > ACCEPTS_MAX)
+		server->another_waits = true;
+	else
+		wfs_server_accept(server);
 	if (!server->stopping && !uv_is_active((uv_handle_t *)&server->gone_timer))
 		uv_timer_start(
 			&server->gone_timer, on_gone_timer, WFS_SERVER_GONE_MS, WFS_SERVER_GONE_MS);
@@ -139,6 +158,13 @@ static int add_handles(struct wfs_server *server, int *listener_fd)
 	if (!r)
 		r = uv_timer_init(&server->loop, &server->gone_timer);
 	server->gone_timer.data = server;
+	if (!r)
+		r = uv_idle_init(&server->loop, &server->more);
+	if (!r)
+		r = uv_check_init(&server->loop, &server->turns);
+	server->turns.data = server;
+	if (!r)
+		r = uv_check_start(&server->turns, on_turns);
 	if (!r)
 		r = watch_signals(server);
 	if (!r)
@@ -176,6 +202,8 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 		r = wfs_work_new(1, &server->urgent);
 	if (!r)
 		r = wfs_work_new(1, &server->long_reads);
+	if (!r)
+		r = wfs_work_new(LINE_THREADS, &server->long_lines);
 	if (r)
 		return wfs_error_from_errno(error, r, "start the threads of the control socket");
 	if (asprintf(&server->socket_path, "%s/%s", directory, WFS_SOCKET_NAME) < 0) {
@@ -230,6 +258,7 @@ void wfs_server_free(struct wfs_server *server)
 	wfs_work_free(server->work);
 	wfs_work_free(server->urgent);
 	wfs_work_free(server->long_reads);
+	wfs_work_free(server->long_lines);
 	uv_walk(&server->loop, close_walked, NULL);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&server->loop);

@@ -41,16 +41,16 @@ class Client:
         return self.hear()
 
 
-def as_mallory(do):
-    """Runs @do as another user. Return: its process, and what ends it."""
+def as_mallory(do, uid=65534):
+    """Runs @do as another user. Return: its process, what ends it, and what it found."""
     begun, told = os.pipe()
     held, release = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(release)
         os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
+        os.setgid(uid)
+        os.setuid(uid)
         kept = do()
         os.write(told, json.dumps(kept[0]).encode())
         os.close(told)
@@ -144,6 +144,32 @@ def long_requests():
     return runs, (clients, slow)
 
 
+def take_turns():
+    """Asks for what keeps the thread of the socket busy for many seconds, and reads no answer."""
+    clients = [connected() for _ in range(64)]
+    line = json.dumps({"v": 1, "id": "1", "cmd": "fs-list", "payload": {"path": "principals"}}).encode() + b"\n"
+    for client in clients:
+        client.socket.settimeout(0)
+        try:
+            client.socket.send(line * 1000)
+        except BlockingIOError:
+            pass
+    return len(clients), clients
+
+
+def slowest(seconds):
+    """Of requests that are answered at once, on new connections and on one that is kept."""
+    kept = Client()
+    most = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for client in (kept, Client()):
+            begin = time.monotonic()
+            client.call("status")
+            most = max(most, time.monotonic() - begin)
+    return most
+
+
 def resident_mib():
     with open(f"/proc/{owner}/status", encoding="ascii") as status:
         return [int(line.split()[1]) // 1024 for line in status if line.startswith("VmRSS")][0]
@@ -164,6 +190,17 @@ pid, release, told = as_mallory(take_connections)
 ok("a user has 64 connections", told["taken"] == 64, told)
 status, seconds = run("head")
 ok("the owner still gets one", status == 0, seconds)
+end(pid, release)
+
+others = [as_mallory(take_connections, uid) for uid in (65534, 65533, 65532)]
+pid, release, told = as_mallory(take_connections, 65531)
+ok("three users leave connections for a fourth one", told["taken"] >= 8, told)
+for other in [(pid, release), *(other[:2] for other in reversed(others))]:  # each has what ends those before it
+    end(*other)
+
+pid, release, told = as_mallory(take_turns)
+seconds = slowest(3)
+ok("requests of others do not wait for those of one user", seconds < 1 * slowdown, seconds)
 end(pid, release)
 
 pid, release, runs = as_mallory(stall)
