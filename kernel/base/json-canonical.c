@@ -138,7 +138,8 @@ static bool scan_array(struct scanner *s, int depth)
 	return take(s, ']');
 }
 
-/* The name before may be a decoded one, so it is kept aside while the value is scanned. */
+/* The name before may be a decoded one, so it is kept aside while the value is scanned. A name with a NUL is one that
+ * wfs_json_parse() refuses. */
 static bool scan_object(struct scanner *s, int depth)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer kept = {0};
@@ -149,7 +150,8 @@ static bool scan_object(struct scanner *s, int depth)
 	do {
 		struct wfs_bytes name = {0};
 
-		if (!take(s, '"') || !scan_string(s, &s->keys[0], &name))
+		if (!take(s, '"') || !scan_string(s, &s->keys[0], &name) ||
+			memchr(name.data, '\0', name.size))
 			return false;
 		if (before.data &&
 			wfs_json_key_compare(before.data, before.size, name.data, name.size) >= 0)

@@ -80,6 +80,8 @@ static const char *const not_canonical[] = {
 	"{\"a\":1,\"a\":2}",
 	"{\"\\u001f\":1,\"\\n\":2}",
 	"{\"\xef\xbc\xa1\":1,\"\xf0\x90\x80\x80\":2}",
+	"{\"a\\u0000b\":1}", /* no parser takes such a name */
+	"{\"\\u0000\":{}}",
 	"[1]]",
 	"{}{}",
 	"NaN",
