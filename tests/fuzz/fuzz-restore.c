@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A copy of a tree from a stranger. TREE names a copy of a small tree, SCRATCH a directory on a tmpfs.
- * The first byte of an input says whether the journal's lines are chained again; edits follow:
- * file, kind, place (2 bytes), length, data. No crash; what is restored verifies without a problem.
+ * A copy of a tree from a stranger. TREE names a copy of a small tree, SCRATCH a directory on a
+ * tmpfs. The first byte of an input says whether the journal's lines are chained again; edits
+ * follow: file, kind, place (2 bytes), length, data. No crash; what is restored verifies without a
+ * problem.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A world's store from a stranger: rows of data.mdb are changed, with checksums and hashes that fit.
- * WORLD names a world, SCRATCH a directory on a tmpfs. An input is a list of edits of 8 bytes: table,
- * row, what to do, where, 4 bytes of data. After them all of the world is read and verified, and
- * something is written. No crash, no hang.
+ * A world's store from a stranger: rows of data.mdb are changed, with checksums and hashes that
+ * fit. WORLD names a world, SCRATCH a directory on a tmpfs. An input is a list of edits of 8 bytes:
+ * table, row, what to do, where, 4 bytes of data. After them all of the world is read and verified,
+ * and something is written. No crash, no hang.
  */
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/damaged.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "fs/command/command.h"
 #include "kernel/base/hash.h"
 #include "kernel/store/store-impl.h"
 
@@ -24,11 +20,12 @@ enum {
 	EDIT_SIZE = 8,
 	EDITS_MAX = 4,
 	MAP_SIZE = 64 << 20,
-	/* Where the texts in rows begin, and what is told of them before (kernel/store/tables-*.c). */
+	/* Where the texts in rows begin, and where their size and hash are (kernel/store/tables-*.c). */
 	VERSION_SIZE_AT = 24,
 	VERSION_HASH_AT = 40,
 	VERSION_TEXT_AT = 73,
 	JOURNAL_TEXT_AT = 8,
+	TEXT_TEXT_AT = 48,
 };
 
 struct row_copy {
@@ -44,26 +41,9 @@ static const char *const names[] = {
 #undef TABLE_NAME
 };
 
-/* The world before it is changed; the harness has one thread. */
 static struct row_copy *rows[WFS_TABLE_COUNT];
 static size_t counts[WFS_TABLE_COUNT];
-static uint8_t *image;
-static size_t image_size;
-static char directory[256];
-static char data_path[300];
-static FILE *null;
-
-static void command(const char *const *words)
-{
-	char *argv[16] = {(char *)(uintptr_t) "worldfs", (char *)(uintptr_t) "-w", directory};
-	int argc = 3;
-
-	while (*words)
-		argv[argc++] = (char *)(uintptr_t)*words++;
-	argv[argc] = NULL;
-	const int r = wfs_command_main(argc, argv, null, null, NULL);
-	FUZZ_MUST(r >= 0 && r <= 2);
-}
+static struct damaged world;
 
 static MDB_env *open_env(void)
 {
@@ -72,7 +52,7 @@ static MDB_env *open_env(void)
 	FUZZ_MUST(mdb_env_create(&env) == 0);
 	FUZZ_MUST(mdb_env_set_maxdbs(env, WFS_TABLE_COUNT) == 0);
 	FUZZ_MUST(mdb_env_set_mapsize(env, MAP_SIZE) == 0);
-	FUZZ_MUST(mdb_env_open(env, directory, MDB_NOSYNC | MDB_NOTLS, 0600) == 0);
+	FUZZ_MUST(mdb_env_open(env, world.directory, MDB_NOSYNC | MDB_NOTLS, 0600) == 0);
 	return env;
 }
 
@@ -101,41 +81,19 @@ static void copy_rows(MDB_txn *txn, size_t table)
 	mdb_cursor_close(cursor);
 }
 
-static void read_image(void)
-{
-	struct stat st;
-	const int fd = open(data_path, O_RDONLY | O_CLOEXEC);
-
-	FUZZ_MUST(fd >= 0 && fstat(fd, &st) == 0);
-	image_size = (size_t)st.st_size;
-	image = malloc(image_size);
-	FUZZ_MUST(image && read(fd, image, image_size) == (ssize_t)image_size);
-	close(fd);
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const char *const world = fuzz_environment("WORLD");
-	const char *const scratch = fuzz_environment("SCRATCH");
-	char text[1024];
 	MDB_txn *txn;
 
 	(void)argc;
 	(void)argv;
-	null = fopen("/dev/null", "we");
-	FUZZ_MUST(null && freopen("/dev/null", "re", stdin));
-	snprintf(directory, sizeof(directory), "%s/world.%d", scratch, (int)getpid());
-	snprintf(data_path, sizeof(data_path), "%s/data.mdb", directory);
-	snprintf(text, sizeof(text), "rm -rf '%s'; cp -a '%s' '%s'; rm -f '%s/host.json'",
-		directory, world, directory, directory);
-	fuzz_shell(text);
+	damaged_init(&world);
 	MDB_env *const env = open_env();
 	FUZZ_MUST(mdb_txn_begin(env, NULL, 0, &txn) == 0);
 	for (size_t i = 0; i < WFS_TABLE_COUNT; i++)
 		copy_rows(txn, i);
 	mdb_txn_abort(txn);
 	mdb_env_close(env);
-	read_image();
 	return 0;
 }
 
@@ -159,6 +117,7 @@ static size_t text_at(size_t table)
 {
 	return table == WFS_TABLE_VERSION    ? VERSION_TEXT_AT
 		: table == WFS_TABLE_JOURNAL ? JOURNAL_TEXT_AT
+		: table == WFS_TABLE_TEXT    ? TEXT_TEXT_AT
 					     : VALUE_MAX;
 }
 
@@ -321,11 +280,9 @@ static void apply(MDB_txn *txn, const uint8_t *edit)
 
 static void damage(const uint8_t *data, size_t size)
 {
-	const int fd = open(data_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	MDB_txn *txn;
 
-	FUZZ_MUST(write(fd, image, image_size) == (ssize_t)image_size);
-	close(fd);
+	damaged_put(&world, world.image, world.image_size);
 	MDB_env *const env = open_env();
 	FUZZ_MUST(mdb_txn_begin(env, NULL, 0, &txn) == 0);
 	for (size_t i = 0; (i + 1) * EDIT_SIZE <= size && i < EDITS_MAX; i++)
@@ -336,25 +293,7 @@ static void damage(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const commands[][8] = {
-		{"verify"},
-		{"fs", "grep", "zzz"},
-		{"query", "artifacts"},
-		{"query", "principals"},
-		{"turns"},
-		{"plan", "ls"},
-		{"--as", "alice", "fs", "tree", "--at", "9"},
-		{"invoke",
-			"{\"action_type\":\"write_artifact\",\"artifact_id\":\"zz\",\"content\":"
-			"\"x\"}"},
-		{"invoke", "{\"action_type\":\"transfer\",\"to\":\"alice\",\"amount\":1}"},
-		{"mint", "resolve"},
-		{"gc", "--keep-heights", "9"},
-		{"snapshot"},
-	};
-
 	damage(data, size);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		command(commands[i]);
+	damaged_use(&world);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernel/base/buffer.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/error.h"
 
 /* libFuzzer's names. */
@@ -29,6 +30,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 			abort();                                                                \
 		}                                                                               \
 	} while (0)
+
+/** fuzz_byte() - take the first byte off the input; 0: the input is empty */
+static inline uint8_t fuzz_byte(const uint8_t **data, size_t *size)
+{
+	if (*size == 0)
+		return 0;
+	(*size)--;
+	return *(*data)++;
+}
 
 /** fuzz_part() - the input up to the next byte 0xff, or to its end; the input goes on after that byte */
 static inline struct wfs_bytes fuzz_part(const uint8_t **data, size_t *size)
@@ -55,6 +65,14 @@ static inline char *fuzz_text(struct wfs_bytes bytes)
 	return text;
 }
 
+/** fuzz_refused() - a refusal has a code, and a text that every reader can show */
+static inline void fuzz_refused(const struct wfs_error *error)
+{
+	FUZZ_MUST(error->code > WFS_OK && error->code < WFS_ERROR_CODE_COUNT);
+	FUZZ_MUST(error->message[0] && memchr(error->message, 0, sizeof(error->message)));
+	FUZZ_MUST(wfs_utf8_valid(error->message, strlen(error->message)));
+}
+
 /* The threads of a harness begin after these calls. */
 /* NOLINTBEGIN(concurrency-mt-unsafe) */
 
@@ -74,5 +92,17 @@ static inline const char *fuzz_environment(const char *name)
 static inline void fuzz_shell(const char *command)
 {
 	FUZZ_MUST(system(command) == 0); /* NOLINT(cert-env33-c) */
+}
+
+/** fuzz_copy_world() - a copy of the world WORLD in SCRATCH, in the place of an earlier one */
+static inline void fuzz_copy_world(char *ret_directory, size_t size)
+{
+	const char *const world = fuzz_environment("WORLD");
+	char command[2048];
+
+	snprintf(ret_directory, size, "%s/world", fuzz_environment("SCRATCH"));
+	snprintf(command, sizeof(command), "rm -rf '%s' && cp -a '%s' '%s' && rm -f '%s/host.json'",
+		ret_directory, world, ret_directory, ret_directory);
+	fuzz_shell(command);
 }
 /* NOLINTEND(concurrency-mt-unsafe) */
