@@ -36,7 +36,8 @@ enum {
 	WFS_QUEUE_BYTES_MAX = 256 << 20,           /* bytes of their bodies and parsed values */
 	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* of them, those of one principal */
 	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* and their bytes */
-	WFS_PUT_BACK_MAX = 8,            /* how often one request gives way to urgent ones */
+	WFS_PUT_BACK_MAX =
+		8, /* how often one request gives way to urgent ones of others than the operator */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
 	WFS_EMBEDDER_MODEL_MAX = 128,    /* bytes of the name of an embedder's model */

@@ -12,11 +12,23 @@ enum {
 
 /* --- taking a request --- */
 
-/* Code that runs gives way to an urgent request, but not for ever. Lock: writer->lock is held. */
+/* Lock: writer->lock is held. */
+static bool operator_waits(const struct wfs_writer *writer)
+{
+	const struct wfs_request *request = writer->queues.urgent.first;
+
+	while (request &&
+		(!request->principal || strcmp(request->principal, WFS_PRINCIPAL_OPERATOR) != 0))
+		request = request->next;
+	return request != NULL;
+}
+
+/* Code that runs gives way to an urgent request: to the operator's always, to others not for ever. Otherwise a principal
+ * would have its own code give way so often that even the operator waits for it. Lock: writer->lock is held. */
 static void interrupt(struct wfs_writer *writer)
 {
 	if (!writer->folding || writer->interrupted ||
-		writer->folding->put_back_count >= WFS_PUT_BACK_MAX)
+		(writer->folding->put_back_count >= WFS_PUT_BACK_MAX && !operator_waits(writer)))
 		return;
 	writer->interrupted = true;
 	wfs_fold_interrupt(writer->fold);

@@ -66,6 +66,28 @@ static inline void sent_init(
 	};
 }
 
+/* By what their records are numbered; for qsort. */
+static inline int compare_seqs(const void *a, const void *b)
+{
+	uint64_t x = ((const struct sent *)a)->request.seq;
+	uint64_t y = ((const struct sent *)b)->request.seq;
+
+	return (x > y) - (x < y);
+}
+
+/* Goes ahead of others. */
+static inline void call_urgent(struct world_fixture *fixture, const char *principal)
+{
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "op", "set", "key", "b");
+	struct wfs_request urgent = {.kind = WFS_REQUEST_EVENT,
+		.principal = principal,
+		.schema = "test/Do@1",
+		.value = value,
+		.urgent = true};
+
+	assert_int_equal(wfs_world_call(fixture->world, &urgent), 0);
+}
+
 /* An answer that does not come back before the test says so. */
 struct gate {
 	struct wfs_request request;

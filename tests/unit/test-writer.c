@@ -118,14 +118,6 @@ static void *send_many(void *argument)
 	return NULL;
 }
 
-static int compare_seqs(const void *a, const void *b)
-{
-	uint64_t x = ((const struct sent *)a)->request.seq;
-	uint64_t y = ((const struct sent *)b)->request.seq;
-
-	return (x > y) - (x < y);
-}
-
 static void ten_thousand_requests_of_four_threads_are_each_answered_once(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -406,14 +398,7 @@ static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
 	sent_init(&sent, &answers, "work", "a", LONG_WORK);
 	send_and_fold(fixture, &sent);
 	for (bool waits = true; waits; urgent_count++) {
-		WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "op", "set", "key", "b");
-		struct wfs_request urgent = {.kind = WFS_REQUEST_EVENT,
-			.principal = "other",
-			.schema = "test/Do@1",
-			.value = value,
-			.urgent = true};
-
-		assert_int_equal(wfs_world_call(fixture->world, &urgent), 0);
+		call_urgent(fixture, "other");
 		WFS_GUARD(&answers.lock);
 		waits = answers.count == 0;
 	}
@@ -421,6 +406,22 @@ static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
 	assert_int_equal(answers.failed, 0);
 	assert_int_equal(sent.request.put_back_count, WFS_PUT_BACK_MAX);
 	assert_true(urgent_count >= WFS_PUT_BACK_MAX);
+	json_decref(sent.value);
+}
+
+static void urgent_requests_of_the_operator_never_wait_for_code(void **state)
+{
+	struct sent sent;
+	struct answers answers;
+
+	answers_init(&answers, 1);
+	sent_init(&sent, &answers, "work", "a", LONG_WORK);
+	send_and_fold(*state, &sent);
+	for (int i = 0; i < WFS_PUT_BACK_MAX + 2; i++)
+		call_urgent(*state, i < WFS_PUT_BACK_MAX ? "other" : "operator");
+	answers_wait(&answers);
+	assert_int_equal(answers.failed, 0);
+	assert_int_equal(sent.request.put_back_count, WFS_PUT_BACK_MAX + 2);
 	json_decref(sent.value);
 }
 
@@ -968,6 +969,7 @@ int main(void)
 		IN_WORLD(one_request_does_not_wait_for_all_of_another_principal),
 		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
 		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
+		IN_WORLD(urgent_requests_of_the_operator_never_wait_for_code),
 		IN_WORLD(a_request_whose_client_is_gone_is_not_begun),
 		IN_WORLD(a_request_that_was_stopped_and_whose_client_is_gone_ends),
 		IN_WORLD(an_event_with_too_many_values_is_refused),
