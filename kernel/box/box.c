@@ -182,6 +182,9 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	if (reason == -EBADMSG)
 		return wfs_error_set(error, WFS_E_CODE_CRASHED,
 			"%s: the process that runs code gave an answer that cannot be", code->name);
+	if (reason == -ETIME)
+		return wfs_error_set(error, WFS_E_CODE_CRASHED,
+			"%s: the process that runs code does not answer", code->name);
 	return crashed(code, status, error);
 }
 
@@ -232,8 +235,8 @@ int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire
 	/* A process that was being started when the interruption came was not ended by it. */
 	if (atomic_load(&code->box->interrupted))
 		return -EINTR;
-	r = wfs_wire_send(process->fd, &process->out);
 	process->time_limit_ns = time_limit_ns(&code->options.limits);
+	r = process_send(process);
 	/* It may have ended while it was sent something; then there is nothing to receive either. */
 	return r < 0 && r != -ECONNRESET ? r : process_receive(process, ret_reader);
 }

@@ -16,13 +16,15 @@
 #include <unistd.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/base/clock.h"
 
 enum {
 	SEAL_TRIES = 100,
 	SEAL_PAUSE_NS = 10 * 1000 * 1000,
 	LATE_MS = 200, /* then its processor time is looked at, again and again */
 	SLACK_NS =
-		1000 * 1000 * 1000 /* processor time beyond that at which code is stopped inside */
+		1000 * 1000 * 1000, /* processor time beyond that at which code is stopped inside */
+	SILENT_S = 10, /* without any processor time: it sleeps, and nothing will wake it */
 };
 
 /* The program, from image.S. */
@@ -105,7 +107,8 @@ int process_start(struct process *process, int image_fd, pthread_mutex_t *lock)
 		return -errno;
 	WFS_AUTO_FD int own = pair[0];
 	WFS_AUTO_FD int other = pair[1];
-	if (setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &late, sizeof(late)) < 0)
+	if (setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &late, sizeof(late)) < 0 ||
+		setsockopt(own, SOL_SOCKET, SO_SNDTIMEO, &late, sizeof(late)) < 0)
 		return -errno;
 	pid = spawn(image_fd, other);
 	if (pid < 0)
@@ -150,14 +153,32 @@ static int go_on(void *context)
 {
 	struct process *const process = context;
 	const int64_t now = processor_time_ns(process->pid);
+	const int64_t clock = wfs_clock_monotonic_ns();
 
 	if (process->time_start_ns == 0)
 		process->time_start_ns = now;
+	if (process->silent_since_ns == 0 || now != process->time_seen_ns)
+		process->silent_since_ns = clock;
+	process->time_seen_ns = now;
+	if (clock - process->silent_since_ns > (int64_t)SILENT_S * SLACK_NS)
+		return -ETIME;
 	return now - process->time_start_ns > process->time_limit_ns + SLACK_NS ? -ETIMEDOUT : 0;
+}
+
+static void begin_waiting(struct process *process)
+{
+	process->time_start_ns = 0;
+	process->silent_since_ns = 0;
+}
+
+int process_send(struct process *process)
+{
+	begin_waiting(process);
+	return wfs_wire_send(process->fd, &process->out, go_on, process);
 }
 
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader)
 {
-	process->time_start_ns = 0;
+	begin_waiting(process);
 	return wfs_wire_receive(process->fd, &process->in, ret_reader, go_on, process);
 }

@@ -7,7 +7,10 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-enum { READ_AHEAD_BYTES = 4096 }; /* asked for with the header: most frames end there */
+enum {
+	READ_AHEAD_BYTES = 4096, /* asked for with the header: most frames end there */
+	PARTS_LOOK = 64,         /* of a frame, between two questions whether to go on */
+};
 
 #define NO_TEXT UINT64_MAX
 
@@ -40,7 +43,7 @@ void wfs_wire_put_text(struct wfs_buffer *frame, const char *text)
 		wfs_wire_put_number(frame, NO_TEXT);
 }
 
-int wfs_wire_send(int fd, struct wfs_buffer *frame)
+int wfs_wire_send(int fd, struct wfs_buffer *frame, int (*again)(void *context), void *context)
 {
 	struct wfs_wire_header header;
 	int r = wfs_buffer_check(frame);
@@ -55,11 +58,13 @@ int wfs_wire_send(int fd, struct wfs_buffer *frame)
 	for (size_t done = 0; done < frame->size;) {
 		const ssize_t sent = send(fd, frame->data + done, frame->size - done, MSG_NOSIGNAL);
 
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent < 0)
-			return -errno;
-		done += (size_t)sent;
+		if (sent < 0 && errno == EAGAIN)
+			r = again ? again(context) : 0;
+		else if (sent < 0 && errno != EINTR)
+			r = -errno;
+		if (r < 0)
+			return r;
+		done += sent < 0 ? 0 : (size_t)sent;
 	}
 	return 0;
 }
@@ -69,6 +74,7 @@ static int receive(
 	int fd, struct wfs_buffer *frame, size_t wanted, int (*again)(void *context), void *context)
 {
 	int r = wanted > frame->size ? wfs_buffer_reserve(frame, wanted - frame->size) : 0;
+	unsigned int parts = 0;
 
 	if (r < 0)
 		return r;
@@ -76,16 +82,14 @@ static int receive(
 		const ssize_t size =
 			recv(fd, frame->data + frame->size, frame->capacity_bytes - frame->size, 0);
 
-		if (size > 0) {
-			frame->size += (size_t)size;
-			continue;
-		}
-		if (size == 0 || errno == ECONNRESET)
+		if (size == 0 || (size < 0 && errno == ECONNRESET))
 			return -EPIPE;
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN)
+		if (size < 0 && errno != EINTR && errno != EAGAIN)
 			return -errno;
+		if (size > 0)
+			frame->size += (size_t)size;
+		if (size < 0 ? errno == EINTR : ++parts % PARTS_LOOK != 0)
+			continue;
 		r = again ? again(context) : 0;
 		if (r)
 			return r;

@@ -60,7 +60,6 @@ enum {
 	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */
 	WFS_LUA_CHARGE_JSON_BYTES = 8,     /* read, written or hashed for one of a budget */
 	WFS_LUA_CHARGE_SOURCE_BYTE = 4,    /* compiled */
-	WFS_LUA_CHARGE_HOST = 100,         /* for a function of the host, besides its arguments */
 	WFS_LUA_MATCH_DEPTH_MAX = 200,     /* nesting of the pattern matcher */
 };
 

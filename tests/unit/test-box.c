@@ -92,6 +92,36 @@ static void a_step_after_the_process_has_ended_fails_once(void **state)
 	assert_string_equal(wfs_buffer_text(&outcome.result.state), "2\n");
 }
 
+/* As one that code has taken over may do: it neither reads nor answers. */
+static void a_process_that_does_not_answer_is_a_crash(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *code = NULL;
+	AUTO_OUTCOME struct lua_outcome outcome = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer event = {0};
+	static const char source[] = "function step(s, e) return 1 end";
+
+	(void)state;
+	wfs_buffer_append_byte(&event, '"');
+	for (int i = 0; i < (4 << 20); i++)
+		wfs_buffer_append_byte(&event, 'x');
+	wfs_buffer_append_byte(&event, '"');
+	assert_int_equal(
+		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &code, NULL),
+		0);
+
+	for (int large = 0; large < 2; large++) {
+		lua_outcome_step(code, NULL, NULL, &outcome);
+		assert_int_equal(outcome.r, 0);
+		assert_int_equal(kill(box_pid(), SIGSTOP), 0);
+
+		lua_outcome_step(code, NULL, large ? wfs_buffer_text(&event) : NULL, &outcome);
+		assert_int_equal(outcome.r, -EIO);
+		assert_int_equal(outcome.error.code, WFS_E_CODE_CRASHED);
+		assert_string_equal(
+			outcome.error.message, "a.lua: the process that runs code does not answer");
+	}
+}
+
 /* --- a host that ends the process under its own code --- */
 
 static int ending_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
@@ -425,6 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_process_has_nothing),
 		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
+		cmocka_unit_test(a_process_that_does_not_answer_is_a_crash),
 		cmocka_unit_test(a_process_that_ends_under_its_host_is_a_crash),
 		cmocka_unit_test(code_that_is_interrupted_runs_again_later),
 		cmocka_unit_test(code_runs_after_an_interruption_that_came_when_none_ran),

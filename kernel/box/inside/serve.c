@@ -54,7 +54,7 @@ static int answer_failure(
 	wfs_wire_begin(&server->out, WFS_WIRE_FAILED);
 	message_put_run(&server->out, run);
 	message_put_error(&server->out, r, error);
-	return wfs_wire_send(server->fd, &server->out);
+	return wfs_wire_send(server->fd, &server->out, NULL, NULL);
 }
 
 /* --- modules --- */
@@ -93,7 +93,7 @@ static int load(struct server *server, struct wfs_wire_reader *reader)
 	module->id = message.id;
 	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
 	message_put_run(&server->out, &message.run);
-	return wfs_wire_send(server->fd, &server->out);
+	return wfs_wire_send(server->fd, &server->out, NULL, NULL);
 }
 
 static int drop(struct server *server, struct wfs_wire_reader *reader)
@@ -105,7 +105,7 @@ static int drop(struct server *server, struct wfs_wire_reader *reader)
 		return -EBADMSG;
 	module_drop(module);
 	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
-	return wfs_wire_send(server->fd, &server->out);
+	return wfs_wire_send(server->fd, &server->out, NULL, NULL);
 }
 
 /* --- steps --- */
@@ -132,7 +132,7 @@ static int step(struct server *server, struct wfs_wire_reader *reader)
 	wfs_wire_put_bytes(&server->out, result.state);
 	wfs_wire_put_bytes(&server->out, result.events);
 	wfs_wire_put_bytes(&server->out, result.effects);
-	return wfs_wire_send(server->fd, &server->out);
+	return wfs_wire_send(server->fd, &server->out, NULL, NULL);
 }
 
 /* --- many steps --- */
@@ -201,7 +201,8 @@ static int steps(struct server *server, struct wfs_wire_reader *reader)
 			wfs_wire_put_number(&server->out, 0);
 		used += message.budget.used;
 	}
-	return wfs_wire_is_whole(reader) ? wfs_wire_send(server->fd, &server->out) : -EBADMSG;
+	return wfs_wire_is_whole(reader) ? wfs_wire_send(server->fd, &server->out, NULL, NULL)
+					 : -EBADMSG;
 }
 
 /* --- calls --- */
@@ -231,7 +232,7 @@ static int ask(struct wfs_lua_host *host, size_t binding_index, struct wfs_bytes
 	message_put_run(&server->out, asking->run);
 	wfs_wire_put_number(&server->out, binding_index);
 	wfs_wire_put_bytes(&server->out, arguments);
-	asking->broken = wfs_wire_send(server->fd, &server->out);
+	asking->broken = wfs_wire_send(server->fd, &server->out, NULL, NULL);
 	if (!asking->broken)
 		asking->broken = wfs_wire_receive(server->fd, &server->given, &reader, NULL, NULL);
 	return asking->broken ? asking->broken : take_given(asking, &reader, ret_value, error);
@@ -260,7 +261,7 @@ static int call(struct server *server, struct wfs_wire_reader *reader)
 	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
 	message_put_run(&server->out, &message.call.run);
 	wfs_wire_put_bytes(&server->out, value);
-	return wfs_wire_send(server->fd, &server->out);
+	return wfs_wire_send(server->fd, &server->out, NULL, NULL);
 }
 
 /* --- the loop --- */
