@@ -27,8 +27,9 @@ enum {
 	WFS_CONTROL_IN_FLIGHT_MAX = 1024,  /* calls of one operation that are not answered */
 	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of answers that nobody reads */
 	WFS_CONTROL_USERS_MAX = 1024,      /* of one mount; one more gets ENFILE */
-	WFS_CONTROL_RETRY_MS = 5,          /* pause when the world's queue is full */
-	WFS_CONTROL_RETRY_MAX = 2000,      /* pauses in a row, then `overloaded` is the answer */
+	WFS_CONTROL_STRANGERS_MAX = 512, /* of them no principals: a person may have 65,536 uids */
+	WFS_CONTROL_RETRY_MS = 5,        /* pause when the world's queue is full */
+	WFS_CONTROL_RETRY_MAX = 2000,    /* pauses in a row, then `overloaded` is the answer */
 };
 
 enum wfs_control_kind {
@@ -171,6 +172,7 @@ struct wfs_control {
 	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
 	struct wfs_control_user *users;           /* the records stay until the connection ends */
 	size_t user_count;
+	size_t stranger_count; /* of them; lock: mutex */
 
 	pthread_mutex_t opens_mutex;
 	struct wfs_control_open *opens; /* lock: opens_mutex */

@@ -26,14 +26,23 @@ static struct wfs_control_user *user_find(struct wfs_control *control, uid_t uid
 	return user;
 }
 
-/* Lock: control->mutex. Return: NULL without memory, or beyond WFS_CONTROL_USERS_MAX. */
+/* Lock: control->mutex. */
+static bool has_room(const struct wfs_control *control, bool stranger)
+{
+	return control->user_count < WFS_CONTROL_USERS_MAX &&
+		(!stranger || control->stranger_count < WFS_CONTROL_STRANGERS_MAX);
+}
+
+/* Lock: control->mutex. Return: NULL without memory, or room. */
 static struct wfs_control_user *user_add(struct wfs_control *control, uid_t uid)
 {
+	const bool stranger = !user_principal(control, uid);
 	struct wfs_control_user *const user =
-		control->user_count < WFS_CONTROL_USERS_MAX ? calloc(1, sizeof(*user)) : NULL;
+		has_room(control, stranger) ? calloc(1, sizeof(*user)) : NULL;
 
 	if (!user)
 		return NULL;
+	control->stranger_count += stranger;
 	user->uid = uid;
 	user->next = control->users;
 	control->users = user;
@@ -86,7 +95,7 @@ int wfs_control_user_find(
 	if (!user)
 		user = user_add(control, uid);
 	if (!user)
-		return control->user_count < WFS_CONTROL_USERS_MAX ? -ENOMEM : -ENFILE;
+		return has_room(control, !user_principal(control, uid)) ? -ENOMEM : -ENFILE;
 	r = acts ? user_enter(control, user, &error) : 0;
 	if (r)
 		user_refuse(user, &error, r);
