@@ -89,7 +89,7 @@ int box_exchange(
 
 /**
  * box_get_run() - read how a run stands
- * Return: false: what it says cannot be. A budget never gets smaller, and every kind of failure is known.
+ * Return: false: what it says cannot be. A budget never gets smaller, nor larger than months of work, and every kind of failure is known.
  */
 bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 

@@ -8,6 +8,9 @@
 #include "kernel/base/log.h"
 #include "kernel/box/box-impl.h"
 
+#define USED_MAX \
+	(UINT64_C(1) << 53) /* of what a budget counts: months, and sums stay numbers of records */
+
 enum {
 	NS_PER_INSTRUCTION = 200, /* of processor time, as kernel/lua has it */
 	TIME_MIN_NS = 1000 * 1000 * 1000,
@@ -259,7 +262,8 @@ bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 	if (!budget)
 		return true;
 	if (told.used < budget->used || told.step_count < budget->step_count ||
-		told.time_used_ns < budget->time_used_ns)
+		told.time_used_ns < budget->time_used_ns || told.used > USED_MAX ||
+		told.step_count > USED_MAX || told.time_used_ns > INT64_MAX / 2)
 		return false;
 	told.instructions = budget->instructions;
 	*budget = told;

@@ -7,6 +7,8 @@
 
 #include "tests/unit/program-helper.h"
 
+#include "kernel/box/box-impl.h"
+
 static int box_pid(void)
 {
 	return wfs_box_pid(lua_box(), 0);
@@ -90,6 +92,41 @@ static void a_step_after_the_process_has_ended_fails_once(void **state)
 	lua_outcome_step(code, "1", NULL, &outcome);
 	assert_int_equal(outcome.r, 0);
 	assert_string_equal(wfs_buffer_text(&outcome.result.state), "2\n");
+}
+
+/* Does the owner believe a process that says so of a run with @budget? */
+static bool is_believed(const struct wfs_lua_budget *budget, struct wfs_lua_budget said)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer frame = {0};
+	struct wfs_lua_budget own = *budget;
+	struct wfs_lua_run run = {.budget = &own};
+
+	message_put_run(&frame, &(struct wfs_lua_run){.budget = &said});
+	struct wfs_wire_reader reader = {.at = frame.data, .end = frame.data + frame.size};
+	return box_get_run(&reader, &run);
+}
+
+static void counts_that_cannot_be_are_lies(void **state)
+{
+	const struct wfs_lua_budget budget = {
+		.instructions = 1000, .used = 10, .step_count = 1, .time_used_ns = 5};
+	struct wfs_lua_budget said = budget;
+
+	(void)state;
+	assert_true(is_believed(&budget, said));
+	said.used = 2000; /* the last charge may be a large one */
+	assert_true(is_believed(&budget, said));
+
+	said.used = 9;
+	assert_false(is_believed(&budget, said));
+	said.used = UINT64_C(1) << 63; /* would be negative in a record */
+	assert_false(is_believed(&budget, said));
+	said = budget;
+	said.step_count = UINT64_MAX;
+	assert_false(is_believed(&budget, said));
+	said = budget;
+	said.time_used_ns = UINT64_MAX - 1;
+	assert_false(is_believed(&budget, said));
 }
 
 /* As one that code has taken over may do: it neither reads nor answers. */
@@ -455,6 +492,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_process_has_nothing),
 		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
+		cmocka_unit_test(counts_that_cannot_be_are_lies),
 		cmocka_unit_test(a_process_that_does_not_answer_is_a_crash),
 		cmocka_unit_test(a_process_that_ends_under_its_host_is_a_crash),
 		cmocka_unit_test(code_that_is_interrupted_runs_again_later),
