@@ -2,7 +2,9 @@
 /* Calls of functions of code, which may ask the host while they run. */
 #include "kernel/box/box-impl.h"
 
-enum { QUESTIONS_MORE = 100 }; /* the bound is looked at now and then */
+enum {
+	CALLS_MORE = 100
+}; /* code may pass its bound a little: the sandbox looks at the bound now and then */
 
 /* A call while it runs. */
 struct calling {
@@ -10,8 +12,8 @@ struct calling {
 	struct wfs_code_call *call;
 	struct process *process;
 	struct wfs_lua_run run;
-	uint64_t asked;  /* questions */
-	int host_result; /* negative: the host failed, and this is why the call ends */
+	uint64_t asked_count; /* calls of the host */
+	int host_result;      /* negative: the host failed, and this is why the call ends */
 	struct wfs_error host_error;
 };
 
@@ -53,10 +55,9 @@ static int put_call(struct calling *calling)
 	return 0;
 }
 
-/* Each is charged for, so a process that asks more often does not count. */
-static uint64_t most_questions(const struct wfs_lua_limits *limits)
+static uint64_t most_calls(const struct wfs_lua_limits *limits)
 {
-	return limits->instructions / WFS_LUA_CHARGE_HOST + QUESTIONS_MORE;
+	return limits->instructions / WFS_LUA_CHARGE_HOST + CALLS_MORE;
 }
 
 /* Has the host do what is asked. Return: as of the host; -EBADMSG: nobody can ask that */
@@ -69,8 +70,10 @@ static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, jso
 	WFS_AUTO_JSON json_t *arguments = NULL;
 	int r = 0;
 
-	if (!host || !box_get_run(reader, &calling->run) ||
-		++calling->asked > most_questions(&code->options.limits))
+	if (!host || !box_get_run(reader, &calling->run))
+		return -EBADMSG;
+	/* What the process says of the budget need not be true; code could not pay for so many calls. */
+	if (++calling->asked_count > most_calls(&code->options.limits))
 		return -EBADMSG;
 	const uint64_t index = wfs_wire_get_number(reader);
 	const struct wfs_bytes text = wfs_wire_get_bytes(reader);

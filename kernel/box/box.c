@@ -185,9 +185,10 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	if (reason == -EBADMSG)
 		return wfs_error_set(error, WFS_E_CODE_CRASHED,
 			"%s: the process that runs code gave an answer that cannot be", code->name);
-	if (reason == -ETIME)
+	if (reason == -EDEADLK)
 		return wfs_error_set(error, WFS_E_CODE_CRASHED,
-			"%s: the process that runs code does not answer", code->name);
+			"%s: the process that runs code waits instead of giving an answer",
+			code->name);
 	return crashed(code, status, error);
 }
 

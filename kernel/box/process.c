@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@ enum {
 	LATE_MS = 200, /* then its processor time is looked at, again and again */
 	SLACK_NS =
 		1000 * 1000 * 1000, /* processor time beyond that at which code is stopped inside */
-	SILENT_S = 10, /* without any processor time: it sleeps, and nothing will wake it */
+	SLEEP_MAX_NS = 1000 * 1000 * 1000, /* without any processor time; code never sleeps */
 };
 
 /* The program, from image.S. */
@@ -149,26 +150,44 @@ static int64_t processor_time_ns(pid_t pid)
 	return (int64_t)now.tv_sec * SLACK_NS + now.tv_nsec;
 }
 
+/* Does it sleep, or is it stopped? A process that waits for a processor or a disk is neither. */
+static bool sleeps(pid_t pid)
+{
+	char path[32];
+	char text[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	WFS_AUTO_FD const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (size < 0)
+		return false;
+	text[size] = '\0';
+	/* The name before the state is its own, and may have anything in it. */
+	const char *const state = strrchr(text, ')');
+	return state && (strncmp(state, ") S", 3) == 0 || strncmp(state, ") T", 3) == 0);
+}
+
 static int go_on(void *context)
 {
 	struct process *const process = context;
-	const int64_t now = processor_time_ns(process->pid);
-	const int64_t clock = wfs_clock_monotonic_ns();
+	const int64_t used = processor_time_ns(process->pid);
+	const int64_t now = wfs_clock_monotonic_ns();
 
 	if (process->time_start_ns == 0)
-		process->time_start_ns = now;
-	if (process->silent_since_ns == 0 || now != process->time_seen_ns)
-		process->silent_since_ns = clock;
-	process->time_seen_ns = now;
-	if (clock - process->silent_since_ns > (int64_t)SILENT_S * SLACK_NS)
-		return -ETIME;
-	return now - process->time_start_ns > process->time_limit_ns + SLACK_NS ? -ETIMEDOUT : 0;
+		process->time_start_ns = used;
+	if (used - process->time_start_ns > process->time_limit_ns + SLACK_NS)
+		return -ETIMEDOUT;
+	if (process->sleep_start_ns == 0 || used != process->time_seen_ns || !sleeps(process->pid))
+		process->sleep_start_ns = now;
+	process->time_seen_ns = used;
+	return now - process->sleep_start_ns > SLEEP_MAX_NS ? -EDEADLK : 0;
 }
 
 static void begin_waiting(struct process *process)
 {
 	process->time_start_ns = 0;
-	process->silent_since_ns = 0;
+	process->sleep_start_ns = 0;
 }
 
 int process_send(struct process *process)

@@ -29,8 +29,8 @@ struct process {
 	uint64_t use_count;
 	int64_t time_limit_ns; /* processor time of the run in progress, which it must bound itself */
 	int64_t time_start_ns; /* its processor time when it was late for the first time; 0: it was not */
-	int64_t time_seen_ns;    /* its processor time at the last look */
-	int64_t silent_since_ns; /* the monotonic clock when that was another one */
+	int64_t time_seen_ns; /* its processor time at the last look */
+	int64_t sleep_start_ns; /* since when it has slept, by the monotonic clock; 0: it was not late */
 	struct wfs_buffer out;
 	struct wfs_buffer in;
 };
@@ -44,13 +44,16 @@ int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 /** process_end() - kill it, if it was started. Return: its wait status. */
 int process_end(struct process *process, pthread_mutex_t *lock);
 
-/** process_send() - send what is in process->out. Return: as process_receive(), or another -errno. */
+/**
+ * process_send() - send it what is in process->out
+ * Return: 0, -EFBIG (nothing was sent), or as process_receive().
+ */
 int process_send(struct process *process);
 
 /**
  * process_receive() - what it answers to the frame that was sent
- * Return: 0, -EPIPE (it has ended), -ETIMEDOUT (it takes much more processor time than it may), -ETIME (it takes
- *         none, and does not answer either), -EBADMSG, -ENOMEM.
+ * Return: 0, -EPIPE (it has ended), -ETIMEDOUT (it takes much more processor time than it may), -EDEADLK (it
+ *         sleeps instead of answering), -EBADMSG, -ENOMEM.
  */
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader);
 

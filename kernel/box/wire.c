@@ -9,7 +9,7 @@
 
 enum {
 	READ_AHEAD_BYTES = 4096, /* asked for with the header: most frames end there */
-	PARTS_LOOK = 64,         /* of a frame, between two questions whether to go on */
+	PARTS_LOOK = 64, /* parts of a frame after which the caller is asked whether to go on */
 };
 
 #define NO_TEXT UINT64_MAX
@@ -58,13 +58,17 @@ int wfs_wire_send(int fd, struct wfs_buffer *frame, int (*again)(void *context),
 	for (size_t done = 0; done < frame->size;) {
 		const ssize_t sent = send(fd, frame->data + done, frame->size - done, MSG_NOSIGNAL);
 
-		if (sent < 0 && errno == EAGAIN)
-			r = again ? again(context) : 0;
-		else if (sent < 0 && errno != EINTR)
-			r = -errno;
-		if (r < 0)
+		if (sent >= 0) {
+			done += (size_t)sent;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return -errno;
+		r = again ? again(context) : 0;
+		if (r)
 			return r;
-		done += sent < 0 ? 0 : (size_t)sent;
 	}
 	return 0;
 }

@@ -53,7 +53,7 @@ void wfs_wire_put_text(struct wfs_buffer *frame, const char *text);
 
 /**
  * wfs_wire_send() - write the header's size and send the frame
- * @again: as of wfs_wire_receive()
+ * @again: asked whenever the socket's time limit has passed; returns 0 to go on; NULL: go on
  * Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX; nothing was sent), -EPIPE, what @again returned, or
  *         another -errno.
  */
@@ -70,8 +70,8 @@ struct wfs_wire_reader {
 /**
  * wfs_wire_receive() - wait for a frame
  * @frame: overwritten, and borrowed by the reader
- * @again: asked whenever the socket's time limit has passed, and at times when a frame comes in many parts;
- *         returns 0 to go on waiting; NULL: go on
+ * @again: asked whenever the socket's time limit has passed, and now and then while a frame comes in many parts;
+ *         returns 0 to go on; NULL: go on
  * Return: 0, -EPIPE (the other end is gone), -EBADMSG (a frame that is too large), -ENOMEM, what
  *         @again returned, or another -errno.
  */

@@ -45,11 +45,10 @@ struct wfs_lua_limits {
 		.instructions = 50000000, .memory_bytes = 64 << 20, .output_bytes = 1 << 20})
 
 /* Bytes of a module: the compiler is neither counted nor timed. */
-enum {
-	WFS_LUA_CHARGE_HOST = 100
-}; /* instructions for a function of the host, besides its arguments */
-
 enum { WFS_LUA_SOURCE_MAX = 256 << 10 };
+
+/* Instructions that a call of a function of the host costs, besides its arguments. */
+enum { WFS_LUA_CHARGE_HOST = 100 };
 
 /* What the runs of one request share: plain value. Zero all but `instructions`. */
 struct wfs_lua_budget {

@@ -267,6 +267,11 @@ static void answer(struct process *process, struct wfs_wire_reader *reader)
 	}
 }
 
+int process_send(struct process *process)
+{
+	return wfs_wire_send(process->fd, &process->out, NULL, NULL);
+}
+
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader)
 {
 	struct wfs_wire_reader reader;

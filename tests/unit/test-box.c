@@ -154,8 +154,8 @@ static void a_process_that_does_not_answer_is_a_crash(void **state)
 		lua_outcome_step(code, NULL, large ? wfs_buffer_text(&event) : NULL, &outcome);
 		assert_int_equal(outcome.r, -EIO);
 		assert_int_equal(outcome.error.code, WFS_E_CODE_CRASHED);
-		assert_string_equal(
-			outcome.error.message, "a.lua: the process that runs code does not answer");
+		assert_string_equal(outcome.error.message,
+			"a.lua: the process that runs code waits instead of giving an answer");
 	}
 }
 
