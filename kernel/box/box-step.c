@@ -68,12 +68,22 @@ static int keep(const struct wfs_code *code, const struct stepped *stepped,
 	return 0;
 }
 
+/* A cell's document ends with a newline, which a result does not have. What code is charged for its state must
+ * not depend on where the state comes from. */
+static struct wfs_bytes text_of(struct wfs_bytes document)
+{
+	const char *const text = document.data;
+
+	document.size -= document.size > 0 && text[document.size - 1] == '\n';
+	return document;
+}
+
 /* @event: canonical text */
 static struct wfs_lua_step told_of(
 	const struct wfs_code_step *step, struct wfs_bytes event, struct wfs_lua_run run)
 {
 	struct wfs_lua_step told = {
-		.state = step->state,
+		.state = text_of(step->state),
 		.event = event,
 		.key = step->key,
 		.reducer = step->reducer,
@@ -260,7 +270,6 @@ static bool is_same(const struct ahead *ahead, const struct ahead_step *step,
 	const struct wfs_code *code, const struct wfs_code_step *asked)
 {
 	struct wfs_bytes state = WFS_BYTES(ahead->sent.data + step->state_at, step->state_size);
-	struct wfs_bytes given = asked->state;
 
 	if (!step->done || step->code != code || step->event != asked->event ||
 		step->seq != asked->seq || step->at_ns != asked->at_ns || !asked->budget ||
@@ -268,12 +277,9 @@ static bool is_same(const struct ahead *ahead, const struct ahead_step *step,
 		asked->budget->step_count != 0 || asked->budget->time_used_ns != 0 ||
 		memcmp(step->seed, asked->seed, sizeof(step->seed)) != 0)
 		return false;
-	if (step->state_of >= 0) {
-		/* A cell's document ends with a newline, which results do not have. */
+	if (step->state_of >= 0)
 		state = ahead->steps[step->state_of].stepped.state;
-		given.size -= given.size > 0;
-	}
-	return wfs_bytes_equal(state, given) &&
+	return wfs_bytes_equal(state, text_of(asked->state)) &&
 		wfs_bytes_equal(
 			WFS_BYTES(ahead->sent.data + step->key_at, step->key_size), asked->key);
 }

@@ -114,7 +114,8 @@ WFS_DEFINE_AUTO(lua, struct wfs_lua, wfs_lua_free)
 
 /* What one step gets. Plain value, all borrowed for the call. A text ends with NUL. */
 struct wfs_lua_step {
-	struct wfs_bytes state; /* canonical document of the cell; size 0: there is no cell (nil) */
+	struct wfs_bytes
+		state; /* canonical text of the cell's state; size 0: there is no cell (nil) */
 	struct wfs_bytes event; /* canonical text of the event's value */
 	struct wfs_bytes key;   /* ctx.key: UTF-8 text; empty for a reducer without keys */
 	const char *reducer;

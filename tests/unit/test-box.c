@@ -408,6 +408,39 @@ static void steps_ahead_are_taken_in_order(void **state)
 	chain_end(&chain);
 }
 
+/* Of some size the newline of a cell's document would cost one instruction more than the result without it. */
+static void a_step_costs_the_same_when_it_is_sent_ahead(void **state)
+{
+	enum { SIZES = 8 };
+	static const char source[] =
+		"function step(s, e) return s and s .. 'y' or ('x'):rep(e) end";
+
+	(void)state;
+	for (int size = 0; size < SIZES; size++) {
+		char first[16];
+		char text[32];
+		char longer[32];
+		struct chain chain;
+
+		snprintf(first, sizeof(first), "%d", size);
+		snprintf(text, sizeof(text), "\"%.*s\"\n", size, "xxxxxxxx");
+		snprintf(longer, sizeof(longer), "\"%.*sy\"\n", size, "xxxxxxxx");
+		chain_begin(&chain, source, (const char *const[]){first, "2", NULL});
+		chain_expect(&chain, 1, text, longer);
+		const uint64_t alone = chain.budget.used;
+		chain_add(&chain, 0, first, -1);
+		chain_add(&chain, 1, "2", 0);
+		wfs_code_ahead_run(lua_box());
+		chain_expect(&chain, 0, NULL, text);
+		chain_expect(&chain, 1, text, longer);
+
+		print_message("a state of %zu bytes\n", strlen(text));
+		assert_int_equal(wfs_code_ahead_taken(lua_box()), 2);
+		assert_int_equal(chain.budget.used, alone);
+		chain_end(&chain);
+	}
+}
+
 static void a_step_that_is_asked_for_with_another_state_runs_again(void **state)
 {
 	struct chain chain;
@@ -501,6 +534,7 @@ int main(void)
 		cmocka_unit_test(large_values_pass_both_ways),
 		cmocka_unit_test(a_run_begins_as_the_first_one_did),
 		cmocka_unit_test(steps_ahead_are_taken_in_order),
+		cmocka_unit_test(a_step_costs_the_same_when_it_is_sent_ahead),
 		cmocka_unit_test(a_step_that_is_asked_for_with_another_state_runs_again),
 		cmocka_unit_test(a_step_ahead_that_fails_fails_when_it_is_asked_for),
 		cmocka_unit_test(a_process_that_ends_ahead_is_the_failure_of_no_step),
