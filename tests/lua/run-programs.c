@@ -8,11 +8,17 @@
  * FILE has, for each program, a line with its number and its size in bytes, and the program. One with an even
  * number is the code of an artifact: `run` is called twice, with a host. One with an odd number is a reducer's
  * module: three steps, each with the state that the one before gave. Without --full a line has the hash of
- * what the text is.
+ * what the text is. Steps are done twice, the second time sent ahead: if that differs, it says so and exits 1.
+ *
+ * The processes of the box get its GLIBC_TUNABLES, which the program gives them nothing of: they choose what the C
+ * library takes on another processor.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/cleanup.h"
@@ -120,41 +126,42 @@ static void run_program(
 	}
 }
 
-static void run_steps(struct wfs_box *box, const char *source, size_t size, struct wfs_buffer *out)
+/* The steps of a module, one after the other. */
+struct steps {
+	struct wfs_code *code;
+	json_t *events[STEPS];
+	struct wfs_lua_budget budget;
+};
+
+static struct wfs_code_step step_of(struct steps *steps, int i, struct wfs_bytes state)
 {
-	WFS_AUTO_CODE struct wfs_code *code = NULL;
+	steps->budget = (struct wfs_lua_budget){.instructions = 300000};
+	return (struct wfs_code_step){
+		.state = state,
+		.event = steps->events[i],
+		.key = wfs_bytes_text("the key"),
+		.reducer = "code",
+		.schema = "test/Event@1",
+		.principal = "alice",
+		.seq = (uint64_t)i,
+		.at_ns = INT64_C(1700000000123456789),
+		.seed = {(uint8_t)i, 3, 4},
+		.budget = &steps->budget,
+	};
+}
+
+static void take_steps(struct steps *steps, struct wfs_buffer *out)
+{
 	WFS_AUTO_CODE_RESULT struct wfs_code_result result = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer state = {0};
-	struct wfs_error error = {0};
-	const struct wfs_code_options options = {
-		.limits = &limits,
-		.name = "code",
-		.source = WFS_BYTES(source, size),
-		.functions = wfs_code_step_functions,
-	};
-	const int loaded = wfs_code_new(box, &options, &code, &error);
 
-	append_error(out, loaded, &error);
-	for (int i = 0; loaded == 0 && i < STEPS; i++) {
-		WFS_AUTO_JSON json_t *event = json_integer((json_int_t)i * 7);
-		struct wfs_lua_budget budget = {.instructions = 300000};
-		struct wfs_code_step step = {
-			.state = wfs_buffer_bytes(&state),
-			.event = event,
-			.key = wfs_bytes_text("the key"),
-			.reducer = "code",
-			.schema = "test/Event@1",
-			.principal = "alice",
-			.seq = (uint64_t)i,
-			.at_ns = INT64_C(1700000000123456789),
-			.seed = {(uint8_t)i, 3, 4},
-			.budget = &budget,
-		};
-		struct wfs_error step_error = {0};
-		const int r = wfs_code_step(code, &step, &result, &step_error);
+	for (int i = 0; i < STEPS; i++) {
+		struct wfs_code_step step = step_of(steps, i, wfs_buffer_bytes(&state));
+		struct wfs_error error = {0};
+		const int r = wfs_code_step(steps->code, &step, &result, &error);
 
-		append_error(out, r, &step_error);
-		wfs_buffer_printf(out, " used=%llu", (unsigned long long)budget.used);
+		append_error(out, r, &error);
+		wfs_buffer_printf(out, " used=%llu", (unsigned long long)steps->budget.used);
 		if (r < 0)
 			continue;
 		wfs_buffer_printf(out, " deleted=%d state=", result.deleted);
@@ -165,6 +172,82 @@ static void run_steps(struct wfs_box *box, const char *source, size_t size, stru
 		wfs_buffer_append(&state, result.state.data, result.state.size);
 	}
 }
+
+/* Each begins with the state that the one before gives. */
+static void send_ahead(struct wfs_box *box, struct steps *steps)
+{
+	wfs_code_ahead_begin(box);
+	for (int i = 0; i < STEPS; i++) {
+		const struct wfs_code_step step = step_of(steps, i, WFS_BYTES(NULL, 0));
+		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+		wfs_json_write(steps->events[i], &text);
+		if (wfs_code_ahead_add(steps->code, &step, wfs_buffer_bytes(&text), i - 1) < 0)
+			break;
+	}
+	wfs_code_ahead_run(box);
+}
+
+/* Return: is it equal when it is sent ahead? */
+static bool run_steps(struct wfs_box *box, const char *source, size_t size, struct wfs_buffer *out)
+{
+	struct steps steps = {.code = NULL};
+	WFS_AUTO_BUFFER struct wfs_buffer again = {0};
+	struct wfs_error error = {0};
+	const struct wfs_code_options options = {
+		.limits = &limits,
+		.name = "code",
+		.source = WFS_BYTES(source, size),
+		.functions = wfs_code_step_functions,
+	};
+	const int loaded = wfs_code_new(box, &options, &steps.code, &error);
+	const size_t begin = out->size;
+	bool equal = true;
+
+	for (int i = 0; i < STEPS; i++)
+		steps.events[i] = json_integer((json_int_t)i * 7);
+	if (loaded == 0) {
+		take_steps(&steps, out);
+		send_ahead(box, &steps);
+		take_steps(&steps, &again);
+		wfs_code_ahead_begin(box);
+		equal = wfs_bytes_equal(
+			wfs_buffer_bytes(&again), WFS_BYTES(out->data + begin, out->size - begin));
+	}
+	append_error(out, loaded, &error);
+	for (int i = 0; i < STEPS; i++)
+		json_decref(steps.events[i]);
+	wfs_code_free(steps.code);
+	return equal;
+}
+
+/* --- the processor --- */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+	static char tunables[256] = "GLIBC_TUNABLES=";
+	static char *environment[] = {tunables, NULL};
+	const char *const given = getenv("GLIBC_TUNABLES"); /* NOLINT(concurrency-mt-unsafe) */
+	long values[6];
+	va_list arguments;
+
+	va_start(arguments, number);
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		values[i] = va_arg(arguments, long);
+	va_end(arguments);
+	if (number == SYS_execveat && given) {
+		const size_t name = sizeof("GLIBC_TUNABLES=") - 1;
+
+		snprintf(tunables + name, sizeof(tunables) - name, "%s", given);
+		values[3] = (long)environment;
+	}
+	return __real_syscall(
+		number, values[0], values[1], values[2], values[3], values[4], values[5]);
+}
+/* NOLINTEND(readability-identifier-naming) */
 
 static void print_line(unsigned long number, const struct wfs_buffer *out, bool full)
 {
@@ -189,6 +272,7 @@ int main(int argc, char **argv)
 	WFS_AUTO_BOX struct wfs_box *box = NULL;
 	unsigned long number = 0;
 	size_t size = 0;
+	int status = 0;
 
 	if (wfs_box_new(&box) < 0 || !file || !source || (argc == 3) != full || argc > 3) {
 		fputs("usage: run-programs FILE [--full]\n", stderr);
@@ -204,11 +288,15 @@ int main(int argc, char **argv)
 		}
 		if (number % 2 == 0)
 			run_program(box, source, size, &out);
-		else
-			run_steps(box, source, size, &out);
+		else if (!run_steps(box, source, size, &out)) {
+			fprintf(stderr,
+				"run-programs: program %lu: steps ahead give something else\n",
+				number);
+			status = 1;
+		}
 		print_line(number, &out, full);
 	}
 	free(source);
 	(void)fclose(file);
-	return 0;
+	return status;
 }
