@@ -4,6 +4,7 @@
 
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
+#include "kernel/grants.h"
 #include "kernel/snapshot.h"
 
 /* --- judging --- */
@@ -201,17 +202,6 @@ int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *l
 
 /* --- grants and principals --- */
 
-/* What ends something does not wait until that has ended. */
-static bool is_urgent(const char *type)
-{
-	static const char *const urgent[] = {"cancel", "revoke", "stop"};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(urgent); i++)
-		if (strcmp(type, urgent[i]) == 0)
-			return true;
-	return false;
-}
-
 /* @action becomes the request's action; it is not one yet. */
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request)
@@ -219,7 +209,7 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 	request->kind = WFS_REQUEST_ACTION;
 	session_sign(session, request);
 	request->action = action;
-	request->urgent = is_urgent(type);
+	request->urgent = wfs_action_ends(type); /* it does not wait until that has ended */
 	if (json_object_set_new(action, "action_type", json_string(type)) < 0)
 		return wfs_error_from_errno(&request->error, -ENOMEM, "make a request");
 	return wfs_world_submit(wfs_session_world(session), request);

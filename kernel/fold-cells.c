@@ -86,6 +86,17 @@ uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer r
 	return fold->head->reducers[fold_builtin(fold, reducer)].live_count;
 }
 
+struct wfs_view fold_view(const struct wfs_fold *fold)
+{
+	return (struct wfs_view){
+		.store = fold->head->store,
+		.txn = fold->head->txn,
+		.txn_borrowed = true,
+		.height = fold->head->height,
+		.head = true,
+	};
+}
+
 /* Reads the head version of a live cell into `text`. */
 static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
 {
@@ -404,12 +415,9 @@ static void write_change(
 		change->live ? &change->hash : NULL);
 }
 
-int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first)
+/* Those of @record are @count from index @first on. */
+static int hash_changes(struct wfs_fold *fold, size_t record, size_t first, size_t count)
 {
-	size_t count = fold->changes.count - first;
-
-	if (count == 0)
-		return 0;
 	if (count > 1)
 		qsort_r(fold_change_at(fold, first), count, sizeof(struct fold_change),
 			compare_changes, fold);
@@ -420,6 +428,23 @@ int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first)
 	fold_record_at(fold, record)->changed = true;
 	fold_record_at(fold, record)->changes = wfs_hash_of(fold->scratch.data, fold->scratch.size);
 	return wfs_buffer_check(&fold->scratch);
+}
+
+int fold_hash_changes(struct wfs_fold *fold)
+{
+	size_t first = 0;
+	int r = 0;
+
+	while (!r && first < fold->changes.count) {
+		const size_t record = fold_change_at(fold, first)->record;
+		size_t end = first + 1;
+
+		while (end < fold->changes.count && fold_change_at(fold, end)->record == record)
+			end++;
+		r = hash_changes(fold, record, first, end - first);
+		first = end;
+	}
+	return r;
 }
 
 /* --- writing --- */

@@ -8,6 +8,7 @@
 #include "kernel/effects.h"
 #include "kernel/fold.h"
 #include "kernel/manifest/builtin.h"
+#include "kernel/payer.h"
 #include "kernel/text.h"
 
 /* A stretch of fold->text: offsets, because the text moves as it grows. */
@@ -127,6 +128,7 @@ struct wfs_fold {
 	size_t value_count;               /* of JSON, in the derived events */
 	struct fold_outcome outcome;      /* of an action */
 	struct wfs_texts texts;           /* private texts that the action has brought */
+	struct wfs_payer payer;           /* of the request's records */
 	struct wfs_box *box;              /* that code runs in; owned */
 	size_t ahead_count;               /* steps that were sent ahead last */
 	size_t ahead_pause;               /* how many times more none are sent */
@@ -181,6 +183,9 @@ int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const 
 /** fold_live_count() - live cells of a built-in reducer in the store. */
 uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
+/** fold_view() - the world as it was before the request; nothing need be closed. */
+struct wfs_view fold_view(const struct wfs_fold *fold);
+
 /** fold_touch() - the cell's entry in this fold, read from the store at its first touch. */
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error);
@@ -222,8 +227,8 @@ void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
  *  touched and read for them are held any more, or count. */
 void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_hash_changes() - end a record: its changes are those from index @first on. */
-int fold_hash_changes(struct wfs_fold *fold, size_t record, size_t first);
+/** fold_hash_changes() - end all records: each gets the hash of its changes. Return: 0, or -ENOMEM. */
+int fold_hash_changes(struct wfs_fold *fold);
 
 /** fold_apply_changes() - write those of record @record, visible at @height. */
 int fold_apply_changes(
@@ -256,3 +261,13 @@ int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *err
 int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);
 
 void fold_asks_clear(struct wfs_fold *fold);
+
+/* --- fold-pay.c --- */
+
+/** fold_pay_begin() - find the principal that pays for the request's records, before it is folded.
+ *  Return: 0, -EDQUOT (quota_exceeded: not even its own record fits), -EIO, -ENOMEM. */
+int fold_pay_begin(struct wfs_fold *fold, struct wfs_error *error);
+
+/** fold_pay() - count the request's records, which are complete; the last one changes the payer's cell.
+ *  Return: 0, -EDQUOT (quota_exceeded), -EIO, -ENOMEM. */
+int fold_pay(struct wfs_fold *fold, struct wfs_error *error);

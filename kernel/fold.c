@@ -499,7 +499,6 @@ static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *e
 
 static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
 {
-	const size_t first_change = fold->changes.count;
 	int r = 0;
 
 	fold->folding = index;
@@ -508,9 +507,7 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 		r = grants_fold_charge(fold, fold->input.charge, error);
 	if (!r)
 		r = index == 0 ? fold_own(fold, error) : fold_derived(fold, index, error);
-	if (r)
-		return wfs_trace(r);
-	return fold_hash_changes(fold, index, first_change) ? fold_no_memory(error) : 0;
+	return wfs_trace(r);
 }
 
 static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fold_input *input,
@@ -524,16 +521,18 @@ static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fo
 		return fold_no_memory(error);
 	own->kind = input->kind;
 	own->schema = input->schema;
+	int r = fold_pay_begin(fold, error);
 	/* The list grows while it is walked: breadth first. Effects come behind all events. */
-	for (size_t i = 0; i < fold->records.count; i++) {
-		int r = fold_record(fold, i, error);
-
+	for (size_t i = 0; !r && i < fold->records.count; i++) {
+		r = fold_record(fold, i, error);
 		if (!r && i + 1 == fold->records.count)
 			r = fold_answer_asks(fold, error);
-		if (r)
-			return wfs_trace(r);
 	}
-	return 0;
+	if (!r)
+		r = fold_pay(fold, error);
+	if (r)
+		return wfs_trace(r);
+	return fold_hash_changes(fold) ? fold_no_memory(error) : 0;
 }
 
 static struct wfs_lua_budget fresh_budget(const struct wfs_runtime *runtime)

@@ -34,7 +34,7 @@ WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
 
 /* What is folded: a request's own record. Plain value; borrowed until wfs_fold_apply. */
 struct wfs_fold_input {
-	enum wfs_record_kind kind; /* event, action, receipt, blob, snapshot or manifest */
+	enum wfs_record_kind kind; /* any but intent and baseline */
 	const char *schema;        /* event: known to the manifest, and `value` fits it */
 	const json_t *value;       /* event */
 	const json_t *key;         /* event: the sender's own, or NULL */

@@ -42,6 +42,27 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 
 /* --- agents --- */
 
+/* The principal at the beginning of it all, when a request makes an agent: agents that make agents have no journal of
+ * their own. */
+static int note_requester(
+	struct wfs_fold *fold, const char *payer, json_t *agent, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *asker = NULL;
+	const char *id = fold->input.principal;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_PRINCIPAL, id, &cell, &asker, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (json_object_get(asker, "agent_of"))
+		id = wfs_json_text(asker,
+			json_object_get(asker, "requested_by") ? "requested_by" : "agent_of");
+	return strcmp(id, payer) != 0 &&
+			json_object_set_new(agent, "requested_by", json_string(id)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error)
 {
@@ -55,7 +76,9 @@ int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, 
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"the world has %d principals, which is the most that there may be",
 			WFS_PRINCIPALS_MAX);
-	int r = grants_count(fold, payer, GRANTS_COUNT_AGENTS, 1, error);
+	int r = note_requester(fold, payer, document, error);
+	if (!r)
+		r = grants_count(fold, payer, GRANTS_COUNT_AGENTS, 1, error);
 	if (!r)
 		r = fold_touch(fold, fold_builtin(fold, WFS_BUILTIN_PRINCIPAL), wfs_bytes_text(id),
 			&cell, error);

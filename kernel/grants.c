@@ -472,6 +472,16 @@ int wfs_action_check(
 		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
 }
 
+bool wfs_action_ends(const char *type)
+{
+	static const char *const types[] = {"cancel", "revoke", "stop"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(types); i++)
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	return false;
+}
+
 /* It was checked when it was sent, but maybe by another manifest. */
 int grants_fold_action(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)

@@ -6,8 +6,10 @@
  * folded like everything else: an action and the state before it say what it gives. Who may take an
  * action, and whether a grant is inside of the one it is passed on from, is decided in caps/.
  *
- *   sys.principal, key id:   {agent_of?, agents?, created_by, id, passed_on?}; agent_of: it was made with an artifact
- *                             of type agent, whose bytes this principal pays; agents, passed_on: how many it made
+ *   sys.principal, key id:   {agent_of?, agents?, created_by, id, passed_on?, requested_by?}; agent_of: it was made with
+ *                             an artifact of type agent, whose bytes this principal pays; agents, passed_on: how
+ *                             many it made; requested_by: whose request made it, or made the agent whose request
+ *                             it was, if that is not agent_of
  *   sys.grant, key name:     {budget?{calls?,tokens?}, cap, expires_at_ns?, from?, granted_by, name,
  *                             params, to, used?{calls,tokens}}
  *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?, to_artifact_of?} -> {name}
@@ -28,6 +30,9 @@ enum { WFS_GRANT_CHAIN_MAX = 16 }; /* grants that one was passed on from, one af
  */
 int wfs_action_check(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/** wfs_action_ends() - does an action of this type end something, which happens once: a grant, a run, a chat, a plan? */
+bool wfs_action_ends(const char *type);
 
 /* --- for kernel/fold.c: parts of record 0 of a fold --- */
 

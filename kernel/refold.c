@@ -164,7 +164,8 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	struct wfs_error failure = {0};
 
 	input->kind = parsed->record.kind;
-	input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
+	if (parsed->record.kind != WFS_RECORD_DECISION) /* which took nothing from the grant */
+		input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
 	/* What a grant has left to spend is not known behind a lost text. */
 	input->charged = !whole;
 	input->principal = parsed->record.principal;
@@ -394,22 +395,17 @@ static int fold_receipt(
 	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
 }
 
-/* A refusal changes nothing, so there is nothing to compute. */
+/* A refusal changes nothing but what its principal has used of the journal. */
 static int fold_decision(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	struct wfs_record record = {
-		.at_ns = parsed->record.at_ns,
-		.kind = parsed->record.kind,
-		.principal = parsed->record.principal,
-	};
 
 	wfs_json_write(parsed->body_json, &body);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	record.body = wfs_buffer_bytes(&body);
-	return write_failed(wfs_head_append(&refold->head, &record), error);
+	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
+	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
 }
 
 /* --- a baseline --- */
@@ -514,9 +510,7 @@ static int fold_record(
 /* Do all lines of such a record come from a fold, which compares them? */
 static bool is_compared(enum wfs_record_kind kind)
 {
-	return kind == WFS_RECORD_EVENT || kind == WFS_RECORD_ACTION ||
-		kind == WFS_RECORD_RECEIPT || kind == WFS_RECORD_BLOB ||
-		kind == WFS_RECORD_SNAPSHOT || kind == WFS_RECORD_MANIFEST;
+	return kind != WFS_RECORD_GENESIS && kind != WFS_RECORD_BASELINE;
 }
 
 /* --- private texts --- */

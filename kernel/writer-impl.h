@@ -144,6 +144,10 @@ void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
  */
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
 
+/** writer_decide() - write a record of refusals. Return: 0, 1 (the principal's quota `journal` has no room for it, so there
+ *  is no record), or -errno, which fails the transaction. */
+int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body);
+
 /** writer_fold_end() - the request that was being folded is not any more. Return: was its code stopped? */
 bool writer_fold_end(struct wfs_writer *writer);
 
@@ -181,8 +185,7 @@ void writer_refusal_begin(struct writer_refusals *refusals, const struct wfs_req
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
 
 /** writer_refusals_write() - records of the counts whose second has ended. @all: or has not */
-int writer_refusals_write(
-	struct writer_refusals *refusals, struct wfs_head *head, bool all, int64_t at_ns);
+int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
 /** writer_refusals_settle() - the transaction has ended. @last: none comes behind it */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);

@@ -242,24 +242,40 @@ static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request,
 
 /* --- other requests --- */
 
+int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body)
+{
+	const struct wfs_fold_input input = {
+		.kind = WFS_RECORD_DECISION,
+		.body = body,
+		.principal = principal,
+		.at_ns = writer_now_ns(writer),
+	};
+	struct wfs_error failure = {0};
+	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &failure);
+
+	if (!r)
+		r = wfs_fold_apply(writer->fold, &writer->head);
+	if (!r)
+		wfs_fold_changes(writer->fold, add_change, writer->current);
+	wfs_fold_clear(writer->fold);
+	return failure.code == WFS_E_QUOTA_EXCEEDED ? 1 : wfs_trace(r);
+}
+
 /* The refusal is the answer; what fails here is another one. */
 static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
 	if (writer_refusal_counted(&writer->refusals, request))
 		return -wfs_error_info(request->error.code)->number;
-	struct wfs_record record = {
-		.at_ns = writer_now_ns(writer),
-		.kind = WFS_RECORD_DECISION,
-		.principal = request->principal,
-		.body = wfs_buffer_bytes(&request->body),
-	};
-	int r = wfs_head_append(&writer->head, &record);
+	const uint64_t seq = writer->head.height;
+	int r = writer_decide(writer, request->principal, wfs_buffer_bytes(&request->body));
 
-	*ret_fatal = r != 0;
-	if (r)
+	*ret_fatal = r < 0;
+	if (r < 0)
 		return wfs_trace(r);
-	request->seq = record.seq;
-	writer_refusal_begin(&writer->refusals, request);
+	if (r == 0) {
+		request->seq = seq;
+		writer_refusal_begin(&writer->refusals, request);
+	}
 	return -wfs_error_info(request->error.code)->number;
 }
 

@@ -75,7 +75,7 @@ int64_t writer_refusals_due_ns(const struct writer_refusals *refusals)
 	return due;
 }
 
-static int write_count(struct wfs_head *head, struct writer_refusal *row, int64_t at_ns)
+static int write_count(struct wfs_writer *writer, struct writer_refusal *row)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	const struct wfs_decision decision = {.effect = row->effect, .count = row->more_count};
@@ -84,18 +84,12 @@ static int write_count(struct wfs_head *head, struct writer_refusal *row, int64_
 	int r = wfs_buffer_check(&body);
 	if (r)
 		return r;
-	struct wfs_record record = {
-		.at_ns = at_ns,
-		.kind = WFS_RECORD_DECISION,
-		.principal = row->principal,
-		.body = wfs_buffer_bytes(&body),
-	};
-	row->written = true;
-	return wfs_trace(wfs_head_append(head, &record));
+	row->written = true; /* or has no room, and is forgotten */
+	r = writer_decide(writer, row->principal, wfs_buffer_bytes(&body));
+	return r < 0 ? wfs_trace(r) : 0;
 }
 
-int writer_refusals_write(
-	struct writer_refusals *refusals, struct wfs_head *head, bool all, int64_t at_ns)
+int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all)
 {
 	const int64_t now = wfs_clock_monotonic_ns();
 	int r = 0;
@@ -104,7 +98,7 @@ int writer_refusals_write(
 		struct writer_refusal *const row = &refusals->rows[i];
 
 		if (row->more_count > 0 && (all || now >= row->end_ns))
-			r = write_count(head, row, at_ns);
+			r = write_count(writer, row);
 	}
 	return r;
 }

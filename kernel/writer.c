@@ -314,8 +314,7 @@ static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 	int r = fold_all(writer, batch);
 
 	if (!r) /* behind those of this batch, which count, too */
-		r = writer_refusals_write(
-			&writer->refusals, &writer->head, writer->last, writer_now_ns(writer));
+		r = writer_refusals_write(&writer->refusals, writer, writer->last);
 	batch->commit.to_height = writer->head.height;
 	if (!r)
 		r = wfs_crashes_keep(

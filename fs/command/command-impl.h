@@ -62,7 +62,7 @@ enum {
 	X(TOKENS, "tokens", 0, "N", "good for N tokens of a model")                                \
 	X(SCRIP, "scrip", 0, "N", "that it begins with (default 0)")                               \
 	X(QUOTA, "quota", 0, "NAME=N",                                                             \
-		"limit disk, llm_budget or llm_tokens; once for each that is to be limited")       \
+		"limit disk, journal, llm_budget or llm_tokens; once for each that is limited")    \
 	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, print what would change")                  \
 	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
 	X(TURNS, "turns", 0, "N", "N turns, one after the other (default 1)")                      \

@@ -7,15 +7,7 @@
 
 struct wfs_view act_view(const struct act *act)
 {
-	const struct wfs_head *const head = act->fold->head;
-
-	return (struct wfs_view){
-		.store = head->store,
-		.txn = head->txn,
-		.txn_borrowed = true,
-		.height = head->height,
-		.head = true,
-	};
+	return fold_view(act->fold);
 }
 
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,

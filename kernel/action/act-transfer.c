@@ -30,8 +30,8 @@ int act_action_transfer(struct act *act, struct wfs_error *error)
 			"'amount': expected 1 or more, got %" PRId64, amount);
 	if (!scrip && resource == ACCOUNT_RESOURCE_COUNT)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"Resource '%.80s' not found. Available: disk, llm_budget, llm_tokens, "
-			"scrip",
+			"Resource '%.80s' not found. Available: disk, journal, llm_budget, "
+			"llm_tokens, scrip",
 			name);
 	int r = check_taker(act, to, error);
 	if (!r)

@@ -8,7 +8,7 @@
  * what to an artifact by the artifact's own rules, here.
  *
  *   sys.ledger, key id:     {scrip}                     of principals, artifacts and the mint
- *   sys.resource, key id:   {disk?, llm_budget?, llm_tokens?}: {quota?, used}
+ *   sys.resource, key id:   {disk?, journal?, llm_budget?, llm_tokens?}: {quota?, used}; `journal` only with a quota
  *   sys.artifact, key id:   {access, charged_to, code_author?, code_hash?, code_size?, content_hash,
  *                            content_size, created_at, created_by, depends_on, executable, id,
  *                            interface?, invoke_price, metadata, owner, read_price, type,

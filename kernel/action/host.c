@@ -18,7 +18,7 @@
 	X(GET_BALANCE, STATE, "get_balance", get_balance, "id",                                   \
 		"scrip of a principal or an artifact")                                            \
 	X(GET_RESOURCE, STATE, "get_resource", get_resource, "id, name",                          \
-		"what a principal uses of disk, llm_budget or llm_tokens")                        \
+		"what a principal uses of disk, journal, llm_budget or llm_tokens")               \
 	X(GET_QUOTA, STATE, "get_quota", get_quota, "id, name",                                   \
 		"how much of one it may use; nil when nobody has set that")                       \
 	X(GET_ARTIFACT_METADATA, STATE, "get_artifact_metadata", get_metadata, "id",              \
@@ -134,7 +134,8 @@ static int resource_member(const struct asked *asked, const char *member, json_t
 		return r;
 	if (account_resource_find(name) == ACCOUNT_RESOURCE_COUNT)
 		return wfs_error_set(asked->error, WFS_E_NOT_FOUND,
-			"Resource '%.80s' not found. Available: disk, llm_budget, llm_tokens",
+			"Resource '%.80s' not found. Available: disk, journal, llm_budget, "
+			"llm_tokens",
 			name);
 	if (wfs_grant_name_valid(id))
 		r = author_sees(asked->self, "principals", id, asked->error);

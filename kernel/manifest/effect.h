@@ -74,7 +74,7 @@
 #define WFS_PARAMS_PRINCIPAL(P, effect)                        \
 	P(effect, TEXT, id, REQUIRED, "its name")              \
 	P(effect, NAT, scrip, OPTIONAL, "that it begins with") \
-	P(effect, OBJECT, quotas, OPTIONAL, "{disk?, llm_budget?, llm_tokens?}")
+	P(effect, OBJECT, quotas, OPTIONAL, "{disk?, journal?, llm_budget?, llm_tokens?}")
 #define WFS_PARAMS_APPLY(P, effect)                                                  \
 	P(effect, OBJECT, manifest, REQUIRED, "the document")                        \
 	P(effect, TEXT, base_manifest_hash, OPTIONAL, "of the one that it replaces") \
@@ -118,11 +118,11 @@
 	P(effect, TEXT, query_type, REQUIRED, "what is asked") \
 	P(effect, OBJECT, params, OPTIONAL, "of the query")    \
 	P(effect, VALUE, reasoning, OPTIONAL, "why")
-#define WFS_PARAMS_TRANSFER(P, effect)                                              \
-	P(effect, TEXT, to, REQUIRED, "principal or artifact")                      \
-	P(effect, NAT, amount, REQUIRED, "how much, 1 or more")                     \
-	P(effect, TEXT, resource, OPTIONAL,                                         \
-		"scrip (when absent), disk, llm_budget or llm_tokens: quota of it") \
+#define WFS_PARAMS_TRANSFER(P, effect)                                                       \
+	P(effect, TEXT, to, REQUIRED, "principal or artifact")                               \
+	P(effect, NAT, amount, REQUIRED, "how much, 1 or more")                              \
+	P(effect, TEXT, resource, OPTIONAL,                                                  \
+		"scrip (when absent), disk, journal, llm_budget or llm_tokens: quota of it") \
 	P(effect, VALUE, reasoning, OPTIONAL, "why")
 #define WFS_PARAMS_TRANSFER_OWNERSHIP(P, effect)         \
 	P(effect, TEXT, artifact_id, REQUIRED, "its id") \

@@ -41,6 +41,7 @@ enum {
 /* Resources that can be limited, by name. X(constant, name) */
 #define WFS_RESOURCES(X)          \
 	X(DISK, disk)             \
+	X(JOURNAL, journal)       \
 	X(LLM_BUDGET, llm_budget) \
 	X(LLM_TOKENS, llm_tokens)
 

@@ -157,7 +157,7 @@ static void resources_come_with_their_equals_sign(void **state)
 	AUTO_PRINTED struct printed inside = COMPLETE("principal", "add", "--quota=llm");
 	(void)state;
 
-	assert_offers(&next, "disk= llm_budget= llm_tokens= ");
+	assert_offers(&next, "disk= journal= llm_budget= llm_tokens= ");
 	assert_offers(&inside, "--quota=llm_budget= --quota=llm_tokens= ");
 }
 

@@ -102,14 +102,14 @@ static void a_principal_begins_with_scrip_and_quotas(void **state)
 {
 	struct world_fixture *const fixture = filled(state);
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice", "--scrip",
-		"100", "--quota", "disk=5", "--quota=llm_tokens=7");
+		"100", "--quota", "disk=5", "--quota=llm_tokens=7", "--quota=journal=9");
 	AUTO_PRINTED struct printed ledger = RUN_IN(fixture, "state", "sys.ledger", "alice");
 	AUTO_PRINTED struct printed quotas = RUN_IN(fixture, "state", "sys.resource", "alice");
 
 	assert_done(&added, "");
 	assert_done(&ledger, "{\"scrip\":100}\n");
 	assert_done(&quotas,
-		"{\"disk\":{\"quota\":5,\"used\":0},"
+		"{\"disk\":{\"quota\":5,\"used\":0},\"journal\":{\"quota\":9,\"used\":0},"
 		"\"llm_tokens\":{\"quota\":7,\"used\":0}}\n");
 }
 

@@ -384,7 +384,7 @@ static void accounts_begin_with_scrip_and_quotas(void **state)
 	(void)state;
 	WFS_AUTO_JSON json_t *document = edited("principals/0",
 		"{'scrip':9007199254740992,"
-		"'quotas':{'disk':0,'llm_budget':1,'llm_tokens':9007199254740992}}");
+		"'quotas':{'disk':0,'journal':7,'llm_budget':1,'llm_tokens':9007199254740992}}");
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_of(document);
 
 	assert_int_equal(json_integer_value(json_object_get(
@@ -405,8 +405,8 @@ static void wrong_accounts_are_refused(void **state)
 		"/principals/0/quotas: expected an object, got an integer\n"
 		"/principals/1/scrip: expected an integer from 0 to 9007199254740992, got integer "
 		"9007199254740993\n"
-		"/principals/1/quotas: unknown member 'gpu', expected only: disk, llm_budget, "
-		"llm_tokens\n"
+		"/principals/1/quotas: unknown member 'gpu', expected only: disk, journal, "
+		"llm_budget, llm_tokens\n"
 		"/principals/2/scrip: expected an integer from 0 to 9007199254740992, got number "
 		"1.5\n"
 		"/principals/2/quotas/disk: expected an integer from 0 to 9007199254740992, got "

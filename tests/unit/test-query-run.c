@@ -356,10 +356,11 @@ static void balances_are_told_of_one_or_all(void **state)
 static void resources_without_a_quota_are_unlimited(void **state)
 {
 	assert_answer(*state, "resources", "{'principal_id':'beta'}",
-		"{'resources':{'disk':{'quota':10,'used':12},'llm_budget':{'quota':null,'used':4},"
+		"{'resources':{'disk':{'quota':10,'used':12},'journal':{'quota':null,'used':0},"
+		"'llm_budget':{'quota':null,'used':4},"
 		"'llm_tokens':{'quota':5,'used':4}}}");
 	assert_answer(*state, "resources", "{'principal_id':'mint'}",
-		"{'resources':{'disk':{'quota':null,'used':0},"
+		"{'resources':{'disk':{'quota':null,'used':0},'journal':{'quota':null,'used':0},"
 		"'llm_budget':{'quota':null,'used':0},'llm_tokens':{'quota':null,'used':0}}}");
 	assert_answer(*state, "resources", "{'principal_id':'alpha','resource':'disk'}",
 		"{'resources':{'disk':{'quota':100,'used':30}}}");
@@ -369,6 +370,7 @@ static void quotas_tell_what_is_available(void **state)
 {
 	assert_answer(*state, "quotas", "{'principal_id':'beta'}",
 		"{'quotas':{'disk':{'available':0,'quota':10,'used':12},"
+		"'journal':{'available':null,'quota':null,'used':0},"
 		"'llm_budget':{'available':null,'quota':null,'used':4},"
 		"'llm_tokens':{'available':1,'quota':5,'used':4}}}");
 	assert_answer(*state, "quotas", "{'principal_id':'alpha','resource':'disk'}",
@@ -387,10 +389,12 @@ static void unknown_principals_and_resources_are_not_found(void **state)
 	assert_refused(*state, "frozen", "{'agent_id':'nobody'}", WFS_E_NOT_FOUND, message);
 	assert_refused(*state, "resources", "{'principal_id':'alpha','resource':'gpu'}",
 		WFS_E_NOT_FOUND,
-		"Resource 'gpu' not found. Available: disk, llm_budget, llm_tokens");
+		"Resource 'gpu' not found. Available: disk, journal, llm_budget, "
+		"llm_tokens");
 	assert_refused(*state, "quotas", "{'principal_id':'alpha','resource':'gpu'}",
 		WFS_E_NOT_FOUND,
-		"Quota for 'gpu' not found. Available: disk, llm_budget, llm_tokens");
+		"Quota for 'gpu' not found. Available: disk, journal, llm_budget, "
+		"llm_tokens");
 }
 
 static void who_has_used_up_its_tokens_is_frozen(void **state)

@@ -97,7 +97,7 @@ static void a_principal_is_a_directory(void **state)
 
 	act(shown,
 		"{'action_type':'principal','id':'alice','scrip':50,"
-		"'quotas':{'llm_tokens':0,'disk':1000}}");
+		"'quotas':{'llm_tokens':0,'disk':1000,'journal':2000}}");
 
 	assert_lists(shown, "principals", "operator alice ");
 	assert_lists(
@@ -106,10 +106,12 @@ static void a_principal_is_a_directory(void **state)
 	assert_contents(shown, "principals/alice/frozen", "true\n");
 	assert_contents(shown, "principals/operator/frozen", "false\n");
 	assert_contents(shown, "principals/alice/resources.json",
-		"{\"disk\":{\"quota\":1000,\"used\":0},\"llm_tokens\":{\"quota\":0,\"used\":0}}\n");
+		"{\"disk\":{\"quota\":1000,\"used\":0},\"journal\":{\"quota\":2000,\"used\":0},"
+		"\"llm_tokens\":{\"quota\":0,\"used\":0}}\n");
 	assert_contents(shown, "principals/operator/resources.json", "{}\n");
 	assert_contents(shown, "principals/alice/quotas.json",
 		"{\"disk\":{\"available\":1000,\"quota\":1000,\"used\":0},"
+		"\"journal\":{\"available\":2000,\"quota\":2000,\"used\":0},"
 		"\"llm_budget\":{\"available\":null,\"quota\":null,\"used\":0},"
 		"\"llm_tokens\":{\"available\":0,\"quota\":0,\"used\":0}}\n");
 	assert_contents(shown, "principals/alice/grants.json", "[]\n");
