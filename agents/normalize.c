@@ -76,7 +76,13 @@ static void answer_failure(struct work *work, struct normalizing *normalizing)
 
 static void answer_part(struct work *work, struct normalizing *normalizing)
 {
+	struct wfs_error error = {0};
 	size_t count = 0;
+
+	if (wfs_session_check_journal(work->session, &error)) {
+		work_fail(work, &error);
+		return;
+	}
 	json_t *const payload = wfs_plan_payload(&normalizing->plan, normalizing->offset, &count);
 
 	normalizing->offset += count;

@@ -202,10 +202,11 @@ static const struct kind *kind_of(const struct work *work)
 
 static void submit(struct work *work);
 
-/* Does it make sense to send the same again, later? */
-static bool is_passing(int r)
+/* Does it make sense to send the same again, later? The disk of the host may have room then. */
+static bool is_passing(int r, const struct wfs_error *error)
 {
-	return r == -ENOSPC || r == -EAGAIN || r == -ENOMEM || r == -EDQUOT;
+	return r == -ENOSPC || r == -EAGAIN || r == -ENOMEM ||
+		(r == -EDQUOT && error->code != WFS_E_QUOTA_EXCEEDED);
 }
 
 static void submit_later(struct work *work)
@@ -245,7 +246,7 @@ static void answered(struct engine *engine, struct job *job)
 		return;
 	else if (r == 0 || r == -ESTALE || r == -ENOENT || work->request.seq != UINT64_MAX)
 		work_free(work);
-	else if (is_passing(r))
+	else if (is_passing(r, &work->request.error))
 		submit_later(work);
 	else
 		answer_otherwise(work, &work->request.error);
@@ -276,7 +277,7 @@ static void submit(struct work *work)
 	if (!r)
 		return;
 	work->state = WORK_DOING;
-	if (is_passing(r))
+	if (is_passing(r, &work->request.error))
 		submit_later(work);
 	else
 		answer_otherwise(work, &work->request.error);
@@ -372,8 +373,14 @@ static struct work *work_new(
 
 static void begin_now(struct work *work)
 {
+	struct wfs_error error = {0};
+
 	work->began_ns = wfs_clock_monotonic_ns();
-	kind_of(work)->begin(work);
+	/* A plan goes on until all of its steps have ended, be it with errors. */
+	if (work->kind != WORK_ADVANCE && wfs_session_check_journal(work->session, &error))
+		work_fail(work, &error);
+	else
+		kind_of(work)->begin(work);
 }
 
 /* What is tried again waits a while first. */

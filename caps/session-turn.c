@@ -4,6 +4,7 @@
 
 #include "kernel/action/action.h"
 #include "kernel/base/json.h"
+#include "kernel/payer.h"
 #include "kernel/query-run.h"
 
 int wfs_session_admit_step(
@@ -127,6 +128,17 @@ int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt
 	request->receipt = receipt;
 	snprintf(request->charge, sizeof(request->charge), "%s", charge);
 	return wfs_world_submit(wfs_session_world(session), request);
+}
+
+int wfs_session_check_journal(const struct wfs_session *session, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_payer payer;
+	int r = wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_payer_find(&view, wfs_session_principal(session), &payer, error);
+	return wfs_trace(r ? r : wfs_payer_check(&payer, WFS_PAYER_RECORD_BYTES, error));
 }
 
 /* Has it used up its tokens? Return: 0, -EDQUOT, … */

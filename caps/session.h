@@ -459,6 +459,10 @@ int wfs_session_act_called(const struct wfs_session *session, const json_t *acti
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
 
+/** wfs_session_check_journal() - is there room for a record of the principal? A receipt is always recorded, so what
+ *  gives one must not begin without. Return: 0, -EDQUOT (quota_exceeded), … */
+int wfs_session_check_journal(const struct wfs_session *session, struct wfs_error *error);
+
 /**
  * wfs_session_generate() - may the principal have a model answer?
  * Who has used up its tokens may not.

@@ -3,7 +3,7 @@
  * A world with agents whose answers come out of a script, and its driver, for the tests of agents/.
  *
  * Agents: `ada` holds what an agent needs; `dumb` may not ask models; `poor` has a grant of 15 tokens;
- * `cold` has a quota of 15. Artifacts that can be called: `sum` takes an object {a, b}, `list.sum` a
+ * `cold` has a quota of 15; `full` may add 40,000 bytes to the journal. Artifacts that can be called: `sum` takes an object {a, b}, `list.sum` a
  * list of numbers, `bare` says nothing of itself, `page` cannot be called. Helpers: `fs_echo` gives its
  * arguments, `fs_fail` fails, `fs_wait` waits for fixture_let_go().
  * JSON in the tests is written with ' for ", and with \' for \" within a text.
@@ -35,10 +35,12 @@ static const char agents_world_json[] =
 	"{'id':'poor','grants':[" FIXTURE_GRANTS
 	",{'cap':'sys/llm@1','params':{},'budget':{'tokens':15}}]},"
 	"{'id':'cold','quotas':{'llm_tokens':15},'grants':[" FIXTURE_GRANTS "," FIXTURE_LLM "]},"
+	"{'id':'full','quotas':{'journal':40000},'grants':[" FIXTURE_GRANTS "," FIXTURE_LLM "]},"
 	"{'id':'eve','grants':[]}],"
 	"'artifacts':[" FIXTURE_AGENT("ada", "{'model':'script','prompt':'go'}") "," FIXTURE_AGENT(
 		"dumb", "{'model':'script'}") "," FIXTURE_AGENT("poor",
-		"{'model':'script'}") "," FIXTURE_AGENT("cold",
+		"{'model':'script'}") "," FIXTURE_AGENT("full",
+		"{'model':'script','tools':['bare','fs_echo']}") "," FIXTURE_AGENT("cold",
 		"{'model':'script'}") "," FIXTURE_CODE("sum",
 		"'interface':{'description':'adds','methods':[{'name':'run','description':"
 		"'adds two','input':{'type':'object','required':['a','b'],'properties':{'a':"

@@ -613,6 +613,74 @@ static void a_frozen_agent_does_not_ask(void **state)
 	assert_non_null(strstr(fixture->error.message, "frozen"));
 }
 
+/* --- the quota `journal` --- */
+
+static int64_t left_of_journal(struct agents_fixture *fixture, const char *id)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *resources = NULL;
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, &fixture->error), 0);
+	assert_int_equal(
+		wfs_view_document(&view, WFS_BUILTIN_RESOURCE, id, &resources, &fixture->error), 0);
+	const json_t *const journal = json_object_get(resources, "journal");
+	return json_integer_value(json_object_get(journal, "quota")) -
+		json_integer_value(json_object_get(journal, "used"));
+}
+
+/* A script: first a call of @tool with so many bytes, then the answer `done`. */
+static void script_of_one_call(struct agents_fixture *fixture, const char *tool, int size)
+{
+	WFS_AUTO_FREE char *pad = malloc((size_t)size + 1);
+	WFS_AUTO_FREE char *lines = NULL;
+
+	memset(pad, 'x', (size_t)size);
+	pad[size] = '\0';
+	assert_true(
+		asprintf(&lines,
+			CALLS("{'id':'1','name':'%s','arguments':'{\\'args\\':[\\'%s\\']}'}") "{'"
+											      "cont"
+											      "ent'"
+											      ":'"
+											      "done"
+											      "'}"
+											      "\n",
+			tool, pad) > 0);
+	fixture_script(fixture, lines);
+}
+
+/* What the model was paid for is recorded; after that nothing is asked or read. */
+static void a_run_ends_when_the_journal_of_its_agent_is_full(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	script_of_one_call(fixture, "fs_echo", 40000);
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, "{'agent':'full'}", "quota_exceeded");
+
+	assert_non_null(strstr(fixture->error.message, "bytes of journal"));
+	assert_true(left_of_journal(fixture, "full") < 0);
+	assert_int_equal(json_integer_value(json_object_get(result, "turn_count")), 2);
+	assert_non_null(strstr(fixture_message(result, 2), "bytes of journal"));
+	/* And the next one before its first request. */
+	const int64_t left = left_of_journal(fixture, "full");
+	json_decref(fixture_ends(fixture, "{'agent':'full'}", "quota_exceeded"));
+	assert_true(left - left_of_journal(fixture, "full") < 10000);
+}
+
+/* The record of the call would have the arguments again; that of its failure has not. */
+static void a_call_that_the_journal_has_no_room_for_fails(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	script_of_one_call(fixture, "bare", 9000);
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, "{'agent':'full'}", "no_tool_calls");
+
+	print_message("%lld left: %s\n", (long long)left_of_journal(fixture, "full"),
+		fixture_message(result, 2));
+	assert_non_null(strstr(fixture_message(result, 2), "bytes of journal"));
+	assert_string_equal(fixture_message(result, 3), "done");
+}
+
 static void an_answer_that_does_not_fit_is_paid_for(void **state)
 {
 	struct agents_fixture *const fixture = *state;
@@ -743,6 +811,8 @@ int main(void)
 		DRIVEN(an_agent_that_may_not_ask_models_ends_with_the_refusal),
 		DRIVEN(a_budget_of_tokens_is_spent),
 		DRIVEN(a_frozen_agent_does_not_ask),
+		DRIVEN(a_run_ends_when_the_journal_of_its_agent_is_full),
+		DRIVEN(a_call_that_the_journal_has_no_room_for_fails),
 		DRIVEN(an_answer_that_does_not_fit_is_paid_for),
 		DRIVEN(an_answer_waits_until_there_is_room),
 		DRIVEN(closing_waits_for_no_room),
