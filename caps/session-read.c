@@ -41,6 +41,13 @@ bool wfs_session_sees_all(const struct wfs_session *session)
 	return session_rights(session, &rights, &question) == 0 && wfs_rights_see_all(rights);
 }
 
+int wfs_session_permutation(const struct wfs_session *session, const char *purpose, uint64_t first,
+	unsigned int bits, struct wfs_permutation *ret_permutation)
+{
+	return wfs_world_permutation(wfs_session_world(session), wfs_session_principal(session),
+		purpose, first, bits, ret_permutation);
+}
+
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 {
 	struct wfs_question question;

@@ -123,6 +123,10 @@ bool wfs_session_queries(const struct wfs_session *session);
 /** wfs_session_sees_all() - is there nothing in the tree, blobs left aside, that it may not see? */
 bool wfs_session_sees_all(const struct wfs_session *session);
 
+/** wfs_session_permutation() - that of its principal; see wfs_world_permutation. Return: 0, -ENOMEM. */
+int wfs_session_permutation(const struct wfs_session *session, const char *purpose, uint64_t first,
+	unsigned int bits, struct wfs_permutation *ret_permutation);
+
 int wfs_session_reducer(const struct wfs_session *session, struct wfs_view *view, const char *name,
 	size_t name_size, struct wfs_reducer *ret_reducer);
 int wfs_session_reducer_by_id(const struct wfs_session *session, struct wfs_view *view,

@@ -40,6 +40,20 @@ const char *wfs_world_id(const struct wfs_world *world)
 	return world->id;
 }
 
+int wfs_world_permutation(const struct wfs_world *world, const char *principal, const char *purpose,
+	uint64_t first, unsigned int bits, struct wfs_permutation *ret_permutation)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_append(&text, purpose, strlen(purpose) + 1);
+	wfs_buffer_append_text(&text, principal);
+	int r = wfs_buffer_check(&text);
+	return r ? r
+		 : wfs_permutation_init(ret_permutation,
+			   WFS_BYTES(world->entropy, sizeof(world->entropy)),
+			   wfs_buffer_bytes(&text), first, bits);
+}
+
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world)
 {
 	WFS_GUARD(&world->manifest_lock);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "kernel/base/error.h"
+#include "kernel/base/permutation.h"
 #include "kernel/base/problems.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/manifest/manifest.h"
@@ -101,6 +102,15 @@ struct wfs_store *wfs_world_store(struct wfs_world *world);
 
 /** wfs_world_id() - text of the world's id, as its genesis record has it. */
 const char *wfs_world_id(const struct wfs_world *world);
+
+/**
+ * wfs_world_permutation() - the permutation that one principal of this world has for one purpose
+ * It is made from the world's entropy: so a copy of the world has it too, and no other world.
+ * @first, @bits: of the numbers that are permuted, see wfs_permutation_init
+ * Return: 0, -ENOMEM.
+ */
+int wfs_world_permutation(const struct wfs_world *world, const char *principal, const char *purpose,
+	uint64_t first, unsigned int bits, struct wfs_permutation *ret_permutation);
 
 /** wfs_world_manifest() - the manifest in force now; caller unrefs. */
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);

@@ -2,6 +2,7 @@
 /* FUSE operations of the data connection. Each replies exactly once. */
 #include "fs/data/data.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 #include "fs/data/known.h"
 #include "fs/data/listahead.h"
 #include "fs/data/notify.h"
+#include "fs/data/numbers.h"
 #include "fs/data/readahead.h"
 #include "fs/data/revoke.h"
 #include "fs/mount/fuse.h"
@@ -24,8 +26,9 @@ enum {
 	BLOCK_SIZE = 4096,
 	STAT_BLOCK_SIZE = 512,    /* unit of st_blocks: stat(2) */
 	PLAIN_LISTING_MIN = 4096, /* entries; above, listings carry no attributes */
-	FIRST_COOKIE = 2,         /* `.` and `..` take 0 and 1 of FUSE's offsets */
+	FIRST_COOKIE = 2,         /* `.` and `..` take 0 and 1 of our offsets */
 };
+static_assert(FIRST_COOKIE + 1 == WFS_NUMBERS_OFFSET_FIRST, "no cookie is 0");
 
 #define FOREVER 1e9 /* seconds that entries and attributes are cached */
 #define LOG_NAME "log.jsonl"
@@ -33,6 +36,7 @@ enum {
 struct wfs_data {
 	struct wfs_tree tree;
 	char *directory; /* of the mount */
+	struct wfs_numbers numbers;
 	struct wfs_fuse *fuse;
 	struct wfs_teller *teller;
 	struct wfs_known *known;
@@ -52,6 +56,12 @@ static struct wfs_data *data_of(fuse_req_t request)
 	return fuse_req_userdata(request);
 }
 
+/* The inode that a request means. */
+static uint64_t ours(fuse_req_t request, fuse_ino_t ino)
+{
+	return wfs_numbers_our_ino(&data_of(request)->numbers, ino);
+}
+
 /*
  * To be called before anything is judged, by each request that answers with what may be seen; from
  * then until @ret_pin ends, nobody believes that the rights of before are over. Return: false when
@@ -69,7 +79,7 @@ static bool begin(fuse_req_t request, struct wfs_session_pin *ret_pin)
 }
 
 /* Answers a request that failed. */
-static void refuse(fuse_req_t request, fuse_ino_t ino, int r)
+static void refuse(fuse_req_t request, uint64_t ino, int r)
 {
 	if (r == -EIO)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
@@ -84,7 +94,7 @@ static void fill_stat(
 		.tv_sec = attr->mtime_ns / NANOSECONDS, .tv_nsec = attr->mtime_ns % NANOSECONDS};
 
 	*ret_stat = (struct stat){
-		.st_ino = attr->ino,
+		.st_ino = wfs_numbers_ino(&data->numbers, attr->ino),
 		.st_mode = attr->mode,
 		.st_nlink = 1,
 		.st_uid = data->uid,
@@ -101,12 +111,12 @@ static void fill_stat(
 static struct fuse_entry_param entry_of(const struct wfs_data *data, const struct wfs_attr *attr)
 {
 	struct fuse_entry_param entry = {
-		.ino = attr->ino,
 		.attr_timeout = attr->uncached ? 0 : FOREVER,
 		.entry_timeout = attr->uncached ? 0 : FOREVER,
 	};
 
 	fill_stat(data, attr, &entry.attr);
+	entry.ino = entry.attr.st_ino;
 	return entry;
 }
 
@@ -120,7 +130,7 @@ static int remember(struct wfs_data *data, uint64_t parent, uint64_t ino, const 
 	return r < 0 ? r : 0;
 }
 
-static void reply_entry(fuse_req_t request, fuse_ino_t parent, const char *name)
+static void reply_entry(fuse_req_t request, uint64_t parent, const char *name)
 {
 	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
@@ -162,9 +172,10 @@ static void reply_log_entry(fuse_req_t request)
 
 /* Replies: entry, negative entry, ENOENT, EACCES, ENAMETOOLONG, EIO, ENOMEM, ENFILE (Linux knows too
  * much; it is asked to forget). */
-static void do_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
+static void do_lookup(fuse_req_t request, fuse_ino_t directory, const char *name)
 {
 	struct wfs_data *data = data_of(request);
+	const uint64_t parent = ours(request, directory);
 
 	if (parent == wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0) &&
 		strcmp(name, LOG_NAME) == 0) {
@@ -178,18 +189,19 @@ static void do_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 /* Replies: none. */
 static void do_forget(fuse_req_t request, fuse_ino_t ino, uint64_t count)
 {
-	wfs_known_forget(data_of(request)->known, ino, count);
+	wfs_known_forget(data_of(request)->known, ours(request, ino), count);
 	fuse_reply_none(request);
 }
 
 static void do_forget_multi(fuse_req_t request, size_t count, struct fuse_forget_data *forgets)
 {
 	for (size_t i = 0; i < count; i++)
-		wfs_known_forget(data_of(request)->known, forgets[i].ino, forgets[i].nlookup);
+		wfs_known_forget(
+			data_of(request)->known, ours(request, forgets[i].ino), forgets[i].nlookup);
 	fuse_reply_none(request);
 }
 
-static void reply_attr(fuse_req_t request, fuse_ino_t ino)
+static void reply_attr(fuse_req_t request, uint64_t ino)
 {
 	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
@@ -213,9 +225,10 @@ static void reply_log_attr(fuse_req_t request)
 }
 
 /* Replies: attr, ENOENT, EACCES, EIO. */
-static void do_getattr(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *file)
+static void do_getattr(fuse_req_t request, fuse_ino_t asked, struct fuse_file_info *file)
 {
 	struct wfs_data *data = data_of(request);
+	const uint64_t ino = ours(request, asked);
 
 	(void)file;
 	if (ino == wfs_notify_log_ino())
@@ -233,7 +246,7 @@ static void do_readlink(fuse_req_t request, fuse_ino_t ino)
 
 	if (!begin(request, &pin))
 		return;
-	int r = wfs_tree_link(&data_of(request)->tree, ino, &target);
+	int r = wfs_tree_link(&data_of(request)->tree, ours(request, ino), &target);
 	if (r)
 		fs_reply_result(request, r);
 	else
@@ -250,7 +263,7 @@ static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *f
 
 /* --- reads --- */
 
-static void answer_read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset)
+static void answer_read(fuse_req_t request, uint64_t ino, size_t size, off_t offset)
 {
 	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
@@ -275,7 +288,7 @@ static void answer_read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t o
 struct long_read {
 	struct wfs_work_task task; /* first */
 	fuse_req_t request;
-	fuse_ino_t ino;
+	uint64_t ino;
 	size_t size;
 	off_t offset;
 };
@@ -306,9 +319,10 @@ static bool hand_over(struct wfs_data *data, const struct long_read *wanted)
 }
 
 /* Replies, here or later: data, EIO, ENOENT, EACCES. */
-static void do_read(
-	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *file)
+static void do_read(fuse_req_t request, fuse_ino_t asked, size_t size, off_t offset,
+	struct fuse_file_info *file)
 {
+	const uint64_t ino = ours(request, asked);
 	const struct long_read read = {{.run = read_long}, request, ino, size, offset};
 
 	(void)file;
@@ -356,9 +370,17 @@ static bool listing_fits(struct listing *listing, const char *name)
 	return !listing->full;
 }
 
+/* One name that is listed. */
+struct listed {
+	struct fuse_entry_param entry;
+	uint64_t ino; /* our number, when the entry has one */
+};
+
 static void listing_add(
-	struct listing *listing, const char *name, struct fuse_entry_param *entry, uint64_t next)
+	struct listing *listing, const char *name, struct listed *listed, uint64_t next)
 {
+	struct fuse_entry_param *const entry = &listed->entry;
+	const off_t offset = wfs_numbers_offset(&listing->data->numbers, listing->ino, next);
 	char *at = listing->buffer + listing->used;
 	const size_t left = listing->size - listing->used;
 
@@ -366,23 +388,23 @@ static void listing_add(
 		return;
 	/* What cannot be remembered is listed without its attributes. */
 	if (listing->plus && entry->ino != 0) {
-		if (remember(listing->data, listing->ino, entry->ino, name))
+		if (remember(listing->data, listing->ino, listed->ino, name))
 			entry->ino = 0;
 		else
 			listing->handed_out = true;
 	}
 	if (listing->plus)
-		listing->used += fuse_add_direntry_plus(
-			listing->request, at, left, name, entry, (off_t)next);
+		listing->used +=
+			fuse_add_direntry_plus(listing->request, at, left, name, entry, offset);
 	else
-		listing->used += fuse_add_direntry(
-			listing->request, at, left, name, &entry->attr, (off_t)next);
+		listing->used +=
+			fuse_add_direntry(listing->request, at, left, name, &entry->attr, offset);
 }
 
 static bool listing_entry(void *context, const struct wfs_tree_entry *tree_entry)
 {
 	struct listing *listing = context;
-	struct fuse_entry_param entry = entry_of(listing->data, tree_entry->attr);
+	struct listed listed = {entry_of(listing->data, tree_entry->attr), tree_entry->attr->ino};
 	const uint64_t next = tree_entry->cookie + FIRST_COOKIE;
 
 	if (listing->ahead &&
@@ -391,28 +413,32 @@ static bool listing_entry(void *context, const struct wfs_tree_entry *tree_entry
 		return false;
 	}
 	/* "No attributes given": the kernel makes no inode. The log's would be told too early. */
-	if (listing->plain || entry.ino == wfs_notify_log_ino())
-		entry.ino = 0;
-	listing_add(listing, tree_entry->name, &entry, next);
+	if (listing->plain || listed.ino == wfs_notify_log_ino())
+		listed.entry.ino = 0;
+	listing_add(listing, tree_entry->name, &listed, next);
 	return !listing->full;
 }
 
-static void listing_dots(struct listing *listing, uint64_t ino, off_t offset)
+static void listing_dots(struct listing *listing, uint64_t offset)
 {
 	static const char *const names[FIRST_COOKIE] = {".", ".."};
 
-	for (uint64_t i = (uint64_t)offset; i < FIRST_COOKIE && !listing->full; i++) {
-		struct fuse_entry_param entry = {.attr = {.st_ino = ino, .st_mode = S_IFDIR}};
+	const ino_t ino = wfs_numbers_ino(&listing->data->numbers, listing->ino);
 
-		listing_add(listing, names[i], &entry, i + 1);
+	for (uint64_t i = offset; i < FIRST_COOKIE && !listing->full; i++) {
+		struct listed listed = {.entry = {.attr = {.st_ino = ino, .st_mode = S_IFDIR}}};
+
+		listing_add(listing, names[i], &listed, i + 1);
 	}
 }
 
 /* Replies: buf, ENOTDIR, ENOENT, EACCES, EIO, ENOMEM; EAGAIN to the child that lists ahead. */
-static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, bool plus)
+static void list(fuse_req_t request, fuse_ino_t asked, size_t size, off_t place, bool plus)
 {
 	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 	struct wfs_data *data = data_of(request);
+	const uint64_t ino = ours(request, asked);
+	const uint64_t offset = wfs_numbers_our_offset(&data->numbers, ino, place);
 	WFS_AUTO_FREE char *buffer = malloc(size);
 	struct listing listing = {.request = request,
 		.data = data,
@@ -434,11 +460,11 @@ static void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, 
 	if (offset == 0 && listing.plain)
 		wfs_listahead_listed(data->listahead, ino);
 	if (!r) {
-		listing_dots(&listing, ino, offset);
+		listing_dots(&listing, offset);
 		if (!listing.full)
 			r = wfs_tree_list(&data->tree, ino,
-				offset > FIRST_COOKIE ? (uint64_t)offset - FIRST_COOKIE : 0,
-				listing_entry, &listing);
+				offset > FIRST_COOKIE ? offset - FIRST_COOKIE : 0, listing_entry,
+				&listing);
 	}
 	if (!r && listing.ahead && !listing.full && !listing.window_full)
 		wfs_listahead_end(data->listahead);
@@ -491,12 +517,13 @@ static bool xattr_visit(void *context, const char *name, struct wfs_bytes value)
 
 /* Replies: xattr (size 0 asks for the size), buf, ENODATA, ERANGE, ENOENT, EACCES, EIO. */
 static void reply_xattr(
-	fuse_req_t request, fuse_ino_t ino, struct xattr_search *search, size_t size)
+	fuse_req_t request, fuse_ino_t asked, struct xattr_search *search, size_t size)
 {
 	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 
 	if (!begin(request, &pin))
 		return;
+	const uint64_t ino = ours(request, asked);
 	int r = wfs_tree_xattrs(&data_of(request)->tree, ino, xattr_visit, search);
 	if (!r)
 		r = wfs_buffer_check(&search->bytes);
@@ -708,11 +735,14 @@ int wfs_data_new(
 	struct fuse_session *session = wfs_fuse_session(data->fuse);
 	r = wfs_known_new(wfs_known_limit(), &data->known);
 	if (!r)
-		r = wfs_teller_new(data->fuse, wfs_teller_limit_ms(), &data->teller);
+		r = wfs_numbers_init(&data->numbers, data->tree.session);
 	if (!r)
-		r = wfs_readahead_new(&data->tree, session, &data->readahead);
+		r = wfs_teller_new(
+			data->fuse, &data->numbers, wfs_teller_limit_ms(), &data->teller);
 	if (!r)
-		r = wfs_listahead_new(&data->tree, data->teller,
+		r = wfs_readahead_new(&data->tree, &data->numbers, session, &data->readahead);
+	if (!r)
+		r = wfs_listahead_new(&data->tree, &data->numbers, data->teller,
 			options->here ? data->directory : NULL, &data->listahead);
 	if (!r)
 		r = wfs_work_new(1, &data->long_reads);

@@ -33,7 +33,8 @@ struct scan {
 
 /* The child at work. */
 struct child {
-	pid_t pid;     /* 0: none */
+	pid_t pid; /* 0: none */
+	uint64_t directory;
 	bool plain;    /* it lists for the cache of listings, without attributes */
 	bool at_end;   /* it was given the directory's last entry */
 	uint64_t next; /* offset that it has come to */
@@ -44,6 +45,7 @@ struct child {
 
 struct wfs_listahead {
 	const struct wfs_tree *tree;
+	const struct wfs_numbers *numbers;
 	struct wfs_teller *teller;
 	const char *mount; /* NULL: nothing is listed ahead */
 	pthread_t thread;
@@ -128,7 +130,8 @@ static int run_child(struct wfs_listahead *listahead, const char *path, struct c
 {
 	siginfo_t info;
 	int go = -1;
-	int r = child_start(path, (off_t)plan.next, &plan.pid, &go);
+	int r = child_start(path, wfs_numbers_offset(listahead->numbers, plan.directory, plan.next),
+		&plan.pid, &go);
 
 	if (r)
 		return r;
@@ -161,9 +164,11 @@ static void scan_advance(
 
 static int list_window(struct wfs_listahead *listahead, const struct scan *scan)
 {
-	const struct child window = {
-		.next = scan->next, .window = scan->window, .left = scan->window};
-	const struct child whole = {.plain = true};
+	const struct child window = {.directory = scan->directory,
+		.next = scan->next,
+		.window = scan->window,
+		.left = scan->window};
+	const struct child whole = {.directory = scan->directory, .plain = true};
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 	struct child done;
 
@@ -234,14 +239,15 @@ static void *listahead_main(void *argument)
 	return NULL;
 }
 
-int wfs_listahead_new(const struct wfs_tree *tree, struct wfs_teller *teller, const char *mount,
-	struct wfs_listahead **ret_listahead)
+int wfs_listahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
+	struct wfs_teller *teller, const char *mount, struct wfs_listahead **ret_listahead)
 {
 	struct wfs_listahead *listahead = calloc(1, sizeof(*listahead));
 
 	if (!listahead)
 		return -ENOMEM;
 	listahead->tree = tree;
+	listahead->numbers = numbers;
 	listahead->teller = teller;
 	listahead->mount = mount;
 	pthread_mutex_init(&listahead->lock, NULL);

@@ -22,10 +22,11 @@
 
 struct wfs_listahead;
 
-/** wfs_listahead_new() - @tree, @teller, @mount (path of the mount point): borrowed until stop.
+/** wfs_listahead_new() - @tree, @numbers, @teller, @mount (path of the mount point): borrowed until
+ *  stop.
  *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had). */
-int wfs_listahead_new(const struct wfs_tree *tree, struct wfs_teller *teller, const char *mount,
-	struct wfs_listahead **ret_listahead);
+int wfs_listahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
+	struct wfs_teller *teller, const char *mount, struct wfs_listahead **ret_listahead);
 
 /** wfs_listahead_stop() - end the thread and its child, once; while requests are still served,
  *  for which the child may wait. */

@@ -31,6 +31,7 @@ struct scan {
 
 struct wfs_readahead {
 	const struct wfs_tree *tree;
+	const struct wfs_numbers *numbers;
 	struct fuse_session *fuse;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -62,7 +63,8 @@ static int store(struct push *push, const struct wfs_node *node, const struct wf
 		return r;
 	struct fuse_bufvec vector = FUSE_BUFVEC_INIT(push->data.bytes.size);
 	vector.buf[0].mem = (void *)(uintptr_t)push->data.bytes.data;
-	return fuse_lowlevel_notify_store(push->readahead->fuse, attr->ino, 0, &vector, 0);
+	return fuse_lowlevel_notify_store(push->readahead->fuse,
+		wfs_numbers_ino(push->readahead->numbers, attr->ino), 0, &vector, 0);
 }
 
 static bool push_one(void *context, const struct wfs_tree_entry *entry)
@@ -182,14 +184,15 @@ static void *helper_main(void *argument)
 	}
 }
 
-int wfs_readahead_new(const struct wfs_tree *tree, struct fuse_session *fuse,
-	struct wfs_readahead **ret_readahead)
+int wfs_readahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
+	struct fuse_session *fuse, struct wfs_readahead **ret_readahead)
 {
 	struct wfs_readahead *readahead = calloc(1, sizeof(*readahead));
 
 	if (!readahead)
 		return -ENOMEM;
 	readahead->tree = tree;
+	readahead->numbers = numbers;
 	readahead->fuse = fuse;
 	pthread_mutex_init(&readahead->lock, NULL);
 	pthread_cond_init(&readahead->wanted, NULL);

@@ -11,14 +11,15 @@
  */
 #pragma once
 
+#include "fs/data/numbers.h"
 #include "fs/mount/fuse.h"
 #include "fs/tree/tree.h"
 
 struct wfs_readahead;
 
-/** wfs_readahead_new() - start the helper. @tree, @fuse: borrowed until stop. */
-int wfs_readahead_new(const struct wfs_tree *tree, struct fuse_session *fuse,
-	struct wfs_readahead **ret_readahead);
+/** wfs_readahead_new() - start the helper. @tree, @numbers, @fuse: borrowed until stop. */
+int wfs_readahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
+	struct fuse_session *fuse, struct wfs_readahead **ret_readahead);
 
 /** wfs_readahead_stop() - end the helper, once; requests may still come. */
 void wfs_readahead_stop(struct wfs_readahead *readahead);

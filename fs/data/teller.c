@@ -26,6 +26,7 @@ enum {
 
 struct wfs_teller {
 	struct wfs_fuse *fuse; /* owned: a reference */
+	struct wfs_numbers numbers;
 	pthread_t thread;
 	unsigned int limit_ms;
 	char name[WFS_NAME_MAX]; /* that is being told; the thread's */
@@ -167,18 +168,17 @@ static int send_message(struct wfs_teller *teller, const struct message *message
 {
 	struct fuse_session *const session = wfs_fuse_session(teller->fuse);
 	struct fuse_bufvec vector = FUSE_BUFVEC_INIT(message->bytes.size);
+	const fuse_ino_t ino = wfs_numbers_ino(&teller->numbers, message->ino);
 
 	switch (message->kind) {
 	case ENTRY:
 		return fuse_lowlevel_notify_inval_entry(
-			session, message->ino, message->bytes.data, message->bytes.size);
+			session, ino, message->bytes.data, message->bytes.size);
 	case INODE:
-		return fuse_lowlevel_notify_inval_inode(
-			session, message->ino, (off_t)message->offset, 0);
+		return fuse_lowlevel_notify_inval_inode(session, ino, (off_t)message->offset, 0);
 	default:
 		vector.buf[0].mem = (void *)(uintptr_t)message->bytes.data;
-		return fuse_lowlevel_notify_store(
-			session, message->ino, (off_t)message->offset, &vector, 0);
+		return fuse_lowlevel_notify_store(session, ino, (off_t)message->offset, &vector, 0);
 	}
 }
 
@@ -260,11 +260,13 @@ static void note(struct wfs_teller *teller, bool *what)
  * taken away, and the size of the log. Whoever has one of these locked keeps this thread, as the
  * one before.
  */
-static void forget_ways(struct fuse_session *session)
+static void forget_ways(struct wfs_teller *teller)
 {
+	struct fuse_session *const session = wfs_fuse_session(teller->fuse);
 	const char *name;
 
-	fuse_lowlevel_notify_inval_inode(session, wfs_notify_log_ino(), 0, 0);
+	fuse_lowlevel_notify_inval_inode(
+		session, wfs_numbers_ino(&teller->numbers, wfs_notify_log_ino()), 0, 0);
 	for (size_t i = 0; (name = wfs_tree_root_name(i)); i++)
 		fuse_lowlevel_notify_inval_entry(session, FUSE_ROOT_ID, name, strlen(name));
 }
@@ -273,7 +275,7 @@ static void end_connection(struct wfs_teller *teller)
 {
 	wfs_fuse_abort(teller->fuse);
 	note(teller, &teller->ended);
-	forget_ways(wfs_fuse_session(teller->fuse));
+	forget_ways(teller);
 	note(teller, &teller->forgotten);
 }
 
@@ -435,7 +437,8 @@ void wfs_teller_end(struct wfs_teller *teller, const char *why)
 
 /* --- life --- */
 
-int wfs_teller_new(struct wfs_fuse *fuse, unsigned int limit_ms, struct wfs_teller **ret_teller)
+int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, unsigned int limit_ms,
+	struct wfs_teller **ret_teller)
 {
 	struct wfs_teller *teller = calloc(1, sizeof(*teller));
 
@@ -443,6 +446,7 @@ int wfs_teller_new(struct wfs_fuse *fuse, unsigned int limit_ms, struct wfs_tell
 	if (!teller)
 		return -ENOMEM;
 	teller->fuse = wfs_fuse_ref(fuse);
+	teller->numbers = *numbers;
 	teller->limit_ms = limit_ms;
 	teller->users = 2;
 	pthread_mutex_init(&teller->lock, NULL);

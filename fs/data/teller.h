@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "fs/data/numbers.h"
 #include "fs/mount/fuse.h"
 #include "kernel/base/buffer.h"
 
@@ -29,10 +30,12 @@ unsigned int wfs_teller_limit_ms(void);
 /**
  * wfs_teller_new() - start the thread
  * @fuse: kept (wfs_fuse_ref)
+ * @numbers: copied
  * @limit_ms: see above; at least 10
  * Return: 0, -ENOMEM, -EAGAIN (no thread to be had).
  */
-int wfs_teller_new(struct wfs_fuse *fuse, unsigned int limit_ms, struct wfs_teller **ret_teller);
+int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, unsigned int limit_ms,
+	struct wfs_teller **ret_teller);
 
 /**
  * wfs_teller_run() - have the thread do @job, and wait for it

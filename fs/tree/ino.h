@@ -24,6 +24,8 @@
  * Content and code of an artifact, and entries of a memory store, are versions below a height; at the head
  * they have a kind of their own, for those are gone for whoever has them open, too, when the artifact is
  * deleted.
+ *
+ * Such a number tells how much there is. Mounts of limited scopes have others: fs/data/numbers.h.
  */
 #pragma once
 

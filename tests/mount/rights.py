@@ -329,17 +329,18 @@ def meta(client):
         ok(f"{who}'s {cmd} tells {sorted(members)}", set(told.get("meta", ())) == members, answer)
 
 
-if sys.argv[1] == "source":
-    write_source(sys.argv[2])
-else:
-    asked = Client(sys.argv[2])
-    tools(asked)
-    forged(asked)
-    paying(asked)
-    questions(asked)
-    others(asked, sys.argv[3])
-    approving(asked)
-    agents(asked, sys.argv[2])
-    many(asked)
-    meta(asked)
-    flood(asked)
+if __name__ == "__main__":
+    if sys.argv[1] == "source":
+        write_source(sys.argv[2])
+    else:
+        asked = Client(sys.argv[2])
+        tools(asked)
+        forged(asked)
+        paying(asked)
+        questions(asked)
+        others(asked, sys.argv[3])
+        approving(asked)
+        agents(asked, sys.argv[2])
+        many(asked)
+        meta(asked)
+        flood(asked)

@@ -51,6 +51,7 @@ struct fixture {
 };
 
 static struct fixture *fixture; /* for the wrapped functions */
+static const struct wfs_numbers numbers;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 int __wrap_wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *path);
@@ -122,7 +123,7 @@ static int setup(void **state)
 		return -1;
 	fixture->entries = 100000;
 	sem_init(&fixture->listed, 0, 0);
-	return wfs_listahead_new(&fixture->tree, NULL, "/tmp", &fixture->listahead);
+	return wfs_listahead_new(&fixture->tree, &numbers, NULL, "/tmp", &fixture->listahead);
 }
 
 static int teardown(void **state)

@@ -39,6 +39,7 @@ struct fixture {
 };
 
 static struct fixture *fixture; /* for the wrapped functions */
+static const struct wfs_numbers numbers;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 struct fuse_session *__wrap_wfs_fuse_session(struct wfs_fuse *fuse);
@@ -116,7 +117,7 @@ static int setup(void **state)
 	sem_init(&fixture->released, 0, 0);
 	sem_init(&fixture->hanging, 0, 0);
 	sem_init(&fixture->go_on, 0, 0);
-	return wfs_teller_new(NULL, LONG_MS, &fixture->teller);
+	return wfs_teller_new(NULL, &numbers, LONG_MS, &fixture->teller);
 }
 
 /* Nothing is kept, whatever has happened. */
@@ -138,7 +139,7 @@ static void make_teller(unsigned int limit_ms)
 	wfs_teller_free(fixture->teller);
 	while (sem_wait(&fixture->released) < 0)
 		continue;
-	assert_int_equal(wfs_teller_new(NULL, limit_ms, &fixture->teller), 0);
+	assert_int_equal(wfs_teller_new(NULL, &numbers, limit_ms, &fixture->teller), 0);
 }
 
 static int one_entry(void *context)

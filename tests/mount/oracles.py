@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For test-oracles: `numbers WORLD DIR` asks mounts of several principals, made in the directory DIR."""
+import ctypes
+import os
+import re
+import subprocess
+import sys
+
+from rights import Client, ok
+
+HIDDEN, SEEN = 3000, 4200  # more names than a listing gives attributes for
+
+
+def scope(*patterns):
+    return {"scope": list(patterns)}
+
+
+def worldfs(*arguments, data=None):
+    done = subprocess.run([os.environ["WORLDFS"], "-w", sys.argv[2], *arguments], input=data, capture_output=True,
+                          text=True, check=False)
+    if done.returncode:
+        sys.exit(f"not ok - worldfs {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+def add(*keys, by=1):
+    lines = "".join(f'{{"key":"{key}","by":{by}}}\n' for key in keys)
+    worldfs("event", "test/Add@1", "@-", "--lines", data=lines)
+
+
+def mount(directory, principal):
+    place = f"{directory}/{principal}"
+    os.makedirs(place, exist_ok=True)
+    worldfs("mount", place, "--as", principal)
+    return place
+
+
+class Dirent(ctypes.Structure):
+    _fields_ = [("ino", ctypes.c_uint64), ("off", ctypes.c_int64), ("reclen", ctypes.c_ushort),
+                ("type", ctypes.c_ubyte), ("name", ctypes.c_char * 256)]
+
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.opendir.restype = ctypes.c_void_p
+LIBC.readdir.argtypes = LIBC.closedir.argtypes = LIBC.rewinddir.argtypes = LIBC.telldir.argtypes = [ctypes.c_void_p]
+LIBC.readdir.restype = ctypes.POINTER(Dirent)
+LIBC.telldir.restype = ctypes.c_long
+LIBC.seekdir.argtypes = [ctypes.c_void_p, ctypes.c_long]
+
+
+class Listing:
+    """A directory as C programs list it."""
+
+    def __init__(self, path):
+        self.stream = LIBC.opendir(path.encode())
+        if not self.stream:
+            sys.exit(f"not ok - opendir of {path}: {os.strerror(ctypes.get_errno())}")
+
+    def next(self):
+        entry = LIBC.readdir(self.stream)
+        return (entry.contents.name.decode(), entry.contents.ino, entry.contents.off) if entry else None
+
+    def rest(self):
+        return list(iter(self.next, None))
+
+    def tell(self):
+        return LIBC.telldir(self.stream)
+
+    def seek(self, place):
+        LIBC.seekdir(self.stream, place)
+
+    def rewind(self):
+        LIBC.rewinddir(self.stream)
+
+    def close(self):
+        LIBC.closedir(self.stream)
+
+
+def listed(path):
+    listing = Listing(path)
+    entries = listing.rest()
+    listing.close()
+    return entries
+
+
+def cells(path):
+    """Return: name → (inode, offset) of what was made in pairs, in the order of that."""
+    return {name: (ino, offset) for name, ino, offset in listed(f"{path}/reducers/counter")
+            if re.fullmatch(r"a-\d+", name)}
+
+
+def rises(numbers):
+    return sum(one < next_one for one, next_one in zip(numbers, numbers[1:]))
+
+
+def without_order(what, numbers):
+    """Of numbers without order half are followed by a greater one; the bounds are ten standard deviations."""
+    expected, deviation = (len(numbers) - 1) / 2, (len(numbers) / 12) ** 0.5
+    ok(f"{what} have no order", abs(rises(numbers) - expected) < 10 * deviation, rises(numbers))
+    ok(f"{what} are all different", len(set(numbers)) == len(numbers))
+
+
+def same_as_stat(path):
+    for name, ino, _ in listed(path):
+        if ino != os.lstat(f"{path}/{name}").st_ino and name != "..":
+            sys.exit(f"not ok - {path}/{name}: listed {ino}, is {os.lstat(f'{path}/{name}').st_ino}")
+    ok(f"listings and stat agree on {path.rsplit('/', 2)[-2:]}", True)
+
+
+def seeking(place):
+    """Every place that telldir gave is one, and any other number harms nothing."""
+    listing = Listing(f"{place}/reducers/counter")
+    seen, places = [], []
+    while True:
+        places.append(listing.tell())
+        entry = listing.next()
+        if entry is None:
+            break
+        seen.append(entry[0])
+    ok("places are no negative numbers", min(places) >= 0)
+    for i in [*range(0, len(seen), 97), 1, 2, 3, len(seen) - 1]:
+        listing.seek(places[i])
+        entry = listing.next()
+        if entry is None or entry[0] != seen[i]:
+            sys.exit(f"not ok - seekdir to {places[i]}: {entry} for {seen[i]}")
+    ok("seekdir goes where telldir was", True)
+    listing.rewind()
+    ok("rewinddir begins again", [name for name, _, _ in listing.rest()] == seen)
+    listing.close()
+    for number in (3, 4, 5, 1 << 40, 1 << 60, (1 << 62) - 1, 1 << 62, (1 << 63) - 1, *(i * i << 41 for i in range(1, 40))):
+        for path in ("", "/reducers", "/reducers/counter", "/at"):
+            file = os.open(place + path, os.O_RDONLY | os.O_DIRECTORY)
+            os.lseek(file, number, os.SEEK_SET)
+            names = os.listdir(file)  # a descriptor is read from where it stands
+            os.close(file)
+            if not set(names) <= set(os.listdir(place + path)):
+                sys.exit(f"not ok - lseek({number}) in {path}: {names[:5]}")
+    ok("a place that nobody gave shows nothing that is not there", True)
+
+
+def changing(place):
+    """Names that come and go behind the place, and before it."""
+    directory = f"{place}/reducers/counter"
+    before = [name for name, _, _ in listed(directory)]
+    listing = Listing(directory)
+    first = [listing.next()[0] for _ in range(100)]
+    gone = before[50:60] + before[-60:-50]
+    add(*gone, by="null")
+    add("a-new1", "b-new2", "a-new3")
+    rest = [name for name, _, _ in listing.rest()]
+    listing.close()
+    # What was read into memory already may be what was.
+    ok("each name that stayed is listed once", [name for name in first + rest if name in set(before) - set(gone)] ==
+       [name for name in before if name not in gone])
+    after = [name for name, _, _ in listed(directory)]
+    ok("a new listing has what came, and not what went", after == [name for name in before if name not in gone] +
+       ["a-new1", "a-new3"], after[-4:])
+    missing = [name for name in gone if os.path.exists(f"{directory}/{name}")]
+    ok("what went is not found", not missing, missing)
+
+
+def reading(place):
+    """Cold, by many look-ups, so that siblings are listed and read ahead."""
+    directory = f"{place}/reducers/counter"
+    wrong = [name for name in os.listdir(directory) if open(f"{directory}/{name}", encoding="utf-8").read() != '{"n":1}\n']
+    ok("every file has its bytes", not wrong, wrong[:5])
+    name = "a-00007"
+    with open(f"{directory}/{name}", encoding="utf-8") as file:
+        before = os.fstat(file.fileno()).st_ino
+        add(name)
+        ok("a file that is open stays as it was", file.read() == '{"n":1}\n')
+        ok("and has its number", os.fstat(file.fileno()).st_ino == before)
+    ok("the name leads to the new version", open(f"{directory}/{name}", encoding="utf-8").read() == '{"n":2}\n')
+    ok("which has another number", os.stat(f"{directory}/{name}").st_ino != before)
+    height = re.search(r"\d+", os.readlink(f"{place}/at/head")).group()
+    ok("a version has the same number under every height",
+       os.stat(f"{place}/at/{height}/reducers/counter/{name}").st_ino == os.stat(f"{directory}/{name}").st_ino)
+
+
+def following(place):
+    """The log, whose pages and size are pushed to Linux."""
+    path = f"{place}/journal/log.jsonl"
+    with open(path, "rb") as file:
+        size = len(file.read())
+        ok("the log has the size of its lines", os.fstat(file.fileno()).st_size == size)
+        for i in range(20):
+            add(f"b-log{i}")
+            if b"b-log%d\"" % i not in file.read():
+                sys.exit(f"not ok - the line of b-log{i} is not there")
+        ok("its new lines come to a reader that has it open", True)
+    ok("and no name of another is beside it", os.listdir(f"{place}/journal") == ["log.jsonl"])
+
+
+def revoking(client, place):
+    file = open(f"{place}/reducers/counter/a-00010", "rb")
+    client.done("operator", "revoke", name="ada.query.1")
+    try:
+        file.read()
+        ok("an open file is taken back", False)
+    except PermissionError:
+        ok("an open file is taken back", True)
+    ok("and all names", os.listdir(place) == ["ctl"], os.listdir(place))
+    client.done("operator", "grant", to="ada", cap="sys/query@1", params=scope("reducers/counter/a*"))
+    ok("what is granted again is there", len(cells(place)) > SEEN - 100, len(cells(place)))
+
+
+def limits(client, place):
+    """Which numbers a mount has is settled when it begins."""
+    client.done("operator", "grant", to="ada", cap="sys/query@1", name="wide")
+    wide = cells(place)
+    ok("a scope that becomes unlimited shows the rest", os.path.exists(f"{place}/reducers/counter/b-00001"))
+    without_order("numbers of a mount that began with a limited scope", [ino for ino, _ in wide.values()])
+    client.done("operator", "revoke", name="wide")
+    ok("and hides it again", not os.path.exists(f"{place}/reducers/counter/b-00001"))
+
+
+def numbers(world, directory):
+    for principal, patterns in (("ada", ["reducers/counter/a*"]), ("bea", ["reducers/counter/a*"]),
+                                ("log", ["journal/log.jsonl"]), ("all", [])):
+        worldfs("principal", "add", principal)
+        worldfs("grant", principal, "query", f'{{"scope":{patterns}}}'.replace("'", '"') if patterns else "{}")
+    keys = []
+    for i in range(SEEN):
+        keys += [f"a-{i:05}"] + ([f"b-{i:05}"] if i < HIDDEN and i % 3 else [])
+    add(*keys)
+    places = {name: mount(directory, name) for name in ("operator", "ada", "bea", "log", "all")}
+    plain, ada = cells(places["operator"]), cells(places["ada"])
+    ok("the operator's inodes count on", rises([ino for ino, _ in plain.values()]) == SEEN - 1)
+    ok("and so do his places", rises([offset for _, offset in plain.values()]) == SEEN - 1)
+    ok("an unlimited scope has the same ones", cells(places["all"]) == plain)
+    ok("a limited one has the same names in the same order", list(ada) == list(plain))
+    without_order("its inodes", [ino for ino, _ in ada.values()])
+    without_order("its places", [offset for _, offset in ada.values()])
+    bea = cells(places["bea"])
+    shared = {number for pair in ada.values() for number in pair} & {number for pair in bea.values() for number in pair}
+    ok("nobody else has its numbers", not shared, shared)
+    ok("the root is 1 for everybody", {os.stat(place).st_ino for place in places.values()} == {1})
+    for path in ("", "/reducers", "/reducers/counter"):
+        same_as_stat(places["ada"] + path)
+    worldfs("umount", places["ada"])
+    mount(directory, "ada")
+    ok("another mount has the same numbers", cells(places["ada"]) == ada)
+    for place in places.values():
+        worldfs("umount", place)
+    for name in places:
+        mount(directory, name)
+    client = Client(world)
+    ok("another process has the same numbers", cells(places["ada"]) == ada)
+    seeking(places["ada"])
+    reading(places["ada"])
+    changing(places["ada"])
+    following(places["log"])
+    limits(client, places["ada"])
+    revoking(client, places["ada"])
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
