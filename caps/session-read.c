@@ -48,6 +48,15 @@ int wfs_session_permutation(const struct wfs_session *session, const char *purpo
 		purpose, first, bits, ret_permutation);
 }
 
+int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutation *ret_permutation)
+{
+	const int limited = !wfs_session_sees_all(session);
+	int r = wfs_world_cursors(
+		wfs_session_world(session), wfs_session_principal(session), ret_permutation);
+
+	return r ? r : limited;
+}
+
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 {
 	struct wfs_question question;
@@ -413,6 +422,7 @@ int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect ef
 	const json_t *params, json_t **ret_payload, struct wfs_error *error)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
+	struct wfs_permutation cursors;
 	int r = wfs_session_judge(session, effect, error);
 
 	*ret_payload = NULL;
@@ -422,7 +432,11 @@ int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect ef
 		r = judge_listing(session, &sight, params, error);
 	if (r)
 		return r;
+	const struct wfs_introspect_filter *const filter = wfs_sight_filter(&sight);
+	r = wfs_world_cursors(wfs_session_world(session), wfs_session_principal(session), &cursors);
+	if (r)
+		return wfs_error_from_errno(error, r, "judge a request");
 	const struct session_introspector self = {
-		{open_for_session, wfs_sight_filter(&sight)}, session};
+		{open_for_session, filter, filter ? &cursors : NULL}, session};
 	return wfs_introspect(&self.introspector, effect, params, ret_payload, error);
 }

@@ -127,6 +127,10 @@ bool wfs_session_sees_all(const struct wfs_session *session);
 int wfs_session_permutation(const struct wfs_session *session, const char *purpose, uint64_t first,
 	unsigned int bits, struct wfs_permutation *ret_permutation);
 
+/** wfs_session_cursors() - the permutation of cursors that its principal is given. Return: 1, 0 (it sees
+ *  everything, and has plain ones), -ENOMEM. */
+int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutation *ret_permutation);
+
 int wfs_session_reducer(const struct wfs_session *session, struct wfs_view *view, const char *name,
 	size_t name_size, struct wfs_reducer *ret_reducer);
 int wfs_session_reducer_by_id(const struct wfs_session *session, struct wfs_view *view,

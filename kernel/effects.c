@@ -248,11 +248,16 @@ static int adapt(struct wfs_world_answerer *self, const struct wfs_head *head,
 	const struct wfs_intent *intent, const struct wfs_introspect_filter *filter,
 	json_t **ret_payload, struct wfs_error *error)
 {
-	const struct within within = {{open_within, filter}, self->world, head};
 	WFS_AUTO_JSON json_t *none = intent->params ? NULL : json_object();
+	struct wfs_permutation cursors;
 
 	if (intent->effect == WFS_EFFECT_MINT_SCORE)
 		return wfs_trace(score(intent, ret_payload, error));
+	int r = wfs_world_cursors(self->world, intent->principal, &cursors);
+	if (r)
+		return wfs_trace(r);
+	const struct within within = {
+		{open_within, filter, filter ? &cursors : NULL}, self->world, head};
 	return wfs_introspect(&within.introspector, intent->effect,
 		intent->params ? intent->params : none, ret_payload, error);
 }

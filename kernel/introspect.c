@@ -214,7 +214,8 @@ static int read_cursor(
 	struct asked *asked, const struct wfs_reducer *reducer, uint64_t *ret_after_id)
 {
 	uint64_t after_id;
-	int r = wfs_json_get_cursor(asked->json, &after_id, asked->error);
+	int r = wfs_json_get_cursor(
+		asked->json, asked->introspector->cursors, &after_id, asked->error);
 
 	if (!r && after_id != 0 && wfs_cell_reducer(after_id) != reducer->reducer_id)
 		r = wfs_error_set(asked->error, WFS_E_INVALID_ARGUMENT,
@@ -234,7 +235,8 @@ static int list_page(struct asked *asked, struct wfs_entry_walk *walk, uint64_t 
 
 	for (size_t scanned = 0; (r = wfs_entry_walk_next(walk, &entry)) > 0; scanned++) {
 		if (json_array_size(cells) == limit || scanned == WFS_INTROSPECT_SCAN_MAX)
-			return wfs_json_set_cursor(asked->receipt, after_id);
+			return wfs_json_set_cursor(
+				asked->receipt, asked->introspector->cursors, after_id);
 		after_id = entry.cell_id;
 		if (sees_cell(asked, name, entry.key))
 			r = append_cell(asked, cells, &entry);

@@ -13,6 +13,8 @@
 #include "kernel/manifest/effect.h"
 #include "kernel/view.h"
 
+struct wfs_permutation;
+
 #define WFS_INTROSPECT_ADAPTER "kernel.introspect" /* adapter_id of its receipts */
 
 enum {
@@ -36,6 +38,7 @@ struct wfs_introspector {
 	int (*open)(const struct wfs_introspector *introspector, uint64_t height,
 		struct wfs_view *ret_view, struct wfs_error *error);
 	const struct wfs_introspect_filter *filter; /* NULL: everything */
+	const struct wfs_permutation *cursors;      /* NULL: plain ones, of who sees everything */
 };
 
 /** wfs_introspects() - is @effect one of the four? */

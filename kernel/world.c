@@ -54,6 +54,12 @@ int wfs_world_permutation(const struct wfs_world *world, const char *principal, 
 			   wfs_buffer_bytes(&text), first, bits);
 }
 
+int wfs_world_cursors(const struct wfs_world *world, const char *principal,
+	struct wfs_permutation *ret_permutation)
+{
+	return wfs_world_permutation(world, principal, "cursors", 1, 64, ret_permutation);
+}
+
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world)
 {
 	WFS_GUARD(&world->manifest_lock);

@@ -112,6 +112,10 @@ const char *wfs_world_id(const struct wfs_world *world);
 int wfs_world_permutation(const struct wfs_world *world, const char *principal, const char *purpose,
 	uint64_t first, unsigned int bits, struct wfs_permutation *ret_permutation);
 
+/** wfs_world_cursors() - the permutation that a principal with a limited scope has for cursors of listings. */
+int wfs_world_cursors(const struct wfs_world *world, const char *principal,
+	struct wfs_permutation *ret_permutation);
+
 /** wfs_world_manifest() - the manifest in force now; caller unrefs. */
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
 

@@ -45,7 +45,7 @@ static int set_result(struct wfs_call *call, const struct wfs_gc *gc)
 		(json_int_t)gc->figures.version_count);
 	if (!call->result)
 		return -ENOMEM;
-	return gc->done ? 0 : wfs_verb_cursor_set(call->result, gc->after_vid);
+	return gc->done ? 0 : wfs_verb_cursor_set(call, gc->after_vid);
 }
 
 int wfs_verb_gc(struct wfs_call *call)

@@ -117,8 +117,8 @@ int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit)
 /** wfs_verb_cursor() - the member `cursor` as a listing gave it; 0 when it is absent. */
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 
-/** wfs_verb_cursor_set() - put `next_cursor` into a result. Return: 0, or -ENOMEM. */
-int wfs_verb_cursor_set(json_t *result, uint64_t cursor);
+/** wfs_verb_cursor_set() - put `next_cursor` into the result. Return: 0, or -ENOMEM. */
+int wfs_verb_cursor_set(const struct wfs_call *call, uint64_t cursor);
 
 /**
  * wfs_verb_view() - open the view that a text form of consistency asks for, and set call->meta

@@ -75,7 +75,7 @@ static int list(struct wfs_call *call, const struct kind *kind)
 	if (!call->result)
 		return -ENOMEM;
 	r = walk(&page);
-	return r > 0 ? wfs_verb_cursor_set(call->result, page.cursor) : r;
+	return r > 0 ? wfs_verb_cursor_set(call, page.cursor) : r;
 }
 
 int wfs_verb_turns(struct wfs_call *call)

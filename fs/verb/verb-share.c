@@ -40,12 +40,20 @@ int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit)
 
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor)
 {
-	return wfs_json_get_cursor(call->payload, ret_cursor, &call->error);
+	struct wfs_permutation permutation;
+	int r = wfs_session_cursors(call->session, &permutation);
+
+	return r < 0 ? r
+		     : wfs_json_get_cursor(
+			       call->payload, r ? &permutation : NULL, ret_cursor, &call->error);
 }
 
-int wfs_verb_cursor_set(json_t *result, uint64_t cursor)
+int wfs_verb_cursor_set(const struct wfs_call *call, uint64_t cursor)
 {
-	return wfs_json_set_cursor(result, cursor);
+	struct wfs_permutation permutation;
+	int r = wfs_session_cursors(call->session, &permutation);
+
+	return r < 0 ? r : wfs_json_set_cursor(call->result, r ? &permutation : NULL, cursor);
 }
 
 int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view)

@@ -130,7 +130,7 @@ int wfs_verb_fs_list(struct wfs_call *call)
 		return tree_error(call, r, place.path);
 	if (page.failed)
 		return -ENOMEM;
-	return page.more ? wfs_verb_cursor_set(call->result, page.cursor) : 0;
+	return page.more ? wfs_verb_cursor_set(call, page.cursor) : 0;
 }
 
 static bool xattr_add(void *context, const char *name, struct wfs_bytes value)

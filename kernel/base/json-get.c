@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading members of a request, with errors that name the member. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/base/permutation.h"
+
+enum {
+	CURSOR_BITS = 60,   /* of a plain cursor; more than any listing's */
+	PERMUTED_SIZE = 17, /* text of one that is permuted */
+};
 
 static const char *type_name(const json_t *json)
 {
@@ -192,28 +199,55 @@ int wfs_json_get_base64(
 	return r;
 }
 
-int wfs_json_get_cursor(const json_t *object, uint64_t *ret_cursor, struct wfs_error *error)
+/* `x` and all digits in hex. */
+static bool read_permuted(
+	const char *text, const struct wfs_permutation *permutation, uint64_t *ret_cursor)
 {
-	const char *text = "0";
-	int r = 0;
+	char again[PERMUTED_SIZE + 1];
+	uint64_t number;
 
-	if (json_object_get(object, "cursor"))
-		r = wfs_json_get_string(object, "cursor", &text, error);
-	if (r)
-		return r;
-	const size_t digits = wfs_decimal_read(text, strlen(text), ret_cursor);
-	if (digits == 0 || text[digits])
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'cursor': expected the next_cursor of an earlier answer, got '%.60s'",
-			text);
-	return 0;
+	if (text[0] != 'x')
+		return false;
+	number = strtoull(text + 1, NULL, 16);
+	snprintf(again, sizeof(again), "x%016" PRIx64, number);
+	if (strcmp(again, text) != 0)
+		return false;
+	*ret_cursor = wfs_unpermute(permutation, 0, number);
+	return *ret_cursor >> CURSOR_BITS == 0;
 }
 
-int wfs_json_set_cursor(json_t *object, uint64_t cursor)
+static bool read_plain(const char *text, uint64_t *ret_cursor)
 {
-	return json_object_set_new(object, "next_cursor", json_sprintf("%" PRIu64, cursor)) < 0
-		? -ENOMEM
-		: 0;
+	const size_t digits = wfs_decimal_read(text, strlen(text), ret_cursor);
+
+	return digits > 0 && !text[digits];
+}
+
+int wfs_json_get_cursor(const json_t *object, const struct wfs_permutation *permutation,
+	uint64_t *ret_cursor, struct wfs_error *error)
+{
+	const char *text;
+
+	*ret_cursor = 0;
+	if (!json_object_get(object, "cursor"))
+		return 0;
+	int r = wfs_json_get_string(object, "cursor", &text, error);
+	if (r)
+		return r;
+	if (permutation ? read_permuted(text, permutation, ret_cursor)
+			: read_plain(text, ret_cursor))
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'cursor': expected the next_cursor of an earlier answer, got '%.60s'", text);
+}
+
+int wfs_json_set_cursor(json_t *object, const struct wfs_permutation *permutation, uint64_t cursor)
+{
+	json_t *const text = permutation
+		? json_sprintf("x%016" PRIx64, wfs_permute(permutation, 0, cursor))
+		: json_sprintf("%" PRIu64, cursor);
+
+	return json_object_set_new(object, "next_cursor", text) < 0 ? -ENOMEM : 0;
 }
 
 json_t *wfs_json_copy(const json_t *object)

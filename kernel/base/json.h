@@ -19,6 +19,8 @@
 #include "kernel/base/error.h"
 #include "kernel/base/hash.h"
 
+struct wfs_permutation;
+
 enum {
 	WFS_JSON_DEPTH_MAX = 128,      /* nesting levels, arrays and objects together */
 	WFS_JSON_VALUES_MAX = 1 << 20, /* values of a text that somebody else wrote, all levels */
@@ -119,11 +121,17 @@ int wfs_json_members(
 int wfs_json_get_base64(
 	const json_t *object, const char *name, struct wfs_buffer *buffer, struct wfs_error *error);
 
-/** wfs_json_get_cursor() - the member `cursor` as a listing gave it; 0 when it is absent. */
-int wfs_json_get_cursor(const json_t *object, uint64_t *ret_cursor, struct wfs_error *error);
+/**
+ * wfs_json_get_cursor() - the member `cursor` as a listing gave it; 0 when it is absent
+ * @permutation: of the caller that may not see how much there is; NULL: cursors are plain. A cursor of the other
+ *               kind is refused.
+ * Return: 0, -EINVAL (invalid_argument).
+ */
+int wfs_json_get_cursor(const json_t *object, const struct wfs_permutation *permutation,
+	uint64_t *ret_cursor, struct wfs_error *error);
 
-/** wfs_json_set_cursor() - the member `next_cursor`. Return: 0, or -ENOMEM. */
-int wfs_json_set_cursor(json_t *object, uint64_t cursor);
+/** wfs_json_set_cursor() - the member `next_cursor`. @permutation: as above. Return: 0, or -ENOMEM. */
+int wfs_json_set_cursor(json_t *object, const struct wfs_permutation *permutation, uint64_t cursor);
 
 /**
  * wfs_json_copy() - an object that shares the members of @object

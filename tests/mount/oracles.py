@@ -204,6 +204,33 @@ def revoking(client, place):
     ok("what is granted again is there", len(cells(place)) > SEEN - 100, len(cells(place)))
 
 
+def pages(client, who, cmd, member, **payload):
+    """Return: all pages of a listing, and the cursors between them."""
+    found, cursors = [], []
+    while True:
+        page = client.done(who, cmd, **payload)
+        found += [entry.get("name", entry.get("key_b64")) for entry in page[member]]
+        if "next_cursor" not in page:
+            return found, cursors
+        cursors.append(page["next_cursor"])
+        payload["cursor"] = page["next_cursor"]
+
+
+def paging(client):
+    """Cursors of the listings that come in pages."""
+    for cmd, member, payload in (("fs-list", "entries", {"path": "reducers/counter"}),
+                                 ("list-cells", "cells", {"reducer": "counter"})):
+        found, cursors = pages(client, "ada", cmd, member, limit=200, **payload)
+        ok(f"all pages of {cmd} have every name once", len(found) == len(set(found)) == SEEN, len(found))
+        ok("their cursors are no numbers that count", all(re.fullmatch("x[0-9a-f]{16}", cursor) for cursor in cursors))
+        without_order(f"cursors of {cmd}", [int(cursor[1:], 16) for cursor in cursors])
+        plain = pages(client, "operator", cmd, member, limit=1000, **payload)[1]
+        ok("an unlimited scope has plain ones", plain and all(cursor.isdigit() for cursor in plain), plain)
+        for who, cursor in (("ada", plain[0]), ("operator", cursors[0])):
+            client.refused(f"{who} cannot go on with a cursor of another kind", "invalid_argument", who, cmd,
+                           cursor=cursor, **payload)
+
+
 def limits(client, place):
     """Which numbers a mount has is settled when it begins."""
     client.done("operator", "grant", to="ada", cap="sys/query@1", name="wide")
@@ -246,6 +273,7 @@ def numbers(world, directory):
         mount(directory, name)
     client = Client(world)
     ok("another process has the same numbers", cells(places["ada"]) == ada)
+    paging(client)
     seeking(places["ada"])
     reading(places["ada"])
     changing(places["ada"])

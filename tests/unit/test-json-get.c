@@ -9,6 +9,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
+#include "kernel/base/permutation.h"
 
 static json_t *request(void)
 {
@@ -187,6 +188,67 @@ static void json_set_writes_bytes_and_hashes_as_text(void **state)
 	assert_int_equal(wfs_json_set_base64(NULL, "data", "", 0), -ENOMEM);
 }
 
+/* What a listing that stands at @cursor gives comes back as its member `cursor`. */
+static uint64_t cursor_again(const struct wfs_permutation *given,
+	const struct wfs_permutation *taken, uint64_t cursor, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *answer = json_object();
+	WFS_AUTO_JSON json_t *asked = NULL;
+	uint64_t again = UINT64_MAX;
+
+	assert_int_equal(wfs_json_set_cursor(answer, given, cursor), 0);
+	asked = json_pack("{s:O}", "cursor", json_object_get(answer, "next_cursor"));
+	int r = wfs_json_get_cursor(asked, taken, &again, error);
+	assert_int_equal(r, error->code ? -EINVAL : 0);
+	return again;
+}
+
+static void cursors_come_back_to_the_one_that_they_were_given(void **state)
+{
+	static const uint64_t cursors[] = {1, 7, UINT64_C(1) << 40, UINT64_C(1) << 57};
+	struct wfs_error error = {0};
+	struct wfs_permutation ada;
+	struct wfs_permutation bea;
+
+	(void)state;
+	wfs_permutation_init(&ada, wfs_bytes_text("secret"), wfs_bytes_text("ada"), 1, 64);
+	wfs_permutation_init(&bea, wfs_bytes_text("secret"), wfs_bytes_text("bea"), 1, 64);
+
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(cursor_again(NULL, NULL, cursors[i], &error) == cursors[i]);
+		assert_true(cursor_again(&ada, &ada, cursors[i], &error) == cursors[i]);
+	}
+	assert_int_equal(error.code, WFS_OK);
+	(void)cursor_again(&ada, NULL, 7, &error);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	error.code = WFS_OK;
+	(void)cursor_again(NULL, &ada, 7, &error);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	error.code = WFS_OK;
+	(void)cursor_again(&bea, &ada, 7, &error);
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT); /* of 16 numbers one is a cursor */
+}
+
+static void what_nobody_gave_is_no_cursor(void **state)
+{
+	static const char *const texts[] = {"", "x", "x7", "7", "X3f2acc7f57c29bdb",
+		"x3F2acc7f57c29bdb", "x3f2acc7f57c29bdb0", "x-f2acc7f57c29bdb",
+		"x+000000000000007"};
+	struct wfs_permutation ada;
+
+	(void)state;
+	wfs_permutation_init(&ada, wfs_bytes_text("secret"), wfs_bytes_text("ada"), 1, 64);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		WFS_AUTO_JSON json_t *asked = json_pack("{s:s}", "cursor", texts[i]);
+		struct wfs_error error = {0};
+		uint64_t cursor;
+
+		if (wfs_json_get_cursor(asked, &ada, &cursor, &error) != -EINVAL)
+			fail_msg("'%s' is taken", texts[i]);
+		assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +263,8 @@ int main(void)
 		cmocka_unit_test(json_members_takes_those_of_a_list_of_words),
 		cmocka_unit_test(json_members_names_what_is_unknown_or_missing),
 		cmocka_unit_test(json_set_writes_bytes_and_hashes_as_text),
+		cmocka_unit_test(cursors_come_back_to_the_one_that_they_were_given),
+		cmocka_unit_test(what_nobody_gave_is_no_cursor),
 	};
 
 	return cmocka_run_group_tests_name("json-get", tests, NULL, NULL);
