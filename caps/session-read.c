@@ -68,6 +68,19 @@ int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 	return r;
 }
 
+int wfs_session_sees_whole(
+	const struct wfs_session *session, struct wfs_path path, struct wfs_bytes reducer)
+{
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
+	struct wfs_question question;
+	int r = session_look(session, &sight);
+
+	if (r)
+		return r;
+	return wfs_rights_coverage(sight.rights, path, sight.now_ns) == WFS_COVERAGE_WHOLE &&
+		wfs_sight_listing(&sight, reducer, &question).code == WFS_OK;
+}
+
 /* Return: 0, -ENOENT, or -ENOMEM. */
 static int check_reducer(const struct wfs_session *session, struct wfs_bytes name)
 {
@@ -104,8 +117,12 @@ int wfs_session_view(const struct wfs_session *session, uint64_t height, struct 
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta)
 {
-	(void)session;
-	return wfs_view_meta(view, ret_meta);
+	int r = wfs_view_meta(view, ret_meta);
+
+	/* It changes when something hidden does. */
+	if (!r && !wfs_session_sees_all(session))
+		ret_meta->has_snapshot = false;
+	return r;
 }
 
 int wfs_session_manifest(

@@ -102,6 +102,7 @@ void wfs_session_settle(const struct wfs_session *session);
 /** wfs_session_view() - everybody may look; what is seen is judged by what follows. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
+/** wfs_session_meta() - without the hash of everything, unless everything is seen. */
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
 int wfs_session_manifest(
@@ -116,6 +117,11 @@ int wfs_session_manifest(
  */
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
+
+/** wfs_session_sees_whole() - is nothing hidden below a directory, whose names are those of cells of @reducer?
+ *  Return: 1, 0, -ENOMEM. */
+int wfs_session_sees_whole(
+	const struct wfs_session *session, struct wfs_path path, struct wfs_bytes reducer);
 
 /** wfs_session_queries() - does its principal hold any grant that shows something of the tree? */
 bool wfs_session_queries(const struct wfs_session *session);

@@ -63,6 +63,13 @@ bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_e
 	return true;
 }
 
+const char *wfs_tree_entity_inner(enum wfs_directory_kind kind)
+{
+	const enum wfs_entity_file file = inner_file(kind);
+
+	return file == WFS_ENTITY_FILE_COUNT ? NULL : wfs_entity_file_name(file);
+}
+
 enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity)
 {
 	return directories[entity].all;

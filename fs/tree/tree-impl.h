@@ -46,6 +46,11 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
 
+/** wfs_tree_directory_mtime() - of a directory; the world's creation when something of it may be hidden.
+ *  Return: 0, -ENOENT, … */
+int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, int64_t *ret_mtime_ns);
+
 /* stat of what a look-up or a listing has found already */
 struct wfs_attr wfs_tree_version_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns);
 struct wfs_attr wfs_tree_blob_attr(
@@ -66,6 +71,9 @@ bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entit
 
 /** wfs_tree_entity_within() - the same also of a directory within that of one. */
 bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
+
+/** wfs_tree_entity_inner() - the name of a directory within that of one. Return: NULL: it is none. */
+const char *wfs_tree_entity_inner(enum wfs_directory_kind kind);
 
 /** wfs_tree_entity_find() - whose directory a node is (of that within one, too), or `grants.json`.
  *  @ret_id: borrowed until the view is closed. Return: 0, -ENOENT, … */

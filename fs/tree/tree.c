@@ -102,45 +102,6 @@ struct wfs_attr wfs_tree_blob_attr(
 	return wfs_tree_file_attr(wfs_ino_encode(&node), blob->size_bytes, listing->time_ns);
 }
 
-/* A directory of a height is as old as that height; one of the head, as its last name. */
-static int directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *node, int64_t *ret_mtime_ns)
-{
-	struct wfs_blob_listing listing;
-	struct wfs_reducer reducer;
-	enum wfs_entity entity;
-	struct wfs_blob blob;
-	uint64_t last;
-	int r;
-
-	if (node->number != WFS_HEIGHT_HEAD || node->directory == WFS_DIRECTORY_JOURNAL ||
-		node->directory == WFS_DIRECTORY_TEXTS)
-		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
-	if (wfs_tree_entities_of(node->directory, &entity))
-		return wfs_session_entity_names(tree->session, view, entity, &last, ret_mtime_ns);
-	if (wfs_tree_entity_within(node->directory, &entity))
-		return wfs_tree_entity_mtime(tree, view, node, ret_mtime_ns);
-	switch (node->directory) {
-	case WFS_DIRECTORY_REDUCER:
-		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
-		if (!r)
-			*ret_mtime_ns = reducer.names_ns;
-		return r;
-	case WFS_DIRECTORY_BLOB:
-		r = wfs_session_blob_last(tree->session, view, &last);
-		if (!r && last > 0) {
-			r = wfs_session_blob_listed(tree->session, view, last, &blob, &listing);
-			if (!r)
-				*ret_mtime_ns = listing.time_ns;
-			return r;
-		}
-		break;
-	default:
-		break;
-	}
-	return wfs_session_record_time(tree->session, view, 0, ret_mtime_ns);
-}
-
 /* --- what the session may see --- */
 
 /* Everything is below a height, so that is seen by whoever may see anything. */
@@ -237,7 +198,7 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	else if (wfs_tree_entity_within(node->directory, &entity))
 		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
 	if (!r)
-		r = directory_mtime(tree, view, node, &attr.mtime_ns);
+		r = wfs_tree_directory_mtime(tree, view, node, &attr.mtime_ns);
 	if (!r)
 		*ret_attr = attr;
 	return r;

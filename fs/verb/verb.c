@@ -146,8 +146,6 @@ int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
 
 	if (r)
 		return wfs_error_from_errno(&call->error, r, "read where the world stands");
-	/* The hash covers everything, so it changes when something hidden does. */
-	meta.has_snapshot = meta.has_snapshot && wfs_session_sees_all(call->session);
 	json_decref(call->meta);
 	call->meta = wfs_meta_document(&meta);
 	return call->meta ? 0 : -ENOMEM;

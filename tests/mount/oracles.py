@@ -35,6 +35,13 @@ def mount(directory, principal):
     return place
 
 
+def owner(world, directory):
+    """Return: the operator's connection to the process that owns the world."""
+    if not os.path.ismount(f"{directory}/operator"):
+        mount(directory, "operator")
+    return Client(world)
+
+
 class Dirent(ctypes.Structure):
     _fields_ = [("ino", ctypes.c_uint64), ("off", ctypes.c_int64), ("reclen", ctypes.c_ushort),
                 ("type", ctypes.c_ubyte), ("name", ctypes.c_char * 256)]
@@ -239,6 +246,69 @@ def limits(client, place):
     without_order("numbers of a mount that began with a limited scope", [ino for ino, _ in wide.values()])
     client.done("operator", "revoke", name="wide")
     ok("and hides it again", not os.path.exists(f"{place}/reducers/counter/b-00001"))
+
+
+def artifact(client, name):
+    client.done("operator", "invoke", action={"action_type": "write_artifact", "artifact_id": name, "content": name,
+                                              "access": "public"})
+
+
+def times_of(client, who, place, paths):
+    """Return: path → its time in a mount that has begun anew. The socket tells that of a height."""
+    worldfs("umount", place)
+    mount(os.path.dirname(place), who)
+    told = {client.done(who, "fs-stat", path=path)["mtime_ns"] for path in paths if path in HIDING}
+    ok(f"the control socket tells {who} no other times", len(told) <= 1, told)
+    return {path: os.stat(f"{place}/{path}").st_mtime_ns for path in paths}
+
+
+# Directories of which a part is hidden from tim.
+HIDING = ["", "reducers/counter", "artifacts", "principals", "principals/tim", "plans", "turns", "journal", "at",
+          "reducers"]
+
+
+def attributes(path):
+    return sorted(name.removeprefix("user.worldfs.") for name in os.listxattr(path))
+
+
+def times(world, directory):
+    """Times and attributes of directories of which a part is hidden."""
+    for principal, patterns in (("tim", ["reducers/counter/a*", "artifacts/seen*", "journal/head", "principals/tim/scrip",
+                                         "plans/x*", "turns/x*"]),
+                                ("cat", ["reducers/counter", "artifacts"]), ("none", None)):
+        worldfs("principal", "add", principal)
+        if patterns:
+            worldfs("grant", principal, "query", f'{{"scope":{patterns}}}'.replace("'", '"'))
+    client = owner(world, directory)
+    artifact(client, "seen1")
+    add("a-time")
+    height = client.done("operator", "journal-head")["meta"]["journal_height"]
+    places = {name: mount(directory, name) for name in ("tim", "cat", "none")}
+    partly = HIDING + [f"at/{height}", f"at/{height}/reducers/counter", f"at/{height}/artifacts/seen1"]
+    created = client.done("operator", "fs-stat", path="")["mtime_ns"]
+    before = times_of(client, "tim", places["tim"], partly)
+    ok("what is seen in part is as old as the world", set(before.values()) == {created}, before)
+    own = times_of(client, "tim", places["tim"], ["artifacts/seen1", "reducers/counter/a-time"])
+    ok("what is seen whole has its time", min(own.values()) > created, own)
+    whole = ["reducers/counter", "artifacts", "artifacts/seen1"]
+    cat = times_of(client, "cat", places["cat"], whole)
+    ok("also a directory of all", min(cat.values()) > created, cat)
+    artifact(client, "hidden1")
+    add("b-time")
+    ok("hidden names change no time", times_of(client, "tim", places["tim"], partly) == before)
+    now = times_of(client, "cat", places["cat"], whole)
+    ok("names that are seen do", now["artifacts"] > cat["artifacts"] and now["reducers/counter"] > cat["reducers/counter"])
+    add("a-time2")
+    ok("a height has no time either", times_of(client, "tim", places["tim"], [f"at/{height + 3}"]) ==
+       {f"at/{height + 3}": created})
+    worldfs("snapshot")
+    with open(f"{places['tim']}/journal/head", encoding="utf-8") as file:
+        head = file.read()
+    ok("journal/head has no hash of everything", "manifest_hash" in head and "snapshot" not in head, head)
+    ok("nor has a directory", attributes(places["tim"]) == ["journal_height", "manifest_hash"], attributes(places["tim"]))
+    ok("which tells nothing to a principal without a grant", attributes(places["none"]) == [], attributes(places["none"]))
+    for place in places.values():
+        worldfs("umount", place)
 
 
 def numbers(world, directory):
