@@ -387,6 +387,12 @@ int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view 
 	return r == -ENOENT ? -EACCES : r ? r : wfs_view_journal_read(view, offset, size, buffer);
 }
 
+/* They tell what others do. Return: 1, 0, or -ENOMEM. */
+static int sees_figures(const struct wfs_session *session)
+{
+	return wfs_session_sees_all(session) ? 1 : session_reads_everything(session);
+}
+
 int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,
 	struct wfs_error *error)
 {
@@ -398,11 +404,17 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 		r = wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error);
 	if (!r)
 		r = wfs_view_builtin(&view, WFS_BUILTIN_INTENT, &intents);
-	if (r)
-		return r;
-	ret_figures->effects_in_flight = intents.live_count;
-	wfs_world_figures(wfs_session_world(session), &ret_figures->world);
-	ret_figures->refused_total = wfs_authority_refused_total(session->authority);
+	const int whole = r ? r : sees_figures(session);
+	if (whole < 0)
+		return whole;
+	struct wfs_session_figures figures = {.whole = whole,
+		.effects_in_flight = intents.live_count,
+		.refused_total = wfs_authority_refused_total(session->authority)};
+	wfs_world_figures(wfs_session_world(session), &figures.world);
+	if (!whole)
+		figures = (struct wfs_session_figures){.world.height = figures.world.height,
+			.world.first_height = figures.world.first_height};
+	*ret_figures = figures;
 	return 0;
 }
 

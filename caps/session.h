@@ -390,6 +390,7 @@ int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
 
 /* Figures for `status` and `metrics`: plain value. */
 struct wfs_session_figures {
+	bool whole; /* the principal sees everything, or administers the world; else there are heights only */
 	struct wfs_world_figures world;
 	uint64_t effects_in_flight; /* that runs of agents wait for */
 	uint64_t refused_total;     /* reads that were refused; the rest is in the journal */

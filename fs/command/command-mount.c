@@ -377,7 +377,7 @@ static void find_behind(const char *path, struct behind *behind)
 		return;
 	behind->directory = strdup(wfs_json_text(status, "world"));
 	behind->ends = !json_is_true(json_object_get(status, "keep")) &&
-		wfs_run_integer(status, "mount_count") <= 1;
+		json_is_true(json_object_get(status, "last_mount"));
 }
 
 static int take_down(struct wfs_run *run, const char *path, const struct behind *behind)

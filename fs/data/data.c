@@ -556,36 +556,42 @@ static void do_listxattr(fuse_req_t request, fuse_ino_t ino, size_t size)
 
 /* --- the rest --- */
 
-/* df: the store's size and what it can still take, within its file and on its disk. Replies: statfs,
+/* The store's size and what it can still take, within its file and on its disk. */
+static int fill_statfs(const struct wfs_session *session, const struct wfs_session_figures *figures,
+	struct statvfs *answer)
+{
+	struct statvfs disk;
+
+	if (statvfs(wfs_world_directory(wfs_session_world(session)), &disk))
+		return -errno;
+	uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+	uint64_t map_room = figures->world.store.map_size_bytes - figures->world.store.used_bytes;
+	const uint64_t growth = room < map_room ? room : map_room;
+	const uint64_t free_blocks = (figures->world.store.free_bytes + growth) / BLOCK_SIZE;
+	const uint64_t taken = figures->world.store.used_bytes - figures->world.store.free_bytes;
+	answer->f_blocks = taken / BLOCK_SIZE + free_blocks;
+	answer->f_bfree = free_blocks;
+	answer->f_bavail = free_blocks;
+	return 0;
+}
+
+/* df: no blocks at all, as of /proc, for a principal that is not to learn what others write. Replies: statfs,
  * EACCES. */
 static void do_statfs(fuse_req_t request, fuse_ino_t ino)
 {
 	const struct wfs_session *session = data_of(request)->tree.session;
+	struct statvfs answer = {
+		.f_bsize = BLOCK_SIZE, .f_frsize = BLOCK_SIZE, .f_namemax = WFS_NAME_MAX};
 	struct wfs_session_figures figures;
-	struct statvfs disk = {0};
 	int r = wfs_session_figures(session, &figures, NULL);
 
 	(void)ino;
-	if (!r && statvfs(wfs_world_directory(wfs_session_world(session)), &disk))
-		r = -errno;
-	if (r) {
+	if (!r && figures.whole)
+		r = fill_statfs(session, &figures, &answer);
+	if (r)
 		fs_reply_result(request, r);
-		return;
-	}
-	uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
-	uint64_t map_room = figures.world.store.map_size_bytes - figures.world.store.used_bytes;
-	const uint64_t growth = room < map_room ? room : map_room;
-	const uint64_t free_blocks = (figures.world.store.free_bytes + growth) / BLOCK_SIZE;
-	const uint64_t taken = figures.world.store.used_bytes - figures.world.store.free_bytes;
-	const struct statvfs answer = {
-		.f_bsize = BLOCK_SIZE,
-		.f_frsize = BLOCK_SIZE,
-		.f_blocks = taken / BLOCK_SIZE + free_blocks,
-		.f_bfree = free_blocks,
-		.f_bavail = free_blocks,
-		.f_namemax = WFS_NAME_MAX,
-	};
-	fuse_reply_statfs(request, &answer);
+	else
+		fuse_reply_statfs(request, &answer);
 }
 
 static void do_init(void *userdata, struct fuse_conn_info *connection)

@@ -74,6 +74,7 @@ static void host_status(struct wfs_host *host, json_t *status)
 	wfs_mounts_status(owner->mounts, mounts);
 	json_object_set_new(
 		status, "mount_count", json_integer((json_int_t)json_array_size(mounts)));
+	json_object_set_new(status, "last_mount", json_boolean(json_array_size(mounts) == 1));
 	json_object_set_new(status, "pid", json_integer(getpid()));
 	json_object_set_new(status, "keep", json_boolean(owner->keep));
 	json_object_set_new(status, "uptime_s", json_integer(uptime_ns / SECOND_NS));

@@ -158,6 +158,21 @@ static void hide_mounts(struct wfs_call *call)
 		if (strcmp(json_string_value(json_object_get(mount, "principal")), principal) != 0)
 			json_array_remove(mounts, i);
 	}
+	(void)json_object_del(call->result, "mount_count");
+}
+
+/* What all principals together do. */
+static int add_figures(struct wfs_call *call, const struct wfs_session_figures *figures)
+{
+	WFS_AUTO_JSON json_t *members = json_pack("{s:I, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I}}",
+		"effects_in_flight", (json_int_t)figures->effects_in_flight, "queue", "bytes",
+		(json_int_t)figures->world.queue_bytes, "count",
+		(json_int_t)figures->world.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX, "store",
+		"free_bytes", (json_int_t)figures->world.store.free_bytes, "map_size_bytes",
+		(json_int_t)figures->world.store.map_size_bytes, "used_bytes",
+		(json_int_t)figures->world.store.used_bytes);
+
+	return json_object_update(call->result, members) < 0 ? -ENOMEM : 0;
 }
 
 int wfs_verb_status(struct wfs_call *call)
@@ -173,19 +188,15 @@ int wfs_verb_status(struct wfs_call *call)
 	if (r)
 		return r;
 	manifest = wfs_world_manifest(world);
-	call->result = json_pack(
-		"{s:I, s:I, s:I, s:[], s:s, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I}, s:s, s:s}",
-		"effects_in_flight", (json_int_t)figures.effects_in_flight, "first_height",
+	call->result = json_pack("{s:I, s:I, s:[], s:s, s:s, s:s}", "first_height",
 		(json_int_t)figures.world.first_height, "height", (json_int_t)view.height, "mounts",
-		"name", wfs_manifest_name(manifest), "queue", "bytes",
-		(json_int_t)figures.world.queue_bytes, "count",
-		(json_int_t)figures.world.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX, "store",
-		"free_bytes", (json_int_t)figures.world.store.free_bytes, "map_size_bytes",
-		(json_int_t)figures.world.store.map_size_bytes, "used_bytes",
-		(json_int_t)figures.world.store.used_bytes, "version", WFS_VERSION, "world",
+		"name", wfs_manifest_name(manifest), "version", WFS_VERSION, "world",
 		wfs_world_directory(world));
-	if (!call->result)
-		return -ENOMEM;
+	r = call->result ? 0 : -ENOMEM;
+	if (!r && figures.whole)
+		r = add_figures(call, &figures);
+	if (r)
+		return r;
 	if (call->host && call->host->status)
 		call->host->status(call->host, call->result);
 	if (!wfs_session_may(call->session, WFS_EFFECT_WORLD_MOUNT))
@@ -199,13 +210,17 @@ static const struct {
 	const char *type;
 	const char *help;
 	size_t offset; /* of a uint64_t in struct wfs_session_figures */
+	bool everybodys;
 } metrics[] = {
-#define METRIC(name_, type_, help_, member_)                                             \
-	{                                                                                \
-		(name_), (type_), (help_), offsetof(struct wfs_session_figures, member_) \
+#define METRIC_OF(name_, type_, help_, member_, everybodys_)                              \
+	{                                                                                 \
+		(name_), (type_), (help_), offsetof(struct wfs_session_figures, member_), \
+			(everybodys_)                                                     \
 	}
-	METRIC("worldfs_height", "gauge", "Records in the journal.", world.height),
-	METRIC("worldfs_first_height", "gauge", "First height that is kept.", world.first_height),
+#define METRIC(name_, type_, help_, member_) METRIC_OF(name_, type_, help_, member_, false)
+	METRIC_OF("worldfs_height", "gauge", "Records in the journal.", world.height, true),
+	METRIC_OF("worldfs_first_height", "gauge", "First height that is kept.", world.first_height,
+		true),
 	METRIC("worldfs_queue_requests", "gauge", "Requests not answered yet.", world.queue_count),
 	METRIC("worldfs_queue_bytes", "gauge", "Bytes of their bodies.", world.queue_bytes),
 	METRIC("worldfs_effects_in_flight", "gauge", "Answers that runs of agents wait for.",
@@ -224,6 +239,7 @@ static const struct {
 	METRIC("worldfs_store_map_bytes", "gauge", "Bytes that data.mdb can grow to.",
 		world.store.map_size_bytes),
 #undef METRIC
+#undef METRIC_OF
 };
 
 int wfs_verb_metrics(struct wfs_call *call)
@@ -237,6 +253,8 @@ int wfs_verb_metrics(struct wfs_call *call)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(metrics); i++) {
 		uint64_t value;
 
+		if (!figures.whole && !metrics[i].everybodys)
+			continue;
 		memcpy(&value, (const char *)&figures + metrics[i].offset, sizeof(value));
 		wfs_buffer_printf(&text, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n",
 			metrics[i].name, metrics[i].help, metrics[i].name, metrics[i].type,

@@ -96,17 +96,18 @@ static const struct wfs_shape_member introspect_journal[] = {
 };
 
 static const struct wfs_shape_member introspect_status[] = {
-	NEED("effects_in_flight", NAT),
+	MAYBE("effects_in_flight", NAT),
 	NEED("first_height", NAT),
 	NEED("height", NAT),
 	MAYBE("keep", BOOL),
+	MAYBE("last_mount", BOOL),
 	NEED("meta", &meta),
 	MAYBE("mount_count", NAT),
 	NEED("mounts", &mounts),
 	NEED("name", TEXT),
 	MAYBE("pid", NAT),
-	NEED("queue", &queue),
-	NEED("store", &store),
+	MAYBE("queue", &queue),
+	MAYBE("store", &store),
 	MAYBE("uptime_s", NAT),
 	NEED("version", TEXT),
 	NEED("world", TEXT),

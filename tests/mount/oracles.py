@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """For test-oracles: `numbers WORLD DIR` asks mounts of several principals, made in the directory DIR."""
 import ctypes
+import json
 import os
 import re
 import subprocess
@@ -309,6 +310,43 @@ def times(world, directory):
     ok("which tells nothing to a principal without a grant", attributes(places["none"]) == [], attributes(places["none"]))
     for place in places.values():
         worldfs("umount", place)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def sizes(path):
+    seen = os.statvfs(path)
+    return (seen.f_blocks, seen.f_bfree, seen.f_bavail, seen.f_files, seen.f_ffree)
+
+
+def figures(world, directory):
+    """What status, metrics and df tell: what all principals together do is not for those who see a part."""
+    for principal, grants in (("fin", {"query": scope("reducers/counter/a*")}),
+                              ("gus", {"query": scope("reducers/counter/a*"), "admin": {}})):
+        worldfs("principal", "add", principal)
+        for cap, params in grants.items():
+            worldfs("grant", principal, cap, json.dumps(params))
+    client = owner(world, directory)
+    places = {name: mount(directory, name) for name in ("fin", "gus")} | {"operator": f"{directory}/operator"}
+    hidden = {"effects_in_flight", "queue", "store"}
+    for who, place in places.items():
+        told = {"the socket": set(client.done(who, "status")), "a command": set(json.loads(worldfs("--as", who, "status", "--json"))["data"]),
+                "ctl/status": set(json.loads(read(f"{place}/ctl/status")))}
+        metrics = {line.split()[0] for line in read(f"{place}/ctl/metrics").splitlines() if line[0] != "#"}
+        for way, members in told.items():
+            ok(f"{way} tells {who} {'nothing' if who == 'fin' else 'all'} of what others do",
+               members & hidden == (set() if who == "fin" else hidden), members)
+        expected = {"worldfs_height", "worldfs_first_height"}
+        ok(f"metrics tell {who} as much", metrics == expected if who == "fin" else metrics > expected, metrics)
+        ok(f"and so does df for {who}", (sizes(place) == (0,) * 5) == (who == "fin"), sizes(place))
+        ok("which has no figures of the control files", sizes(f"{place}/ctl/") == (0,) * 5)
+    status = client.done("fin", "status")
+    ok("mounts of others are not counted", len(status["mounts"]) == 1 and "mount_count" not in status, status)
+    for name in ("fin", "gus"):
+        worldfs("umount", places[name])
 
 
 def numbers(world, directory):

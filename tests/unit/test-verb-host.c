@@ -184,6 +184,25 @@ static void who_may_not_mount_is_told_of_own_mounts_only(void **state)
 	assert_int_equal(json_array_size(result_of(&asked, "mounts")), 1);
 }
 
+static void who_sees_a_part_is_told_of_heights_only(void **state)
+{
+	AUTO_ASKED struct asked status;
+	AUTO_ASKED struct asked metrics;
+	struct host host = HOST;
+
+	make_alice(*state, "'cap':'sys/query@1','params':{'scope':'manifest'}");
+	ask_for(*state, &host.host, "alice", "status", NULL, &status);
+	ask_for(*state, &host.host, "alice", "metrics", NULL, &metrics);
+
+	assert_int_equal(integer_of(&status, "height"), height_of(*state));
+	assert_null(result_of(&status, "effects_in_flight"));
+	assert_null(result_of(&status, "queue"));
+	assert_null(result_of(&status, "store"));
+	assert_non_null(strstr(text_of(&metrics, "text"), "\nworldfs_height "));
+	assert_null(strstr(text_of(&metrics, "text"), "requests"));
+	assert_null(strstr(text_of(&metrics, "text"), "store"));
+}
+
 static void metrics_are_prometheus_text(void **state)
 {
 	AUTO_ASKED struct asked asked;
@@ -209,6 +228,7 @@ int main(void)
 		IN_WORLD(shutdown_is_passed_to_the_host),
 		IN_WORLD(status_has_figures_and_what_the_host_adds),
 		IN_WORLD(who_may_not_mount_is_told_of_own_mounts_only),
+		IN_WORLD(who_sees_a_part_is_told_of_heights_only),
 		IN_WORLD(metrics_are_prometheus_text),
 	};
 
