@@ -60,7 +60,7 @@ int act_action_read_artifact(struct act *act, struct wfs_error *error)
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
 
 	act->unrecorded = true;
-	int r = artifact_get(act->fold, id, &artifact, error);
+	int r = act_artifact(act, id, &artifact, error);
 	if (!r)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_READ, error);
 	if (!r) {
@@ -148,7 +148,7 @@ int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 	const char *const id = act->params.action_edit_artifact.artifact_id;
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
 	WFS_AUTO_BUFFER struct wfs_buffer after = {0};
-	int r = artifact_get(act->fold, id, &artifact, error);
+	int r = act_artifact(act, id, &artifact, error);
 
 	if (!r)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_EDIT, error);
@@ -198,7 +198,7 @@ int act_action_delete_artifact(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_delete_artifact.artifact_id;
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
-	int r = artifact_get(act->fold, id, &artifact, error);
+	int r = act_artifact(act, id, &artifact, error);
 
 	if (!r)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_DELETE, error);

@@ -95,14 +95,16 @@ int act_action_transfer_ownership(struct act *act, struct wfs_error *error)
 	const char *const id = act->params.action_transfer_ownership.artifact_id;
 	const char *const to = act->params.action_transfer_ownership.to;
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
-	int r = artifact_get(act->fold, id, &artifact, error);
+	int r = act_artifact(act, id, &artifact, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(act->actor, artifact.owner) != 0)
-		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+	if (strcmp(act->actor, artifact.owner) != 0) {
+		wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' may not give '%s' away: its owner is '%s'", act->actor, id,
 			artifact.owner);
+		return act_refuse_artifact(act, &artifact, error);
+	}
 	if (strcmp(artifact.access, "self_owned") == 0)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' is self_owned: it cannot be given away", id);

@@ -116,7 +116,7 @@ static int take_type(struct act *act, struct artifact *artifact, struct wfs_erro
 
 /* A walk along dependencies. */
 struct walk {
-	struct wfs_fold *fold;
+	const struct act *act;
 	const char *from; /* the artifact that is written */
 	struct wfs_error *error;
 	size_t budget; /* artifacts that may still be looked at */
@@ -125,6 +125,18 @@ struct walk {
 enum { WALK_MAX = 10000 };
 
 static int follow(struct walk *walk, const json_t *list, int depth);
+
+/* One that is not shown to the actor, and that its rule does not let the actor invoke, is as one that is not there. */
+static int find_dependency(const struct act *act, const char *id, struct artifact *ret_artifact,
+	struct wfs_error *error)
+{
+	int r = act_artifact(act, id, ret_artifact, error);
+
+	if (r || wfs_artifact_invokes(ret_artifact->document, act->actor) == WFS_ARTIFACT_YES)
+		return wfs_trace(r);
+	r = act_refuse_artifact(act, ret_artifact, error);
+	return r == -EACCES ? 0 : wfs_trace(r);
+}
 
 static int follow_one(struct walk *walk, const char *id, int depth)
 {
@@ -139,7 +151,8 @@ static int follow_one(struct walk *walk, const char *id, int depth)
 			"'depends_on': dependencies of '%s' would be more than %d deep, or too "
 			"many",
 			walk->from, WFS_ARTIFACT_DEPTH_MAX);
-	int r = artifact_get(walk->fold, id, &artifact, &reason);
+	int r = depth > 1 ? artifact_get(walk->act->fold, id, &artifact, &reason)
+			  : find_dependency(walk->act, id, &artifact, &reason);
 	/* What was deleted dangles: it is named when the code runs. */
 	if (reason.code == WFS_E_NOT_FOUND || reason.code == WFS_E_DELETED)
 		return depth > 1 ? 0
@@ -164,8 +177,7 @@ static int follow(struct walk *walk, const json_t *list, int depth)
 static int take_dependencies(struct act *act, struct artifact *artifact, struct wfs_error *error)
 {
 	const json_t *const list = act->params.action_write_artifact.depends_on;
-	struct walk walk = {
-		.fold = act->fold, .from = artifact->id, .error = error, .budget = WALK_MAX};
+	struct walk walk = {.act = act, .from = artifact->id, .error = error, .budget = WALK_MAX};
 
 	if (!list)
 		return 0;
@@ -278,9 +290,10 @@ static int check_new_id(struct act *act, const char *id, struct wfs_error *error
 		(strcmp(act->actor, WFS_PRINCIPAL_OPERATOR) == 0 || strcmp(act->actor, id) == 0);
 	int r = may ? 0 : fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, id, error);
 
-	return r > 0 ? wfs_error_set(error, WFS_E_ALREADY_EXISTS,
-			       "'artifact_id': '%s' is a principal", id)
-		     : wfs_trace(r);
+	if (r <= 0)
+		return wfs_trace(r);
+	wfs_error_set(error, WFS_E_ALREADY_EXISTS, "'artifact_id': '%s' is a principal", id);
+	return act_refuse_id(act, WFS_ENTITY_PRINCIPAL, id, error);
 }
 
 /* An agent acts as itself: it is a principal of its own id, who can be granted something. */
@@ -338,7 +351,9 @@ static int get_or_make(struct act *act, const char *id, struct artifact *ret_art
 	}
 	if (r) {
 		*error = reason;
-		return wfs_trace(r);
+		return wfs_trace(reason.code == WFS_E_DELETED
+				? act_refuse_id(act, WFS_ENTITY_ARTIFACT, id, error)
+				: r);
 	}
 	return wfs_trace(artifact_permit(act, ret_artifact, ARTIFACT_USE_WRITE, error));
 }

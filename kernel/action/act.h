@@ -8,6 +8,7 @@
 #pragma once
 
 #include "kernel/action/action.h"
+#include "kernel/entity.h"
 #include "kernel/fold-work.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/view.h"
@@ -228,9 +229,38 @@ enum artifact_use {
 #undef ARTIFACT_USE_ENUM
 };
 
-/** artifact_permit() - may the actor do that? Return: 0, -EACCES (not_authorized), … */
+/** artifact_permit() - may the actor do that? Return: 0, -EACCES (not_authorized), -ENOENT (not_found: not, and it
+ *  is not shown to the actor; but of WRITE act_refuse_id() says that), … */
 int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
 	struct wfs_error *error);
+
+/* --- act-refuse.c --- */
+
+/*
+ * What an action that fails tells of what the one that acts is not shown: one refusal for what is not there, and
+ * for what is there and may not be used.
+ */
+
+/** act_knows() - author_knows() of the principal that acts, or of the code that does. */
+int act_knows(
+	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error);
+
+/** act_artifact() - artifact_get(), but that an artifact was deleted is told to those who are shown it. */
+int act_artifact(const struct act *act, const char *id, struct artifact *ret_artifact,
+	struct wfs_error *error);
+
+/**
+ * act_refuse_artifact() - an artifact that is there may not be used so
+ * @error: filled, of -EACCES
+ * Return: -EACCES, or -ENOENT with the error of act_artifact() when it is not shown, or -errno.
+ */
+int act_refuse_artifact(
+	const struct act *act, const struct artifact *artifact, struct wfs_error *error);
+
+/** act_refuse_id() - nothing new can be called so. @error: filled with why, which stays when it is known what
+ *  is called so. Return: a negative errno. */
+int act_refuse_id(
+	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error);
 
 /** artifact_check_code() - does it compile, and define what is called? Return: 0, -EINVAL
  *  (syntax_error), -EIO (runtime_error), … */

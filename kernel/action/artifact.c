@@ -310,8 +310,11 @@ bool artifact_is_rule(const char *access)
 static int deny(const struct act *act, const struct artifact *artifact, enum artifact_use use,
 	const char *reason, struct wfs_error *error)
 {
-	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED, "'%s' may not %s '%s' (%s: %.200s)",
-		act->actor, use_names[use], artifact->id, artifact->access, reason);
+	wfs_error_set(error, WFS_E_NOT_AUTHORIZED, "'%s' may not %s '%s' (%s: %.200s)", act->actor,
+		use_names[use], artifact->id, artifact->access, reason);
+	if (use == ARTIFACT_USE_WRITE)
+		return act_refuse_id(act, WFS_ENTITY_ARTIFACT, artifact->id, error);
+	return act_refuse_artifact(act, artifact, error);
 }
 
 int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,

@@ -194,6 +194,24 @@ int author_sees(const struct invocation *self, const char *directory, const char
 	return r ? wfs_trace(r) : sees(&sight, directory, name);
 }
 
+int author_knows(const struct invocation *self, enum wfs_entity entity, const char *id,
+	struct wfs_error *error)
+{
+	const char *const directory = wfs_entity_directory(entity);
+	const struct wfs_bytes names[] = {wfs_bytes_text(directory), wfs_bytes_text(id)};
+	struct wfs_question question = question_of(self, WFS_EFFECT_INTROSPECT_REDUCER_STATE);
+	struct wfs_rights *rights;
+	int r = rights_of(self, &rights, error);
+
+	if (r)
+		return wfs_trace(r);
+	question.reducer = wfs_builtin_reducer_name(wfs_entity_reducer(entity));
+	return is_own(self, directory, id) || strcmp(self->author, id) == 0 ||
+		(wfs_rights_judge(rights, &question).code == WFS_OK &&
+			wfs_rights_coverage(rights, (struct wfs_path){names, 2}, question.now_ns) >
+				WFS_COVERAGE_NONE);
+}
+
 int author_reads(const struct invocation *self, const char *id, struct wfs_error *error)
 {
 	const struct wfs_bytes names[] = {wfs_bytes_text(wfs_entity_directory(WFS_ENTITY_ARTIFACT)),

@@ -380,7 +380,7 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
 	struct invoked *ret_invoked, struct wfs_error *error)
 {
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
-	int r = artifact_get(act->fold, id, &artifact, error);
+	int r = act_artifact(act, id, &artifact, error);
 
 	if (!r)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_INVOKE, error);

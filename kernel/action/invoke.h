@@ -86,6 +86,11 @@ int author_sight_init(
 int author_sees(const struct invocation *self, const char *directory, const char *name,
 	struct wfs_error *error);
 
+/** author_knows() - is anything of the directory of an artifact or a principal shown to it, or is it its own?
+ *  Return: 1, 0, or -errno. */
+int author_knows(const struct invocation *self, enum wfs_entity entity, const char *id,
+	struct wfs_error *error);
+
 /** author_reads() - may code read the content of an artifact as a file? Return: 1, 0, or -errno. */
 int author_reads(const struct invocation *self, const char *id, struct wfs_error *error);
 

@@ -51,10 +51,12 @@ int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status
 static int check_artifact(
 	const struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
-	if (strcmp(act->actor, artifact->owner) != 0)
-		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+	if (strcmp(act->actor, artifact->owner) != 0) {
+		wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' may not submit '%s': it is not its owner, '%s' is", act->actor,
 			artifact->id, artifact->owner);
+		return act_refuse_artifact(act, artifact, error);
+	}
 	if (!artifact->executable)
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"Artifact '%s' is not executable: only code is scored", artifact->id);
@@ -114,7 +116,7 @@ int act_action_submit_to_mint(struct act *act, struct wfs_error *error)
 	if (bid < 1)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'bid': expected 1 or more, got %" PRId64, bid);
-	int r = artifact_get(act->fold, id, &artifact, error);
+	int r = act_artifact(act, id, &artifact, error);
 	if (!r)
 		r = check_artifact(act, &artifact, error);
 	if (!r)
@@ -135,6 +137,12 @@ int act_action_submit_to_mint(struct act *act, struct wfs_error *error)
 
 /* --- taking back --- */
 
+static int no_submission(const char *submission_id, struct wfs_error *error)
+{
+	return wfs_error_set(
+		error, WFS_E_NOT_FOUND, "Submission '%.140s' not found", submission_id);
+}
+
 static int load_bid(struct act *act, const char *submission_id, size_t *ret_cell,
 	struct mint_bid *ret_bid, struct wfs_error *error)
 {
@@ -146,9 +154,22 @@ static int load_bid(struct act *act, const char *submission_id, size_t *ret_cell
 	if (r)
 		return wfs_trace(r);
 	if (!document)
-		return wfs_error_set(
-			error, WFS_E_NOT_FOUND, "Submission '%.140s' not found", submission_id);
+		return no_submission(submission_id, error);
 	return wfs_trace(mint_bid_of(document, ret_bid, error));
+}
+
+static int refuse_others(const struct act *act, const struct mint_bid *bid,
+	const char *submission_id, struct wfs_error *error)
+{
+	const int knows = act_knows(act, WFS_ENTITY_PRINCIPAL, bid->bidder, error);
+
+	if (knows < 0)
+		return wfs_trace(knows);
+	if (knows == 0)
+		return no_submission(submission_id, error);
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"'%s' may not cancel '%s': somebody else has submitted it", act->actor,
+		submission_id);
 }
 
 static int check_cancel(const struct act *act, const struct mint_bid *bid,
@@ -156,9 +177,7 @@ static int check_cancel(const struct act *act, const struct mint_bid *bid,
 {
 	wfs_require(bid->bidder != NULL);
 	if (strcmp(act->actor, bid->bidder) != 0)
-		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' may not cancel '%s': somebody else has submitted it", act->actor,
-			submission_id);
+		return refuse_others(act, bid, submission_id, error);
 	if (!bid->pending)
 		return wfs_error_set(error, WFS_E_NO_CHANGE,
 			"'%s' does not wait any more: its status is '%.20s'", submission_id,

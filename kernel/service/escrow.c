@@ -107,6 +107,11 @@ static void taking_done(struct taking *taking)
 }
 #define TAKING_AUTO WFS_CLEANUP(taking_done)
 
+static int not_for_sale(const char *id, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_NOT_FOUND, "'%.140s' is not for sale", id);
+}
+
 static int begin_taking(
 	const struct service_call *call, struct taking *ret_taking, struct wfs_error *error)
 {
@@ -114,7 +119,7 @@ static int begin_taking(
 	int r = load_sale(call, id, &ret_taking->sale, error);
 
 	if (!r && !ret_taking->sale.document)
-		r = wfs_error_set(error, WFS_E_NOT_FOUND, "'%.140s' is not for sale", id);
+		r = not_for_sale(id, error);
 	if (!r)
 		r = artifact_get(call->act->fold, id, &ret_taking->artifact, error);
 	return wfs_trace(r ? r
@@ -172,15 +177,31 @@ static int purchase(struct service_call *call, struct wfs_error *error)
 	return call->result ? 0 : fold_no_memory(error);
 }
 
+static int refuse_cancel(
+	const struct service_call *call, const struct taking *taking, struct wfs_error *error)
+{
+	const char *const id = taking->artifact.id;
+	struct wfs_error failure = {0};
+	const int knows = act_knows(call->act, WFS_ENTITY_ARTIFACT, id, &failure);
+
+	if (knows == 0)
+		return not_for_sale(id, error);
+	if (knows < 0) {
+		*error = failure;
+		return wfs_trace(knows);
+	}
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"'%s' may not cancel the sale of '%s': '%s' sells it", call->act->actor, id,
+		taking->seller);
+}
+
 static int cancel(struct service_call *call, struct wfs_error *error)
 {
 	TAKING_AUTO struct taking taking = {.seller = ""};
 	int r = begin_taking(call, &taking, error);
 
 	if (!r && strcmp(taking.seller, call->act->actor) != 0)
-		r = wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' may not cancel the sale of '%s': '%s' sells it", call->act->actor,
-			taking.artifact.id, taking.seller);
+		r = refuse_cancel(call, &taking, error);
 	if (!r)
 		r = end_taking(call, &taking, taking.seller, error);
 	if (r)

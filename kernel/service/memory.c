@@ -97,7 +97,7 @@ static int open_store(struct service_call *call, enum artifact_use use, struct s
 		error);
 
 	if (!r)
-		r = artifact_get(call->act->fold, id, &ret_store->artifact, error);
+		r = act_artifact(call->act, id, &ret_store->artifact, error);
 	if (!r)
 		r = artifact_permit(call->act, &ret_store->artifact, use, error);
 	if (!r)

@@ -349,6 +349,70 @@ def figures(world, directory):
         worldfs("umount", places[name])
 
 
+def told(client, who, name, **action):
+    """Return: all that an action is answered with, without the name that it is about."""
+    answer = client.call(who, "invoke", action=action)
+    answer.pop("id")
+    answer["meta"] = sorted(answer.get("meta", {}))  # the height differs
+    return json.dumps(answer, sort_keys=True).replace(name, "NAME")
+
+
+def existence(world, directory):
+    """One refusal for what is not there and for what is there and hidden."""
+    for principal, grants in (("eli", {"query": scope("artifacts/mine*", "artifacts/shown*"), "act": {}}),
+                              ("fay", {"act": {}})):
+        worldfs("principal", "add", principal, "--scrip", "50")
+        for cap, params in grants.items():
+            worldfs("grant", principal, cap, json.dumps(params))
+    client = owner(world, directory)
+
+    def write(who, name, access, **more):
+        client.done(who, "invoke", action={"action_type": "write_artifact", "artifact_id": name, "content": "text",
+                                           "access": access} | more)
+
+    for name, access in (("dark1", "private"), ("dark2", "self_owned"), ("dark3", "judge"), ("shown1", "private"),
+                         ("gone1", "private"), ("open1", "freeware")):
+        write("operator", name, access)
+    write("operator", "judge", "private", executable=True,
+          code="function check(caller, action, artifact) return {allowed = false, reason = caller .. action} end")
+    client.done("operator", "invoke", action={"action_type": "delete_artifact", "artifact_id": "gone1"})
+    actions = {"read_artifact": {}, "edit_artifact": {"old_string": "text", "new_string": "t"}, "delete_artifact": {},
+               "invoke_artifact": {}, "transfer_ownership": {"to": "operator"}, "submit_to_mint": {"bid": 1}}
+    for who in ("eli", "fay"):
+        for action_type, params in actions.items():
+            nowhere = told(client, who, "nowhere1", action_type=action_type, artifact_id="nowhere1", **params)
+            ok(f"{action_type} of what is not there is refused", '"not_found"' in nowhere, nowhere)
+            for name in ("dark1", "dark2", "dark3", "gone1"):
+                here = told(client, who, name, action_type=action_type, artifact_id=name, **params)
+                ok(f"{who}'s {action_type} of {name} is like that of nothing", here == nowhere, (here, nowhere))
+        nowhere = told(client, who, "nowhere1", action_type="write_artifact", artifact_id="mine", content="", depends_on=["nowhere1"])
+        for name in ("dark1", "dark2", "dark3", "gone1"):
+            here = told(client, who, name, action_type="write_artifact", artifact_id="mine", content="", depends_on=[name])
+            ok(f"{who} depends on {name} as on nothing", here == nowhere and "not_found" in here, (here, nowhere))
+        memory = [told(client, who, name, action_type="invoke_artifact", artifact_id="genesis_memory", method="delete",
+                       args=[{"memory": name, "entry": "1"}]) for name in ("dark1", "gone1", "nowhere1")]
+        ok(f"{who}'s memory is none of them", len(set(memory)) == 1 and "not found" in memory[0], memory)
+        taken = {told(client, who, name, action_type="write_artifact", artifact_id=name, content="")
+                 for name in ("dark1", "dark2", "dark3", "gone1", "operator", "tim")}
+        ok(f"{who} is told of a taken id that it is taken, and nothing else", len(taken) == 1 and "taken" in taken.pop(), taken)
+        write(who, f"mine_{who}", "freeware", depends_on=["open1"])
+    seen = told(client, "eli", "shown1", action_type="edit_artifact", artifact_id="shown1", old_string="a", new_string="b")
+    ok("what is shown is refused with the reason", "not_authorized" in seen and "private" in seen, seen)
+    seen = told(client, "operator", "gone1", action_type="read_artifact", artifact_id="gone1")
+    ok("and what was deleted with who did it", '"deleted"' in seen and "operator" in seen, seen)
+    code = """function run(name)
+        local done = kernel_actions.write_artifact({artifact_id = name, content = ""})
+        local read = kernel_actions.read_artifact(name)
+        local ran = invoke(name)
+        return {done, read, ran, kernel_state.get_artifact_metadata(name) == nil}
+    end"""
+    write("eli", "mine_code", "freeware", executable=True, code=code)
+    results = {json.dumps(client.done("eli", "invoke", action={"action_type": "invoke_artifact", "artifact_id": "mine_code",
+                                                               "args": [name]})["data"]["result"]).replace(name, "NAME")
+               for name in ("dark1", "dark2", "dark3", "gone1")}
+    ok("code is told the same of all that is hidden", len(results) == 1 and "not found" in results.copy().pop(), results)
+
+
 def numbers(world, directory):
     for principal, patterns in (("ada", ["reducers/counter/a*"]), ("bea", ["reducers/counter/a*"]),
                                 ("log", ["journal/log.jsonl"]), ("all", [])):

@@ -50,6 +50,51 @@ static void code_sees_what_its_author_sees(void **state)
 		"{'price_paid':0,'result':[100,false,false,'for all',false,3,true]}");
 }
 
+static void what_is_hidden_is_refused_as_if_it_were_not_there(void **state)
+{
+	static const char missing[] = "Artifact 'secret' not found";
+	static const char edit[] =
+		ACTION("edit_artifact", "'artifact_id':'secret','old_string':'h','new_string':'H'");
+	static const char read[] = ACTION("read_artifact", "'artifact_id':'secret'");
+	static const char taken[] = "'mallory' may not write an artifact 'secret': the id is taken";
+
+	assert_fails(*state, "mallory", edit, WFS_E_NOT_FOUND, missing);
+	assert_fails(*state, "bob", edit, WFS_E_NOT_AUTHORIZED, "only the owner changes it");
+	assert_fails(*state, "mallory",
+		ACTION("edit_artifact",
+			"'artifact_id':'open_doc','old_string':'f','new_string':'F'"),
+		WFS_E_NOT_AUTHORIZED, "only the owner changes it");
+	assert_fails(
+		*state, "mallory", WRITE("'artifact_id':'secret'"), WFS_E_NOT_AUTHORIZED, taken);
+	assert_fails(*state, "mallory", WRITE("'artifact_id':'bob'"), WFS_E_NOT_AUTHORIZED,
+		"'bob': the id is taken");
+	assert_fails(*state, "alice", WRITE("'artifact_id':'bob'"), WFS_E_ALREADY_EXISTS,
+		"is a principal");
+	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'secret'"));
+	assert_fails(*state, "mallory", read, WFS_E_NOT_FOUND, missing);
+	assert_fails(*state, "bob", read, WFS_E_DELETED, "was deleted by 'alice'");
+	assert_fails(
+		*state, "mallory", WRITE("'artifact_id':'secret'"), WFS_E_NOT_AUTHORIZED, taken);
+}
+
+static void what_may_be_used_may_be_depended_on(void **state)
+{
+	static const char *const ids[] = {"closed", "nowhere"};
+
+	assert_done(*state, "alice", WRITE("'artifact_id':'closed','access':'private'"));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
+		char action[120];
+		char message[60];
+
+		snprintf(action, sizeof(action),
+			WRITE("'artifact_id':'open_one','depends_on':['%s']"), ids[i]);
+		snprintf(message, sizeof(message), "'depends_on': Artifact '%s' not found", ids[i]);
+		assert_fails(*state, "mallory", action, WFS_E_NOT_FOUND, message);
+	}
+	assert_done(*state, "mallory", WRITE("'artifact_id':'open_one','depends_on':['secret']"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'bobs','depends_on':['closed']"));
+}
+
 static void who_runs_it_lends_it_nothing(void **state)
 {
 	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
@@ -293,6 +338,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(code_sees_what_its_author_sees),
+		TEST(what_is_hidden_is_refused_as_if_it_were_not_there),
+		TEST(what_may_be_used_may_be_depended_on),
 		TEST(who_runs_it_lends_it_nothing),
 		TEST(who_owns_it_lends_it_nothing),
 		TEST(an_update_without_code_keeps_its_author),
