@@ -158,6 +158,8 @@ struct wfs_control {
 	uid_t uid; /* owner of every file */
 	gid_t gid;
 	struct timespec started; /* times of all files */
+	bool permuted;           /* numbers of cells in node ids; settled when it begins */
+	struct wfs_permutation numbers;
 	_Atomic uint64_t node_count;
 	struct wfs_fuse *fuse;
 	struct wfs_work *pump; /* goes on submitting after a pause */
@@ -233,7 +235,7 @@ const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
 fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t number);
 
 /** wfs_control_artifact_number() - the number that it was made with. */
-uint64_t wfs_control_artifact_number(fuse_ino_t ino);
+uint64_t wfs_control_artifact_number(const struct wfs_control *control, fuse_ino_t ino);
 
 /** wfs_control_entry() - an entry that is not cached. */
 void wfs_control_entry(

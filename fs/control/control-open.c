@@ -255,7 +255,7 @@ void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_
 	}
 	if (opening->open->file->kind == WFS_CONTROL_CONTENT)
 		r = wfs_control_artifact_id(opening->open->user->session,
-			wfs_control_artifact_number(ino), opening->open->artifact_id);
+			wfs_control_artifact_number(control, ino), opening->open->artifact_id);
 	if (r < 0)
 		open_reply(opening, r);
 	else

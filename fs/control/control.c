@@ -15,7 +15,8 @@
  * Node ids: the directory is 1 (fixed by FUSE), that of artifacts 255; a look-up of a file gives
  * (n << 8 | row + 2) with a new n each time, so that each open file has its own inode in the kernel
  * and nothing has to be remembered here. What stat shows as the inode number is row + 2.
- * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that:
+ * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that, with a permuted
+ * number in the mount of a principal that sees a part of the tree (fs/data/numbers.h):
  * by it control-client.c finds who holds the file. So n begins at random, because a program may have
  * those of several connections open. Its 24 bits repeat: who has the same artifact open twice, 2^24
  * look-ups apart, is thought to hold the one it has closed, and the content waits for its release.
@@ -43,13 +44,17 @@ const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino)
 
 fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t number)
 {
+	if (control->permuted)
+		number = wfs_permute(&control->numbers, 0, number);
 	return (++control->node_count << (NODE_ROW_BITS + NODE_NUMBER_BITS)) |
 		(number << NODE_ROW_BITS) | NODE_ROW_ARTIFACT;
 }
 
-uint64_t wfs_control_artifact_number(fuse_ino_t ino)
+uint64_t wfs_control_artifact_number(const struct wfs_control *control, fuse_ino_t ino)
 {
-	return ino >> NODE_ROW_BITS & ((UINT64_C(1) << NODE_NUMBER_BITS) - 1);
+	const uint64_t number = ino >> NODE_ROW_BITS & ((UINT64_C(1) << NODE_NUMBER_BITS) - 1);
+
+	return control->permuted ? wfs_unpermute(&control->numbers, 0, number) : number;
 }
 
 /* --allow-other: who may do what is judged when a file is opened. */
@@ -365,7 +370,11 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 	control->uid = options->uid;
 	control->gid = options->gid;
 	clock_gettime(CLOCK_REALTIME, &control->started);
-	int r = control_count_from_random(control);
+	control->permuted = !wfs_session_sees_all(control->session);
+	int r = wfs_session_permutation(
+		control->session, "control", 1, NODE_NUMBER_BITS, &control->numbers);
+	if (!r)
+		r = control_count_from_random(control);
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "number the files of a control connection");
 	r = wfs_work_new(1, &control->pump);

@@ -396,6 +396,18 @@ def existence(world, directory):
                  for name in ("dark1", "dark2", "dark3", "gone1", "operator", "tim")}
         ok(f"{who} is told of a taken id that it is taken, and nothing else", len(taken) == 1 and "taken" in taken.pop(), taken)
         write(who, f"mine_{who}", "freeware", depends_on=["open1"])
+    eli = mount(directory, "eli")
+    for i in range(8):
+        write("eli", f"mine{i}", "freeware")
+    places = {who: [os.stat(f"{place}/ctl/artifacts/mine{i}").st_ino >> 8 & 0xFFFFFFFF for i in range(8)]
+              for who, place in (("eli", eli), ("operator", f"{directory}/operator"))}
+    ok("files to write artifacts to are numbered as they were made", rises(places["operator"]) == 7, places)
+    ok("but not for eli", len(set(places["eli"])) == 8 and max(places["eli"]) > 1000 and
+       not set(places["eli"]) & set(places["operator"]), places)
+    with open(f"{eli}/ctl/artifacts/mine3", "w", encoding="utf-8") as file:
+        file.write("by file")
+    ok("what is written there is kept", read(f"{eli}/artifacts/mine3/content") == "by file")
+    worldfs("umount", eli)
     seen = told(client, "eli", "shown1", action_type="edit_artifact", artifact_id="shown1", old_string="a", new_string="b")
     ok("what is shown is refused with the reason", "not_authorized" in seen and "private" in seen, seen)
     seen = told(client, "operator", "gone1", action_type="read_artifact", artifact_id="gone1")
