@@ -158,8 +158,9 @@ static bool marks_secret(const json_t *schema)
 bool interface_has_secrets(const json_t *interface, const char *method)
 {
 	const json_t *const methods = json_object_get(interface, "methods");
+	const json_t *const known = find_method(methods, method);
 
-	return marks_secret(json_object_get(find_method(methods, method), "input"));
+	return marks_secret(known ? json_object_get(known, "input") : methods);
 }
 
 int interface_describe(

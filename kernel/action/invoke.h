@@ -106,7 +106,8 @@ int interface_check(const json_t *interface, struct wfs_error *error);
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
 	struct wfs_error *error);
 
-/** interface_has_secrets() - does an artifact's interface mark an argument of the method as secret? */
+/** interface_has_secrets() - does an artifact's interface mark an argument of the method as secret?
+ *  The name of a method may be mistyped: of a method that is not there, any mark of the interface counts. */
 bool interface_has_secrets(const json_t *interface, const char *method);
 
 /** interface_describe() - what `describe` is answered; no code runs. */

@@ -158,15 +158,32 @@ static void arguments_of_private_code_are_not_in_the_journal(void **state)
 	assert_text(fixture_of(state), SECRET, "alice", "[\"tool\"]");
 }
 
-static void arguments_that_an_interface_marks_secret_are_not_in_the_journal(void **state)
+static void door_make(struct world_fixture *fixture)
 {
-	assert_done(fixture_of(state), "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'door','executable':true,'code':'function run(x) return 1 "
 		      "end','interface':{'methods':[{'name':'run','input':{'type':'object',"
 		      "'properties':{'pin':{'type':'string','secret':true}}}}]}"));
+}
+
+static void arguments_that_an_interface_marks_secret_are_not_in_the_journal(void **state)
+{
+	door_make(fixture_of(state));
 
 	assert_done(fixture_of(state), "bob",
 		INVOKE("'artifact_id':'door','args':[{'pin':'pin is 4711'}]"));
+
+	assert_journal_lacks(fixture_of(state), "pin is 4711");
+	assert_text(fixture_of(state), "pin is 4711", "bob", "[]");
+}
+
+static void secret_arguments_of_a_mistyped_method_are_not_in_the_journal(void **state)
+{
+	door_make(fixture_of(state));
+
+	assert_fails(fixture_of(state), "bob",
+		INVOKE("'artifact_id':'door','method':'rum','args':[{'pin':'pin is 4711'}]"),
+		WFS_E_INVALID_ARGUMENT, "no method 'rum'");
 
 	assert_journal_lacks(fixture_of(state), "pin is 4711");
 	assert_text(fixture_of(state), "pin is 4711", "bob", "[]");
@@ -343,6 +360,7 @@ int main(void)
 		UNIT(arguments_that_a_service_does_not_understand_are_not_in_the_journal),
 		UNIT(arguments_of_private_code_are_not_in_the_journal),
 		UNIT(arguments_that_an_interface_marks_secret_are_not_in_the_journal),
+		UNIT(secret_arguments_of_a_mistyped_method_are_not_in_the_journal),
 		UNIT(edits_of_a_private_content_are_not_in_the_journal),
 		UNIT(one_text_has_another_hash_each_time),
 		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
