@@ -234,7 +234,7 @@ static void sort_files(struct backup *backup)
 /* The rows of the copy say which: the world goes on meanwhile. */
 static int find_files(struct backup *backup)
 {
-	const struct wfs_world_options options = {.read_only = true};
+	const struct wfs_world_options options = {.read_only = true, .written_here = true};
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	int r = wfs_world_open(backup->stage.path, &options, &backup->copy, backup->error);
 

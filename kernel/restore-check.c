@@ -372,8 +372,9 @@ int restore_compare(struct restore *restore)
 {
 	WFS_CLEANUP(compare_done)
 	struct compare compare = {.restore = restore, .reducers = -1, .directory = -1};
-	const struct wfs_world_options options = {
-		.read_only = true, .map_size_bytes = restore->options->map_size_bytes};
+	const struct wfs_world_options options = {.read_only = true,
+		.written_here = true,
+		.map_size_bytes = restore->options->map_size_bytes};
 	int r = wfs_world_open(restore->stage.path, &options, &compare.world, restore->error);
 
 	if (!r)

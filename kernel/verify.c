@@ -834,12 +834,14 @@ static bool pages_progress(void *context, uint64_t done, uint64_t total)
 	return look(context, "pages", done, total) == 0;
 }
 
-/* First: of damaged pages the checks of rows can only tell that something is wrong somewhere. */
-static int check_pages(struct verify *verify)
+/* First: LMDB may follow a damaged page for ever, so no row is read if one is found. @ret_sound: none was */
+static int check_pages(struct verify *verify, bool *ret_sound)
 {
+	const size_t before = verify->problems->count;
 	const int r = wfs_store_check_pages(
 		wfs_world_store(verify->world), verify->problems, pages_progress, verify);
 
+	*ret_sound = verify->problems->count == before;
 	return r && r != -EINTR ? failed(verify, r, "the pages") : r;
 }
 
@@ -847,7 +849,6 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	void *context, struct wfs_error *error)
 {
 	static int (*const checks[])(struct verify * verify) = {
-		check_pages,
 		check_journal,
 		check_versions,
 		check_kernel_cells,
@@ -869,8 +870,12 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	WFS_AUTO_FD int hold_fd = wfs_blob_files_hold(wfs_world_store(world));
 	if (hold_fd < 0 && hold_fd != -ENOENT) /* without them, each that is missing is told */
 		return wfs_error_from_errno(error, hold_fd, "open the blob files");
-	int r = open_view(&verify, WFS_HEIGHT_HEAD);
+	bool sound = false;
+	int r = check_pages(&verify, &sound);
 
+	if (r || !sound)
+		return wfs_trace(r);
+	r = open_view(&verify, WFS_HEIGHT_HEAD);
 	verify.height = verify.view.height;
 	if (!r)
 		r = wfs_version_last(verify.view.txn, &verify.last_vid);

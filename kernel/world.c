@@ -204,15 +204,16 @@ static int read_mark(struct wfs_world *world, struct wfs_store_mark *ret_mark)
 	return 0;
 }
 
-/* A store that somebody else may have written since is walked before this process writes to it. */
-static int check_pages(struct wfs_world *world, struct wfs_error *error)
+/* The last transaction is the one that this user closed the store with, or all pages were walked when it was opened:
+ * @walked. A store that somebody else may have written with that number is walked before this process writes to it. */
+static int check_pages(struct wfs_world *world, bool walked, struct wfs_error *error)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
 	int r = read_mark(world, &world->mark);
 
-	if (!r && wfs_trust_has_written(world->directory, world->id, &world->mark))
+	if (!r && !walked && wfs_trust_has_written(world->directory, world->id, &world->mark))
 		return 0;
-	if (!r)
+	if (!r && !walked)
 		r = wfs_store_check_pages(world->store, &problems, NULL, NULL);
 	if (r)
 		return wfs_error_from_errno(
@@ -237,8 +238,10 @@ static void remember(struct wfs_world *world)
 
 static int open_parts(struct wfs_world *world, struct wfs_error *error)
 {
-	const struct wfs_store_options store_options = {
+	struct wfs_store_options store_options = {
 		.read_only = world->options.read_only,
+		.walk_pages = !world->options.written_here,
+		.problems = world->options.problems,
 		.map_size_bytes = world->options.map_size_bytes,
 	};
 	int r = 0;
@@ -257,13 +260,16 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 		if (world->lock_fd < 0)
 			return wfs_trace(world->lock_fd);
 	}
+	if (store_options.walk_pages && !world->options.walk_pages)
+		store_options.believed_txn = wfs_trust_last_txn(world->directory);
 	r = wfs_store_open(world->directory, &store_options, &world->store, error);
 	if (!r)
 		r = read_world(world, error);
 	if (!r)
 		r = wfs_trust_forget_other(world->directory, world->id, error);
 	if (!r && !world->options.read_only)
-		r = check_pages(world, error);
+		r = check_pages(world,
+			wfs_store_last_txn(world->store) != store_options.believed_txn, error);
 	if (!r && !world->options.read_only)
 		(void)wfs_blob_files_clean(world->store); /* what stays is in nobody's way */
 	if (!r && !world->options.read_only)

@@ -52,9 +52,12 @@ enum {
 
 /* Option struct: plain value. */
 struct wfs_world_options {
-	bool read_only;          /* no lock, no threads; may run beside the owner */
-	uint32_t wait_ms;        /* how long to wait for the lock before `busy` */
-	uint64_t map_size_bytes; /* 0: default */
+	bool read_only; /* no lock, no threads; may run beside the owner */
+	bool written_here; /* this process made it: its pages are not walked before the first row is read */
+	bool walk_pages;               /* they are walked also if this user closed the world last */
+	struct wfs_problems *problems; /* gets all that is wrong with the pages; may be NULL */
+	uint32_t wait_ms;              /* how long to wait for the lock before `busy` */
+	uint64_t map_size_bytes;       /* 0: default */
 	/* Time of new records; NULL: the host's clock. Tests and replay set it. */
 	int64_t (*clock_ns)(void *context);
 	void *clock_context;

@@ -31,16 +31,34 @@ static void print_problems(struct wfs_run *run, const struct wfs_problems *probl
 		(void)fwrite(problems->lines.data, 1, problems->lines.size, run->out);
 }
 
+static int show_problems(struct wfs_run *run, const struct wfs_problems *problems)
+{
+	int r = 0;
+
+	if (run->options[WFS_OPTION_JSON]) {
+		r = wfs_run_json(run, problems_document(problems));
+	} else {
+		print_problems(run, problems);
+		wfs_run_notice(run, "%zu problem%s found", problems->count,
+			problems->count == 1 ? "" : "s");
+	}
+	return r ? r : problems->count > 0;
+}
+
 static int check(struct wfs_run *run, check_fn *function)
 {
-	const struct wfs_world_options options = {.read_only = true};
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	const struct wfs_world_options options = {
+		.read_only = true, .walk_pages = true, .problems = &problems};
 	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
 	struct wfs_progress progress;
 	int r = wfs_run_directory(run);
 
 	if (!r)
 		r = wfs_world_open(run->directory, &options, &world, &run->error);
+	/* With damaged pages it is not opened, but they are what was asked for. */
+	if (r && problems.count > 0)
+		return show_problems(run, &problems);
 	if (r)
 		return r;
 	wfs_interrupt_catch();
@@ -50,16 +68,7 @@ static int check(struct wfs_run *run, check_fn *function)
 	/* What was found until then is found. */
 	if (r == -EINTR && !run->options[WFS_OPTION_JSON])
 		print_problems(run, &problems);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON]) {
-		r = wfs_run_json(run, problems_document(&problems));
-	} else {
-		print_problems(run, &problems);
-		wfs_run_notice(
-			run, "%zu problem%s found", problems.count, problems.count == 1 ? "" : "s");
-	}
-	return r ? r : problems.count > 0;
+	return r ? r : show_problems(run, &problems);
 }
 
 int wfs_run_verify(struct wfs_run *run)

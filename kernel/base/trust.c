@@ -337,6 +337,20 @@ static bool is_own(const char *directory)
 		lstat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
+uint64_t wfs_trust_last_txn(const char *directory)
+{
+	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
+	struct wfs_error ignored;
+	char key[64];
+
+	if (!is_own(directory) || key_of(directory, key) || known_read(&known, &ignored))
+		return 0;
+	const json_t *const txn = json_object_get(json_object_get(known.worlds, key), "txn");
+	return json_is_integer(txn) && json_integer_value(txn) > 0
+		? (uint64_t)json_integer_value(txn)
+		: 0;
+}
+
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark)
 {

@@ -54,6 +54,10 @@ int wfs_trust_forget_other(const char *directory, const char *world_id, struct w
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
 	struct wfs_error *error);
 
+/** wfs_trust_last_txn() - the store's last transaction when this user closed it; 0: not known, or the file is
+ *  another user's, who may write to it at any time */
+uint64_t wfs_trust_last_txn(const char *directory);
+
 /** wfs_trust_has_written() - is the store this user's, and was it last closed by this user, as it is now? */
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);

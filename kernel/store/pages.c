@@ -26,11 +26,9 @@ struct walk {
 	uint64_t page_count;
 	uint8_t *seen;    /* a bit for each page; owned */
 	uint8_t *buffers; /* one page for each level; owned */
-	const char *const *names;
+	const struct pages_options *options;
 	size_t name_count;
 	struct wfs_problems *problems;
-	wfs_store_pages_fn *progress;
-	void *context;
 	uint64_t done; /* pages looked at */
 	int failure;   /* that ends the walk; -errno */
 	/* Of the tree at hand: */
@@ -81,8 +79,8 @@ static bool take(struct walk *walk, uint64_t from, uint64_t number)
 		return false;
 	}
 	walk->seen[number / 8] |= (uint8_t)(1 << number % 8);
-	if (++walk->done % PROGRESS_EVERY == 0 && walk->progress &&
-		!walk->progress(walk->context, walk->done, walk->page_count))
+	if (++walk->done % PROGRESS_EVERY == 0 && walk->options->progress &&
+		!walk->options->progress(walk->options->context, walk->done, walk->page_count))
 		walk->failure = -EINTR;
 	return walk->failure == 0;
 }
@@ -327,6 +325,7 @@ static void walk_tree(struct walk *walk, const char *table, const struct tree *t
 /* A leaf of the table of tables, after it has been checked. */
 static void walk_tables_of(struct walk *walk, const uint8_t *leaf, bool *found)
 {
+	const char *const *const names = walk->options->names;
 	struct page_node node;
 	struct tree tree;
 
@@ -335,20 +334,22 @@ static void walk_tables_of(struct walk *walk, const uint8_t *leaf, bool *found)
 
 		page_node(leaf, i, &node);
 		while (table < walk->name_count &&
-			!wfs_bytes_equal(node.key, wfs_bytes_text(walk->names[table])))
+			!wfs_bytes_equal(node.key, wfs_bytes_text(names[table])))
 			table++;
-		if (table == walk->name_count) {
+		if (table == walk->name_count && !walk->options->any_tables) {
 			wfs_problems_add(walk->problems, "data.mdb", NULL,
 				"it has a table that no world has");
 			continue;
 		}
+		const char *const name = table < walk->name_count ? names[table] : "unknown";
 		memcpy(&tree, node.value.data, sizeof(tree));
-		found[table] = true;
+		if (table < walk->name_count)
+			found[table] = true;
 		if (tree.flags || tree.pad)
 			wfs_problems_add(walk->problems, "data.mdb", NULL,
-				"table '%s' has impossible flags", walk->names[table]);
+				"table '%s' has impossible flags", name);
 		else
-			walk_tree(walk, walk->names[table], &tree);
+			walk_tree(walk, name, &tree);
 	}
 }
 
@@ -380,13 +381,13 @@ static void walk_tables(struct walk *walk)
 	if (tables->depth == 1)
 		walk_tables_of(walk, leaf, found);
 	for (size_t i = 0; !walk->failure && i < walk->name_count; i++)
-		if (!found[i])
+		if (!found[i] && !walk->options->any_tables)
 			wfs_problems_add(walk->problems, "data.mdb", NULL, "table '%s' is missing",
-				walk->names[i]);
+				walk->options->names[i]);
 }
 
-int pages_walk(int fd, const struct root *root, const char *const *names,
-	struct wfs_problems *problems, wfs_store_pages_fn *progress, void *context)
+int pages_walk(int fd, const struct root *root, const struct pages_options *options,
+	struct wfs_problems *problems)
 {
 	WFS_CLEANUP(walk_done)
 	struct walk walk = {
@@ -394,13 +395,11 @@ int pages_walk(int fd, const struct root *root, const char *const *names,
 		.root = root,
 		.page_size = root->free_pages.pad,
 		.page_count = root->last_page + 1,
-		.names = names,
+		.options = options,
 		.problems = problems,
-		.progress = progress,
-		.context = context,
 	};
 
-	while (names[walk.name_count])
+	while (options->names[walk.name_count])
 		walk.name_count++;
 	if (root->last_page >= PAGE_COUNT_MAX) {
 		wfs_problems_add(problems, "data.mdb", NULL, "it tells of %" PRIu64 " pages",

@@ -18,14 +18,20 @@
 
 struct root;
 
+struct pages_options {
+	const char *const *names; /* of the tables there must be, and no others; NULL-ended */
+	bool any_tables; /* others may be there, and some missing: the store may have another format */
+	wfs_store_pages_fn *progress; /* may be NULL */
+	void *context;
+};
+
 /**
  * pages_walk() - walk the pages that one root leads to
  * Time is bounded by the size of the file: no page is looked at twice.
  * @fd: of data.mdb; pages that the root reaches do not change meanwhile
- * @root: it may lie. @names: the tables there must be, and no others; NULL-ended
+ * @root: it may lie
  * @problems: what is wrong, as "data.mdb: page 17: table 'cell': …"
- * @progress: may be NULL
- * Return: 0 (also with problems), -EINTR (@progress gave up), -EIO, -ENOMEM.
+ * Return: 0 (also with problems), -EINTR (`progress` gave up), -EIO, -ENOMEM.
  */
-int pages_walk(int fd, const struct root *root, const char *const *names,
-	struct wfs_problems *problems, wfs_store_pages_fn *progress, void *context);
+int pages_walk(int fd, const struct root *root, const struct pages_options *options,
+	struct wfs_problems *problems);

@@ -439,6 +439,55 @@ static int open_environment(struct wfs_store *store, const struct wfs_store_opti
 	return wfs_store_error(r);
 }
 
+/* As of the last commit. */
+static int check_pages(
+	struct wfs_store *store, const struct pages_options *options, struct wfs_problems *problems)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	struct root root;
+	mdb_filehandle_t fd;
+	int r = -EAGAIN;
+
+	/* Pages that the transaction's root leads to stay as they are while it lasts. */
+	for (int i = 0; r == -EAGAIN && i < ROOT_LOOKS_MAX; i++) {
+		wfs_txn_end(WFS_STEAL(txn));
+		r = wfs_store_read(store, &txn);
+		wfs_require(r || txn);
+		if (!r)
+			r = wfs_store_error(mdb_env_get_fd(store->env, &fd));
+		if (!r)
+			r = roots_find(fd, mdb_txn_id(txn->mdb), &root);
+	}
+	if (r == -EBADMSG || r == -ENODATA) {
+		wfs_problems_add(problems, "data.mdb", NULL, "its first two pages are not roots");
+		return 0;
+	}
+	return wfs_trace(r ? r : pages_walk(fd, &root, options, problems));
+}
+
+/* LMDB follows a page that leads to itself for ever: of a store that somebody else may have made it reads none
+ * before all have been looked at. The format comes after that, so tables may be those of another one. */
+static int walk_pages(
+	struct wfs_store *store, const struct wfs_store_options *options, struct wfs_error *error)
+{
+	const struct pages_options pages = {.names = names, .any_tables = true};
+	WFS_AUTO_PROBLEMS struct wfs_problems own = {.count = 0};
+	struct wfs_problems *const problems = options->problems ? options->problems : &own;
+
+	if (!options->walk_pages || wfs_store_last_txn(store) == options->believed_txn)
+		return 0;
+	const int r = check_pages(store, &pages, problems);
+	if (r)
+		return wfs_error_from_errno(
+			error, r, "check the pages of '%s/data.mdb'", store->directory);
+	if (problems->count == 0)
+		return 0;
+	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+		"%.*s; nothing of '%s' is read or written, 'worldfs verify' lists all damage",
+		(int)strcspn(wfs_buffer_text(&problems->lines), "\n"),
+		wfs_buffer_text(&problems->lines), store->directory);
+}
+
 int wfs_store_open(const char *directory, const struct wfs_store_options *options,
 	struct wfs_store **ret_store, struct wfs_error *error)
 {
@@ -472,6 +521,8 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 	if (r)
 		return wfs_error_from_errno(error, r, "open the store in '%s'", directory);
 	r = check_opened(store, error);
+	if (!r)
+		r = walk_pages(store, options, error);
 	if (r)
 		return wfs_trace(r);
 	/* One of another format may lack tables that ours has: it says so first. */
@@ -523,26 +574,10 @@ void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_fi
 int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,
 	wfs_store_pages_fn *progress, void *context)
 {
-	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
-	struct root root;
-	mdb_filehandle_t fd;
-	int r = -EAGAIN;
+	const struct pages_options options = {
+		.names = names, .progress = progress, .context = context};
 
-	/* Pages that the transaction's root leads to stay as they are while it lasts. */
-	for (int i = 0; r == -EAGAIN && i < ROOT_LOOKS_MAX; i++) {
-		wfs_txn_end(WFS_STEAL(txn));
-		r = wfs_store_read(store, &txn);
-		wfs_require(r || txn);
-		if (!r)
-			r = wfs_store_error(mdb_env_get_fd(store->env, &fd));
-		if (!r)
-			r = roots_find(fd, mdb_txn_id(txn->mdb), &root);
-	}
-	if (r == -EBADMSG || r == -ENODATA) {
-		wfs_problems_add(problems, "data.mdb", NULL, "its first two pages are not roots");
-		return 0;
-	}
-	return wfs_trace(r ? r : pages_walk(fd, &root, names, problems, progress, context));
+	return wfs_trace(check_pages(store, &options, problems));
 }
 
 /* --- copying --- */

@@ -27,6 +27,10 @@ struct wfs_store_options {
 	bool create;    /* make the tables; refuses a directory that has a store already */
 	bool scratch;   /* may be lost: commits are not synced */
 	bool read_only; /* no write transactions; may run beside the owner */
+	/* Walk all pages before the first row is read, unless @believed_txn was the last transaction. */
+	bool walk_pages;
+	uint64_t believed_txn;
+	struct wfs_problems *problems; /* of the walk: gets all that is wrong; may be NULL */
 	uint64_t
 		map_size_bytes; /* upper bound of data.mdb, a multiple of the page size; 0: default */
 };
@@ -44,7 +48,8 @@ struct wfs_store_figures {
 /**
  * wfs_store_open() - open or create `data.mdb`, `lock.mdb` and `blobs/` in @directory
  * Return: 0, -ENOENT (not_found: no store there), -EEXIST (already_exists, with create),
- *         -EINVAL (invalid_argument: newer format or bad map size), -EIO, -ENOSPC, -ENOMEM.
+ *         -EINVAL (invalid_argument: newer format or bad map size), -EIO (hash_mismatch: names the
+ *         first damaged page), -ENOSPC, -ENOMEM.
  */
 int wfs_store_open(const char *directory, const struct wfs_store_options *options,
 	struct wfs_store **ret_store, struct wfs_error *error);

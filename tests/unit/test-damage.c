@@ -5,6 +5,8 @@
  */
 #include "tests/unit/tamper.h"
 
+#include <sys/sendfile.h>
+
 #include "kernel/backup.h"
 #include "kernel/index.h"
 #include "kernel/store/layout.h"
@@ -315,6 +317,70 @@ static void a_store_with_a_damaged_page_has_no_backup(void **state)
 	assert_int_equal(access(directory, F_OK), -1);
 }
 
+/* The root page of the table of tables becomes a page whose first row leads to itself: LMDB goes round for ever. */
+static void lead_to_itself(struct world_fixture *fixture)
+{
+	static const uint8_t head[] = {0x7f, 0xff, 0, 0};
+	char path[256];
+	struct root roots[ROOT_COUNT];
+
+	live(fixture);
+	world_fixture_close(fixture);
+	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
+	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
+	for (size_t i = 0; i < ROOT_COUNT; i++)
+		assert_int_equal(pread(fd, &roots[i], sizeof(roots[i]), (off_t)(i * 4096)),
+			sizeof(roots[i]));
+	const struct root *const root = &roots[roots[0].txn_id < roots[1].txn_id];
+	assert_int_equal(pwrite(fd, head, sizeof(head), (off_t)(root->tables.root * 4096 + 9)),
+		sizeof(head));
+}
+
+static void a_world_with_a_page_that_leads_to_itself_is_not_read(void **state)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	const struct wfs_world_options options = {
+		.read_only = true, .walk_pages = true, .problems = &problems};
+	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
+	struct world_fixture *const fixture = *state;
+
+	lead_to_itself(fixture);
+	(void)alarm(LIMIT_S);
+	assert_int_equal(
+		wfs_world_open(fixture->directory, &options, &world, &fixture->error), -EIO);
+	(void)alarm(0);
+
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(strstr(fixture->error.message, "page "));
+	assert_int_equal(problems.count, 1);
+}
+
+static void a_world_of_a_stranger_has_its_pages_walked_before_it_is_read(void **state)
+{
+	const struct wfs_world_options options = {.read_only = true};
+	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
+	struct world_fixture *const fixture = *state;
+	char copy[256];
+	char path[512];
+
+	lead_to_itself(fixture);
+	/* Another file is another world: see decision 25. */
+	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
+	snprintf(copy, sizeof(copy), "%s/data.copy", fixture->directory);
+	WFS_AUTO_FD int from = open(path, O_RDONLY | O_CLOEXEC);
+	WFS_AUTO_FD int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	while (sendfile(to, from, NULL, 1 << 20) > 0)
+		;
+	assert_int_equal(rename(copy, path), 0);
+
+	(void)alarm(LIMIT_S);
+	assert_int_equal(
+		wfs_world_open(fixture->directory, &options, &world, &fixture->error), -EIO);
+	(void)alarm(0);
+
+	assert_non_null(strstr(fixture->error.message, "'worldfs verify' lists all damage"));
+}
+
 int main(void)
 {
 #define DAMAGE_TEST(name) \
@@ -333,6 +399,8 @@ int main(void)
 		DAMAGE_TEST(the_index_leads_to_a_record_that_is_not_an_event),
 		DAMAGE_TEST(a_table_counts_a_million_million_rows),
 		DAMAGE_TEST(a_store_with_a_damaged_page_has_no_backup),
+		DAMAGE_TEST(a_world_with_a_page_that_leads_to_itself_is_not_read),
+		DAMAGE_TEST(a_world_of_a_stranger_has_its_pages_walked_before_it_is_read),
 	};
 
 	return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
