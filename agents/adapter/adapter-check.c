@@ -119,6 +119,24 @@ static int check_tool_choice(const struct check *check, const json_t *choice)
 	return 0;
 }
 
+/* Members that have a server compute or charge more than the settings say. host.json may have them: its user
+ * pays. The author of an agent does not. */
+static int check_costs(const struct check *check, json_t *extra)
+{
+	static const char *const costly[] = {"background", "best_of", "max_completion_tokens",
+		"max_new_tokens", "max_tokens", "min_tokens", "models", "modalities", "n",
+		"n_predict", "num_predict", "num_return_sequences", "plugins", "provider", "route",
+		"service_tier", "store", "use_beam_search", "web_search_options"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(costly); i++)
+		if (json_object_get(extra, costly[i]))
+			return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
+				"'extra_body' of the agent: '%s' may cost more, expected it in "
+				"the extra_body of the model in host.json",
+				costly[i]);
+	return 0;
+}
+
 /* @where: whose extra body, for messages */
 static int check_extra(const struct check *check, const char *where, json_t *extra)
 {
@@ -228,6 +246,8 @@ static int check_setup(const json_t *setup, const json_t *entry, struct wfs_erro
 		r = check_extra(&check, "model", member(entry, "extra_body"));
 	if (r == 0)
 		r = check_extra(&check, "agent", member(check.settings, "extra_body"));
+	if (r == 0)
+		r = check_costs(&check, member(check.settings, "extra_body"));
 	if (r == 0 && constraint)
 		r = wfs_constraint_check(
 			constraint, check.adapter, tools, effective_choice(&check), error);

@@ -127,6 +127,20 @@ static void llamacpp_does_not_get_a_choice_that_it_would_ignore(void **state)
 		"it would take \"auto\" instead");
 }
 
+#define MAY_COST_MORE " may cost more, expected it in the extra_body of the model in host.json"
+
+static void extra_members_of_an_agent_cannot_cost_more(void **state)
+{
+	(void)state;
+
+	assert_refused(ENTRY, "[]", "{'extra_body':{'n':100}}",
+		"agent 'clerk': 'extra_body' of the agent: 'n'" MAY_COST_MORE);
+	assert_refused(ENTRY, "[]", "{'extra_body':{'max_tokens':1000000}}",
+		"agent 'clerk': 'extra_body' of the agent: 'max_tokens'" MAY_COST_MORE);
+	assert_refused(ENTRY, "[]", "{'extra_body':{'models':['dear']}}",
+		"agent 'clerk': 'extra_body' of the agent: 'models'" MAY_COST_MORE);
+}
+
 /* Case 104. */
 static void extra_members_cannot_replace_what_makes_the_request(void **state)
 {
@@ -190,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_choice_that_is_none_is_refused),
 		cmocka_unit_test(a_tool_that_is_chosen_must_be_offered),
 		cmocka_unit_test(llamacpp_does_not_get_a_choice_that_it_would_ignore),
+		cmocka_unit_test(extra_members_of_an_agent_cannot_cost_more),
 		cmocka_unit_test(extra_members_cannot_replace_what_makes_the_request),
 		cmocka_unit_test(tools_must_be_there_once_to_be_offered),
 		cmocka_unit_test(tools_need_names_of_their_own_that_servers_take),
