@@ -116,22 +116,33 @@ static void no_metamethod_moves_the_stack_of_a_concatenation(void **state)
 
 /* --- values that differed between processes --- */
 
-static void a_table_with_holes_has_one_length_in_each_process(void **state)
+static void assert_file_gives_the_same_in_each_process(const char *name)
 {
 	enum { PROCESSES = 8 };
 	AUTO_ANSWER struct lua_answer first;
 
-	(void)state;
-	run_file("length-of-holes-differs.lua", &first);
+	run_file(name, &first);
 	assert_string_equal(first.error.message, "");
 	for (int i = 0; i < PROCESSES; i++) {
 		WFS_AUTO_BOX struct wfs_box *box = NULL;
 		AUTO_ANSWER struct lua_answer answer;
 
 		assert_int_equal(wfs_box_new(&box), 0);
-		run_file_in(box, "length-of-holes-differs.lua", &answer);
+		run_file_in(box, name, &answer);
 		assert_string_equal(wfs_buffer_text(&answer.text), wfs_buffer_text(&first.text));
 	}
+}
+
+static void a_table_with_holes_has_one_length_in_each_process(void **state)
+{
+	(void)state;
+	assert_file_gives_the_same_in_each_process("length-of-holes-differs.lua");
+}
+
+static void messages_and_orders_are_one_in_each_process(void **state)
+{
+	(void)state;
+	assert_file_gives_the_same_in_each_process("differ-between-runs.lua");
 }
 
 static void a_message_names_the_first_key_in_order(void **state)
@@ -278,6 +289,7 @@ int main(void)
 		cmocka_unit_test(a_metatable_does_not_become_weak_after_it_was_set),
 		cmocka_unit_test(no_metamethod_moves_the_stack_of_a_concatenation),
 		cmocka_unit_test(a_table_with_holes_has_one_length_in_each_process),
+		cmocka_unit_test(messages_and_orders_are_one_in_each_process),
 		cmocka_unit_test(a_message_names_the_first_key_in_order),
 		cmocka_unit_test(as_many_indices_in_a_row_as_there_may_be_run),
 		cmocka_unit_test(more_indices_in_a_row_are_refused),
