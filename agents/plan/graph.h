@@ -43,10 +43,10 @@ void wfs_graph_end_step(struct wfs_graph *graph);
  *  first in plan order on: each depends on the one behind it, the last on the first), -ENOMEM. */
 int wfs_graph_sort(struct wfs_graph *graph);
 
-/** wfs_edges_of() - the steps of @step; @ret_count: how many. */
+/** wfs_edges_of() - the steps of @step; @ret_count: how many. Return: NULL if no step of the graph has any. */
 static inline const uint32_t *wfs_edges_of(
 	const struct wfs_edges *edges, size_t step, size_t *ret_count)
 {
 	*ret_count = edges->first[step + 1] - edges->first[step];
-	return edges->steps + edges->first[step];
+	return edges->steps ? edges->steps + edges->first[step] : NULL;
 }
