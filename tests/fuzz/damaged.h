@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the harnesses of damaged stores share: a copy of the world WORLD in SCRATCH, whose data.mdb
- * becomes what it was before each input, and the commands that read the world, verify it and write to it.
+ * becomes what it was before each input, and the commands that read the world, verify it and write
+ * to it. FUZZ_SAY: show what the commands say.
  */
 #pragma once
 
@@ -23,15 +24,16 @@ struct damaged {
 	char backup[300];
 	uint8_t *image;
 	size_t image_size;
-	FILE *null;
+	FILE *out; /* of commands */
 };
 
 static inline void damaged_init(struct damaged *damaged)
 {
 	struct stat st;
 
-	damaged->null = fopen("/dev/null", "we");
-	FUZZ_MUST(damaged->null && freopen("/dev/null", "re", stdin));
+	/* There is one thread. NOLINTNEXTLINE(concurrency-mt-unsafe) */
+	damaged->out = getenv("FUZZ_SAY") ? stderr : fopen("/dev/null", "we");
+	FUZZ_MUST(damaged->out && freopen("/dev/null", "re", stdin));
 	fuzz_copy_world(damaged->directory, sizeof(damaged->directory));
 	snprintf(damaged->data_path, sizeof(damaged->data_path), "%s/data.mdb", damaged->directory);
 	snprintf(damaged->known_path, sizeof(damaged->known_path), "%s/worldfs/known.json",
@@ -64,7 +66,7 @@ static inline void damaged_command(const struct damaged *damaged, const char *co
 	while (*words)
 		argv[argc++] = (char *)(uintptr_t)*words++;
 	argv[argc] = NULL;
-	const int r = wfs_command_main(argc, argv, damaged->null, damaged->null, NULL);
+	const int r = wfs_command_main(argc, argv, damaged->out, damaged->out, NULL);
 	FUZZ_MUST(r >= 0 && r <= 2);
 }
 

@@ -3,10 +3,10 @@
  * A world's store from a stranger, below LMDB: pages of data.mdb that it believes. WORLD names a
  * world, SCRATCH a directory on a tmpfs.
  *
- * An input is a list of edits of 8 bytes: page (2), kind, place, 4 bytes of data. The pages are
- * those of a fresh world: a page leads to another one, rows overlap, lists of free pages name pages
- * in use. After them all of the world is read and verified, and something is written. No crash, no
- * hang, nothing written beside the heap's blocks.
+ * An input is a list of edits of 8 bytes: kind of page, which one of these, kind of edit, row, 4
+ * bytes of data. The pages are those of a fresh world: a page leads to another one, rows overlap,
+ * lists of free pages name pages in use. After the edits all of the world is read and verified, and
+ * something is written. No crash, no hang, nothing written beside the heap's blocks.
  */
 #include "tests/fuzz/damaged.h"
 
@@ -22,6 +22,68 @@ enum {
 static struct damaged world;
 static uint8_t *pages;
 static size_t page_count;
+static bool *live; /* pages that the newest root leads to */
+
+/* --- the pages of a fresh world --- */
+
+static uint16_t read16(const uint8_t *page, size_t place)
+{
+	uint16_t value;
+
+	memcpy(&value, page + place, sizeof(value));
+	return value;
+}
+
+static void mark(uint64_t number);
+
+static void mark_row(const uint8_t *page, size_t place, bool branch)
+{
+	const uint8_t *const value = page + place + sizeof(struct node) +
+		read16(page, place + offsetof(struct node, key_size));
+	struct node node;
+	struct tree tree;
+	uint64_t large;
+
+	memcpy(&node, page + place, sizeof(node));
+	if (branch) {
+		mark((uint64_t)node.low | (uint64_t)node.high << 16);
+	} else if (node.flags & NODE_IS_TABLE) {
+		memcpy(&tree, value, sizeof(tree));
+		mark(tree.root);
+	} else if (node.flags & NODE_IS_BIG) {
+		memcpy(&large, value, sizeof(large));
+		mark(large);
+	}
+}
+
+static void mark(uint64_t number)
+{
+	struct page head;
+
+	if (number == PAGE_NONE)
+		return;
+	FUZZ_MUST(number < page_count);
+	const uint8_t *const page = world.image + number * PAGE_BYTES;
+	memcpy(&head, page, sizeof(head));
+	live[number] = true;
+	if (head.flags & PAGE_IS_OVERFLOW)
+		return;
+	for (size_t at = sizeof(head); at < head.lower; at += sizeof(uint16_t))
+		mark_row(page, read16(page, at), head.flags & PAGE_IS_BRANCH);
+}
+
+static void mark_all(void)
+{
+	struct root roots[ROOT_COUNT];
+
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		memcpy(&roots[i], world.image + i * PAGE_BYTES, sizeof(roots[i]));
+		live[i] = true;
+	}
+	const struct root *const newest = &roots[roots[0].txn_id < roots[1].txn_id];
+	mark(newest->tables.root);
+	mark(newest->free_pages.root);
+}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -30,9 +92,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	damaged_init(&world);
 	page_count = world.image_size / PAGE_BYTES;
 	pages = malloc(world.image_size);
-	FUZZ_MUST(pages && page_count > 4);
+	live = calloc(page_count, sizeof(*live));
+	FUZZ_MUST(pages && live && page_count > ROOT_COUNT);
+	mark_all();
 	return 0;
 }
+
+/* --- edits --- */
 
 static uint16_t number_of(const uint8_t *data)
 {
@@ -48,18 +114,46 @@ static void put16(uint8_t *page, size_t place, uint16_t value)
 /* Where the row at an index begins, as the page says. */
 static size_t row_place(const uint8_t *page, size_t index)
 {
-	uint16_t place;
+	return read16(page, sizeof(struct page) + index * sizeof(uint16_t));
+}
 
-	memcpy(&place, page + sizeof(struct page) + index * sizeof(place), sizeof(place));
-	return place;
+/* The @nth page of a kind; with few of them, the count begins again. The last kind: any page. */
+static uint8_t *page_find(uint8_t kind, size_t nth)
+{
+	static const uint16_t kinds[] = {
+		PAGE_IS_BRANCH, PAGE_IS_LEAF, PAGE_IS_OVERFLOW, PAGE_IS_ROOT};
+	uint8_t *found[256];
+	size_t count = 0;
+
+	for (size_t i = 0; kind % 5 < 4 && i < page_count && count < 256; i++) {
+		struct page head;
+
+		memcpy(&head, world.image + i * PAGE_BYTES, sizeof(head));
+		if (live[i] && (head.flags & kinds[kind % 5]))
+			found[count++] = pages + i * PAGE_BYTES;
+	}
+	return count > 0 ? found[nth % count] : pages + nth % page_count * PAGE_BYTES;
+}
+
+static uint64_t target_of(const uint8_t *page, const uint8_t *data)
+{
+	switch (data[1] % 4) {
+	case 0:
+		return (uint64_t)(page - pages) / PAGE_BYTES;
+	case 1:
+		return number_of(data + 2) % page_count;
+	case 2:
+		return (uint64_t)(page_find(0, data[2]) - pages) / PAGE_BYTES;
+	default:
+		return UINT64_C(1) << data[2] % 64;
+	}
 }
 
 /* The row leads to another page: as a branch does, or as a row with a large value does. */
 static void lead(uint8_t *page, size_t index, const uint8_t *data)
 {
 	const size_t place = row_place(page, index);
-	const uint64_t target =
-		data[1] & 1 ? number_of(data + 2) % page_count : UINT64_C(1) << (data[1] / 2 % 64);
+	const uint64_t target = target_of(page, data);
 	struct node node;
 
 	if (place + sizeof(node) > PAGE_BYTES)
@@ -90,7 +184,7 @@ static void copy_page(uint8_t *page, const uint8_t *data)
 
 static void edit(const uint8_t *edit)
 {
-	uint8_t *const page = pages + number_of(edit) % page_count * PAGE_BYTES;
+	uint8_t *const page = page_find(edit[0], edit[1]);
 	const uint8_t *const data = edit + 4;
 	const size_t index = edit[3] % PLACES_MAX;
 	const size_t any = number_of(data) % PAGE_BYTES;
