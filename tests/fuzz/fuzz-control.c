@@ -10,6 +10,12 @@
 
 enum { VALUE_MAX = 4096, ROUNDS_MAX = 100000 };
 
+static void check_refusal(int r, const struct wfs_error *error)
+{
+	FUZZ_MUST(r == -EINVAL || r == -EFBIG);
+	fuzz_refused(error);
+}
+
 /* Takes each value that is whole. Return: false: one was refused. */
 static bool take_all(struct wfs_control_parser *parser, bool end, struct wfs_buffer *out)
 {
@@ -28,11 +34,9 @@ static bool take_all(struct wfs_control_parser *parser, bool end, struct wfs_buf
 		else if (r == 1)
 			wfs_buffer_append_text(out, "empty");
 		wfs_buffer_append_byte(out, '\n');
-		if (r < 0) {
-			FUZZ_MUST(r == -EINVAL || r == -EFBIG);
-			fuzz_refused(&error);
-			accepted = false;
-		}
+		if (r < 0)
+			check_refusal(r, &error);
+		accepted &= r >= 0;
 	}
 	return accepted;
 }

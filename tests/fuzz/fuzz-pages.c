@@ -17,6 +17,7 @@ enum {
 	EDIT_SIZE = 8,
 	EDITS_MAX = 4,
 	PLACES_MAX = 64, /* of rows, that edits reach */
+	FOUND_MAX = 256, /* pages of a kind */
 };
 
 static struct damaged world;
@@ -121,18 +122,19 @@ static size_t row_place(const uint8_t *page, size_t index)
 static uint8_t *page_find(uint8_t kind, size_t nth)
 {
 	static const uint16_t kinds[] = {
-		PAGE_IS_BRANCH, PAGE_IS_LEAF, PAGE_IS_OVERFLOW, PAGE_IS_ROOT};
-	uint8_t *found[256];
+		PAGE_IS_BRANCH, PAGE_IS_LEAF, PAGE_IS_OVERFLOW, PAGE_IS_ROOT, 0};
+	const uint16_t wanted = kinds[kind % WFS_ARRAY_COUNT(kinds)];
+	uint8_t *found[FOUND_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; kind % 5 < 4 && i < page_count && count < 256; i++) {
+	for (size_t i = 0; i < page_count && count < FOUND_MAX; i++) {
 		struct page head;
 
 		memcpy(&head, world.image + i * PAGE_BYTES, sizeof(head));
-		if (live[i] && (head.flags & kinds[kind % 5]))
+		if (!wanted || (live[i] && (head.flags & wanted)))
 			found[count++] = pages + i * PAGE_BYTES;
 	}
-	return count > 0 ? found[nth % count] : pages + nth % page_count * PAGE_BYTES;
+	return count > 0 ? found[nth % count] : pages;
 }
 
 static uint64_t target_of(const uint8_t *page, const uint8_t *data)
@@ -197,7 +199,7 @@ static void edit(const uint8_t *edit)
 		put16(page, sizeof(struct page) + 2 * index, number_of(data));
 		break;
 	case 2: /* what a row begins with */
-		put16(page, row_place(page, index) + data[0] % 4 * 2, number_of(data + 1));
+		put16(page, row_place(page, index) + (size_t)data[0] % 4 * 2, number_of(data + 1));
 		break;
 	case 3:
 		lead(page, index, data);
