@@ -225,8 +225,7 @@ int session_admit_act(const struct wfs_session *session, const struct wfs_questi
 	return session_act(session, type, action, request);
 }
 
-/* Records the refusal that stands in the request's error. */
-static int refuse(const struct wfs_session *session, const struct wfs_question *question,
+int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request)
 {
 	session_sign(session, request);
@@ -270,7 +269,7 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 		(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
 		if (call && verdict.asks && !call->cannot_wait)
 			return session_ask(session, call, &verdict, request);
-		return refuse(session, &question, &verdict, request);
+		return session_refuse(session, &question, &verdict, request);
 	}
 	charge(request, &verdict);
 	request->kind = WFS_REQUEST_ACTION;
@@ -307,7 +306,7 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 	if (!r)
 		r = wfs_rights_check_params(json_object_get(grant, "params"), &request->error);
 	if (r && r != -EINVAL && r != -ENOMEM)
-		return refuse(session, &question, &verdict, request);
+		return session_refuse(session, &question, &verdict, request);
 	if (!r && !json_object_get(grant, "params") &&
 		json_object_set_new(grant, "params", json_object()) < 0)
 		r = -ENOMEM;
@@ -336,7 +335,7 @@ int wfs_session_revoke(
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	r = wfs_rights_explain(rights, &question, &verdict, &request->error);
 	if (r && (!by || strcmp(by, wfs_session_principal(session)) != 0))
-		return refuse(session, &question, &verdict, request);
+		return session_refuse(session, &question, &verdict, request);
 	if (!r)
 		charge(request, &verdict);
 	return session_act(session, "revoke", revocation, request);

@@ -93,6 +93,12 @@ int session_claim_approval(const struct wfs_session *session, const char *run_id
 	return r;
 }
 
+bool session_is_own_run(const struct wfs_session *session, const json_t *run)
+{
+	return is_own(session, wfs_json_text(run, "agent")) ||
+		is_own(session, wfs_json_text(run, "asked_by"));
+}
+
 /* --- plans --- */
 
 int session_claim_plan(const struct wfs_session *session, const char *plan_id,

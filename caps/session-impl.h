@@ -67,6 +67,10 @@ int session_admit(const struct wfs_session *session, const struct wfs_question *
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
 	const char *type, json_t *action, struct wfs_request *request);
 
+/** session_refuse() - record the refusal that stands in the request's error. Return: 0 (`done` will be called), or -errno. */
+int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
+	const struct wfs_verdict *verdict, struct wfs_request *request);
+
 /* --- session-claim.c: each fills in what the question says of whose it is. Return: 0, or -errno. --- */
 
 /** session_claim_run() - who began it ends it, or an administrator. */
@@ -79,6 +83,9 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
  */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, json_t **ret_run, struct wfs_error *error);
+
+/** session_is_own_run() - is the principal the agent, or did it begin the run? */
+bool session_is_own_run(const struct wfs_session *session, const json_t *run);
 
 int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 	struct wfs_question *question, struct wfs_error *error);

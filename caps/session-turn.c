@@ -21,18 +21,21 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 	const char *const principal = wfs_session_principal(session);
 	WFS_AUTO_JSON json_t *state = NULL;
 	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, agent, &state, error);
+	const bool invokes = !r && wfs_artifact_invokes(state, principal) != WFS_ARTIFACT_NO;
 
-	if (!r && wfs_artifact_invokes(state, principal) != WFS_ARTIFACT_NO)
+	if (invokes && strcmp(wfs_json_text(state, "type"), WFS_ARTIFACT_TYPE_AGENT) == 0)
 		return 0;
 	if (!r)
 		r = session_sees_file(session, WFS_ENTITY_FILE_META, wfs_bytes_text(agent));
 	if (r == -ENOENT)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Agent '%.140s' not found", agent);
-	return r ? wfs_trace(r)
-		 : wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			   "'%s' may not invoke '%s' (its access is %.128s), so it cannot have it "
-			   "take a turn",
-			   principal, agent, wfs_json_text(state, "access"));
+	/* Of what is seen the caller tells that the type is another one. */
+	return r || invokes
+		? wfs_trace(r)
+		: wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			  "'%s' may not invoke '%s' (its access is %.128s), so it cannot have it "
+			  "take a turn",
+			  principal, agent, wfs_json_text(state, "access"));
 }
 
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request)
@@ -53,15 +56,50 @@ int wfs_session_cancel(
 	return r ? r : session_admit_act(session, &question, "cancel", cancel, request);
 }
 
+/*
+ * An approval of a run that does not exist is refused, and recorded, in the same way as one of somebody else's run
+ * whose files the principal does not see, unless the principal may approve of that.
+ * @run: NULL: it does not exist
+ * Return: 1 (refused: `done` will be called), 0 (@question is to be judged), or -errno.
+ */
+static int refuse_unseen(const struct wfs_session *session, const char *run_id, const json_t *run,
+	struct wfs_question *question, struct wfs_request *request)
+{
+	const struct wfs_verdict none = {.code = WFS_E_NOT_FOUND, .rule_index = SIZE_MAX};
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	int r = run ? session_sees_file(session, WFS_ENTITY_FILE_STATUS, wfs_bytes_text(run_id))
+		    : -ENOENT;
+
+	if (r == 0 || (run && session_is_own_run(session, run)))
+		return 0;
+	if (r == -ENOENT)
+		r = session_rights(session, &rights, question);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "judge an approval");
+	if (run && wfs_rights_judge(rights, question).code == WFS_OK)
+		return 0;
+	question->claim = WFS_CLAIM_OTHERS;
+	question->giver = NULL;
+	if (wfs_rights_judge(rights, question).code != WFS_OK)
+		return 0;
+	(void)wfs_error_set(&request->error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", run_id);
+	r = session_refuse(session, question, &none, request);
+	return r ? r : 1;
+}
+
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request)
 {
 	struct wfs_question question = {.effect = WFS_EFFECT_AGENT_APPROVE};
 	WFS_AUTO_JSON json_t *run = NULL;
-	int r = session_claim_approval(
-		session, wfs_json_text(approve, "turn_id"), &question, &run, &request->error);
+	const char *const run_id = wfs_json_text(approve, "turn_id");
+	int r = session_claim_approval(session, run_id, &question, &run, &request->error);
 
-	return r ? r : session_admit_act(session, &question, "approve", approve, request);
+	if (!r)
+		r = refuse_unseen(session, run_id, run, &question, request);
+	if (r)
+		return r > 0 ? 0 : r;
+	return session_admit_act(session, &question, "approve", approve, request);
 }
 
 /* --- for the agent --- */

@@ -169,6 +169,7 @@ def tools(client):
     ok("an agent's tool that its grants hide is like one that is not there", seen[0] == seen[1], seen)
     outcomes = [json.dumps(results_of(client, "eve", [tool, {}])).replace(tool, "X") for tool in ("hidden", "nosuch")]
     ok("a plan's step is told the same", outcomes[0] == outcomes[1] and "UNKNOWN_TOOL" in outcomes[0], outcomes)
+    client.alike("an artifact of another type that is not seen is like none", "eve", "step", "agent", "hidden", "absent")
     run = client.done("eve", "step", agent="spy3")
     told = json.dumps(run["history"])
     ok("a tool that queries tells what the agent sees", "spy3" in told and "priced" not in told, told)
@@ -256,6 +257,11 @@ def approving(client):
                       ("puppet", "who has the right from the agent")):
         client.refused(f"{what} does not approve", "not_authorized", who, "approve", **call)
     belonging(client, call)
+    client.done("robot", "grant", to="mute", cap="sys/drive@1", params={"approve": True})
+    seen = [client.error("mute", "approve", **call | {"turn_id": name}) for name in (run, "robot.99999")]
+    ok("who does not see the run is refused in the words for one that is not there",
+       seen[0][0] == seen[1][0] and seen[0][1].replace(run, "robot.99999") == seen[1][1], seen)
+    ok("and so are they recorded", client.records('"kind":"decision".*"mute"') and not client.records('"action":{.*robot.99999'))
     client.done("dan", "approve", **call)
     ok("who was granted that does", True)
     client.done("operator", "approve", **call | {"turn_id": client.begin(), "decision": "deny"})
@@ -277,6 +283,7 @@ def belonging(client, call):
         client.done("bob", "invoke", action={"action_type": "transfer_ownership", "artifact_id": name, "to": owner})
     for name, owner in ((names[-1], "robot"), (names[0], names[1])):
         client.done("operator", "grant", to=name, cap="sys/drive@1", params={"approve": True}, to_artifact_of=owner)
+        client.done("operator", "grant", to=name, cap="sys/query@1", to_artifact_of=owner)
         client.refused(f"{name}, which is the agent's, does not approve", "not_authorized", name, "approve", **call)
 
 
