@@ -41,7 +41,7 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 	if (!r)
 		r = find(&view, WFS_BUILTIN_TURN, run_id, &run, error);
 	question->claim =
-		is_own(session, wfs_json_text(run, "asked_by")) ? WFS_CLAIM_OWN : WFS_CLAIM_ADMIN;
+		is_own(session, wfs_json_text(run, "asked_by")) ? WFS_CLAIM_MADE : WFS_CLAIM_ADMIN;
 	return r;
 }
 
@@ -110,7 +110,7 @@ int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 
 	if (!r)
 		r = find(&view, WFS_BUILTIN_PLAN, plan_id, &plan, error);
-	question->claim = is_own(session, wfs_json_text(plan, "principal")) ? WFS_CLAIM_OWN
+	question->claim = is_own(session, wfs_json_text(plan, "principal")) ? WFS_CLAIM_MADE
 									    : WFS_CLAIM_OTHERS;
 	return r;
 }
@@ -122,5 +122,5 @@ void session_claim_chat(
 	const size_t size = strlen(principal);
 	const bool own = strncmp(chat_id, principal, size) == 0 && chat_id[size] == '+';
 
-	question->claim = own ? WFS_CLAIM_OWN : WFS_CLAIM_OTHERS;
+	question->claim = own ? WFS_CLAIM_MADE : WFS_CLAIM_OTHERS;
 }

@@ -258,6 +258,8 @@ static bool reaches(const struct grant *grant, const struct wfs_question *questi
 		return by_cap ||
 			(question->of_any &&
 				wfs_effect_covered_by(question->effect, grant->cap->cap_type));
+	case WFS_CLAIM_MADE:
+		return by_cap || is_of_type(grant, CAP_TYPE_ADMIN);
 	case WFS_CLAIM_OTHERS:
 		return is_of_type(grant, CAP_TYPE_ADMIN) ||
 			(by_cap &&
@@ -565,7 +567,7 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 		return wfs_error_set(
 			error, WFS_E_NOT_ENABLED, "the world's manifest does not have %s", kind);
 	default:
-		if (question->claim != WFS_CLAIM_OWN)
+		if (question->claim != WFS_CLAIM_OWN && question->claim != WFS_CLAIM_MADE)
 			return explain_claim(rights, question, error);
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' holds no grant of type '%s' that covers %s%s%.140s",

@@ -18,6 +18,7 @@
 /* Whose it is what an effect is about. */
 enum wfs_claim {
 	WFS_CLAIM_OWN,    /* the principal's, or nobody's */
+	WFS_CLAIM_MADE,   /* the principal made it, as a turn or a plan: administrators may, too */
 	WFS_CLAIM_OTHERS, /* somebody else's */
 	WFS_CLAIM_ADMIN,  /* administrators alone may */
 	WFS_CLAIM_NEVER,  /* nobody may */

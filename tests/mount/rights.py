@@ -268,9 +268,16 @@ def approving(client):
     client.done("boss", "approve", **call | {"turn_id": client.begin()})
     client.done("boss", "cancel", turn_id=client.begin())
     client.refused("who only administers drives nothing", "not_authorized", "boss", "step", agent="open1")
-    client.done("operator", "grant", to="boss", cap="sys/drive@1")
+    drive = client.done("operator", "grant", to="boss", cap="sys/drive@1")["name"]
     client.done("boss", "step", agent="open1")
     client.refused("a rule of the policy names the agent", "policy_denied", "boss", "step", agent="robot")
+    client.done("operator", "grant", to="boss", cap="sys/blob@1")
+    plan = put(client, json.dumps({"steps": [{"id": "a", "type": "note", "title": "own"}]}))
+    plan_id = client.done("boss", "plan-import", blob=plan, session_id="s")["checkpoint"]["plan_id"]
+    client.done("operator", "revoke", name=drive)
+    answer = client.call("boss", "plan-resume", plan_id=plan_id)
+    ok("an administrator goes on with its own plan, too", answer["ok"] or answer["error"]["code"] != "not_authorized", answer)
+    client.done("boss", "plan-cancel", plan_id=plan_id)
 
 
 def belonging(client, call):
