@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random worlds, grants, policies and questions; every door must answer as the model does.
 
+Every second world is one at work, see judged_works.py; the others are about the tree.
+
 Run by test-judged, which says what WORLD and TREE are. A world has its own seed, made of the one
 that is printed and its number, so that `--seed` and `--world` together repeat it.
 """
@@ -16,10 +18,11 @@ import sys
 import time
 
 import judged_doors
+import judged_works
 import judged_world
 from judged_model import Grant, file_name
 
-PER_WORLD = 1000  # questions, about
+PER_WORLD = 2000  # questions, about
 PER_CHANGE = 80  # the same, between two changes
 SHARES = {"mount": 45, "socket": 37, "tools": 15, "command": 3}  # a command is a process each
 
@@ -41,7 +44,9 @@ class Asker:
         self.changes = ["init"]
         self.counts = collections.Counter()
         self.answers = collections.Counter()
+        self.kinds = collections.Counter()
         self.expiries = []
+        self.refused = {}  # principal: when, last
         self.doors = {}
 
     # --- life ---
@@ -158,10 +163,13 @@ class Asker:
         given = self.model.grants[self.random.choice(held)]
         to = self.random.choice(self.source.principals[1:])
         grant = Grant(f"passed{self.world.height}", to, given.cap, given.params, given.expires_at_ns)
+        # Of a second refusal within a second a record is written later, with a count.
+        time.sleep(max(0, self.refused.get(given.to, 0) + 1.1 - time.monotonic()))
         answer = self.socket.call(given.to, "grant", {"to": to} | grant.document())
         self.changes.append(f"{given.to} passes {given.name} on to {to}: {answer['ok']}")
         if not answer["ok"]:
             self.advance(self.world.height + 1)  # the refusal is recorded
+            self.refused[given.to] = time.monotonic()
             return
         self.take_grant(grant)
         grant.source = json.loads(self.socket.read(f"reducers/sys.grant/{grant.name}", "head"))["from"]
@@ -325,6 +333,10 @@ class Asker:
                   ("" if grant.live(time.time_ns()) else " (expired)") for grant in grants]
         if not self.difference(question):
             lines.append("  it is gone when asked again")
+        if question.door == "mount" and not os.path.ismount(self.doors["mount"].points[question.who]):
+            lines.append("  nothing is mounted there any more")
+        with open(os.path.join(self.options.world_directory, "worldfs.log"), encoding="utf-8") as file:
+            lines += [f"  worldfs.log: {line.rstrip()}" for line in file.readlines()[-3:]]
         return "\n".join(lines + [
             f"  {question.who} asks the {question.door} for {question.kind}: {what}",
             f"  expected {expected}", f"  got      {got}",
@@ -342,8 +354,14 @@ class Asker:
                     print(f"not ok - {self.explain(question, difference)}")
                     sys.exit(1)
                 self.counts[question.door] += 1
+                self.kinds[question.kind] += 1
                 self.answers[self.model.answer(question, time.time_ns())[0]] += 1
             count -= PER_CHANGE
+
+
+def numbers_of(text):
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 def arguments():
@@ -354,7 +372,8 @@ def arguments():
     parser.add_argument("source_root")
     parser.add_argument("questions", type=int)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--world", type=int, help="only this one")
+    parser.add_argument("--world", type=numbers_of, help="only this one, or those from the first to the second of A-B")
+    parser.add_argument("--works", action="store_true", help="worlds at work alone")
     parser.add_argument("--doors", default=",".join(SHARES), type=lambda text: text.split(","))
     options = parser.parse_args()
     if options.seed is None:
@@ -367,20 +386,22 @@ def arguments():
 def main():
     options = arguments()
     print(f"# seed {options.seed}", flush=True)
-    worlds = max(1, round(options.questions / PER_WORLD))
-    totals = collections.Counter()
-    answers = collections.Counter()
-    for number in range(worlds) if options.world is None else [options.world]:
-        asker = Asker(options, number)
+    worlds = max(2, round(options.questions / PER_WORLD))
+    totals, answers, kinds = collections.Counter(), collections.Counter(), collections.Counter()
+    numbers = range(1, 2 * worlds, 2) if options.works else range(worlds)
+    for number in options.world or numbers:
+        asker = judged_works.Works(options, number) if number % 2 else Asker(options, number)
         asker.open()
         asker.ask_all(-(-options.questions // worlds))
         asker.close()
         totals += asker.counts
         answers += asker.answers
-    asked = sum(totals[name] for name in SHARES)
-    shares = ", ".join(f"{name} {totals[name]}" for name in options.doors)
-    print(f"# answers: {', '.join(f'{name} {count}' for name, count in answers.most_common())}")
-    print(f"ok - {asked} questions in {worlds} worlds, no difference ({shares})")
+        kinds += asker.kinds
+        print(f"# {sum(totals.values())} questions", flush=True)
+    for what, counts in ("answers", answers), ("kinds", kinds):
+        print(f"# {what}: {', '.join(f'{name} {count}' for name, count in counts.most_common())}")
+    doors = ", ".join(f"{name} {count}" for name, count in totals.most_common())
+    print(f"ok - {sum(totals.values())} questions in {len(options.world or numbers)} worlds, no difference ({doors})")
 
 
 main()

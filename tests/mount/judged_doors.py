@@ -295,12 +295,15 @@ class Tools:
         return self.servers[who]
 
     def request(self, who, method, **params):
+        return self.answer(who, method, **params)["result"]
+
+    def answer(self, who, method, **params):
         server = self.server(who)
         self.last_id += 1
         message = {"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}
         server.stdin.write(json.dumps(message).encode() + b"\n")
         server.stdin.flush()
-        return json.loads(server.stdout.readline())["result"]
+        return json.loads(server.stdout.readline())
 
     def call(self, who, tool, **arguments):
         return self.request(who, "tools/call", name=tool, arguments=arguments)["structuredContent"]
