@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refusals that come again and again: few records, and a count that is written when there is room. */
-#include "tests/unit/world-fixture.h"
-
-#include <lmdb.h>
-
-enum { GENESIS_HEIGHT = 2 }; /* of a new world: the genesis record and its first snapshot */
-
-static atomic_int failing_begins; /* how many of the next write transactions do not begin */
-
-/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
-int __real_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret);
-int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret);
-
-int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret)
-{
-	if (flags & MDB_RDONLY || atomic_load(&failing_begins) == 0)
-		return __real_mdb_txn_begin(env, parent, flags, ret);
-	atomic_fetch_sub(&failing_begins, 1);
-	return MDB_PANIC; /* what LMDB says after it failed to write the root */
-}
-/* NOLINTEND(readability-identifier-naming) */
+#include "tests/unit/writer-fixture.h"
 
 static void refuse(struct world_fixture *fixture, const char *principal, const char *effect)
 {
@@ -78,14 +59,11 @@ static void closing_waits_for_no_count(void **state)
 
 int main(void)
 {
-#define IN_WORLD(test) \
-	cmocka_unit_test_setup_teardown(test, world_fixture_setup, world_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(refusals_of_a_second_are_counted),
 		IN_WORLD(a_count_that_finds_no_room_is_tried_again),
 		IN_WORLD(closing_waits_for_no_count),
 	};
-#undef IN_WORLD
 
 	return cmocka_run_group_tests_name("writer-refusals", tests, NULL, NULL);
 }

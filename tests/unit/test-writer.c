@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many requests at once, the order of commit, observers and answers, and stores that cannot take
- * any more.
+ * any more. Queues: test-writer-queue.c.
  */
-#include "tests/unit/sent-fixture.h"
-
-#include <lmdb.h>
-#include <sched.h>
+#include "tests/unit/writer-fixture.h"
 
 #include "kernel/gc.h"
 
 enum {
-	GENESIS_HEIGHT = 2, /* of a new world: the genesis record and its first snapshot */
 	THREADS = 4,
 	REQUESTS_PER_THREAD = 2500,
 	KEYS = 50,
@@ -20,30 +16,12 @@ enum {
 /* --- a disk that fails --- */
 
 static atomic_int failing_commits; /* how many of the next ones fail */
-static atomic_int failing_begins;  /* the same, of write transactions */
 static atomic_bool files_fail;     /* there is no room for any */
 static atomic_bool gc_fails;
-static atomic_bool begins_held; /* they wait; set and unset by the test */
-static atomic_size_t begin_count;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
 int __real_mdb_txn_commit(MDB_txn *txn);
 int __wrap_mdb_txn_commit(MDB_txn *txn);
-int __real_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret);
-int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret);
-
-int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **ret)
-{
-	if (flags & MDB_RDONLY)
-		return __real_mdb_txn_begin(env, parent, flags, ret);
-	atomic_fetch_add(&begin_count, 1);
-	while (atomic_load(&begins_held))
-		sched_yield();
-	if (atomic_load(&failing_begins) == 0)
-		return __real_mdb_txn_begin(env, parent, flags, ret);
-	atomic_fetch_sub(&failing_begins, 1);
-	return MDB_PANIC; /* what LMDB says after it failed to write the root */
-}
 
 int __wrap_mdb_txn_commit(MDB_txn *txn)
 {
@@ -77,22 +55,6 @@ int __wrap_wfs_gc_step_run(
 /* NOLINTEND(readability-identifier-naming) */
 
 /* --- many requests --- */
-
-/* Sends the first, and the others while that is being stored, so that these are one batch. */
-static void send_as_batch(struct world_fixture *fixture, struct sent *sent, size_t count)
-{
-	const size_t begun = atomic_load(&begin_count);
-	int r = 0;
-
-	atomic_store(&begins_held, true);
-	r |= wfs_world_submit(fixture->world, &sent[0].request);
-	while (atomic_load(&begin_count) == begun)
-		sched_yield();
-	for (size_t i = 1; i < count; i++)
-		r |= wfs_world_submit(fixture->world, &sent[i].request);
-	atomic_store(&begins_held, false);
-	assert_int_equal(r, 0);
-}
 
 struct sender {
 	struct world_fixture *fixture;
@@ -180,285 +142,6 @@ static void a_bad_request_among_good_ones_fails_alone(void **state)
 		json_decref(sent[i].value);
 	}
 	assert_state(fixture, "cell", "a", "{'n':3}");
-}
-
-/* As many as one may have are less than all. */
-static const char *const principals[] = {"tester", "other", "third"};
-
-static void more_requests_than_the_queue_holds_are_refused(void **state)
-{
-	struct world_fixture *fixture = *state;
-	struct sent *sent = calloc(WFS_QUEUE_COUNT_MAX + 1, sizeof(*sent));
-	struct wfs_world_figures figures;
-	struct answers answers;
-	size_t taken = 0;
-	struct gate gate;
-
-	/* What is folded already counts as long as it is not answered. */
-	gate_close(&gate, fixture);
-	answers_init(&answers, WFS_QUEUE_COUNT_MAX);
-	for (; taken <= WFS_QUEUE_COUNT_MAX; taken++) {
-		sent_init(&sent[taken], &answers, "same", "a", 1);
-		sent[taken].request.principal = principals[taken % 3];
-		if (wfs_world_submit(fixture->world, &sent[taken].request))
-			break;
-	}
-	wfs_world_figures(fixture->world, &figures);
-	gate_open(&gate);
-
-	assert_int_equal(taken, WFS_QUEUE_COUNT_MAX);
-	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
-	assert_int_equal(figures.queue_count, WFS_QUEUE_COUNT_MAX);
-	answers_wait(&answers);
-	assert_int_equal(wfs_world_submit(fixture->world, &sent[taken].request), 0);
-	world_fixture_close(fixture);
-	assert_int_equal(answers.count, taken + 1);
-	for (size_t i = 0; i <= taken; i++)
-		json_decref(sent[i].value);
-	json_decref(gate.value);
-	free(sent);
-}
-
-static void more_bytes_than_the_queue_holds_are_refused(void **state)
-{
-	struct world_fixture *fixture = *state;
-	enum { LARGE = 15 << 20, COUNT = WFS_QUEUE_BYTES_MAX / LARGE + 1 };
-	static struct sent sent[COUNT];
-	WFS_AUTO_FREE char *text = malloc(LARGE);
-	struct answers answers;
-	size_t taken = 0;
-	struct gate gate;
-
-	memset(text, 'x', LARGE);
-	WFS_AUTO_JSON json_t *value = json_stringn(text, LARGE);
-	gate_close(&gate, fixture);
-	answers_init(&answers, COUNT);
-	for (; taken < COUNT; taken++) {
-		sent_init(&sent[taken], &answers, "same", "a", 1);
-		sent[taken].request.schema = "test/None@1";
-		sent[taken].request.value = value;
-		sent[taken].request.principal = principals[taken % 3];
-		if (wfs_world_submit(fixture->world, &sent[taken].request))
-			break;
-	}
-	gate_open(&gate);
-
-	assert_int_equal(taken, COUNT - 1);
-	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
-	world_fixture_close(fixture);
-	assert_int_equal(answers.count, taken);
-	for (size_t i = 0; i <= taken; i++)
-		json_decref(sent[i].value);
-	json_decref(gate.value);
-}
-
-static void values_count_as_the_memory_that_they_take(void **state)
-{
-	struct world_fixture *fixture = *state;
-	enum { VALUES = 500000, COUNT = WFS_QUEUE_BYTES_MAX / (VALUES * WFS_JSON_VALUE_BYTES) + 1 };
-	WFS_AUTO_JSON json_t *value = json_array();
-	static struct sent sent[COUNT];
-	struct answers answers;
-	size_t taken = 0;
-	struct gate gate;
-
-	for (int i = 0; i < VALUES; i++)
-		json_array_append_new(value, json_null());
-	gate_close(&gate, fixture);
-	answers_init(&answers, COUNT);
-	for (; taken < COUNT; taken++) {
-		sent_init(&sent[taken], &answers, "same", "a", 1);
-		sent[taken].request.schema = "test/None@1";
-		sent[taken].request.value = value;
-		sent[taken].request.principal = principals[taken % 3];
-		if (wfs_world_submit(fixture->world, &sent[taken].request))
-			break;
-	}
-	gate_open(&gate);
-
-	assert_in_range(taken, 2, COUNT - 1);
-	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
-	world_fixture_close(fixture);
-	assert_int_equal(answers.count, taken);
-	for (size_t i = 0; i <= taken; i++)
-		json_decref(sent[i].value);
-	json_decref(gate.value);
-}
-
-static void one_principal_has_not_the_whole_queue(void **state)
-{
-	struct world_fixture *fixture = *state;
-	struct sent *sent = calloc(WFS_QUEUE_PRINCIPAL_COUNT_MAX + 2, sizeof(*sent));
-	struct answers answers;
-	size_t taken = 0;
-	struct gate gate;
-
-	gate_close(&gate, fixture);
-	answers_init(&answers, WFS_QUEUE_PRINCIPAL_COUNT_MAX + 1);
-	for (; taken <= WFS_QUEUE_PRINCIPAL_COUNT_MAX; taken++) {
-		sent_init(&sent[taken], &answers, "same", "a", 1);
-		if (wfs_world_submit(fixture->world, &sent[taken].request))
-			break;
-	}
-	sent_init(&sent[taken + 1], &answers, "same", "a", 1);
-	sent[taken + 1].request.principal = "other";
-	const int other = wfs_world_submit(fixture->world, &sent[taken + 1].request);
-	gate_open(&gate);
-
-	assert_int_equal(taken, WFS_QUEUE_PRINCIPAL_COUNT_MAX);
-	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
-	assert_int_equal(other, 0);
-	answers_wait(&answers);
-	world_fixture_close(fixture);
-	for (size_t i = 0; i <= taken + 1; i++)
-		json_decref(sent[i].value);
-	json_decref(gate.value);
-	free(sent);
-}
-
-/* --- turns --- */
-
-static void one_request_does_not_wait_for_all_of_another_principal(void **state)
-{
-	struct world_fixture *fixture = *state;
-	enum { MANY = 60 };
-	struct sent sent[MANY + 1];
-	struct answers answers;
-
-	answers_init(&answers, MANY + 1);
-	for (size_t i = 0; i < MANY; i++)
-		sent_init(&sent[i], &answers, "work", "a", 100000);
-	sent_init(&sent[MANY], &answers, "set", "b", 1);
-	sent[MANY].request.principal = "other";
-	send_as_batch(fixture, sent, MANY + 1);
-	answers_wait(&answers);
-
-	assert_int_equal(answers.failed, 0);
-	assert_true(sent[MANY].request.seq < sent[MANY / 2].request.seq);
-	for (size_t i = 1; i < MANY; i++)
-		assert_true(sent[i - 1].request.seq < sent[i].request.seq);
-	for (size_t i = 0; i <= MANY; i++)
-		json_decref(sent[i].value);
-}
-
-/* Sends the first, and waits until it is about to be folded. */
-static void send_and_fold(struct world_fixture *fixture, struct sent *sent)
-{
-	const size_t begun = atomic_load(&begin_count);
-
-	assert_int_equal(wfs_world_submit(fixture->world, &sent->request), 0);
-	while (atomic_load(&begin_count) == begun)
-		sched_yield();
-}
-
-enum { LONG_WORK = 2000000 }; /* turns of a loop */
-
-/* Sends one that takes long, and an urgent one while its code runs. @gone: of the first, is its client then */
-static void send_long_and_urgent(struct world_fixture *fixture, struct sent sent[static 2],
-	struct answers *answers, atomic_bool *gone)
-{
-	answers_init(answers, 2);
-	sent_init(&sent[0], answers, "work", "a", LONG_WORK);
-	sent[0].request.gone = gone;
-	sent_init(&sent[1], answers, "set", "b", 1);
-	sent[1].request.principal = "other";
-	sent[1].request.urgent = true;
-	send_and_fold(fixture, &sent[0]);
-	if (gone)
-		atomic_store(gone, true);
-	assert_int_equal(wfs_world_submit(fixture->world, &sent[1].request), 0);
-	answers_wait(answers);
-	assert_int_equal(sent[1].request.seq, GENESIS_HEIGHT);
-	assert_int_equal(sent[0].request.put_back_count, 1);
-	json_decref(sent[0].value);
-	json_decref(sent[1].value);
-}
-
-static void an_urgent_request_stops_code_which_runs_again(void **state)
-{
-	struct world_fixture *fixture = *state;
-	struct sent sent[2];
-	struct answers answers;
-
-	send_long_and_urgent(fixture, sent, &answers, NULL);
-	assert_int_equal(answers.failed, 0);
-	assert_int_equal(sent[0].request.seq, GENESIS_HEIGHT + 1);
-	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 2);
-	assert_state(fixture, "cell", "a", "{'n':2000000}");
-}
-
-static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
-{
-	struct world_fixture *fixture = *state;
-	struct sent sent;
-	struct answers answers;
-	size_t urgent_count = 0;
-
-	answers_init(&answers, 1);
-	sent_init(&sent, &answers, "work", "a", LONG_WORK);
-	send_and_fold(fixture, &sent);
-	for (bool waits = true; waits; urgent_count++) {
-		call_urgent(fixture, "other");
-		WFS_GUARD(&answers.lock);
-		waits = answers.count == 0;
-	}
-
-	assert_int_equal(answers.failed, 0);
-	assert_int_equal(sent.request.put_back_count, WFS_PUT_BACK_MAX);
-	assert_true(urgent_count >= WFS_PUT_BACK_MAX);
-	json_decref(sent.value);
-}
-
-static void urgent_requests_of_the_operator_never_wait_for_code(void **state)
-{
-	struct sent sent;
-	struct answers answers;
-
-	answers_init(&answers, 1);
-	sent_init(&sent, &answers, "work", "a", LONG_WORK);
-	send_and_fold(*state, &sent);
-	for (int i = 0; i < WFS_PUT_BACK_MAX + 2; i++)
-		call_urgent(*state, i < WFS_PUT_BACK_MAX ? "other" : "operator");
-	answers_wait(&answers);
-	assert_int_equal(answers.failed, 0);
-	assert_int_equal(sent.request.put_back_count, WFS_PUT_BACK_MAX + 2);
-	json_decref(sent.value);
-}
-
-static void a_request_whose_client_is_gone_is_not_begun(void **state)
-{
-	struct world_fixture *fixture = *state;
-	const atomic_bool gone = true;
-	struct sent sent[3];
-	struct answers answers;
-
-	answers_init(&answers, 3);
-	for (size_t i = 0; i < 3; i++)
-		sent_init(&sent[i], &answers, "add", "a", 1);
-	sent[1].request.gone = &gone;
-	send_as_batch(fixture, sent, 3);
-	answers_wait(&answers);
-
-	assert_int_equal(answers.failed, 1);
-	assert_int_equal(sent[1].request.error.code, WFS_E_CANCELLED);
-	assert_true(sent[1].request.seq == UINT64_MAX);
-	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 2);
-	assert_state(fixture, "cell", "a", "{'n':2}");
-	for (size_t i = 0; i < 3; i++)
-		json_decref(sent[i].value);
-}
-
-static void a_request_that_was_stopped_and_whose_client_is_gone_ends(void **state)
-{
-	struct world_fixture *fixture = *state;
-	atomic_bool gone = false;
-	struct sent sent[2];
-	struct answers answers;
-
-	send_long_and_urgent(fixture, sent, &answers, &gone);
-	assert_int_equal(answers.failed, 1);
-	assert_int_equal(sent[0].request.error.code, WFS_E_CANCELLED);
-	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 1);
 }
 
 static void an_event_with_too_many_values_is_refused(void **state)
@@ -962,16 +645,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(ten_thousand_requests_of_four_threads_are_each_answered_once),
 		IN_WORLD(a_bad_request_among_good_ones_fails_alone),
-		IN_WORLD(more_requests_than_the_queue_holds_are_refused),
-		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
-		IN_WORLD(values_count_as_the_memory_that_they_take),
-		IN_WORLD(one_principal_has_not_the_whole_queue),
-		IN_WORLD(one_request_does_not_wait_for_all_of_another_principal),
-		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
-		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
-		IN_WORLD(urgent_requests_of_the_operator_never_wait_for_code),
-		IN_WORLD(a_request_whose_client_is_gone_is_not_begun),
-		IN_WORLD(a_request_that_was_stopped_and_whose_client_is_gone_ends),
 		IN_WORLD(an_event_with_too_many_values_is_refused),
 		IN_WORLD(close_answers_everything_that_is_queued),
 		IN_WORLD(a_batch_ends_when_its_results_are_large),
