@@ -47,7 +47,8 @@ void wfs_session_connect(struct wfs_session *session, uint64_t connection)
 {
 	session->connection = connection;
 	if (strcmp(wfs_session_principal(session), WFS_PRINCIPAL_OPERATOR) == 0)
-		snprintf(session->queue, sizeof(session->queue), WFS_PRINCIPAL_OPERATOR "#%" PRIu64,
+		/* No principal is called so. */
+		snprintf(session->queue, sizeof(session->queue), WFS_PRINCIPAL_OPERATOR "/%" PRIu64,
 			connection);
 }
 

@@ -2,6 +2,8 @@
 /* Sessions: who may begin one, what it is judged by, and that it forwards. */
 #include "tests/unit/session-fixture.h"
 
+#include "kernel/manifest/grant.h"
+
 static void every_effect_has_a_kind_and_a_capability(void **state)
 {
 	(void)state;
@@ -64,6 +66,19 @@ static void an_event_is_recorded_as_the_sessions_principal(void **state)
 
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, ALICE_HEIGHT);
 	assert_string_equal(parsed.record.principal, "operator");
+}
+
+static void a_connection_of_the_operator_has_a_queue_that_no_principal_has(void **state)
+{
+	struct at_work *work = *state;
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_EVENT, .schema = "test/Do@1", .value = value};
+
+	wfs_session_connect(work->operator, 7);
+	assert_int_equal(wfs_session_call(work->operator, & request), 0);
+	assert_non_null(request.queued_as);
+	assert_false(wfs_grant_name_valid(request.queued_as));
 }
 
 static void reads_give_what_the_view_gives(void **state)
@@ -218,6 +233,7 @@ int main(void)
 		AT_WORK(an_unknown_principal_is_refused),
 		AT_WORK(the_operator_may_do_everything),
 		AT_WORK(an_event_is_recorded_as_the_sessions_principal),
+		AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has),
 		AT_WORK(reads_give_what_the_view_gives),
 		AT_WORK(a_view_of_a_height_to_come_says_so),
 		AT_WORK(a_blob_is_received_and_put),
