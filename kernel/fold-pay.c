@@ -8,7 +8,7 @@
 /* Behind a lost text what an action gave is not known, nor what a principal had left. */
 static bool is_counted(const struct wfs_fold *fold)
 {
-	return fold->input.kind != WFS_RECORD_GENESIS && !fold->input.charged;
+	return fold->input.kind != WFS_RECORD_GENESIS && !fold->input.partial;
 }
 
 /* What ends something is stored even when the quota is spent: it cannot come again and again. An answer out of the

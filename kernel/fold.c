@@ -502,7 +502,7 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 	int r = 0;
 
 	fold->folding = index;
-	if (index == 0 && fold->input.charge && !fold->input.charged &&
+	if (index == 0 && fold->input.charge && !fold->input.partial &&
 		fold->input.kind != WFS_RECORD_RECEIPT)
 		r = grants_fold_charge(fold, fold->input.charge, error);
 	if (!r)

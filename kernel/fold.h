@@ -47,7 +47,9 @@ struct wfs_fold_input {
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
 	bool unacted; /* a tool call whose texts are lost: what the record tells of it is believed */
-	bool charged; /* it has been: the record names the grant, but nothing is taken */
+	/* It is folded again behind a lost text: budgets and agents are not what they
+	 * were, so nothing is charged, counted or judged by them. */
+	bool partial;
 	const char *
 		embedder; /* action: the model of the host's embedder; NULL: it has the local one */
 	const json_t *embeddings; /* action: what that has given; see kernel/memory/embedding.h */

@@ -284,7 +284,7 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 
 	if (r < 0)
 		return wfs_trace(r);
-	if (!r)
+	if (!r && !fold->input.partial)
 		return no_such("principal", to, error);
 	if (expiry && json_integer_value(expiry) <= fold->input.at_ns)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -293,7 +293,7 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 	if (fold_live_count(fold, WFS_BUILTIN_GRANT) >= WFS_GRANTS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d grants",
 			WFS_GRANTS_MAX);
-	r = grants_check_agent(fold, action, error);
+	r = fold->input.partial ? 0 : grants_check_agent(fold, action, error);
 	return wfs_trace(r ? r : check_from(fold, action, error));
 }
 

@@ -159,7 +159,7 @@ int intent_charge(struct wfs_fold *fold, const json_t *receipt, struct wfs_error
 	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
 	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
 
-	return input->charge && !input->charged
+	return input->charge && !input->partial
 		? grants_fold_spent(fold, input->charge, tokens > 0 ? tokens : 0, error)
 		: 0;
 }

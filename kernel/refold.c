@@ -166,8 +166,7 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	input->kind = parsed->record.kind;
 	if (parsed->record.kind != WFS_RECORD_DECISION) /* which took nothing from the grant */
 		input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
-	/* What a grant has left to spend is not known behind a lost text. */
-	input->charged = !whole;
+	input->partial = !whole;
 	input->principal = parsed->record.principal;
 	input->at_ns = parsed->record.at_ns;
 	int r = wfs_fold_run(refold->fold, &refold->head, refold->runtime, input, &failure);

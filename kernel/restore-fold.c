@@ -134,6 +134,14 @@ static int give_hidden(void *context, uint64_t seq, const struct wfs_hash *hash,
 			       "names a private text that cannot be read: %s", path.text);
 }
 
+/* Return: 0. */
+static int check_made(struct restore *restore, struct restore_path path, uint64_t seq)
+{
+	return restore_has(restore, path.text)
+		? 0
+		: restore_noted(restore, path.text, "is missing: record %" PRIu64 " made it", seq);
+}
+
 /* An action that is not folded: what it must have left in the copy, whatever came behind it, and what
  * its line proves. */
 static int take_unfolded(
@@ -157,6 +165,10 @@ static int take_unfolded(
 			wfs_builtin_reducer_name(WFS_BUILTIN_INVOCATION), parsed->record.seq);
 		break;
 	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
+		if (restore_makes_agent(action))
+			(void)check_made(restore,
+				restore_place(WFS_BUILTIN_PRINCIPAL, wfs_buffer_text(&name)),
+				parsed->record.seq);
 		if (!restore_has(restore, path.text))
 			path = restore_place(WFS_BUILTIN_ARTIFACT, wfs_buffer_text(&name));
 		break;
@@ -165,10 +177,7 @@ static int take_unfolded(
 	default:
 		return 0;
 	}
-	return restore_has(restore, path.text)
-		? 0
-		: restore_noted(restore, path.text, "is missing: record %" PRIu64 " made it",
-			  parsed->record.seq);
+	return check_made(restore, path, parsed->record.seq);
 }
 
 /* The row that restore_blobs wrote. A blob that is missing does not keep the rest from being

@@ -37,6 +37,7 @@ struct restore_journal {
 struct restore_proof {
 	bool invoked;      /* code has run: it may have written anything */
 	json_t *artifacts; /* {id: {member: value}} of those written since, or NULL; owned */
+	json_t *agents; /* {id: the first principal that wrote it} of those among them, or NULL; owned */
 };
 
 /* One run. */
@@ -234,6 +235,8 @@ int restore_take_builtin(struct restore *restore, struct wfs_head *head);
 
 /** restore_proof_add() - an action that was done and is not folded. Return: 0, -ENOMEM. */
 int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed);
+/** restore_makes_agent() - does a write make an agent, which is a principal, or write one? */
+bool restore_makes_agent(const json_t *action);
 void restore_proof_done(struct restore_proof *proof);
 
 /** restore_proof_knows() - does the journal say anything of the cells of this reducer? */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cells out of the copy, behind a text that is lost: what the journal still says of them. Principals
- * and grants are folded on, so they are what folding gives. An artifact is what it was before the loss
- * unless a line tells that it was written; then its texts are those of its last writes. Code that ran
- * may have written any artifact, so behind that only what was written later is known.
+ * and grants are folded on, so they are what folding gives, but for principals that came with agents:
+ * of these a line tells. An artifact is what it was before the loss unless a line tells that it was
+ * written; then its texts are those of its last writes. Code that ran may have written any artifact, so
+ * behind that only what was written later is known.
  */
 #include <inttypes.h>
 
@@ -84,6 +85,25 @@ static json_t *expected_of(struct restore_proof *proof, const char *id)
 		: json_object_get(proof->artifacts, id);
 }
 
+bool restore_makes_agent(const json_t *action)
+{
+	return strcmp(wfs_json_text(action, "type"), WFS_ARTIFACT_TYPE_AGENT) == 0;
+}
+
+/* An agent is a principal from its first writing on. Code that ran before may have been first. */
+static int add_agent(
+	struct restore_proof *proof, const char *id, const struct wfs_record_parsed *parsed)
+{
+	if (!proof->agents)
+		proof->agents = json_object();
+	if (json_object_get(proof->agents, id))
+		return 0;
+	return json_object_set_new(proof->agents, id,
+		       proof->invoked ? json_null() : json_string(parsed->record.principal)) < 0
+		? -ENOMEM
+		: 0;
+}
+
 int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed)
 {
 	const json_t *const action = json_object_get(parsed->body_json, "action");
@@ -106,6 +126,8 @@ int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parse
 		return -ENOMEM;
 	switch (effect) {
 	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
+		if (restore_makes_agent(action) && add_agent(proof, id, parsed))
+			return -ENOMEM;
 		return expect_written(expected, action, parsed);
 	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
 		return expect_edited(expected);
@@ -119,7 +141,8 @@ int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parse
 void restore_proof_done(struct restore_proof *proof)
 {
 	json_decref(proof->artifacts);
-	proof->artifacts = NULL;
+	json_decref(proof->agents);
+	proof->artifacts = proof->agents = NULL;
 }
 
 /* --- what a cell must be --- */
@@ -128,6 +151,7 @@ void restore_proof_done(struct restore_proof *proof)
 struct look {
 	struct restore *restore;
 	const char *path;
+	struct wfs_bytes key;
 	const json_t *folded;   /* NULL: folding gives none */
 	const json_t *found;    /* in the copy */
 	const json_t *expected; /* members that the lines say, NULL: they do not tell of it */
@@ -143,8 +167,8 @@ static int check_same(const struct look *look)
 	return look->folded && json_equal(look->folded, look->found) ? 1 : not_folded(look);
 }
 
-/* What a budget was charged since is not known. */
-static int check_grant(const struct look *look)
+/* All but members that are not known. @names: ended by NULL */
+static int check_but(const struct look *look, const char *const *names)
 {
 	WFS_AUTO_JSON json_t *folded = wfs_json_copy(look->folded);
 	WFS_AUTO_JSON json_t *found = wfs_json_copy(look->found);
@@ -152,10 +176,50 @@ static int check_grant(const struct look *look)
 	if (!look->folded || !json_is_object(look->found))
 		return not_folded(look);
 	if (!folded || !found)
-		return wfs_error_from_errno(look->restore->error, -ENOMEM, "compare grants");
-	(void)json_object_del(folded, "used");
-	(void)json_object_del(found, "used");
+		return wfs_error_from_errno(look->restore->error, -ENOMEM, "compare cells");
+	for (; *names; names++) {
+		(void)json_object_del(folded, *names);
+		(void)json_object_del(found, *names);
+	}
 	return json_equal(folded, found) ? 1 : not_folded(look);
+}
+
+/* What a budget was charged since is not known. */
+static int check_grant(const struct look *look)
+{
+	static const char *const unknown[] = {"used", NULL};
+
+	return check_but(look, unknown);
+}
+
+/* A principal that was made with an agent's artifact. */
+static int check_agent(const struct look *look)
+{
+	static const char *const names[] = {
+		"agent_of", "agents", "created_by", "id", "passed_on", NULL};
+	const struct restore_proof *const proof = &look->restore->proof;
+	const json_t *const writer =
+		json_object_getn(proof->agents, look->key.data, look->key.size);
+	const json_t *const id = json_object_get(look->found, "id");
+	struct wfs_error reason = {0};
+
+	if ((!writer && !proof->invoked) || wfs_json_only(look->found, names, &reason) ||
+		!wfs_bytes_equal(
+			WFS_BYTES(json_string_value(id), json_string_length(id)), look->key) ||
+		!json_is_string(json_object_get(look->found, "agent_of")))
+		return not_folded(look);
+	return !json_is_string(writer) ||
+			json_equal(writer, json_object_get(look->found, "created_by"))
+		? 1
+		: not_folded(look);
+}
+
+/* How many agents and grants a principal has made is not known. */
+static int check_principal(const struct look *look)
+{
+	static const char *const unknown[] = {"agents", "passed_on", NULL};
+
+	return look->folded ? check_but(look, unknown) : check_agent(look);
 }
 
 static void write_value(struct wfs_buffer *buffer, const json_t *value)
@@ -260,11 +324,11 @@ int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builti
 		r = parse(restore, &found, &found_json);
 	if (r)
 		return wfs_trace(r);
-	const struct look look = {restore, path, folded_json, found_json,
+	const struct look look = {restore, path, key, folded_json, found_json,
 		json_object_getn(restore->proof.artifacts, key.data, key.size)};
 	switch (builtin) {
 	case WFS_BUILTIN_PRINCIPAL:
-		return check_same(&look);
+		return wfs_trace(check_principal(&look));
 	case WFS_BUILTIN_GRANT:
 		return wfs_trace(check_grant(&look));
 	case WFS_BUILTIN_ARTIFACT:

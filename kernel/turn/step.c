@@ -274,11 +274,11 @@ int turn_fold_step(
 	if (r)
 		return r;
 	r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, agent, error);
-	if (r <= 0)
-		return r < 0
-			? wfs_trace(r)
-			: wfs_error_set(error, WFS_E_NOT_FOUND,
-				  "Agent '%.140s' not found: there is no such principal", agent);
+	if (r < 0)
+		return wfs_trace(r);
+	if (!r && !fold->input.partial)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"Agent '%.140s' not found: there is no such principal", agent);
 	const struct fold_mark mark = fold_mark(fold);
 	r = begin_paid(fold, action, agent, ret_answer, error);
 	if (r)

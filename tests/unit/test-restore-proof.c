@@ -95,6 +95,110 @@ static void forge_text(const struct world_fixture *fixture, const char *id, cons
 #define CODE_2 "function run() return 2 end"
 
 /* An update keeps what it does not give. */
+static void agent_behind_a_loss(struct world_fixture *fixture)
+{
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'first'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'second'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent'"));
+	assert_done(fixture, "tester",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bot','name':'given',"
+		"'to_artifact_of':'alice'}");
+}
+
+static void an_agent_is_a_principal(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	agent_behind_a_loss(fixture);
+	assert_done(fixture, "bot",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bob','from':'given'}");
+	assert_done(fixture, "tester",
+		"{'action_type':'step','agent':'bot','max_turns':1,'messages':[{'content':'go','"
+		"role':"
+		"'user'}],'setup':{'model':'m','offered':[],'settings':{},'tools':[]}}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_FREE char *bot = state_at(fixture, WFS_HEIGHT_HEAD, "sys.principal", "bot");
+	WFS_AUTO_FREE char *alice = state_at(fixture, WFS_HEIGHT_HEAD, "sys.principal", "alice");
+	restore(fixture);
+
+	WFS_AUTO_FREE char *restored_bot =
+		state_at(fixture, WFS_HEIGHT_HEAD, "sys.principal", "bot");
+	WFS_AUTO_FREE char *restored_alice =
+		state_at(fixture, WFS_HEIGHT_HEAD, "sys.principal", "alice");
+	assert_string_equal(restored_bot, bot);
+	assert_string_equal(restored_alice, alice);
+	assert_verified(fixture);
+}
+
+static void an_agent_that_was_written_again_is_a_principal(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent','content':'a'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent','content':'b'"));
+	assert_done(fixture, "tester",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bot',"
+		"'to_artifact_of':'alice'}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
+
+	assert_verified(fixture);
+}
+
+static void an_agent_that_code_wrote_is_a_principal(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'first'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'second'"));
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'maker','executable':true,'code':'function run() return "
+		      "kernel_actions.write_artifact(\\'bot\\', \\'agent\\', \\'x\\').ok end'"));
+	assert_done(fixture, "alice", INVOKE("'artifact_id':'maker','method':'run'"));
+	assert_done(fixture, "tester",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bot',"
+		"'to_artifact_of':'maker'}");
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
+
+	assert_verified(fixture);
+}
+
+static void the_principal_of_an_agent_is_not_gone(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	agent_behind_a_loss(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "reducers/sys.principal/bot");
+
+	assert_refused(fixture, "reducers/sys.principal/bot: is missing: record ");
+}
+
+static void the_principal_of_an_agent_has_the_maker_of_its_line(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	agent_behind_a_loss(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	replace_in_copy(fixture, "reducers/sys.principal/bot", "\"created_by\":\"alice\"",
+		"\"created_by\":\"bob\"");
+
+	assert_refused(fixture, "reducers/sys.principal/bot: is not what folding gives");
+}
+
+static void an_agent_that_no_line_made_is_not_added(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	agent_behind_a_loss(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy_text(fixture, "reducers/sys.principal/forged",
+		"{\"agent_of\":\"alice\",\"created_by\":\"alice\",\"id\":\"forged\"}\n");
+
+	assert_refused(fixture, "reducers/sys.principal/forged: is not what folding gives");
+}
+
 static void code_is_not_lost_by_a_write_of_something_else(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -265,6 +369,12 @@ int main(void)
 		LOST(a_grant_is_not_gone),
 		LOST(a_revoked_grant_does_not_come_back),
 		LOST(a_principal_is_not_added),
+		LOST(an_agent_is_a_principal),
+		LOST(an_agent_that_was_written_again_is_a_principal),
+		LOST(an_agent_that_code_wrote_is_a_principal),
+		LOST(the_principal_of_an_agent_is_not_gone),
+		LOST(the_principal_of_an_agent_has_the_maker_of_its_line),
+		LOST(an_agent_that_no_line_made_is_not_added),
 		LOST(code_is_not_lost_by_a_write_of_something_else),
 		LOST(a_text_behind_the_lost_one_is_that_of_its_line),
 		LOST(a_text_from_before_the_lost_one_is_what_it_was),
