@@ -695,6 +695,19 @@ struct wfs_record wfs_fold_record(
 	};
 }
 
+int wfs_fold_check_texts(
+	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < fold->records.count; i++) {
+		const struct wfs_record record = wfs_fold_record(fold, head, i);
+
+		r = wfs_text_check(head->txn, &fold->texts, fold->input.texts, &record, error);
+	}
+	return wfs_trace(r);
+}
+
 /* Whose record the last one is. */
 static int apply_runs(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 {

@@ -138,6 +138,10 @@ uint64_t wfs_fold_work(const struct wfs_fold *fold);
 struct wfs_record wfs_fold_record(
 	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);
 
+/** wfs_fold_check_texts() - wfs_text_check() of each record of the last run. */
+int wfs_fold_check_texts(
+	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
+
 /** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 

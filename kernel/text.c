@@ -282,3 +282,70 @@ int wfs_text_each(const struct wfs_record_parsed *parsed,
 		return walk_receipt(parsed->body_json, each, context);
 	return 0;
 }
+
+/* --- those that a record would bring --- */
+
+/* Can canonical JSON have a stand-in in it? A string never looks like one: its quotes are escaped. */
+static bool may_have_hidden(struct wfs_bytes json)
+{
+	static const char start[] = "{\"hash\":\"";
+	static const char behind[] = "\",\"of\":[";
+	const size_t before = sizeof(start) - 1 + WFS_HASH_TEXT_SIZE - 1;
+	const char *at = json.data;
+	const char *const end = at + json.size;
+
+	while (at < end && (at = memmem(at, (size_t)(end - at), start, sizeof(start) - 1))) {
+		if ((size_t)(end - at) >= before + sizeof(behind) - 1 &&
+			memcmp(at + before, behind, sizeof(behind) - 1) == 0)
+			return true;
+		at++;
+	}
+	return false;
+}
+
+struct checking {
+	struct wfs_txn *txn;
+	const struct wfs_texts *lists[2];
+	struct wfs_error *error;
+};
+
+static bool list_has(const struct wfs_texts *texts, const struct wfs_hash *hash)
+{
+	for (size_t i = 0; texts && i < texts->count; i++)
+		if (wfs_hash_equal(&texts->items[i].hash, hash))
+			return true;
+	return false;
+}
+
+static int check_stand_in(void *context, const json_t *stand_in)
+{
+	const struct checking *const checking = context;
+	struct wfs_hash hash;
+	struct wfs_text text;
+
+	(void)wfs_text_is_hidden(stand_in, &hash);
+	if (list_has(checking->lists[0], &hash) || list_has(checking->lists[1], &hash))
+		return 0;
+	int r = wfs_text_find(checking->txn, &hash, &text);
+	if (r == -ENOENT)
+		return wfs_error_set(checking->error, WFS_E_INVALID_ARGUMENT,
+			"an object {hash, of, size} stands for a private text, and the world has "
+			"no private text with the hash %s",
+			wfs_json_text(stand_in, "hash"));
+	return r ? wfs_error_from_errno(checking->error, r, "look for a private text") : 0;
+}
+
+int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
+	const struct wfs_record *record, struct wfs_error *error)
+{
+	struct checking checking = {txn, {ours, given}, error};
+	WFS_AUTO_JSON json_t *body = NULL;
+
+	if (!may_have_hidden(record->body))
+		return 0;
+	int r = wfs_json_parse(record->body.data, record->body.size, &body, error);
+	if (r)
+		return wfs_trace(r);
+	const struct wfs_record_parsed parsed = {.record = *record, .body_json = body};
+	return wfs_trace(wfs_text_each(&parsed, check_stand_in, &checking));
+}

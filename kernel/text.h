@@ -14,8 +14,9 @@
  * A principal may read a text if its own record brought the text into the world, or if it may read the
  * contents of all artifacts in `of` (caps/session-text.c judges).
  *
- * No value of a record looks like a stand-in without being one: what somebody sends that looks like
- * one is hidden itself.
+ * No value of a record looks like a stand-in without being one. What somebody sends that looks like
+ * one is hidden itself where the sender's request knows how; anything else that brings one is refused
+ * before it is stored (wfs_text_check).
  */
 #pragma once
 
@@ -76,6 +77,14 @@ int wfs_text_reveal(
 /** wfs_text_to() - the principal that may read what a record hides, because it said it or got it: the
  *  record's; of a run's beginning the agent. @action: of the record; may be NULL. Borrowed. */
 const char *wfs_text_to(const json_t *action, const char *principal);
+
+/**
+ * wfs_text_check() - does every stand-in that a record would bring stand for a text?
+ * @ours, @given: texts that would be stored with the record; @given may be NULL
+ * Return: 0, -EINVAL (invalid_argument), -ENOMEM, or -errno of the store.
+ */
+int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
+	const struct wfs_record *record, struct wfs_error *error);
 
 /** wfs_text_each() - every stand-in that a record brings into the world.
  *  @each: Return: 0, or what ends the walk and is returned */

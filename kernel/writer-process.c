@@ -161,6 +161,9 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		return wfs_trace(r);
 	if (wfs_fold_unrecorded(writer->fold))
 		return wfs_trace(wfs_fold_outcome(writer->fold, &request->answer, &request->error));
+	r = wfs_fold_check_texts(writer->fold, &writer->head, &request->error);
+	if (r)
+		return wfs_trace(r);
 	r = apply(writer, request, input.at_ns);
 	*ret_fatal = r != 0;
 	if (r || kind != WFS_RECORD_ACTION)

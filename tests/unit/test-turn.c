@@ -448,6 +448,31 @@ static void arguments_are_kept_byte_for_byte(void **state)
 	assert_turn(&run, "sys.tool_call", ".1.1", "{'arguments':'{}'}");
 }
 
+#define ALIKE                                                                                \
+	"{'hash':'sha256:abababababababababababababababababababababababababababababababab'," \
+	"'of':[],'size':3}"
+
+/* A stand-in would have to stand for a text. */
+static void what_looks_like_a_private_text_is_refused(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
+	WFS_AUTO_FREE char *asked = turn_waits_for(&run, 0);
+	const uint64_t height = height_of(fixture);
+
+	assert_int_equal(turn_send_receipt(&run, asked, "ok",
+				 WANTS("{'id':'a','name':'look','arguments':" ALIKE "}")),
+		-EINVAL);
+	assert_int_equal(fixture->error.code, WFS_E_INVALID_ARGUMENT);
+	assert_int_equal(height_of(fixture), height);
+	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
+	WFS_AUTO_FREE char *called = turn_waits_for(&run, 0);
+	assert_int_equal(turn_send_receipt(&run, called, "ok",
+				 "{'duration_ms':3,'output':" ALIKE ",'output_size':3}"),
+		-EINVAL);
+	turn_gives(&run, 0, "{\"hash\":\"sha256:ab\",\"of\":[],\"size\":3}");
+}
+
 /* 25, 26, 28: a model that fails. */
 static void a_failure_of_the_model_ends_the_run(void **state)
 {
@@ -762,6 +787,7 @@ int main(void)
 		TEST(long_arguments_that_are_none_are_told_to_the_model),
 		TEST(a_call_without_a_name_is_told_to_the_model),
 		TEST(arguments_are_kept_byte_for_byte),
+		TEST(what_looks_like_a_private_text_is_refused),
 		TEST(a_failure_of_the_model_ends_the_run),
 		TEST(an_answer_of_another_form_can_be_read),
 		TEST(other_ends_of_a_model_have_their_reasons),
