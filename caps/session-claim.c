@@ -46,10 +46,10 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 }
 
 /* Is the principal the agent, or an artifact that belongs to it? One behind too many owners may be. */
-static int is_the_agents(const struct wfs_session *session, struct wfs_view *view,
-	const char *agent, bool *ret_is, struct wfs_error *error)
+static int is_the_agents(struct wfs_view *view, const char *principal, const char *agent,
+	bool *ret_is, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *id = json_string(wfs_session_principal(session));
+	WFS_AUTO_JSON json_t *id = json_string(principal);
 	int r = id ? 0 : -ENOMEM;
 
 	*ret_is = false;
@@ -72,23 +72,42 @@ static int is_the_agents(const struct wfs_session *session, struct wfs_view *vie
 	return r;
 }
 
+/* When it cannot be found out, it is. */
+static bool is_barred(void *context, const char *giver)
+{
+	const struct session_approval *const approval = context;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_error ignored = {0};
+	bool is = true;
+
+	if (wfs_view_open(approval->world, WFS_HEIGHT_HEAD, &view, &ignored) ||
+		is_the_agents(&view, giver, wfs_json_text(approval->run, "agent"), &is, &ignored))
+		return true;
+	return is;
+}
+
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
-	struct wfs_question *question, json_t **ret_run, struct wfs_error *error)
+	struct wfs_question *question, struct session_approval *ret_approval,
+	struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
+	json_t *run = NULL;
 	bool is_agents = false;
 	int r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
 
 	question->claim = WFS_CLAIM_OTHERS;
 	if (!r)
-		r = find(&view, WFS_BUILTIN_TURN, run_id, ret_run, error);
-	if (r || !*ret_run)
+		r = find(&view, WFS_BUILTIN_TURN, run_id, &run, error);
+	if (r || !run)
 		return r;
-	question->giver = wfs_json_text(*ret_run, "agent");
-	r = is_the_agents(session, &view, question->giver, &is_agents, error);
+	*ret_approval = (struct session_approval){wfs_session_world(session), run};
+	question->is_barred = is_barred;
+	question->barred_context = ret_approval;
+	r = is_the_agents(&view, wfs_session_principal(session), wfs_json_text(run, "agent"),
+		&is_agents, error);
 	if (is_agents)
 		question->claim = WFS_CLAIM_NEVER;
-	else if (is_own(session, wfs_json_text(*ret_run, "asked_by")))
+	else if (is_own(session, wfs_json_text(run, "asked_by")))
 		question->claim = WFS_CLAIM_ADMIN;
 	return r;
 }
@@ -97,6 +116,12 @@ bool session_is_own_run(const struct wfs_session *session, const json_t *run)
 {
 	return is_own(session, wfs_json_text(run, "agent")) ||
 		is_own(session, wfs_json_text(run, "asked_by"));
+}
+
+void session_approval_done(struct session_approval *approval)
+{
+	json_decref(approval->run);
+	approval->run = NULL;
 }
 
 /* --- plans --- */

@@ -77,12 +77,21 @@ int session_refuse(const struct wfs_session *session, const struct wfs_question 
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error);
 
+/* What is looked at when a principal would approve of calls of a run. */
+struct session_approval {
+	struct wfs_world *world;
+	json_t *run; /* owned; NULL: no such run */
+};
+
 /**
- * session_claim_approval() - neither the agent nor who has the right from it approves of the agent's calls
- * @ret_run: what the question borrows from; caller owns it. NULL: no such run
+ * session_claim_approval() - the agent, its artifacts, and principals that have the right from these approve of none of
+ * the agent's calls
+ * @ret_approval: what the question borrows from; caller ends it with session_approval_done(). Zero-initialised
  */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
-	struct wfs_question *question, json_t **ret_run, struct wfs_error *error);
+	struct wfs_question *question, struct session_approval *ret_approval,
+	struct wfs_error *error);
+void session_approval_done(struct session_approval *approval);
 
 /** session_is_own_run() - is the principal the agent, or did it begin the run? */
 bool session_is_own_run(const struct wfs_session *session, const json_t *run);

@@ -79,7 +79,7 @@ static int refuse_unseen(const struct wfs_session *session, const char *run_id, 
 	if (run && wfs_rights_judge(rights, question).code == WFS_OK)
 		return 0;
 	question->claim = WFS_CLAIM_OTHERS;
-	question->giver = NULL;
+	question->is_barred = NULL;
 	if (wfs_rights_judge(rights, question).code != WFS_OK)
 		return 0;
 	(void)wfs_error_set(&request->error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", run_id);
@@ -91,12 +91,12 @@ int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request)
 {
 	struct wfs_question question = {.effect = WFS_EFFECT_AGENT_APPROVE};
-	WFS_AUTO_JSON json_t *run = NULL;
+	WFS_CLEANUP(session_approval_done) struct session_approval approval = {.run = NULL};
 	const char *const run_id = wfs_json_text(approve, "turn_id");
-	int r = session_claim_approval(session, run_id, &question, &run, &request->error);
+	int r = session_claim_approval(session, run_id, &question, &approval, &request->error);
 
 	if (!r)
-		r = refuse_unseen(session, run_id, run, &question, request);
+		r = refuse_unseen(session, run_id, approval.run, &question, request);
 	if (r)
 		return r > 0 ? 0 : r;
 	return session_admit_act(session, &question, "approve", approve, request);

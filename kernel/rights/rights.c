@@ -235,14 +235,14 @@ static bool owns_artifact(const struct grant *grant, const struct wfs_question *
 		wfs_scope_coverage(grant->owned, (struct wfs_path){&id, 1}) == WFS_COVERAGE_WHOLE;
 }
 
-static bool comes_from(const struct grant *grant, const char *principal)
+static bool comes_from_barred(const struct grant *grant, const struct wfs_question *question)
 {
 	const json_t *giver;
 	size_t i;
 
 	json_array_foreach(grant->givers, i, giver)
 	{
-		if (strcmp(json_string_value(giver), principal) == 0)
+		if (question->is_barred(question->barred_context, json_string_value(giver)))
 			return true;
 	}
 	return false;
@@ -276,7 +276,7 @@ static bool covers(const struct grant *grant, const struct wfs_question *questio
 {
 	return reaches(grant, question) && names_action(grant, question->effect) &&
 		owns_artifact(grant, question) &&
-		!(question->giver && comes_from(grant, question->giver));
+		!(question->is_barred && comes_from_barred(grant, question));
 }
 
 /* One without a budget, else one of which something is left, else one that is used up.

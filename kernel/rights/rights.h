@@ -35,7 +35,9 @@ struct wfs_question {
 	const char *reducer;  /* that it is about; NULL: about none */
 	const char *artifact; /* the same */
 	enum wfs_claim claim;
-	const char *giver; /* grants that come from this principal do not count; NULL: all do */
+	/* Grants that come from a principal of which this says so do not count; NULL: all do. */
+	bool (*is_barred)(void *context, const char *giver);
+	void *barred_context;
 };
 
 /* The answer. Plain value; texts are borrowed from the rights, or static. */

@@ -292,6 +292,8 @@ def belonging(client, call):
         client.done("operator", "grant", to=name, cap="sys/drive@1", params={"approve": True}, to_artifact_of=owner)
         client.done("operator", "grant", to=name, cap="sys/query@1", to_artifact_of=owner)
         client.refused(f"{name}, which is the agent's, does not approve", "not_authorized", name, "approve", **call)
+    client.done(names[-1], "grant", to="ada", cap="sys/drive@1", params={"approve": True})
+    client.refused(f"nor does ada, which has the right from {names[-1]}", "not_authorized", "ada", "approve", **call)
 
 
 def agents(client, world):
