@@ -38,7 +38,7 @@ enum {
 	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* of them, those of one principal */
 	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* and their bytes */
 	WFS_PUT_BACK_MAX =
-		8, /* how often one request gives way to urgent ones of others than the operator */
+		8, /* how often one request gives way to urgent ones of principals that do not administer */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
 	WFS_EMBEDDER_MODEL_MAX = 128,    /* bytes of the name of an embedder's model */
@@ -175,6 +175,7 @@ struct wfs_request {
 	const struct wfs_texts *texts; /* action or receipt: private texts that it names, or NULL */
 	const atomic_bool *gone;       /* any: nobody waits for the answer any more; may be NULL */
 	bool urgent;                   /* action: goes ahead of those that are not */
+	bool administers; /* urgent: its principal administers the world, so code always gives way */
 	const char *queued_as; /* name of the queue that it waits in; NULL: its principal's */
 	uint64_t connection;   /* that it came by: those of one keep their order; 0: any */
 	bool dry_run;          /* manifest: everything but the change itself */

@@ -83,6 +83,7 @@ struct wfs_writer {
 	bool urgent_before;          /* the last batch was of urgent requests */
 	struct wfs_request *folding; /* its code can be stopped */
 	bool interrupted;            /* and was */
+	struct wfs_request *stopper; /* for this urgent one, which waits still; or NULL */
 	struct writer_batch *batches;
 	struct writer_batch **batches_last;
 	struct writer_batch *spare; /* for when there is no memory for another one */
@@ -168,6 +169,10 @@ struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
 /** writer_queues_put_back() - a request that was taken is the next one of its principal. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
+
+/** writer_queues_stopped() - the time of a request whose code was stopped is its of the urgent one, @stopper. */
+void writer_queues_stopped(
+	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns);
 
 /** writer_queues_took() - what a request that was taken has taken of the kernel thread's time. */
 void writer_queues_took(struct wfs_request *request, int64_t time_ns);

@@ -263,6 +263,12 @@ void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *re
 	wait_in_turn(queues, queue);
 }
 
+static void limit_debt(struct writer_queue *queue)
+{
+	if (queue->credit_ns < -DEBT_MAX_NS)
+		queue->credit_ns = -DEBT_MAX_NS;
+}
+
 void writer_queues_took(struct wfs_request *request, int64_t time_ns)
 {
 	struct writer_queue *const queue = request->queue;
@@ -270,9 +276,19 @@ void writer_queues_took(struct wfs_request *request, int64_t time_ns)
 
 	queue->credit_ns += request->guess_ns - time_ns;
 	request->guess_ns = 0;
-	if (queue->credit_ns < -DEBT_MAX_NS)
-		queue->credit_ns = -DEBT_MAX_NS;
+	limit_debt(queue);
 	queue->guess_ns = time_ns > less ? time_ns : less;
+}
+
+void writer_queues_stopped(
+	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns)
+{
+	struct writer_queue *const queue = stopper->queue;
+
+	queue->credit_ns -= time_ns;
+	limit_debt(queue);
+	if (!queue->in_turn) /* else the debt is forgotten with the queue */
+		turn_add(&queues->others, queue);
 }
 
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request)

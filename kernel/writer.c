@@ -12,25 +12,28 @@ enum {
 
 /* --- taking a request --- */
 
-/* Lock: writer->lock is held. */
-static bool operator_waits(const struct wfs_writer *writer)
+/* The first urgent request of an administrator, or NULL. Lock: writer->lock is held. */
+static struct wfs_request *administrator_waits(const struct wfs_writer *writer)
 {
-	const struct wfs_request *request = writer->queues.urgent.first;
+	struct wfs_request *request = writer->queues.urgent.first;
 
-	while (request &&
-		(!request->principal || strcmp(request->principal, WFS_PRINCIPAL_OPERATOR) != 0))
+	while (request && !request->administers)
 		request = request->next;
-	return request != NULL;
+	return request;
 }
 
-/* Code that runs gives way to an urgent request: to the operator's always, to others not for ever. Otherwise a principal
- * would have its own code give way so often that even the operator waits for it. Lock: writer->lock is held. */
-static void interrupt(struct wfs_writer *writer)
+/* Code that runs gives way to @urgent: to administrators always, to others not for ever. Otherwise a principal
+ * would have its own code give way so often that even an administrator waits for it. Lock: writer->lock is held. */
+static void interrupt(struct wfs_writer *writer, struct wfs_request *urgent)
 {
-	if (!writer->folding || writer->interrupted ||
-		(writer->folding->put_back_count >= WFS_PUT_BACK_MAX && !operator_waits(writer)))
+	if (!writer->folding || writer->interrupted)
+		return;
+	if (writer->folding->put_back_count >= WFS_PUT_BACK_MAX)
+		urgent = administrator_waits(writer);
+	if (!urgent)
 		return;
 	writer->interrupted = true;
+	writer->stopper = urgent;
 	wfs_fold_interrupt(writer->fold);
 }
 
@@ -45,7 +48,7 @@ static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 		return wfs_trace(r);
 	writer->requests_total++;
 	if (request->urgent)
-		interrupt(writer);
+		interrupt(writer, request);
 	if (writer->queues.waiting_count == 1)
 		pthread_cond_signal(&writer->queued);
 	return 0;
@@ -234,7 +237,7 @@ static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
 		return;
 	writer->folding = request;
 	if (writer->queues.urgent.first) /* that came while the last batch was stored */
-		interrupt(writer);
+		interrupt(writer, writer->queues.urgent.first);
 }
 
 /* Does one request. */
@@ -262,7 +265,12 @@ static bool fold_charge(struct wfs_writer *writer, const struct writer_batch *ba
 {
 	WFS_GUARD(&writer->lock);
 
-	writer_queues_took(request, time_ns);
+	struct wfs_request *const stopper = WFS_STEAL(writer->stopper);
+
+	if (request->put_back && stopper)
+		writer_queues_stopped(&writer->queues, stopper, time_ns);
+	else
+		writer_queues_took(request, time_ns);
 	return batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX ||
 		batch->fold_work >= WFS_FOLD_BATCH_WORK_MAX || batch_ns >= BATCH_NS ||
 		writer->queues.urgent.first;

@@ -83,7 +83,9 @@ static inline void call_urgent(struct world_fixture *fixture, const char *princi
 		.principal = principal,
 		.schema = "test/Do@1",
 		.value = value,
-		.urgent = true};
+		.urgent = true,
+		.administers =
+			strcmp(principal, "operator") == 0 || strcmp(principal, "admin") == 0};
 
 	assert_int_equal(wfs_world_call(fixture->world, &urgent), 0);
 }

@@ -81,6 +81,28 @@ static void a_connection_of_the_operator_has_a_queue_that_no_principal_has(void 
 	assert_false(wfs_grant_name_valid(request.queued_as));
 }
 
+/* Revokes a grant that is not there. Return: does the request count as an administrator's? */
+static bool administers(struct at_work *work, const struct wfs_session *session)
+{
+	WFS_AUTO_JSON json_t *revocation = json_pack("{s:s}", "name", "none");
+	BEGIN_REQUEST(request, done);
+
+	assert_true(wait_for(work, &request, &done,
+			    wfs_session_revoke(session, revocation, &request)) < 0);
+	return request.kind == WFS_REQUEST_ACTION && request.urgent && request.administers;
+}
+
+static void code_gives_way_to_administrators_always(void **state)
+{
+	struct at_work *work = *state;
+
+	assert_true(administers(work, work->operator));
+	assert_false(administers(work, work->alice));
+	assert_int_equal(
+		give(work, work->operator, "{'to':'alice','cap':'sys/admin@1','params':{}}"), 0);
+	assert_true(administers(work, work->alice));
+}
+
 static void reads_give_what_the_view_gives(void **state)
 {
 	struct at_work *work = *state;
@@ -234,6 +256,7 @@ int main(void)
 		AT_WORK(the_operator_may_do_everything),
 		AT_WORK(an_event_is_recorded_as_the_sessions_principal),
 		AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has),
+		AT_WORK(code_gives_way_to_administrators_always),
 		AT_WORK(reads_give_what_the_view_gives),
 		AT_WORK(a_view_of_a_height_to_come_says_so),
 		AT_WORK(a_blob_is_received_and_put),

@@ -2,6 +2,8 @@
 /* Requests that wait: how many may, in which order they are begun, and urgent ones. */
 #include "tests/unit/writer-fixture.h"
 
+#include "kernel/writer-impl.h"
+
 /* --- how many --- */
 
 /* As many as one may have are less than all. */
@@ -228,7 +230,7 @@ static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
 	json_decref(sent.value);
 }
 
-static void urgent_requests_of_the_operator_never_wait_for_code(void **state)
+static void urgent_requests_of_administrators_never_wait_for_code(void **state)
 {
 	struct sent sent;
 	struct answers answers;
@@ -236,12 +238,49 @@ static void urgent_requests_of_the_operator_never_wait_for_code(void **state)
 	answers_init(&answers, 1);
 	sent_init(&sent, &answers, "work", "a", LONG_WORK);
 	send_and_fold(*state, &sent);
-	for (int i = 0; i < WFS_PUT_BACK_MAX + 2; i++)
-		call_urgent(*state, i < WFS_PUT_BACK_MAX ? "other" : "operator");
+	for (int i = 0; i < WFS_PUT_BACK_MAX; i++)
+		call_urgent(*state, "other");
+	call_urgent(*state, "operator");
+	call_urgent(*state, "admin");
 	answers_wait(&answers);
 	assert_int_equal(answers.failed, 0);
 	assert_int_equal(sent.request.put_back_count, WFS_PUT_BACK_MAX + 2);
 	json_decref(sent.value);
+}
+
+static void end_request(struct writer_queues *queues, struct wfs_request *request)
+{
+	writer_queues_took(request, 0);
+	writer_queues_answered(queues, request);
+}
+
+static void time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it(void **state)
+{
+	struct writer_queues queues = {.waiting_count = 0};
+	struct wfs_request stopped = {.principal = "tester"};
+	struct wfs_request urgent = {.principal = "other", .urgent = true};
+	struct wfs_request others = {.principal = "other"};
+	struct wfs_request next = {.principal = "tester"};
+
+	(void)state;
+	writer_queues_init(&queues);
+	assert_int_equal(writer_queues_add(&queues, &stopped), 0);
+	assert_ptr_equal(writer_queues_take(&queues), &stopped);
+	assert_int_equal(writer_queues_add(&queues, &urgent), 0);
+	writer_queues_stopped(&queues, &urgent, 500000000);
+	writer_queues_put_back(&queues, &stopped);
+	assert_ptr_equal(writer_queues_take_urgent(&queues), &urgent);
+	end_request(&queues, &urgent);
+	assert_int_equal(writer_queues_add(&queues, &others), 0);
+	assert_int_equal(writer_queues_add(&queues, &next), 0);
+
+	assert_ptr_equal(writer_queues_take(&queues), &stopped);
+	end_request(&queues, &stopped);
+	assert_ptr_equal(writer_queues_take(&queues), &next);
+	end_request(&queues, &next);
+	assert_ptr_equal(writer_queues_take(&queues), &others);
+	end_request(&queues, &others);
+	writer_queues_done(&queues);
 }
 
 static void a_request_whose_client_is_gone_is_not_begun(void **state)
@@ -290,7 +329,8 @@ int main(void)
 		IN_WORLD(one_request_does_not_wait_for_all_of_another_principal),
 		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
 		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
-		IN_WORLD(urgent_requests_of_the_operator_never_wait_for_code),
+		IN_WORLD(urgent_requests_of_administrators_never_wait_for_code),
+		cmocka_unit_test(time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it),
 		IN_WORLD(a_request_whose_client_is_gone_is_not_begun),
 		IN_WORLD(a_request_that_was_stopped_and_whose_client_is_gone_ends),
 	};
