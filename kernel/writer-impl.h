@@ -39,11 +39,16 @@ struct writer_queues {
 	size_t open_bytes;
 };
 
-enum { WRITER_REFUSALS_MAX = 1024 };
+enum {
+	WRITER_REFUSALS_MAX = 1024,     /* rows of principals */
+	WRITER_REFUSALS_OWNER_MAX = 64, /* of them, those of agents that one principal has */
+	WRITER_REFUSALS_REST = 128,     /* rows of effects, for the rest */
+};
 
 /* Refusals of a principal and an effect within a second, or a little more. */
 struct writer_refusal {
 	char *principal;    /* owned */
+	char *owner;        /* of the agent that it is, or NULL; owned */
 	const char *effect; /* of static lifetime */
 	enum wfs_error_code code;
 	int64_t end_ns;      /* of the second; monotonic clock */
@@ -53,7 +58,7 @@ struct writer_refusal {
 };
 
 struct writer_refusals {
-	struct writer_refusal rows[WRITER_REFUSALS_MAX];
+	struct writer_refusal rows[WRITER_REFUSALS_MAX + WRITER_REFUSALS_REST];
 	size_t count;
 };
 
@@ -180,11 +185,13 @@ void writer_queues_took(struct wfs_request *request, int64_t time_ns);
 /** writer_queues_answered() - or will be next. */
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_refusal_counted() - is a refusal one of many, and needs no record of its own? It is counted then. */
-bool writer_refusal_counted(struct writer_refusals *refusals, const struct wfs_request *request);
-
-/** writer_refusal_begin() - a refusal is a record; those of the next second are counted. */
-void writer_refusal_begin(struct writer_refusals *refusals, const struct wfs_request *request);
+/**
+ * writer_refusal_counted() - is a refusal one of many, and needs no record of its own? It is counted then, or
+ * else those of the next second are.
+ * @owner: whose agent the principal is, or NULL
+ */
+bool writer_refusal_counted(
+	struct writer_refusals *refusals, const struct wfs_request *request, const char *owner);
 
 /** writer_refusals_due_ns() - when a count is to be written, by the monotonic clock; INT64_MAX: none is. */
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);

@@ -264,10 +264,26 @@ int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_b
 	return failure.code == WFS_E_QUOTA_EXCEEDED ? 1 : wfs_trace(r);
 }
 
+/* Is the refusal counted? The principal's cell tells whose agent it is; one that cannot be read is nobody's. */
+static bool is_counted(struct wfs_writer *writer, const struct wfs_request *request)
+{
+	/* The transaction's own view: without a world it is not renewed. */
+	struct wfs_view view = {.store = writer->world->store,
+		.txn = writer->head.txn,
+		.height = writer->head.height};
+	WFS_AUTO_JSON json_t *principal = NULL;
+	struct wfs_error ignored = {0};
+
+	(void)wfs_view_document(
+		&view, WFS_BUILTIN_PRINCIPAL, request->principal, &principal, &ignored);
+	return writer_refusal_counted(&writer->refusals, request,
+		json_string_value(json_object_get(principal, "agent_of")));
+}
+
 /* The refusal is the answer; what fails here is another one. */
 static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
-	if (writer_refusal_counted(&writer->refusals, request))
+	if (is_counted(writer, request))
 		return -wfs_error_info(request->error.code)->number;
 	const uint64_t seq = writer->head.height;
 	int r = writer_decide(writer, request->principal, wfs_buffer_bytes(&request->body));
@@ -275,10 +291,8 @@ static int put_decision(struct wfs_writer *writer, struct wfs_request *request, 
 	*ret_fatal = r < 0;
 	if (r < 0)
 		return wfs_trace(r);
-	if (r == 0) {
+	if (r == 0)
 		request->seq = seq;
-		writer_refusal_begin(&writer->refusals, request);
-	}
 	return -wfs_error_info(request->error.code)->number;
 }
 

@@ -1,6 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refusals that come again and again: few records, and a count that is written when there is room. */
+#include "tests/unit/action-fixture.h"
 #include "tests/unit/writer-fixture.h"
+
+#include "kernel/writer-impl.h"
+
+static atomic_llong stopped_ns; /* what the clock shows; 0: it goes */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
+int64_t __real_wfs_clock_monotonic_ns(void);
+int64_t __wrap_wfs_clock_monotonic_ns(void);
+
+int64_t __wrap_wfs_clock_monotonic_ns(void)
+{
+	const int64_t now = atomic_load(&stopped_ns);
+
+	return now ? now : __real_wfs_clock_monotonic_ns();
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static void stop_clock(void)
+{
+	atomic_store(&stopped_ns, __real_wfs_clock_monotonic_ns());
+}
+
+static void let_clock_go(void)
+{
+	atomic_store(&stopped_ns, 0);
+}
 
 static void refuse(struct world_fixture *fixture, const char *principal, const char *effect)
 {
@@ -57,12 +84,80 @@ static void closing_waits_for_no_count(void **state)
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 1);
 }
 
+/* Records of all refusals in the journal from @seq on, and the sum of their counts. */
+static size_t count_refusals(struct world_fixture *fixture, uint64_t seq, json_int_t *ret_total)
+{
+	const uint64_t height = height_of(fixture);
+	size_t records = 0;
+
+	for (*ret_total = 0; seq < height; seq++, records++) {
+		WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
+		const json_t *const count = json_object_get(parsed.body_json, "count");
+
+		assert_int_equal(parsed.record.kind, WFS_RECORD_DECISION);
+		*ret_total += count ? json_integer_value(count) : 1;
+	}
+	return records;
+}
+
+static void very_many_principals_have_few_records(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { PRINCIPALS = WRITER_REFUSALS_MAX + 100, MORE = 100 };
+	char name[16];
+	json_int_t total;
+
+	stop_clock();
+	for (int i = 0; i < PRINCIPALS; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		refuse(fixture, name, "event.emit");
+	}
+	for (int i = 0; i < MORE; i++)
+		refuse(fixture, "late", "event.emit");
+	refuse(fixture, "late", "world.gc");
+	assert_int_equal(count_refusals(fixture, GENESIS_HEIGHT, &total), WRITER_REFUSALS_MAX + 2);
+	let_clock_go();
+	wait_for_height(fixture, GENESIS_HEIGHT + WRITER_REFUSALS_MAX + 3);
+	assert_int_equal(count_refusals(fixture, GENESIS_HEIGHT, &total), WRITER_REFUSALS_MAX + 3);
+	assert_int_equal(total, PRINCIPALS + MORE + 1);
+}
+
+static void agents_of_one_principal_leave_room_for_others(void **state)
+{
+	struct world_fixture *fixture = *state;
+	enum { AGENTS = WRITER_REFUSALS_OWNER_MAX + 10 };
+	char text[128];
+	json_int_t total;
+
+	for (int i = 0; i < AGENTS; i++) {
+		snprintf(text, sizeof(text), WRITE("'artifact_id':'agent%d','type':'agent'"), i);
+		assert_done(fixture, "alice", text);
+	}
+	const uint64_t begun = height_of(fixture);
+	stop_clock();
+	for (int i = 0; i < AGENTS; i++) {
+		snprintf(text, sizeof(text), "agent%d", i);
+		refuse(fixture, text, "event.emit");
+	}
+	refuse(fixture, "alice", "event.emit");
+	refuse(fixture, "bob", "event.emit");
+	assert_int_equal(count_refusals(fixture, begun, &total), WRITER_REFUSALS_OWNER_MAX + 2);
+	let_clock_go();
+	wait_for_height(fixture, begun + WRITER_REFUSALS_OWNER_MAX + 3);
+	WFS_AUTO_RECORD struct wfs_record_parsed last = record_at(fixture, height_of(fixture) - 1);
+	assert_string_equal(last.record.principal, "alice");
+	assert_int_equal(json_integer_value(json_object_get(last.body_json, "count")), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(refusals_of_a_second_are_counted),
 		IN_WORLD(a_count_that_finds_no_room_is_tried_again),
 		IN_WORLD(closing_waits_for_no_count),
+		IN_WORLD(very_many_principals_have_few_records),
+		cmocka_unit_test_setup_teardown(agents_of_one_principal_leave_room_for_others,
+			action_fixture_setup, action_fixture_teardown),
 	};
 
 	return cmocka_run_group_tests_name("writer-refusals", tests, NULL, NULL);
