@@ -130,8 +130,10 @@ class Others:
         context = multiprocessing.get_context("fork")
         for uid in users:
             self.pipes[uid], end = context.Pipe()
-            self.processes.append(context.Process(target=serve_user, args=(uid, self.mount, end), daemon=True))
+            ours = list(self.pipes.values())
+            self.processes.append(context.Process(target=serve_user, args=(uid, self.mount, end, ours), daemon=True))
             self.processes[-1].start()
+            end.close()
 
     def ask(self, uid, verb, payload):
         self.pipes[uid].send((verb, payload))
@@ -145,15 +147,26 @@ class Others:
         self.mount.close()
 
 
-def serve_user(uid, mount, pipe):
+def serve_user(uid, mount, pipe, ends_of_parent):
+    """Until None comes, or the parent has ended."""
+    for end in ends_of_parent:
+        end.close()
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
-    while (asked := pipe.recv()) is not None:
+    while (asked := next_of(pipe)) is not None:
         try:
-            pipe.send(mount.ask("operator", *asked))
+            answer = mount.ask("operator", *asked)
         except (OSError, ValueError) as error:
-            pipe.send((("failed",), str(error), str(error)))
+            answer = ("failed",), str(error), str(error)
+        pipe.send(answer)
+
+
+def next_of(pipe):
+    try:
+        return pipe.recv()
+    except EOFError:
+        return None
 
 
 class Tools(judged_doors.Tools):
