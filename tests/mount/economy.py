@@ -15,7 +15,7 @@ import sys
 import time
 
 from economy_chance import MINT_SHARE, Chance
-from economy_model import Bid, Economy, Failed, Outcome, size
+from economy_model import RESOURCES, Bid, Economy, Failed, Outcome, size
 
 IN_FLIGHT = 256  # requests, at most
 BATCH = 64  # sent at once
@@ -217,7 +217,7 @@ class Run:
             live[artifact.charged_to] += size(artifact)
         for who in self.economy.principals:
             quotas = {}
-            for resource in ("disk", "llm_budget", "llm_tokens"):
+            for resource in RESOURCES:
                 quota = self.economy.quotas.get((who, resource))
                 used = live[who] if resource == "disk" else 0
                 quotas[resource] = {"quota": quota, "used": used, "available": None if quota is None else quota - used}

@@ -41,7 +41,7 @@ import json
 
 from economy_code import LuaError, check_of, run_of
 
-RESOURCES = ("disk", "llm_budget", "llm_tokens")
+RESOURCES = ("disk", "llm_budget", "llm_tokens", "journal")  # nobody has a quota of the last
 NESTED_MAX = 5  # invocations within an invocation
 DEPTH_MAX = 10  # of dependencies
 MINT = "mint"  # who holds what is bid, and tries what is to be scored
