@@ -25,13 +25,15 @@ void action_programs_free(struct action_programs *programs)
 	free(programs);
 }
 
-static struct kept *find(
-	struct action_programs *programs, const char *id, const struct wfs_hash *hash)
+/* @author: of the code; another author's is run in another process */
+static struct kept *find(struct action_programs *programs, const char *id,
+	const struct wfs_hash *hash, const char *author)
 {
 	for (size_t i = 0; i < programs->count; i++) {
 		struct kept *const kept = &programs->kept[i];
 
 		if (wfs_hash_equal(&kept->hash, hash) && strcmp(kept->id, id) == 0 &&
+			wfs_code_is_by(kept->program, author) &&
 			!wfs_code_is_running(kept->program))
 			return kept;
 	}
@@ -88,7 +90,7 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 		.program = true,
 		.limits = &limits,
 		.name = artifact->id,
-		.author = json_string_value(json_object_get(artifact->document, "created_by")),
+		.author = author_of(artifact),
 		.source = source,
 		.functions = functions,
 		.bindings = host_bindings,
@@ -125,7 +127,7 @@ static int get(struct act *act, const struct artifact *artifact, const char *con
 		*programs = calloc(1, sizeof(**programs));
 	if (!*programs)
 		return fold_no_memory(error);
-	struct kept *kept = find(*programs, artifact->id, &hash);
+	struct kept *kept = find(*programs, artifact->id, &hash, author_of(artifact));
 	if (!kept) {
 		int r = compile(act, artifact, functions, &program, error);
 

@@ -92,7 +92,9 @@ static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, jso
 		? calling->run.memory_left_bytes
 		: code->options.limits.memory_bytes;
 	box->depth++;
+	calling->process->waits = true;
 	r = host->call(host, (size_t)index, arguments, ret_value, error);
+	calling->process->waits = false;
 	box->depth--;
 	return r;
 }

@@ -15,7 +15,13 @@
 #include "kernel/box/process.h"
 #include "kernel/box/quarantine.h"
 
-enum { BOX_SEND_OVERHEAD_BYTES = 4 << 10 }; /* of a question or a result, beside the arguments */
+enum {
+	BOX_SEND_OVERHEAD_BYTES = 4 << 10, /* of a question or a result, beside the arguments */
+	BOX_IDLE_MAX = 16,                 /* processes without a run, each for another author */
+	BOX_PROCESSES_MAX = WFS_BOX_DEPTH_MAX + BOX_IDLE_MAX,
+	BOX_MODULES_BYTES =
+		128 << 20, /* memory of the modules in all processes but the one in use, about */
+};
 
 /* What a step gave. Borrows the frame. */
 struct stepped {
@@ -56,9 +62,12 @@ struct wfs_box {
 	int image_fd; /* -1: no process was started yet */
 	uint64_t last_id;
 	size_t depth; /* runs that are under way, each waiting for the one within it */
-	struct process processes[WFS_BOX_DEPTH_MAX]; /* by depth */
-	size_t memory_left[WFS_BOX_DEPTH_MAX];       /* by runs that wait, for those within them */
-	pthread_mutex_t lock;                        /* of every `pid` */
+	struct process processes[BOX_PROCESSES_MAX];
+	struct process *at
+		[WFS_BOX_DEPTH_MAX]; /* the process of the last run at each depth; NULL: none yet */
+	uint64_t run_count;
+	size_t memory_left[WFS_BOX_DEPTH_MAX]; /* by runs that wait, for those within them */
+	pthread_mutex_t lock;                  /* of every `pid` */
 	atomic_bool interrupted;
 	struct wfs_quarantine *quarantine; /* borrowed; NULL: none */
 	bool run_interrupted; /* a run has failed for that since the last wfs_box_resume() */

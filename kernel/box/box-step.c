@@ -189,14 +189,14 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	return wfs_buffer_check(&ahead->sent);
 }
 
-/* Loads what is not there. Return: 0, or -errno: none is run ahead then */
-static int load_all(struct wfs_box *box)
+/* Loads what is not there. Reducers are the world's, so all of them are in one process.
+ * Return: 0, or -errno: none is run ahead then */
+static int load_all(struct wfs_box *box, struct process **ret_process)
 {
 	for (size_t i = 0; i < box->ahead.count; i++) {
 		struct wfs_lua_run run = {.budget = NULL};
-		struct process *process = NULL;
 		int r = box_ready(
-			(struct wfs_code *)box->ahead.steps[i].code, NULL, &process, &run, NULL);
+			(struct wfs_code *)box->ahead.steps[i].code, NULL, ret_process, &run, NULL);
 
 		if (r < 0)
 			return r;
@@ -235,14 +235,12 @@ static void forget_results(struct wfs_box *box)
 void wfs_code_ahead_run(struct wfs_box *box)
 {
 	struct ahead *const ahead = &box->ahead;
-	struct process *const process = &box->processes[box->depth];
+	struct process *process = NULL;
 	const uint64_t count = ahead->count;
 	struct wfs_wire_reader reader;
 	struct wfs_buffer spare;
-	int r = count > 1 ? load_all(box) : -ENODATA;
+	int r = count > 1 ? load_all(box, &process) : -ENODATA;
 
-	if (r == 0 && !process->pid)
-		r = -ENODATA;
 	if (r < 0) {
 		wfs_code_ahead_begin(box);
 		return;

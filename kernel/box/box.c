@@ -31,7 +31,7 @@ int wfs_box_new(struct wfs_box **ret_box)
 		return -ENOMEM;
 	box->image_fd = -1;
 	pthread_mutex_init(&box->lock, NULL);
-	for (size_t i = 0; i < WFS_BOX_DEPTH_MAX; i++)
+	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
 		box->processes[i].fd = -1;
 	*ret_box = box;
 	return 0;
@@ -41,8 +41,9 @@ void wfs_box_free(struct wfs_box *box)
 {
 	if (!box)
 		return;
-	for (size_t i = 0; i < WFS_BOX_DEPTH_MAX; i++) {
+	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++) {
 		process_end(&box->processes[i], &box->lock);
+		free(box->processes[i].author);
 		wfs_buffer_done(&box->processes[i].in);
 		wfs_buffer_done(&box->processes[i].out);
 	}
@@ -58,7 +59,7 @@ void wfs_box_interrupt(struct wfs_box *box)
 {
 	atomic_store(&box->interrupted, true);
 	pthread_mutex_lock(&box->lock);
-	for (size_t i = 0; i < WFS_BOX_DEPTH_MAX; i++)
+	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
 		if (box->processes[i].pid)
 			(void)kill(box->processes[i].pid, SIGKILL);
 	pthread_mutex_unlock(&box->lock);
@@ -72,7 +73,7 @@ bool wfs_box_resume(struct wfs_box *box)
 	if (!atomic_load(&box->interrupted))
 		return run_interrupted;
 	/* A process that was ended while no code ran in it would look as if the next code had ended it. */
-	for (size_t i = 0; i < WFS_BOX_DEPTH_MAX; i++)
+	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
 		process_end(&box->processes[i], &box->lock);
 	atomic_store(&box->interrupted, false);
 	return run_interrupted;
@@ -85,7 +86,7 @@ void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine)
 
 int wfs_box_pid(const struct wfs_box *box, size_t depth)
 {
-	return depth < WFS_BOX_DEPTH_MAX ? box->processes[depth].pid : 0;
+	return depth < WFS_BOX_DEPTH_MAX && box->at[depth] ? box->at[depth]->pid : 0;
 }
 
 /* --- failures --- */
@@ -201,12 +202,60 @@ static int unavailable(const char *what, int reason, struct wfs_error *error)
 
 /* --- asking a process --- */
 
-/* That of the run to come. */
-static int process_ready(struct wfs_box *box, struct process **ret_process, struct wfs_error *error)
+static bool is_by(const char *author, const char *other)
 {
-	struct process *const process = &box->processes[box->depth];
-	int r = 0;
+	return author && other ? strcmp(author, other) == 0 : author == other;
+}
 
+/* A process without a run that runs code of the author, or else one that may be ended for another. */
+static struct process *choose(struct wfs_box *box, const char *author)
+{
+	struct process *unused = NULL;
+	struct process *oldest = NULL;
+	size_t idle_count = 0;
+
+	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++) {
+		struct process *const process = &box->processes[i];
+
+		if (process->waits)
+			continue;
+		if (process->pid && is_by(process->author, author))
+			return process;
+		if (!process->pid)
+			unused = process;
+		else if (!oldest || process->chosen < oldest->chosen)
+			oldest = process;
+		idle_count += process->pid != 0;
+	}
+	/* Fewer than BOX_PROCESSES_MAX - BOX_IDLE_MAX runs can wait, so one of the two is there. */
+	return idle_count < BOX_IDLE_MAX && unused ? unused : oldest;
+}
+
+/* The process is for code of another author from now on. */
+static int hand_to(struct wfs_box *box, struct process *process, const char *author)
+{
+	char *const copy = author ? strdup(author) : NULL;
+
+	if (author && !copy)
+		return -ENOMEM;
+	process_end(process, &box->lock);
+	free(process->author);
+	process->author = copy;
+	return 0;
+}
+
+/* That of the run to come. */
+static int process_ready(
+	struct wfs_code *code, struct process **ret_process, struct wfs_error *error)
+{
+	struct wfs_box *const box = code->box;
+	struct process *const process = choose(box, code->author);
+	int r = is_by(process->author, code->author) ? 0 : hand_to(box, process, code->author);
+
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "start the process that runs code");
+	process->chosen = ++box->run_count;
+	box->at[box->depth] = process;
 	*ret_process = process;
 	if (box->image_fd < 0) {
 		r = process_image();
@@ -353,14 +402,42 @@ static int drop_oldest(struct wfs_code *code, struct process *process)
 	return r < 0 || (reader.kind == WFS_WIRE_DONE && wfs_wire_is_whole(&reader)) ? r : -EBADMSG;
 }
 
+static size_t modules_bytes(const struct process *process)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; process->pid && i < process->module_count; i++)
+		bytes += process->modules[i].bytes;
+	return bytes;
+}
+
 static bool is_full(const struct process *process, size_t more_bytes)
 {
-	size_t bytes = more_bytes;
-
-	for (size_t i = 0; i < process->module_count; i++)
-		bytes += process->modules[i].bytes;
 	return process->module_count > 0 &&
-		(process->module_count == PROCESS_MODULES_MAX || bytes > PROCESS_MODULES_BYTES);
+		(process->module_count == PROCESS_MODULES_MAX ||
+			modules_bytes(process) + more_bytes > PROCESS_MODULES_BYTES);
+}
+
+/* Ends processes of other authors that were not used for long, while the modules in them take too much. */
+static void end_oldest(struct wfs_box *box, const struct process *in_use)
+{
+	for (;;) {
+		struct process *oldest = NULL;
+		size_t bytes = 0;
+
+		for (size_t i = 0; i < BOX_PROCESSES_MAX; i++) {
+			struct process *const process = &box->processes[i];
+
+			if (process == in_use || !process->pid)
+				continue;
+			bytes += modules_bytes(process);
+			if (!process->waits && (!oldest || process->chosen < oldest->chosen))
+				oldest = process;
+		}
+		if (bytes <= BOX_MODULES_BYTES || !oldest)
+			return;
+		process_end(oldest, &box->lock);
+	}
 }
 
 static bool has_module(struct process *process, uint64_t id)
@@ -382,6 +459,7 @@ static int load(struct wfs_code *code, struct process *process, const char *cons
 	struct wfs_wire_reader reader = {0};
 	int r = 0;
 
+	end_oldest(code->box, process);
 	while (r == 0 && is_full(process, image_bytes(code)))
 		r = drop_oldest(code, process);
 	options.functions = functions;
@@ -419,7 +497,7 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 	if (box->depth == WFS_BOX_DEPTH_MAX)
 		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED,
 			"%s: more than %d calls within calls", code->name, WFS_BOX_DEPTH_MAX);
-	r = process_ready(box, ret_process, error);
+	r = process_ready(code, ret_process, error);
 	if (r < 0)
 		return wfs_trace(r);
 	if (box->depth > 0) {
@@ -493,6 +571,11 @@ void wfs_code_free(struct wfs_code *code)
 	free(code->author);
 	free(code->name);
 	free(code);
+}
+
+bool wfs_code_is_by(const struct wfs_code *code, const char *author)
+{
+	return is_by(code->author, author);
 }
 
 bool wfs_code_is_running(const struct wfs_code *code)

@@ -8,8 +8,9 @@
  * order and JSON are checked, and a process that says what cannot be is ended.
  *
  * Code that calls its host may have that run other code; the code that waits keeps its process, and what
- * is called runs in another one. So a box is as deep as calls are nested, and each depth begins with the
- * same memory.
+ * is called runs in another one. A process runs code of one author only, so code that has taken its process
+ * over can give wrong results for code of that author, and for no other. Each run begins with the same
+ * memory in any process.
  *
  * A failure because the process ended (WFS_LUA_FAILURE_CRASH, code_crashed) does not depend on the arguments
  * alone, so a caller that folds the run again must not run it again.
@@ -51,7 +52,7 @@ void wfs_box_interrupt(struct wfs_box *box);
  */
 bool wfs_box_resume(struct wfs_box *box);
 
-/** wfs_box_pid() - of the process at a depth (0: the outermost), or 0: not started. For tests. */
+/** wfs_box_pid() - of the process of the last run at a depth (0: the outermost), or 0: it has ended. For tests. */
 int wfs_box_pid(const struct wfs_box *box, size_t depth);
 
 /* What the module of a reducer must define. */
@@ -65,7 +66,7 @@ struct wfs_code_options {
 	bool program; /* code of an artifact; otherwise a reducer's module */
 	const struct wfs_lua_limits *limits;
 	const char *name;        /* chunk name for messages */
-	const char *author;      /* whose code it is, for the log; NULL: the world's */
+	const char *author;      /* the principal whose code it is; NULL: the world's */
 	struct wfs_bytes source; /* text, at most WFS_LUA_SOURCE_MAX */
 	/* NULL-ended: it must define one of these, which is checked at once. NULL: it was checked before,
 	 * and is compiled when it runs. */
@@ -93,6 +94,9 @@ int wfs_code_new(struct wfs_box *box, const struct wfs_code_options *options,
 void wfs_code_free(struct wfs_code *code);
 WFS_DEFINE_AUTO(code, struct wfs_code, wfs_code_free)
 #define WFS_AUTO_CODE WFS_CLEANUP(wfs_auto_code)
+
+/** wfs_code_is_by() - is that the author of the code? @author: NULL: the world */
+bool wfs_code_is_by(const struct wfs_code *code, const char *author);
 
 /** wfs_code_is_running() - does it wait for its host, so that it must not be freed? */
 bool wfs_code_is_running(const struct wfs_code *code);

@@ -22,7 +22,10 @@ struct process_module {
 };
 
 struct process {
-	pid_t pid; /* 0: not started */
+	pid_t pid;       /* 0: not started */
+	char *author;    /* whose code it runs; owned; NULL: the world's */
+	bool waits;      /* its run waits for the host */
+	uint64_t chosen; /* when it was chosen for a run, in runs of the box */
 	int fd;
 	struct process_module modules[PROCESS_MODULES_MAX];
 	size_t module_count;

@@ -369,14 +369,21 @@ struct wfs_bytes wfs_lua_arena_bytes(void)
 	return WFS_BYTES(arena_get(), arena_get()->top);
 }
 
+void wfs_lua_arena_trim(void)
+{
+	struct arena *const arena = arena_get();
+
+	if (arena->high <= IDLE_BYTES)
+		return;
+	(void)madvise(at(IDLE_BYTES), ARENA_BYTES - STACK_BYTES - IDLE_BYTES, MADV_DONTNEED);
+	arena->high = IDLE_BYTES;
+}
+
 void wfs_lua_arena_restore(struct wfs_bytes image)
 {
 	struct arena *const arena = arena_get();
-	const size_t high = arena->high < ARENA_BYTES ? arena->high : ARENA_BYTES;
 
-	if (high > IDLE_BYTES)
-		(void)madvise(
-			at(IDLE_BYTES), ARENA_BYTES - STACK_BYTES - IDLE_BYTES, MADV_DONTNEED);
+	wfs_lua_arena_trim();
 	memcpy(arena, image.data, image.size);
 	arena->high = arena->top;
 }

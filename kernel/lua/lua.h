@@ -98,6 +98,9 @@ struct wfs_lua_run {
 /** wfs_lua_arena_map() - have the region that modules run in; before all else. Return: 0, or -errno. */
 int wfs_lua_arena_map(void);
 
+/** wfs_lua_arena_trim() - give memory that a run took beyond 8 MiB back to the system; not while code runs. */
+void wfs_lua_arena_trim(void);
+
 struct wfs_lua;
 
 /**

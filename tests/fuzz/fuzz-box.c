@@ -15,9 +15,7 @@
 #include <unistd.h>
 
 #include "kernel/base/json.h"
-#include "kernel/box/box.h"
-#include "kernel/box/message.h"
-#include "kernel/box/process.h"
+#include "kernel/box/box-impl.h"
 
 enum {
 	INSTRUCTIONS = 1000000,
@@ -36,7 +34,7 @@ static struct wfs_buffer asked;
 /* --- the process --- */
 
 /* For each pid that process_start() gave: the other end of the process's socket; -1: closed; 0: free. */
-static int ends[WFS_BOX_DEPTH_MAX + 1];
+static int ends[BOX_PROCESSES_MAX + 1];
 
 int process_image(void)
 {

@@ -69,6 +69,90 @@ static void the_process_has_nothing(void **state)
 	}
 }
 
+/* Runs code of @author. Return: the process that ran it. */
+static int run_by(const char *author, const char *source)
+{
+	static const char *const functions[] = {"run", NULL};
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
+	AUTO_ANSWER struct lua_answer answer = {0};
+	const struct wfs_code_options options = {
+		.program = true,
+		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
+		.name = "program.lua",
+		.author = author,
+		.source = wfs_bytes_text(source),
+		.functions = functions,
+	};
+	struct wfs_code_call call = {.function = "run"};
+
+	assert_int_equal(wfs_code_new(lua_box(), &options, &program, NULL), 0);
+	lua_answer_call(program, &call, NULL, &answer);
+	assert_int_equal(answer.r, 0);
+	return box_pid();
+}
+
+static void code_of_two_authors_is_in_two_processes(void **state)
+{
+	static const char one[] = "function run() return 1 end";
+	static const char two[] = "function run() return 2 end";
+
+	(void)state;
+	const int alice = run_by("alice", one);
+	const int mallory = run_by("mallory", one);
+	const int world = run_by(NULL, one);
+	assert_int_not_equal(alice, mallory);
+	assert_int_not_equal(alice, world);
+	assert_int_not_equal(mallory, world);
+	assert_int_equal(run_by("alice", two), alice);
+	assert_int_equal(run_by("mallory", two), mallory);
+	assert_int_equal(run_by(NULL, two), world);
+}
+
+static void the_process_that_was_idle_for_the_longest_ends_for_another_author(void **state)
+{
+	static const char source[] = "function run() return 1 end";
+	char author[32];
+
+	(void)state;
+	const int first = run_by("first", source);
+	const int second = run_by("second", source);
+	for (int i = 0; i < BOX_IDLE_MAX - 1; i++) {
+		snprintf(author, sizeof(author), "author-%d", i);
+		(void)run_by(author, source);
+		assert_int_equal(run_by("second", source), second);
+	}
+	assert_int_equal(kill(first, 0), -1);
+	assert_int_equal(run_by("second", source), second);
+	assert_int_not_equal(run_by("first", source), first);
+}
+
+static long resident_bytes(int pid)
+{
+	char path[64];
+	long pages = 0;
+	FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(
+		fscanf(file, "%*s %ld", &pages), 1); /* NOLINT(cert-err34-c): the kernel's own */
+	(void)fclose(file);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+static void a_process_without_a_run_keeps_little_memory(void **state)
+{
+	static const char source[] = "function run() return #string.rep('x', 24 << 20) end";
+
+	(void)state;
+	const int pid = run_by("alice", source);
+	/* It gives the memory back behind its answer. */
+	for (int i = 0; i < 1000 && resident_bytes(pid) > 16 << 20; i++)
+		usleep(10 * 1000);
+	assert_in_range(resident_bytes(pid), 0, 16 << 20);
+}
+
 static void a_step_after_the_process_has_ended_fails_once(void **state)
 {
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
@@ -524,6 +608,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_process_has_nothing),
+		cmocka_unit_test(code_of_two_authors_is_in_two_processes),
+		cmocka_unit_test(the_process_that_was_idle_for_the_longest_ends_for_another_author),
+		cmocka_unit_test(a_process_without_a_run_keeps_little_memory),
 		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
 		cmocka_unit_test(counts_that_cannot_be_are_lies),
 		cmocka_unit_test(a_process_that_does_not_answer_is_a_crash),

@@ -5,7 +5,10 @@
 #include "kernel/base/array.h"
 #include "kernel/box/message.h"
 
-enum { MODULES_MAX = 64 }; /* kept at once; the owner counts, too */
+enum {
+	MODULES_MAX = 64,             /* kept at once; the owner counts, too */
+	MESSAGE_KEPT_BYTES = 1 << 20, /* of a buffer, while nothing runs */
+};
 
 struct module {
 	uint64_t id; /* 0: none */
@@ -284,6 +287,21 @@ static int answer(struct server *server, struct wfs_wire_reader *reader)
 	}
 }
 
+static void trim_message(struct wfs_buffer *message)
+{
+	if (message->capacity_bytes > MESSAGE_KEPT_BYTES)
+		wfs_buffer_done(message);
+}
+
+/* The process may wait long for its next run, while others of the box run. */
+static void trim(struct server *server)
+{
+	wfs_lua_arena_trim();
+	trim_message(&server->in);
+	trim_message(&server->out);
+	trim_message(&server->given);
+}
+
 int serve(int fd)
 {
 	struct server server = {.fd = fd};
@@ -294,6 +312,7 @@ int serve(int fd)
 		r = wfs_wire_receive(fd, &server.in, &reader, NULL, NULL);
 		if (r == 0)
 			r = answer(&server, &reader);
+		trim(&server);
 	}
 	for (size_t i = 0; i < MODULES_MAX; i++)
 		module_drop(&server.modules[i]);
