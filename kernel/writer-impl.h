@@ -22,17 +22,14 @@ enum { WRITER_BUCKETS = 256 };
 
 struct writer_queue;
 
-/* Queues in the order in which they are served. */
-struct writer_turn {
-	struct writer_queue *first;
-	struct writer_queue *last; /* if there is a first one */
-};
-
 /* All requests that are not answered. Zero-initialise, then writer_queues_init(). */
 struct writer_queues {
 	struct writer_queue *buckets[WRITER_BUCKETS]; /* by the hash of the principal; owned */
-	struct writer_turn fresh; /* of principals that asked for nothing lately */
-	struct writer_turn others;
+	size_t queue_count;
+	struct writer_queue **heap; /* queues in turn; owned, has room for all queues */
+	size_t heap_count;
+	size_t heap_capacity;
+	int64_t now_ns;            /* the virtual time of the world */
 	struct writer_list urgent; /* at most one of each principal */
 	size_t waiting_count;      /* requests that no batch has */
 	size_t open_count;         /* requests not answered */
@@ -180,7 +177,7 @@ void writer_queues_stopped(
 	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns);
 
 /** writer_queues_took() - what a request that was taken has taken of the kernel thread's time. */
-void writer_queues_took(struct wfs_request *request, int64_t time_ns);
+void writer_queues_took(struct writer_queues *queues, struct wfs_request *request, int64_t time_ns);
 
 /** writer_queues_answered() - or will be next. */
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);

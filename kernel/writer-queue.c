@@ -2,32 +2,36 @@
 /*
  * Requests that wait, in queues of their principals.
  *
- * A queue has credit, which the time of its requests is taken from. A queue without credit gets some and
- * goes behind the others, so over time every principal with requests has an equal share of the kernel
- * thread. A principal that asked for nothing lately is served first. What a request will take is guessed
- * from the requests before it, and made right when it is known.
- * Source: spec 14, "Fair"; the order is that of FQ-CoDel (RFC 8290, 4.1), with time in the place of bytes.
+ * A queue has a virtual time: the time of the kernel thread that its requests have taken. The queue whose next request would
+ * end first in virtual time is served next. So a principal that asks for little waits for the request under way and hardly
+ * any other, however much others ask for, and principals that ask for more than there is get equal shares. The virtual
+ * time of the world is that of the queue that was served last; a queue that was idle begins there, so time cannot be
+ * saved up. What a request will take is guessed from the requests before it, and made right when it is known.
+ * Source: spec 14, "Fair"; the order is that of self-clocked fair queueing (Golestani 1994).
  */
 #include <string.h>
 
+#include "kernel/base/array.h"
 #include "kernel/writer-impl.h"
 
 enum {
-	CREDIT_NS = 10 * 1000 * 1000, /* what a queue gets in its turn */
-	GUESS_NS = 1000 * 1000,       /* of the first request of a queue */
-	DEBT_MAX_NS = 1000 * 1000000, /* beyond that a queue owes nothing */
+	GUESS_NS = 1000 * 1000,           /* of the first request of a queue */
+	GUESS_MAX_NS = 100 * 1000 * 1000, /* by which a request waits for shorter ones */
+	DEBT_MAX_NS = 1000 * 1000000,     /* a queue is at most so far ahead of the world */
 };
 
-/* The requests of one principal, or of one connection of the operator, that are not answered. It stays while it has any, and until its turn after that. */
+#define NO_PLACE SIZE_MAX
+
+/* The requests of one principal, or of one connection of the operator, that are not answered. It stays while it has any, and
+ * until its virtual time has come. */
 struct writer_queue {
 	struct writer_queue *next_named; /* of the same bucket */
-	struct writer_queue *next;       /* in turn; NULL: the last one, or out of turn */
-	bool in_turn;
-	bool urgent_waits; /* one of its requests is in the list of urgent ones */
+	size_t place;                    /* in the heap; NO_PLACE: in none */
+	bool urgent_waits;               /* one of its requests is in the list of urgent ones */
 	struct writer_list waiting;
 	size_t open_count; /* not answered */
 	size_t open_bytes;
-	int64_t credit_ns;
+	int64_t time_ns;  /* virtual */
 	int64_t guess_ns; /* what its next request takes */
 	char name[];      /* ended by a zero byte */
 };
@@ -64,27 +68,69 @@ static struct wfs_request *list_take(struct writer_list *list)
 	return request;
 }
 
-/* --- turns --- */
+/* --- the heap: the queue whose next request would end first is first --- */
 
-static void turn_add(struct writer_turn *turn, struct writer_queue *queue)
+static int64_t end_of(const struct writer_queue *queue)
 {
-	queue->next = NULL;
-	queue->in_turn = true;
-	if (turn->first)
-		turn->last->next = queue;
-	else
-		turn->first = queue;
-	turn->last = queue;
+	return queue->time_ns + (queue->guess_ns < GUESS_MAX_NS ? queue->guess_ns : GUESS_MAX_NS);
 }
 
-static struct writer_queue *turn_take(struct writer_turn *turn)
+static void heap_set(struct writer_queues *queues, size_t place, struct writer_queue *queue)
 {
-	struct writer_queue *const queue = turn->first;
+	queues->heap[place] = queue;
+	queue->place = place;
+}
 
-	turn->first = queue->next;
-	queue->next = NULL;
-	queue->in_turn = false;
-	return queue;
+static void heap_up(struct writer_queues *queues, struct writer_queue *queue)
+{
+	size_t place = queue->place;
+
+	while (place > 0 && end_of(queue) < end_of(queues->heap[(place - 1) / 2])) {
+		heap_set(queues, place, queues->heap[(place - 1) / 2]);
+		place = (place - 1) / 2;
+	}
+	heap_set(queues, place, queue);
+}
+
+static void heap_down(struct writer_queues *queues, struct writer_queue *queue)
+{
+	size_t place = queue->place;
+
+	for (;;) {
+		size_t least = 2 * place + 1;
+
+		if (least + 1 < queues->heap_count &&
+			end_of(queues->heap[least + 1]) < end_of(queues->heap[least]))
+			least++;
+		if (least >= queues->heap_count || end_of(queues->heap[least]) >= end_of(queue))
+			break;
+		heap_set(queues, place, queues->heap[least]);
+		place = least;
+	}
+	heap_set(queues, place, queue);
+}
+
+static void heap_remove_first(struct writer_queues *queues)
+{
+	struct writer_queue *const last = queues->heap[--queues->heap_count];
+
+	queues->heap[0]->place = NO_PLACE;
+	if (queues->heap_count == 0)
+		return;
+	heap_set(queues, 0, last);
+	heap_down(queues, last);
+}
+
+/* The queue has taken @more time, or less, or is to have its place again. There is room for each queue in the heap. */
+static void heap_charge(struct writer_queues *queues, struct writer_queue *queue, int64_t more_ns)
+{
+	queue->time_ns += more_ns;
+	if (queue->time_ns > queues->now_ns + DEBT_MAX_NS)
+		queue->time_ns = queues->now_ns + DEBT_MAX_NS;
+	if (queue->place == NO_PLACE)
+		heap_set(queues, queues->heap_count++, queue);
+	heap_up(queues, queue);
+	heap_down(queues, queue);
 }
 
 /* --- queues --- */
@@ -107,15 +153,21 @@ static struct writer_queue *find(struct writer_queues *queues, const char *name)
 		queue = queue->next_named;
 	if (queue)
 		return queue;
+	struct writer_queue **const heap = wfs_array_reserve(queues->heap, queues->queue_count,
+		&queues->heap_capacity, sizeof(struct writer_queue *));
+	if (!heap)
+		return NULL;
+	queues->heap = heap;
 	queue = calloc(1, sizeof(*queue) + strlen(name) + 1);
 	if (!queue)
 		return NULL;
 	memcpy(queue->name, name, strlen(name) + 1);
 	writer_list_init(&queue->waiting);
-	queue->credit_ns = CREDIT_NS;
+	queue->place = NO_PLACE;
 	queue->guess_ns = GUESS_NS;
 	queue->next_named = *bucket;
 	*bucket = queue;
+	queues->queue_count++;
 	return queue;
 }
 
@@ -123,11 +175,12 @@ static void drop_if_idle(struct writer_queues *queues, struct writer_queue *queu
 {
 	struct writer_queue **at = bucket_of(queues, queue->name);
 
-	if (queue->open_count > 0 || queue->in_turn)
+	if (queue->open_count > 0 || queue->place != NO_PLACE)
 		return;
 	while (*at != queue)
 		at = &(*at)->next_named;
 	*at = queue->next_named;
+	queues->queue_count--;
 	free(queue);
 }
 
@@ -146,10 +199,12 @@ static int check_room(const struct writer_queues *queues, const struct writer_qu
 	return 0;
 }
 
+/* A request was added to those that wait. */
 static void wait_in_turn(struct writer_queues *queues, struct writer_queue *queue)
 {
-	if (!queue->in_turn)
-		turn_add(&queues->fresh, queue);
+	if (queue->place == NO_PLACE && queue->time_ns < queues->now_ns)
+		queue->time_ns = queues->now_ns;
+	heap_charge(queues, queue, 0);
 	queues->waiting_count++;
 }
 
@@ -196,28 +251,18 @@ int writer_queues_add(struct writer_queues *queues, struct wfs_request *request)
 	return 0;
 }
 
-/* The queue whose turn it is. @queues: something waits in one. Return: NULL: none has a request */
+/* The queue whose turn it is. Return: NULL: none has a request */
 static struct writer_queue *next_queue(struct writer_queues *queues)
 {
-	for (;;) {
-		struct writer_turn *const turn =
-			queues->fresh.first ? &queues->fresh : &queues->others;
-		struct writer_queue *const queue = turn->first;
+	while (queues->heap_count > 0) {
+		struct writer_queue *const queue = queues->heap[0];
 
-		if (!queue)
-			return NULL;
-		if (queue->credit_ns > 0 && queue->waiting.first)
+		if (queue->waiting.first)
 			return queue;
-		/* One that has no request is not fresh again at once when the next one comes. */
-		turn_take(turn);
-		if (queue->credit_ns <= 0 || (turn == &queues->fresh && queues->others.first)) {
-			queue->credit_ns += queue->credit_ns <= 0 ? CREDIT_NS : 0;
-			turn_add(&queues->others, queue);
-			continue;
-		}
-		queue->credit_ns = CREDIT_NS;
+		heap_remove_first(queues);
 		drop_if_idle(queues, queue);
 	}
+	return NULL;
 }
 
 struct wfs_request *writer_queues_next(struct writer_queues *queues)
@@ -233,8 +278,10 @@ struct wfs_request *writer_queues_take(struct writer_queues *queues)
 	struct wfs_request *const request = list_take(&queue->waiting);
 
 	queues->waiting_count--;
+	if (queues->now_ns < queue->time_ns)
+		queues->now_ns = queue->time_ns;
 	request->guess_ns = queue->guess_ns;
-	queue->credit_ns -= request->guess_ns;
+	heap_charge(queues, queue, request->guess_ns);
 	return request;
 }
 
@@ -251,7 +298,7 @@ void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *re
 {
 	struct writer_queue *const queue = request->queue;
 
-	queue->credit_ns += request->guess_ns;
+	heap_charge(queues, queue, -request->guess_ns);
 	request->guess_ns = 0;
 	if (request->urgent && !queue->urgent_waits) {
 		queue->urgent_waits = true;
@@ -263,32 +310,20 @@ void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *re
 	wait_in_turn(queues, queue);
 }
 
-static void limit_debt(struct writer_queue *queue)
-{
-	if (queue->credit_ns < -DEBT_MAX_NS)
-		queue->credit_ns = -DEBT_MAX_NS;
-}
-
-void writer_queues_took(struct wfs_request *request, int64_t time_ns)
+void writer_queues_took(struct writer_queues *queues, struct wfs_request *request, int64_t time_ns)
 {
 	struct writer_queue *const queue = request->queue;
 	const int64_t less = queue->guess_ns / 2;
 
-	queue->credit_ns += request->guess_ns - time_ns;
-	request->guess_ns = 0;
-	limit_debt(queue);
 	queue->guess_ns = time_ns > less ? time_ns : less;
+	heap_charge(queues, queue, time_ns - request->guess_ns);
+	request->guess_ns = 0;
 }
 
 void writer_queues_stopped(
 	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns)
 {
-	struct writer_queue *const queue = stopper->queue;
-
-	queue->credit_ns -= time_ns;
-	limit_debt(queue);
-	if (!queue->in_turn) /* else the debt is forgotten with the queue */
-		turn_add(&queues->others, queue);
+	heap_charge(queues, stopper->queue, time_ns);
 }
 
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request)
@@ -319,4 +354,5 @@ void writer_queues_done(struct writer_queues *queues)
 			free(queue);
 		}
 	}
+	free(queues->heap);
 }

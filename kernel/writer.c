@@ -270,7 +270,7 @@ static bool fold_charge(struct wfs_writer *writer, const struct writer_batch *ba
 	if (request->put_back && stopper)
 		writer_queues_stopped(&writer->queues, stopper, time_ns);
 	else
-		writer_queues_took(request, time_ns);
+		writer_queues_took(&writer->queues, request, time_ns);
 	return batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX ||
 		batch->fold_work >= WFS_FOLD_BATCH_WORK_MAX || batch_ns >= BATCH_NS ||
 		writer->queues.urgent.first;

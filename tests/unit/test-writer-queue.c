@@ -250,7 +250,7 @@ static void urgent_requests_of_administrators_never_wait_for_code(void **state)
 
 static void end_request(struct writer_queues *queues, struct wfs_request *request)
 {
-	writer_queues_took(request, 0);
+	writer_queues_took(queues, request, 0);
 	writer_queues_answered(queues, request);
 }
 
@@ -280,6 +280,69 @@ static void time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it(vo
 	end_request(&queues, &next);
 	assert_ptr_equal(writer_queues_take(&queues), &others);
 	end_request(&queues, &others);
+	writer_queues_done(&queues);
+}
+
+enum { HEAVY = 6, MS = 1000 * 1000 };
+
+static void take_and_end(struct writer_queues *queues, int64_t time_ns)
+{
+	struct wfs_request *const request = writer_queues_take(queues);
+
+	writer_queues_took(queues, request, time_ns);
+	writer_queues_answered(queues, request);
+}
+
+static void a_principal_that_asks_for_little_waits_for_one_request_at_most(void **state)
+{
+	static const char *const names[HEAVY] = {"a", "b", "c", "d", "e", "f"};
+	struct writer_queues queues = {.waiting_count = 0};
+	struct wfs_request heavy[HEAVY][20];
+	struct wfs_request light = {.principal = "light"};
+
+	(void)state;
+	writer_queues_init(&queues);
+	for (size_t i = 0; i < HEAVY * 20; i++) {
+		heavy[i % HEAVY][i / HEAVY] = (struct wfs_request){.principal = names[i % HEAVY]};
+		assert_int_equal(writer_queues_add(&queues, &heavy[i % HEAVY][i / HEAVY]), 0);
+	}
+	/* The first one finds queues that have taken nothing yet, as it has. */
+	for (size_t i = 0; i < HEAVY; i++)
+		take_and_end(&queues, 20 * MS);
+	for (size_t i = HEAVY; i < HEAVY * 20; i++) {
+		assert_int_equal(writer_queues_add(&queues, &light), 0);
+		assert_ptr_equal(writer_queues_next(&queues), &light);
+		take_and_end(&queues, MS / 10);
+		take_and_end(&queues, 20 * MS);
+	}
+	assert_null(writer_queues_next(&queues));
+	assert_int_equal(queues.queue_count, 0);
+	writer_queues_done(&queues);
+}
+
+static void principals_that_ask_for_much_get_equal_shares(void **state)
+{
+	struct writer_queues queues = {.waiting_count = 0};
+	struct wfs_request requests[2][200];
+	int64_t taken_ns[2] = {0, 0};
+
+	(void)state;
+	writer_queues_init(&queues);
+	for (size_t i = 0; i < 200; i++) {
+		requests[0][i] = (struct wfs_request){.principal = "short"};
+		requests[1][i] = (struct wfs_request){.principal = "long"};
+		assert_int_equal(writer_queues_add(&queues, &requests[0][i]), 0);
+		assert_int_equal(writer_queues_add(&queues, &requests[1][i]), 0);
+	}
+	for (size_t i = 0; i < 150; i++) {
+		const bool is_long = writer_queues_next(&queues) >= requests[1];
+
+		taken_ns[is_long] += is_long ? 20 * MS : MS;
+		take_and_end(&queues, is_long ? 20 * MS : MS);
+	}
+	assert_in_range(taken_ns[1], taken_ns[0] - 20 * MS, taken_ns[0] + 40 * MS);
+	while (writer_queues_next(&queues))
+		take_and_end(&queues, 0);
 	writer_queues_done(&queues);
 }
 
@@ -331,6 +394,8 @@ int main(void)
 		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
 		IN_WORLD(urgent_requests_of_administrators_never_wait_for_code),
 		cmocka_unit_test(time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it),
+		cmocka_unit_test(a_principal_that_asks_for_little_waits_for_one_request_at_most),
+		cmocka_unit_test(principals_that_ask_for_much_get_equal_shares),
 		IN_WORLD(a_request_whose_client_is_gone_is_not_begun),
 		IN_WORLD(a_request_that_was_stopped_and_whose_client_is_gone_ends),
 	};
