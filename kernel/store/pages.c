@@ -333,8 +333,7 @@ static void walk_tables_of(struct walk *walk, const uint8_t *leaf, bool *found)
 		size_t table = 0;
 
 		page_node(leaf, i, &node);
-		while (table < walk->name_count &&
-			!wfs_bytes_equal(node.key, wfs_bytes_text(names[table])))
+		while (names[table] && !wfs_bytes_equal(node.key, wfs_bytes_text(names[table])))
 			table++;
 		if (table == walk->name_count && !walk->options->any_tables) {
 			wfs_problems_add(walk->problems, "data.mdb", NULL,

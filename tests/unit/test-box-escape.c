@@ -88,11 +88,13 @@ static struct attempt try(json_t *arguments)
 	return attempt;
 }
 
-static struct attempt try_call(long number, long a, long b, long c, long d, long e, long f)
+static struct attempt try_call(long number, const long arguments[static 6])
 {
-	return try(json_pack("[s, I, I, I, I, I, I, I]", "system call", (json_int_t)number,
-		(json_int_t)a, (json_int_t)b, (json_int_t)c, (json_int_t)d, (json_int_t)e,
-		(json_int_t)f));
+	json_t *const asked = json_pack("[s, I]", "system call", (json_int_t)number);
+
+	for (size_t i = 0; i < 6; i++)
+		json_array_append_new(asked, json_integer(arguments[i]));
+	return try(asked);
 }
 
 static void it_was_killed(struct attempt *attempt, const char *what)
@@ -131,7 +133,8 @@ static void every_other_system_call_ends_the_process(void **state)
 		if (skipped)
 			continue;
 		snprintf(what, sizeof(what), "system call %ld", number);
-		AUTO_ATTEMPT struct attempt attempt = try_call(number, -1, -1, -1, -1, -1, -1);
+		AUTO_ATTEMPT struct attempt attempt =
+			try_call(number, (const long[]){-1, -1, -1, -1, -1, -1});
 		it_was_killed(&attempt, what);
 	}
 	the_next_run_has_a_process();
@@ -144,40 +147,41 @@ static void what_would_reach_something_ends_the_process(void **state)
 	static char path[] = "/etc/passwd";
 	const struct {
 		const char *what;
-		long number, a, b, c, d;
+		long number;
+		long arguments[6]; /* the last two are 0 */
 	} calls[] = {
-		{"open", SYS_open, (long)path, O_RDONLY, 0, 0},
-		{"openat", SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT, 0600},
-		{"socket", SYS_socket, AF_INET, SOCK_STREAM, 0, 0},
-		{"socket, unix", SYS_socket, AF_UNIX, SOCK_STREAM, 0, 0},
-		{"ptrace its owner", SYS_ptrace, PTRACE_ATTACH, self, 0, 0},
-		{"ptrace, seize", SYS_ptrace, 0x4206, self, 0, 0},
-		{"kill its owner", SYS_kill, self, SIGKILL, 0, 0},
-		{"kill all", SYS_kill, -1, SIGKILL, 0, 0},
-		{"tgkill", SYS_tgkill, self, self, SIGKILL, 0},
-		{"fork", SYS_fork, 0, 0, 0, 0},
-		{"clone", SYS_clone, SIGCHLD, 0, 0, 0},
-		{"write to its socket", SYS_write, 0, (long)path, 1, 0},
-		{"read from its socket", SYS_read, 0, (long)path, 1, 0},
-		{"receive descriptors", SYS_recvmsg, 0, 0, 0, 0},
-		{"send descriptors", SYS_sendmsg, 0, 0, 0, 0},
-		{"make memory executable", SYS_mprotect, 0x400000, 4096, PROT_READ | PROT_EXEC, 0},
-		{"another process's memory", SYS_process_vm_writev, self, 0, 0, 0},
-		{"memory as a file", SYS_memfd_create, (long)path, 0, 0, 0},
-		{"its dumpable flag", SYS_prctl, 4, 1, 0, 0},
-		{"its limits", SYS_prlimit64, 0, 7, (long)path, 0},
-		{"the time", SYS_clock_gettime, CLOCK_REALTIME, (long)path, 0, 0},
-		{"another clock", SYS_clock_gettime, CLOCK_MONOTONIC, (long)path, 0, 0},
-		{"free memory otherwise", SYS_madvise, 0, 4096, MADV_HUGEPAGE, 0},
-		{"receive from another descriptor", SYS_recvfrom, 1, (long)path, 1, 0},
-		{"send to another descriptor", SYS_sendto, 2, (long)path, 1, 0},
-		{"32 bit numbers", 0x40000000 | SYS_getpid, 0, 0, 0, 0},
+		{"open", SYS_open, {(long)path, O_RDONLY, 0, 0}},
+		{"openat", SYS_openat, {AT_FDCWD, (long)path, O_RDWR | O_CREAT, 0600}},
+		{"socket", SYS_socket, {AF_INET, SOCK_STREAM, 0, 0}},
+		{"socket, unix", SYS_socket, {AF_UNIX, SOCK_STREAM, 0, 0}},
+		{"ptrace its owner", SYS_ptrace, {PTRACE_ATTACH, self, 0, 0}},
+		{"ptrace, seize", SYS_ptrace, {0x4206, self, 0, 0}},
+		{"kill its owner", SYS_kill, {self, SIGKILL, 0, 0}},
+		{"kill all", SYS_kill, {-1, SIGKILL, 0, 0}},
+		{"tgkill", SYS_tgkill, {self, self, SIGKILL, 0}},
+		{"fork", SYS_fork, {0, 0, 0, 0}},
+		{"clone", SYS_clone, {SIGCHLD, 0, 0, 0}},
+		{"write to its socket", SYS_write, {0, (long)path, 1, 0}},
+		{"read from its socket", SYS_read, {0, (long)path, 1, 0}},
+		{"receive descriptors", SYS_recvmsg, {0, 0, 0, 0}},
+		{"send descriptors", SYS_sendmsg, {0, 0, 0, 0}},
+		{"make memory executable", SYS_mprotect,
+			{0x400000, 4096, PROT_READ | PROT_EXEC, 0}},
+		{"another process's memory", SYS_process_vm_writev, {self, 0, 0, 0}},
+		{"memory as a file", SYS_memfd_create, {(long)path, 0, 0, 0}},
+		{"its dumpable flag", SYS_prctl, {4, 1, 0, 0}},
+		{"its limits", SYS_prlimit64, {0, 7, (long)path, 0}},
+		{"the time", SYS_clock_gettime, {CLOCK_REALTIME, (long)path, 0, 0}},
+		{"another clock", SYS_clock_gettime, {CLOCK_MONOTONIC, (long)path, 0, 0}},
+		{"free memory otherwise", SYS_madvise, {0, 4096, MADV_HUGEPAGE, 0}},
+		{"receive from another descriptor", SYS_recvfrom, {1, (long)path, 1, 0}},
+		{"send to another descriptor", SYS_sendto, {2, (long)path, 1, 0}},
+		{"32 bit numbers", 0x40000000 | SYS_getpid, {0, 0, 0, 0}},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++) {
-		AUTO_ATTEMPT struct attempt attempt = try_call(
-			calls[i].number, calls[i].a, calls[i].b, calls[i].c, calls[i].d, 0, 0);
+		AUTO_ATTEMPT struct attempt attempt = try_call(calls[i].number, calls[i].arguments);
 
 		it_was_killed(&attempt, calls[i].what);
 	}
@@ -187,8 +191,9 @@ static void what_would_reach_something_ends_the_process(void **state)
 static void no_memory_can_be_mapped(void **state)
 {
 	(void)state;
-	AUTO_ATTEMPT struct attempt attempt = try_call(SYS_mmap, 0, 4096,
-		PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	AUTO_ATTEMPT struct attempt attempt = try_call(SYS_mmap,
+		(const long[]){0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0});
 
 	assert_string_equal(wfs_buffer_text(&attempt.value), "\"still here\""); /* with ENOMEM */
 }

@@ -344,7 +344,7 @@ static void agents_of_agents_have_no_journal_of_their_own(void **state)
 	assert_int_equal(tell_as(*state, "tool2", "{'key':'k','op':'set'}"), 0);
 	assert_done(*state, "tool2", AGENT("tool3"));
 	assert_int_equal(tell_as(*state, "tool3", "{'key':'k','op':'set'}"), 0);
-	assert_true(used_of(*state, "carol") - before > 4 * WFS_PAYER_RECORD_BYTES);
+	assert_true(used_of(*state, "carol") - before > (int64_t)4 * WFS_PAYER_RECORD_BYTES);
 	assert_int_equal(used_of(*state, "carol"),
 		recorded_by(*state, "carol") + recorded_by(*state, "tool") +
 			recorded_by(*state, "tool2") + recorded_by(*state, "tool3"));

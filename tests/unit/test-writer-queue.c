@@ -283,7 +283,9 @@ static void time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it(vo
 	writer_queues_done(&queues);
 }
 
-enum { HEAVY = 6, MS = 1000 * 1000 };
+enum { HEAVY = 6, EACH = 20, ALL = HEAVY * EACH };
+
+#define MS INT64_C(1000000) /* ns */
 
 static void take_and_end(struct writer_queues *queues, int64_t time_ns)
 {
@@ -297,19 +299,19 @@ static void a_principal_that_asks_for_little_waits_for_one_request_at_most(void 
 {
 	static const char *const names[HEAVY] = {"a", "b", "c", "d", "e", "f"};
 	struct writer_queues queues = {.waiting_count = 0};
-	struct wfs_request heavy[HEAVY][20];
+	struct wfs_request heavy[HEAVY][EACH];
 	struct wfs_request light = {.principal = "light"};
 
 	(void)state;
 	writer_queues_init(&queues);
-	for (size_t i = 0; i < HEAVY * 20; i++) {
+	for (size_t i = 0; i < ALL; i++) {
 		heavy[i % HEAVY][i / HEAVY] = (struct wfs_request){.principal = names[i % HEAVY]};
 		assert_int_equal(writer_queues_add(&queues, &heavy[i % HEAVY][i / HEAVY]), 0);
 	}
 	/* The first one finds queues that have taken nothing yet, as it has. */
 	for (size_t i = 0; i < HEAVY; i++)
 		take_and_end(&queues, 20 * MS);
-	for (size_t i = HEAVY; i < HEAVY * 20; i++) {
+	for (size_t i = HEAVY; i < ALL; i++) {
 		assert_int_equal(writer_queues_add(&queues, &light), 0);
 		assert_ptr_equal(writer_queues_next(&queues), &light);
 		take_and_end(&queues, MS / 10);
