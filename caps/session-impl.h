@@ -67,7 +67,7 @@ int session_admit(const struct wfs_session *session, const struct wfs_question *
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
 	const char *type, json_t *action, struct wfs_request *request);
 
-/** session_refuse() - record the refusal that stands in the request's error. Return: 0 (`done` will be called), or -errno. */
+/** session_refuse() - record the refusal in the request's error. Return: 0 (`done` will be called), or -errno. */
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
@@ -77,7 +77,7 @@ int session_refuse(const struct wfs_session *session, const struct wfs_question 
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error);
 
-/* What is looked at when a principal would approve of calls of a run. */
+/* Needed to judge whether a principal may approve of calls of a run. */
 struct session_approval {
 	struct wfs_world *world;
 	json_t *run; /* owned; NULL: no such run */

@@ -69,7 +69,7 @@ static int count_texts(struct wfs_fold *fold, int64_t *size)
 	return r;
 }
 
-/* --- all of it --- */
+/* --- the sum of a request --- */
 
 static int64_t records_size(const struct wfs_fold *fold)
 {

@@ -105,7 +105,7 @@ static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 	return wfs_mount_unmount(path, true, NULL);
 }
 
-/* The owner, who may be a stranger, can say this as well as the process that mounts: only what is on our path is ours. */
+/* The owner of the world, possibly a stranger, can send this, too: the keeper takes away the mount on its own path only. */
 static int kept_add(struct kept *kept, enum wfs_mount_part part, unsigned long device)
 {
 	unsigned long mounted = 0;

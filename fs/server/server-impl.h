@@ -192,7 +192,7 @@ void wfs_server_user_ready(struct wfs_server_connection *connection);
 /** wfs_server_user_unready() - it waits no more; it need not have waited. */
 void wfs_server_user_unready(struct wfs_server_connection *connection);
 
-/** wfs_server_user_next() - take the connection whose turn it is out of its list. Return: NULL: there is none. */
+/** wfs_server_user_next() - take the connection whose turn it is out of its list. Return: NULL: no connection waits. */
 struct wfs_server_connection *wfs_server_user_next(struct wfs_server *server);
 
 /** wfs_server_user_took() - charge a turn of @user; accepts NULL. */

@@ -245,7 +245,7 @@ int artifact_permit(struct act *act, const struct artifact *artifact, enum artif
 int act_knows(
 	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error);
 
-/** act_artifact() - artifact_get(), but that an artifact was deleted is told to those who are shown it. */
+/** act_artifact() - artifact_get(); only an actor that sees the artifact learns that it was deleted. */
 int act_artifact(const struct act *act, const char *id, struct artifact *ret_artifact,
 	struct wfs_error *error);
 

@@ -55,7 +55,7 @@ int wfs_trust_give(const char *directory, const char *world_id, const struct wfs
 	struct wfs_error *error);
 
 /** wfs_trust_last_txn() - the store's last transaction when this user closed it; 0: not known, or the file is
- *  another user's, who may write to it at any time */
+ *  owned by another user, and may be written to at any time */
 uint64_t wfs_trust_last_txn(const char *directory);
 
 /** wfs_trust_has_written() - is the store this user's, and was it last closed by this user, as it is now? */

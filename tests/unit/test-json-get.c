@@ -188,7 +188,7 @@ static void json_set_writes_bytes_and_hashes_as_text(void **state)
 	assert_int_equal(wfs_json_set_base64(NULL, "data", "", 0), -ENOMEM);
 }
 
-/* What a listing that stands at @cursor gives comes back as its member `cursor`. */
+/* The cursor that a listing returns is read back from its member `cursor`. */
 static uint64_t cursor_again(const struct wfs_permutation *given,
 	const struct wfs_permutation *taken, uint64_t cursor, struct wfs_error *error)
 {
