@@ -4,6 +4,7 @@
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
 #include "kernel/fold-work.h"
+#include "kernel/grants.h"
 
 enum { SLOTS_FIRST = 64 }; /* of the table of touched cells */
 
@@ -460,6 +461,8 @@ static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 	};
 
 	cell->row.key = fold_bytes(fold, cell->key);
+	if (fold->passed && cell->reducer_index == fold_builtin(fold, WFS_BUILTIN_GRANT))
+		grants_passed_change(fold, cell->row.key, &state);
 	return wfs_head_set_cell(
 		head, cell->reducer_index, &cell->row, &state, height, fold->input.at_ns);
 }

@@ -134,6 +134,7 @@ struct wfs_fold {
 	size_t ahead_pause;               /* how many times more none are sent */
 	struct action_programs *programs; /* code of artifacts; NULL: none yet */
 	struct memory_mirrors *memories;  /* vectors of memory stores; NULL: none yet */
+	struct grants_passed *passed; /* what was passed on from grants; owned; NULL: not read */
 	char runs[FOLD_RUNS_MAX][WFS_KEY_SIZE_MAX + 1]; /* ids of runs whose records these are */
 	size_t run_count;
 };

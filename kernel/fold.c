@@ -97,6 +97,7 @@ void wfs_fold_free(struct wfs_fold *fold)
 	action_programs_free(fold->programs);
 	wfs_box_free(fold->box);
 	memory_mirrors_free(fold->memories);
+	grants_passed_free(fold->passed);
 	free(fold);
 }
 
@@ -744,12 +745,18 @@ static int apply(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 
 	if (!r)
 		r = apply_runs(fold, head, index);
-	return wfs_trace(r ? r : fold_apply_changes(fold, head, index, head->height));
+	if (!r)
+		r = fold_apply_changes(fold, head, index, head->height);
+	if (!r)
+		grants_passed_end(fold, head);
+	return wfs_trace(r);
 }
 
 int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 {
 	struct wfs_record record = wfs_fold_record(fold, head, index);
+
+	grants_passed_begin(fold, head);
 	int r = wfs_head_append(head, &record);
 
 	return wfs_trace(r ? r : apply(fold, head, index));
@@ -758,6 +765,7 @@ int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t i
 int wfs_fold_apply_line(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line)
 {
+	grants_passed_begin(fold, head);
 	int r = wfs_head_append_line(head, line, fold->input.at_ns);
 
 	return wfs_trace(r ? r : apply(fold, head, index));

@@ -32,6 +32,12 @@ int grants_make_grant(
 	struct wfs_fold *fold, const char *name, const json_t *from, struct wfs_error *error);
 
 /**
+ * grants_passed_on() - what was passed on from each grant, before the fold
+ * @ret_children: {from: {name: true}}, borrowed until the fold is applied
+ */
+int grants_passed_on(struct wfs_fold *fold, const json_t **ret_children, struct wfs_error *error);
+
+/**
  * grants_remove() - remove grants and all that was passed on from them
  * @names: an array; grows by what was passed on
  * @ret_count: how many they were

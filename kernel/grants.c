@@ -317,56 +317,6 @@ static int fold_grant(
 
 /* --- action_type revoke --- */
 
-/* Notes in @passed_on, {from: [name]}, the grant in a cell, if it was passed on. */
-static int note_passed_on(struct wfs_fold *fold, const struct wfs_cell *cell, json_t *passed_on,
-	struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *grant = NULL;
-	struct wfs_version version;
-	int r = wfs_version_get(fold->head->txn, cell->head_vid, &version);
-
-	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a grant");
-	wfs_buffer_reset(&fold->scratch);
-	r = wfs_version_read(fold->head->store, &version, &fold->scratch, error);
-	if (!r)
-		r = wfs_json_parse(fold->scratch.data, fold->scratch.size, &grant, error);
-	if (r)
-		return wfs_trace(r);
-	const char *from = json_string_value(json_object_get(grant, "from"));
-	if (!from)
-		return 0;
-	json_t *names = json_object_get(passed_on, from);
-	if (!names) {
-		names = json_array();
-		if (json_object_set_new(passed_on, from, names) < 0)
-			return fold_no_memory(error);
-	}
-	return json_array_append(names, json_object_get(grant, "name")) < 0 ? fold_no_memory(error)
-									    : 0;
-}
-
-static int find_passed_on(struct wfs_fold *fold, json_t *passed_on, struct wfs_error *error)
-{
-	const size_t index = fold_builtin(fold, WFS_BUILTIN_GRANT);
-	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
-	struct wfs_cell cell;
-	int r = wfs_cell_walk_init(
-		&walk, fold->head->txn, fold->head->reducers[index].reducer_id, 0);
-
-	while (!r) {
-		r = wfs_cell_walk_next(&walk, &cell);
-		if (r < 0)
-			break;
-		if (r == 0)
-			return 0;
-		r = cell.live ? note_passed_on(fold, &cell, passed_on, error) : 0;
-		if (r)
-			return wfs_trace(r);
-	}
-	return wfs_error_from_errno(error, r, "read the grants");
-}
-
 static int remove_one(struct wfs_fold *fold, const char *name, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *grant = NULL;
@@ -383,23 +333,24 @@ static int remove_one(struct wfs_fold *fold, const char *name, struct wfs_error 
 
 int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *passed_on = json_object();
 	WFS_AUTO_JSON json_t *removed = json_object();
-	int r = passed_on && removed ? find_passed_on(fold, passed_on, error)
-				     : fold_no_memory(error);
+	const json_t *passed_on;
+	int r = removed ? grants_passed_on(fold, &passed_on, error) : fold_no_memory(error);
 
 	/* The list grows while it is walked, and may name one twice. */
 	for (size_t i = 0; !r && i < json_array_size(names); i++) {
 		const char *name = json_string_value(json_array_get(names, i));
-		json_t *children = json_object_get(passed_on, name);
+		const char *child;
+		json_t *value;
 
 		if (json_object_get(removed, name))
 			continue;
 		r = remove_one(fold, name, error);
-		if (!r &&
-			(json_object_set_new(removed, name, json_true()) < 0 ||
-				(children && json_array_extend(names, children) < 0)))
+		if (!r && json_object_set_new(removed, name, json_true()) < 0)
 			r = fold_no_memory(error);
+		json_object_foreach(json_object_get(passed_on, name), child,
+			value) if (!r && json_array_append_new(names, json_string(child)) < 0) r =
+			fold_no_memory(error);
 	}
 	*ret_count = json_object_size(removed);
 	return wfs_trace(r);

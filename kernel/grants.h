@@ -69,3 +69,19 @@ int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);
  */
 int grants_fold_manifest(
 	struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
+
+/* --- for kernel/fold*.c: grants-passed.c follows what is applied --- */
+
+struct grants_passed;
+
+void grants_passed_free(struct grants_passed *passed);
+
+/** grants_passed_begin() - a record is to be applied; forgets what is not of the journal as it ends in @head. */
+void grants_passed_begin(struct wfs_fold *fold, const struct wfs_head *head);
+
+/** grants_passed_change() - the record gives the cell of the grant @name this state; of a table that there is */
+void grants_passed_change(
+	struct wfs_fold *fold, struct wfs_bytes name, const struct wfs_state *state);
+
+/** grants_passed_end() - the record was applied. */
+void grants_passed_end(struct wfs_fold *fold, const struct wfs_head *head);

@@ -321,6 +321,97 @@ static void revoking_takes_back_all_that_was_passed_on(void **state)
 		"{'cap':'sys/act@1','granted_by':'tester','name':'g0','params':{},'to':'bob'}");
 }
 
+enum { MODEL_GRANTS = 24, MODEL_ACTIONS = 300 };
+
+/* What ought to be there: of each grant, whether it is, and the one that it was passed on from. */
+struct model {
+	bool live[MODEL_GRANTS];
+	int from[MODEL_GRANTS]; /* -1: none */
+};
+
+/* Below @end. */
+static int chance(uint32_t *seed, int end)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return (int)((*seed >> 8) % (uint32_t)end);
+}
+
+static int depth_of(const struct model *model, int grant)
+{
+	int depth = 0;
+
+	for (int at = grant; at >= 0; at = model->from[at])
+		depth++;
+	return depth;
+}
+
+static int take_back(struct model *model, int grant)
+{
+	int removed = 1;
+
+	model->live[grant] = false;
+	for (int i = 0; i < MODEL_GRANTS; i++)
+		if (model->live[i] && model->from[i] == grant)
+			removed += take_back(model, i);
+	return removed;
+}
+
+static void give(struct world_fixture *fixture, struct model *model, int grant, int from)
+{
+	char action[256];
+	char member[64] = "";
+
+	if (!model->live[from] || depth_of(model, from) > WFS_GRANT_CHAIN_MAX)
+		from = -1;
+	if (from >= 0)
+		snprintf(member, sizeof(member), ",'from':'g%d'", from);
+	snprintf(action, sizeof(action),
+		GRANT("'cap':'sys/act@1','to':'bob','params':{},'name':'g%d'%s"), grant, member);
+	assert_int_equal(act(fixture, action), 0);
+	model->live[grant] = true;
+	model->from[grant] = from;
+}
+
+static void take(struct world_fixture *fixture, struct model *model, int grant)
+{
+	char action[64];
+	char answer[32];
+
+	snprintf(action, sizeof(action), "{'action_type':'revoke','name':'g%d'}", grant);
+	snprintf(answer, sizeof(answer), "{'removed':%d}", take_back(model, grant));
+	assert_done(fixture, action, answer);
+}
+
+/* Between them are actions that fail, and the world is opened again now and then. */
+static void grants_come_and_go_as_in_a_model(void **state)
+{
+	struct world_fixture *fixture = *state;
+	const uint64_t before = grant_count(fixture);
+	struct model model = {.live = {false}};
+	uint32_t seed = 17;
+	uint64_t live = 0;
+
+	for (int i = 0; i < MODEL_ACTIONS; i++) {
+		const int grant = chance(&seed, MODEL_GRANTS);
+
+		if (!model.live[grant])
+			give(fixture, &model, grant, chance(&seed, MODEL_GRANTS));
+		else if (chance(&seed, 3) == 0)
+			take(fixture, &model, grant);
+		if (i % 7 == 0)
+			assert_int_not_equal(
+				act(fixture, "{'action_type':'revoke','name':'none'}"), 0);
+		if (i % 100 == 99) {
+			wfs_world_close(WFS_STEAL(fixture->world));
+			assert_int_equal(world_fixture_open(fixture), 0);
+		}
+	}
+
+	for (int i = 0; i < MODEL_GRANTS; i++)
+		live += model.live[i];
+	assert_int_equal(grant_count(fixture), before + live);
+}
+
 /* --- budgets --- */
 
 /* A grant 'paid' of @calls to bob, passed on to alice as 'part' of @part_calls. */
@@ -654,6 +745,7 @@ int main(void)
 		WITH_TWO(malformed_actions_leave_no_record),
 		WITH_TWO(a_grant_is_passed_on_a_bounded_number_of_times),
 		WITH_TWO(revoking_takes_back_all_that_was_passed_on),
+		WITH_TWO(grants_come_and_go_as_in_a_model),
 		WITH_TWO(a_call_is_counted_in_the_grant_and_those_above_it),
 		WITH_TWO(a_spent_budget_refuses_and_records_nothing),
 		WITH_TWO(a_budget_of_tokens_that_is_spent_refuses_too),
