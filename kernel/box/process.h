@@ -27,6 +27,7 @@ struct process {
 	bool waits;      /* its run waits for the host */
 	uint64_t chosen; /* when it was chosen for a run, in runs of the box */
 	int fd;
+	int cpu; /* the processor that it runs on; -1: any */
 	struct process_module modules[PROCESS_MODULES_MAX];
 	size_t module_count;
 	uint64_t use_count;
