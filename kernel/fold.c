@@ -603,7 +603,7 @@ static void end_ahead(struct wfs_fold *fold)
 	wfs_code_ahead_begin(fold->box);
 }
 
-void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
+uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count)
 {
 	int steps_of[WFS_CODE_AHEAD_MAX];
@@ -614,7 +614,7 @@ void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_run
 	end_ahead(fold);
 	if (input_count < 2 || fold->ahead_pause > 0) {
 		fold->ahead_pause -= fold->ahead_pause > 0;
-		return;
+		return 0;
 	}
 	wfs_fold_clear(fold);
 	fold->head = head;
@@ -630,6 +630,7 @@ void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_run
 		wfs_code_ahead_run(fold->box);
 	fold->ahead_count = r ? 0 : (size_t)count;
 	wfs_fold_clear(fold);
+	return wfs_code_ahead_work(fold->box);
 }
 
 void wfs_fold_interrupt(struct wfs_fold *fold)

@@ -82,8 +82,9 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
  * otherwise. Drops what the last run gave, and forgets what ran ahead before.
  * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they borrow must
  *          live until they were folded. Fewer than two: none runs ahead
+ * Return: the work of the code that ran, of which wfs_fold_work() will give each request its part.
  */
-void wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
+uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);
 
 /** wfs_fold_interrupt() - have code fail that runs, or is to run, until wfs_fold_resume(). Thread: any. */

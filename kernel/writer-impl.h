@@ -110,9 +110,9 @@ struct wfs_writer {
 	struct wfs_runtime *runtime;
 	struct wfs_runtime *runtime_before; /* of the manifest before, until it is committed */
 	size_t ahead_left; /* requests of the batch whose code ran ahead, and that were not folded yet */
-	int64_t ahead_ns;       /* their time */
-	int64_t ahead_took_ns;  /* within the request that is folded */
-	int64_t ahead_share_ns; /* of that time, for each of those requests */
+	int64_t ahead_ns;      /* their time */
+	int64_t ahead_took_ns; /* to run it */
+	uint64_t ahead_work;   /* of that code */
 	struct writer_batch *current;
 	struct writer_refusals refusals;
 	bool due;  /* counts of refusals are to be written */
@@ -139,6 +139,10 @@ int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *
 
 /** writer_ahead() - have the code of @first and of the events after it run, if they are several. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
+
+/** writer_ahead_share_ns() - what the request that was folded took of the time of that code: its part of the work.
+ *  Otherwise a principal would pay for the code of those whose events come beside its own. */
+int64_t writer_ahead_share_ns(const struct wfs_writer *writer);
 
 /**
  * writer_process() - do a request, in the transaction of the current batch

@@ -339,11 +339,20 @@ void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
 	}
 	const int64_t start = wfs_clock_monotonic_ns();
 
-	wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, inputs, count);
+	writer->ahead_work =
+		wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, inputs, count);
 	writer->ahead_left = count;
 	writer->ahead_ns = at_ns;
 	writer->ahead_took_ns = wfs_clock_monotonic_ns() - start;
-	writer->ahead_share_ns = count > 0 ? writer->ahead_took_ns / (int64_t)count : 0;
+}
+
+int64_t writer_ahead_share_ns(const struct wfs_writer *writer)
+{
+	const uint64_t work = wfs_fold_work(writer->fold);
+
+	if (writer->ahead_left == 0 || work >= writer->ahead_work)
+		return writer->ahead_left > 0 ? writer->ahead_took_ns : 0;
+	return (int64_t)((double)writer->ahead_took_ns * (double)work / (double)writer->ahead_work);
 }
 
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)

@@ -240,9 +240,12 @@ static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
 		interrupt(writer, writer->queues.urgent.first);
 }
 
-/* Does one request. */
-static void fold_one(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+/* Does one request. Return: how long it took, with its part of what ran ahead */
+static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
+	int64_t start = wfs_clock_monotonic_ns();
+	int64_t share = 0;
+
 	request->put_back = false;
 	if (writer_gone(request) && request->kind != WFS_REQUEST_DECISION) {
 		request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
@@ -250,13 +253,15 @@ static void fold_one(struct wfs_writer *writer, struct wfs_request *request, boo
 	} else {
 		fold_begin(writer, request);
 		if (writer->ahead_left == 0) {
-			writer->ahead_share_ns = 0;
 			writer_ahead(writer, request);
+			start = wfs_clock_monotonic_ns();
 		}
 		request->result = writer_process(writer, request, ret_fatal);
+		share = writer_ahead_share_ns(writer);
 		(void)writer_fold_end(writer);
 	}
 	writer->ahead_left -= writer->ahead_left > 0;
+	return wfs_clock_monotonic_ns() - start + share;
 }
 
 /* Return: must a batch end behind @request? */
@@ -279,23 +284,17 @@ static bool fold_charge(struct wfs_writer *writer, const struct writer_batch *ba
 static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	const int64_t start = wfs_clock_monotonic_ns();
-	int64_t before = start;
 
 	writer->ahead_left = 0;
-	writer->ahead_share_ns = 0;
 	for (struct wfs_request **at = &batch->requests.first; *at; at = &(*at)->next) {
 		struct wfs_request *const request = *at;
 		bool fatal = false;
 
-		writer->ahead_took_ns = 0;
-		fold_one(writer, request, &fatal);
-		const int64_t now = wfs_clock_monotonic_ns();
-		const int64_t took = now - before - writer->ahead_took_ns + writer->ahead_share_ns;
+		const int64_t took = fold_one(writer, request, &fatal);
 		if (fatal)
 			return request->result;
-		if (fold_charge(writer, batch, request, took, now - start))
+		if (fold_charge(writer, batch, request, took, wfs_clock_monotonic_ns() - start))
 			end_batch(writer, batch, &request->next);
-		before = now;
 		if (request->put_back) {
 			request->error = (struct wfs_error){0};
 			request->put_back_count++;

@@ -152,6 +152,15 @@ size_t wfs_code_ahead_taken(const struct wfs_box *box)
 	return box->ahead.taken;
 }
 
+uint64_t wfs_code_ahead_work(const struct wfs_box *box)
+{
+	uint64_t work = 0;
+
+	for (size_t i = 0; i < box->ahead.count; i++)
+		work += box->ahead.steps[i].done ? box->ahead.steps[i].budget.used : 0;
+	return work;
+}
+
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of)
 {

@@ -162,6 +162,9 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 /** wfs_code_ahead_run() - send them, and wait for the results. Failures show when the steps are asked for. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
+/** wfs_code_ahead_work() - instructions that the steps used that gave a result. */
+uint64_t wfs_code_ahead_work(const struct wfs_box *box);
+
 /** wfs_code_ahead_taken() - results that were taken since the beginning. */
 size_t wfs_code_ahead_taken(const struct wfs_box *box);
 
