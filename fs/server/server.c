@@ -16,7 +16,7 @@
 enum {
 	WORK_THREADS = 4, /* for verbs that take long */
 	LINE_THREADS = 2, /* for long lines */
-	ACCEPTS_MAX = 16, /* clients taken in before the loop looks at its other handles */
+	ACCEPTS_MAX = 256, /* clients taken in before the loop looks at its other handles */
 };
 
 /* What whoever started us chose to ignore (nohup) is none of them. */
