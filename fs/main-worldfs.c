@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program `worldfs`: commands and daemon. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "agents/driver.h"
@@ -23,8 +24,23 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+enum {
+	MAP_BYTES = 1
+		<< 20, /* blocks above it are mapped, and go back to the system when they are freed */
+	TRIM_BYTES = 4 << 20, /* free memory at the end of an arena above which it goes back */
+};
+
+/* The C library would raise both to the size of the largest block that was ever freed: an owner that was once sent
+ * long requests kept hundreds of MiB. */
+static void give_memory_back(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MAP_BYTES);  /* NOLINT(concurrency-mt-unsafe): one thread */
+	mallopt(M_TRIM_THRESHOLD, TRIM_BYTES); /* NOLINT(concurrency-mt-unsafe) */
+}
+
 int main(int argc, char **argv)
 {
+	give_memory_back();
 	fill_standard_descriptors();
 	if (wfs_log_setup(secure_getenv("WORLDFS_LOG")) < 0) {
 		fputs("worldfs: WORLDFS_LOG: expected a level (err, warning, notice, info, debug), "
