@@ -98,12 +98,48 @@ struct wfs_view fold_view(const struct wfs_fold *fold)
 	};
 }
 
+/* --- cells that were read ahead --- */
+
+static struct fold_cell *find_seen(struct wfs_fold *fold, const struct fold_cell *cell)
+{
+	struct fold_cell *const seen = fold->seen.items;
+
+	for (size_t i = 0; i < fold->seen.count; i++)
+		if (seen[i].name_hash == cell->name_hash &&
+			seen[i].reducer_index == cell->reducer_index &&
+			wfs_bytes_equal(fold_bytes_of(&fold->seen_text, seen[i].key),
+				fold_bytes(fold, cell->key)))
+			return &seen[i];
+	return NULL;
+}
+
+void fold_see(struct wfs_fold *fold)
+{
+	const struct fold_array spare = fold->seen;
+	const struct wfs_buffer spare_text = fold->seen_text;
+
+	fold->seen = fold->cells;
+	fold_forget_cells(fold, 0);
+	fold->seen_text = fold->text;
+	fold->cells = (struct fold_array){.items = spare.items, .capacity = spare.capacity};
+	fold->text = spare_text;
+	wfs_buffer_reset(&fold->text);
+}
+
 /* Reads the head version of a live cell into `text`. */
 static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
 {
+	const struct fold_cell *const seen = find_seen(fold, cell);
 	struct wfs_version version;
-	int r = wfs_version_get(fold->head->txn, cell->row.head_vid, &version);
+	int r = 0;
 
+	if (seen && seen->loaded) {
+		cell->loaded = true;
+		cell->hash = seen->hash;
+		return wfs_trace(fold_add_text(
+			fold, fold_bytes_of(&fold->seen_text, seen->state), &cell->state, error));
+	}
+	r = wfs_version_get(fold->head->txn, cell->row.head_vid, &version);
 	if (r)
 		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a cell");
 	r = check_text(fold, version.size_bytes, error);
@@ -262,8 +298,16 @@ void fold_forget_cells(struct wfs_fold *fold, size_t count)
 /* How the store has it. @cell: has its name */
 static int look_up(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
 {
+	const struct fold_cell *const seen = find_seen(fold, cell);
 	uint64_t cell_id;
-	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[cell->reducer_index].reducer_id,
+	int r = 0;
+
+	if (seen) {
+		cell->row = seen->row;
+		cell->live = cell->stored_live = seen->stored_live;
+		return 0;
+	}
+	r = wfs_cell_find(fold->head->txn, fold->head->reducers[cell->reducer_index].reducer_id,
 		fold_bytes(fold, cell->key), &cell_id);
 
 	if (r == -ENOENT)
@@ -460,6 +504,9 @@ static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 		.hash = change->hash,
 	};
 
+	struct fold_cell *const seen = find_seen(fold, cell);
+	if (seen)
+		seen->name_hash = ~cell->name_hash; /* it is read again */
 	cell->row.key = fold_bytes(fold, cell->key);
 	if (fold->passed && cell->reducer_index == fold_builtin(fold, WFS_BUILTIN_GRANT))
 		grants_passed_change(fold, cell->row.key, &state);

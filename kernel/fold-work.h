@@ -125,13 +125,15 @@ struct wfs_fold {
 	struct wfs_code_result result;
 	uint64_t steps; /* in this run; part of the random seed */
 	struct wfs_lua_budget budget;
-	size_t value_count;               /* of JSON, in the derived events */
-	struct fold_outcome outcome;      /* of an action */
-	struct wfs_texts texts;           /* private texts that the action has brought */
-	struct wfs_payer payer;           /* of the request's records */
-	struct wfs_box *box;              /* that code runs in; owned */
-	size_t ahead_count;               /* steps that were sent ahead last */
-	size_t ahead_pause;               /* how many times more none are sent */
+	size_t value_count;          /* of JSON, in the derived events */
+	struct fold_outcome outcome; /* of an action */
+	struct wfs_texts texts;      /* private texts that the action has brought */
+	struct wfs_payer payer;      /* of the request's records */
+	struct wfs_box *box;         /* that code runs in; owned */
+	size_t ahead_count;          /* steps that were sent ahead last */
+	size_t ahead_pause;          /* how many times more none are sent */
+	struct fold_array seen;      /* struct fold_cell, as they were read ahead and are still */
+	struct wfs_buffer seen_text; /* their keys and states */
 	struct action_programs *programs; /* code of artifacts; NULL: none yet */
 	struct memory_mirrors *memories;  /* vectors of memory stores; NULL: none yet */
 	struct grants_passed *passed; /* what was passed on from grants; owned; NULL: not read */
@@ -154,9 +156,14 @@ static inline struct fold_record *fold_record_at(const struct wfs_fold *fold, si
 	return &((struct fold_record *)fold->records.items)[i];
 }
 
+static inline struct wfs_bytes fold_bytes_of(const struct wfs_buffer *text, struct fold_span span)
+{
+	return WFS_BYTES(span.size ? text->data + span.offset : "", span.size);
+}
+
 static inline struct wfs_bytes fold_bytes(const struct wfs_fold *fold, struct fold_span span)
 {
-	return WFS_BYTES(span.size ? fold->text.data + span.offset : "", span.size);
+	return fold_bytes_of(&fold->text, span);
 }
 
 /* --- fold-cells.c --- */
@@ -190,6 +197,10 @@ struct wfs_view fold_view(const struct wfs_fold *fold);
 /** fold_touch() - the cell's entry in this fold, read from the store at its first touch. */
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error);
+
+/** fold_see() - keep the cells that were touched, none of which was changed, for the runs to come: until the next
+ *  wfs_fold_ahead(), and each of them until it is changed. */
+void fold_see(struct wfs_fold *fold);
 
 /** fold_forget_cells() - drop the entries behind the first @count, which nothing has changed. */
 void fold_forget_cells(struct wfs_fold *fold, size_t count);

@@ -87,11 +87,13 @@ void wfs_fold_free(struct wfs_fold *fold)
 	wfs_fold_clear(fold);
 	free(fold->records.items);
 	free(fold->cells.items);
+	free(fold->seen.items);
 	free(fold->slots);
 	free(fold->changes.items);
 	free(fold->undos.items);
 	free(fold->asks.items);
 	wfs_buffer_done(&fold->text);
+	wfs_buffer_done(&fold->seen_text);
 	wfs_buffer_done(&fold->scratch);
 	wfs_code_result_done(&fold->result);
 	action_programs_free(fold->programs);
@@ -600,6 +602,8 @@ static void end_ahead(struct wfs_fold *fold)
 	if (fold->ahead_count > 2 * wfs_code_ahead_taken(fold->box))
 		fold->ahead_pause = AHEAD_PAUSE;
 	fold->ahead_count = 0;
+	fold->seen.count = 0;
+	trim(&fold->seen_text);
 	wfs_code_ahead_begin(fold->box);
 }
 
@@ -629,6 +633,7 @@ uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs
 	else
 		wfs_code_ahead_run(fold->box);
 	fold->ahead_count = r ? 0 : (size_t)count;
+	fold_see(fold);
 	wfs_fold_clear(fold);
 	return wfs_code_ahead_work(fold->box);
 }

@@ -285,6 +285,8 @@ static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	const int64_t start = wfs_clock_monotonic_ns();
 
+	/* What was read ahead in another transaction may be of one that was given up. */
+	(void)wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, NULL, 0);
 	writer->ahead_left = 0;
 	for (struct wfs_request **at = &batch->requests.first; *at; at = &(*at)->next) {
 		struct wfs_request *const request = *at;

@@ -14,8 +14,8 @@
 #include "kernel/base/log.h"
 
 enum {
-	WORK_THREADS = 4, /* for verbs that take long */
-	LINE_THREADS = 2, /* for long lines */
+	WORK_THREADS = 4,  /* for verbs that take long */
+	LINE_THREADS = 2,  /* for long lines */
 	ACCEPTS_MAX = 256, /* clients taken in before the loop looks at its other handles */
 };
 
