@@ -31,9 +31,11 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 	return WFS_EFFECT_COUNT;
 }
 
-/* The kernel counts the call when it is recorded. */
+/* The kernel does nothing by a grant that was revoked while the request waited, and counts the call when it
+ * is recorded. */
 static void charge(struct wfs_request *request, const struct wfs_verdict *verdict)
 {
+	snprintf(request->granted, sizeof(request->granted), "%s", verdict->grant);
 	if (verdict->charged)
 		snprintf(request->charge, sizeof(request->charge), "%s", verdict->grant);
 }

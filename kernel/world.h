@@ -184,6 +184,8 @@ struct wfs_request {
 	struct wfs_hash code;         /* lift: hash of its source */
 	/* All that are recorded but a decision: the grant whose budget pays; "": none. */
 	char charge[WFS_GRANT_NAME_MAX + 1];
+	/* The grant that allows the request, which must be there when the request is begun; "": none. */
+	char granted[WFS_GRANT_NAME_MAX + 1];
 
 	/* Private to the kernel and the embedder: see struct wfs_embedder. */
 	json_t *wanted;     /* {model, text} that it waits for; owned */

@@ -355,8 +355,34 @@ int64_t writer_ahead_share_ns(const struct wfs_writer *writer)
 	return (int64_t)((double)writer->ahead_took_ns * (double)work / (double)writer->ahead_work);
 }
 
+/* A request is judged before it waits. A revocation goes ahead of requests that wait, and stops code that runs. */
+static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
+{
+	const struct wfs_reducer_definition *const grants = wfs_manifest_reducer_find(
+		wfs_runtime_manifest(writer->runtime), wfs_builtin_reducer_name(WFS_BUILTIN_GRANT));
+	struct wfs_cell cell = {.live = false};
+	uint64_t cell_id;
+
+	if (!*request->granted)
+		return 0;
+	wfs_require(grants != NULL); /* no manifest is without it */
+	int r = wfs_cell_find(writer->head.txn, writer->head.reducers[grants->index].reducer_id,
+		wfs_bytes_text(request->granted), &cell_id);
+	if (!r)
+		r = wfs_cell_get(writer->head.txn, cell_id, &cell);
+	if (r && r != -ENOENT)
+		return wfs_error_from_errno(&request->error, r, "look for a grant");
+	return cell.live ? 0
+			 : wfs_error_set(&request->error, WFS_E_NOT_AUTHORIZED,
+				   "grant '%s', which covered this, is no more", request->granted);
+}
+
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
+	int r = check_granted(writer, request);
+
+	if (r)
+		return wfs_trace(r);
 	switch (request->kind) {
 	case WFS_REQUEST_EVENT:
 		return fold_event(writer, request, ret_fatal);

@@ -103,6 +103,83 @@ static void code_gives_way_to_administrators_always(void **state)
 	assert_true(administers(work, work->alice));
 }
 
+/* Holds the kernel's thread when it looks at the clock, once. */
+struct held_clock {
+	atomic_int_least64_t now_ns;
+	atomic_bool holds;
+	sem_t held;
+	sem_t released;
+};
+
+static int64_t held_clock_ns(void *context)
+{
+	struct held_clock *const clock = context;
+
+	if (atomic_exchange(&clock->holds, false)) {
+		(void)sem_post(&clock->held);
+		while (sem_wait(&clock->released) != 0)
+			;
+	}
+	return atomic_fetch_add(&clock->now_ns, 1);
+}
+
+/* The same world, opened with that clock. */
+static void open_held(struct at_work *work, struct held_clock *clock)
+{
+	wfs_session_free(work->operator);
+	wfs_session_free(work->alice);
+	wfs_authority_free(work->authority);
+	atomic_init(&clock->now_ns, atomic_load(&work->world->now_ns));
+	atomic_init(&clock->holds, false);
+	assert_int_equal(sem_init(&clock->held, 0, 0) | sem_init(&clock->released, 0, 0), 0);
+	work->world->options.clock_ns = held_clock_ns;
+	work->world->options.clock_context = clock;
+	assert_int_equal(world_fixture_open(work->world), 0);
+	assert_int_equal(wfs_authority_new(work->world->world, &work->authority, &work->error), 0);
+	assert_int_equal(wfs_session_new(work->authority, WFS_PRINCIPAL_OPERATOR,
+				 &work->operator, & work->error),
+		0);
+	assert_int_equal(wfs_session_new(work->authority, "alice", &work->alice, &work->error), 0);
+}
+
+static void a_request_that_waits_is_not_done_by_a_grant_that_was_revoked(void **state)
+{
+	struct at_work *work = *state;
+	struct held_clock clock;
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
+	WFS_AUTO_JSON json_t *revocation = json_pack("{s:s}", "name", "alice.act.1");
+	sem_t done[3];
+	struct wfs_request first = {.kind = WFS_REQUEST_EVENT,
+		.schema = "test/Do@1",
+		.value = value,
+		.done = wake_caller,
+		.context = &done[0]};
+	struct wfs_request waiting = first;
+	struct wfs_request revoking = {.done = wake_caller, .context = &done[2]};
+
+	let(work, "{'to':'alice','cap':'sys/act@1','params':{}}");
+	open_held(work, &clock);
+	waiting.context = &done[1];
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(done); i++)
+		assert_int_equal(sem_init(&done[i], 0, 0), 0);
+	atomic_store(&clock.holds, true);
+	assert_int_equal(wfs_session_submit(work->operator, & first), 0);
+	while (sem_wait(&clock.held) != 0)
+		;
+	assert_int_equal(wfs_session_submit(work->alice, &waiting), 0);
+	assert_int_equal(wfs_session_revoke(work->operator, revocation, &revoking), 0);
+
+	(void)sem_post(&clock.released);
+
+	assert_int_equal(wait_for(work, &first, &done[0], 0), 0);
+	assert_int_equal(wait_for(work, &revoking, &done[2], 0), 0);
+	assert_int_equal(wait_for(work, &waiting, &done[1], 0), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_NOT_AUTHORIZED);
+	assert_non_null(strstr(work->error.message, "alice.act.1"));
+	sem_destroy(&clock.held);
+	sem_destroy(&clock.released);
+}
+
 static void reads_give_what_the_view_gives(void **state)
 {
 	struct at_work *work = *state;
@@ -257,6 +334,7 @@ int main(void)
 		AT_WORK(an_event_is_recorded_as_the_sessions_principal),
 		AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has),
 		AT_WORK(code_gives_way_to_administrators_always),
+		AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_was_revoked),
 		AT_WORK(reads_give_what_the_view_gives),
 		AT_WORK(a_view_of_a_height_to_come_says_so),
 		AT_WORK(a_blob_is_received_and_put),
