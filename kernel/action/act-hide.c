@@ -92,7 +92,8 @@ static int look_at_invocation(struct looking *looking, const char *id)
 	return r < 0 ? wfs_trace(r) : 0;
 }
 
-/* What is written belongs to the artifact by the rule that it has then. */
+/* What is written belongs to the artifact by the rule that it has then. One that is not there belongs to nobody yet:
+ * the write may fail, and somebody else make an artifact of that id. */
 static int look_at_write(struct looking *looking, const char *id)
 {
 	json_t *const access = json_object_get(looking->action, "access");
@@ -112,7 +113,7 @@ static int look_at_write(struct looking *looking, const char *id)
 		(price && json_object_set(after, "read_price", price) < 0))
 		return fold_no_memory(looking->error);
 	looking->privacy.writes = !wfs_artifact_is_open(after);
-	if (looking->privacy.writes &&
+	if (looking->privacy.writes && before &&
 		json_array_append_new(looking->privacy.of, json_string(id)) < 0)
 		return fold_no_memory(looking->error);
 	return 0;
