@@ -148,6 +148,19 @@ static int64_t limit_of(const json_t *state, const json_t *setup)
 	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
 }
 
+/* What is wrong with private arguments is said without them. */
+static int check_arguments(
+	const json_t *stored, const struct called *called, struct wfs_error *error)
+{
+	int r = agents_tool_check(called->tool, called->arguments, error);
+
+	return r == -EINVAL && wfs_text_has_hidden(stored)
+		? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			  "the arguments do not fit the tool's parameters, and are not repeated "
+			  "here, because they are private")
+		: r;
+}
+
 static int read_call(struct work *work, struct called *called, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -168,7 +181,7 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	const char *const arguments = wfs_json_text(call, "arguments");
 	called->limit_ms = limit_of(state, setup);
 	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
-	return r ? r : agents_tool_check(called->tool, called->arguments, error);
+	return r ? r : check_arguments(stored, called, error);
 }
 
 void work_call(struct work *work)

@@ -12,6 +12,7 @@
 
 #include "agents/driver.h"
 #include "agents/model/client.h"
+#include "agents/private.h"
 
 struct embed;
 struct engine;
@@ -136,7 +137,8 @@ struct work {
 	char key[WFS_HASH_TEXT_SIZE]; /* of the request, for who knows it again */
 
 	/* A tool of a plan is called. */
-	json_t *asked; /* {args, method, name} as it is called; owned */
+	json_t *asked;               /* {args, method, name} as it is called; owned */
+	struct agents_origin origin; /* of the private results that it was filled with */
 	const char *
 		failed; /* of a chat: which of its codes a failure has; static; NULL: the model's */
 
@@ -219,15 +221,16 @@ int advance_payload(
 void work_step_call(struct work *work);
 
 /** step_fill() - @value of a step with the results that its placeholders stand for. Return: 0, -EINVAL
- *  (one stands for nothing), … */
+ *  (one stands for nothing), …
+ *  @origin: gets whose those results are that are private; may be NULL */
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
-	json_t **ret_value, struct wfs_error *error);
+	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error);
 
 /** step_read() - what a helper has read becomes the outcome. */
 void step_read(struct work *work);
 
-/** step_failure() - the outcome of a call that failed; NULL without memory. */
-json_t *step_failure(const struct work *work, const struct wfs_error *error);
+/** step_failure() - the outcome of a call that failed. What it hides is added to @work's texts. NULL without memory. */
+json_t *step_failure(struct work *work, const struct wfs_error *error);
 
 /* --- normalize.c --- */
 

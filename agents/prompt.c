@@ -202,7 +202,7 @@ static int make_for_step(struct work *work, struct wfs_view *view, json_t *messa
 	if (!r)
 		r = wfs_plan_step(view, work->owner_id, work->index, &step, error);
 	if (!r)
-		r = step_fill(work, view, json_object_get(step, "prompt"), &prompt, error);
+		r = step_fill(work, view, json_object_get(step, "prompt"), NULL, &prompt, error);
 	if (r)
 		return r;
 	if (json_is_string(prompt))

@@ -16,11 +16,27 @@ static int no_memory(struct wfs_error *error)
 
 /* --- outcomes --- */
 
-json_t *step_failure(const struct work *work, const struct wfs_error *error)
+/* What is wrong may repeat private results that the arguments were filled with. The result has the call as the plan
+ * writes it. Return: 0, or -ENOMEM. */
+static int hide_reason(struct work *work, json_t *outcome)
 {
-	return agents_router_failed(work->asked,
+	json_t *const details = json_object_get(outcome, "details");
+	struct wfs_error ignored;
+
+	if (!outcome || !agents_origin_is_private(&work->origin))
+		return outcome ? 0 : -ENOMEM;
+	WFS_AUTO_JSON json_t *of = agents_origin_list(&work->origin);
+	(void)json_object_del(details, "call");
+	return of ? agents_hide(&work->texts, of, details, "message", &ignored) : -ENOMEM;
+}
+
+json_t *step_failure(struct work *work, const struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *outcome = agents_router_failed(work->asked,
 		error->code == WFS_E_TIMEOUT ? WFS_TOOL_TIMEOUT : WFS_TOOL_EXCEPTION,
 		wfs_error_info(error->code)->name, error->message);
+
+	return hide_reason(work, outcome) ? NULL : WFS_STEAL(outcome);
 }
 
 /* @outcome: taken; @final: it would be the same another time */
@@ -85,7 +101,8 @@ struct results {
 	const struct wfs_session *session; /* that reads private ones */
 	struct wfs_view *view;
 	const char *plan_id;
-	json_t *refs; /* indices by id; owned; NULL: there are none */
+	struct agents_origin *origin; /* gets whose private texts they have; may be NULL */
+	json_t *refs;                 /* indices by id; owned; NULL: there are none */
 };
 
 static void results_done(struct results *results)
@@ -107,6 +124,8 @@ static int find_result(
 	if (r == -ENOENT && index)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the step '%.128s' has given nothing (so far)", step_id);
+	if (!r && results->origin && agents_origin_add_hidden(results->origin, document))
+		r = no_memory(error);
 	if (!r)
 		r = agents_reveal(results->session, results->view, document, &revealed, error);
 	if (!r)
@@ -115,11 +134,13 @@ static int find_result(
 }
 
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
-	json_t **ret_value, struct wfs_error *error)
+	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error)
 {
 	WFS_CLEANUP(results_done)
-	struct results results = {
-		.session = work->session, .view = view, .plan_id = work->owner_id};
+	struct results results = {.session = work->session,
+		.view = view,
+		.plan_id = work->owner_id,
+		.origin = origin};
 	int r = wfs_plan_refs(view, work->owner_id, work->index, &results.refs, error);
 
 	return r ? r : wfs_placeholder_fill(value, find_result, &results, ret_value, error);
@@ -142,7 +163,7 @@ static int find_call(
 	work->asked = agents_router_canonical(tool);
 	if (!work->asked)
 		return no_memory(error);
-	r = step_fill(work, &view, json_object_get(tool, "args"), &filled, error);
+	r = step_fill(work, &view, json_object_get(tool, "args"), &work->origin, &filled, error);
 	if (r == -EINVAL || r == -EFBIG) {
 		*ret_outcome = agents_router_failed(
 			work->asked, WFS_TOOL_INVALID_CALL, "unresolved", error->message);
@@ -165,6 +186,10 @@ void work_step_call(struct work *work)
 	json_decref(WFS_STEAL(work->asked));
 	r = find_call(work, &tool, &outcome, &error);
 	args = json_object_get(work->asked, "args");
+	if (outcome && hide_reason(work, outcome)) {
+		json_decref(WFS_STEAL(outcome));
+		r = no_memory(&error);
+	}
 	if (outcome) {
 		answer(work, outcome, true);
 		return;

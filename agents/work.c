@@ -47,6 +47,7 @@ static void work_free(struct work *work)
 	json_decref(work->setup);
 	json_decref(work->arguments);
 	json_decref(work->asked);
+	agents_origin_done(&work->origin);
 	normalize_free(work->normalizing);
 	wfs_buffer_done(&work->body);
 	wfs_buffer_done(&work->output);
@@ -314,13 +315,16 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 
 void work_fail(struct work *work, const struct wfs_error *error)
 {
-	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
+	const bool is_private = agents_origin_is_private(&work->origin);
 
 	wfs_texts_done(&work->texts);
+	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
+
 	work_answer(work, error->code == WFS_E_TIMEOUT ? "timeout" : "error",
 		json_pack("{s:s, s:I, s:s*, s:s, s:o*}", "code", wfs_error_info(error->code)->name,
 			"duration_ms", (json_int_t)work_elapsed_ms(work), "failed", work->failed,
-			"message", error->message, "outcome", outcome));
+			"message", is_private ? "hidden in the outcome" : error->message, "outcome",
+			outcome));
 }
 
 /* --- looking --- */
