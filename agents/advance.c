@@ -12,6 +12,7 @@
 #include "kernel/base/json.h"
 
 #define STAGE "transition"
+#define PRIVATE_REASON "the reason is left out, because it may quote a private text"
 
 enum { REPLY_TOKENS_MAX = 512 };
 
@@ -27,6 +28,7 @@ struct facts {
 	json_t *variables;
 	json_t *setup;
 	int64_t left_ms; /* of the run's time */
+	bool is_private; /* some of the mind is hidden in the record of the run */
 };
 
 static void facts_done(struct facts *facts)
@@ -47,8 +49,9 @@ static int read_facts(const struct work *work, struct facts *facts, struct wfs_e
 		return r;
 	facts->left_ms = work_left_ms(state, facts->setup);
 	WFS_AUTO_JSON json_t *mind = NULL;
-	r = agents_reveal(
-		work->session, &view, json_object_get(facts->setup, "mind"), &mind, error);
+	const json_t *const stored = json_object_get(facts->setup, "mind");
+	facts->is_private = wfs_text_has_hidden(stored);
+	r = agents_reveal(work->session, &view, stored, &mind, error);
 	if (r)
 		return r;
 	facts->mind = json_deep_copy(mind);
@@ -72,6 +75,7 @@ struct deciding {
 	json_t *mind;      /* of its thread alone; owned, as what follows */
 	json_t *variables;
 	json_t *notes;
+	bool is_private;
 	const char *to; /* borrowed from mind; NULL: no condition holds */
 	int result;
 };
@@ -93,8 +97,8 @@ static void decide(uv_work_t *request)
 		deciding->variables, &deciding->to, &deciding->notes);
 }
 
-/* NULL without memory. */
-static json_t *notes_of(const json_t *texts)
+/* Notes quote conditions. NULL without memory. */
+static json_t *notes_of(const json_t *texts, bool is_private)
 {
 	WFS_AUTO_JSON json_t *notes = json_array();
 	const json_t *text;
@@ -102,8 +106,9 @@ static json_t *notes_of(const json_t *texts)
 
 	json_array_foreach(texts, i, text)
 	{
-		if (json_array_append_new(
-			    notes, note_of(NULL, "does not hold", json_string_value(text))) < 0)
+		if (json_array_append_new(notes,
+			    note_of(NULL, "does not hold",
+				    is_private ? PRIVATE_REASON : json_string_value(text))) < 0)
 			return NULL;
 	}
 	return WFS_STEAL(notes);
@@ -116,7 +121,7 @@ static void answer_decided(struct work *work, const struct deciding *deciding)
 	work_answer(work, "ok",
 		json_pack("{s:I, s:s, s:o, s:s}", "duration_ms", (json_int_t)work_elapsed_ms(work),
 			"next_state", deciding->to ? deciding->to : state, "notes",
-			notes_of(deciding->notes), "reason",
+			notes_of(deciding->notes, deciding->is_private), "reason",
 			deciding->to ? "condition" : "no condition holds"));
 }
 
@@ -150,6 +155,7 @@ static int begin_deciding(struct work *work, struct facts *facts, struct wfs_err
 	deciding->work = work;
 	deciding->mind = WFS_STEAL(facts->mind);
 	deciding->variables = WFS_STEAL(facts->variables);
+	deciding->is_private = facts->is_private;
 	work->is_reading = true;
 	int r = uv_queue_work(&work->engine->loop, &deciding->on_thread, decide, decided);
 	if (!r)
@@ -173,6 +179,8 @@ int advance_make(struct work *work, json_t **ret_messages, json_t **ret_setup, i
 	if (!r)
 		r = wfs_mind_template_fill(json_object_get(facts.mind, "transition_prompt"),
 			facts.variables, &text, error);
+	if (r && facts.is_private && r != -ENOMEM)
+		return wfs_error_set(error, error->code, PRIVATE_REASON);
 	if (r)
 		return r;
 	WFS_AUTO_JSON json_t *messages = json_pack("[{s:o, s:s}]", "content",

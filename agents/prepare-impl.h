@@ -40,6 +40,14 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 	const char *fallback, struct wfs_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
+/**
+ * prepare_not_quoted() - replace the reason of a failure, which may quote a private text, unless all of what was read so
+ * far is open
+ * @r: of the failure
+ * Return: @r.
+ */
+int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason);
+
 /** prepare_act() - take an action as the agent, and wait. What it gives becomes part of the turn.
  *  @ret_data: that; caller owns it */
 int prepare_act(

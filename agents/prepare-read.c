@@ -36,6 +36,16 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 		: 0;
 }
 
+/* A note is an event, which every principal reads that sees the turn. */
+int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason)
+{
+	if (r && !prepare_ends_all(r) && agents_origin_is_private(turn->origin))
+		(void)wfs_error_set(reason, reason->code,
+			"%s; the reason is left out, because it may quote a private text",
+			wfs_error_info(reason->code)->name);
+	return r;
+}
+
 /* --- acting as the agent --- */
 
 /* An action that is waited for. */
@@ -143,8 +153,10 @@ int prepare_read_prompt(
 	const char *fragment;
 	int r = prepare_read_reference(turn, reference, &artifact, &fragment, error);
 
-	return r ? r
-		 : wfs_mind_prompt_read(prepare_content_of(artifact), fragment, ret_prompt, error);
+	if (r)
+		return r;
+	r = wfs_mind_prompt_read(prepare_content_of(artifact), fragment, ret_prompt, error);
+	return prepare_not_quoted(turn, r, error);
 }
 
 const char *prepare_reference_of(const json_t *object, const char *member)

@@ -20,7 +20,9 @@ enum {
 static int fill(const struct preparing *turn, const json_t *prompt, struct wfs_buffer *text,
 	struct wfs_error *error)
 {
-	return wfs_mind_template_fill(prompt, turn->variables, text, error);
+	int r = wfs_mind_template_fill(prompt, turn->variables, text, error);
+
+	return prepare_not_quoted(turn, r, error);
 }
 
 /* --- working memory, personality --- */

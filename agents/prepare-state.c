@@ -55,11 +55,13 @@ int prepare_reflex(struct preparing *turn, struct wfs_error *error)
 	if (!reference)
 		return 0;
 	int r = prepare_read_artifact(turn, reference, &artifact, &reason);
-	if (!r)
+	if (!r) {
 		r = wfs_mind_reflex(
 			code_of(artifact), reference, turn->variables, &action, &reason);
-	if (!r && action)
-		r = check_action(action, &reason);
+		if (!r && action)
+			r = check_action(action, &reason);
+		r = prepare_not_quoted(turn, r, &reason);
+	}
 	if (prepare_ends_all(r)) {
 		*error = reason;
 		return r;
@@ -105,13 +107,16 @@ static int read_workflow(struct preparing *turn, const char *reference, struct w
 	const json_t *artifact;
 	const char *fragment;
 	int r = prepare_read_reference(turn, reference, &artifact, &fragment, error);
-	const struct wfs_bytes content = r ? WFS_BYTES("", 0) : prepare_content_of(artifact);
 
-	if (!r)
-		r = wfs_json_parse_bounded(content.data, content.size, &document, error);
+	if (r)
+		return r;
+	const struct wfs_bytes content = prepare_content_of(artifact);
+	r = wfs_json_parse_bounded(content.data, content.size, &document, error);
 	if (!r)
 		r = find_workflow(document, fragment, &workflow, error);
-	return r ? r : take_workflow(turn, workflow, error);
+	if (!r)
+		r = take_workflow(turn, workflow, error);
+	return prepare_not_quoted(turn, r, error);
 }
 
 /* That of its own, or else of older configurations; or none, which is one state. */
@@ -125,7 +130,7 @@ static int load_workflow(struct preparing *turn, struct wfs_error *error)
 	if (reference)
 		r = read_workflow(turn, reference, &reason);
 	else if (inlined && !json_is_null(inlined))
-		r = take_workflow(turn, inlined, &reason);
+		r = prepare_not_quoted(turn, take_workflow(turn, inlined, &reason), &reason);
 	if (prepare_ends_all(r)) {
 		*error = reason;
 		return r;

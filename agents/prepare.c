@@ -108,6 +108,9 @@ int agents_prepare(const struct wfs_session *session, const json_t *content, con
 
 	if (!turn.notes || !turn.mind || !turn.read || !turn.messages)
 		return prepare_no_memory(error);
-	int r = look(&turn, error);
+	int r = agents_origin_add_agent(
+		origin, wfs_session_world(session), wfs_session_principal(session), error);
+	if (!r)
+		r = look(&turn, error);
 	return r ? r : prepare_all(&turn, error);
 }

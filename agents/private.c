@@ -183,9 +183,8 @@ json_t *agents_origin_list(const struct agents_origin *origin)
 
 /* --- steps --- */
 
-/* The agent's own artifact has prompts as well. */
-static int add_agent(struct agents_origin *origin, struct wfs_world *world, const char *agent,
-	struct wfs_error *error)
+int agents_origin_add_agent(struct agents_origin *origin, struct wfs_world *world,
+	const char *agent, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *reads =
@@ -254,7 +253,7 @@ int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, cons
 	static const char *const members[] = {"conditions", "transition_prompt", "working_memory"};
 	json_t *const mind = json_object_get(json_object_get(step, "setup"), "mind");
 	json_t *const messages = json_object_get(step, "messages");
-	int r = add_agent(origin, world, wfs_json_text(step, "agent"), error);
+	int r = agents_origin_add_agent(origin, world, wfs_json_text(step, "agent"), error);
 
 	if (!r)
 		r = refuse_alike(step, error);

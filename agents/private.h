@@ -39,6 +39,10 @@ bool agents_origin_is_private(const struct agents_origin *origin);
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error);
 
+/** agents_origin_add_agent() - the configuration of an agent, which has prompts as well. */
+int agents_origin_add_agent(struct agents_origin *origin, struct wfs_world *world,
+	const char *agent, struct wfs_error *error);
+
 /** agents_origin_add_hidden() - every text that a document hides. Return: 0, -ENOMEM. */
 int agents_origin_add_hidden(struct agents_origin *origin, const json_t *document);
 
