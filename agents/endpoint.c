@@ -3,6 +3,7 @@
 #include "agents/endpoint.h"
 
 #include <curl/curl.h>
+#include <string.h>
 
 #include "agents/secret.h"
 #include "kernel/base/json.h"
@@ -30,25 +31,34 @@ static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_en
 	return r;
 }
 
-/* As curl understands the URL: what it sends the request to. */
+/* Is what is sent readable for the network between? */
+static bool is_plain(const char *scheme, const char *host)
+{
+	return (!scheme || strcmp(scheme, "https") != 0) && !wfs_model_is_loopback(host);
+}
+
+/* As curl understands the URL: what it sends the request to, and how. */
 static int check_host(const char *variable, const char *base_url, struct wfs_error *error)
 {
 	CURLU *const url = curl_url();
 	char *host = NULL;
 	char *port = NULL;
+	char *scheme = NULL;
 	int r = url ? 0 : wfs_error_from_errno(error, -ENOMEM, "read 'base_url'");
 
 	if (!r &&
 		(curl_url_set(url, CURLUPART_URL, base_url ? base_url : "", 0) ||
+			curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) ||
 			curl_url_get(url, CURLUPART_HOST, &host, 0) ||
 			curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT)))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'base_url': expected an http or https URL, got '%.100s'",
 			base_url ? base_url : "");
 	if (!r)
-		r = wfs_trust_key(variable, host, port, error);
+		r = wfs_trust_key(variable, host, port, is_plain(scheme, host), error);
 	curl_free(host);
 	curl_free(port);
+	curl_free(scheme);
 	curl_url_cleanup(url);
 	return r;
 }

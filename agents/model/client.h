@@ -84,6 +84,9 @@ struct wfs_model_request {
 	const char *idempotency_key; /* the same in all attempts */
 };
 
+/** wfs_model_is_loopback() - does what is sent to this host of a URL stay on this machine? */
+bool wfs_model_is_loopback(const char *host);
+
 /**
  * wfs_model_client_new() - a client on a loop
  * @loop: borrowed until the client is gone, see wfs_model_client_free()

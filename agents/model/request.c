@@ -84,13 +84,15 @@ static int extend_path(CURLU *url, enum wfs_model_service service)
 	return 0;
 }
 
-static bool is_loopback(const char *host)
+bool wfs_model_is_loopback(const char *host)
 {
 	const char *const suffix = ".localhost"; /* RFC 6761, 6.3 */
 	const size_t size = strlen(host);
 
+	/* What has four numbers is an address; 127.example.org is a name. */
 	return strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-		strncmp(host, "127.", strlen("127.")) == 0 ||
+		(strncmp(host, "127.", strlen("127.")) == 0 &&
+			strspn(host, "0123456789.") == size) ||
 		(size > strlen(suffix) && strcasecmp(host + size - strlen(suffix), suffix) == 0);
 }
 
@@ -110,7 +112,7 @@ static int set_url(CURL *easy, const struct wfs_model_request *request, struct w
 		curl_easy_setopt(easy, CURLOPT_URL, text) != CURLE_OK)
 		return -ENOMEM;
 	/* An empty proxy is none, whatever the environment says. */
-	if (is_loopback(host) && curl_easy_setopt(easy, CURLOPT_PROXY, "") != CURLE_OK)
+	if (wfs_model_is_loopback(host) && curl_easy_setopt(easy, CURLOPT_PROXY, "") != CURLE_OK)
 		return -ENOMEM;
 	return 0;
 }

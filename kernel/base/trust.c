@@ -384,26 +384,26 @@ void wfs_trust_closed(
 
 /* --- keys --- */
 
-/* An entry is a host, or a host and a port. */
-static bool is_named(const json_t *hosts, const char *host, const char *port)
+/* Is one of the entries @wanted? */
+static bool is_named(const json_t *hosts, const char *wanted)
 {
-	char with_port[512];
 	size_t i;
 	const json_t *named;
 
-	snprintf(with_port, sizeof(with_port), "%s:%s", host, port);
 	json_array_foreach(hosts, i, named)
 	{
 		const char *const text = json_string_value(named);
 
-		if (text && (strcasecmp(text, host) == 0 || strcasecmp(text, with_port) == 0))
+		if (text && strcasecmp(text, wanted) == 0)
 			return true;
 	}
 	return false;
 }
 
-int wfs_trust_key(const char *variable, const char *host, const char *port, struct wfs_error *error)
+int wfs_trust_key(const char *variable, const char *host, const char *port, bool plain,
+	struct wfs_error *error)
 {
+	WFS_AUTO_BUFFER struct wfs_buffer with_port = {0};
 	WFS_AUTO_JSON json_t *keys = NULL;
 	char directory[PATH_MAX];
 	char path[PATH_MAX + 16];
@@ -415,10 +415,15 @@ int wfs_trust_key(const char *variable, const char *host, const char *port, stru
 	r = read_user_file(path, &keys, error);
 	if (r)
 		return r;
-	if (is_named(json_object_get(keys, variable), host, port))
+	wfs_buffer_printf(&with_port, "%s:%s", host, port);
+	if (wfs_buffer_check(&with_port))
+		return wfs_error_from_errno(error, -ENOMEM, "read '%s'", path);
+	const json_t *const hosts = json_object_get(keys, variable);
+	if (is_named(hosts, wfs_buffer_text(&with_port)) || (!plain && is_named(hosts, host)))
 		return 0;
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-		"the environment variable '%.80s' may not be sent to '%.200s': to allow it, put "
+		"the environment variable '%.80s' may not be sent to '%.200s'%s: to allow it, put "
 		"{\"%.80s\": [\"%.200s\"]} into '%s'",
-		variable, host, variable, host, path);
+		variable, host, plain ? " without encryption (http)" : "", variable,
+		plain ? wfs_buffer_text(&with_port) : host, path);
 }

@@ -8,7 +8,8 @@
  * that was under way and sends no variable. A store that was written since by somebody else has its pages walked
  * before it is written to.
  *
- * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be sent to.
+ * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be sent to: a host, for
+ * encrypted connections and this machine, or a host and a port.
  * (root: /var/lib/worldfs and /etc/worldfs, unless these variables are set.)
  * Source: docs/decisions/0025-consent.md
  */
@@ -69,7 +70,8 @@ void wfs_trust_closed(
 /**
  * wfs_trust_key() - may an environment variable be sent to a host?
  * @host, @port: of the server
+ * @plain: it is sent over a network without encryption: then an entry has to name the port
  * Return: 0, -EACCES (not_authorized: says which line to add where), or another -errno.
  */
-int wfs_trust_key(
-	const char *variable, const char *host, const char *port, struct wfs_error *error);
+int wfs_trust_key(const char *variable, const char *host, const char *port, bool plain,
+	struct wfs_error *error);

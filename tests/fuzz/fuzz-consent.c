@@ -129,7 +129,7 @@ static void check_keys(const json_t *keys)
 				(text[strlen(hosts[i])] == '\0' ||
 					strcmp(text + strlen(hosts[i]), ":443") == 0);
 		}
-		const int r = wfs_trust_key("A_KEY", hosts[i], "443", &error);
+		const int r = wfs_trust_key("A_KEY", hosts[i], "443", false, &error);
 		if (r < 0)
 			fuzz_refused(&error);
 		FUZZ_MUST((r == 0) == named);

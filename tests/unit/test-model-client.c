@@ -342,6 +342,24 @@ static void set_proxy(const char *url)
 	assert_int_equal(setenv("http_proxy", url, 1), 0);
 }
 
+static void a_name_that_begins_like_an_address_is_not_loopback(void **state)
+{
+	const char *const here[] = {
+		"127.0.0.1", "127.9.9.9", "[::1]", "localhost", "LOCALHOST", "a.localhost"};
+	const char *const elsewhere[] = {"127.example.org", "127.0.0.1.example.org", "128.0.0.1",
+		"localhost.example.org", "notlocalhost", "[::2]", "10.127.0.1"};
+
+	(void)state;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(here); i++) {
+		print_message("%s\n", here[i]);
+		assert_true(wfs_model_is_loopback(here[i]));
+	}
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(elsewhere); i++) {
+		print_message("%s\n", elsewhere[i]);
+		assert_false(wfs_model_is_loopback(elsewhere[i]));
+	}
+}
+
 static void a_proxy_is_not_asked_for_loopback(void **state)
 {
 	set_proxy("http://127.0.0.1:1");
@@ -547,6 +565,7 @@ int main(void)
 		TEST(a_stream_may_end_without_done_but_not_without_a_reason),
 		TEST(a_stream_that_breaks_behind_its_reason_is_whole),
 		TEST(a_stream_that_stays_open_behind_done_is_left),
+		cmocka_unit_test(a_name_that_begins_like_an_address_is_not_loopback),
 		TEST(a_proxy_is_not_asked_for_loopback),
 		TEST(a_proxy_is_asked_for_other_hosts),
 		TEST(a_name_server_that_never_answers_holds_up_nobody),

@@ -70,6 +70,28 @@ static void another_world_forgets_what_was_agreed_to(void **state)
 	assert_int_equal(wfs_trust_check(directory, &host, NULL), -EACCES);
 }
 
+static void a_key_goes_in_the_clear_only_to_a_port_that_is_named(void **state)
+{
+	char path[128];
+	struct wfs_error error = {.code = WFS_OK};
+
+	(void)state;
+	/* The only thread. NOLINTNEXTLINE(concurrency-mt-unsafe) */
+	assert_int_equal(setenv("XDG_CONFIG_HOME", directory, 1), 0);
+	snprintf(path, sizeof(path), "%s/worldfs", directory);
+	assert_int_equal(mkdir(path, 0700), 0);
+	put_file(path, "keys.json", "{\"KEY\": [\"a.example\", \"b.example:8000\"]}");
+
+	assert_int_equal(wfs_trust_key("KEY", "a.example", "443", false, &error), 0);
+	assert_int_equal(wfs_trust_key("KEY", "A.example", "8443", false, &error), 0);
+	assert_int_equal(wfs_trust_key("KEY", "a.example", "80", true, &error), -EACCES);
+	assert_non_null(strstr(error.message, "[\"a.example:80\"]"));
+	assert_int_equal(wfs_trust_key("KEY", "b.example", "8000", true, &error), 0);
+	assert_int_equal(wfs_trust_key("KEY", "b.example", "8000", false, &error), 0);
+	assert_int_equal(wfs_trust_key("KEY", "b.example", "443", false, &error), -EACCES);
+	assert_int_equal(wfs_trust_key("OTHER", "a.example", "443", false, &error), -EACCES);
+}
+
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -78,6 +100,7 @@ int main(void)
 		PLACED(a_store_is_known_by_what_it_was_closed_with),
 		PLACED(a_store_of_another_user_may_have_been_written_to),
 		PLACED(another_world_forgets_what_was_agreed_to),
+		PLACED(a_key_goes_in_the_clear_only_to_a_port_that_is_named),
 	};
 
 	return cmocka_run_group_tests_name("trust", tests, NULL, NULL);
