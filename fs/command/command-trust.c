@@ -22,16 +22,16 @@ static void add_line(struct wfs_buffer *text, const struct wfs_buffer *line)
 
 static void add_model(struct wfs_buffer *text, const char *name, const json_t *entry)
 {
-	const char *const script = wfs_json_text(entry, "file");
-	const char *const url = wfs_json_text(entry, "base_url");
+	const bool is_script = strcmp(wfs_json_text(entry, "provider"), "script") == 0;
 	const char *const variable = wfs_json_text(entry, "api_key_env");
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 
 	wfs_buffer_printf(&line, "  model '%s': ", name);
-	if (*url)
-		wfs_buffer_printf(&line, "asks the host %s", url);
+	if (is_script) /* what else there is in the entry is not used */
+		wfs_buffer_printf(
+			&line, "reads answers from the file %s", wfs_json_text(entry, "file"));
 	else
-		wfs_buffer_printf(&line, "reads answers from the file %s", script);
+		wfs_buffer_printf(&line, "asks the host %s", wfs_json_text(entry, "base_url"));
 	if (*variable)
 		wfs_buffer_printf(&line, ", with the key in the environment variable %s", variable);
 	add_line(text, &line);
