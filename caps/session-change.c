@@ -31,11 +31,12 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 	return WFS_EFFECT_COUNT;
 }
 
-/* The kernel does nothing by a grant that was revoked while the request waited, and counts the call when it
- * is recorded. */
+/* The kernel does nothing by a grant that was revoked, or ended, while the request waited, and counts the call
+ * when it is recorded. */
 static void charge(struct wfs_request *request, const struct wfs_verdict *verdict)
 {
 	snprintf(request->granted, sizeof(request->granted), "%s", verdict->grant);
+	request->granted_until_ns = verdict->until_ns;
 	if (verdict->charged)
 		snprintf(request->charge, sizeof(request->charge), "%s", verdict->grant);
 }

@@ -186,6 +186,7 @@ struct wfs_request {
 	char charge[WFS_GRANT_NAME_MAX + 1];
 	/* The grant that allows the request, which must be there when the request is begun; "": none. */
 	char granted[WFS_GRANT_NAME_MAX + 1];
+	int64_t granted_until_ns; /* when that grant ends, by the host's clock */
 
 	/* Private to the kernel and the embedder: see struct wfs_embedder. */
 	json_t *wanted;     /* {model, text} that it waits for; owned */

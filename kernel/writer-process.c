@@ -372,6 +372,9 @@ static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 		r = wfs_cell_get(writer->head.txn, cell_id, &cell);
 	if (r && r != -ENOENT)
 		return wfs_error_from_errno(&request->error, r, "look for a grant");
+	if (cell.live && wfs_clock_realtime_ns() >= request->granted_until_ns)
+		return wfs_error_set(&request->error, WFS_E_EXPIRED,
+			"the grant '%s' expired while the request waited", request->granted);
 	return cell.live ? 0
 			 : wfs_error_set(&request->error, WFS_E_NOT_AUTHORIZED,
 				   "grant '%s', which covered this, is no more", request->granted);

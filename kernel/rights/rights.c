@@ -485,6 +485,7 @@ struct wfs_verdict wfs_rights_judge(
 	if (!grant)
 		return verdict;
 	verdict.grant = grant->name;
+	verdict.until_ns = grant->expires_at_ns;
 	verdict.charged = grant->has_budget;
 	if (grant->spent)
 		verdict.code = WFS_E_QUOTA_EXCEEDED;

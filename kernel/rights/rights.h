@@ -45,6 +45,7 @@ struct wfs_verdict {
 	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
 	enum wfs_error_code code;
 	const char *grant;  /* that covers it, or has expired; NULL: none */
+	int64_t until_ns;   /* the grant's end; INT64_MAX: it has none */
 	bool charged;       /* the grant, or one that it was passed on from, has a budget */
 	const char *policy; /* that denies; NULL: it was not asked */
 	size_t rule_index;  /* of it; SIZE_MAX: no rule matched */

@@ -2,6 +2,7 @@
 /* Sessions: who may begin one, what it is judged by, and that it forwards. */
 #include "tests/unit/session-fixture.h"
 
+#include "kernel/base/clock.h"
 #include "kernel/manifest/grant.h"
 
 static void every_effect_has_a_kind_and_a_capability(void **state)
@@ -180,6 +181,48 @@ static void a_request_that_waits_is_not_done_by_a_grant_that_was_revoked(void **
 	sem_destroy(&clock.released);
 }
 
+static void a_request_that_waits_is_not_done_by_a_grant_that_has_expired(void **state)
+{
+	enum { PART_NS = 50 * 1000 * 1000 };
+	struct at_work *work = *state;
+	struct held_clock clock;
+	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
+	sem_t done[2];
+	struct wfs_request first = {.kind = WFS_REQUEST_EVENT,
+		.schema = "test/Do@1",
+		.value = value,
+		.done = wake_caller,
+		.context = &done[0]};
+	struct wfs_request waiting = first;
+	char grant[160];
+
+	open_held(work, &clock);
+	waiting.context = &done[1];
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(done); i++)
+		assert_int_equal(sem_init(&done[i], 0, 0), 0);
+	const int64_t end_ns = wfs_clock_realtime_ns() + INT64_C(40) * PART_NS;
+	snprintf(grant, sizeof(grant),
+		"{'to':'alice','cap':'sys/act@1','params':{},'expires_at_ns':%lld}",
+		(long long)end_ns);
+	let(work, grant);
+	atomic_store(&clock.holds, true);
+	assert_int_equal(wfs_session_submit(work->operator, & first), 0);
+	while (sem_wait(&clock.held) != 0)
+		;
+	assert_int_equal(wfs_session_submit(work->alice, &waiting), 0);
+	while (wfs_clock_realtime_ns() < end_ns)
+		(void)nanosleep(&(struct timespec){.tv_nsec = PART_NS}, NULL);
+
+	(void)sem_post(&clock.released);
+
+	assert_int_equal(wait_for(work, &first, &done[0], 0), 0);
+	assert_int_equal(wait_for(work, &waiting, &done[1], 0), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_EXPIRED);
+	assert_non_null(strstr(work->error.message, "alice.act.1"));
+	sem_destroy(&clock.held);
+	sem_destroy(&clock.released);
+}
+
 static void reads_give_what_the_view_gives(void **state)
 {
 	struct at_work *work = *state;
@@ -335,6 +378,7 @@ int main(void)
 		AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has),
 		AT_WORK(code_gives_way_to_administrators_always),
 		AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_was_revoked),
+		AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_has_expired),
 		AT_WORK(reads_give_what_the_view_gives),
 		AT_WORK(a_view_of_a_height_to_come_says_so),
 		AT_WORK(a_blob_is_received_and_put),
