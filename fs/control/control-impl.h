@@ -28,6 +28,14 @@ enum {
 	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of answers that nobody reads */
 	WFS_CONTROL_USERS_MAX = 1024,      /* of one mount; one more gets ENFILE */
 	WFS_CONTROL_STRANGERS_MAX = 512, /* of them no principals: a person may have 65,536 uids */
+	/* Of users who are not the operator: bytes of memory for the open files of one, so many whatever others
+	 * have, for one file alone, for those of all; and open files, of which one more gets ENFILE. */
+	WFS_CONTROL_USER_BYTES_MAX = 128 << 20,
+	WFS_CONTROL_USER_BYTES_FEW = 4 << 20,
+	WFS_CONTROL_FILE_BYTES_MAX = 224 << 20,
+	WFS_CONTROL_GUEST_BYTES_MAX = 192 << 20,
+	WFS_CONTROL_USER_OPENS_MAX = 4096,
+	WFS_CONTROL_KEEP_MAX = 16 << 10, /* bytes that an open file keeps for its next request */
 	WFS_CONTROL_RETRY_MS = 5,        /* pause when the world's queue is full */
 	WFS_CONTROL_RETRY_MAX = 2000,    /* pauses in a row, then `overloaded` is the answer */
 };
@@ -74,6 +82,7 @@ struct wfs_control_call {
 	unsigned int retries;
 	json_t *payload;                /* owned; kept so that the call can be started again */
 	struct wfs_blob_writer *writer; /* owned; its bytes must outlive the request */
+	size_t parsed_bytes;            /* that its user is charged for */
 	struct wfs_work_task task;
 	struct wfs_call call;
 };
@@ -96,6 +105,7 @@ struct wfs_control_op {
 	uint64_t offset; /* write, read; truncate: the new size */
 	size_t size;     /* write: bytes that came; read: bytes wanted */
 	char *data;      /* write: behind the operation, in the same memory */
+	size_t copied;   /* write: bytes that its user is charged for */
 };
 
 /* A user of the connection, by uid. */
@@ -105,6 +115,10 @@ struct wfs_control_user {
 	const struct wfs_session *session; /* who the user is; NULL: nobody. Set once, then fixed */
 	struct wfs_session *owned;         /* that, unless it is the mount's */
 	struct wfs_buffer last;            /* lock: the connection's */
+	bool operates;                     /* it is the operator, whom nothing bounds; fixed */
+	/* Lock for the following: the connection's. */
+	size_t held_bytes; /* of memory, for its open files */
+	size_t open_count;
 };
 
 /* One open control file. */
@@ -120,6 +134,9 @@ struct wfs_control_open {
 	char artifact_id[WFS_GRANT_NAME_MAX + 1]; /* content */
 	struct wfs_control_open *previous, *next; /* all of them; lock: opens_mutex */
 	struct wfs_control_op release;            /* here, so that it needs no memory to be done */
+	/* What its user is charged for: itself and its input; its answers; these, operations and values. Lock: the
+	 * connection's. */
+	size_t input_bytes, output_bytes, held_bytes;
 
 	pthread_mutex_t mutex;
 	/* Lock for the following: mutex. */
@@ -141,6 +158,7 @@ struct wfs_control_open {
 
 	/* Used only by the thread that submits for `current`. */
 	struct wfs_control_parser parser;
+	size_t admitted_bytes; /* of memory, that its user is charged for: of the value being parsed */
 	struct wfs_control_content content;
 	struct wfs_blob_writer *writer;
 	bool truncated;    /* bytes: opened empty, and nothing was written since */
@@ -174,7 +192,8 @@ struct wfs_control {
 	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
 	struct wfs_control_user *users;           /* the records stay until the connection ends */
 	size_t user_count;
-	size_t stranger_count; /* of them; lock: mutex */
+	size_t stranger_count;
+	size_t guest_bytes; /* held for users who are not the operator */
 
 	pthread_mutex_t opens_mutex;
 	struct wfs_control_open *opens; /* lock: opens_mutex */
@@ -201,7 +220,37 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
  */
 int wfs_control_user_find(
 	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user);
+
+/** wfs_control_user_refuse() - what the user finds in `last`. */
+void wfs_control_user_refuse(struct wfs_control *control, struct wfs_control_user *user,
+	const struct wfs_error *error, int r);
 void wfs_control_users_free(struct wfs_control *control);
+
+/* --- control-memory.c --- */
+
+/**
+ * wfs_control_take() - charge the user of an open file for memory
+ * One file alone has what it needs, up to the bounds of a request.
+ * Return: 0, -EAGAIN (overloaded): nothing is charged.
+ */
+int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_error *error);
+
+/** wfs_control_give() - @bytes that were taken are free. */
+void wfs_control_give(struct wfs_control_open *open, size_t bytes);
+
+/** wfs_control_input() - charge for the input of an open file as it is now, whatever there is.
+ *  Thread: the one that submits for `current`. */
+void wfs_control_input(struct wfs_control_open *open);
+
+/** wfs_control_output() - the same for its answers. Lock: open->mutex is held.
+ *  Return: false: its user has more than it may. */
+bool wfs_control_output(struct wfs_control_open *open);
+
+/** wfs_control_opened() - one more file of a user. Return: 0, -ENFILE (WFS_CONTROL_USER_OPENS_MAX). */
+int wfs_control_opened(struct wfs_control_open *open);
+
+/** wfs_control_closed() - an open file ends: its user is charged for nothing of it any more. */
+void wfs_control_closed(struct wfs_control_open *open);
 
 /** wfs_control_open_free() - also takes it off the connection's list; accepts NULL. */
 void wfs_control_open_free(struct wfs_control_open *open);

@@ -16,10 +16,32 @@ static void op_pump(struct wfs_control_open *open);
 
 static void op_call_free(struct wfs_control_call *call)
 {
+	wfs_control_give(call->open, call->parsed_bytes);
 	wfs_call_done(&call->call);
 	json_decref(call->payload);
 	wfs_blob_writer_free(call->writer);
 	free(call);
+}
+
+/* Are there answers to be read, and more than the user may have? Lock: open->mutex is held. */
+static bool op_is_crowded(struct wfs_control_open *open)
+{
+	const uint64_t unread = open->output.size - open->delivered;
+
+	return unread > 0 &&
+		((unread > WFS_CONTROL_UNREAD_MAX && !open->user->operates) ||
+			!wfs_control_output(open));
+}
+
+/* Lock: open->mutex is held. */
+static void op_keep(struct wfs_control_open *open, const struct wfs_buffer *text)
+{
+	if (op_is_crowded(open)) { /* of what is under way already */
+		open->failure = open->failure < 0 ? open->failure : -EFBIG;
+		return;
+	}
+	wfs_buffer_append(&open->output, text->data, text->size);
+	(void)wfs_control_output(open);
 }
 
 /* Lock: open->mutex is held. */
@@ -36,7 +58,7 @@ static void op_show(struct wfs_control_open *open, const struct wfs_control_call
 	}
 	/* Who cannot read answers is not kept any. */
 	if ((open->flags & O_ACCMODE) != O_WRONLY)
-		wfs_buffer_append(&open->output, text.data, text.size);
+		op_keep(open, &text);
 	WFS_GUARD(&open->control->mutex);
 	struct wfs_buffer old = open->user->last;
 	open->user->last = text;
@@ -93,6 +115,9 @@ static void op_finish(struct wfs_control_open *open)
 		size = wfs_control_deliver(open, op->offset, op->size, &data);
 	if (size == 0)
 		size = failure; /* one that could not even be rendered */
+	wfs_control_give(open, op->copied);
+	wfs_control_parser_trim(&open->parser, WFS_CONTROL_KEEP_MAX);
+	wfs_control_input(open);
 	open->failure = 0;
 	open->current = next;
 	if (next)
@@ -279,11 +304,12 @@ static int op_set_payload(struct wfs_control_call *call, json_t *value)
 }
 
 /* Nobody reads the answers: what else was written is refused. Return: true when it is so. */
-static bool op_overflowed(struct wfs_control_open *open, bool *ret_first)
+static bool op_overflowed(struct wfs_control_open *open, bool *ret_first, size_t *ret_unread)
 {
 	WFS_GUARD(&open->mutex);
 
-	if (open->output.size - open->delivered <= WFS_CONTROL_UNREAD_MAX)
+	*ret_unread = open->output.size - open->delivered;
+	if (*ret_unread <= WFS_CONTROL_UNREAD_MAX && !op_is_crowded(open))
 		return false;
 	*ret_first = !open->overflowed;
 	open->overflowed = true;
@@ -293,20 +319,21 @@ static bool op_overflowed(struct wfs_control_open *open, bool *ret_first)
 
 static bool op_stop_overflow(struct wfs_control_open *open)
 {
+	size_t unread;
 	bool first;
 
 	if (open->current->kind != WFS_CONTROL_WRITE ||
-		!wfs_control_parser_pending(&open->parser) || !op_overflowed(open, &first))
+		!wfs_control_parser_pending(&open->parser) || !op_overflowed(open, &first, &unread))
 		return false;
 	wfs_control_parser_drop(&open->parser);
 	struct wfs_control_call *call = first ? wfs_control_call_new(open) : NULL;
 	if (call)
 		wfs_control_refuse(call,
 			wfs_error_set(&call->call.error, WFS_E_TOO_LARGE,
-				"%d bytes of answers were not read; the rest of what was written "
+				"%zu bytes of answers were not read; the rest of what was written "
 				"is "
 				"dropped",
-				(int)WFS_CONTROL_UNREAD_MAX));
+				unread));
 	return true;
 }
 
@@ -336,11 +363,15 @@ static int op_next(struct wfs_control_open *open)
 	if (r == 0)
 		return 0;
 	struct wfs_control_call *call = wfs_control_call_new(open);
+	const size_t admitted_bytes = open->admitted_bytes;
+	open->admitted_bytes = 0;
 	if (!call) {
 		json_decref(value);
+		wfs_control_give(open, admitted_bytes);
 		wfs_control_parser_drop(&open->parser);
 		return 0;
 	}
+	call->parsed_bytes = admitted_bytes;
 	if (r > 0)
 		r = op_set_payload(call, value);
 	if (r < 0) {
@@ -403,6 +434,7 @@ static void op_write(struct wfs_control_open *open, const struct wfs_control_op 
 		return;
 	}
 	int r = wfs_control_parser_add(&open->parser, op->data, op->size);
+	wfs_control_input(open);
 	if (r < 0)
 		op_fail(open, r);
 	else
@@ -598,6 +630,7 @@ static void op_turn_away(struct wfs_control_open *open, struct wfs_control_op *o
 		wfs_control_late_end(control);
 		return;
 	}
+	wfs_control_give(open, op->copied);
 	fs_reply_result(op->request, op->kind == WFS_CONTROL_FLUSH && op_is_settled(open) ? 0 : r);
 	free(op);
 }

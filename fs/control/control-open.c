@@ -42,6 +42,17 @@ void wfs_control_leave(struct wfs_control *control)
 		pthread_cond_broadcast(&control->idle);
 }
 
+/* A value is about to be parsed. */
+static int open_admit(void *context, size_t bytes, struct wfs_error *error)
+{
+	struct wfs_control_open *const open = context;
+	int r = wfs_control_take(open, bytes, error);
+
+	if (!r)
+		open->admitted_bytes = bytes;
+	return r;
+}
+
 int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_file *file,
 	int flags, const struct fuse_ctx *caller, struct wfs_control_open **ret_open)
 {
@@ -67,6 +78,8 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 	open->parser.empty_lines = file->empty_line;
 	open->drives = file->verb && wfs_verb_drives(file->verb);
 	open->parser.words = file->word != NULL;
+	open->parser.admit = open_admit;
+	open->parser.context = open;
 	open->truncated =
 		file->kind == WFS_CONTROL_BYTES && access != O_RDONLY && (flags & O_TRUNC);
 	if (file->kind == WFS_CONTROL_CONTENT && (flags & O_TRUNC))
@@ -76,6 +89,12 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 		open->tgid = wfs_control_process(caller->pid);
 	pthread_mutex_init(&open->mutex, NULL);
 
+	r = wfs_control_opened(open);
+	if (r) {
+		pthread_mutex_destroy(&open->mutex);
+		free(open);
+		return r;
+	}
 	WFS_GUARD(&control->opens_mutex);
 	open->next = control->opens;
 	if (open->next)
@@ -102,6 +121,7 @@ void wfs_control_open_free(struct wfs_control_open *open)
 	if (!open)
 		return;
 	open_unlist(open);
+	wfs_control_closed(open);
 	wfs_control_parser_done(&open->parser);
 	wfs_control_content_done(&open->content);
 	wfs_blob_writer_free(open->writer);
@@ -317,12 +337,24 @@ static struct wfs_control_op *open_op(
 static void open_begin(fuse_req_t request, const struct fuse_file_info *info,
 	enum wfs_control_op_kind kind, uint64_t offset, struct wfs_bytes data)
 {
-	struct wfs_control_op *op = open_op(request, kind, data);
+	struct wfs_control_open *const open = open_of(info);
+	const size_t copied = data.data ? data.size : 0;
+	struct wfs_error error = {.code = WFS_OK};
+	int r = copied > 0 ? wfs_control_take(open, copied, &error) : 0;
 
-	if (!op)
+	if (r) {
+		wfs_control_user_refuse(open->control, open->user, &error, r);
+		fs_reply_result(request, r);
 		return;
+	}
+	struct wfs_control_op *const op = open_op(request, kind, data);
+	if (!op) {
+		wfs_control_give(open, copied);
+		return;
+	}
+	op->copied = copied;
 	op->offset = offset;
-	wfs_control_begin(open_of(info), op);
+	wfs_control_begin(open, op);
 }
 
 /* Valid replies: bytes, or ENODEV, ENOMEM. */

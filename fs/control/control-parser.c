@@ -213,6 +213,13 @@ void wfs_control_parser_done(struct wfs_control_parser *parser)
 	parser_restart(parser, 0);
 }
 
+void wfs_control_parser_trim(struct wfs_control_parser *parser, size_t size_max_bytes)
+{
+	if (parser->start == parser->pending.size &&
+		parser->pending.capacity_bytes > size_max_bytes)
+		wfs_control_parser_done(parser);
+}
+
 /* Closes the gap that given-out values left; a value under way is moved at most once. */
 static void parser_compact(struct wfs_control_parser *parser)
 {
@@ -255,6 +262,15 @@ static int parser_give_word(
 	return *ret_json ? 0 : wfs_error_from_errno(error, -ENOMEM, "read a word");
 }
 
+static int parser_admit(const struct wfs_control_parser *parser, const char *text, size_t size,
+	struct wfs_error *error)
+{
+	if (!parser->admit)
+		return 0;
+	return parser->admit(
+		parser->context, wfs_json_count(text, size) * WFS_JSON_VALUE_BYTES + size, error);
+}
+
 /* The text from `start` to index @end is one request; taking goes on at index @next. */
 static int parser_give(struct wfs_control_parser *parser, size_t end, size_t next,
 	json_t **ret_json, struct wfs_error *error)
@@ -262,7 +278,7 @@ static int parser_give(struct wfs_control_parser *parser, size_t end, size_t nex
 	const char *text = parser->pending.data + parser->start;
 	size_t size = end - parser->start;
 	bool lost = parser->later_line && parser->state == SCAN_BROKEN;
-	int r;
+	int r = 0;
 
 	if (size > parser->size_max_bytes)
 		r = wfs_error_set(error, WFS_E_TOO_LARGE,
@@ -270,6 +286,8 @@ static int parser_give(struct wfs_control_parser *parser, size_t end, size_t nex
 	else if (parser->state == SCAN_WORD)
 		r = parser_give_word(text, size, ret_json, error);
 	else
+		r = parser_admit(parser, text, size, error);
+	if (!r && parser->state != SCAN_WORD)
 		r = wfs_json_parse_bounded(text, size, ret_json, error);
 	if (r < 0 && lost)
 		wfs_control_parser_drop(parser);

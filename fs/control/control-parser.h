@@ -32,6 +32,9 @@ struct wfs_control_parser {
 	size_t size_max_bytes; /* option: of one value */
 	bool empty_lines;      /* option: an empty line is a request without a value */
 	bool words; /* option: a line that begins no object, array or string is a string */
+	/* Option: may a value be parsed that will take about @bytes of memory? Return: 0, or -errno. NULL: yes. */
+	int (*admit)(void *context, size_t bytes, struct wfs_error *error);
+	void *context;
 
 	/* Private. */
 	struct wfs_buffer pending; /* bytes not given out yet, behind `start` */
@@ -54,11 +57,14 @@ int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, 
  * wfs_control_parser_take() - the next value
  * @end: no more bytes come: what is pending is all of the last value
  * @ret_json: caller owns one reference; NULL for an empty line
- * Return: 1 (a value), 0 (none is whole), -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM.
+ * Return: 1 (a value), 0 (none is whole), -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, what `admit` returned.
  *         After a failure taking goes on behind what failed.
  */
 int wfs_control_parser_take(
 	struct wfs_control_parser *parser, bool end, json_t **ret_json, struct wfs_error *error);
+
+/** wfs_control_parser_trim() - when nothing is pending, keep at most @size_max_bytes for the next value. */
+void wfs_control_parser_trim(struct wfs_control_parser *parser, size_t size_max_bytes);
 
 /** wfs_control_parser_drop() - forget what is pending. */
 void wfs_control_parser_drop(struct wfs_control_parser *parser);

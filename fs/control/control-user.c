@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fs/control/control-impl.h"
 
@@ -36,7 +37,8 @@ static bool has_room(const struct wfs_control *control, bool stranger)
 /* Lock: control->mutex. Return: NULL without memory, or room. */
 static struct wfs_control_user *user_add(struct wfs_control *control, uid_t uid)
 {
-	const bool stranger = !user_principal(control, uid);
+	const char *const principal = user_principal(control, uid);
+	const bool stranger = !principal;
 	struct wfs_control_user *const user =
 		has_room(control, stranger) ? calloc(1, sizeof(*user)) : NULL;
 
@@ -44,6 +46,7 @@ static struct wfs_control_user *user_add(struct wfs_control *control, uid_t uid)
 		return NULL;
 	control->stranger_count += stranger;
 	user->uid = uid;
+	user->operates = principal && strcmp(principal, WFS_PRINCIPAL_OPERATOR) == 0;
 	user->next = control->users;
 	control->users = user;
 	control->user_count++;
@@ -102,6 +105,14 @@ int wfs_control_user_find(
 	else
 		*ret_user = user;
 	return r;
+}
+
+void wfs_control_user_refuse(struct wfs_control *control, struct wfs_control_user *user,
+	const struct wfs_error *error, int r)
+{
+	WFS_GUARD(&control->mutex);
+
+	user_refuse(user, error, r);
 }
 
 void wfs_control_users_free(struct wfs_control *control)

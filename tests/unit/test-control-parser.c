@@ -385,6 +385,50 @@ static void parser_forgets_what_is_dropped(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "[1]\n");
 }
 
+static int admit_little(void *context, size_t bytes, struct wfs_error *error)
+{
+	size_t *const most = context;
+
+	if (bytes > *most)
+		return wfs_error_set(error, WFS_E_OVERLOADED, "expected at most %zu", *most);
+	*most -= bytes;
+	return 0;
+}
+
+static void parser_asks_for_the_memory_of_a_value_and_reads_on(void **state)
+{
+	(void)state;
+	size_t most = 3 * WFS_JSON_VALUE_BYTES;
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {
+		.size_max_bytes = SIZE_MAX_BYTES, .admit = admit_little, .context = &most};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	add(&parser, "[1]\n[1,2,3,4]\n");
+	take_all(&parser, false, &lines);
+	assert_int_equal(most, 3 * WFS_JSON_VALUE_BYTES - 2 * WFS_JSON_VALUE_BYTES - 3);
+	add(&parser, "[1]\n");
+	most = 3 * WFS_JSON_VALUE_BYTES;
+	take_all(&parser, false, &lines);
+
+	assert_string_equal(wfs_buffer_text(&lines), "[1]\noverloaded\n[1]\n");
+}
+
+static void parser_trims_only_what_is_given_out(void **state)
+{
+	(void)state;
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	add(&parser, "[1,");
+	wfs_control_parser_trim(&parser, 0);
+	add(&parser, "2]\n");
+	take_all(&parser, false, &lines);
+	wfs_control_parser_trim(&parser, 0);
+
+	assert_string_equal(wfs_buffer_text(&lines), "[1,2]\n");
+	assert_int_equal(parser.pending.capacity_bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +456,8 @@ int main(void)
 		cmocka_unit_test(parser_drops_a_value_that_grows_beyond_the_limit),
 		cmocka_unit_test(parser_keeps_what_is_behind_the_values_given_out),
 		cmocka_unit_test(parser_forgets_what_is_dropped),
+		cmocka_unit_test(parser_asks_for_the_memory_of_a_value_and_reads_on),
+		cmocka_unit_test(parser_trims_only_what_is_given_out),
 	};
 
 	return cmocka_run_group_tests_name("control-parser", tests, NULL, NULL);
