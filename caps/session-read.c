@@ -313,6 +313,12 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 	return r ? r : wfs_view_content(view, version, range, ret_content, error);
 }
 
+int wfs_session_may_hash(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
+{
+	return session_reads_text(session, view, version, NULL);
+}
+
 /* --- blobs --- */
 
 int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,

@@ -205,7 +205,11 @@ static int version_xattrs(
 
 	if (r)
 		return r;
-	give_hash(sink, "user.worldfs.state_hash", &version.hash);
+	r = wfs_session_may_hash(tree->session, view, &version);
+	if (!r)
+		give_hash(sink, "user.worldfs.state_hash", &version.hash);
+	else if (r != -EACCES)
+		return r;
 	give_number(sink, "user.worldfs.height", version.height);
 	r = wfs_session_version_name(tree->session, view, &version, &reducer, &key);
 	if (r == -ENOENT) /* the kernel's own: the manifest */

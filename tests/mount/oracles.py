@@ -408,6 +408,16 @@ def existence(world, directory):
         file.write("by file")
     ok("what is written there is kept", read(f"{eli}/artifacts/mine3/content") == "by file")
     worldfs("umount", eli)
+    shown = mount(directory, "eli")
+    hashes = {who: "state_hash" in attributes(f"{place}/artifacts/shown1/content")
+              for who, place in (("eli", shown), ("operator", f"{directory}/operator"))}
+    ok("a content that may not be read has no hash, by which a short one is found", hashes == {"eli": False, "operator": True},
+       hashes)
+    told_hash = {who: "user.worldfs.state_hash" in client.done(who, "fs-stat", path="artifacts/shown1/content")["xattrs"]
+                 for who in ("eli", "operator")}
+    ok("nor by the control socket", told_hash == hashes, told_hash)
+    ok("the owner's own has one", "state_hash" in attributes(f"{shown}/artifacts/mine3/content"))
+    worldfs("umount", shown)
     seen = told(client, "eli", "shown1", action_type="edit_artifact", artifact_id="shown1", old_string="a", new_string="b")
     ok("what is shown is refused with the reason", "not_authorized" in seen and "private" in seen, seen)
     seen = told(client, "operator", "gone1", action_type="read_artifact", artifact_id="gone1")
