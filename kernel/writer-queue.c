@@ -190,7 +190,7 @@ static int check_room(const struct writer_queues *queues, const struct writer_qu
 	if (queues->open_count >= WFS_QUEUE_COUNT_MAX ||
 		queues->open_bytes + request->queued_bytes > WFS_QUEUE_BYTES_MAX)
 		return wfs_error_set(&request->error, WFS_E_OVERLOADED,
-			"%zu requests are waiting already, try again", queues->open_count);
+			"as many requests are waiting already as there may be, try again");
 	if (queue->open_count >= WFS_QUEUE_PRINCIPAL_COUNT_MAX ||
 		queue->open_bytes + request->queued_bytes > WFS_QUEUE_PRINCIPAL_BYTES_MAX)
 		return wfs_error_set(&request->error, WFS_E_OVERLOADED,

@@ -249,7 +249,7 @@ static int check_room(const struct wfs_server *server, const struct wfs_server_u
 	if (user->admitted_count >= WFS_SERVER_USER_CONNECTIONS_FEW &&
 		server->guest_count >= WFS_SERVER_GUEST_CONNECTIONS_MAX / 2)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"%zu connections are open already, and %zu of user %u", server->guest_count,
+			"%zu connections of user %u are open already, and others have many, too",
 			user->admitted_count, (unsigned int)user->uid);
 	if (server->guest_count >= WFS_SERVER_GUEST_CONNECTIONS_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
@@ -313,8 +313,7 @@ int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *use
 	if (!user->owner && server->guest_parsed_bytes > 0 &&
 		server->guest_parsed_bytes + bytes > WFS_SERVER_GUEST_PARSED_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"long requests of others take %zu bytes of memory already, try again",
-			server->guest_parsed_bytes);
+			"long requests of others take too much memory already, try again");
 	user->parsed_bytes += bytes;
 	if (!user->owner)
 		server->guest_parsed_bytes += bytes;

@@ -2,6 +2,7 @@
 """What a principal who does its worst takes from others, for test-fair: WORLD PID-OF-ITS-OWNER."""
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -83,15 +84,18 @@ def invoke(artifact, args=None):
 
 def take_connections():
     codes = []
+    messages = set()
     kept = []
     for _ in range(300):
         client = Client()
         kept.append(client)
         try:
-            codes.append(code_of(client.call("status")))
+            answer = client.call("status")
+            codes.append(code_of(answer))
+            messages.add((answer or {}).get("error", {}).get("message"))
         except OSError:
             codes.append("closed")
-    return {"taken": sum(code not in ("overloaded", "closed") for code in codes)}, kept
+    return {"taken": sum(code not in ("overloaded", "closed") for code in codes), "messages": [*(messages - {None})]}, kept
 
 
 def connected():
@@ -195,6 +199,8 @@ end(pid, release)
 others = [as_mallory(take_connections, uid) for uid in (65534, 65533, 65532)]
 pid, release, told = as_mallory(take_connections, 65531)
 ok("three users leave connections for a fourth one", told["taken"] >= 8, told)
+figures = {figure for message in told["messages"] for figure in re.findall("[0-9]+", message)}
+ok("which is not told how many they have", figures == {str(told["taken"]), "65531"}, told["messages"])
 for other in [(pid, release), *(other[:2] for other in reversed(others))]:  # each has what ends those before it
     end(*other)
 
