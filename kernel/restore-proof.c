@@ -196,7 +196,7 @@ static int check_grant(const struct look *look)
 static int check_agent(const struct look *look)
 {
 	static const char *const names[] = {
-		"agent_of", "agents", "created_by", "id", "passed_on", NULL};
+		"agent_of", "agents", "created_by", "id", "passed_on", "requested_by", NULL};
 	const struct restore_proof *const proof = &look->restore->proof;
 	const json_t *const writer =
 		json_object_getn(proof->agents, look->key.data, look->key.size);

@@ -145,23 +145,35 @@ static void an_agent_that_was_written_again_is_a_principal(void **state)
 	assert_verified(fixture);
 }
 
-static void an_agent_that_code_wrote_is_a_principal(void **state)
+/* An agent that code of @author wrote when alice called it. */
+static void assert_agent_of_code_is_restored(struct world_fixture *fixture, const char *author)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'first'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'second'"));
-	assert_done(fixture, "alice",
+	assert_done(fixture, author,
 		WRITE("'artifact_id':'maker','executable':true,'code':'function run() return "
 		      "kernel_actions.write_artifact(\\'bot\\', \\'agent\\', \\'x\\').ok end'"));
 	assert_done(fixture, "alice", INVOKE("'artifact_id':'maker','method':'run'"));
 	assert_done(fixture, "tester",
 		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bot',"
 		"'to_artifact_of':'maker'}");
+	WFS_AUTO_FREE char *bot = state_at(fixture, WFS_HEIGHT_HEAD, "sys.principal", "bot");
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	restore(fixture);
 
+	assert_state(fixture, "sys.principal", "bot", bot);
 	assert_verified(fixture);
+}
+
+static void an_agent_that_code_wrote_is_a_principal(void **state)
+{
+	assert_agent_of_code_is_restored(*state, "alice");
+}
+
+/* Its cell has one member more: "requested_by". */
+static void an_agent_that_code_of_others_wrote_is_a_principal(void **state)
+{
+	assert_agent_of_code_is_restored(*state, "bob");
 }
 
 static void the_principal_of_an_agent_is_not_gone(void **state)
@@ -372,6 +384,7 @@ int main(void)
 		LOST(an_agent_is_a_principal),
 		LOST(an_agent_that_was_written_again_is_a_principal),
 		LOST(an_agent_that_code_wrote_is_a_principal),
+		LOST(an_agent_that_code_of_others_wrote_is_a_principal),
 		LOST(the_principal_of_an_agent_is_not_gone),
 		LOST(the_principal_of_an_agent_has_the_maker_of_its_line),
 		LOST(an_agent_that_no_line_made_is_not_added),
