@@ -31,7 +31,6 @@ static int open_journal(struct restore *restore, int *ret_fd)
 	return restore_directory(restore, restore->tree_fd, "journal", "journal", ret_fd);
 }
 
-/* Appends the line that has a file of its own. Return: 1, 0 when a problem was noted, -errno. */
 int restore_texts(struct restore *restore, int *ret_fd)
 {
 	WFS_AUTO_FD int journal = -1;
@@ -40,6 +39,7 @@ int restore_texts(struct restore *restore, int *ret_fd)
 	return r > 0 ? restore_directory(restore, journal, "texts", RESTORE_TEXTS, ret_fd) : r;
 }
 
+/* Appends the line that has a file of its own. Return: 1, 0 when a problem was noted, -errno. */
 static int read_record_file(
 	struct restore *restore, int directory, uint64_t seq, struct wfs_buffer *buffer)
 {

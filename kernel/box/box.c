@@ -164,7 +164,6 @@ static int refused(const struct wfs_code *code, struct wfs_error *error)
 		code->name, WFS_QUARANTINE_CRASHES, text);
 }
 
-/* After @reason of a send or receive the process is of no use. */
 int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	enum wfs_lua_failure *ret_failure, struct wfs_error *error)
 {
@@ -280,7 +279,6 @@ static int64_t time_limit_ns(const struct wfs_lua_limits *limits)
 	return limit > TIME_MIN_NS ? limit : TIME_MIN_NS;
 }
 
-/* Sends what is in process->out. Return: as process_receive */
 int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader)
 {
 	int r = 0;
@@ -294,10 +292,6 @@ int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire
 	return r < 0 && r != -ECONNRESET ? r : process_receive(process, ret_reader);
 }
 
-/*
- * Reads how the run stands. A budget never gets smaller; one that does is a lie, and so is an unknown
- * failure.
- */
 bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 {
 	struct wfs_lua_budget told = {0};
@@ -342,7 +336,6 @@ static int get_failure(
 											       : 0;
 }
 
-/* What a process that answers FAILED, or something else than it was asked for, says. */
 int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_wire_reader *reader,
 	struct wfs_lua_run *run, struct wfs_error *error)
 {
@@ -356,7 +349,6 @@ int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_
 	return r;
 }
 
-/* A text of the process as a value. @what: it is, for messages */
 int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char *what,
 	json_t **ret_json, struct wfs_error *error)
 {
@@ -369,7 +361,6 @@ int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char 
 	return r == -EINVAL ? -EBADMSG : r;
 }
 
-/* Large messages are rare, and their memory is given back. */
 void box_trim(struct process *process)
 {
 	if (process->in.capacity_bytes > MESSAGE_KEPT_BYTES)
@@ -477,10 +468,6 @@ static int load(struct wfs_code *code, struct process *process, const char *cons
 	return 0;
 }
 
-/*
- * The process of the run to come, with the module in it.
- * @functions: to check the module for; NULL: it was checked before
- */
 int box_ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
 	struct wfs_lua_run *run, struct wfs_error *error)
 {
@@ -583,7 +570,6 @@ bool wfs_code_is_running(const struct wfs_code *code)
 	return code->running > 0;
 }
 
-/* Code gets the hash: what it draws must not tell it the seed, of which others are made. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32])
 {
 	const struct wfs_hash hash = wfs_hash_of(seed, WFS_HASH_SIZE);
@@ -591,7 +577,6 @@ void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32])
 	memcpy(ret_seed, hash.bytes, WFS_HASH_SIZE);
 }
 
-/* A result that is too large for values of JSON is the code's failure, after the run. */
 enum wfs_lua_failure box_failure_of(const struct wfs_lua_run *run, int r)
 {
 	if (r == 0 || run->failure != WFS_LUA_FAILURE_NONE)

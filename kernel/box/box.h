@@ -85,9 +85,11 @@ void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine);
 
 /**
  * wfs_code_new() - have a module, compiled and checked if there are functions to look for
- * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of them),
- *         -EIO (runtime_error: the main chunk failed or hit a bound; code_crashed), -EINTR (cancelled),
- *         -ENOMEM, or another -errno (internal_error: no process could be started).
+ * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of them;
+ *         depth_exceeded: more than WFS_BOX_DEPTH_MAX calls within calls),
+ *         -EIO (runtime_error: the main chunk failed or hit a bound; code_crashed),
+ *         -EACCES (code_quarantined), -EINTR (cancelled), -EAGAIN (unavailable: no process could be
+ *         started), or -ENOMEM.
  */
 int wfs_code_new(struct wfs_box *box, const struct wfs_code_options *options,
 	struct wfs_code **ret_code, struct wfs_error *error);
@@ -132,8 +134,8 @@ void wfs_code_result_done(struct wfs_code_result *result);
  * wfs_code_step() - run `step(state, event, ctx)`
  * @result: zero-initialised or used before; overwritten on success only
  * Return: 0, -EIO (runtime_error with the Lua message and line; an exceeded bound says which and
- *         its value; a result that is not JSON says where in it; code_crashed), -EINTR (cancelled),
- *         -ENOMEM, or another -errno (internal_error).
+ *         its value; a result that is not JSON says where in it; code_crashed), -ENOMEM, or else as
+ *         wfs_code_new(), which checks the code only if it is given functions.
  */
 int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
 	struct wfs_error *error);

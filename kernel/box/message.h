@@ -2,8 +2,8 @@
 /*
  * What is in each message, written and read by functions that stand side by side.
  *
- * What is read borrows the frame. The texts of numbers, names and JSON are as the other end gave them: the
- * process takes them from its owner; the owner checks everything that the process says.
+ * What is read borrows the frame, and of its values only the form is checked here. The process takes them from its
+ * owner as they are; the owner checks every value that the process says.
  */
 #pragma once
 

@@ -24,12 +24,12 @@ enum {
 	SEAL_TRIES = 100,
 	SEAL_PAUSE_NS = 10 * 1000 * 1000,
 	LATE_MS = 200, /* then its processor time is looked at, again and again */
-	SLACK_NS =
-		1000 * 1000 * 1000, /* processor time beyond that at which code is stopped inside */
-	SLEEP_MAX_NS = 1000 * 1000 * 1000, /* without any processor time; code never sleeps */
+	NS_PER_SECOND = 1000 * 1000 * 1000,
+	SLACK_NS = NS_PER_SECOND, /* processor time beyond that at which code is stopped inside */
+	SLEEP_MAX_NS = NS_PER_SECOND, /* without any processor time; code never sleeps */
 };
 
-/* The program, from image.S. */
+/* The program; the build makes the file that defines it (make-image). */
 extern const char wfs_code_image[];
 extern const char wfs_code_image_end[];
 
@@ -141,7 +141,7 @@ int process_end(struct process *process, pthread_mutex_t *lock)
 	return status;
 }
 
-/* Return: 0: it may go on, or there is no telling */
+/* Return: 0 when the process has used none, or the system does not say */
 static int64_t processor_time_ns(pid_t pid)
 {
 	clockid_t clock;
@@ -149,7 +149,7 @@ static int64_t processor_time_ns(pid_t pid)
 
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &now) < 0)
 		return 0;
-	return (int64_t)now.tv_sec * SLACK_NS + now.tv_nsec;
+	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
 /* Does it sleep, or is it stopped? A process that waits for a processor or a disk is neither. */

@@ -146,9 +146,9 @@ static void set_size(struct arena *arena, struct block *block, size_t size, size
 		arena->last = (size_t)((char *)block - at(0));
 }
 
-/* Cuts what is not needed off a block in use, and makes it a free one. */
 static void block_free(struct arena *arena, struct block *block);
 
+/* Cuts what is not needed off a block in use, and makes it a free one. */
 static void block_trim(struct arena *arena, struct block *block, size_t size)
 {
 	const size_t all = size_of(block);

@@ -56,7 +56,7 @@ enum {
 	WFS_LUA_NS_PER_INSTRUCTION = 200, /* processor time allowed; usual is 3 to 10 */
 	WFS_LUA_TIME_MIN_MS = 1000,
 	WFS_LUA_GARBAGE_BYTES = 256 << 10, /* kept before it is collected */
-	WFS_LUA_IDLE_BYTES = 4 << 20,      /* kept from one step to the next, besides the module */
+	WFS_LUA_IDLE_BYTES = 4 << 20,      /* beyond the module: collected when the host is asked */
 	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */
 	WFS_LUA_CHARGE_JSON_BYTES = 8,     /* read, written or hashed for one of a budget */
 	WFS_LUA_CHARGE_SOURCE_BYTE = 4,    /* compiled */
@@ -147,9 +147,6 @@ void wfs_lua_push_globals(lua_State *L);
 /** wfs_lua_push_function() - push the function @name of the table at @globals, raw. Return: false,
  *  with nothing pushed, when it is none. */
 bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
-
-/** wfs_lua_trim() - give back scratch memory that has become large. */
-void wfs_lua_trim(struct wfs_lua *lua);
 
 /* --- lua-source.c --- */
 
