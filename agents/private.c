@@ -123,29 +123,11 @@ void agents_origin_done(struct agents_origin *origin)
 	origin->of = NULL;
 }
 
-bool agents_origin_is_private(const struct agents_origin *origin)
-{
-	return origin->nobodys || json_array_size(origin->of) > 0;
-}
-
 static int add_all(struct agents_origin *origin, const json_t *of)
 {
-	json_t *id;
-	size_t i;
-	size_t j;
-	json_t *known;
-
 	if (!origin->of)
 		origin->of = json_array();
-	json_array_foreach(of, i, id)
-	{
-		bool found = false;
-
-		json_array_foreach(origin->of, j, known) found |= json_equal(known, id) != 0;
-		if (!found && json_array_append(origin->of, id) < 0)
-			return -ENOMEM;
-	}
-	return origin->of ? 0 : -ENOMEM;
+	return origin->of ? wfs_json_add_missing(origin->of, of) : -ENOMEM;
 }
 
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
@@ -174,11 +156,6 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
 	WFS_AUTO_JSON json_t *same = NULL;
 
 	return wfs_text_reveal(document, add_stand_in, origin, &same);
-}
-
-json_t *agents_origin_list(const struct agents_origin *origin)
-{
-	return origin->nobodys || !origin->of ? json_array() : json_incref(origin->of);
 }
 
 /* --- steps --- */
@@ -257,9 +234,10 @@ int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, cons
 
 	if (!r)
 		r = refuse_alike(step, error);
-	if (r || !agents_origin_is_private(origin))
+	if (r || (!origin->nobodys && json_array_size(origin->of) == 0))
 		return r;
-	WFS_AUTO_JSON json_t *of = agents_origin_list(origin);
+	/* Without an artifact: for the agent alone. */
+	WFS_AUTO_JSON json_t *of = origin->nobodys ? json_array() : json_incref(origin->of);
 	if (!of)
 		return no_memory(error);
 	r = hide_messages(texts, of, params, messages, error);

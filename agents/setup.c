@@ -193,11 +193,7 @@ static int make_offered(
 	}
 	json_array_foreach(names, i, item)
 	{
-		bool found = false;
-
-		for (size_t j = 0; !found && j < json_array_size(all); j++)
-			found = json_equal(json_array_get(all, j), item);
-		if (!found)
+		if (!wfs_json_has(all, item))
 			return wfs_error_set(error, WFS_E_NOT_FOUND,
 				"'tools': the agent has no tool '%.100s' (it has:%s)",
 				json_string_value(item), wfs_buffer_text(&known));

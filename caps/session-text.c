@@ -145,10 +145,9 @@ static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
 	if (r)
 		return r == -ENOENT ? 0 : r;
 	r = reads_text(revealing->session, revealing->view, &text);
-	if (r > 0)
-		r = wfs_text_value(text.bytes, ret_value);
-	else
+	if (r <= 0)
 		return r;
+	r = wfs_text_value(text.bytes, ret_value);
 	return r ? r : 1;
 }
 
@@ -184,36 +183,16 @@ void session_notes_free(struct session_notes *notes)
 	free(notes);
 }
 
-static bool has(const json_t *of, const json_t *id)
-{
-	const json_t *known;
-	size_t i;
-
-	json_array_foreach(of, i, known)
-	{
-		if (json_equal(known, id))
-			return true;
-	}
-	return false;
-}
-
 int session_note(const struct wfs_session *session, const json_t *of)
 {
 	struct session_notes *const notes = session->notes;
-	json_t *id;
-	size_t i;
 
 	if (!notes)
 		return 0;
 	WFS_GUARD(&notes->lock);
 	notes->any = true;
 	notes->nobodys |= json_array_size(of) == 0;
-	json_array_foreach(of, i, id)
-	{
-		if (!has(notes->of, id) && json_array_append(notes->of, id) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	return wfs_json_add_missing(notes->of, of);
 }
 
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of)

@@ -254,19 +254,6 @@ static int find_tags(struct wfs_bytes text, json_t *calls, json_t *completion)
 
 /* --- the bare action --- */
 
-static bool is_offered(const json_t *offered, const json_t *name)
-{
-	size_t index;
-	json_t *other;
-
-	json_array_foreach(offered, index, other)
-	{
-		if (json_equal(other, name))
-			return true;
-	}
-	return false;
-}
-
 /* The action's type, and an object of the other members as they stand. */
 static int read_action(struct wfs_bytes body, json_t **ret_type, struct wfs_buffer *arguments)
 {
@@ -304,7 +291,7 @@ static int find_action(
 	const struct wfs_bytes body = trimmed(text);
 	int r = begins(body, "{") ? read_action(body, &type, &arguments) : -EINVAL;
 
-	if (r == -EINVAL || (r == 0 && !is_offered(offered, type)))
+	if (r == -EINVAL || (r == 0 && !wfs_json_has(offered, type)))
 		return 0;
 	if (r == 0)
 		r = add_function(calls,

@@ -257,6 +257,32 @@ json_t *wfs_json_copy(const json_t *object)
 	return json_object_update(copy, (json_t *)object) < 0 ? NULL : WFS_STEAL(copy);
 }
 
+bool wfs_json_has(const json_t *array, const json_t *value)
+{
+	const json_t *known;
+	size_t i;
+
+	json_array_foreach(array, i, known)
+	{
+		if (json_equal(known, value))
+			return true;
+	}
+	return false;
+}
+
+int wfs_json_add_missing(json_t *array, const json_t *values)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(values, i, value)
+	{
+		if (!wfs_json_has(array, value) && json_array_append(array, value) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

@@ -140,6 +140,12 @@ int wfs_json_set_cursor(json_t *object, const struct wfs_permutation *permutatio
  */
 json_t *wfs_json_copy(const json_t *object);
 
+/** wfs_json_has() - is there a value like @value in @array? */
+bool wfs_json_has(const json_t *array, const json_t *value);
+
+/** wfs_json_add_missing() - append those of @values that @array does not have. Return: 0, or -ENOMEM. */
+int wfs_json_add_missing(json_t *array, const json_t *values);
+
 /** wfs_json_set_base64() - a member with the base64 of bytes. Return: 0, or -ENOMEM. */
 int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size);
 

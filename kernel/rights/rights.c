@@ -57,12 +57,7 @@ static bool actions_inside(const json_t *inner, const json_t *outer)
 		return true;
 	json_array_foreach(inner, i, action)
 	{
-		const json_t *known;
-		bool found = false;
-		size_t j;
-
-		json_array_foreach(outer, j, known) found |= json_equal(action, known);
-		if (!found)
+		if (!wfs_json_has(outer, action))
 			return false;
 	}
 	return inner != NULL;

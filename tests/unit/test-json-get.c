@@ -249,6 +249,20 @@ static void what_nobody_gave_is_no_cursor(void **state)
 	}
 }
 
+static void json_add_missing_appends_what_the_array_does_not_have(void **state)
+{
+	WFS_AUTO_JSON json_t *array = json_pack("[s, i]", "a", 1);
+	WFS_AUTO_JSON json_t *values = json_pack("[s, s, i, s]", "b", "a", 1, "b");
+	WFS_AUTO_JSON json_t *expected = json_pack("[s, i, s]", "a", 1, "b");
+
+	(void)state;
+	assert_int_equal(wfs_json_add_missing(array, values), 0);
+	assert_true(json_equal(array, expected));
+	assert_true(wfs_json_has(array, json_array_get(values, 0)));
+	assert_false(wfs_json_has(array, expected));
+	assert_false(wfs_json_has(NULL, expected));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +277,7 @@ int main(void)
 		cmocka_unit_test(json_members_takes_those_of_a_list_of_words),
 		cmocka_unit_test(json_members_names_what_is_unknown_or_missing),
 		cmocka_unit_test(json_set_writes_bytes_and_hashes_as_text),
+		cmocka_unit_test(json_add_missing_appends_what_the_array_does_not_have),
 		cmocka_unit_test(cursors_come_back_to_the_one_that_they_were_given),
 		cmocka_unit_test(what_nobody_gave_is_no_cursor),
 	};
