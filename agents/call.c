@@ -27,7 +27,7 @@ static int hide_output(struct work *work, json_t *payload, struct wfs_error *err
 
 	if (r < 0)
 		return no_memory(error);
-	return r ? agents_hide(&work->texts, of, payload, "output", error) : 0;
+	return r ? wfs_text_hide_member(&work->texts, of, payload, "output", error) : 0;
 }
 
 static void answer_reading(struct work *work)

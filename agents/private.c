@@ -14,20 +14,6 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "hide a private text");
 }
 
-int agents_hide(struct wfs_texts *texts, const json_t *of, json_t *object, const char *member,
-	struct wfs_error *error)
-{
-	const json_t *const value = json_object_get(object, member);
-	json_t *stand_in;
-
-	if (!value || json_is_null(value))
-		return 0;
-	int r = wfs_text_hide(texts, of, value, &stand_in);
-	if (r)
-		return wfs_error_from_errno(error, r, "hide a private text");
-	return json_object_set_new(object, member, stand_in) < 0 ? no_memory(error) : 0;
-}
-
 /* --- tool calls --- */
 
 static const json_t *tool_of(const json_t *tools, const char *name)
@@ -75,7 +61,7 @@ static int hide_call(struct wfs_view *view, const json_t *tools, struct wfs_text
 	r = wfs_privacy_in(view, action, &privacy, error);
 	if (r || !wfs_privacy_hides(&privacy, action))
 		return r;
-	return agents_hide(texts, privacy.of, call, "arguments", error);
+	return wfs_text_hide_member(texts, privacy.of, call, "arguments", error);
 }
 
 int agents_hide_calls(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
@@ -184,7 +170,7 @@ static int hide_messages(struct wfs_texts *texts, const json_t *of, const json_t
 	json_array_foreach(messages, i, message)
 	{
 		if (!r && !(told && json_equal(told, json_object_get(message, "content"))))
-			r = agents_hide(texts, of, message, "content", error);
+			r = wfs_text_hide_member(texts, of, message, "content", error);
 	}
 	return r;
 }
@@ -207,7 +193,7 @@ static int hide_reflex(
 	if (!arguments || wfs_buffer_check(&text) || !hidden ||
 		json_object_set(step, "reflex", hidden) < 0)
 		return no_memory(error);
-	return agents_hide(texts, of, hidden, "arguments", error);
+	return wfs_text_hide_member(texts, of, hidden, "arguments", error);
 }
 
 /* A record of a step has stand-ins for texts alone that it hides itself. */
@@ -242,6 +228,6 @@ int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, cons
 		return no_memory(error);
 	r = hide_messages(texts, of, params, messages, error);
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(members); i++)
-		r = agents_hide(texts, of, mind, members[i], error);
+		r = wfs_text_hide_member(texts, of, mind, members[i], error);
 	return r ? r : hide_reflex(texts, of, step, error);
 }

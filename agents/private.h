@@ -8,10 +8,6 @@
 
 #include "caps/session.h"
 
-/** agents_hide() - the member of an object becomes a stand-in. @of: array of artifact ids */
-int agents_hide(struct wfs_texts *texts, const json_t *of, json_t *object, const char *member,
-	struct wfs_error *error);
-
 /**
  * agents_hide_calls() - hide arguments of tool calls whose actions hide theirs
  * @tools: expanded, of the run

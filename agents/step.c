@@ -62,7 +62,8 @@ static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error
 		return 0;
 	if (!of)
 		of = json_array();
-	return of ? agents_hide(&work->texts, of, outcome, "result", error) : no_memory(error);
+	return of ? wfs_text_hide_member(&work->texts, of, outcome, "result", error)
+		  : no_memory(error);
 }
 
 /* A text that is a JSON object or array is that. */

@@ -68,8 +68,7 @@ static int stop_at_first(void *context, const json_t *stand_in)
 }
 
 /* The nesting of JSON is bounded (WFS_JSON_DEPTH_MAX). */
-static int walk(
-	const json_t *value, int (*each)(void *context, const json_t *stand_in), void *context)
+static int walk(const json_t *value, wfs_text_each_fn *each, void *context)
 {
 	const char *name;
 	json_t *member;
@@ -144,6 +143,20 @@ int wfs_text_hide(
 	return 0;
 }
 
+int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
+	const char *member, struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(object, member);
+	json_t *stand_in;
+
+	if (!value || json_is_null(value))
+		return 0;
+	int r = wfs_text_hide(texts, of, value, &stand_in);
+	if (!r && json_object_set_new(object, member, stand_in) < 0)
+		r = -ENOMEM;
+	return r ? wfs_error_from_errno(error, r, "hide a private text") : 0;
+}
+
 /* --- finding them again --- */
 
 int wfs_text_value(struct wfs_bytes bytes, json_t **ret_value)
@@ -211,9 +224,7 @@ int wfs_text_reveal(
 
 static bool is_step(const json_t *action)
 {
-	const char *const type = json_string_value(json_object_get(action, "action_type"));
-
-	return type && strcmp(type, "step") == 0;
+	return strcmp(wfs_json_text(action, "action_type"), "step") == 0;
 }
 
 const char *wfs_text_to(const json_t *action, const char *principal)
@@ -223,8 +234,8 @@ const char *wfs_text_to(const json_t *action, const char *principal)
 	return is_step(action) && agent ? agent : principal;
 }
 
-static int walk_member(const json_t *object, const char *member,
-	int (*each)(void *context, const json_t *stand_in), void *context)
+static int walk_member(
+	const json_t *object, const char *member, wfs_text_each_fn *each, void *context)
 {
 	const json_t *const value = json_object_get(object, member);
 
@@ -232,8 +243,7 @@ static int walk_member(const json_t *object, const char *member,
 }
 
 /* What a step of a plan gave. */
-static int walk_outcome(
-	const json_t *outcome, int (*each)(void *context, const json_t *stand_in), void *context)
+static int walk_outcome(const json_t *outcome, wfs_text_each_fn *each, void *context)
 {
 	int r = walk_member(outcome, "result", each, context);
 
@@ -241,8 +251,7 @@ static int walk_outcome(
 }
 
 /* Members that a record hides. In others a stand-in may be a copy, out of a record that was read. */
-static int walk_action(
-	const json_t *body, int (*each)(void *context, const json_t *stand_in), void *context)
+static int walk_action(const json_t *body, wfs_text_each_fn *each, void *context)
 {
 	const json_t *const action = json_object_get(body, "action");
 	const json_t *const result = json_object_get(body, "result");
@@ -257,8 +266,7 @@ static int walk_action(
 	return r ? r : walk_outcome(json_object_get(result, "step"), each, context);
 }
 
-static int walk_receipt(
-	const json_t *body, int (*each)(void *context, const json_t *stand_in), void *context)
+static int walk_receipt(const json_t *body, wfs_text_each_fn *each, void *context)
 {
 	const json_t *const payload = json_object_get(body, "payload");
 	const json_t *call;
@@ -273,8 +281,7 @@ static int walk_receipt(
 	return r ? r : walk_outcome(json_object_get(payload, "outcome"), each, context);
 }
 
-int wfs_text_each(const struct wfs_record_parsed *parsed,
-	int (*each)(void *context, const json_t *stand_in), void *context)
+int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context)
 {
 	if (parsed->record.kind == WFS_RECORD_ACTION)
 		return walk_action(parsed->body_json, each, context);

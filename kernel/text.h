@@ -54,6 +54,14 @@ int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t s
 int wfs_text_hide(
 	struct wfs_texts *texts, const json_t *of, const json_t *value, json_t **ret_stand_in);
 
+/**
+ * wfs_text_hide_member() - put a stand-in in the place of a member of @object; nothing when it is absent or null
+ * @of: as above
+ * Return: 0, -ENOMEM, -EIO.
+ */
+int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
+	const char *member, struct wfs_error *error);
+
 /** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: may be NULL */
 bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash);
 
@@ -86,7 +94,8 @@ const char *wfs_text_to(const json_t *action, const char *principal);
 int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
 	const struct wfs_record *record, struct wfs_error *error);
 
-/** wfs_text_each() - every stand-in that a record brings into the world.
- *  @each: Return: 0, or what ends the walk and is returned */
-int wfs_text_each(const struct wfs_record_parsed *parsed,
-	int (*each)(void *context, const json_t *stand_in), void *context);
+/* One stand-in. Return: 0, or what ends the walk and is returned. */
+typedef int wfs_text_each_fn(void *context, const json_t *stand_in);
+
+/** wfs_text_each() - every stand-in that a record brings into the world. */
+int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context);

@@ -20,9 +20,16 @@ bool wfs_artifact_is_open(const json_t *state)
 static const char *const hides_arguments[] = {"args", NULL};
 static const char *const hides_edit[] = {"old_string", "new_string", NULL};
 
+/* Finds artifacts. Embedded in what it works on. */
+struct finder {
+	/* @ret_state: the artifact's cell, or NULL: there is none. Caller owns it. */
+	int (*find)(
+		struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error);
+};
+
 /* An action that is looked at. */
 struct looking {
-	struct wfs_artifact_finder *finder;
+	struct finder *finder;
 	const json_t *action;
 	struct wfs_privacy privacy;
 	struct wfs_error *error;
@@ -35,14 +42,19 @@ static const char *method_of(const struct looking *looking)
 	return json_is_string(method) ? json_string_value(method) : "run";
 }
 
+static int find(struct looking *looking, const char *id, json_t **ret_state)
+{
+	return wfs_grant_name_valid(id)
+		? looking->finder->find(looking->finder, id, ret_state, looking->error)
+		: 0;
+}
+
 /* Notes an artifact, if it is private. @ret_state: NULL, or gets its state, NULL if there is none
  * Return: 1 (it is there, and open to everybody), 0, -errno. */
 static int note_artifact(struct looking *looking, const char *id, json_t **ret_state)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_grant_name_valid(id)
-		? looking->finder->find(looking->finder, id, &state, looking->error)
-		: 0;
+	int r = find(looking, id, &state);
 
 	if (r)
 		return wfs_trace(r);
@@ -101,9 +113,7 @@ static int look_at_write(struct looking *looking, const char *id)
 		json_object_get(json_object_get(looking->action, "policy"), "read_price");
 	WFS_AUTO_JSON json_t *before = NULL;
 	WFS_AUTO_JSON json_t *after = NULL;
-	int r = wfs_grant_name_valid(id)
-		? looking->finder->find(looking->finder, id, &before, looking->error)
-		: 0;
+	int r = find(looking, id, &before);
 
 	if (r)
 		return wfs_trace(r);
@@ -148,8 +158,8 @@ void wfs_privacy_done(struct wfs_privacy *privacy)
 	privacy->of = NULL;
 }
 
-int wfs_privacy_of(struct wfs_artifact_finder *finder, const json_t *action,
-	struct wfs_privacy *ret_privacy, struct wfs_error *error)
+static int privacy_of(struct finder *finder, const json_t *action, struct wfs_privacy *ret_privacy,
+	struct wfs_error *error)
 {
 	static const char *const none[] = {NULL};
 	struct looking looking = {
@@ -179,12 +189,12 @@ bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action)
 /* --- finders --- */
 
 struct view_finder {
-	struct wfs_artifact_finder finder; /* first: the callback casts back */
+	struct finder finder; /* first: the callback casts back */
 	struct wfs_view *view;
 };
 
-static int find_in_view(struct wfs_artifact_finder *finder, const char *id, json_t **ret_state,
-	struct wfs_error *error)
+static int find_in_view(
+	struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error)
 {
 	const struct view_finder *const self = (const struct view_finder *)finder;
 	int r = wfs_view_document(self->view, WFS_BUILTIN_ARTIFACT, id, ret_state, error);
@@ -197,16 +207,16 @@ int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_priva
 {
 	struct view_finder finder = {{find_in_view}, view};
 
-	return wfs_trace(wfs_privacy_of(&finder.finder, action, ret_privacy, error));
+	return wfs_trace(privacy_of(&finder.finder, action, ret_privacy, error));
 }
 
 struct fold_finder {
-	struct wfs_artifact_finder finder; /* first: the callback casts back */
+	struct finder finder; /* first: the callback casts back */
 	struct wfs_fold *fold;
 };
 
-static int find_in_fold(struct wfs_artifact_finder *finder, const char *id, json_t **ret_state,
-	struct wfs_error *error)
+static int find_in_fold(
+	struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error)
 {
 	const struct fold_finder *const self = (const struct fold_finder *)finder;
 	size_t cell;
@@ -258,7 +268,7 @@ static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wf
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
 {
 	struct fold_finder finder = {{find_in_fold}, hiding->act->fold};
-	int r = wfs_privacy_of(&finder.finder, action, &hiding->privacy, error);
+	int r = privacy_of(&finder.finder, action, &hiding->privacy, error);
 
 	if (r)
 		return wfs_trace(r);

@@ -103,13 +103,6 @@ bool wfs_artifact_is_open(const json_t *state);
 
 /* --- whose text it is: act-hide.c --- */
 
-/* Who finds artifacts. Embedded in what it works on. */
-struct wfs_artifact_finder {
-	/* The state of an artifact's cell; NULL: there is none. Caller owns it. */
-	int (*find)(struct wfs_artifact_finder *finder, const char *id, json_t **ret_state,
-		struct wfs_error *error);
-};
-
 /* What an action says and gives that not everybody may read. Plain value; wfs_privacy_done. */
 struct wfs_privacy {
 	json_t *of; /* ids of the private artifacts that what it gives belongs to; []: none; owned */
@@ -120,11 +113,7 @@ struct wfs_privacy {
 void wfs_privacy_done(struct wfs_privacy *privacy);
 #define WFS_AUTO_PRIVACY WFS_CLEANUP(wfs_privacy_done)
 
-/** wfs_privacy_of() - of an action that is not done yet. Return: 0, -EIO, -ENOMEM. */
-int wfs_privacy_of(struct wfs_artifact_finder *finder, const json_t *action,
-	struct wfs_privacy *ret_privacy, struct wfs_error *error);
-
-/** wfs_privacy_in() - the same by the artifacts that a view shows. */
+/** wfs_privacy_in() - of an action that is not done yet, by the artifacts that a view shows. Return: 0, -EIO, -ENOMEM. */
 int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
 	struct wfs_error *error);
 

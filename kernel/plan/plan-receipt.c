@@ -237,20 +237,6 @@ static json_t *result_of_action(
 	return WFS_STEAL(result);
 }
 
-static int hide_member(struct wfs_fold *fold, const json_t *of, json_t *object, const char *member,
-	struct wfs_error *error)
-{
-	const json_t *const value = json_object_get(object, member);
-	json_t *stand_in;
-
-	if (!value || json_is_null(value))
-		return 0;
-	int r = wfs_text_hide(&fold->texts, of, value, &stand_in);
-	if (r)
-		return wfs_error_from_errno(error, r, "hide a private text");
-	return json_object_set_new(object, member, stand_in) < 0 ? fold_no_memory(error) : 0;
-}
-
 /* What the action gave is hidden if it belongs to something private, or has something in it that looks like a
  * stand-in, which code can give; why it was refused, if it belongs to something private or its arguments are
  * secret. */
@@ -262,9 +248,10 @@ static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *
 	int r = nobody ? 0 : fold_no_memory(error);
 
 	if (!r && (outcome->of || wfs_text_has_hidden(json_object_get(result, "result"))))
-		r = hide_member(fold, of, result, "result", error);
+		r = wfs_text_hide_member(&fold->texts, of, result, "result", error);
 	if (!r && (outcome->of || outcome->secret))
-		r = hide_member(fold, of, json_object_get(result, "details"), "message", error);
+		r = wfs_text_hide_member(
+			&fold->texts, of, json_object_get(result, "details"), "message", error);
 	return wfs_trace(r);
 }
 
