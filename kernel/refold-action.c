@@ -36,7 +36,7 @@ static int give_hidden(struct wfs_action_recorded *recorded, const struct wfs_ha
 {
 	const struct texts *const texts = (const struct texts *)recorded;
 
-	return wfs_trace(wfs_refold_hidden(texts->refold, texts->seq, hash, buffer, error));
+	return wfs_trace(wfs_refold_hidden(texts->refold, hash, buffer, error));
 }
 
 static bool was_done(const json_t *body)

@@ -514,13 +514,13 @@ static bool is_compared(enum wfs_record_kind kind)
 
 /* --- private texts --- */
 
-int wfs_refold_hidden(struct wfs_refold *refold, uint64_t seq, const struct wfs_hash *hash,
+int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error)
 {
 	const struct wfs_refold_source *const source = refold->source;
 	const size_t before = buffer->size;
 	char text[WFS_HASH_TEXT_SIZE];
-	int r = source->hidden(source->context, seq, hash, buffer, error);
+	int r = source->hidden(source->context, hash, buffer, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -571,7 +571,7 @@ static int keep_text(void *context, const json_t *stand_in)
 	int r = wfs_text_find(refold->head.txn, &text.hash, &text);
 	if (r != -ENOENT)
 		return write_failed(r, keeping->error);
-	r = wfs_refold_hidden(refold, seq, &text.hash, &bytes, &failure);
+	r = wfs_refold_hidden(refold, &text.hash, &bytes, &failure);
 	if (r == -EINTR || r == -ENOMEM) {
 		*keeping->error = failure;
 		return wfs_trace(r);

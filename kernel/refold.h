@@ -45,10 +45,10 @@ struct wfs_refold_source {
 	 * another -errno, which is a problem of the record; with @error. */
 	int (*text)(void *context, uint64_t seq, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
-	/* Append salt and JSON of the private text that record @seq names (kernel/text.h).
+	/* Append salt and JSON of the private text with this hash (kernel/text.h).
 	 * Return: 0, -ENODATA (it is not there), -EINTR (cancelled), or another -errno; with @error. */
-	int (*hidden)(void *context, uint64_t seq, const struct wfs_hash *hash,
-		struct wfs_buffer *buffer, struct wfs_error *error);
+	int (*hidden)(void *context, const struct wfs_hash *hash, struct wfs_buffer *buffer,
+		struct wfs_error *error);
 	/* An action that was done is not folded, because of a lost text; NULL: none is ever lost.
 	 * Return: 0, or -errno with @error. */
 	int (*unfolded)(
@@ -147,7 +147,7 @@ int wfs_refold_score(
 int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error);
 
 /** wfs_refold_hidden() - as source->hidden, compared with its hash. */
-int wfs_refold_hidden(struct wfs_refold *refold, uint64_t seq, const struct wfs_hash *hash,
+int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 
 /** wfs_refold_line() - as source->line, of what was read ahead as well. */

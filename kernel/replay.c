@@ -105,15 +105,14 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 			  text->code ? "code" : "content", text->artifact_id);
 }
 
-static int give_hidden(void *context, uint64_t seq, const struct wfs_hash *hash,
-	struct wfs_buffer *buffer, struct wfs_error *error)
+static int give_hidden(void *context, const struct wfs_hash *hash, struct wfs_buffer *buffer,
+	struct wfs_error *error)
 {
 	struct replay *replay = context;
 	char name[WFS_HASH_TEXT_SIZE];
 	struct wfs_text text;
 	int r = wfs_text_find(replay->view.txn, hash, &text);
 
-	(void)seq;
 	wfs_hash_text(hash, name);
 	if (r)
 		return wfs_error_from_errno(error, r, "read the private text %s", name);

@@ -108,14 +108,13 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 }
 
 /* A file in journal/texts. */
-static int give_hidden(void *context, uint64_t seq, const struct wfs_hash *hash,
-	struct wfs_buffer *buffer, struct wfs_error *error)
+static int give_hidden(void *context, const struct wfs_hash *hash, struct wfs_buffer *buffer,
+	struct wfs_error *error)
 {
 	struct restore *const restore = ((struct folding *)context)->restore;
 	WFS_AUTO_FD int directory = -1;
 	char hex[WFS_HASH_HEX_SIZE + 1];
 
-	(void)seq; /* the caller's message has it */
 	wfs_hash_hex(hash, hex);
 	const struct restore_path path = restore_path(RESTORE_TEXTS "/%s", hex);
 	if (!restore_has(restore, path.text)) {

@@ -27,45 +27,35 @@ static int not_found(const char *id, struct wfs_error *error)
 int act_artifact(const struct act *act, const char *id, struct artifact *ret_artifact,
 	struct wfs_error *error)
 {
-	struct wfs_error failure = {0};
 	int r = artifact_get(act->fold, id, ret_artifact, error);
 
 	if (!r || error->code != WFS_E_DELETED)
 		return wfs_trace(r);
-	const int knows = act_knows(act, WFS_ENTITY_ARTIFACT, id, &failure);
-	if (knows > 0)
-		return r;
-	if (knows == 0)
-		return not_found(id, error);
-	*error = failure;
-	return wfs_trace(knows);
+	const int knows = act_knows(act, WFS_ENTITY_ARTIFACT, id, error);
+	if (knows < 0)
+		return wfs_trace(knows);
+	return knows ? r : not_found(id, error);
 }
 
 int act_refuse_artifact(
 	const struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
-	struct wfs_error failure = {0};
-	const int knows = act_knows(act, WFS_ENTITY_ARTIFACT, artifact->id, &failure);
+	const int knows = act_knows(act, WFS_ENTITY_ARTIFACT, artifact->id, error);
 
-	if (knows > 0)
-		return -EACCES;
-	if (knows == 0)
-		return not_found(artifact->id, error);
-	*error = failure;
-	return wfs_trace(knows);
+	if (knows < 0)
+		return wfs_trace(knows);
+	return knows ? -EACCES : not_found(artifact->id, error);
 }
 
 int act_refuse_id(
 	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error)
 {
-	struct wfs_error failure = {0};
-	const int knows = act_knows(act, entity, id, &failure);
+	const int knows = act_knows(act, entity, id, error);
 
-	if (knows > 0)
-		return -wfs_error_info(error->code)->number;
-	if (knows == 0)
-		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' may not write an artifact '%.140s': the id is taken", act->actor, id);
-	*error = failure;
-	return wfs_trace(knows);
+	if (knows < 0)
+		return wfs_trace(knows);
+	return knows ? -wfs_error_info(error->code)->number
+		     : wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			       "'%s' may not write an artifact '%.140s': the id is taken",
+			       act->actor, id);
 }

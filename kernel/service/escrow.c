@@ -181,15 +181,12 @@ static int refuse_cancel(
 	const struct service_call *call, const struct taking *taking, struct wfs_error *error)
 {
 	const char *const id = taking->artifact.id;
-	struct wfs_error failure = {0};
-	const int knows = act_knows(call->act, WFS_ENTITY_ARTIFACT, id, &failure);
+	const int knows = act_knows(call->act, WFS_ENTITY_ARTIFACT, id, error);
 
+	if (knows < 0)
+		return wfs_trace(knows);
 	if (knows == 0)
 		return not_for_sale(id, error);
-	if (knows < 0) {
-		*error = failure;
-		return wfs_trace(knows);
-	}
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		"'%s' may not cancel the sale of '%s': '%s' sells it", call->act->actor, id,
 		taking->seller);
