@@ -164,17 +164,6 @@ static int create_in(const struct parts *parts, struct wfs_stage *stage,
 	return wfs_trace(wfs_stage_publish(stage, "data.mdb", error));
 }
 
-/* The user has made it. A host.json that came with the source is trusted by a command of its own. */
-static void remember(const char *directory, const struct parts *parts)
-{
-	const struct wfs_hash none = {{0}};
-	WFS_AUTO_FREE char *path = realpath(directory, NULL);
-	struct wfs_error ignored;
-
-	if (path && parts->source->host.size == 0)
-		(void)wfs_trust_give(path, parts->genesis.world_id, &none, &ignored);
-}
-
 int wfs_world_create(const char *directory, const struct wfs_source *source,
 	const struct wfs_world_options *options, struct wfs_problems *problems,
 	struct wfs_error *error)
@@ -194,7 +183,8 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 	if (r)
 		return wfs_error_from_errno(error, r, "draw random bytes");
 	r = create_in(&parts, &stage, options, error);
-	if (!r)
-		remember(directory, &parts);
+	/* A host.json that came with the source is trusted by a command of its own. */
+	if (!r && source->host.size == 0)
+		wfs_trust_made(directory, parts.genesis.world_id);
 	return wfs_trace(r);
 }

@@ -75,17 +75,6 @@ static void restore_done(struct restore *restore)
 	wfs_auto_fd(&restore->tree_fd);
 }
 
-/* The user has made this world, and it has no host.json. */
-static void remember(const char *directory, const char *world_id)
-{
-	const struct wfs_hash none = {{0}};
-	WFS_AUTO_FREE char *path = realpath(directory, NULL);
-	struct wfs_error ignored;
-
-	if (path)
-		(void)wfs_trust_give(path, world_id, &none, &ignored);
-}
-
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
 	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error)
 {
@@ -113,7 +102,7 @@ int wfs_restore(const char *tree, const char *directory, const struct wfs_restor
 		r = wfs_stage_publish(&restore.stage, "data.mdb", error);
 	if (r)
 		return wfs_trace(r);
-	remember(directory, restore.restored.world_id);
+	wfs_trust_made(directory, restore.restored.world_id);
 	*ret_restored = restore.restored;
 	return 0;
 }

@@ -171,8 +171,8 @@ static int known_write(struct known *known, struct wfs_error *error)
 	return r ? wfs_error_from_errno(error, r, "write '%s'", known->path) : 0;
 }
 
-/* Where a world's entry stands: device and inode of data.mdb. */
-static int key_of(const char *directory, char ret_key[static 64])
+/* Where a world's entry stands: device and inode of data.mdb. @ret_owner: may be NULL */
+static int find_key(const char *directory, char ret_key[static 64], uid_t *ret_owner)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -182,7 +182,14 @@ static int key_of(const char *directory, char ret_key[static 64])
 	if (lstat(path, &st))
 		return -errno;
 	snprintf(ret_key, 64, "%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+	if (ret_owner)
+		*ret_owner = st.st_uid;
 	return 0;
+}
+
+static int key_of(const char *directory, char ret_key[static 64])
+{
+	return find_key(directory, ret_key, NULL);
 }
 
 static bool is_gone(const char *key, const json_t *entry)
@@ -327,25 +334,34 @@ int wfs_trust_give(const char *directory, const char *world_id, const struct wfs
 	return known_write(&known, error);
 }
 
-/* A user who owns the file may write anything to it at any time. */
-static bool is_own(const char *directory)
+void wfs_trust_made(const char *directory, const char *world_id)
 {
-	char path[PATH_MAX];
-	struct stat st;
+	const struct wfs_hash none = {{0}};
+	WFS_AUTO_FREE char *path = realpath(directory, NULL);
+	struct wfs_error ignored;
 
-	return (size_t)snprintf(path, sizeof(path), "%s/data.mdb", directory) < sizeof(path) &&
-		lstat(path, &st) == 0 && st.st_uid == geteuid();
+	if (path)
+		(void)wfs_trust_give(path, world_id, &none, &ignored);
+}
+
+/* The entry of a store that this user owns: another owner may write anything to the file at any time.
+ * Borrowed; NULL: there is none. */
+static const json_t *own_entry(struct known *known, const char *directory)
+{
+	struct wfs_error ignored;
+	char key[64];
+	uid_t owner;
+
+	return find_key(directory, key, &owner) || owner != geteuid() || known_read(known, &ignored)
+		? NULL
+		: json_object_get(known->worlds, key);
 }
 
 uint64_t wfs_trust_last_txn(const char *directory)
 {
 	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
-	struct wfs_error ignored;
-	char key[64];
+	const json_t *const txn = json_object_get(own_entry(&known, directory), "txn");
 
-	if (!is_own(directory) || key_of(directory, key) || known_read(&known, &ignored))
-		return 0;
-	const json_t *const txn = json_object_get(json_object_get(known.worlds, key), "txn");
 	return json_is_integer(txn) && json_integer_value(txn) > 0
 		? (uint64_t)json_integer_value(txn)
 		: 0;
@@ -355,12 +371,7 @@ bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark)
 {
 	WFS_CLEANUP(known_done) struct known known = {.lock_fd = -1};
-	struct wfs_error ignored;
-	char key[64];
-
-	if (!is_own(directory) || key_of(directory, key) || known_read(&known, &ignored))
-		return false;
-	const json_t *const entry = json_object_get(known.worlds, key);
+	const json_t *const entry = own_entry(&known, directory);
 	const json_t *const txn = json_object_get(entry, "txn");
 	return strcmp(wfs_json_text(entry, "world_id"), world_id) == 0 && json_is_integer(txn) &&
 		(uint64_t)json_integer_value(txn) == mark->txn &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this user has agreed to, in files of his own and not of the world.
+ * What the user of this process has agreed to, in files of that user and not of the world.
  *
  * `$XDG_STATE_HOME/worldfs/known.json` remembers worlds that this user made or trusted: by device and inode of
  * data.mdb; the world's id, the hash of host.json that was trusted, and transaction and head at
- * the last close. A world that is not there, or has another host.json, asks no model, runs nothing
- * that was under way and sends no variable. A store that was written since by somebody else has its pages walked
- * before it is written to.
+ * the last close. A world that is not in it, or has another host.json, asks no model, runs nothing
+ * that was under way and sends no variable. A store that somebody else has written since has its pages walked
+ * before a row of it is read; before one is written, if only its head tells that.
  *
  * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be sent to: a host, for
  * encrypted connections and this machine, or a host and a port.
@@ -22,9 +22,8 @@
 #include "kernel/base/error.h"
 #include "kernel/base/hash.h"
 
-enum {
-	WFS_KNOWN_MAX = 1000
-}; /* worlds that are remembered; then the oldest that are gone, or the oldest, are forgotten */
+/* Worlds that are remembered. For one more all that are gone are forgotten; if none is, the one not seen for longest. */
+enum { WFS_KNOWN_MAX = 1000 };
 
 /* What a world's store is told apart by. Plain value. */
 struct wfs_store_mark {
@@ -39,7 +38,7 @@ struct wfs_store_mark {
  */
 int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error);
 
-/** wfs_trust_check_now() - the same with host.json as it is now */
+/** wfs_trust_check_now() - wfs_trust_check() with the hash of host.json as it is now */
 int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 
 /**
@@ -55,6 +54,10 @@ int wfs_trust_forget_other(const char *directory, const char *world_id, struct w
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
 	struct wfs_error *error);
 
+/** wfs_trust_made() - trust a world that was made now, without a host.json. What cannot be written is asked
+ *  when the world is used. */
+void wfs_trust_made(const char *directory, const char *world_id);
+
 /** wfs_trust_last_txn() - the store's last transaction when this user closed it; 0: not known, or the file is
  *  owned by another user, and may be written to at any time */
 uint64_t wfs_trust_last_txn(const char *directory);
@@ -63,7 +66,7 @@ uint64_t wfs_trust_last_txn(const char *directory);
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
-/** wfs_trust_closed() - the store was closed with this mark. What cannot be written is walked again. */
+/** wfs_trust_closed() - the store was closed with this mark. If that cannot be written, its pages are walked again. */
 void wfs_trust_closed(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
