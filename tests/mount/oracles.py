@@ -230,7 +230,8 @@ def paging(client):
                                  ("list-cells", "cells", {"reducer": "counter"})):
         found, cursors = pages(client, "ada", cmd, member, limit=200, **payload)
         ok(f"all pages of {cmd} have every name once", len(found) == len(set(found)) == SEEN, len(found))
-        ok("their cursors are no numbers that count", all(re.fullmatch("x[0-9a-f]{16}", cursor) for cursor in cursors))
+        ok("their cursors are no numbers that count", all(re.fullmatch("x[0-9a-f]{16}", cursor) for cursor in cursors),
+           cursors[:2])
         without_order(f"cursors of {cmd}", [int(cursor[1:], 16) for cursor in cursors])
         plain = pages(client, "operator", cmd, member, limit=1000, **payload)[1]
         ok("an unlimited scope has plain ones", plain and all(cursor.isdigit() for cursor in plain), plain)
