@@ -14,8 +14,6 @@
 enum {
 	NS_PER_INSTRUCTION = 200, /* of processor time, as kernel/lua has it */
 	TIME_MIN_NS = 1000 * 1000 * 1000,
-	IMAGE_BYTES = 128 << 10,      /* of a module without source, about */
-	IMAGE_BYTES_SOURCE = 24,      /* more for each byte of source, about */
 	MESSAGE_KEPT_BYTES = 1 << 20, /* of a buffer, between two runs */
 };
 
@@ -371,9 +369,9 @@ void box_trim(struct process *process)
 
 /* --- modules in a process --- */
 
-static size_t image_bytes(const struct wfs_code *code)
+static size_t module_bytes(const struct wfs_code *code)
 {
-	return IMAGE_BYTES + code->options.source.size * IMAGE_BYTES_SOURCE;
+	return WFS_LUA_MODULE_BYTES + code->options.source.size * WFS_LUA_MODULE_BYTES_SOURCE;
 }
 
 /* Has the process forget the module that was not used for the longest time. Return: as exchange */
@@ -451,7 +449,7 @@ static int load(struct wfs_code *code, struct process *process, const char *cons
 	int r = 0;
 
 	end_oldest(code->box, process);
-	while (r == 0 && is_full(process, image_bytes(code)))
+	while (r == 0 && is_full(process, module_bytes(code)))
 		r = drop_oldest(code, process);
 	options.functions = functions;
 	if (r == 0) {
@@ -464,7 +462,7 @@ static int load(struct wfs_code *code, struct process *process, const char *cons
 		!wfs_wire_is_whole(&reader))
 		return box_take_failure(code, process, &reader, run, error);
 	process->modules[process->module_count++] = (struct process_module){
-		.id = code->id, .bytes = image_bytes(code), .used = ++process->use_count};
+		.id = code->id, .bytes = module_bytes(code), .used = ++process->use_count};
 	return 0;
 }
 

@@ -115,7 +115,7 @@ struct wfs_lua {
 	size_t binding_count;
 	struct wfs_lua_calling *calling; /* NULL: it does not run */
 
-	/* Scratch of the writer, kept between steps. */
+	/* Scratch of the writer. */
 	struct wfs_buffer output[3]; /* state, events, effects */
 	struct wfs_lua_member *members;
 	size_t member_count;

@@ -15,7 +15,7 @@
 
 enum {
 	NAME_SHOWN_BYTES = LUA_IDSIZE - 1, /* Lua cuts chunk names there */
-	SCRATCH_KEPT_BYTES = 1 << 20, /* of a buffer; larger ones are given back before a run */
+	SCRATCH_KEPT_BYTES = 16 << 10,     /* of a buffer, between two runs */
 };
 
 /* --- errors --- */
@@ -204,8 +204,10 @@ static int build(struct wfs_lua *lua, struct wfs_error *error)
 
 /* --- running --- */
 
-static void trim(struct wfs_lua *lua)
+void wfs_lua_trim(struct wfs_lua *lua)
 {
+	if (lua->image.size > WFS_LUA_MODULE_BYTES + lua->source_size * WFS_LUA_MODULE_BYTES_SOURCE)
+		wfs_buffer_done(&lua->image);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(lua->output); i++)
 		if (lua->output[i].capacity_bytes > SCRATCH_KEPT_BYTES)
 			wfs_buffer_done(&lua->output[i]);
@@ -219,7 +221,6 @@ static void trim(struct wfs_lua *lua)
 /* The state as it was after compiling. */
 static int prepare(struct wfs_lua *lua, struct wfs_error *error)
 {
-	trim(lua);
 	if (lua->image.size == 0)
 		return build(lua, error);
 	wfs_lua_arena_restore(wfs_buffer_bytes(&lua->image));

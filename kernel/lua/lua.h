@@ -95,6 +95,12 @@ struct wfs_lua_run {
 	uint64_t memory_left_bytes;    /* set before the host is asked */
 };
 
+/* Memory that a module keeps between two runs, at most; a larger image is made again for each run. */
+enum {
+	WFS_LUA_MODULE_BYTES = 128 << 10, /* of one without source */
+	WFS_LUA_MODULE_BYTES_SOURCE = 24, /* more for each byte of source */
+};
+
 /** wfs_lua_arena_map() - have the region that modules run in; before all else. Return: 0, or -errno. */
 int wfs_lua_arena_map(void);
 
@@ -114,6 +120,9 @@ int wfs_lua_new(const struct wfs_lua_options *options, struct wfs_lua_run *run,
 void wfs_lua_free(struct wfs_lua *lua);
 WFS_DEFINE_AUTO(lua, struct wfs_lua, wfs_lua_free)
 #define WFS_AUTO_LUA WFS_CLEANUP(wfs_auto_lua)
+
+/** wfs_lua_trim() - give back what a run took and no other run needs; what it gave is gone. */
+void wfs_lua_trim(struct wfs_lua *lua);
 
 /* What one step gets. Plain value, all borrowed for the call. A text ends with NUL. */
 struct wfs_lua_step {

@@ -153,6 +153,58 @@ static void a_process_without_a_run_keeps_little_memory(void **state)
 	assert_in_range(resident_bytes(pid), 0, 16 << 20);
 }
 
+/* The memory that a process keeps which ran @source as @count modules. */
+static long kept_bytes(const char *source, int count)
+{
+	int pid = 0;
+
+	for (int i = 0; i < count; i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer other = {0};
+
+		wfs_buffer_printf(&other, "%s-- %d", source, i);
+		pid = run_by("mallory", wfs_buffer_text(&other));
+	}
+	for (int i = 0; i < 100 && resident_bytes(pid) > 32 << 20; i++)
+		usleep(10 * 1000);
+	return resident_bytes(pid);
+}
+
+static void modules_keep_no_memory_of_their_runs(void **state)
+{
+	static const char source[] = "function run()\n"
+				     "local t = {} for i = 1, 60000 do t['k' .. i] = i end\n"
+				     "return t end\n";
+
+	(void)state;
+	assert_in_range(kept_bytes(source, 16), 0, 32 << 20);
+}
+
+/* A reference to a variable of an outer function takes memory in each function between the two. */
+static void modules_that_take_much_more_than_their_source_are_not_kept(void **state)
+{
+	enum { BLOCKS = 50, NAMES = 190, DEPTH = 90 };
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+
+	(void)state;
+	for (int block = 0; block < BLOCKS; block++) {
+		wfs_buffer_append_text(&source, "do local _0");
+		for (int i = 1; i < NAMES; i++)
+			wfs_buffer_printf(&source, ",_%x", i);
+		wfs_buffer_append_text(&source, "\nx=");
+		for (int i = 0; i < DEPTH; i++)
+			wfs_buffer_append_text(&source, "function()return ");
+		wfs_buffer_append_text(&source, "{_0");
+		for (int i = 1; i < NAMES; i++)
+			wfs_buffer_printf(&source, ",_%x", i);
+		wfs_buffer_append_text(&source, "} ");
+		for (int i = 0; i < DEPTH; i++)
+			wfs_buffer_append_text(&source, "end ");
+		wfs_buffer_append_text(&source, "end\n");
+	}
+	wfs_buffer_append_text(&source, "function run() return 1 end\n");
+	assert_in_range(kept_bytes(wfs_buffer_text(&source), 3), 0, 32 << 20);
+}
+
 static void a_step_after_the_process_has_ended_fails_once(void **state)
 {
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
@@ -611,6 +663,8 @@ int main(void)
 		cmocka_unit_test(code_of_two_authors_is_in_two_processes),
 		cmocka_unit_test(the_process_that_was_idle_for_the_longest_ends_for_another_author),
 		cmocka_unit_test(a_process_without_a_run_keeps_little_memory),
+		cmocka_unit_test(modules_keep_no_memory_of_their_runs),
+		cmocka_unit_test(modules_that_take_much_more_than_their_source_are_not_kept),
 		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
 		cmocka_unit_test(counts_that_cannot_be_are_lies),
 		cmocka_unit_test(a_process_that_does_not_answer_is_a_crash),

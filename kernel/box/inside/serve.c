@@ -296,6 +296,9 @@ static void trim_message(struct wfs_buffer *message)
 /* The process may wait long for its next run, while others of the box run. */
 static void trim(struct server *server)
 {
+	for (size_t i = 0; i < MODULES_MAX; i++)
+		if (server->modules[i].lua)
+			wfs_lua_trim(server->modules[i].lua);
 	wfs_lua_arena_trim();
 	trim_message(&server->in);
 	trim_message(&server->out);
