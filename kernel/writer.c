@@ -249,7 +249,7 @@ static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, 
 	request->put_back = false;
 	if (writer_gone(request) && request->kind != WFS_REQUEST_DECISION) {
 		request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
-			"the client went away before the request was begun");
+			"the client went away, or read no answers, before the request was begun");
 	} else {
 		fold_begin(writer, request);
 		if (writer->ahead_left == 0) {

@@ -26,6 +26,7 @@ struct wfs_server_user {
 	struct wfs_server_connection *ready_last;
 	int64_t credit_ns;       /* of the loop's time */
 	size_t answer_bytes;     /* of all its connections, that were not read */
+	bool reads_nothing;      /* they are too many: requests that were not begun were given up */
 	size_t connection_count; /* also of those that were refused */
 	size_t admitted_count;
 	size_t input_bytes;  /* of memory, for lines that were not begun or are not parsed */
@@ -178,6 +179,16 @@ void wfs_server_user_took(struct wfs_server_user *user, int64_t time_ns)
 		user->credit_ns -= time_ns;
 }
 
+/* Requests that wait for the kernel thread end there without being done. */
+static void give_up_requests(struct wfs_server *server, const struct wfs_server_user *user)
+{
+	for (struct wfs_server_connection *at = server->connections; at; at = at->next)
+		for (struct wfs_server_request *request = at->user == user ? at->first : NULL;
+			request; request = request->next)
+			if (!request->answered && !request->slow)
+				atomic_store(&request->call.gone, true);
+}
+
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less)
 {
 	struct wfs_server_user *const user = connection->user;
@@ -186,6 +197,12 @@ void wfs_server_user_answers(struct wfs_server_connection *connection, size_t mo
 	if (!user)
 		return;
 	user->answer_bytes += more - less;
+	if (!user->owner && !user->reads_nothing &&
+		user->answer_bytes > WFS_SERVER_USER_UNREAD_MAX) {
+		user->reads_nothing = true;
+		give_up_requests(connection->server, user);
+	}
+	user->reads_nothing &= user->answer_bytes >= WFS_SERVER_USER_ANSWERS_MAX;
 	wait_in_turn(connection->server, user);
 }
 

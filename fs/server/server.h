@@ -29,6 +29,8 @@ enum {
 	WFS_SERVER_USER_PARSED_MAX = 128 << 20, /* and, about, for values of lines that are long */
 	WFS_SERVER_USER_ANSWERS_MAX = 16
 		<< 20, /* and for answers of one of them that were not read */
+	WFS_SERVER_USER_UNREAD_MAX = 32
+		<< 20, /* so many, and what the user asked for and was not begun is not done */
 	WFS_SERVER_GUEST_PARSED_MAX = 192 << 20,  /* for those of all users who do not own it */
 	WFS_SERVER_GONE_MS = 500,                 /* how often busy clients are looked for */
 	WFS_SERVER_REQUESTS_MAX = 1024,           /* of one connection, not answered yet */

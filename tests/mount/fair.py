@@ -22,6 +22,9 @@ def ok(what, good, seen=None):
     print(f"ok - {what} ({seen})", flush=True)
 
 
+WIDE = "function run() return string.rep('x', 1000000) end"
+
+
 class Client:
     def __init__(self):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -161,6 +164,15 @@ def take_turns():
     return len(clients), clients
 
 
+def leave_answers():
+    """Has code give a thousand answers of a megabyte each, and reads none."""
+    clients = [connected() for _ in range(8)]
+    line = json.dumps({"v": 1, "id": "1", "cmd": "invoke", "payload": invoke("wide")}).encode() + b"\n"
+    for client in clients:
+        client.socket.sendall(line * 125)
+    return None, clients
+
+
 def slowest(seconds):
     """Of requests that are answered at once, on new connections and on one that is kept."""
     kept = Client()
@@ -207,6 +219,17 @@ for other in [(pid, release), *(other[:2] for other in reversed(others))]:  # ea
 pid, release, told = as_mallory(take_turns)
 seconds = slowest(3)
 ok("requests of others do not wait for those of one user", seconds < 1 * slowdown, seconds)
+end(pid, release)
+
+answer = operator.call("invoke", {"action": {"action_type": "write_artifact", "artifact_id": "wide", "code": WIDE}})
+ok("code that answers much is there", answer["ok"], answer["ok"])
+before = resident_mib()
+pid, release, told = as_mallory(leave_answers)
+most = 0
+while operator.call("status")["result"]["queue"]["count"] > 0:
+    most = max(most, resident_mib())
+    time.sleep(0.1)
+ok("a thousand answers that are not read take less than 200 MiB", most - before < 200 * slowdown, most - before)
 end(pid, release)
 
 pid, release, runs = as_mallory(stall)
