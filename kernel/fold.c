@@ -591,7 +591,8 @@ static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, 
 	const struct wfs_code_step step =
 		step_of(fold, fold_cell_at(fold, cell), input->schema, input->value, record);
 	r = wfs_code_ahead_add(code, &step, text, steps_of[cell]);
-	steps_of[cell] = (*count)++;
+	if (!r)
+		steps_of[cell] = (*count)++;
 	return r;
 }
 
@@ -628,6 +629,8 @@ uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs
 		steps_of[i] = -1;
 	for (size_t i = 0; !r && i < input_count; i++)
 		r = add_ahead(fold, &inputs[i], i, steps_of, &count);
+	if (r == -EFBIG)
+		r = 0; /* those that there is room for are sent */
 	if (r)
 		wfs_code_ahead_begin(fold->box);
 	else

@@ -120,6 +120,7 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 
 /** box_trim() - give the memory of large messages back: they are rare. */
 void box_trim(struct process *process);
+void box_trim_message(struct wfs_buffer *message);
 
 /** box_seed_of() - the seed for code, a hash: what code draws must not tell it the seed of which others are made. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32]);

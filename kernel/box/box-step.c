@@ -145,6 +145,8 @@ void wfs_code_ahead_begin(struct wfs_box *box)
 	box->ahead.count = 0;
 	box->ahead.next = 0;
 	box->ahead.taken = 0;
+	box_trim_message(&box->ahead.sent);
+	box_trim_message(&box->ahead.received);
 }
 
 size_t wfs_code_ahead_taken(const struct wfs_box *box)
@@ -170,10 +172,13 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_lua_budget budget = *step->budget;
 	struct wfs_lua_run run = {.budget = &budget};
 	struct wfs_lua_step told = told_of(step, event_text, run);
+	const size_t sent_bytes = ahead->count > 0 ? ahead->sent.size : 0;
 
 	wfs_require(ahead->count < WFS_CODE_AHEAD_MAX && state_of < (int)ahead->count);
 	if (state_of >= 0)
 		told.state = WFS_BYTES(NULL, 0);
+	if (sent_bytes + told.state.size + event_text.size > WFS_CODE_AHEAD_BYTES_MAX)
+		return -EFBIG;
 	if (ahead->count == 0) {
 		wfs_wire_begin(&ahead->sent, WFS_WIRE_STEPS);
 		wfs_wire_put_number(&ahead->sent, 0); /* the count, which is not known yet */

@@ -359,12 +359,16 @@ int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char 
 	return r == -EINVAL ? -EBADMSG : r;
 }
 
+void box_trim_message(struct wfs_buffer *message)
+{
+	if (message->capacity_bytes > MESSAGE_KEPT_BYTES)
+		wfs_buffer_done(message);
+}
+
 void box_trim(struct process *process)
 {
-	if (process->in.capacity_bytes > MESSAGE_KEPT_BYTES)
-		wfs_buffer_done(&process->in);
-	if (process->out.capacity_bytes > MESSAGE_KEPT_BYTES)
-		wfs_buffer_done(&process->out);
+	box_trim_message(&process->in);
+	box_trim_message(&process->out);
 }
 
 /* --- modules in a process --- */

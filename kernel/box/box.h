@@ -145,7 +145,10 @@ int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_
  * the arguments of one of them takes its result, if that is a success. So nothing but time depends on what was
  * sent ahead.
  */
-enum { WFS_CODE_AHEAD_MAX = 64 };
+enum {
+	WFS_CODE_AHEAD_MAX = 64,
+	WFS_CODE_AHEAD_BYTES_MAX = 4 << 20, /* of all states and events */
+};
 
 /** wfs_code_ahead_begin() - forget the steps that were sent ahead. */
 void wfs_code_ahead_begin(struct wfs_box *box);
@@ -156,7 +159,7 @@ void wfs_code_ahead_begin(struct wfs_box *box);
  * @event_text: the event's canonical text
  * @state_of: -1, or the place (from 0) of the step whose new state is the state of this one; step->state is
  *            then left out
- * Return: 0, or -errno: then the step is left out, and none may follow.
+ * Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno: then the step is left out, and none may follow.
  */
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);

@@ -656,6 +656,36 @@ static void steps_ahead_do_not_run_for_long(void **state)
 	chain_end(&chain);
 }
 
+static void steps_ahead_take_little_memory(void **state)
+{
+	static const char length[] = "function step(s, e) return #s + e end";
+	static const char *const events[] = {"0", "0", "0", "0", "0", "0", "0", "0", NULL};
+	enum { COUNT = WFS_ARRAY_COUNT(events) - 1, LARGE = 2 << 20 };
+	WFS_AUTO_BUFFER struct wfs_buffer large = {0};
+	struct chain chain;
+	int r = 0;
+
+	(void)state;
+	wfs_buffer_append_byte(&large, '"');
+	for (int i = 0; i < LARGE; i++)
+		wfs_buffer_append_byte(&large, 'x');
+	wfs_buffer_append_byte(&large, '"');
+	chain_begin(&chain, length, events);
+	for (size_t i = 0; !r && i < COUNT; i++)
+		r = wfs_code_ahead_add(chain.code, chain_step(&chain, i, wfs_buffer_text(&large)),
+			wfs_bytes_text("0"), -1);
+	const size_t sent_bytes = lua_box()->ahead.sent.capacity_bytes;
+	wfs_code_ahead_run(lua_box());
+	for (size_t i = 0; i < COUNT; i++)
+		chain_expect(&chain, i, wfs_buffer_text(&large), "2097152\n");
+	wfs_code_ahead_begin(lua_box());
+
+	assert_int_equal(r, -EFBIG);
+	assert_in_range(sent_bytes, 0, 2 * WFS_CODE_AHEAD_BYTES_MAX);
+	assert_in_range(lua_box()->ahead.sent.capacity_bytes, 0, LARGE / 2);
+	chain_end(&chain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -680,6 +710,7 @@ int main(void)
 		cmocka_unit_test(a_step_ahead_that_fails_fails_when_it_is_asked_for),
 		cmocka_unit_test(a_process_that_ends_ahead_is_the_failure_of_no_step),
 		cmocka_unit_test(steps_ahead_do_not_run_for_long),
+		cmocka_unit_test(steps_ahead_take_little_memory),
 	};
 
 	return cmocka_run_group_tests_name("box", tests, NULL, NULL);

@@ -140,7 +140,10 @@ static int step(struct server *server, struct wfs_wire_reader *reader)
 
 /* --- many steps --- */
 
-enum { STEPS_INSTRUCTIONS_MAX = 10000000 }; /* of all: those that are left then are not run */
+enum { /* of all: those that are left then are not run */
+	STEPS_INSTRUCTIONS_MAX = 10000000,
+	STEPS_BYTES_MAX = 4 << 20, /* of what they give */
+};
 
 /* The new states, as places in the frame that is being made. */
 struct states {
@@ -197,7 +200,7 @@ static int steps(struct server *server, struct wfs_wire_reader *reader)
 		if (!message_get_one_step(reader, &message, &state_of) || state_of > i ||
 			!message.step.run.budget)
 			return -EBADMSG;
-		if (used < STEPS_INSTRUCTIONS_MAX &&
+		if (used < STEPS_INSTRUCTIONS_MAX && server->out.size < STEPS_BYTES_MAX &&
 			step_of_many(server, &message, state_of, &states, &result))
 			put_result(server, &message.step.run, &result, i, &states);
 		else
