@@ -37,6 +37,10 @@ enum {
 	WFS_QUEUE_BYTES_MAX = 256 << 20,           /* bytes of their bodies and parsed values */
 	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* of them, those of one principal */
 	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* and their bytes */
+	WFS_QUEUE_SPARE_COUNT = 1024,              /* so many more, of principals that have few */
+	WFS_QUEUE_SPARE_BYTES = 16 << 20,
+	WFS_QUEUE_FEW_COUNT = 16,
+	WFS_QUEUE_FEW_BYTES = 1 << 20,
 	WFS_PUT_BACK_MAX =
 		8, /* how often one request gives way to urgent ones of principals that do not administer */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */

@@ -184,11 +184,17 @@ static void drop_if_idle(struct writer_queues *queues, struct writer_queue *queu
 	free(queue);
 }
 
+/* Two principals may fill the queues; others still have room for a few requests. */
 static int check_room(const struct writer_queues *queues, const struct writer_queue *queue,
 	struct wfs_request *request)
 {
-	if (queues->open_count >= WFS_QUEUE_COUNT_MAX ||
-		queues->open_bytes + request->queued_bytes > WFS_QUEUE_BYTES_MAX)
+	const bool few = queue->open_count < WFS_QUEUE_FEW_COUNT &&
+		queue->open_bytes + request->queued_bytes <= WFS_QUEUE_FEW_BYTES;
+	const size_t more_count = few ? WFS_QUEUE_SPARE_COUNT : 0;
+	const size_t more_bytes = few ? WFS_QUEUE_SPARE_BYTES : 0;
+
+	if (queues->open_count >= WFS_QUEUE_COUNT_MAX + more_count ||
+		queues->open_bytes + request->queued_bytes > WFS_QUEUE_BYTES_MAX + more_bytes)
 		return wfs_error_set(&request->error, WFS_E_OVERLOADED,
 			"as many requests are waiting already as there may be, try again");
 	if (queue->open_count >= WFS_QUEUE_PRINCIPAL_COUNT_MAX ||

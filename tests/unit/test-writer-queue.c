@@ -6,6 +6,14 @@
 
 /* --- how many --- */
 
+static void take_and_end(struct writer_queues *queues, int64_t time_ns)
+{
+	struct wfs_request *const request = writer_queues_take(queues);
+
+	writer_queues_took(queues, request, time_ns);
+	writer_queues_answered(queues, request);
+}
+
 /* As many as one may have are less than all. */
 static const char *const principals[] = {"tester", "other", "third"};
 
@@ -140,6 +148,52 @@ static void one_principal_has_not_the_whole_queue(void **state)
 		json_decref(sent[i].value);
 	json_decref(gate.value);
 	free(sent);
+}
+
+/* Adds requests of @size bytes of two principals until none is taken. Return: how many were. */
+static size_t fill(struct writer_queues *queues, struct wfs_request *requests, size_t size)
+{
+	size_t taken = 0;
+
+	for (int second = 0; second < 2; second++) {
+		for (;; taken++) {
+			requests[taken] = (struct wfs_request){
+				.principal = second ? "second" : "first", .queued_bytes = size};
+			if (writer_queues_add(queues, &requests[taken]))
+				break;
+		}
+		assert_int_equal(requests[taken].error.code, WFS_E_OVERLOADED);
+	}
+	return taken;
+}
+
+static void others_have_room_when_two_principals_fill_the_queue(void **state)
+{
+	enum { LARGE = 8 << 20, MOST = WFS_QUEUE_COUNT_MAX + 2 };
+	struct wfs_request *const requests = calloc(MOST, sizeof(*requests));
+
+	(void)state;
+	for (int large = 0; large < 2; large++) {
+		struct writer_queues queues = {.waiting_count = 0};
+		struct wfs_request others[WFS_QUEUE_FEW_COUNT + 1];
+		size_t other_count = 0;
+
+		writer_queues_init(&queues);
+		const size_t taken = fill(&queues, requests, large ? LARGE : 1);
+		for (;; other_count++) {
+			others[other_count] =
+				(struct wfs_request){.principal = "third", .queued_bytes = 1000};
+			if (writer_queues_add(&queues, &others[other_count]))
+				break;
+		}
+
+		assert_int_equal(taken, large ? WFS_QUEUE_BYTES_MAX / LARGE : WFS_QUEUE_COUNT_MAX);
+		assert_int_equal(other_count, WFS_QUEUE_FEW_COUNT);
+		while (writer_queues_next(&queues))
+			take_and_end(&queues, 0);
+		writer_queues_done(&queues);
+	}
+	free(requests);
 }
 
 /* --- turns --- */
@@ -289,14 +343,6 @@ enum { HEAVY = 6, EACH = 20, ALL = HEAVY * EACH };
 
 #define MS INT64_C(1000000) /* ns */
 
-static void take_and_end(struct writer_queues *queues, int64_t time_ns)
-{
-	struct wfs_request *const request = writer_queues_take(queues);
-
-	writer_queues_took(queues, request, time_ns);
-	writer_queues_answered(queues, request);
-}
-
 static void a_principal_that_asks_for_little_waits_for_one_request_at_most(void **state)
 {
 	static const char *const names[HEAVY] = {"a", "b", "c", "d", "e", "f"};
@@ -393,6 +439,7 @@ int main(void)
 		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
 		IN_WORLD(values_count_as_the_memory_that_they_take),
 		IN_WORLD(one_principal_has_not_the_whole_queue),
+		cmocka_unit_test(others_have_room_when_two_principals_fill_the_queue),
 		IN_WORLD(one_request_does_not_wait_for_all_of_another_principal),
 		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
 		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
