@@ -109,6 +109,11 @@ void agents_origin_done(struct agents_origin *origin)
 	origin->of = NULL;
 }
 
+bool agents_origin_is_private(const struct agents_origin *origin)
+{
+	return origin->nobodys || json_array_size(origin->of) > 0;
+}
+
 static int add_all(struct agents_origin *origin, const json_t *of)
 {
 	if (!origin->of)
@@ -142,6 +147,12 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
 	WFS_AUTO_JSON json_t *same = NULL;
 
 	return wfs_text_reveal(document, add_stand_in, origin, &same);
+}
+
+/* Without an artifact: for the agent alone. */
+json_t *agents_origin_list(const struct agents_origin *origin)
+{
+	return origin->nobodys || !origin->of ? json_array() : json_incref(origin->of);
 }
 
 /* --- steps --- */
@@ -220,10 +231,9 @@ int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, cons
 
 	if (!r)
 		r = refuse_alike(step, error);
-	if (r || (!origin->nobodys && json_array_size(origin->of) == 0))
+	if (r || !agents_origin_is_private(origin))
 		return r;
-	/* Without an artifact: for the agent alone. */
-	WFS_AUTO_JSON json_t *of = origin->nobodys ? json_array() : json_incref(origin->of);
+	WFS_AUTO_JSON json_t *of = agents_origin_list(origin);
 	if (!of)
 		return no_memory(error);
 	r = hide_messages(texts, of, params, messages, error);

@@ -28,6 +28,9 @@ struct agents_origin {
 };
 void agents_origin_done(struct agents_origin *origin);
 
+/** agents_origin_is_private() - may some not read what was made? */
+bool agents_origin_is_private(const struct agents_origin *origin);
+
 /** agents_origin_add() - what an action of the agent gives. */
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error);
@@ -48,3 +51,6 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
  */
 int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, const json_t *params,
 	json_t *step, struct wfs_texts *texts, struct wfs_error *error);
+
+/** agents_origin_list() - for wfs_text_hide; caller owns it. NULL without memory. */
+json_t *agents_origin_list(const struct agents_origin *origin);

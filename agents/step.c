@@ -27,7 +27,7 @@ static int hide_reason(struct work *work, json_t *outcome)
 		return outcome ? 0 : -ENOMEM;
 	WFS_AUTO_JSON json_t *of = agents_origin_list(&work->origin);
 	(void)json_object_del(details, "call");
-	return of ? agents_hide(&work->texts, of, details, "message", &ignored) : -ENOMEM;
+	return of ? wfs_text_hide_member(&work->texts, of, details, "message", &ignored) : -ENOMEM;
 }
 
 json_t *step_failure(struct work *work, const struct wfs_error *error)

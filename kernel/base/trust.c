@@ -350,7 +350,7 @@ static const json_t *own_entry(struct known *known, const char *directory)
 {
 	struct wfs_error ignored;
 	char key[64];
-	uid_t owner;
+	uid_t owner = 0;
 
 	return find_key(directory, key, &owner) || owner != geteuid() || known_read(known, &ignored)
 		? NULL
