@@ -16,7 +16,6 @@ struct wfs_world {
 	uint8_t entropy[WFS_ENTROPY_SIZE];
 	struct wfs_writer *writer; /* NULL when read-only */
 	struct wfs_quarantine *quarantine;
-	bool writer_made; /* so that closing remembers the store */
 	struct wfs_store_mark
 		mark; /* what is remembered of the store; zero: nothing, or another one */
 

@@ -227,12 +227,12 @@ static int check_pages(struct wfs_world *world, bool walked, struct wfs_error *e
 		wfs_buffer_text(&problems.lines), world->directory);
 }
 
-/* After the last write. */
+/* What a writer left. */
 static void remember(struct wfs_world *world)
 {
 	struct wfs_store_mark mark;
 
-	if (world->writer_made && read_mark(world, &mark) == 0 && mark.txn != world->mark.txn)
+	if (read_mark(world, &mark) == 0 && mark.txn != world->mark.txn)
 		wfs_trust_closed(world->directory, world->id, &mark);
 }
 
@@ -274,7 +274,6 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 		(void)wfs_blob_files_clean(world->store); /* what stays is in nobody's way */
 	if (!r && !world->options.read_only)
 		r = wfs_writer_new(world, &world->writer, error);
-	world->writer_made = !r && world->writer;
 	return wfs_trace(r);
 }
 
@@ -302,10 +301,13 @@ void wfs_world_close(struct wfs_world *world)
 {
 	if (!world)
 		return;
+	const bool written = world->writer != NULL;
+
 	wfs_writer_free(world->writer);
 	wfs_quarantine_free(world->quarantine);
 	wfs_manifest_unref(world->manifest);
-	remember(world);
+	if (written)
+		remember(world);
 	wfs_store_close(world->store);
 	if (world->lock_fd >= 0)
 		close(world->lock_fd);

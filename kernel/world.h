@@ -3,9 +3,9 @@
  * A world: one directory with its store, and the one thread that changes it.
  *
  * Changing: a request is put into the bounded queue of its principal; the kernel thread takes what is
- * there, from one queue after the other, folds each request in turn, commits all of it as one transaction, and hands the batch to the publisher
- * thread, which tells the observers (mounts drop what they cached) and only then answers the
- * requests. So whoever got an answer sees the change everywhere. A request that fails has changed
+ * there, that first which would end first if all principals had equal shares of its time, folds each request in turn, commits
+ * all of it as one transaction, and hands the batch to the publisher thread, which tells the observers (mounts drop
+ * what they cached) and only then answers the requests. So whoever got an answer sees the change everywhere. A request that fails has changed
  * nothing. Reading: view.h; readers never wait for either thread.
  * Source: design §3, §5.
  */
@@ -82,7 +82,7 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 
 /**
  * wfs_world_open() - open a world and own it
- * Return: 0, -ENOENT (not_found), -EBUSY (busy: names the owner's pid), -EINVAL (newer format),
+ * Return: 0, -ENOENT (not_found), -EBUSY (busy: names the owner's pid), -EINVAL (format_older, format_newer),
  *         -EIO (hash_mismatch: the head record does not hash), …
  */
 int wfs_world_open(const char *directory, const struct wfs_world_options *options,
@@ -210,7 +210,7 @@ struct wfs_request {
 	struct wfs_buffer body;
 	size_t queued_bytes;
 	struct writer_queue *queue; /* from when it is queued until it is answered */
-	int64_t guess_ns;           /* of the kernel thread's time, taken from the queue's credit */
+	int64_t guess_ns;           /* of the kernel thread's time, which its queue was charged */
 	unsigned int put_back_count;
 	bool put_back; /* its code was stopped, and it is to be done again */
 	bool alone;    /* has a transaction of its own */

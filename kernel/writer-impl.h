@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private to kernel/writer*.c: the queues (writer-queue.c), the batches (writer.c), what the sender's thread
- * checks (writer-check.c), what the kernel thread does with one request (writer-process.c).
+ * checks (writer-check.c), what the kernel thread does with one request (writer-process.c), how refusals are
+ * counted (writer-refusals.c).
  */
 #pragma once
 
@@ -125,7 +126,7 @@ static inline const char *writer_charge(const struct wfs_request *request)
 	return *request->charge ? request->charge : NULL;
 }
 
-/** writer_gone() - is the sender of a request gone, who would get the answer? */
+/** writer_gone() - has the client of a request gone away? Then nobody gets the answer. */
 static inline bool writer_gone(const struct wfs_request *request)
 {
 	return request->gone && atomic_load(request->gone);
@@ -168,22 +169,24 @@ void writer_queues_done(struct writer_queues *queues);
 /** writer_queues_add() - the last one of its principal. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_next() - the one that writer_queues_take() takes; NULL: there are urgent ones at most. */
+/** writer_queues_next() - the request that writer_queues_take() takes. NULL: none waits, but perhaps urgent ones. */
 struct wfs_request *writer_queues_next(struct writer_queues *queues);
+/** writer_queues_take() - take it out of its queue; there must be one. */
 struct wfs_request *writer_queues_take(struct writer_queues *queues);
+/** writer_queues_take_urgent() - take the first of queues->urgent; there must be one. */
 struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
 /** writer_queues_put_back() - a request that was taken is the next one of its principal. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_stopped() - the time of a request whose code was stopped is its of the urgent one, @stopper. */
+/** writer_queues_stopped() - code was stopped for the urgent request @stopper, whose queue is charged the time that it ran. */
 void writer_queues_stopped(
 	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns);
 
 /** writer_queues_took() - what a request that was taken has taken of the kernel thread's time. */
 void writer_queues_took(struct writer_queues *queues, struct wfs_request *request, int64_t time_ns);
 
-/** writer_queues_answered() - or will be next. */
+/** writer_queues_answered() - a request was answered, or is about to be, and leaves its queue. */
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);
 
 /**
@@ -197,7 +200,7 @@ bool writer_refusal_counted(
 /** writer_refusals_due_ns() - when a count is to be written, by the monotonic clock; INT64_MAX: none is. */
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
 
-/** writer_refusals_write() - records of the counts whose second has ended. @all: or has not */
+/** writer_refusals_write() - write records of the counts whose second has ended; with @all of every count. */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
 /** writer_refusals_settle() - the transaction has ended. @last: none comes behind it */
