@@ -214,7 +214,7 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 	request->action = action;
 	request->urgent = wfs_action_ends(type); /* it does not wait until that has ended */
 	/* Without memory it is one of others. */
-	request->administers = request->urgent && session_reads_everything(session) > 0;
+	request->administers = request->urgent && session_administers(session) > 0;
 	if (json_object_set_new(action, "action_type", json_string(type)) < 0)
 		return wfs_error_from_errno(&request->error, -ENOMEM, "make a request");
 	return wfs_world_submit(wfs_session_world(session), request);

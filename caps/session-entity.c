@@ -268,8 +268,8 @@ int session_sees_text(const struct wfs_session *session, const struct session_te
 	return session_sees_inner(session, text->file, text->artifact_id, wfs_bytes_text(name));
 }
 
-/* Whoever administers the world copies it, so he reads everything. */
-int session_reads_everything(const struct wfs_session *session)
+/* An administrator may copy the world, and read all of it in the copy. */
+int session_administers(const struct wfs_session *session)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
 	struct wfs_question question;
@@ -283,7 +283,7 @@ static int reads(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
-	int r = session_reads_everything(session);
+	int r = session_administers(session);
 
 	if (r)
 		return r;

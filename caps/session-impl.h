@@ -134,8 +134,8 @@ int session_text_of(
 /** session_sees_text() - is it seen? Return: 0, -ENOENT, or -ENOMEM. */
 int session_sees_text(const struct wfs_session *session, const struct session_text *text);
 
-/** session_reads_everything() - does the principal administer the world? Return: 1, 0, or -ENOMEM. */
-int session_reads_everything(const struct wfs_session *session);
+/** session_administers() - does the principal administer the world? Return: 1, 0, or -ENOMEM. */
+int session_administers(const struct wfs_session *session);
 
 /** session_reads_artifact() - may it read contents of this artifact for nothing, by the newest rule that
  *  the artifact has, or had when it was deleted? Return: 1, 0, or -errno. */

@@ -396,7 +396,7 @@ int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view 
 /* They tell what others do. Return: 1, 0, or -ENOMEM. */
 static int sees_figures(const struct wfs_session *session)
 {
-	return wfs_session_sees_all(session) ? 1 : session_reads_everything(session);
+	return wfs_session_sees_all(session) ? 1 : session_administers(session);
 }
 
 int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,

@@ -31,7 +31,7 @@ static int reads_text(
 
 	if (wfs_bytes_equal(text->to, wfs_bytes_text(wfs_session_principal(session))))
 		return 1;
-	int r = session_reads_everything(session);
+	int r = session_administers(session);
 	if (r)
 		return r;
 	r = wfs_json_parse(text->of.data, text->of.size, &of, NULL);

@@ -611,12 +611,11 @@ static int check_reducers(struct verify *verify)
 	uint64_t done = 0;
 	int r;
 
-	for (uint32_t id = last;
-		(r = wfs_view_reducer_next(&verify->view, id, &name, &reducer)) == 0;
-		id = reducer.reducer_id, last = id) {
+	while ((r = wfs_view_reducer_next(&verify->view, last, &name, &reducer)) == 0) {
 		r = check_reducer(verify, reducer.reducer_id, &done, total);
 		if (r)
 			return wfs_trace(r);
+		last = reducer.reducer_id;
 	}
 	if (r == -EIO)
 		wrong(verify, "reducer", last + 1, "is damaged; those after it were not checked");

@@ -20,9 +20,11 @@ int wfs_run_replay(struct wfs_run *run);
 
 /* fs/command/command-upkeep.c */
 int wfs_run_backup(struct wfs_run *run);
+int wfs_run_gc(struct wfs_run *run);
+
+/* fs/command/command-code.c */
 int wfs_run_code_lift(struct wfs_run *run);
 int wfs_run_code_ls(struct wfs_run *run);
-int wfs_run_gc(struct wfs_run *run);
 
 /* fs/command/command-diff.c */
 int wfs_run_diff(struct wfs_run *run);

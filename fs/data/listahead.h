@@ -22,8 +22,8 @@
 
 struct wfs_listahead;
 
-/** wfs_listahead_new() - @tree, @numbers, @teller, @mount (path of the mount point): borrowed until
- *  stop.
+/** wfs_listahead_new() - @tree, @numbers, @teller, @mount (path of the mount point; NULL: nothing is
+ *  listed ahead): borrowed until stop.
  *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had). */
 int wfs_listahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
 	struct wfs_teller *teller, const char *mount, struct wfs_listahead **ret_listahead);

@@ -56,6 +56,6 @@ int wfs_keeper_fd(const struct wfs_keeper *keeper);
 int wfs_keeper_ask(struct wfs_keeper *keeper, enum wfs_keeper_what what, enum wfs_mount_part part,
 	unsigned long device);
 
-/** wfs_keeper_abort() - have both connections ended; waits for no answer. @name: of the mount, for
- *  messages. Return: 0 or -errno. */
+/** wfs_keeper_abort() - have both connections ended; waits for no answer. @name: of the mount; a test
+ *  that takes the place of this function looks at it. Return: 0 or -errno. */
 int wfs_keeper_abort(int fd, const char *name);

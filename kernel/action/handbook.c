@@ -132,7 +132,7 @@ static void append_actions(struct wfs_buffer *buffer)
 		WFS_AUTO_BUFFER struct wfs_buffer members = {0};
 
 		if (!wfs_effect_action(effect) || effect == WFS_EFFECT_ACTION_RESOLVE_MINT)
-			continue; /* administrators alone do it, and themselves */
+			continue; /* an administrator asks for it, not code */
 		for (; member->name; member++)
 			wfs_buffer_printf(&members, "%s%s", members.size ? ", " : "", member->name);
 		append_function(buffer, "kernel_actions", wfs_effect_action(effect),

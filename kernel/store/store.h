@@ -48,7 +48,7 @@ struct wfs_store_figures {
 /**
  * wfs_store_open() - open or create `data.mdb`, `lock.mdb` and `blobs/` in @directory
  * Return: 0, -ENOENT (not_found: no store there), -EEXIST (already_exists, with create),
- *         -EINVAL (invalid_argument: newer format or bad map size), -EIO (hash_mismatch: names the
+ *         -EINVAL (format_older, format_newer; invalid_argument: bad map size), -EIO (hash_mismatch: names the
  *         first damaged page), -ENOSPC, -ENOMEM.
  */
 int wfs_store_open(const char *directory, const struct wfs_store_options *options,
