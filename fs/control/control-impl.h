@@ -24,6 +24,7 @@
 enum {
 	WFS_CONTROL_THREADS = 4,           /* that serve FUSE requests */
 	WFS_CONTROL_SLOW_THREADS = 4,      /* that run slow verbs and finish blobs */
+	WFS_CONTROL_PARSE_MAX = 256 << 10, /* bytes of a value that those parse themselves */
 	WFS_CONTROL_IN_FLIGHT_MAX = 1024,  /* calls of one operation that are not answered */
 	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of answers that nobody reads */
 	WFS_CONTROL_USERS_MAX = 1024,      /* of one mount; one more gets ENFILE */
@@ -181,6 +182,8 @@ struct wfs_control {
 	_Atomic uint64_t node_count;
 	struct wfs_fuse *fuse;
 	struct wfs_work *pump; /* goes on submitting after a pause */
+	struct wfs_work
+		*long_values; /* submits what takes long to parse; of low priority: one thread */
 	struct wfs_work *slow;
 
 	pthread_mutex_t mutex;

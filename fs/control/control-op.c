@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "fs/control/control-impl.h"
 #include "fs/verb/verb.h"
 
-static void op_pump(struct wfs_control_open *open);
+static void op_pump(struct wfs_control_open *open, bool slowly);
 
 /* --- answers --- */
 
@@ -149,7 +151,7 @@ static unsigned int op_in_flight_max(const struct wfs_control_open *open)
 
 static void op_pump_task(struct wfs_work_task *task)
 {
-	op_pump((void *)((char *)task - offsetof(struct wfs_control_open, task)));
+	op_pump((void *)((char *)task - offsetof(struct wfs_control_open, task)), false);
 }
 
 /* One of in_flight has ended. The lock is held at the call and not at the return. */
@@ -393,8 +395,27 @@ static bool op_may_start(struct wfs_control_open *open)
 	return false;
 }
 
-/* Starts everything that is whole. Only one thread at a time does this for an open file. */
-static void op_pump(struct wfs_control_open *open)
+/* On the thread of long values, which gives way to the workers. */
+static void op_pump_slowly(struct wfs_work_task *task)
+{
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
+	op_pump((void *)((char *)task - offsetof(struct wfs_control_open, task)), true);
+}
+
+/* A value that takes long to parse would keep a worker from other users. Return: false when it does not. */
+static bool op_hand_over(struct wfs_control_open *open)
+{
+	const bool ending = open->current->kind != WFS_CONTROL_WRITE;
+
+	if (wfs_control_parser_size(&open->parser, ending) <= WFS_CONTROL_PARSE_MAX)
+		return false;
+	open->task.run = op_pump_slowly;
+	wfs_work_add(open->control->long_values, &open->task, 0);
+	return true;
+}
+
+/* @slowly: long values, too. Starts everything that is whole. Only one thread at a time does this for an open file. */
+static void op_pump(struct wfs_control_open *open, bool slowly)
 {
 	struct wfs_control_call *refused = op_take_retry(open);
 	int r = 1;
@@ -402,7 +423,7 @@ static void op_pump(struct wfs_control_open *open)
 	if (refused && !wfs_control_call_start(open, refused))
 		return;
 	while (r > 0) {
-		if (!op_may_start(open))
+		if (!op_may_start(open) || (!slowly && op_hand_over(open)))
 			return;
 		r = op_next(open);
 	}
@@ -438,13 +459,13 @@ static void op_write(struct wfs_control_open *open, const struct wfs_control_op 
 	if (r < 0)
 		op_fail(open, r);
 	else
-		op_pump(open);
+		op_pump(open, false);
 }
 
 static void op_read(struct wfs_control_open *open)
 {
 	if (open->file->kind == WFS_CONTROL_JSON) {
-		op_pump(open);
+		op_pump(open, false);
 		return;
 	}
 	open->stream_failed = 0;
@@ -506,7 +527,7 @@ static void op_end(struct wfs_control_open *open, pid_t pid, bool closed)
 		break;
 	default:
 		if (closed || wfs_control_parser_whole(&open->parser))
-			op_pump(open);
+			op_pump(open, false);
 		else
 			wfs_control_submitted(open);
 		break;

@@ -199,6 +199,7 @@ static void parser_restart(struct wfs_control_parser *parser, size_t start)
 	parser->state = SCAN_VALUE;
 	parser->depth = 0;
 	parser->later_line = false;
+	parser->ended = false;
 }
 
 void wfs_control_parser_drop(struct wfs_control_parser *parser)
@@ -299,7 +300,7 @@ static int parser_give(struct wfs_control_parser *parser, size_t end, size_t nex
 /* Looks at what is new. Return: true when a request ends before the newline at scanned - 1. */
 static bool parser_scan(struct wfs_control_parser *parser)
 {
-	while (parser->scanned < parser->pending.size) {
+	while (!parser->ended && parser->scanned < parser->pending.size) {
 		char byte = parser->pending.data[parser->scanned];
 
 		parser->state = parser_step(parser, byte);
@@ -308,15 +309,22 @@ static bool parser_scan(struct wfs_control_parser *parser)
 			continue;
 		if (parser->state == SCAN_WHOLE || parser->state == SCAN_WORD ||
 			parser->state == SCAN_BROKEN)
-			return true;
-		if (parser->state != SCAN_VALUE || parser->depth > 0)
+			parser->ended = true;
+		else if (parser->state != SCAN_VALUE || parser->depth > 0)
 			parser->later_line = true;
 		else if (parser->empty_lines)
-			return true;
+			parser->ended = true;
 		else
 			parser_restart(parser, parser->scanned);
 	}
-	return false;
+	return parser->ended;
+}
+
+size_t wfs_control_parser_size(struct wfs_control_parser *parser, bool end)
+{
+	if (parser_scan(parser))
+		return parser->scanned - 1 - parser->start;
+	return end ? parser->pending.size - parser->start : 0;
 }
 
 bool wfs_control_parser_pending(const struct wfs_control_parser *parser)

@@ -46,6 +46,7 @@ struct wfs_control_parser {
 	uint64_t objects[WFS_CONTROL_DEPTH_WORDS]; /* bit n: level n is an object, not an array */
 	bool key;                                  /* the string under way is a member name */
 	bool later_line; /* the value under way began on an earlier line */
+	bool ended;      /* it ends before the newline at scanned - 1 */
 };
 
 void wfs_control_parser_done(struct wfs_control_parser *parser);
@@ -62,6 +63,9 @@ int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, 
  */
 int wfs_control_parser_take(
 	struct wfs_control_parser *parser, bool end, json_t **ret_json, struct wfs_error *error);
+
+/** wfs_control_parser_size() - bytes of the value that taking would give now. Return: 0: none is whole. */
+size_t wfs_control_parser_size(struct wfs_control_parser *parser, bool end);
 
 /** wfs_control_parser_trim() - when nothing is pending, keep at most @size_max_bytes for the next value. */
 void wfs_control_parser_trim(struct wfs_control_parser *parser, size_t size_max_bytes);

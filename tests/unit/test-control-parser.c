@@ -385,6 +385,24 @@ static void parser_forgets_what_is_dropped(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "[1]\n");
 }
 
+static void parser_tells_the_size_of_the_next_value_only_when_it_is_whole(void **state)
+{
+	(void)state;
+	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
+	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
+
+	add(&parser, "[1,\n2");
+	assert_int_equal(wfs_control_parser_size(&parser, false), 0);
+	assert_int_equal(wfs_control_parser_size(&parser, true), 5);
+	add(&parser, "]\n[3]\n");
+	assert_int_equal(wfs_control_parser_size(&parser, false), 6);
+	assert_int_equal(wfs_control_parser_size(&parser, false), 6);
+	take_all(&parser, false, &lines);
+	assert_int_equal(wfs_control_parser_size(&parser, false), 0);
+
+	assert_string_equal(wfs_buffer_text(&lines), "[1,2]\n[3]\n");
+}
+
 static int admit_little(void *context, size_t bytes, struct wfs_error *error)
 {
 	size_t *const most = context;
@@ -456,6 +474,7 @@ int main(void)
 		cmocka_unit_test(parser_drops_a_value_that_grows_beyond_the_limit),
 		cmocka_unit_test(parser_keeps_what_is_behind_the_values_given_out),
 		cmocka_unit_test(parser_forgets_what_is_dropped),
+		cmocka_unit_test(parser_tells_the_size_of_the_next_value_only_when_it_is_whole),
 		cmocka_unit_test(parser_asks_for_the_memory_of_a_value_and_reads_on),
 		cmocka_unit_test(parser_trims_only_what_is_given_out),
 	};
