@@ -28,7 +28,7 @@ struct facts {
 	json_t *variables;
 	json_t *setup;
 	int64_t left_ms; /* of the run's time */
-	bool is_private; /* some of the mind is hidden in the record of the run */
+	bool is_private; /* some of it is made of private texts */
 };
 
 static void facts_done(struct facts *facts)
@@ -50,14 +50,16 @@ static int read_facts(const struct work *work, struct facts *facts, struct wfs_e
 	facts->left_ms = work_left_ms(state, facts->setup);
 	WFS_AUTO_JSON json_t *mind = NULL;
 	const json_t *const stored = json_object_get(facts->setup, "mind");
-	facts->is_private = wfs_text_has_hidden(stored);
+	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
 	r = agents_reveal(work->session, &view, stored, &mind, error);
 	if (r)
 		return r;
 	facts->mind = json_deep_copy(mind);
 	if (!facts->mind)
 		return no_memory(error);
-	return agents_variables(work->session, &view, facts->mind, NULL, &facts->variables, error);
+	r = agents_variables(work->session, &view, facts->mind, &origin, &facts->variables, error);
+	facts->is_private = wfs_text_has_hidden(stored) || agents_origin_is_private(&origin);
+	return r;
 }
 
 static json_t *note_of(const char *reference, const char *fallback, const char *reason)
@@ -97,7 +99,7 @@ static void decide(uv_work_t *request)
 		deciding->variables, &deciding->to, &deciding->notes);
 }
 
-/* Notes quote conditions. NULL without memory. */
+/* Notes quote conditions, whose errors may quote variables. NULL without memory. */
 static json_t *notes_of(const json_t *texts, bool is_private)
 {
 	WFS_AUTO_JSON json_t *notes = json_array();
