@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "kernel/base/array.h"
 #include "kernel/base/encode.h"
 
 static void put_seed(struct wfs_buffer *frame, const uint8_t seed[static 32])

@@ -2,7 +2,6 @@
 /* Messages of the owner: modules to keep, steps and calls to run. */
 #include "kernel/box/inside/serve.h"
 
-#include "kernel/base/array.h"
 #include "kernel/box/message.h"
 
 enum {
@@ -33,12 +32,18 @@ struct asking {
 	int broken; /* negative: the owner is gone, or says what cannot be */
 };
 
-static struct module *module_find(struct server *server, uint64_t id)
+/* @id: 0: a free one */
+static struct module *place_of(struct server *server, uint64_t id)
 {
 	for (size_t i = 0; i < MODULES_MAX; i++)
 		if (server->modules[i].id == id)
 			return &server->modules[i];
 	return NULL;
+}
+
+static struct module *module_find(struct server *server, uint64_t id)
+{
+	return id ? place_of(server, id) : NULL;
 }
 
 static void module_drop(struct module *module)
@@ -78,7 +83,7 @@ static int copy_bindings(struct module *module, const struct wfs_lua_options *op
 
 static int load(struct server *server, struct wfs_wire_reader *reader)
 {
-	struct module *const module = module_find(server, 0);
+	struct module *const module = place_of(server, 0);
 	struct message_load message;
 	struct wfs_error error = {0};
 	int r = 0;
@@ -102,7 +107,7 @@ static int load(struct server *server, struct wfs_wire_reader *reader)
 static int drop(struct server *server, struct wfs_wire_reader *reader)
 {
 	const uint64_t id = wfs_wire_get_number(reader);
-	struct module *const module = id ? module_find(server, id) : NULL;
+	struct module *const module = module_find(server, id);
 
 	if (!module || !wfs_wire_is_whole(reader))
 		return -EBADMSG;
@@ -112,6 +117,19 @@ static int drop(struct server *server, struct wfs_wire_reader *reader)
 }
 
 /* --- steps --- */
+
+/* Return: where the new state stands in the message. */
+static size_t put_stepped(
+	struct wfs_buffer *out, const struct wfs_lua_run *run, const struct wfs_lua_result *result)
+{
+	message_put_run(out, run);
+	wfs_wire_put_number(out, result->deleted);
+	const size_t state_at = out->size + sizeof(uint64_t); /* behind its size */
+	wfs_wire_put_bytes(out, result->state);
+	wfs_wire_put_bytes(out, result->events);
+	wfs_wire_put_bytes(out, result->effects);
+	return state_at;
+}
 
 static int step(struct server *server, struct wfs_wire_reader *reader)
 {
@@ -124,17 +142,13 @@ static int step(struct server *server, struct wfs_wire_reader *reader)
 	if (!message_get_step(reader, &message))
 		return -EBADMSG;
 	module = module_find(server, message.id);
-	if (!module || message.id == 0)
+	if (!module)
 		return -EBADMSG;
 	r = wfs_lua_step(module->lua, &message.step, &result, &error);
 	if (r < 0)
 		return answer_failure(server, r, &message.step.run, &error);
 	wfs_wire_begin(&server->out, WFS_WIRE_DONE);
-	message_put_run(&server->out, &message.step.run);
-	wfs_wire_put_number(&server->out, result.deleted);
-	wfs_wire_put_bytes(&server->out, result.state);
-	wfs_wire_put_bytes(&server->out, result.events);
-	wfs_wire_put_bytes(&server->out, result.effects);
+	(void)put_stepped(&server->out, &message.step.run, &result);
 	return wfs_wire_send(server->fd, &server->out, NULL, NULL);
 }
 
@@ -156,7 +170,7 @@ struct states {
 static bool step_of_many(struct server *server, struct message_step *message, uint64_t state_of,
 	const struct states *states, struct wfs_lua_result *ret_result)
 {
-	struct module *const module = message->id ? module_find(server, message->id) : NULL;
+	struct module *const module = module_find(server, message->id);
 	struct wfs_error error;
 
 	if (!module || (state_of && !states->known[state_of - 1]))
@@ -170,17 +184,10 @@ static bool step_of_many(struct server *server, struct message_step *message, ui
 static void put_result(struct server *server, const struct wfs_lua_run *run,
 	const struct wfs_lua_result *result, size_t i, struct states *states)
 {
-	struct wfs_buffer *const out = &server->out;
-
-	wfs_wire_put_number(out, 1);
-	message_put_run(out, run);
-	wfs_wire_put_number(out, result->deleted);
-	states->at[i] = out->size + sizeof(uint64_t);
+	wfs_wire_put_number(&server->out, 1);
+	states->at[i] = put_stepped(&server->out, run, result);
 	states->size[i] = result->state.size;
 	states->known[i] = true;
-	wfs_wire_put_bytes(out, result->state);
-	wfs_wire_put_bytes(out, result->events);
-	wfs_wire_put_bytes(out, result->effects);
 }
 
 static int steps(struct server *server, struct wfs_wire_reader *reader)
@@ -256,7 +263,7 @@ static int call(struct server *server, struct wfs_wire_reader *reader)
 	if (!message_get_call(reader, &message))
 		return -EBADMSG;
 	module = module_find(server, message.id);
-	if (!module || message.id == 0)
+	if (!module)
 		return -EBADMSG;
 	message.call.host = message.has_host ? &asking.host : NULL;
 	r = wfs_lua_call(module->lua, &message.call, &value, &error);
