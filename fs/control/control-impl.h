@@ -120,6 +120,8 @@ struct wfs_control_user {
 	/* Lock for the following: the connection's. */
 	size_t held_bytes; /* of memory, for its open files */
 	size_t open_count;
+	size_t late_count;                        /* releases under way that complete something */
+	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
 };
 
 /* One open control file. */
@@ -189,11 +191,9 @@ struct wfs_control {
 	pthread_mutex_t mutex;
 	pthread_cond_t idle;
 	/* Lock for the following: mutex. */
-	bool closing;                             /* new operations are refused */
-	size_t active_count;                      /* operations and opens under way */
-	size_t late_count;                        /* of these, releases that complete something */
-	struct wfs_control_opening *late_waiting; /* opens of `last` that wait for them */
-	struct wfs_control_user *users;           /* the records stay until the connection ends */
+	bool closing;                   /* new operations are refused */
+	size_t active_count;            /* operations and opens under way */
+	struct wfs_control_user *users; /* the records stay until the connection ends */
 	size_t user_count;
 	size_t stranger_count;
 	size_t guest_bytes; /* held for users who are not the operator */
@@ -206,8 +206,8 @@ struct wfs_control {
 int wfs_control_enter(struct wfs_control *control);
 void wfs_control_leave(struct wfs_control *control);
 
-/** wfs_control_late_end() - what was completed at release is answered: `last` may be read. */
-void wfs_control_late_end(struct wfs_control *control);
+/** wfs_control_late_end() - what was completed at release is answered: its user may read `last`. */
+void wfs_control_late_end(struct wfs_control *control, struct wfs_control_user *user);
 
 /** wfs_control_open_new() - @caller: thread and user that open
  *  Return: 0, -EACCES (the file cannot be opened this way, or by this user), -ENFILE, -ENOMEM. */

@@ -130,8 +130,10 @@ static void op_finish(struct wfs_control_open *open)
 		wfs_work_add(control->pump, &open->task, 0);
 	}
 	if (op->kind == WFS_CONTROL_RELEASE) {
+		struct wfs_control_user *const user = open->user;
+
 		wfs_control_open_free(open); /* and @op with it */
-		wfs_control_late_end(control);
+		wfs_control_late_end(control, user);
 	} else {
 		/* Waits for an interruption that is being told: it looks at the open file. */
 		if (open->drives)
@@ -645,10 +647,11 @@ static bool op_is_settled(struct wfs_control_open *open)
 static void op_turn_away(struct wfs_control_open *open, struct wfs_control_op *op, int r)
 {
 	struct wfs_control *control = open->control;
+	struct wfs_control_user *const user = open->user;
 
 	if (op->kind == WFS_CONTROL_RELEASE) {
 		wfs_control_open_free(open); /* and @op with it */
-		wfs_control_late_end(control);
+		wfs_control_late_end(control, user);
 		return;
 	}
 	wfs_control_give(open, op->copied);

@@ -188,26 +188,27 @@ static void open_last(struct wfs_work_task *task)
 	open_reply(opening, wfs_buffer_check(&open->output));
 }
 
-/* `last` waits for what is being completed because its file was released. */
+/* `last` waits for what is being completed because its user has released a file. */
 static bool open_must_wait(struct wfs_control *control, struct wfs_control_opening *opening)
 {
+	struct wfs_control_user *const user = opening->open->user;
 	WFS_GUARD(&control->mutex);
 
-	if (control->late_count == 0)
+	if (user->late_count == 0)
 		return false;
-	opening->next = control->late_waiting;
-	control->late_waiting = opening;
+	opening->next = user->late_waiting;
+	user->late_waiting = opening;
 	return true;
 }
 
-void wfs_control_late_end(struct wfs_control *control)
+void wfs_control_late_end(struct wfs_control *control, struct wfs_control_user *user)
 {
 	struct wfs_control_opening *opening = NULL;
 
 	pthread_mutex_lock(&control->mutex);
-	control->late_count--;
-	if (control->late_count == 0)
-		opening = WFS_STEAL(control->late_waiting);
+	user->late_count--;
+	if (user->late_count == 0)
+		opening = WFS_STEAL(user->late_waiting);
 	pthread_mutex_unlock(&control->mutex);
 	while (opening) {
 		struct wfs_control_opening *next = opening->next;
@@ -426,7 +427,7 @@ void wfs_control_fuse_release(fuse_req_t request, fuse_ino_t ino, struct fuse_fi
 	if (open_completes_at_release(open)) {
 		open->release.kind = WFS_CONTROL_RELEASE;
 		pthread_mutex_lock(&control->mutex);
-		control->late_count++;
+		open->user->late_count++;
 		pthread_mutex_unlock(&control->mutex);
 		wfs_control_begin(open, &open->release);
 	} else {
