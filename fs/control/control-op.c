@@ -25,6 +25,16 @@ static void op_call_free(struct wfs_control_call *call)
 	free(call);
 }
 
+/* Nobody reads the answers: calls that wait for the kernel thread end there without being done. Lock: open->mutex is
+ * held. */
+static void op_give_up_calls(struct wfs_control_open *open)
+{
+	open->failure = open->failure < 0 ? open->failure : -EFBIG;
+	for (struct wfs_control_call *call = open->calls; call; call = call->next)
+		if (!call->answered)
+			atomic_store(&call->call.gone, true);
+}
+
 /* Are there answers to be read, and more than the user may have? Lock: open->mutex is held. */
 static bool op_is_crowded(struct wfs_control_open *open)
 {
@@ -39,7 +49,7 @@ static bool op_is_crowded(struct wfs_control_open *open)
 static void op_keep(struct wfs_control_open *open, const struct wfs_buffer *text)
 {
 	if (op_is_crowded(open)) { /* of what is under way already */
-		open->failure = open->failure < 0 ? open->failure : -EFBIG;
+		op_give_up_calls(open);
 		return;
 	}
 	wfs_buffer_append(&open->output, text->data, text->size);
