@@ -261,6 +261,8 @@ static int process_ready(
 	}
 	if (!process->pid) {
 		r = process_start(process, box->image_fd, &box->lock);
+		if (r < 0 && atomic_load(&box->interrupted))
+			return interrupted(code, error);
 		if (r < 0)
 			return unavailable("start the process that runs code", r, error);
 	}

@@ -99,31 +99,6 @@ static pid_t spawn(int image_fd, int socket)
 	return pid < 0 ? -reason : pid;
 }
 
-int process_start(struct process *process, int image_fd, pthread_mutex_t *lock)
-{
-	const struct timeval late = {.tv_usec = (suseconds_t)LATE_MS * 1000};
-	int pair[2];
-	pid_t pid = 0;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	WFS_AUTO_FD int own = pair[0];
-	WFS_AUTO_FD int other = pair[1];
-	if (setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &late, sizeof(late)) < 0 ||
-		setsockopt(own, SOL_SOCKET, SO_SNDTIMEO, &late, sizeof(late)) < 0)
-		return -errno;
-	pid = spawn(image_fd, other);
-	if (pid < 0)
-		return (int)pid;
-	process->fd = WFS_STEAL_FD(own);
-	process->cpu = -1;
-	process->module_count = 0;
-	pthread_mutex_lock(lock);
-	process->pid = pid;
-	pthread_mutex_unlock(lock);
-	return 0;
-}
-
 int process_end(struct process *process, pthread_mutex_t *lock)
 {
 	int status = 0;
@@ -220,4 +195,49 @@ int process_receive(struct process *process, struct wfs_wire_reader *ret_reader)
 {
 	begin_waiting(process);
 	return wfs_wire_receive(process->fd, &process->in, ret_reader, go_on, process);
+}
+
+/* Without memory, or where it cannot be confined, the process ends before any code runs in it. */
+static int wait_until_ready(struct process *process, pthread_mutex_t *lock)
+{
+	struct wfs_wire_reader reader;
+	const int r = process_receive(process, &reader);
+
+	if (r == 0 && reader.kind == WFS_WIRE_READY && wfs_wire_is_whole(&reader))
+		return 0;
+	process_end(process, lock);
+	return r == -ENOMEM ? r : -ECHILD;
+}
+
+/* The other end of the socket is the process's alone when this returns. */
+static int begin(struct process *process, int image_fd, pthread_mutex_t *lock)
+{
+	const struct timeval late = {.tv_usec = (suseconds_t)LATE_MS * 1000};
+	int pair[2];
+	pid_t pid = 0;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	WFS_AUTO_FD int own = pair[0];
+	WFS_AUTO_FD int other = pair[1];
+	if (setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &late, sizeof(late)) < 0 ||
+		setsockopt(own, SOL_SOCKET, SO_SNDTIMEO, &late, sizeof(late)) < 0)
+		return -errno;
+	pid = spawn(image_fd, other);
+	if (pid < 0)
+		return (int)pid;
+	process->fd = WFS_STEAL_FD(own);
+	process->cpu = -1;
+	process->module_count = 0;
+	pthread_mutex_lock(lock);
+	process->pid = pid;
+	pthread_mutex_unlock(lock);
+	return 0;
+}
+
+int process_start(struct process *process, int image_fd, pthread_mutex_t *lock)
+{
+	const int r = begin(process, image_fd, lock);
+
+	return r < 0 ? r : wait_until_ready(process, lock);
 }

@@ -42,6 +42,7 @@ struct process {
 /**
  * process_start() - start the program in @image_fd
  * @lock: held while the pid is set, so that others may end the process
+ * Return: 0, -ECHILD (it has ended, or does not get ready; no code ran in it), or another -errno.
  */
 int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 

@@ -31,7 +31,8 @@ enum wfs_wire_request {
 enum wfs_wire_answer {
 	WFS_WIRE_DONE = 101,
 	WFS_WIRE_FAILED,
-	WFS_WIRE_ASK, /* of the host; the call goes on */
+	WFS_WIRE_ASK,   /* of the host; the call goes on */
+	WFS_WIRE_READY, /* before the first request: it has all that it needs, and no more */
 };
 
 enum { WFS_WIRE_FRAME_MAX = 96 << 20 };

@@ -340,6 +340,8 @@ int main(void)
 	struct wfs_wire_reader reader;
 	int r = confine(SOCKET);
 
+	wfs_wire_begin(&out, WFS_WIRE_READY);
+	finish();
 	while (r == 0) {
 		r = receive(&reader);
 		if (r == 0)

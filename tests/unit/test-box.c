@@ -2,6 +2,7 @@
 /* kernel/box: code in a process, the end of that process, and what is believed of it. */
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +204,35 @@ static void modules_that_take_much_more_than_their_source_are_not_kept(void **st
 	}
 	wfs_buffer_append_text(&source, "function run() return 1 end\n");
 	assert_in_range(kept_bytes(wfs_buffer_text(&source), 3), 0, 32 << 20);
+}
+
+/* The process is started, and then has no room for the region that code runs in. */
+static void a_process_that_cannot_begin_is_no_crash_of_code(void **state)
+{
+	struct rlimit before;
+	struct rlimit little;
+	WFS_AUTO_CODE struct wfs_code *program = NULL;
+	struct wfs_code_options options = {
+		.program = true,
+		.limits = &WFS_LUA_PROGRAM_LIMITS_DEFAULT,
+		.name = "program.lua",
+		.author = "nobody before",
+		.source = wfs_bytes_text("function run() return 1 end"),
+		.functions = host_functions,
+	};
+	struct wfs_error error = {0};
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	little = before;
+	little.rlim_cur = 200 << 20;
+	assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+	const int r = wfs_code_new(lua_box(), &options, &program, &error);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+
+	assert_int_equal(r, -EAGAIN);
+	assert_int_equal(error.code, WFS_E_UNAVAILABLE);
+	assert_int_equal(wfs_code_new(lua_box(), &options, &program, &error), 0);
 }
 
 static void a_step_after_the_process_has_ended_fails_once(void **state)
@@ -695,6 +725,7 @@ int main(void)
 		cmocka_unit_test(a_process_without_a_run_keeps_little_memory),
 		cmocka_unit_test(modules_keep_no_memory_of_their_runs),
 		cmocka_unit_test(modules_that_take_much_more_than_their_source_are_not_kept),
+		cmocka_unit_test(a_process_that_cannot_begin_is_no_crash_of_code),
 		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
 		cmocka_unit_test(counts_that_cannot_be_are_lies),
 		cmocka_unit_test(a_process_that_does_not_answer_is_a_crash),

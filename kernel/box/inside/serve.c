@@ -319,8 +319,9 @@ int serve(int fd)
 {
 	struct server server = {.fd = fd};
 	struct wfs_wire_reader reader;
-	int r = 0;
 
+	wfs_wire_begin(&server.out, WFS_WIRE_READY);
+	int r = wfs_wire_send(fd, &server.out, NULL, NULL);
 	while (r == 0) {
 		r = wfs_wire_receive(fd, &server.in, &reader, NULL, NULL);
 		if (r == 0)
