@@ -20,7 +20,6 @@
 enum {
 	INSTRUCTIONS = 1000000,
 	OUTPUT_BYTES = 4096,
-	OUTPUT_SLACK = 4 << 10, /* box-impl.h */
 	HOST_CALLS_MAX = 20,
 	STEPS_AHEAD = 5,
 	RUNS = 4,
@@ -397,21 +396,27 @@ static struct wfs_code *load(struct wfs_box *box, bool program, bool checked)
 	return r < 0 ? NULL : code;
 }
 
-static void step(struct wfs_box *box, struct wfs_code *code, const json_t *event, uint64_t seq,
-	struct wfs_code_result *result)
+static struct wfs_code_step step_of(
+	const json_t *event, uint64_t seq, struct wfs_lua_budget *budget)
 {
-	const struct owner owner = {.box = box};
-	struct wfs_lua_budget budget = {.instructions = INSTRUCTIONS};
-	struct wfs_error error = {.code = WFS_OK};
-	struct wfs_code_step step = {
+	return (struct wfs_code_step){
 		.event = event,
 		.key = wfs_bytes_text("k"),
 		.reducer = "r",
 		.schema = "s/T@1",
 		.principal = "alice",
 		.seq = seq,
-		.budget = &budget,
+		.budget = budget,
 	};
+}
+
+static void step(struct wfs_box *box, struct wfs_code *code, const json_t *event, uint64_t seq,
+	struct wfs_code_result *result)
+{
+	const struct owner owner = {.box = box};
+	struct wfs_lua_budget budget = {.instructions = INSTRUCTIONS};
+	struct wfs_error error = {.code = WFS_OK};
+	struct wfs_code_step step = step_of(event, seq, &budget);
 	WFS_AUTO_BUFFER struct wfs_buffer state = {.size = 0};
 
 	wfs_buffer_append(&state, result->state.data, result->state.size);
@@ -440,15 +445,7 @@ static void run_steps(struct wfs_box *box, bool ahead)
 	wfs_code_ahead_begin(box);
 	for (uint64_t seq = 0; code && ahead && seq < STEPS_AHEAD; seq++) {
 		struct wfs_lua_budget budget = {.instructions = INSTRUCTIONS};
-		const struct wfs_code_step told = {
-			.event = event,
-			.key = wfs_bytes_text("k"),
-			.reducer = "r",
-			.schema = "s/T@1",
-			.principal = "alice",
-			.seq = seq,
-			.budget = &budget,
-		};
+		const struct wfs_code_step told = step_of(event, seq, &budget);
 
 		FUZZ_MUST(wfs_code_ahead_add(code, &told, wfs_bytes_text("{\"n\":1}"),
 				  seq ? (int)seq - 1 : -1) == 0);

@@ -58,6 +58,23 @@ static bool put_end(struct wfs_buffer *out, int r, enum wfs_lua_failure failure,
 	return failure == WFS_LUA_FAILURE_BOUND && strstr(error->message, "processor time");
 }
 
+/* Is this one call of the host too many, or one that is refused? */
+static bool is_refused(size_t index, int *calls, struct wfs_error *error)
+{
+	FUZZ_MUST(index < WFS_ARRAY_COUNT(bindings));
+	if (++*calls <= HOST_CALLS_MAX && index != TRANSFER)
+		return false;
+	wfs_error_set(error, WFS_E_RUNTIME_ERROR, "refused");
+	return true;
+}
+
+static struct wfs_lua_limits limits_of(size_t memory_bytes)
+{
+	return (struct wfs_lua_limits){.instructions = INSTRUCTIONS,
+		.memory_bytes = memory_bytes,
+		.output_bytes = OUTPUT_BYTES};
+}
+
 /* --- here --- */
 
 struct host {
@@ -71,11 +88,9 @@ static int host_call(struct wfs_lua_host *base, size_t index, struct wfs_bytes a
 {
 	struct host *const host = (struct host *)base;
 
-	FUZZ_MUST(index < WFS_ARRAY_COUNT(bindings) && wfs_json_is_canonical(arguments));
-	if (++host->calls > HOST_CALLS_MAX || index == TRANSFER) {
-		wfs_error_set(error, WFS_E_RUNTIME_ERROR, "refused");
+	FUZZ_MUST(wfs_json_is_canonical(arguments));
+	if (is_refused(index, &host->calls, error))
 		return 1;
-	}
 	wfs_buffer_reset(&host->given);
 	wfs_buffer_append(&host->given, arguments.data, arguments.size);
 	*ret_value = wfs_buffer_bytes(&host->given);
@@ -150,9 +165,7 @@ static void run_here(struct wfs_bytes source, bool program, size_t memory_bytes)
 	struct wfs_lua_run run = {.budget = NULL};
 	const struct wfs_lua_options options = {
 		.program = program,
-		.limits = {.instructions = INSTRUCTIONS,
-			.memory_bytes = memory_bytes,
-			.output_bytes = OUTPUT_BYTES},
+		.limits = limits_of(memory_bytes),
 		.name = "f.lua",
 		.source = source,
 		.functions = program ? functions : wfs_code_step_functions,
@@ -182,11 +195,9 @@ static int code_host_call(struct wfs_code_host *base, size_t index, const json_t
 {
 	struct code_host *const host = (struct code_host *)base;
 
-	FUZZ_MUST(index < WFS_ARRAY_COUNT(bindings) && json_is_array(arguments));
-	if (++host->calls > HOST_CALLS_MAX || index == TRANSFER) {
-		wfs_error_set(error, WFS_E_RUNTIME_ERROR, "refused");
+	FUZZ_MUST(json_is_array(arguments));
+	if (is_refused(index, &host->calls, error))
 		return 1;
-	}
 	*ret_value = json_deep_copy(arguments);
 	return *ret_value ? 0 : -ENOMEM;
 }
@@ -264,9 +275,7 @@ static bool run_in_box(struct wfs_box *box, struct wfs_bytes source, bool progra
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
 	struct wfs_error error = {.code = WFS_OK};
 	enum wfs_lua_failure failure = WFS_LUA_FAILURE_NONE;
-	const struct wfs_lua_limits limits = {.instructions = INSTRUCTIONS,
-		.memory_bytes = memory_bytes,
-		.output_bytes = OUTPUT_BYTES};
+	const struct wfs_lua_limits limits = limits_of(memory_bytes);
 	const struct wfs_code_options options = {
 		.program = program,
 		.limits = &limits,
