@@ -192,12 +192,6 @@ void wfs_server_user_ready(struct wfs_server_connection *connection);
 /** wfs_server_user_unready() - it waits no more; it need not have waited. */
 void wfs_server_user_unready(struct wfs_server_connection *connection);
 
-/** wfs_server_user_next() - take the connection whose turn it is out of its list. Return: NULL: no connection waits. */
-struct wfs_server_connection *wfs_server_user_next(struct wfs_server *server);
-
-/** wfs_server_user_took() - charge a turn of @user; accepts NULL. */
-void wfs_server_user_took(struct wfs_server_user *user, int64_t time_ns);
-
 /** wfs_server_user_answers() - @more answers (bytes) wait to be read by a connection's user, and @less no more. */
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 

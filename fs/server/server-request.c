@@ -148,7 +148,8 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
 	request->reads_long = wfs_verb_reads_long(request->verb, payload);
-	if (!request->slow) /* else this is another thread than the server's, which looks at it */
+	/* A long line is slow already, and read by another thread: the server's may look at `slow` now. */
+	if (!request->slow)
 		request->slow = request->reads_long || wfs_verb_slow(request->verb);
 	return 0;
 }
@@ -262,6 +263,17 @@ static int abandon(struct wfs_server_request *request)
 	return call->result ? 0 : -ENOMEM;
 }
 
+static struct wfs_work *work_for(const struct wfs_server_request *request)
+{
+	const struct wfs_server *const server = request->connection->server;
+
+	if (request->unread)
+		return server->long_lines;
+	if (request->reads_long)
+		return server->long_reads;
+	return strcmp(request->verb, "umount") == 0 ? server->urgent : server->work;
+}
+
 void wfs_server_request_start(struct wfs_server_request *request)
 {
 	if (request->call.status) {
@@ -269,18 +281,8 @@ void wfs_server_request_start(struct wfs_server_request *request)
 	} else if (!request->slow && strcmp(request->verb, ABANDON) == 0) {
 		wfs_verb_finish(&request->call, abandon(request));
 	} else if (request->slow) {
-		struct wfs_server *const server = request->connection->server;
-
-		struct wfs_work *work_for = server->work;
-
-		if (request->unread)
-			work_for = server->long_lines;
-		else if (request->reads_long)
-			work_for = server->long_reads;
-		else if (strcmp(request->verb, "umount") == 0)
-			work_for = server->urgent;
 		request->task.run = request->unread || request->reads_long ? take_long : work;
-		wfs_work_add(work_for, &request->task, 0);
+		wfs_work_add(work_for(request), &request->task, 0);
 	} else {
 		wfs_call_start(&request->call, request->verb);
 	}

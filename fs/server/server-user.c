@@ -58,7 +58,7 @@ struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid
 
 /*
  * A user has credit, which the time of its requests is taken from. A user without credit gets some and goes
- * behind the others, as queues of principals do (kernel/writer-queue.c). A user that asked for nothing lately is served first.
+ * behind the others. A user that asked for nothing lately is served first.
  */
 static void turn_add(struct wfs_server_turn *turn, struct wfs_server_user *user)
 {
@@ -147,7 +147,8 @@ void wfs_server_user_unready(struct wfs_server_connection *connection)
 		user->ready_last = before;
 }
 
-struct wfs_server_connection *wfs_server_user_next(struct wfs_server *server)
+/* Takes the connection whose turn it is out of its list. Return: NULL: no connection waits */
+static struct wfs_server_connection *next_connection(struct wfs_server *server)
 {
 	for (;;) {
 		struct wfs_server_turn *const turn =
@@ -171,12 +172,6 @@ struct wfs_server_connection *wfs_server_user_next(struct wfs_server *server)
 		}
 		user->credit_ns = CREDIT_NS;
 	}
-}
-
-void wfs_server_user_took(struct wfs_server_user *user, int64_t time_ns)
-{
-	if (user)
-		user->credit_ns -= time_ns;
 }
 
 /* Requests that wait for the kernel thread end there without being done. */
@@ -212,13 +207,13 @@ void wfs_server_turns(struct wfs_server *server)
 	const int64_t end = now + SLICE_NS;
 	struct wfs_server_connection *connection;
 
-	while (now < end && (connection = wfs_server_user_next(server))) {
+	while (now < end && (connection = next_connection(server))) {
 		struct wfs_server_user *const user = connection->user;
 		const int64_t before = now;
 
 		wfs_server_turn(connection, before + TURN_NS);
 		now = wfs_clock_monotonic_ns();
-		wfs_server_user_took(user, now - before);
+		user->credit_ns -= now - before;
 	}
 	if (!server->fresh.first && !server->others.first)
 		(void)uv_idle_stop(&server->more);

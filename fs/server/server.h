@@ -17,26 +17,28 @@
 #include "fs/verb/verb.h"
 
 enum {
-	WFS_SERVER_LINE_MAX = 16 << 20,         /* bytes of one request */
-	WFS_SERVER_CONNECTIONS_MAX = 256,       /* at once; one more is refused with overloaded */
-	WFS_SERVER_GUEST_CONNECTIONS_MAX = 192, /* of users who do not own the world, together */
-	WFS_SERVER_USER_CONNECTIONS_MAX = 64,   /* of one of them */
-	WFS_SERVER_USER_CONNECTIONS_FEW = 8,    /* so many, when theirs are half of those above */
-	WFS_SERVER_USER_INPUT_MAX = 40 << 20,   /* bytes of memory for lines of one user */
-	WFS_SERVER_USER_INPUT_FEW = 4
-		<< 20, /* so many, when those of all guests are at the next bound */
-	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20,  /* for those of all users who do not own it */
-	WFS_SERVER_USER_PARSED_MAX = 128 << 20, /* and, about, for values of lines that are long */
-	WFS_SERVER_USER_ANSWERS_MAX = 16
-		<< 20, /* and for answers of one of them that were not read */
-	WFS_SERVER_USER_UNREAD_MAX = 32
-		<< 20, /* so many, and what the user asked for and was not begun is not done */
-	WFS_SERVER_GUEST_PARSED_MAX = 192 << 20,  /* for those of all users who do not own it */
+	WFS_SERVER_LINE_MAX = 16 << 20,           /* bytes of one request */
+	WFS_SERVER_CONNECTIONS_MAX = 256,         /* at once; one more is refused with overloaded */
+	WFS_SERVER_GUEST_CONNECTIONS_MAX = 192,   /* of users who do not own the world, together */
+	WFS_SERVER_USER_CONNECTIONS_MAX = 64,     /* of one of them */
+	WFS_SERVER_USER_CONNECTIONS_FEW = 8,      /* so many, when theirs are half of those above */
 	WFS_SERVER_GONE_MS = 500,                 /* how often busy clients are looked for */
 	WFS_SERVER_REQUESTS_MAX = 1024,           /* of one connection, not answered yet */
 	WFS_SERVER_REQUESTS_BYTES_MAX = 32 << 20, /* bytes of their lines */
 	WFS_SERVER_ANSWERS_BYTES_MAX = 8 << 20, /* bytes of answers that the client has not read */
 	WFS_SERVER_STOP_MS = 5000, /* how long a stop waits for clients that do not read */
+};
+
+/* Bytes of memory. A guest is a user who does not own the world. */
+enum {
+	WFS_SERVER_USER_INPUT_MAX = 40 << 20,  /* lines of one user */
+	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20, /* of all guests; then each has only the next */
+	WFS_SERVER_USER_INPUT_FEW = 4 << 20,
+	WFS_SERVER_USER_PARSED_MAX = 128 << 20,  /* values of long lines of one user, about */
+	WFS_SERVER_GUEST_PARSED_MAX = 192 << 20, /* of all guests */
+	WFS_SERVER_USER_ANSWERS_MAX = 16 << 20,  /* answers that one guest has not read */
+	WFS_SERVER_USER_UNREAD_MAX = 32
+		<< 20, /* so many, and what the guest asked for and was not begun is not done */
 };
 
 struct wfs_server;
