@@ -7,6 +7,7 @@
 #include "kernel/grants-impl.h"
 #include "kernel/grants.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/payer.h"
 
 static const struct counted {
 	const char *member; /* of the cell */
@@ -57,9 +58,9 @@ static int note_requester(
 
 	if (r)
 		return wfs_trace(r);
-	if (json_object_get(asker, "agent_of"))
-		id = wfs_json_text(asker,
-			json_object_get(asker, "requested_by") ? "requested_by" : "agent_of");
+	const char *const maker = wfs_payer_maker(asker);
+	if (maker)
+		id = maker;
 	return strcmp(id, payer) != 0 &&
 			json_object_set_new(agent, "requested_by", json_string(id)) < 0
 		? fold_no_memory(error)

@@ -17,6 +17,13 @@ bool wfs_payer_read(const json_t *resources, struct wfs_payer *payer)
 	return payer->limited;
 }
 
+const char *wfs_payer_maker(const json_t *principal)
+{
+	const json_t *const maker = json_object_get(principal, "requested_by");
+
+	return json_string_value(maker ? maker : json_object_get(principal, "agent_of"));
+}
+
 /* Return: 1 when @id has a quota of its own, 0, or -errno. */
 static int read_quota(
 	struct wfs_view *view, const char *id, struct wfs_payer *payer, struct wfs_error *error)
@@ -41,12 +48,9 @@ int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_paye
 		r = wfs_view_document(view, WFS_BUILTIN_PRINCIPAL, principal, &document, error);
 	if (r == -ENOENT) /* one of the kernel's own */
 		r = 0;
-	if (r == 0 && json_object_get(document, "agent_of")) {
-		const char *const maker = wfs_json_text(document, "requested_by");
-
-		r = read_quota(
-			view, *maker ? maker : wfs_json_text(document, "agent_of"), &payer, error);
-	}
+	const char *const maker = wfs_payer_maker(document);
+	if (r == 0 && maker)
+		r = read_quota(view, maker, &payer, error);
 	if (r < 0)
 		return wfs_trace(r);
 	*ret_payer = payer;

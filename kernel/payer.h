@@ -28,6 +28,11 @@ struct wfs_payer {
 	int64_t used;                     /* bytes, 0 or more */
 };
 
+/** wfs_payer_maker() - of an agent: the principal whose request made it, or made the agent whose request did, and so on
+ *  @principal: document of its cell of sys.principal; may be NULL
+ *  Return: borrowed; NULL: it was not made with an artifact. */
+const char *wfs_payer_maker(const json_t *principal);
+
 /** wfs_payer_find() - which principal pays for a request of @principal. Return: 0, -EIO, -ENOMEM. */
 int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_payer *ret_payer,
 	struct wfs_error *error);
