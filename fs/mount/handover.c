@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fs/mount/make.h"
 #include "fs/mount/mount-table.h"
-#include "kernel/base/buffer.h"
 
 enum {
 	RUN_TRIES = 8, /* the keeper of an earlier mount may just be removing its directory */

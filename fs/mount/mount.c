@@ -258,25 +258,22 @@ int wfs_mounts_add(
 	struct wfs_mounts *mounts, struct wfs_mount_options *options, struct wfs_error *error)
 {
 	WFS_CLEANUP(wfs_auto_mount) struct mount *mount = NULL;
-	WFS_CLEANUP(wfs_handed_close) struct wfs_handed handed = options->handed;
 	uint64_t number = 0;
-	int r = wfs_handed_check(&handed, error);
+	int r = wfs_handed_check(&options->handed, error);
 
-	options->handed = (struct wfs_handed)WFS_HANDED_NONE;
 	if (r == 0)
 		r = mounts_begin(mounts, &number, error);
-	if (r < 0)
+	if (r < 0) {
+		wfs_handed_close(&options->handed);
 		return wfs_trace(r);
-	struct wfs_mount_options own = *options;
-	own.handed = handed;
-	handed = (struct wfs_handed)WFS_HANDED_NONE;
-	r = mount_new(mounts, &own, &mount, error);
+	}
+	r = mount_new(mounts, options, &mount, error);
 	if (r == 0) {
 		wfs_require(mount != NULL);
 		mount->number = number;
-		r = mount_connect(mount, &own, error);
+		r = mount_connect(mount, options, error);
 	}
-	wfs_handed_close(&own.handed);
+	wfs_handed_close(&options->handed);
 	if (r == 0) {
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "mounted: '%s' as %s, control files in '%s'",
 			mount->directory, mount->principal, mount->ctl);
