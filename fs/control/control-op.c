@@ -39,10 +39,9 @@ static void op_give_up_calls(struct wfs_control_open *open)
 static bool op_is_crowded(struct wfs_control_open *open)
 {
 	const uint64_t unread = open->output.size - open->delivered;
+	const uint64_t most = (open->user->operates ? 2 : 1) * (uint64_t)WFS_CONTROL_UNREAD_MAX;
 
-	return unread > 0 &&
-		((unread > WFS_CONTROL_UNREAD_MAX && !open->user->operates) ||
-			!wfs_control_output(open));
+	return unread > 0 && (unread > most || !wfs_control_output(open));
 }
 
 /* Lock: open->mutex is held. */
