@@ -29,6 +29,9 @@ enum {
 	SLEEP_MAX_NS = NS_PER_SECOND, /* without any processor time; code never sleeps */
 };
 
+/* The same of a process that may only wait for a processor. */
+#define IDLE_MAX_NS (INT64_C(5) * NS_PER_SECOND)
+
 /* The program; the build makes the file that defines it (make-image). */
 extern const char wfs_code_image[];
 extern const char wfs_code_image_end[];
@@ -127,8 +130,9 @@ static int64_t processor_time_ns(pid_t pid)
 	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* Does it sleep, or is it stopped? A process that waits for a processor or a disk is neither. */
-static bool sleeps(pid_t pid)
+/* Does it sleep, or is it stopped? A process that waits for a processor or a disk is neither.
+ * Return: 1, 0, or -1: there is no telling, without a descriptor or where /proc hides it */
+static int sleeps(pid_t pid)
 {
 	char path[32];
 	char text[256];
@@ -138,7 +142,7 @@ static bool sleeps(pid_t pid)
 	const ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (size < 0)
-		return false;
+		return -1;
 	text[size] = '\0';
 	/* The name before the state is its own, and may have anything in it. */
 	const char *const state = strrchr(text, ')');
@@ -150,15 +154,17 @@ static int go_on(void *context)
 	struct process *const process = context;
 	const int64_t used = processor_time_ns(process->pid);
 	const int64_t now = wfs_clock_monotonic_ns();
+	const int asleep = sleeps(process->pid);
+	const int64_t most = asleep < 0 ? IDLE_MAX_NS : SLEEP_MAX_NS;
 
 	if (process->time_start_ns == 0)
 		process->time_start_ns = used;
 	if (used - process->time_start_ns > process->time_limit_ns + SLACK_NS)
 		return -ETIMEDOUT;
-	if (process->sleep_start_ns == 0 || used != process->time_seen_ns || !sleeps(process->pid))
+	if (process->sleep_start_ns == 0 || used != process->time_seen_ns || asleep == 0)
 		process->sleep_start_ns = now;
 	process->time_seen_ns = used;
-	return now - process->sleep_start_ns > SLEEP_MAX_NS ? -EDEADLK : 0;
+	return now - process->sleep_start_ns > most ? -EDEADLK : 0;
 }
 
 static void begin_waiting(struct process *process)

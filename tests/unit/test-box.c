@@ -325,6 +325,29 @@ static void a_process_that_does_not_answer_is_a_crash(void **state)
 	}
 }
 
+static void a_process_that_cannot_be_looked_at_is_not_waited_for_without_end(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *code = NULL;
+	AUTO_OUTCOME struct lua_outcome outcome = {0};
+	static const char source[] = "function step(s, e) return 1 end";
+	struct rlimit before;
+	struct rlimit none;
+
+	(void)state;
+	assert_int_equal(
+		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &code, NULL),
+		0);
+	assert_int_equal(kill(box_pid(), SIGSTOP), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	lua_outcome_step(code, NULL, NULL, &outcome);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+
+	assert_int_equal(outcome.error.code, WFS_E_CODE_CRASHED);
+}
+
 /* --- a host that ends the process under its own code --- */
 
 static int ending_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
@@ -729,6 +752,7 @@ int main(void)
 		cmocka_unit_test(a_step_after_the_process_has_ended_fails_once),
 		cmocka_unit_test(counts_that_cannot_be_are_lies),
 		cmocka_unit_test(a_process_that_does_not_answer_is_a_crash),
+		cmocka_unit_test(a_process_that_cannot_be_looked_at_is_not_waited_for_without_end),
 		cmocka_unit_test(a_process_that_ends_under_its_host_is_a_crash),
 		cmocka_unit_test(code_that_is_interrupted_runs_again_later),
 		cmocka_unit_test(code_runs_after_an_interruption_that_came_when_none_ran),
