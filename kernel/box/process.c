@@ -104,16 +104,18 @@ static pid_t spawn(int image_fd, int socket)
 
 int process_end(struct process *process, pthread_mutex_t *lock)
 {
+	const pid_t pid = process->pid;
 	int status = 0;
 
-	if (process->pid == 0)
+	if (pid == 0)
 		return 0;
-	(void)kill(process->pid, SIGKILL);
-	while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
-		continue;
+	/* Once it was waited for, its id may be another process's, which wfs_box_interrupt() must not end. */
 	pthread_mutex_lock(lock);
 	process->pid = 0;
 	pthread_mutex_unlock(lock);
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
 	close(process->fd);
 	process->fd = -1;
 	return status;
