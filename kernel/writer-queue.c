@@ -300,6 +300,41 @@ struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues)
 	return request;
 }
 
+/* The urgent request of a queue leaves the others. */
+static struct wfs_request *take_urgent_of(struct writer_queues *queues, struct writer_queue *queue)
+{
+	struct wfs_request **at = &queues->urgent.first;
+
+	while ((*at)->queue != queue)
+		at = &(*at)->next;
+	struct wfs_request *const urgent = *at;
+	*at = urgent->next;
+	if (!*at)
+		queues->urgent.last = at;
+	urgent->next = NULL;
+	queues->waiting_count--;
+	queue->urgent_waits = false;
+	return urgent;
+}
+
+/* A request that was not begun goes back. An urgent one that its connection has sent since waits behind it. */
+static void keep_order(struct writer_queues *queues, const struct wfs_request *request)
+{
+	struct writer_queue *const queue = request->queue;
+	struct wfs_request *urgent = queues->urgent.first;
+
+	if (!queue->urgent_waits || !request->connection || request->put_back)
+		return;
+	while (urgent->queue != queue)
+		urgent = urgent->next;
+	if (urgent->connection != request->connection)
+		return;
+	urgent = take_urgent_of(queues, queue);
+	urgent->urgent = false;
+	list_add_first(&queue->waiting, urgent);
+	wait_in_turn(queues, queue);
+}
+
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request)
 {
 	struct writer_queue *const queue = request->queue;
@@ -312,6 +347,7 @@ void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *re
 		list_add_first(&queues->urgent, request);
 		return;
 	}
+	keep_order(queues, request);
 	list_add_first(&queue->waiting, request);
 	wait_in_turn(queues, queue);
 }

@@ -254,6 +254,34 @@ static void an_urgent_request_stops_code_which_runs_again(void **state)
 	assert_state(fixture, "cell", "a", "{'n':2000000}");
 }
 
+static void an_urgent_request_waits_behind_one_that_its_connection_sent_before(void **state)
+{
+	struct writer_queues queues = {.queue_count = 0};
+	struct wfs_request sent[] = {{.principal = "tester", .connection = 7},
+		{.principal = "tester", .connection = 7},
+		{.principal = "tester", .connection = 7, .urgent = true}};
+
+	(void)state;
+	writer_queues_init(&queues);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(writer_queues_add(&queues, &sent[i]), 0);
+	for (size_t i = 0; i < 2; i++)
+		assert_ptr_equal(writer_queues_take(&queues), &sent[i]);
+	assert_int_equal(writer_queues_add(&queues, &sent[2]), 0);
+	assert_ptr_equal(queues.urgent.first, &sent[2]);
+
+	for (size_t i = 2; i > 0; i--)
+		writer_queues_put_back(&queues, &sent[i - 1]);
+
+	assert_null(queues.urgent.first);
+	assert_int_equal(queues.waiting_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_ptr_equal(writer_queues_take(&queues), &sent[i]);
+	for (size_t i = 0; i < 3; i++)
+		writer_queues_answered(&queues, &sent[i]);
+	writer_queues_done(&queues);
+}
+
 static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -432,6 +460,8 @@ int main(void)
 		cmocka_unit_test(others_have_room_when_two_principals_fill_the_queue),
 		IN_WORLD(one_request_does_not_wait_for_all_of_another_principal),
 		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
+		cmocka_unit_test(
+			an_urgent_request_waits_behind_one_that_its_connection_sent_before),
 		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
 		IN_WORLD(urgent_requests_of_administrators_never_wait_for_code),
 		cmocka_unit_test(time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it),
