@@ -131,8 +131,9 @@ struct work {
 	/* A model is asked. */
 	struct wfs_model_call *model_call; /* NULL: it is not */
 	struct wfs_model_endpoint endpoint;
-	json_t *entry; /* of host.json; owned */
-	json_t *setup; /* expanded; owned */
+	json_t *entry;         /* of host.json; owned */
+	json_t *setup;         /* expanded; owned */
+	bool settings_private; /* the record of the run hides some of its settings */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* of the request, for who knows it again */
 

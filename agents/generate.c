@@ -44,6 +44,12 @@ static int read_answer(
 	if (!r && whole)
 		r = wfs_constraint_check_answer(
 			json_object_get(settings, "constraint"), *ret_parsed, error);
+	/* The reason quotes the constraint. */
+	if (r == -EINVAL && work->settings_private)
+		(void)wfs_error_set(error, error->code,
+			"constraint violation: the answer does not fit the constraint of the "
+			"agent, "
+			"which is private");
 	return r;
 }
 
@@ -283,9 +289,14 @@ static int prepare_run(struct work *work, json_t **ret_messages, json_t **ret_se
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *setup = NULL;
 	WFS_AUTO_JSON json_t *sent = NULL;
-	int r = work_read_run(work, &view, &state, ret_setup, error);
+	int r = work_read_run(work, &view, &state, &setup, error);
 
+	if (!r) {
+		work->settings_private = wfs_text_has_hidden(json_object_get(setup, "settings"));
+		r = agents_reveal(work->session, &view, setup, ret_setup, error);
+	}
 	if (!r)
 		r = wfs_turn_sent(&view, state, &sent, error);
 	if (!r)

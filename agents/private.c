@@ -225,6 +225,8 @@ int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, cons
 	json_t *step, struct wfs_texts *texts, struct wfs_error *error)
 {
 	static const char *const members[] = {"conditions", "transition_prompt", "working_memory"};
+	static const char *const asked[] = {"constraint", "extra_body"};
+	json_t *const settings = json_object_get(json_object_get(step, "setup"), "settings");
 	json_t *const mind = json_object_get(json_object_get(step, "setup"), "mind");
 	json_t *const messages = json_object_get(step, "messages");
 	int r = agents_origin_add_agent(origin, world, wfs_json_text(step, "agent"), error);
@@ -239,5 +241,7 @@ int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, cons
 	r = hide_messages(texts, of, params, messages, error);
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(members); i++)
 		r = wfs_text_hide_member(texts, of, mind, members[i], error);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(asked); i++)
+		r = wfs_text_hide_member(texts, of, settings, asked[i], error);
 	return r ? r : hide_reflex(texts, of, step, error);
 }
