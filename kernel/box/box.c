@@ -504,9 +504,9 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 
 static int copy(struct wfs_code *code, const struct wfs_code_options *options)
 {
-	code->name = strdup(options->name);
+	code->name = strndup(options->name, strlen(options->name));
 	code->source = malloc(options->source.size + 1);
-	code->author = options->author ? strdup(options->author) : NULL;
+	code->author = options->author ? strndup(options->author, strlen(options->author)) : NULL;
 	if (!code->name || !code->source || (options->author && !code->author))
 		return -ENOMEM;
 	if (options->source.size > 0)

@@ -416,7 +416,7 @@ static int admit_little(void *context, size_t bytes, struct wfs_error *error)
 static void parser_asks_for_the_memory_of_a_value_and_reads_on(void **state)
 {
 	(void)state;
-	size_t most = 3 * WFS_JSON_VALUE_BYTES;
+	size_t most = (size_t)3 * WFS_JSON_VALUE_BYTES;
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {
 		.size_max_bytes = SIZE_MAX_BYTES, .admit = admit_little, .context = &most};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
@@ -425,7 +425,7 @@ static void parser_asks_for_the_memory_of_a_value_and_reads_on(void **state)
 	take_all(&parser, false, &lines);
 	assert_int_equal(most, 3 * WFS_JSON_VALUE_BYTES - 2 * WFS_JSON_VALUE_BYTES - 3);
 	add(&parser, "[1]\n");
-	most = 3 * WFS_JSON_VALUE_BYTES;
+	most = (size_t)3 * WFS_JSON_VALUE_BYTES;
 	take_all(&parser, false, &lines);
 
 	assert_string_equal(wfs_buffer_text(&lines), "[1]\noverloaded\n[1]\n");
