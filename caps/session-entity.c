@@ -268,7 +268,7 @@ int session_sees_text(const struct wfs_session *session, const struct session_te
 	return session_sees_inner(session, text->file, text->artifact_id, wfs_bytes_text(name));
 }
 
-/* An administrator may copy the world, and read all of it in the copy. */
+/* An administrator may copy the world, and read every text in the copy. */
 int session_administers(const struct wfs_session *session)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;

@@ -176,7 +176,7 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);
 
-/** wfs_session_may_hash() - may it have the hash of such a version? That of a short text tells the text.
+/** wfs_session_may_hash() - may the principal have the hash of this version? The hash of a short text tells the text.
  *  Return: 0, -EACCES, … */
 int wfs_session_may_hash(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version);

@@ -89,7 +89,7 @@ bool wfs_model_is_loopback(const char *host)
 	const char *const suffix = ".localhost"; /* RFC 6761, 6.3 */
 	const size_t size = strlen(host);
 
-	/* What has four numbers is an address; 127.example.org is a name. */
+	/* Four numbers are an address; 127.example.org is a name. */
 	return strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
 		(strncmp(host, "127.", strlen("127.")) == 0 &&
 			strspn(host, "0123456789.") == size) ||

@@ -22,7 +22,7 @@ static const char *const hides_edit[] = {"old_string", "new_string", NULL};
 
 /* Finds artifacts. Embedded in what it works on. */
 struct finder {
-	/* @ret_state: the artifact's cell, or NULL: there is none. Caller owns it. */
+	/* @ret_state: the artifact's cell; NULL if no artifact has this id. Caller owns it. */
 	int (*find)(
 		struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error);
 };

@@ -345,7 +345,7 @@ void wfs_trust_made(const char *directory, const char *world_id)
 }
 
 /* The entry of a store that this user owns: another owner may write anything to the file at any time.
- * Borrowed; NULL: there is none. */
+ * Borrowed; NULL if known.json has no entry. */
 static const json_t *own_entry(struct known *known, const char *directory)
 {
 	struct wfs_error ignored;

@@ -120,6 +120,8 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 
 /** box_trim() - give the memory of large messages back: they are rare. */
 void box_trim(struct process *process);
+
+/** box_trim_message() - give the memory of one buffer back if it is large. */
 void box_trim_message(struct wfs_buffer *message);
 
 /** box_seed_of() - the seed for code, a hash: what code draws must not tell it the seed of which others are made. */

@@ -118,7 +118,7 @@ static int drop(struct server *server, struct wfs_wire_reader *reader)
 
 /* --- steps --- */
 
-/* Return: where the new state stands in the message. */
+/* Return: offset of the new state in the message. */
 static size_t put_stepped(
 	struct wfs_buffer *out, const struct wfs_lua_run *run, const struct wfs_lua_result *result)
 {
