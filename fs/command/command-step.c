@@ -235,12 +235,18 @@ int wfs_run_cancel(struct wfs_run *run)
 int wfs_run_approve(struct wfs_run *run)
 {
 	const char *const decision = run->argument_count > 2 ? run->arguments[2] : "allow";
+	const char *const turn = run->options[WFS_OPTION_OF_TURN];
 	const bool allow = strcmp(decision, "allow") == 0;
+	uint64_t number = 0;
+	int r = turn ? wfs_run_number(run, "--of-turn", turn, &number) : 0;
 
+	if (r)
+		return r;
 	if (!allow && strcmp(decision, "deny") != 0)
 		return wfs_run_misuse(run, "expected allow or deny, got '%.60s'", decision);
 	return order(run, "approve",
-		json_pack("{s:s, s:s, s:s}", "call_id", run->arguments[1], "decision", decision,
-			"turn_id", run->arguments[0]),
+		json_pack("{s:s, s:s, s:o*, s:s}", "call_id", run->arguments[1], "decision",
+			decision, "turn", turn ? json_integer((json_int_t)number) : NULL, "turn_id",
+			run->arguments[0]),
 		allow ? "allowed" : "denied");
 }

@@ -590,12 +590,15 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "TURN CALL [allow|deny]",
 		.argument_min = 2,
 		.argument_max = 3,
+		.options = WFS_OPTION_BIT(OF_TURN),
 		.changes = true,
 		.run = wfs_run_approve,
 		.summary = "let a tool call be made that waits, or not",
 		.help = "A rule of the policy with the decision 'ask' makes it wait. "
 			"turns/TURN/status names the calls that do. A call that is denied gives "
-			"the agent an error.\n\n"
+			"the agent an error. Some models use an id again in a later turn of a run; "
+			"then --of-turn says which call is meant, so that nobody decides on a call "
+			"that was not looked at.\n\n"
 			"  worldfs approve helper.120 call_1\n"
 			"  worldfs approve helper.120 call_1 deny\n",
 	},

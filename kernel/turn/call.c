@@ -10,21 +10,29 @@
 
 /* --- the cells of calls --- */
 
-static int touch_call(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
-	struct wfs_error *error)
+static int touch_call(struct turn *turn, int64_t number, int64_t index, size_t *ret_cell,
+	json_t **ret_call, struct wfs_error *error)
 {
 	char key[WFS_TURN_ID_MAX + 48];
 
-	snprintf(key, sizeof(key), "%s.%lld.%lld", turn->run_id,
-		(long long)turn_number(turn, "turn"), (long long)index);
+	snprintf(key, sizeof(key), "%s.%lld.%lld", turn->run_id, (long long)number,
+		(long long)index);
 	return wfs_trace(
 		fold_load(turn->fold, WFS_BUILTIN_TOOL_CALL, key, ret_cell, ret_call, error));
+}
+
+int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_call,
+	struct wfs_error *error)
+{
+	size_t cell;
+
+	return wfs_trace(touch_call(turn, number, index, &cell, ret_call, error));
 }
 
 int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
 	struct wfs_error *error)
 {
-	int r = touch_call(turn, index, ret_cell, ret_call, error);
+	int r = touch_call(turn, turn_number(turn, "turn"), index, ret_cell, ret_call, error);
 
 	if (!r && !*ret_call)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR, "turn '%s' has no call %lld",
@@ -148,7 +156,8 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	if (!r && judge_call(setup, call, cut, arguments ? NULL : &reason, &problem))
 		r = fold_no_memory(error);
 	if (!r)
-		r = touch_call(turn, (int64_t)index, &cell, &existing, error);
+		r = touch_call(
+			turn, turn_number(turn, "turn"), (int64_t)index, &cell, &existing, error);
 	if (r)
 		return wfs_trace(r);
 	WFS_AUTO_JSON json_t *document = json_pack("{s:o, s:O, s:s, s:s}", "arguments",

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What people say to a run: end; this call may be made, or not. And a call that has to wait for that. */
+#include <inttypes.h>
+
 #include "kernel/base/json.h"
 #include "kernel/turn/turn-impl.h"
+
+enum {
+	EARLIER_TURNS_MAX = 64
+}; /* that are looked through; behind more of them a decision names its turn */
 
 static int check_members(
 	const json_t *action, const char *what, const char *members, struct wfs_error *error)
@@ -12,9 +18,12 @@ static int check_members(
 
 	if (r)
 		return r;
-	json_object_foreach((json_t *)action, key,
-		value) if (!json_is_string(value)) return wfs_error_set(error,
-		WFS_E_INVALID_ARGUMENT, "'%s': expected a text", key);
+	json_object_foreach((json_t *)action, key, value)
+	{
+		if (!json_is_string(value) && strcmp(key, "turn") != 0)
+			return wfs_error_set(
+				error, WFS_E_INVALID_ARGUMENT, "'%s': expected a text", key);
+	}
 	return 0;
 }
 
@@ -36,11 +45,15 @@ int wfs_turn_check_approve(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	const char *decision;
+	int64_t turn;
 
 	(void)manifest;
-	int r = check_members(action, "approve", "action_type call_id decision turn_id", error);
+	int r = check_members(
+		action, "approve", "action_type call_id decision turn? turn_id", error);
 	if (!r)
 		r = wfs_json_get_string(action, "decision", &decision, error);
+	if (!r && json_object_get(action, "turn"))
+		r = wfs_json_get_integer(action, "turn", 1, INT64_MAX, &turn, error);
 	if (!r && strcmp(decision, "allow") != 0 && strcmp(decision, "deny") != 0)
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'decision': expected \"allow\" or \"deny\", got '%.60s'", decision);
@@ -187,6 +200,53 @@ static int find_asked(struct turn *turn, const char *call_id, const char **ret_i
 		turn->run_id, call_id);
 }
 
+/* May an earlier turn have had a call with this id, too? Return: 1, 0, or -errno. */
+static int find_earlier(struct turn *turn, const char *call_id, struct wfs_error *error)
+{
+	const int64_t now = turn_number(turn, "turn");
+
+	if (now > EARLIER_TURNS_MAX)
+		return 1;
+	for (int64_t number = 1, index = 0; number < now; index++) {
+		WFS_AUTO_JSON json_t *call = NULL;
+		int r = turn_call_of(turn, number, index, &call, error);
+
+		if (r)
+			return wfs_trace(r);
+		if (call && strcmp(wfs_json_text(call, "id"), call_id) == 0)
+			return 1;
+		if (!call) {
+			number++;
+			index = -1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Some models number the calls of each answer anew. A late decision on an earlier call must not become one on the call
+ * that waits now, which may do something else.
+ */
+static int check_meant(
+	struct turn *turn, const json_t *action, const char *call_id, struct wfs_error *error)
+{
+	const json_t *const given = json_object_get(action, "turn");
+	const int64_t now = turn_number(turn, "turn");
+	int r = given ? json_integer_value(given) != now : find_earlier(turn, call_id, error);
+
+	if (r <= 0)
+		return wfs_trace(r);
+	if (given)
+		return wfs_error_set(error, WFS_E_CONFLICT,
+			"the call '%s' that waits is of turn %" PRId64 ", not %" PRId64, call_id,
+			now, (int64_t)json_integer_value(given));
+	return wfs_error_set(error, WFS_E_CONFLICT,
+		"'%s' may have had another call '%s' before; to decide on the one that waits, add "
+		"its "
+		"turn, \"turn\": %" PRId64 " (--of-turn %" PRId64 ")",
+		turn->run_id, call_id, now, now);
+}
+
 static int deny(struct turn *turn, const char *intent_id, int64_t index, struct wfs_error *error)
 {
 	char output[256];
@@ -215,6 +275,8 @@ int turn_fold_approve(
 
 	if (!r)
 		r = find_asked(&turn, call_id, &intent_id, &index, error);
+	if (!r)
+		r = check_meant(&turn, action, call_id, error);
 	if (r)
 		return wfs_trace(r);
 	if (strcmp(decision, "deny") == 0) {

@@ -136,6 +136,9 @@ struct turn_result {
 int turn_result(struct turn *turn, int64_t index, const struct turn_result *result,
 	struct wfs_error *error);
 
+/** turn_call_of() - call @index of turn @number of this run. @ret_call: its document, or NULL; caller owns it */
+int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_call,
+	struct wfs_error *error);
 /** turn_call_load() - the cell of call @index of this turn. @ret_call: its document; caller owns it */
 int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
 	struct wfs_error *error);

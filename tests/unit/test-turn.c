@@ -644,6 +644,55 @@ static void a_call_waits_until_it_is_approved(void **state)
 	assert_turn(&run, "sys.turn", "", "{'turn':2}");
 }
 
+/* Asks for an approval of the call that waits. */
+static void ask_about_it(struct world_fixture *fixture, struct turn_run *run)
+{
+	WFS_AUTO_FREE char *intent = turn_waits_for(run, 0);
+	char action[512];
+
+	snprintf(action, sizeof(action), "{'action_type':'ask','intent_id':'%s','policy':'p'}",
+		intent);
+	assert_done(fixture, "alice", action);
+}
+
+static void a_late_decision_is_not_one_on_another_call_with_this_id(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
+	char action[512], first[512], second[512];
+
+	snprintf(action, sizeof(action),
+		"{'action_type':'approve','turn_id':'%s','call_id':'a','decision':'allow'}",
+		run.id);
+	snprintf(first, sizeof(first),
+		"{'action_type':'approve','turn_id':'%s','call_id':'a','turn':1,'decision':'deny'}",
+		run.id);
+	snprintf(second, sizeof(second),
+		"{'action_type':'approve','turn_id':'%s','call_id':'a','turn':2,'decision':'allow'"
+		"}",
+		run.id);
+	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
+	ask_about_it(fixture, &run);
+	assert_fails(fixture, "tester", second, WFS_E_CONFLICT, "is of turn 1, not 2");
+	assert_done(fixture, "tester", first);
+
+	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
+	ask_about_it(fixture, &run);
+	assert_fails(fixture, "tester", first, WFS_E_CONFLICT, "is of turn 2, not 1");
+	assert_fails(fixture, "tester", action, WFS_E_CONFLICT, "(--of-turn 2)");
+	assert_turn(&run, "sys.tool_call", ".2.0", "{'status':'asked'}");
+	assert_done(fixture, "tester", second);
+	assert_turn(&run, "sys.tool_call", ".2.0", "{'status':'approved'}");
+	assert_int_equal(turn_acts(&run, 0, "{'action_type':'noop'}"), 0);
+
+	turn_says(&run, WANTS(WANTS_ONE("b", "noop", "{}")));
+	ask_about_it(fixture, &run);
+	snprintf(action, sizeof(action),
+		"{'action_type':'approve','turn_id':'%s','call_id':'b','decision':'allow'}",
+		run.id);
+	assert_done(fixture, "tester", action);
+}
+
 /* --- history --- */
 
 /* A run with @turns turns of two calls each behind it. */
@@ -797,6 +846,7 @@ int main(void)
 		TEST(calls_are_made_at_once_up_to_a_limit),
 		TEST(calls_are_made_one_by_one_when_nothing_is_said),
 		TEST(a_call_waits_until_it_is_approved),
+		TEST(a_late_decision_is_not_one_on_another_call_with_this_id),
 		TEST(old_groups_are_left_out_whole),
 		TEST(the_newest_group_is_always_sent),
 		TEST(leading_system_messages_and_the_latest_user_message_are_pinned),
