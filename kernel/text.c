@@ -43,11 +43,13 @@ int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t s
 
 bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash)
 {
-	const json_t *const hash = json_object_get(value, "hash");
-	const json_t *const of = json_object_get(value, "of");
 	struct wfs_hash found;
 
-	if (json_object_size(value) != 3 || !json_is_string(hash) || !json_is_array(of) ||
+	if (json_object_size(value) != 3)
+		return false;
+	const json_t *const hash = json_object_get(value, "hash");
+	const json_t *const of = json_object_get(value, "of");
+	if (!json_is_string(hash) || !json_is_array(of) ||
 		!json_is_integer(json_object_get(value, "size")) ||
 		json_string_length(hash) != WFS_HASH_TEXT_SIZE - 1 ||
 		wfs_hash_parse(json_string_value(hash), json_string_length(hash), &found, NULL))
@@ -75,6 +77,8 @@ static int walk(const json_t *value, wfs_text_each_fn *each, void *context)
 	size_t i;
 	int r = 0;
 
+	if (!json_is_object(value) && !json_is_array(value))
+		return 0; /* as are most: a request may have a million of them */
 	if (wfs_text_is_hidden(value, NULL))
 		return each(context, value);
 	json_object_foreach((json_t *)(uintptr_t)value, name, member)

@@ -189,6 +189,21 @@ void wfs_control_submitted(struct wfs_control_open *open)
 	op_settle(open);
 }
 
+static void op_end_call(struct wfs_control_call *call)
+{
+	struct wfs_control_open *open = call->open;
+
+	pthread_mutex_lock(&open->mutex);
+	call->answered = true;
+	op_show_answered(open);
+	op_settle(open);
+}
+
+static void op_end_long_call(struct wfs_work_task *task)
+{
+	op_end_call((void *)((char *)task - offsetof(struct wfs_control_call, task)));
+}
+
 /* `done` of every call: on the thread that started it, or on the publisher's. */
 static void op_answered(struct wfs_call *base)
 {
@@ -202,9 +217,14 @@ static void op_answered(struct wfs_call *base)
 		pthread_mutex_unlock(&open->mutex);
 		return;
 	}
-	call->answered = true;
-	op_show_answered(open);
-	op_settle(open);
+	pthread_mutex_unlock(&open->mutex);
+	if (call->parsed_bytes == 0) {
+		op_end_call(call);
+		return;
+	}
+	/* Freeing a long value takes long, too: the publisher would let others wait. */
+	call->task.run = op_end_long_call;
+	wfs_work_add(open->control->long_values, &call->task, 0);
 }
 
 /* --- starting calls --- */

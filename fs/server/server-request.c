@@ -35,16 +35,11 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 	wfs_server_user_answers(request->connection, request->answer.size, 0);
 }
 
-/* On the loop's thread, one of the work's, or the publisher's. The loop may then free the request. */
-static void call_done(struct wfs_call *call)
+/* The loop may then free the request. */
+static void finish(struct wfs_server_request *request)
 {
-	struct wfs_server_request *const request = call->context;
 	struct wfs_server *const server = request->connection->server;
 
-	if (pthread_equal(pthread_self(), server->thread)) {
-		wfs_server_request_answered(request);
-		return;
-	}
 	if (request->slow) { /* neither large answers nor large requests are the loop's work */
 		format_answer(request);
 		request->id = "";
@@ -56,6 +51,28 @@ static void call_done(struct wfs_call *call)
 	server->finished = request;
 	if (!request->next_finished)
 		uv_async_send(&server->wake);
+}
+
+static void finish_long(struct wfs_work_task *task)
+{
+	finish((void *)((char *)task - offsetof(struct wfs_server_request, task)));
+}
+
+/* On the loop's thread, one of the work's, or the publisher's. */
+static void call_done(struct wfs_call *call)
+{
+	struct wfs_server_request *const request = call->context;
+	struct wfs_server *const server = request->connection->server;
+
+	if (pthread_equal(pthread_self(), server->thread)) {
+		wfs_server_request_answered(request);
+	} else if (request->line_bytes > WFS_SERVER_PARSE_MAX) {
+		/* To free a million values takes 20 ms, for which the publisher would let others wait. */
+		request->task.run = finish_long;
+		wfs_work_add(server->long_lines, &request->task, 0);
+	} else {
+		finish(request);
+	}
 }
 
 /* One that was used before, or a new one. */

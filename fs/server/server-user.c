@@ -11,7 +11,7 @@
 #include "kernel/base/clock.h"
 
 enum {
-	SLICE_NS = 5 * 1000 * 1000,  /* of turns, after which the loop reads and writes */
+	SLICE_NS = 1 * 1000 * 1000,  /* of turns, after which the loop reads and writes */
 	TURN_NS = 1000 * 1000,       /* of one connection */
 	CREDIT_NS = 5 * 1000 * 1000, /* what a user gets in its turn */
 };

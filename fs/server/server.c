@@ -14,9 +14,9 @@
 #include "kernel/base/log.h"
 
 enum {
-	WORK_THREADS = 4,  /* for verbs that take long */
-	LINE_THREADS = 2,  /* for long lines */
-	ACCEPTS_MAX = 256, /* clients taken in before the loop looks at its other handles */
+	WORK_THREADS = 4, /* for verbs that take long */
+	LINE_THREADS = 2, /* for long lines */
+	ACCEPTS_MAX = 64, /* clients taken in before the loop looks at its other handles */
 };
 
 /* What whoever started us chose to ignore (nohup) is none of them. */

@@ -47,12 +47,10 @@ static int grow(struct wfs_buffer *buffer, size_t needed_bytes)
 	return 0;
 }
 
-int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size)
+int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size)
 {
 	if (buffer->failed)
 		return -ENOMEM;
-	if (size < buffer->capacity_bytes - buffer->size)
-		return 0;
 	if (size >= PTRDIFF_MAX - buffer->size)
 		return fail(buffer);
 	return grow(buffer, buffer->size + size + 1);
@@ -71,13 +69,6 @@ void wfs_buffer_append_text(struct wfs_buffer *buffer, const char *text)
 	wfs_buffer_append(buffer, text, strlen(text));
 }
 
-void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte)
-{
-	if (wfs_buffer_reserve(buffer, 1) < 0)
-		return;
-	buffer->data[buffer->size++] = byte;
-}
-
 void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value)
 {
 	char text[INT64_DIGITS_MAX];
@@ -86,6 +77,10 @@ void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value)
 	/* Negated as unsigned: -INT64_MIN has no signed form. */
 	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
+	if (value >= 0 && value < 10) { /* as are most */
+		wfs_buffer_append_byte(buffer, (char)('0' + value));
+		return;
+	}
 	do {
 		*--at = (char)('0' + rest % 10);
 		rest /= 10;

@@ -52,18 +52,32 @@ static inline void wfs_buffer_reset(struct wfs_buffer *buffer)
 	buffer->failed = false;
 }
 
+int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size);
+
 /** wfs_buffer_reserve() - room for @size more bytes. Return: 0, or -ENOMEM (buffer now failed). */
-int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size);
+static inline int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size)
+{
+	if (!buffer->failed && size < buffer->capacity_bytes - buffer->size)
+		return 0;
+	return wfs_buffer_reserve_more(buffer, size);
+}
 
 /* Appending. @data and @text must not point into the buffer itself. */
 void wfs_buffer_append(struct wfs_buffer *buffer, const void *data, size_t size);
 void wfs_buffer_append_text(struct wfs_buffer *buffer, const char *text);
-void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte);
 void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value);
 void wfs_buffer_printf(struct wfs_buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void wfs_buffer_vprintf(struct wfs_buffer *buffer, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
+
+/* Inline: writers of JSON append a byte or two for each of a million numbers. */
+static inline void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte)
+{
+	if (wfs_buffer_reserve(buffer, 1) < 0)
+		return;
+	buffer->data[buffer->size++] = byte;
+}
 
 /** wfs_buffer_check() - Return: 0, or -ENOMEM when any append since the last reset failed. */
 int wfs_buffer_check(const struct wfs_buffer *buffer);
