@@ -19,6 +19,18 @@ int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	return *ret_summary ? 0 : -ENOMEM;
 }
 
+int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id)
+{
+	struct wfs_question question = {.effect = WFS_EFFECT_PLAN_RUN};
+	struct wfs_error ignored = {0};
+	int r = session_claim_plan(session, plan_id, &question, &ignored);
+
+	if (r || question.claim == WFS_CLAIM_MADE)
+		return r ? wfs_trace(r) : 1;
+	r = session_sees_file(session, WFS_ENTITY_FILE_PLAN_STATUS, wfs_bytes_text(plan_id));
+	return r == -ENOENT ? 0 : r ? wfs_trace(r) : 1;
+}
+
 /* --- steps --- */
 
 int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_view *view,

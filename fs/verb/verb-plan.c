@@ -46,6 +46,32 @@ static void planned(struct wfs_drive *drive)
 	wfs_verb_driven(drive);
 }
 
+/* Whether it succeeded, and figures: what the plan gave is not for the one who made it go on. */
+static void withhold(struct wfs_drive *drive)
+{
+	static const char *const texts[] = {"checkpoint", "details", "plan", "session_id"};
+	json_t *const response = drive->result;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++)
+		(void)json_object_del(response, texts[i]);
+	if (response &&
+		(json_object_set_new(response, "final", json_string("")) < 0 ||
+			json_object_set_new(response, "tool_results", json_array()) < 0))
+		json_object_clear(response);
+	if (drive->status)
+		(void)wfs_error_set(&drive->error, drive->error.code,
+			"the plan did not succeed; why, is told to those who see it");
+}
+
+static void resumed(struct wfs_drive *drive)
+{
+	const struct wfs_call *const call = drive->context;
+
+	if (wfs_session_gets_plan(call->session, wfs_json_text(call->payload, "plan_id")) <= 0)
+		withhold(drive);
+	planned(drive);
+}
+
 int wfs_verb_chat(struct wfs_call *call)
 {
 	return wfs_verb_drive(call, WFS_DRIVE_CHAT, planned);
@@ -58,7 +84,7 @@ int wfs_verb_plan_import(struct wfs_call *call)
 
 int wfs_verb_plan_resume(struct wfs_call *call)
 {
-	return wfs_verb_drive(call, WFS_DRIVE_RESUME, planned);
+	return wfs_verb_drive(call, WFS_DRIVE_RESUME, resumed);
 }
 
 int wfs_verb_plan_cancel(struct wfs_call *call)

@@ -27,6 +27,7 @@ WORLD = {
         {"id": "bob", "scrip": 100, "grants": ALL + [grant("drive"), grant("llm"), grant("blob")]},
         {"id": "carl", "grants": [grant("query"), grant("drive", agents=["open*"])]},
         {"id": "dan", "grants": [grant("query"), grant("drive", plans="all", approve=True)]},
+        {"id": "deaf", "grants": [grant("drive", plans="all")]},
         {"id": "eve", "grants": SPY + [grant("drive"), grant("llm"), grant("blob")]},
         {"id": "spy1", "grants": SPY + [grant("llm")]},
         {"id": "spy2", "grants": SPY + [grant("llm")]},
@@ -69,6 +70,7 @@ SCRIPT = [
     {"match": "write", "turn": 1, "tool_calls": [
         {"id": "c", "name": "write_artifact", "arguments": '{"artifact_id":"made","content":"by robot"}'}]},
     {"match": "clumsy", "turn": 1, "tool_calls": [{"id": "o", "name": "open_tool", "arguments": '{"x":1}'}]},
+    {"match": "titanium", "content": "titanium is done"},
     {"match": "Take", "content": "done"},
     {"turn": 2, "content": "done"},
 ]
@@ -80,7 +82,8 @@ def write_source(directory):
     with open(f"{directory}/script.jsonl", "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line) + "\n" for line in SCRIPT)
     with open(f"{directory}/host.json", "w", encoding="utf-8") as file:
-        json.dump({"models": {"script": {"provider": "script", "file": "script.jsonl"}}}, file)
+        script = {"provider": "script", "file": "script.jsonl"}
+        json.dump({"models": {"default": script, "script": script}}, file)
 
 
 def ok(what, good, seen=None):
@@ -160,7 +163,7 @@ def results_of(client, who, *calls):
     plan_id = client.done(who, "plan-import", blob=blob, session_id="s")["checkpoint"]["plan_id"]
     answer = client.call(who, "plan-resume", plan_id=plan_id)
     results = answer["result" if answer["ok"] else "error"]
-    return results.get("details", results)["tool_results"]
+    return (results.get("details") or results)["tool_results"]
 
 
 def tools(client):
@@ -247,6 +250,18 @@ def others(client, mount):
     client.alike("a chat is stopped by whose it is", "bob", "plan-cancel", "chat_id", "operator+s.0", "operator+t.0")
     answer = client.call("dan", "plan-resume", plan_id=plan_id)
     ok("or by who was granted all plans", answer["ok"] or answer["error"]["code"] != "not_authorized", answer)
+
+
+def plans_of_others(client):
+    """Who makes a plan go on without seeing it learns whether it succeeded, and no more."""
+    steps = {"steps": [{"id": "a", "type": "note", "title": "titanium", "text": "titanium"}], "note": "titanium"}
+    plan_id = client.done("operator", "plan-import", blob=put(client, json.dumps(steps)),
+                          session_id="t")["checkpoint"]["plan_id"]
+    client.done("operator", "plan-resume", plan_id=plan_id)
+    seen, unseen = (client.call(who, "plan-resume", plan_id=plan_id) for who in ("dan", "deaf"))
+    ok("a plan that is seen is told", "titanium" in json.dumps(seen), seen)
+    ok("one that is not is not", "titanium" not in json.dumps(unseen) and unseen["ok"] == seen["ok"], unseen)
+    ok("but that it succeeded, and how long it took", unseen["result"]["ok"] and unseen["result"]["timing_ms"], unseen)
 
 
 def approving(client):
@@ -355,6 +370,7 @@ if __name__ == "__main__":
         paying(asked)
         questions(asked)
         others(asked, sys.argv[3])
+        plans_of_others(asked)
         approving(asked)
         agents(asked, sys.argv[2])
         many(asked)
