@@ -105,7 +105,7 @@ static int keep(struct wfs_handover *handover, enum wfs_mount_part part, const c
 	struct wfs_error *error)
 {
 	unsigned long device = 0;
-	int r = wfs_mount_device(path, &device, error);
+	int r = wfs_mount_device(path, &device, NULL, error);
 
 	if (r == 0) {
 		r = wfs_keeper_ask(handover->keeper, WFS_KEEPER_MOUNTED, part, device);

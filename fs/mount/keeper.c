@@ -37,7 +37,8 @@ struct answer {
 
 struct kept {
 	const char *paths[WFS_MOUNT_PARTS];
-	unsigned long devices[WFS_MOUNT_PARTS]; /* valid when `mounted` */
+	unsigned long devices[WFS_MOUNT_PARTS]; /* valid when `mounted`, as are the sources */
+	char *sources[WFS_MOUNT_PARTS];         /* owned */
 	bool mounted[WFS_MOUNT_PARTS];
 	bool nested;
 	bool taken;
@@ -56,13 +57,15 @@ static bool is_gone(const char *path)
  * Where a mount of ours is now: a directory above it may have another name. NULL: nowhere.
  *
  * Linux gives the number of a mount that is gone to the next one. So a mount that was not there once is never ours
- * again, and one in another place is ours only if the place that we know has lost its name.
+ * again, and one in another place is ours only if the place that we know has lost its name, and if it is of this world.
  * @ret_found: the path may be in it; caller frees
  */
 static const char *kept_path(struct kept *kept, enum wfs_mount_part part, char **ret_found)
 {
 	const char *const known = kept->paths[part];
-	int r = kept->mounted[part] ? wfs_mount_find(kept->devices[part], ret_found) : 0;
+	int r = kept->mounted[part]
+		? wfs_mount_find(kept->devices[part], kept->sources[part], ret_found)
+		: 0;
 
 	if (r < 0)
 		return known; /* the table cannot be read, for want of memory */
@@ -90,17 +93,37 @@ static int kept_unmount(struct kept *kept, enum wfs_mount_part part, bool lazy)
 
 	if (r == -EBUSY && lazy)
 		r = wfs_mount_unmount(path, true, NULL);
+	if (r == 0)
+		kept->mounted[part] = false;
 	if (r == 0 && part == WFS_MOUNT_CONTROL && !kept->nested)
 		wfs_mount_run_remove(kept->paths[part]);
 	return r;
 }
 
+/* The root of a mount of ours, open: as long as it is, Linux gives the number of its connection to no other.
+ * Return: a descriptor, -ENOENT (it is gone), or another -errno. */
+static int kept_open(const struct kept *kept, enum wfs_mount_part part, const char *path)
+{
+	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	struct statx stx;
+	WFS_AUTO_FD int root = open(path, O_PATH | O_CLOEXEC);
+
+	if (root < 0 || statx(root, "", flags, 0, &stx) < 0)
+		return -errno;
+	return stx.stx_dev_minor == kept->devices[part] ? WFS_STEAL_FD(root) : -ENOENT;
+}
+
 static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 {
 	WFS_AUTO_FREE char *found = NULL;
+	WFS_AUTO_FD int root = -EIO;
 	const char *const path = kept_path(kept, part, &found);
 
-	if (!path || wfs_mount_abort_device(path, kept->devices[part], NULL) == 0)
+	/* The way to a nested one leads through the other mount, which may not answer. */
+	if (path && !(part == WFS_MOUNT_CONTROL && kept->nested))
+		root = kept_open(kept, part, path);
+	if (!path || root == -ENOENT ||
+		wfs_mount_abort_device(path, kept->devices[part], NULL) == 0)
 		return 0;
 	return wfs_mount_unmount(path, true, NULL);
 }
@@ -108,13 +131,16 @@ static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 /* The owner of the world, possibly a stranger, can send this, too: the keeper takes away the mount on its own path only. */
 static int kept_add(struct kept *kept, enum wfs_mount_part part, unsigned long device)
 {
+	WFS_AUTO_FREE char *source = NULL;
 	unsigned long mounted = 0;
-	int r = wfs_mount_device(kept->paths[part], &mounted, NULL);
+	int r = wfs_mount_device(kept->paths[part], &mounted, &source, NULL);
 
 	if (r < 0)
 		return r;
 	if (mounted != device)
 		return -EINVAL;
+	free(kept->sources[part]);
+	kept->sources[part] = WFS_STEAL(source);
 	kept->devices[part] = device;
 	kept->mounted[part] = true;
 	return 0;

@@ -68,7 +68,7 @@ static char *table_field(char *line, unsigned int index)
 
 /*
  * What is mounted on @path; of several the topmost, which the table lists last. Without @path: where
- * @ret_found->device of our type is mounted first, as @ret_path (caller frees).
+ * @ret_found->device of our type, with its source, is mounted first, as @ret_path (caller frees).
  * Return: 1, 0 (nothing is), -errno.
  */
 static int table_search(
@@ -93,16 +93,16 @@ static int table_search(
 		char *const source = type + strlen(type) + 1;
 
 		table_unescape(point);
+		source[strcspn(source, " \n")] = '\0';
+		table_unescape(source);
 		if (!path && ret_path && device == ret_found->device &&
-			strcmp(type, MOUNT_TYPE) == 0) {
+			strcmp(type, MOUNT_TYPE) == 0 && strcmp(source, ret_found->source) == 0) {
 			*ret_path = strdup(point);
 			return *ret_path ? 1 : -ENOMEM;
 		}
 		if (!path || strcmp(point, path) != 0)
 			continue;
 		snprintf(ret_found->type, sizeof(ret_found->type), "%s", type);
-		source[strcspn(source, " \n")] = '\0';
-		table_unescape(source);
 		snprintf(ret_found->source, sizeof(ret_found->source), "%s", source);
 		ret_found->device = device;
 		found = 1;
@@ -117,10 +117,11 @@ static int table_find(const char *path, struct found *ret_found, struct wfs_erro
 	return table_search(path, ret_found, NULL, error);
 }
 
-int wfs_mount_find(unsigned long device, char **ret_path)
+int wfs_mount_find(unsigned long device, const char *source, char **ret_path)
 {
 	struct found found = {.device = device};
 
+	snprintf(found.source, sizeof(found.source), "%s", source);
 	return table_search(NULL, &found, ret_path, NULL);
 }
 
@@ -187,7 +188,8 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
 		error, WFS_E_BUSY, "'%s': a filesystem is mounted there already", path);
 }
 
-int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_error *error)
+int wfs_mount_device(
+	const char *path, unsigned long *ret_device, char **ret_source, struct wfs_error *error)
 {
 	struct found found = {.device = 0};
 	int r = table_find(path, &found, error);
@@ -196,6 +198,8 @@ int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_err
 		return wfs_trace(r);
 	if (r == 0 || strcmp(found.type, MOUNT_TYPE) != 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "no world is mounted on '%s'", path);
+	if (ret_source && !(*ret_source = strdup(found.source)))
+		return wfs_error_from_errno(error, -ENOMEM, "look at '%s'", path);
 	*ret_device = found.device;
 	return 0;
 }
@@ -229,7 +233,7 @@ int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_er
 
 	if (table_abort(device))
 		return 0;
-	int r = wfs_mount_device(path, &mounted, error);
+	int r = wfs_mount_device(path, &mounted, NULL, error);
 	if (r == 0 && mounted != device)
 		r = wfs_error_set(error, WFS_E_NOT_FOUND, "another is mounted on '%s'", path);
 	return r < 0 ? r : table_abort_by_force(path, error);

@@ -30,13 +30,15 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
 /** wfs_mount_is_of() - is the topmost mount on @path one of the world in the directory @world? */
 bool wfs_mount_is_of(const char *path, const char *world);
 
-/** wfs_mount_find() - where is the connection @device mounted? @ret_path: caller frees
+/** wfs_mount_find() - where is the connection @device of the world @source mounted? @ret_path: caller frees
  *  Return: 1, 0 (nowhere), or -errno. */
-int wfs_mount_find(unsigned long device, char **ret_path);
+int wfs_mount_find(unsigned long device, const char *source, char **ret_path);
 
 /** wfs_mount_device() - the number by which Linux calls the connection of the topmost mount on @path.
+ *  @ret_source: what the mount table calls its world; caller frees; may be NULL
  *  Return: 0, -ENOENT (not_found: nothing of ours is mounted), … */
-int wfs_mount_device(const char *path, unsigned long *ret_device, struct wfs_error *error);
+int wfs_mount_device(
+	const char *path, unsigned long *ret_device, char **ret_source, struct wfs_error *error);
 
 /**
  * wfs_mount_abort_device() - end the connection @device: whoever waits for its daemon gets an error
