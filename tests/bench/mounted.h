@@ -20,7 +20,8 @@ static inline struct wfs_data *bench_mount(struct wfs_session *session, const ch
 
 	bench_check(socket < 0 ? socket : wfs_keeper_new(socket, &keeper), "keeper", &error);
 	const int fd = wfs_make_mount(&make, &error);
-	bench_check(fd < 0 ? fd : wfs_mount_device(directory, &device, &error), "mount", &error);
+	bench_check(
+		fd < 0 ? fd : wfs_mount_device(directory, &device, NULL, &error), "mount", &error);
 	bench_check(
 		wfs_keeper_ask(keeper, WFS_KEEPER_MOUNTED, WFS_MOUNT_DATA, device), "keep", NULL);
 	const struct wfs_data_options options = {
