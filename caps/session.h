@@ -271,8 +271,8 @@ int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary);
 
-/** wfs_session_gets_plan() - may its principal be told what a plan gave? It is its own, or it sees its `status`.
- *  Return: 1, 0, or -errno. */
+/** wfs_session_gets_plan() - may the principal learn what a plan gave? Yes, if it made the plan or sees the plan's
+ *  `status`. Return: 1, 0, or -errno. */
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
 /** wfs_session_plan() - the same of a plan; see wfs_plan_summary */

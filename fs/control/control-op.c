@@ -199,9 +199,14 @@ static void op_end_call(struct wfs_control_call *call)
 	op_settle(open);
 }
 
+static struct wfs_control_call *call_of(struct wfs_work_task *task)
+{
+	return (void *)((char *)task - offsetof(struct wfs_control_call, task));
+}
+
 static void op_end_long_call(struct wfs_work_task *task)
 {
-	op_end_call((void *)((char *)task - offsetof(struct wfs_control_call, task)));
+	op_end_call(call_of(task));
 }
 
 /* `done` of every call: on the thread that started it, or on the publisher's. */
@@ -256,8 +261,7 @@ void wfs_control_refuse(struct wfs_control_call *call, int r)
 
 static void op_start_slow(struct wfs_work_task *task)
 {
-	struct wfs_control_call *call =
-		(void *)((char *)task - offsetof(struct wfs_control_call, task));
+	struct wfs_control_call *call = call_of(task);
 
 	call->call.payload = json_incref(call->payload);
 	wfs_call_start(&call->call, call->open->file->verb);

@@ -53,9 +53,14 @@ static void finish(struct wfs_server_request *request)
 		uv_async_send(&server->wake);
 }
 
+static struct wfs_server_request *request_of(struct wfs_work_task *task)
+{
+	return (void *)((char *)task - offsetof(struct wfs_server_request, task));
+}
+
 static void finish_long(struct wfs_work_task *task)
 {
-	finish((void *)((char *)task - offsetof(struct wfs_server_request, task)));
+	finish(request_of(task));
 }
 
 /* On the loop's thread, one of the work's, or the publisher's. */
@@ -231,8 +236,7 @@ struct wfs_server_request *wfs_server_request_refused(
 
 static void work(struct wfs_work_task *task)
 {
-	struct wfs_server_request *const request =
-		(void *)((char *)task - offsetof(struct wfs_server_request, task));
+	struct wfs_server_request *const request = request_of(task);
 
 	if (request->unread)
 		read_long_line(request, WFS_STEAL(request->unread));

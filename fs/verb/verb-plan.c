@@ -46,7 +46,7 @@ static void planned(struct wfs_drive *drive)
 	wfs_verb_driven(drive);
 }
 
-/* Whether it succeeded, and figures: what the plan gave is not for the one who made it go on. */
+/* Leaves whether the plan succeeded, and figures: the caller does not see the plan, so it gets no text of it. */
 static void withhold(struct wfs_drive *drive)
 {
 	static const char *const texts[] = {"checkpoint", "details", "plan", "session_id"};
@@ -60,7 +60,8 @@ static void withhold(struct wfs_drive *drive)
 		json_object_clear(response);
 	if (drive->status)
 		(void)wfs_error_set(&drive->error, drive->error.code,
-			"the plan did not succeed; why, is told to those who see it");
+			"the plan did not succeed; a principal that sees the plan finds the reason "
+			"there");
 }
 
 static void resumed(struct wfs_drive *drive)

@@ -52,6 +52,7 @@ static inline void wfs_buffer_reset(struct wfs_buffer *buffer)
 	buffer->failed = false;
 }
 
+/* For wfs_buffer_reserve alone: there is no room, or the buffer has failed. */
 int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size);
 
 /** wfs_buffer_reserve() - room for @size more bytes. Return: 0, or -ENOMEM (buffer now failed). */

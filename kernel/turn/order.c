@@ -242,8 +242,7 @@ static int check_meant(
 			now, (int64_t)json_integer_value(given));
 	return wfs_error_set(error, WFS_E_CONFLICT,
 		"'%s' may have had another call '%s' before; to decide on the one that waits, add "
-		"its "
-		"turn, \"turn\": %" PRId64 " (--of-turn %" PRId64 ")",
+		"its turn, \"turn\": %" PRId64 " (--of-turn %" PRId64 ")",
 		turn->run_id, call_id, now, now);
 }
 
