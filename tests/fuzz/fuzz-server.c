@@ -10,6 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -180,6 +181,18 @@ static void count_lines(struct wfs_bytes part, bool *in_line, size_t *count)
 	}
 }
 
+/* libFuzzer's alarm, every half of -timeout, ends a poll() that waits. */
+static void wait_for_more(int fd)
+{
+	struct pollfd polled = {.fd = fd, .events = POLLIN};
+	int r;
+
+	do
+		r = poll(&polled, 1, WAIT_MS);
+	while (r < 0 && errno == EINTR);
+	FUZZ_MUST(r == 1);
+}
+
 /* The owner takes descriptors after it has looked at the client, so the client waits for an answer first. */
 static void begin_talk(int fd)
 {
@@ -187,16 +200,16 @@ static void begin_talk(int fd)
 	char last = '\0';
 
 	FUZZ_MUST(send(fd, hello, strlen(hello), MSG_NOSIGNAL) == (ssize_t)strlen(hello));
-	while (last != '\n')
+	while (last != '\n') {
+		wait_for_more(fd);
 		FUZZ_MUST(recv(fd, &last, 1, 0) == 1);
+	}
 }
 
 static void receive_all(int fd, struct wfs_buffer *answers)
 {
 	for (;;) {
-		struct pollfd polled = {.fd = fd, .events = POLLIN};
-
-		FUZZ_MUST(poll(&polled, 1, WAIT_MS) == 1);
+		wait_for_more(fd);
 		FUZZ_MUST(wfs_buffer_reserve(answers, 1 << 16) == 0);
 		const ssize_t size = recv(fd, answers->data + answers->size, 1 << 16, 0);
 		if (size <= 0)
