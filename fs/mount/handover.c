@@ -120,12 +120,12 @@ static int keep(struct wfs_handover *handover, enum wfs_mount_part part, const c
 static int make_one(struct wfs_handover *handover, enum wfs_mount_part part,
 	const struct wfs_make_options *options, struct wfs_error *error)
 {
-	const int fd = wfs_make_mount(options, error);
+	WFS_AUTO_FD int fd = wfs_make_mount(options, error);
+	const int r = fd < 0 ? fd : keep(handover, part, options->path, error);
 
-	if (fd < 0)
-		return fd;
-	handover->handed.fds[part] = fd;
-	return keep(handover, part, options->path, error);
+	if (r == 0)
+		handover->handed.fds[part] = WFS_STEAL_FD(fd);
+	return r;
 }
 
 static int make_run_ctl(struct wfs_handover *handover, const char *world, const char *directory,

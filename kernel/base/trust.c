@@ -145,6 +145,7 @@ static int known_open(struct known *known, struct wfs_error *error)
 	return known_read(known, error);
 }
 
+/* On the disk when this returns, so that the name it gets never stands for an empty file. */
 static int write_text(const char *path, const struct wfs_buffer *text)
 {
 	WFS_AUTO_FD int fd =
@@ -153,7 +154,9 @@ static int write_text(const char *path, const struct wfs_buffer *text)
 	if (fd < 0)
 		return -errno;
 	const ssize_t size = write(fd, text->data, text->size);
-	return size < 0 ? -errno : (size_t)size < text->size ? -ENOSPC : 0;
+	if (size >= 0 && (size_t)size < text->size)
+		return -ENOSPC;
+	return size < 0 || fdatasync(fd) < 0 ? -errno : 0;
 }
 
 static int known_write(struct known *known, struct wfs_error *error)
