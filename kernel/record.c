@@ -7,7 +7,10 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
-enum { RECORD_VERSION = 1 };
+enum {
+	RECORD_VERSION = 1,
+	RECORD_MEMBERS = 9, /* all of them are needed, so one more is none that we know */
+};
 
 static const char *const kind_names[] = {
 #define KIND_NAME(constant, name) name,
@@ -88,7 +91,8 @@ static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
 	const json_t *at_ns = json_object_get(json, "at_ns");
 	int r = parse_kind(json_string_value(json_object_get(json, "kind")), &record->kind);
 
-	if (r || json_integer_value(json_object_get(json, "v")) != RECORD_VERSION)
+	if (r || json_integer_value(json_object_get(json, "v")) != RECORD_VERSION ||
+		json_object_size(json) != RECORD_MEMBERS)
 		return -EINVAL;
 	if (!json_is_integer(seq) || json_integer_value(seq) < 0 || !json_is_integer(at_ns))
 		return -EINVAL;

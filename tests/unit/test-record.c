@@ -136,6 +136,7 @@ static void lines_that_are_no_records_are_refused(void **state)
 
 	assert_refused("\"v\":1", "\"v\":2");
 	assert_refused("\"v\":1", "\"w\":1");
+	assert_refused("\"v\":1", "\"v\":1,\"w\":1");
 	assert_refused("\"event\"", "\"evil\"");
 	assert_refused("\"event\"", "5");
 	assert_refused("\"seq\":7", "\"seq\":-7");
