@@ -72,18 +72,9 @@ static int parse_hash_member(const json_t *json, const char *name, struct wfs_ha
 		json_string_value(member), json_string_length(member), ret_hash, NULL);
 }
 
-/* Return: NULL: it is missing, no text, or has a NUL, behind which nothing would be read */
-static const char *parse_text_member(const json_t *json, const char *name)
-{
-	const json_t *const member = json_object_get(json, name);
-	const char *const text = json_string_value(member);
-
-	return text && strlen(text) == json_string_length(member) ? text : NULL;
-}
-
 static int parse_kind(const char *name, enum wfs_record_kind *ret_kind)
 {
-	for (size_t i = 0; name && i < WFS_RECORD_KIND_COUNT; i++) {
+	for (size_t i = 0; i < WFS_RECORD_KIND_COUNT; i++) {
 		if (strcmp(name, kind_names[i]) == 0) {
 			*ret_kind = (enum wfs_record_kind)i;
 			return 0;
@@ -98,8 +89,13 @@ static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
 	const json_t *cause = json_object_get(json, "cause");
 	const json_t *seq = json_object_get(json, "seq");
 	const json_t *at_ns = json_object_get(json, "at_ns");
-	int r = parse_kind(parse_text_member(json, "kind"), &record->kind);
+	const char *kind;
+	int r = wfs_json_get_string(json, "kind", &kind, NULL);
 
+	if (!r)
+		r = parse_kind(kind, &record->kind);
+	if (!r)
+		r = wfs_json_get_string(json, "principal", &record->principal, NULL);
 	if (r || json_integer_value(json_object_get(json, "v")) != RECORD_VERSION ||
 		json_object_size(json) != RECORD_MEMBERS)
 		return -EINVAL;
@@ -111,12 +107,11 @@ static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
 	record->at_ns = json_integer_value(at_ns);
 	record->derived = json_is_integer(cause);
 	record->cause = record->derived ? (uint64_t)json_integer_value(cause) : 0;
-	record->principal = parse_text_member(json, "principal");
 	record->changed = !json_is_null(json_object_get(json, "changes"));
 	if (record->changed && parse_hash_member(json, "changes", &record->changes))
 		return -EINVAL;
 	parsed->body_json = json_object_get(json, "body");
-	if (!record->principal || !json_is_object(parsed->body_json))
+	if (!json_is_object(parsed->body_json))
 		return -EINVAL;
 	return parse_hash_member(json, "prev", &record->prev);
 }
