@@ -62,14 +62,19 @@ void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record
 	wfs_buffer_append_text(buffer, ",\"v\":1}\n");
 }
 
+/* A record's hash is written in one way; wfs_hash_parse() takes more, for people who type one. */
 static int parse_hash_member(const json_t *json, const char *name, struct wfs_hash *ret_hash)
 {
-	const json_t *member = json_object_get(json, name);
+	char text[WFS_HASH_TEXT_SIZE];
+	const char *member;
+	int r = wfs_json_get_string(json, name, &member, NULL);
 
-	if (!json_is_string(member))
+	if (!r)
+		r = wfs_hash_parse(member, strlen(member), ret_hash, NULL);
+	if (r)
 		return -EINVAL;
-	return wfs_hash_parse(
-		json_string_value(member), json_string_length(member), ret_hash, NULL);
+	wfs_hash_text(ret_hash, text);
+	return strcmp(member, text) == 0 ? 0 : -EINVAL;
 }
 
 static int parse_kind(const char *name, enum wfs_record_kind *ret_kind)

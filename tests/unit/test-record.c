@@ -148,6 +148,8 @@ static void lines_that_are_no_records_are_refused(void **state)
 	assert_refused("\"changes\":null", "\"chances\":null");
 	assert_refused("\"prev\"", "\"pref\"");
 	assert_refused("sha256:0", "sha256:");
+	assert_refused("sha256:0", "0");
+	assert_refused("\"changes\":null", "\"changes\":\"" ZEROS "\"");
 	assert_refused("\"operator\"", "7");
 	assert_refused("\"operator\"", "\"operator\\u0000x\"");
 	assert_refused("\"event\"", "\"event\\u0000x\"");
