@@ -300,7 +300,8 @@ bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 	message_get_run(reader, &said);
 	if (reader->bad || (said.budget != NULL) != (budget != NULL))
 		return false;
-	run->failure = said.failure;
+	/* Only a message that tells of a failure names one, whatever the process put into another. */
+	run->failure = reader->kind == WFS_WIRE_FAILED ? said.failure : WFS_LUA_FAILURE_NONE;
 	run->memory_left_bytes = said.memory_left_bytes;
 	if (!budget)
 		return true;
