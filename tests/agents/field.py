@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -126,13 +127,19 @@ class World:
             self.daemon = subprocess.Popen([WORLDFS, "-w", self.directory, "serve", *options],
                                            env=self.environment, stdout=log, stderr=log)
         until = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                with self.connect():
-                    return
-            except OSError:
-                assert time.monotonic() < until and self.daemon.poll() is None
-                time.sleep(0.02)
+        while not self.serves():
+            assert time.monotonic() < until and self.daemon.poll() is None
+            time.sleep(0.02)
+
+    def serves(self):
+        """Is it this daemon that listens? When a daemon is killed while it starts a process that runs code, that process
+        has the old socket open for a moment, and its clients are cut off."""
+        try:
+            with self.connect() as client:
+                pid, _, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+                return pid == self.daemon.pid
+        except OSError:
+            return False
 
     def stop(self):
         if self.daemon:
