@@ -50,10 +50,12 @@ static int describe(const char *directory, const json_t *host, struct wfs_buffer
 {
 	const json_t *const models = json_object_get(host, "models");
 	const json_t *const uids = json_object_get(host, "uids");
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	const char *name;
 	json_t *entry;
 
-	wfs_buffer_printf(text, "%s\n", directory);
+	wfs_buffer_append_text(&line, directory);
+	add_line(text, &line);
 	wfs_buffer_append_text(text,
 		json_object_size(host) > 0 ? "host.json says:\n"
 					   : "It has no host.json, so no model is asked. Turns and "
@@ -63,7 +65,7 @@ static int describe(const char *directory, const json_t *host, struct wfs_buffer
 	json_object_foreach((json_t *)uids, name, entry) add_user(text, name, entry);
 	if (json_object_size(models) == 0 && json_object_size(host) > 0)
 		wfs_buffer_append_text(text, "  no model is asked\n");
-	wfs_buffer_append_text(text, "  commands: none\n");
+	wfs_buffer_append_text(text, "  no command is run\n");
 	return wfs_buffer_check(text);
 }
 
@@ -109,9 +111,9 @@ int wfs_run_trust(struct wfs_run *run)
 		r = describe(run->directory, host, &text);
 	if (r)
 		return r;
-	if (!run->options[WFS_OPTION_JSON])
-		(void)fwrite(text.data, 1, text.size, run->out);
-	(void)fflush(run->out);
+	FILE *const shown = run->options[WFS_OPTION_JSON] ? run->err : run->out;
+	(void)fwrite(text.data, 1, text.size, shown);
+	(void)fflush(shown);
 	if (!ask(run))
 		return wfs_error_set(&run->error, WFS_E_CANCELLED, "nothing was changed");
 	r = wfs_trust_give(run->directory, world_id, &hash, &run->error);
