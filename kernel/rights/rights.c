@@ -519,16 +519,17 @@ static int explain_claim(const struct wfs_rights *rights, const struct wfs_quest
 			rights->principal);
 	if (question->effect == WFS_EFFECT_AGENT_APPROVE)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"an approval by '%s' needs sys/admin@1, or for a turn that somebody else "
-			"began sys/drive@1 with {\"approve\":true}; not by a grant of the agent's",
+			"'%s' may not approve: that takes sys/admin@1 or, for a turn that another "
+			"principal began, sys/drive@1 with {\"approve\":true}; a grant that comes "
+			"from the agent does not count",
 			rights->principal);
 	if (question->claim == WFS_CLAIM_ADMIN)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' may cancel turns that it began, and needs sys/admin@1 for others",
+			"'%s' needs sys/admin@1 to cancel a turn that it did not begin",
 			rights->principal);
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-		"'%s' may resume and stop its own plans, and needs sys/admin@1 or sys/drive@1 with "
-		"{\"plans\":\"all\"} for others",
+		"'%s' needs sys/admin@1, or sys/drive@1 with {\"plans\":\"all\"}, to resume or "
+		"stop a plan that it did not make",
 		rights->principal);
 }
 
