@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """For test-journal-quota: `source DIR` writes a world, `ask WORLD MOUNT MOUNT-OF-MALLORY` fills its journal."""
+import errno
 import json
 import os
-import socket
 import subprocess
 import sys
+
+from client import Client, code_of, ok
 
 MIB = 1 << 20
 QUOTA = 4 * MIB
@@ -52,29 +54,6 @@ def write_source(directory):
         json.dump(WORLD, file)
     with open(os.path.join(directory, "count.lua"), "w", encoding="ascii") as file:
         file.write("function step(state, event) return {n = (state and state.n or 0) + 1} end\n")
-
-
-def ok(what, good, seen=None):
-    if not good:
-        sys.exit(f"not ok - {what}: {seen}")
-    print(f"ok - {what} ({seen})", flush=True)
-
-
-class Client:
-    def __init__(self, world):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(90)
-        self.socket.connect(os.path.join(world, "control.sock"))
-        self.input = self.socket.makefile("rb")
-
-    def call(self, cmd, payload=None, **envelope):
-        line = {"v": 1, "id": "1", "cmd": cmd, "payload": payload or {}, **envelope}
-        self.socket.sendall(json.dumps(line).encode() + b"\n")
-        return json.loads(self.input.readline())
-
-
-def code_of(answer):
-    return (answer or {}).get("error", {}).get("code")
 
 
 class Asker:
@@ -182,7 +161,8 @@ def each_way_in(world):
     for name, text in (("event", json.dumps(small)), ("put-blob", "bytes"), ("step", "tool"),
                        ("invoke", '{"action_type":"write_artifact","artifact_id":"x","content":"y"}'),
                        ("chat", "hello"), ("grant", '{"to":"victim","cap":"sys/query@1","params":{}}')):
-        ok(f"ctl/{name} is refused", world.write(name, text) == 122, world.write(name, text))
+        error = world.write(name, text)
+        ok(f"ctl/{name} is refused", error == errno.EDQUOT, error)
     status, said = world.command("--as", "mallory", "event", "test/Add@1", '{"key":"k"}')
     ok("a command is refused", status != 0 and "bytes of journal" in said, said[-200:])
     ok("nothing of that is in the journal", world.grown() == begun, world.grown() - begun)

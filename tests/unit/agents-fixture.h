@@ -16,8 +16,6 @@
 
 #include "agents/driver.h"
 #include "kernel/base/clock.h"
-#include "kernel/base/host-file.h"
-#include "kernel/base/trust.h"
 #include "kernel/turn/turn-read.h"
 
 #define FIXTURE_AGENT(id, content) \
@@ -174,18 +172,6 @@ static inline int fixture_create(struct agents_fixture *fixture, bool genesis)
 	return r;
 }
 
-/* The user agrees to host.json as it is now. */
-static inline void fixture_trust(const char *directory, const char *world_id)
-{
-	WFS_AUTO_JSON json_t *host = NULL;
-	struct wfs_hash hash;
-	struct wfs_error error;
-
-	if (wfs_host_file_read(directory, &host, &hash, &error) ||
-		wfs_trust_give(directory, world_id, &hash, &error))
-		fail_msg("%s", error.message);
-}
-
 static inline int fixture_setup_of(void **state, bool genesis)
 {
 	struct agents_fixture *const fixture = calloc(1, sizeof(*fixture));
@@ -201,7 +187,7 @@ static inline int fixture_setup_of(void **state, bool genesis)
 		r = fixture_open_world(fixture);
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"script\":{\"provider\":\"script\",\"file\":\"script.jsonl\"}}}");
-	fixture_trust(fixture->directory, wfs_world_id(fixture->world));
+	assert_int_equal(trust_host(fixture->directory, wfs_world_id(fixture->world)), 0);
 	return r;
 }
 

@@ -282,18 +282,21 @@ static const struct {
 
 /* --- one call --- */
 
-/* The numbers behind the first word: of a system call and its arguments. */
-static void system_call(const char *text)
+/* The numbers behind the first word: of a system call and its arguments. Gives the errno, 0: it succeeded. */
+static void system_call(const struct wfs_lua_run *run, const char *text)
 {
 	long numbers[7] = {0};
 	char *at = (char *)text;
+	char said[16];
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers) && *at; i++) {
 		at += strcspn(at, "-0123456789");
 		numbers[i] = strtol(at, &at, 10);
 	}
-	(void)syscall(
+	const long r = syscall(
 		numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]);
+	snprintf(said, sizeof(said), "%d", r < 0 ? errno : 0);
+	done(run, said);
 }
 
 static int call(struct wfs_wire_reader *reader)
@@ -312,8 +315,9 @@ static int call(struct wfs_wire_reader *reader)
 		return 0;
 	}
 	if (strcmp(word, "system call") == 0)
-		system_call(message.call.arguments.data);
-	done(run, "\"still here\"");
+		system_call(run, message.call.arguments.data);
+	else
+		done(run, "\"still here\"");
 	return 0;
 }
 

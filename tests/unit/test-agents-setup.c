@@ -51,7 +51,7 @@ static void an_agent_that_says_nothing_has_the_defaults(void **state)
 
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"default\":{\"provider\":\"script\",\"file\":\"s\"}}}");
-	fixture_trust(fixture->directory, wfs_world_id(fixture->world));
+	assert_int_equal(trust_host(fixture->directory, wfs_world_id(fixture->world)), 0);
 	fixture_configure(fixture, "ada", "{}");
 	assert_json_is(made(fixture, "{'agent':'ada'}"),
 		"{'agent':'ada','max_turns':20,'messages':[{'content':'Take your turn.','role':"
@@ -228,7 +228,7 @@ static void a_constraint_that_the_server_would_ignore_is_refused(void **state)
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"llama\":{\"provider\":\"openai\",\"profile\":\"llamacpp\","
 		"\"base_url\":\"http://127.0.0.1:1/v1\"}}}");
-	fixture_trust(fixture->directory, wfs_world_id(fixture->world));
+	assert_int_equal(trust_host(fixture->directory, wfs_world_id(fixture->world)), 0);
 	expect_refused(fixture, "{'model':'llama','constraint':{'kind':'regex','regex':'a+'}}",
 		WFS_E_INVALID_ARGUMENT, "agent 'ada'");
 	assert_non_null(strstr(fixture->error.message, "regex"));

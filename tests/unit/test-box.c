@@ -142,20 +142,24 @@ static long resident_bytes(int pid)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
+/* A process gives memory back after its answer: waits until it has at most @most_bytes. */
+static void assert_keeps_at_most(int pid, long most_bytes)
+{
+	for (int i = 0; i < 1000 && resident_bytes(pid) > most_bytes; i++)
+		usleep(10 * 1000);
+	assert_in_range(resident_bytes(pid), 0, most_bytes);
+}
+
 static void a_process_without_a_run_keeps_little_memory(void **state)
 {
 	static const char source[] = "function run() return #string.rep('x', 24 << 20) end";
 
 	(void)state;
-	const int pid = run_by("alice", source);
-	/* It gives the memory back behind its answer. */
-	for (int i = 0; i < 1000 && resident_bytes(pid) > 16 << 20; i++)
-		usleep(10 * 1000);
-	assert_in_range(resident_bytes(pid), 0, 16 << 20);
+	assert_keeps_at_most(run_by("alice", source), 16 << 20);
 }
 
-/* The memory that a process keeps which ran @source as @count modules. */
-static long kept_bytes(const char *source, int count)
+/* A process that ran @source as @count modules keeps little memory. */
+static void assert_modules_keep_little(const char *source, int count)
 {
 	int pid = 0;
 
@@ -165,9 +169,7 @@ static long kept_bytes(const char *source, int count)
 		wfs_buffer_printf(&other, "%s-- %d", source, i);
 		pid = run_by("mallory", wfs_buffer_text(&other));
 	}
-	for (int i = 0; i < 100 && resident_bytes(pid) > 32 << 20; i++)
-		usleep(10 * 1000);
-	return resident_bytes(pid);
+	assert_keeps_at_most(pid, 32 << 20);
 }
 
 static void modules_keep_no_memory_of_their_runs(void **state)
@@ -177,7 +179,7 @@ static void modules_keep_no_memory_of_their_runs(void **state)
 				     "return t end\n";
 
 	(void)state;
-	assert_in_range(kept_bytes(source, 16), 0, 32 << 20);
+	assert_modules_keep_little(source, 16);
 }
 
 /* A reference to a variable of an outer function takes memory in each function between the two. */
@@ -203,7 +205,7 @@ static void modules_that_take_much_more_than_their_source_are_not_kept(void **st
 		wfs_buffer_append_text(&source, "end\n");
 	}
 	wfs_buffer_append_text(&source, "function run() return 1 end\n");
-	assert_in_range(kept_bytes(wfs_buffer_text(&source), 3), 0, 32 << 20);
+	assert_modules_keep_little(wfs_buffer_text(&source), 3);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \

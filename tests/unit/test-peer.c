@@ -3,8 +3,6 @@
 #include "tests/unit/world-fixture.h"
 
 #include "fs/server/peer.h"
-#include "kernel/base/host-file.h"
-#include "kernel/base/trust.h"
 
 struct placed {
 	char directory[64];
@@ -28,17 +26,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The user agrees to host.json as it is now. */
-static void trust(const struct placed *placed)
-{
-	WFS_AUTO_JSON json_t *host = NULL;
-	struct wfs_hash hash;
-
-	put_file(placed->directory, "data.mdb", "");
-	assert_int_equal(wfs_host_file_read(placed->directory, &host, &hash, NULL), 0);
-	assert_int_equal(wfs_trust_give(placed->directory, "1", &hash, NULL), 0);
-}
-
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 static void users_are_the_principals_that_host_json_names(void **state)
@@ -48,7 +35,8 @@ static void users_are_the_principals_that_host_json_names(void **state)
 
 	put_file(placed->directory, "host.json",
 		"{\"uids\":{\"54321\":\"alice\",\"0\":\"bob\"},\"models\":{}}");
-	trust(placed);
+	put_file(placed->directory, "data.mdb", "");
+	assert_int_equal(trust_host(placed->directory, "1"), 0);
 
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
 	assert_true(wfs_peers_any(peers));

@@ -50,11 +50,13 @@ static void refusals_of_a_second_are_counted(void **state)
 {
 	struct world_fixture *fixture = *state;
 
+	stop_clock();
 	for (int i = 0; i < 100; i++)
 		refuse(fixture, "tester", "event.emit");
 	refuse(fixture, "tester", "world.gc");
 	refuse(fixture, "alice", "event.emit");
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 3);
+	let_clock_go();
 	wait_for_height(fixture, GENESIS_HEIGHT + 4);
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 3);
 	assert_int_equal(json_integer_value(json_object_get(parsed.body_json, "count")), 99);
@@ -64,9 +66,11 @@ static void a_count_that_finds_no_room_is_tried_again(void **state)
 {
 	struct world_fixture *fixture = *state;
 
+	stop_clock();
 	refuse(fixture, "tester", "event.emit");
 	refuse(fixture, "tester", "event.emit");
 	atomic_store(&failing_begins, 1);
+	let_clock_go();
 	wait_for_height(fixture, GENESIS_HEIGHT + 2);
 	assert_int_equal(atomic_load(&failing_begins), 0);
 }
@@ -75,9 +79,11 @@ static void closing_waits_for_no_count(void **state)
 {
 	struct world_fixture *fixture = *state;
 
+	stop_clock();
 	refuse(fixture, "tester", "event.emit");
 	refuse(fixture, "tester", "event.emit");
 	atomic_store(&failing_begins, 1000);
+	let_clock_go();
 	world_fixture_close(fixture);
 	atomic_store(&failing_begins, 0);
 	assert_int_equal(world_fixture_open(fixture), 0);

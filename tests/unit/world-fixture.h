@@ -20,6 +20,8 @@
 #include "tests/unit/json-helper.h"
 
 #include "kernel/base/directory.h"
+#include "kernel/base/host-file.h"
+#include "kernel/base/trust.h"
 #include "kernel/manifest/source.h"
 #include "kernel/record.h"
 #include "kernel/view.h"
@@ -110,6 +112,18 @@ static inline void put_file(const char *directory, const char *name, const char 
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+/* The user agrees to host.json of the world @world_id as it is now. Return: 0, or why it cannot be read. */
+static inline int trust_host(const char *directory, const char *world_id)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_hash hash;
+	const int r = wfs_host_file_read(directory, &host, &hash, NULL);
+
+	if (r == 0)
+		assert_int_equal(wfs_trust_give(directory, world_id, &hash, NULL), 0);
+	return r;
 }
 
 /* A directory with a loaded source, and no world yet. */
