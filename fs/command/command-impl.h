@@ -65,7 +65,8 @@ enum {
 		"limit disk, journal, llm_budget or llm_tokens; once for each that is limited")    \
 	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, print what would change")                  \
 	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
-	X(OF_TURN, "of-turn", 0, "N", "the call of turn N of M, when others have its id, too")     \
+	X(OF_TURN, "of-turn", 0, "N",                                                              \
+		"the CALL of the run's turn N, if other turns have one, too")                      \
 	X(TURNS, "turns", 0, "N", "N turns, one after the other (default 1)")                      \
 	X(TIMEOUT, "timeout", 0, "TIME", "end a turn that takes longer: 90s, 10m, 1h")             \
 	X(NO_WAIT, "no-wait", 0, NULL, "do not wait for the end, print the id of the turn")        \

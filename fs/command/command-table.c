@@ -86,7 +86,8 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(YES),
 		.run = wfs_run_trust,
 		.summary = "agree to what the world's host.json says",
-		.help = "Shows which hosts are asked, with which environment variables, and asks. "
+		.help = "Shows what host.json would have this host do: which hosts are asked for "
+			"answers of models, with which environment variables. Then asks you. "
 			"A world from somebody else, or one whose host.json has changed, asks no "
 			"model, and turns and plans that were under way do not go on, until you "
 			"have "
