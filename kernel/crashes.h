@@ -10,6 +10,7 @@ int wfs_crashes_load(struct wfs_txn *txn, struct wfs_quarantine *quarantine);
 
 /**
  * wfs_crashes_keep() - write what has changed
+ * The caller calls wfs_quarantine_settle() when the transaction has ended.
  * @ret_changed: set when there was something
  */
 int wfs_crashes_keep(struct wfs_txn *txn, struct wfs_quarantine *quarantine, bool *ret_changed);

@@ -372,6 +372,7 @@ static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *r
 		r = wfs_txn_commit(txn);
 	settle_manifest(writer, r == 0);
 	writer_refusals_settle(&writer->refusals, r == 0, writer->last);
+	wfs_quarantine_settle(writer->world->quarantine, r == 0);
 	return wfs_trace(r);
 }
 

@@ -14,6 +14,7 @@
 struct known {
 	struct wfs_quarantine_row row;
 	bool changed; /* since it was stored */
+	bool storing; /* by the transaction that has not ended yet */
 };
 
 struct wfs_quarantine {
@@ -157,7 +158,10 @@ uint32_t wfs_quarantine_crashed(
 	WFS_GUARD(&quarantine->lock);
 	struct known *known = find(quarantine, code);
 
-	if (!known && make_room(quarantine))
+	/* A code that was forgotten a moment ago needs room as a new one does: its place went to another code. */
+	if ((!known || known->row.crashes == 0) && !make_room(quarantine))
+		return 0;
+	if (!known)
 		known = add(quarantine, code);
 	if (!known)
 		return 0;
@@ -188,8 +192,10 @@ bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_has
 	WFS_GUARD(&quarantine->lock);
 	struct known *const known = find(quarantine, code);
 
-	if (!known || known->row.crashes == 0)
+	if (!known)
 		return false;
+	if (known->row.crashes == 0) /* lifted already, by a request whose transaction failed */
+		return true;
 	known->row.crashes = 0;
 	known->changed = true;
 	count_generation(quarantine);
@@ -226,10 +232,26 @@ bool wfs_quarantine_changed(struct wfs_quarantine *quarantine, struct wfs_quaran
 		if (!known->changed)
 			continue;
 		known->changed = false;
+		known->storing = true;
 		*ret_row = known->row;
-		if (known->row.crashes == 0)
-			drop(quarantine, known);
 		return true;
 	}
 	return false;
+}
+
+void wfs_quarantine_settle(struct wfs_quarantine *quarantine, bool committed)
+{
+	WFS_GUARD(&quarantine->lock);
+
+	for (size_t i = quarantine->count; i-- > 0;) {
+		struct known *const known = &quarantine->known[i];
+
+		if (!known->storing)
+			continue;
+		known->storing = false;
+		if (!committed)
+			known->changed = true;
+		else if (!known->changed && known->row.crashes == 0)
+			drop(quarantine, known);
+	}
 }

@@ -54,7 +54,7 @@ bool wfs_quarantine_refuses(struct wfs_quarantine *quarantine, const struct wfs_
 /** wfs_quarantine_generation() - another number after each change of what is refused; 0: nothing ever was. */
 uint64_t wfs_quarantine_generation(const struct wfs_quarantine *quarantine);
 
-/** wfs_quarantine_lift() - forget the crashes of a code. Return: false: it is not known. */
+/** wfs_quarantine_lift() - forget the crashes of a code. Return: false: neither memory nor the store has any. */
 bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
 /**
@@ -65,5 +65,12 @@ bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_has
 int wfs_quarantine_rows(
 	struct wfs_quarantine *quarantine, struct wfs_quarantine_row **ret_rows, size_t *ret_count);
 
-/** wfs_quarantine_changed() - the next row that is not stored as it is now, if there is one; it counts as stored then. */
+/**
+ * wfs_quarantine_changed() - the next row that is to be stored, if there is one
+ * The row counts as stored from now on; wfs_quarantine_settle() says whether it was.
+ */
 bool wfs_quarantine_changed(struct wfs_quarantine *quarantine, struct wfs_quarantine_row *ret_row);
+
+/** wfs_quarantine_settle() - the transaction of the changed rows has ended
+ *  @committed: false: the next transaction stores them. */
+void wfs_quarantine_settle(struct wfs_quarantine *quarantine, bool committed);

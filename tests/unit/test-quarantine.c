@@ -44,7 +44,6 @@ static void code_is_refused_after_three_crashes_until_it_is_lifted(void **state)
 
 	assert_true(wfs_quarantine_lift(quarantine, &code));
 	assert_false(wfs_quarantine_refuses(quarantine, &code));
-	assert_false(wfs_quarantine_lift(quarantine, &code));
 	assert_int_equal(rows_of(quarantine), 0);
 	assert_int_equal(wfs_quarantine_crashed(quarantine, &code, "a"), 1);
 	wfs_quarantine_free(quarantine);
@@ -77,6 +76,8 @@ static void the_store_has_what_was_counted(void **state)
 
 	assert_true(wfs_quarantine_lift(second, &code));
 	assert_int_equal(wfs_crashes_keep(txn, second, &changed), 0);
+	wfs_quarantine_settle(second, true);
+	assert_false(wfs_quarantine_lift(second, &code));
 	assert_int_equal(wfs_crashes_load(txn, third), 0);
 	assert_int_equal(rows_of(third), 1);
 	wfs_txn_end(txn);
@@ -92,7 +93,70 @@ static void keep_all(struct store_fixture *fixture, struct wfs_quarantine *quara
 
 	assert_int_equal(wfs_store_write(fixture->store, &txn), 0);
 	assert_int_equal(wfs_crashes_keep(txn, quarantine, &changed), 0);
+	assert_int_equal(wfs_txn_commit(txn), 0);
+	wfs_quarantine_settle(quarantine, true);
+}
+
+/* Fills it with codes that crashed once. Return: the one that is forgotten first. */
+static struct wfs_hash fill(struct wfs_quarantine *quarantine)
+{
+	struct wfs_hash least = code_of(1);
+
+	for (uint32_t i = 1; i <= WFS_QUARANTINE_ROWS_MAX; i++) {
+		const struct wfs_hash code = code_of(i);
+
+		assert_int_equal(wfs_quarantine_crashed(quarantine, &code, "once"), 1);
+		if (memcmp(code.bytes, least.bytes, WFS_HASH_SIZE) < 0)
+			least = code;
+	}
+	return least;
+}
+
+static void a_code_that_crashes_right_after_it_was_forgotten_makes_no_row_too_many(void **state)
+{
+	struct store_fixture *const fixture = *state;
+	struct wfs_quarantine *const quarantine = quarantine_new();
+	struct wfs_quarantine *const again = quarantine_new();
+	const struct wfs_hash least = fill(quarantine); /* the one that is forgotten */
+	const struct wfs_hash other = code_of(0);
+	struct wfs_txn *txn;
+
+	keep_all(fixture, quarantine);
+	assert_int_equal(wfs_quarantine_crashed(quarantine, &other, "other"), 1);
+	assert_int_equal(wfs_quarantine_crashed(quarantine, &least, "least"), 1);
+	keep_all(fixture, quarantine);
+
+	assert_int_equal(wfs_store_read(fixture->store, &txn), 0);
+	assert_int_equal(wfs_crashes_load(txn, again), 0);
 	wfs_txn_end(txn);
+	wfs_quarantine_free(quarantine);
+	wfs_quarantine_free(again);
+}
+
+static void what_a_transaction_did_not_store_is_stored_by_the_next_one(void **state)
+{
+	struct store_fixture *const fixture = *state;
+	struct wfs_quarantine *const quarantine = quarantine_new();
+	const struct wfs_hash code = code_of(1);
+	struct wfs_txn *txn;
+	bool changed = false;
+
+	(void)wfs_quarantine_crashed(quarantine, &code, "a");
+	keep_all(fixture, quarantine);
+	assert_true(wfs_quarantine_lift(quarantine, &code));
+	assert_int_equal(wfs_store_write(fixture->store, &txn), 0);
+	assert_int_equal(wfs_crashes_keep(txn, quarantine, &changed), 0);
+	wfs_txn_end(txn);
+	wfs_quarantine_settle(quarantine, false);
+
+	/* The request that lifted it comes again. */
+	changed = false;
+	assert_true(wfs_quarantine_lift(quarantine, &code));
+	assert_int_equal(wfs_store_write(fixture->store, &txn), 0);
+	assert_int_equal(wfs_crashes_keep(txn, quarantine, &changed), 0);
+	assert_true(changed);
+	wfs_txn_end(txn);
+	wfs_quarantine_free(quarantine);
 }
 
 static void of_too_many_codes_those_are_forgotten_that_crashed_least(void **state)
@@ -156,6 +220,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(code_is_refused_after_three_crashes_until_it_is_lifted),
 		TEST(the_store_has_what_was_counted),
+		TEST(a_code_that_crashes_right_after_it_was_forgotten_makes_no_row_too_many),
+		TEST(what_a_transaction_did_not_store_is_stored_by_the_next_one),
 		TEST(of_too_many_codes_those_are_forgotten_that_crashed_least),
 		TEST(when_all_are_refused_another_one_is_not_noted),
 		TEST(a_damaged_row_is_an_error),
