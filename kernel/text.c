@@ -49,8 +49,10 @@ bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash)
 		return false;
 	const json_t *const hash = json_object_get(value, "hash");
 	const json_t *const of = json_object_get(value, "of");
-	if (!json_is_string(hash) || !json_is_array(of) ||
-		!json_is_integer(json_object_get(value, "size")) ||
+	const json_t *const size = json_object_get(value, "size");
+	/* A quota counts the size, also in a journal that was written elsewhere. Requests and answers are far smaller. */
+	if (!json_is_string(hash) || !json_is_array(of) || !json_is_integer(size) ||
+		json_integer_value(size) < 0 || json_integer_value(size) > UINT32_MAX ||
 		json_string_length(hash) != WFS_HASH_TEXT_SIZE - 1 ||
 		wfs_hash_parse(json_string_value(hash), json_string_length(hash), &found, NULL))
 		return false;

@@ -245,6 +245,25 @@ static void an_argument_that_looks_like_a_stand_in_is_taken_as_it_is(void **stat
 	assert_sound(fixture_of(state));
 }
 
+static void assert_is_hidden(const char *size, bool expected)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "{'hash':'sha256:%064d','of':['a'],'size':%s}", 0, size);
+	WFS_AUTO_JSON json_t *value = json_of(text);
+	if (wfs_text_is_hidden(value, NULL) != expected)
+		fail_msg("%s %s a stand-in", text, expected ? "is not" : "is");
+}
+
+static void a_stand_in_has_a_size_that_a_text_can_have(void **state)
+{
+	(void)state;
+	assert_is_hidden("0", true);
+	assert_is_hidden("4294967295", true);
+	assert_is_hidden("-1", false);
+	assert_is_hidden("4294967296", false);
+}
+
 /* --- what is folded again --- */
 
 /* One of each kind. */
@@ -348,6 +367,24 @@ static void a_copy_with_a_text_that_no_record_names_is_refused(void **state)
 	assert_not_restored(fixture_of(state), name);
 }
 
+/* Its size is counted against the principal's quota when the record is folded again. */
+static void a_copy_with_a_text_of_less_than_no_bytes_is_refused(void **state)
+{
+	assert_done(fixture_of(state), "tester",
+		"{'action_type':'principal','id':'carol','quotas':{'journal':100000}}");
+	assert_done(fixture_of(state), "carol",
+		WRITE("'artifact_id':'tool','access':'private','executable':true,'code':'function "
+		      "run(x) return x end'"));
+	const uint64_t seq = height_of(fixture_of(state));
+	assert_done(
+		fixture_of(state), "carol", INVOKE("'artifact_id':'tool','args':['" SECRET "']"));
+	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	replace_in_record(fixture_of(state), seq,
+		"\"of\":[\"tool\"],\"size\":", "\"of\":[\"tool\"],\"size\":-90000000000000000");
+
+	assert_not_restored(fixture_of(state), "differs from what folding gives");
+}
+
 int main(void)
 {
 #define UNIT(name) cmocka_unit_test_setup_teardown(name, memory_world_setup, world_fixture_teardown)
@@ -364,11 +401,13 @@ int main(void)
 		UNIT(edits_of_a_private_content_are_not_in_the_journal),
 		UNIT(one_text_has_another_hash_each_time),
 		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
+		cmocka_unit_test(a_stand_in_has_a_size_that_a_text_can_have),
 		UNIT(a_world_with_private_texts_is_sound),
 		UNIT(a_copy_with_its_texts_is_the_same_world),
 		UNIT(a_copy_without_a_text_is_refused_by_its_name),
 		UNIT(a_copy_with_another_text_is_refused),
 		UNIT(a_copy_with_a_text_that_no_record_names_is_refused),
+		UNIT(a_copy_with_a_text_of_less_than_no_bytes_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
