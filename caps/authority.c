@@ -166,10 +166,12 @@ static void refresh(struct wfs_authority *authority, struct wfs_holder *holder)
 	holder->rights = rights;
 }
 
-struct wfs_rights *wfs_authority_rights(struct wfs_authority *authority, struct wfs_holder *holder)
+struct wfs_rights *wfs_authority_rights(
+	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height)
 {
 	WFS_GUARD(&authority->lock);
 
+	*ret_height = authority->height;
 	if (holder->stale)
 		refresh(authority, holder);
 	return holder->rights ? wfs_rights_ref(holder->rights) : NULL;

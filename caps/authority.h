@@ -48,9 +48,13 @@ void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *h
 
 const char *wfs_holder_principal(const struct wfs_holder *holder);
 
-/** wfs_authority_rights() - as they are now; caller unrefs. NULL when there is no memory for them:
- *  then the principal may do nothing. */
-struct wfs_rights *wfs_authority_rights(struct wfs_authority *authority, struct wfs_holder *holder);
+/**
+ * wfs_authority_rights() - as they are now; caller unrefs
+ * @ret_height: they follow from the grants at this height, or at a later one
+ * Return: NULL when there is no memory for them: then the principal may do nothing.
+ */
+struct wfs_rights *wfs_authority_rights(
+	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);
 
 /** wfs_authority_rights_of() - the same of anybody, at work or not. NULL: no memory. */
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal);

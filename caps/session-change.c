@@ -33,10 +33,13 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 
 /* The kernel does nothing by a grant that was revoked, or ended, while the request waited, and counts the call
  * when it is recorded. */
-static void charge(struct wfs_request *request, const struct wfs_verdict *verdict)
+static void charge(struct wfs_request *request, const struct wfs_question *question,
+	const struct wfs_verdict *verdict)
 {
 	snprintf(request->granted, sizeof(request->granted), "%s", verdict->grant);
 	request->granted_until_ns = verdict->until_ns;
+	request->granted_mark = *verdict->mark;
+	request->granted_height = question->height;
 	if (verdict->charged)
 		snprintf(request->charge, sizeof(request->charge), "%s", verdict->grant);
 }
@@ -68,7 +71,7 @@ static int admit(const struct wfs_session *session, const struct wfs_question *a
 		return wfs_error_from_errno(&request->error, r, "judge a request");
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	if (verdict.code == WFS_OK) {
-		charge(request, &verdict);
+		charge(request, &question, &verdict);
 		return begin(world, request);
 	}
 	(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
@@ -276,7 +279,7 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 			return session_ask(session, call, &verdict, request);
 		return session_refuse(session, &question, &verdict, request);
 	}
-	charge(request, &verdict);
+	charge(request, &question, &verdict);
 	request->kind = WFS_REQUEST_ACTION;
 	request->action = action;
 	request->intent_id = call ? call->intent_id : NULL;
@@ -322,7 +325,7 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 	if (r)
 		return r;
 	if (!from)
-		charge(request, &verdict);
+		charge(request, &question, &verdict);
 	return session_act(session, "grant", grant, request);
 }
 
@@ -342,7 +345,7 @@ int wfs_session_revoke(
 	if (r && (!by || strcmp(by, wfs_session_principal(session)) != 0))
 		return session_refuse(session, &question, &verdict, request);
 	if (!r)
-		charge(request, &verdict);
+		charge(request, &question, &verdict);
 	return session_act(session, "revoke", revocation, request);
 }
 

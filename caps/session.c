@@ -95,7 +95,7 @@ struct wfs_world *wfs_session_world(const struct wfs_session *session)
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question)
 {
-	*ret_rights = wfs_authority_rights(session->authority, session->holder);
+	*ret_rights = wfs_authority_rights(session->authority, session->holder, &question->height);
 	question->origin = WFS_ORIGIN_HOST;
 	question->now_ns = wfs_clock_realtime_ns();
 	return *ret_rights ? 0 : -ENOMEM;

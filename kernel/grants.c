@@ -423,6 +423,21 @@ int wfs_action_check(
 		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
 }
 
+int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark)
+{
+	WFS_AUTO_JSON json_t *lasting = wfs_json_copy(grant);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (!lasting)
+		return -ENOMEM;
+	(void)json_object_del(lasting, "used");
+	wfs_json_write(lasting, &text);
+	int r = wfs_buffer_check(&text);
+	if (!r)
+		*ret_mark = wfs_hash_of(text.data, text.size);
+	return r;
+}
+
 bool wfs_action_ends(const char *type)
 {
 	static const char *const types[] = {"cancel", "revoke", "stop"};

@@ -190,7 +190,9 @@ struct wfs_request {
 	char charge[WFS_GRANT_NAME_MAX + 1];
 	/* The grant that allows the request, which must be there when the request is begun; "": none. */
 	char granted[WFS_GRANT_NAME_MAX + 1];
-	int64_t granted_until_ns; /* when that grant ends, by the host's clock */
+	int64_t granted_until_ns;     /* when that grant ends, by the host's clock */
+	struct wfs_hash granted_mark; /* of that grant, see wfs_grant_mark() */
+	uint64_t granted_height;      /* the grant was there at this height, or at a later one */
 
 	/* Private to the kernel and the embedder: see struct wfs_embedder. */
 	json_t *wanted;     /* {model, text} that it waits for; owned */

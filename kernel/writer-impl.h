@@ -116,6 +116,9 @@ struct wfs_writer {
 	uint64_t ahead_work;   /* of that code */
 	struct writer_batch *current;
 	struct writer_refusals refusals;
+	/* Height at which a grant ended, or a manifest may have replaced one, for the last time; also when that was not
+	 * stored. 0: not since the world was opened. */
+	uint64_t grant_ended_height;
 	bool due;  /* counts of refusals are to be written */
 	bool last; /* no batch comes behind this one */
 };

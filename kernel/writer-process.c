@@ -4,7 +4,9 @@
 #include "kernel/base/array.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
+#include "kernel/blob-read.h"
 #include "kernel/gc.h"
+#include "kernel/grants.h"
 #include "kernel/writer-impl.h"
 
 enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
@@ -44,6 +46,30 @@ static void add_change(void *context, const struct wfs_change *change)
 	/* An offset for now: the buffer may move while it grows. */
 	added->key.data = (const void *)(uintptr_t)batch->keys.size;
 	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
+}
+
+/* The number of sys.grant, which each manifest has. */
+static uint32_t grants_id(const struct wfs_writer *writer)
+{
+	const struct wfs_reducer_definition *const grants = wfs_manifest_reducer_find(
+		wfs_runtime_manifest(writer->runtime), wfs_builtin_reducer_name(WFS_BUILTIN_GRANT));
+
+	wfs_require(grants != NULL);
+	return writer->head.reducers[grants->index].reducer_id;
+}
+
+/* Notes whether the request, whose changes begin at @first, has ended a grant. A manifest may replace one, too. */
+static void note_ended_grants(
+	struct wfs_writer *writer, const struct wfs_request *request, size_t first)
+{
+	const struct writer_batch *const batch = writer->current;
+	bool ended = request->kind == WFS_REQUEST_MANIFEST;
+
+	for (size_t i = first; !ended && i < batch->commit.change_count; i++)
+		ended = !batch->changes[i].is_live &&
+			batch->changes[i].reducer_id == grants_id(writer);
+	if (ended)
+		writer->grant_ended_height = writer->head.height;
 }
 
 /* --- requests that are folded --- */
@@ -93,7 +119,9 @@ static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t
 	r = wfs_fold_apply(writer->fold, &writer->head);
 	if (r)
 		return wfs_trace(r);
+	const size_t before = writer->current->commit.change_count;
 	wfs_fold_changes(writer->fold, add_change, writer->current);
+	note_ended_grants(writer, request, before);
 	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
 	writer->current->commit.blobs_listed |=
 		request->kind == WFS_REQUEST_BLOB || request->kind == WFS_REQUEST_MANIFEST;
@@ -355,29 +383,57 @@ int64_t writer_ahead_share_ns(const struct wfs_writer *writer)
 	return (int64_t)((double)writer->ahead_took_ns * (double)work / (double)writer->ahead_work);
 }
 
-/* A request is judged before it waits. A revocation goes ahead of requests that wait, and stops code that runs. */
+/* Is the grant in this live cell still the one that the request was judged by? Return: 1, 0, or -errno. */
+static int is_same_grant(
+	struct wfs_writer *writer, const struct wfs_cell *cell, struct wfs_request *request)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *grant = NULL;
+	struct wfs_version version;
+	struct wfs_hash mark;
+	int r = wfs_version_get(writer->head.txn, cell->head_vid, &version);
+
+	if (r)
+		return wfs_error_from_errno(
+			&request->error, r == -ENOENT ? -EIO : r, "read a grant");
+	r = wfs_version_read(writer->world->store, &version, &text, &request->error);
+	if (!r)
+		r = wfs_json_parse(text.data, text.size, &grant, &request->error);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_grant_mark(grant, &mark);
+	return r ? wfs_error_from_errno(&request->error, r, "read a grant")
+		 : wfs_hash_equal(&mark, &request->granted_mark);
+}
+
+/* A request is judged before it waits. A revocation goes ahead of requests that wait, and stops code that runs. After
+ * it another grant, perhaps a lesser one, may have got the name. Most requests need no look at the grant's document:
+ * no grant has ended since they were judged. */
 static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 {
-	const struct wfs_reducer_definition *const grants = wfs_manifest_reducer_find(
-		wfs_runtime_manifest(writer->runtime), wfs_builtin_reducer_name(WFS_BUILTIN_GRANT));
 	struct wfs_cell cell = {.live = false};
 	uint64_t cell_id;
 
 	if (!*request->granted)
 		return 0;
-	wfs_require(grants != NULL); /* no manifest is without it */
-	int r = wfs_cell_find(writer->head.txn, writer->head.reducers[grants->index].reducer_id,
-		wfs_bytes_text(request->granted), &cell_id);
+	int r = wfs_cell_find(
+		writer->head.txn, grants_id(writer), wfs_bytes_text(request->granted), &cell_id);
 	if (!r)
 		r = wfs_cell_get(writer->head.txn, cell_id, &cell);
 	if (r && r != -ENOENT)
 		return wfs_error_from_errno(&request->error, r, "look for a grant");
-	if (cell.live && wfs_clock_realtime_ns() >= request->granted_until_ns)
-		return wfs_error_set(&request->error, WFS_E_EXPIRED,
-			"the grant '%s' expired while the request waited", request->granted);
-	return cell.live ? 0
-			 : wfs_error_set(&request->error, WFS_E_NOT_AUTHORIZED,
-				   "grant '%s', which covered this, is no more", request->granted);
+	r = cell.live;
+	if (r && writer->grant_ended_height > request->granted_height)
+		r = is_same_grant(writer, &cell, request);
+	if (r < 0)
+		return wfs_trace(r);
+	if (r == 0)
+		return wfs_error_set(&request->error, WFS_E_NOT_AUTHORIZED,
+			"the grant '%s' was revoked while the request waited", request->granted);
+	return wfs_clock_realtime_ns() < request->granted_until_ns
+		? 0
+		: wfs_error_set(&request->error, WFS_E_EXPIRED,
+			  "the grant '%s' expired while the request waited", request->granted);
 }
 
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)

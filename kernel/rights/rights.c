@@ -17,6 +17,7 @@
 struct grant {
 	json_t *document;
 	const char *name;
+	struct wfs_hash mark; /* wfs_grant_mark() */
 	const struct wfs_cap_definition *cap;
 	int64_t expires_at_ns;   /* INT64_MAX: never */
 	struct wfs_scope *scope; /* over paths; owned */
@@ -114,6 +115,8 @@ static int grant_read(
 	grant.givers = json_pack("[s]", wfs_json_text(document, "granted_by"));
 	if (!r && !grant.givers)
 		r = -ENOMEM;
+	if (!r)
+		r = wfs_grant_mark(document, &grant.mark);
 	if (r) {
 		grant_done(&grant);
 		return r == -EINVAL ? 0 : r;
@@ -481,6 +484,7 @@ struct wfs_verdict wfs_rights_judge(
 		return verdict;
 	verdict.grant = grant->name;
 	verdict.until_ns = grant->expires_at_ns;
+	verdict.mark = &grant->mark;
 	verdict.charged = grant->has_budget;
 	if (grant->spent)
 		verdict.code = WFS_E_QUOTA_EXCEEDED;

@@ -38,14 +38,16 @@ struct wfs_question {
 	/* Grants that come from a principal of which this says so do not count; NULL: all do. */
 	bool (*is_barred)(void *context, const char *giver);
 	void *barred_context;
+	uint64_t height; /* the rights follow from the grants at this height, or at a later one */
 };
 
 /* The answer. Plain value; texts are borrowed from the rights, or static. */
 struct wfs_verdict {
 	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
 	enum wfs_error_code code;
-	const char *grant;  /* that covers it, or has expired; NULL: none */
-	int64_t until_ns;   /* the grant's end; INT64_MAX: it has none */
+	const char *grant;           /* that covers it, or has expired; NULL: none */
+	int64_t until_ns;            /* the grant's end; INT64_MAX: it has none */
+	const struct wfs_hash *mark; /* of that grant, see wfs_grant_mark(); NULL: none */
 	bool charged;       /* the grant, or one that it was passed on from, has a budget */
 	const char *policy; /* that denies; NULL: it was not asked */
 	size_t rule_index;  /* of it; SIZE_MAX: no rule matched */

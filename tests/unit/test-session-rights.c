@@ -216,6 +216,46 @@ static void a_budget_ends(void **state)
 	assert_int_equal(work->error.code, WFS_E_QUOTA_EXCEEDED);
 }
 
+/* An event of alice that was judged, and waits. */
+static void judge_event(struct at_work *work, struct wfs_request *request, json_t *value)
+{
+	*request = (struct wfs_request){
+		.kind = WFS_REQUEST_EVENT, .schema = "test/Do@1", .value = value};
+	assert_int_equal(wfs_session_admit(work->alice, WFS_EFFECT_EVENT_EMIT, request), 0);
+}
+
+static void a_grant_that_got_the_name_of_another_allows_nothing_that_waited(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
+	struct wfs_request request;
+
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g'}");
+	judge_event(work, &request, value);
+	assert_int_equal(take_back(work, work->operator, "g"), 0);
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g','budget':{'calls':1}}");
+
+	assert_int_equal(wfs_world_call(work->world->world, &request), -EACCES);
+	assert_int_equal(request.error.code, WFS_E_NOT_AUTHORIZED);
+	assert_string_equal(
+		request.error.message, "the grant 'g' was revoked while the request waited");
+}
+
+static void what_waited_is_done_when_its_grant_was_only_used_since(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
+	struct wfs_request request;
+
+	let(work, "{'to':'operator','cap':'sys/llm@1','name':'other'}");
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g','budget':{'calls':2}}");
+	judge_event(work, &request, value);
+	assert_int_equal(emit(work, work->alice), 0);
+	assert_int_equal(take_back(work, work->operator, "other"), 0);
+
+	assert_int_equal(wfs_world_call(work->world->world, &request), 0);
+}
+
 static void granting_and_taking_back_are_charged(void **state)
 {
 	struct at_work *const work = *state;
@@ -321,6 +361,8 @@ int main(void)
 		AT_WORK(a_refused_change_is_recorded),
 		AT_WORK(a_refused_blob_is_recorded_behind_the_answer),
 		AT_WORK(a_budget_ends),
+		AT_WORK(a_grant_that_got_the_name_of_another_allows_nothing_that_waited),
+		AT_WORK(what_waited_is_done_when_its_grant_was_only_used_since),
 		AT_WORK(granting_and_taking_back_are_charged),
 		AT_WORK(a_budget_ends_for_what_was_passed_on),
 		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
