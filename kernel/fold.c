@@ -758,6 +758,8 @@ static int apply(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 		r = fold_apply_changes(fold, head, index, head->height);
 	if (!r)
 		grants_passed_end(fold, head);
+	else /* the table may have some of the changes, and the journal will end as it did before */
+		grants_passed_free(WFS_STEAL(fold->passed));
 	return wfs_trace(r);
 }
 

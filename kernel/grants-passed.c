@@ -2,8 +2,9 @@
 /*
  * What was passed on from each grant, kept in memory: a revocation must not take longer in a world of many grants.
  *
- * The table is right for the journal that ends with one line, whose hash it has. It follows what the fold applies; when the
- * journal has grown otherwise, or a transaction was given up, the hashes differ, and the next revocation reads all grants again.
+ * The table is right for the journal that ends with one line, whose hash it has. It follows what the fold applies. When the
+ * journal has grown otherwise, or the transaction was given up later, the hashes differ, and the next revocation reads all
+ * grants again. A record that cannot be applied drops the table.
  */
 #include "kernel/base/json.h"
 #include "kernel/grants-impl.h"

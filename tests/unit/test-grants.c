@@ -10,6 +10,23 @@
 
 enum { GENESIS_HEIGHT = 2 };
 
+static bool cells_cannot_be_stored;
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+int __real_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
+	const struct wfs_state *state, uint64_t height, int64_t at_ns);
+int __wrap_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
+	const struct wfs_state *state, uint64_t height, int64_t at_ns);
+/* NOLINTEND(readability-identifier-naming) */
+
+int __wrap_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
+	const struct wfs_state *state, uint64_t height, int64_t at_ns)
+{
+	return cells_cannot_be_stored
+		? -ENOSPC
+		: __real_wfs_head_set_cell(head, reducer_index, cell, state, height, at_ns);
+}
+
 /* Sends an action. @ret_answer: caller owns it; NULL when it was not done */
 static int act_charged(struct world_fixture *fixture, const char *action, const char *charge,
 	uint64_t *ret_seq, json_t **ret_answer)
@@ -319,6 +336,20 @@ static void revoking_takes_back_all_that_was_passed_on(void **state)
 	assert_state(fixture, "sys.grant", "side", NULL);
 	assert_state_at(fixture, height_of(fixture) - 1, "sys.grant", "g0",
 		"{'cap':'sys/act@1','granted_by':'tester','name':'g0','params':{},'to':'bob'}");
+}
+
+static void what_a_revocation_that_failed_did_not_take_back_is_taken_back_later(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pass_on(fixture, i), 0);
+	assert_done(fixture, "{'action_type':'revoke','name':'g3'}", "{'removed':1}");
+	cells_cannot_be_stored = true;
+	assert_int_equal(act(fixture, "{'action_type':'revoke','name':'g2'}"), -ENOSPC);
+	cells_cannot_be_stored = false;
+
+	assert_done(fixture, "{'action_type':'revoke','name':'g1'}", "{'removed':2}");
 }
 
 enum { MODEL_GRANTS = 24, MODEL_ACTIONS = 300 };
@@ -745,6 +776,7 @@ int main(void)
 		WITH_TWO(malformed_actions_leave_no_record),
 		WITH_TWO(a_grant_is_passed_on_a_bounded_number_of_times),
 		WITH_TWO(revoking_takes_back_all_that_was_passed_on),
+		WITH_TWO(what_a_revocation_that_failed_did_not_take_back_is_taken_back_later),
 		WITH_TWO(grants_come_and_go_as_in_a_model),
 		WITH_TWO(a_call_is_counted_in_the_grant_and_those_above_it),
 		WITH_TWO(a_spent_budget_refuses_and_records_nothing),
