@@ -181,7 +181,9 @@ struct wfs_request {
 	bool urgent;                   /* action: goes ahead of those that are not */
 	bool administers; /* urgent: its principal administers the world, so code always gives way */
 	const char *queued_as; /* name of the queue that it waits in; NULL: its principal's */
-	uint64_t connection;   /* that it came by: those of one keep their order; 0: any */
+	/* The connection that it came by; 0: none. Requests of one connection keep their order, but an urgent one
+	 * overtakes an earlier one whose code was stopped. */
+	uint64_t connection;
 	bool dry_run;          /* manifest: everything but the change itself */
 	struct wfs_decision decision; /* decision */
 	struct wfs_gc_step *gc;       /* gc; filled in */

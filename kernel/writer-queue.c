@@ -286,6 +286,7 @@ struct wfs_request *writer_queues_take(struct writer_queues *queues)
 	queues->waiting_count--;
 	if (queues->now_ns < queue->time_ns)
 		queues->now_ns = queue->time_ns;
+	request->put_back = false;
 	request->guess_ns = queue->guess_ns;
 	heap_charge(queues, queue, request->guess_ns);
 	return request;

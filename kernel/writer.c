@@ -246,7 +246,6 @@ static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, 
 	int64_t start = wfs_clock_monotonic_ns();
 	int64_t share = 0;
 
-	request->put_back = false;
 	if (writer_gone(request) && request->kind != WFS_REQUEST_DECISION) {
 		request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
 			"the client went away, or read no answers, before the request was begun");

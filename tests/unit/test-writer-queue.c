@@ -285,6 +285,31 @@ static void an_urgent_request_waits_behind_one_that_its_connection_sent_before(v
 	writer_queues_done(&queues);
 }
 
+static void an_urgent_request_waits_behind_one_that_was_stopped_earlier(void **state)
+{
+	struct writer_queues queues = {.queue_count = 0};
+	struct wfs_request stopped = {.principal = "tester", .connection = 7};
+	struct wfs_request urgent = {.principal = "tester", .connection = 7, .urgent = true};
+
+	(void)state;
+	writer_queues_init(&queues);
+	assert_int_equal(writer_queues_add(&queues, &stopped), 0);
+	assert_ptr_equal(writer_queues_take(&queues), &stopped);
+	stopped.put_back = true; /* as when another connection stops its code */
+	writer_queues_put_back(&queues, &stopped);
+	assert_ptr_equal(writer_queues_take(&queues), &stopped);
+	assert_int_equal(writer_queues_add(&queues, &urgent), 0);
+
+	writer_queues_put_back(&queues, &stopped); /* not begun, as its batch ended */
+
+	assert_null(queues.urgent.first);
+	assert_ptr_equal(writer_queues_take(&queues), &stopped);
+	assert_ptr_equal(writer_queues_take(&queues), &urgent);
+	writer_queues_answered(&queues, &stopped);
+	writer_queues_answered(&queues, &urgent);
+	writer_queues_done(&queues);
+}
+
 static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -459,6 +484,7 @@ int main(void)
 		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
 		cmocka_unit_test(
 			an_urgent_request_waits_behind_one_that_its_connection_sent_before),
+		cmocka_unit_test(an_urgent_request_waits_behind_one_that_was_stopped_earlier),
 		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
 		IN_WORLD(urgent_requests_of_administrators_never_wait_for_code),
 		cmocka_unit_test(time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it),
