@@ -184,7 +184,7 @@ struct wfs_request {
 	/* The connection that it came by; 0: none. Requests of one connection keep their order, but an urgent one
 	 * overtakes an earlier one whose code was stopped. */
 	uint64_t connection;
-	bool dry_run;          /* manifest: everything but the change itself */
+	bool dry_run;                 /* manifest: everything but the change itself */
 	struct wfs_decision decision; /* decision */
 	struct wfs_gc_step *gc;       /* gc; filled in */
 	struct wfs_hash code;         /* lift: hash of its source */
@@ -216,8 +216,9 @@ struct wfs_request {
 	struct writer_queue *queue; /* from when it is queued until it is answered */
 	int64_t guess_ns;           /* of the kernel thread's time, which its queue was charged */
 	unsigned int put_back_count;
-	bool put_back; /* its code was stopped, and it is to be done again */
+	bool put_back; /* its code was stopped, and it has not been taken again */
 	bool alone;    /* has a transaction of its own */
+	bool counted; /* decision: among those of its second, perhaps by a transaction that was given up */
 };
 
 /**

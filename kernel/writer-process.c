@@ -311,7 +311,10 @@ static bool is_counted(struct wfs_writer *writer, const struct wfs_request *requ
 /* The refusal is the answer; what fails here is another one. */
 static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
-	if (is_counted(writer, request))
+	/* A count stays when a transaction is given up, and its requests come again one by one. */
+	if (!request->counted)
+		request->counted = is_counted(writer, request);
+	if (request->counted)
 		return -wfs_error_info(request->error.code)->number;
 	const uint64_t seq = writer->head.height;
 	int r = writer_decide(writer, request->principal, wfs_buffer_bytes(&request->body));

@@ -17,6 +17,20 @@ int64_t __wrap_wfs_clock_monotonic_ns(void)
 
 	return now ? now : __real_wfs_clock_monotonic_ns();
 }
+
+int __real_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
+	const struct wfs_state *state, uint64_t height, int64_t at_ns);
+int __wrap_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
+	const struct wfs_state *state, uint64_t height, int64_t at_ns);
+
+/* There is never room for the cell `big`. */
+int __wrap_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
+	const struct wfs_state *state, uint64_t height, int64_t at_ns)
+{
+	return wfs_bytes_equal(cell->key, wfs_bytes_text("big"))
+		? -ENOSPC
+		: __real_wfs_head_set_cell(head, reducer_index, cell, state, height, at_ns);
+}
 /* NOLINTEND(readability-identifier-naming) */
 
 static void stop_clock(void)
@@ -46,6 +60,22 @@ static void wait_for_height(struct world_fixture *fixture, uint64_t height)
 	assert_int_equal(height_of(fixture), height);
 }
 
+/* Records of all refusals in the journal from @seq on, and the sum of their counts. */
+static size_t count_refusals(struct world_fixture *fixture, uint64_t seq, json_int_t *ret_total)
+{
+	const uint64_t height = height_of(fixture);
+	size_t records = 0;
+
+	for (*ret_total = 0; seq < height; seq++, records++) {
+		WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
+		const json_t *const count = json_object_get(parsed.body_json, "count");
+
+		assert_int_equal(parsed.record.kind, WFS_RECORD_DECISION);
+		*ret_total += count ? json_integer_value(count) : 1;
+	}
+	return records;
+}
+
 static void refusals_of_a_second_are_counted(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -60,6 +90,34 @@ static void refusals_of_a_second_are_counted(void **state)
 	wait_for_height(fixture, GENESIS_HEIGHT + 4);
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 3);
 	assert_int_equal(json_integer_value(json_object_get(parsed.body_json, "count")), 99);
+}
+
+static void refusals_whose_batch_is_done_again_are_counted_once(void **state)
+{
+	struct world_fixture *fixture = *state;
+	struct sent sent[4];
+	struct answers answers;
+	json_int_t total;
+
+	answers_init(&answers, WFS_ARRAY_COUNT(sent));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(sent); i++)
+		sent_init(&sent[i], &answers, "set", i == 3 ? "big" : "a", 1);
+	for (size_t i = 1; i < 3; i++) {
+		sent[i].request.kind = WFS_REQUEST_DECISION;
+		sent[i].request.decision.effect = "event.emit";
+		(void)wfs_error_set(&sent[i].request.error, WFS_E_NOT_AUTHORIZED, "refused");
+	}
+	stop_clock();
+	send_as_batch(fixture, sent, WFS_ARRAY_COUNT(sent));
+	answers_wait(&answers);
+	let_clock_go();
+	wait_for_height(fixture, GENESIS_HEIGHT + 2);
+
+	assert_int_equal(answers.failed, 3);
+	assert_int_equal(count_refusals(fixture, GENESIS_HEIGHT + 1, &total), 1);
+	assert_int_equal(total, 2);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(sent); i++)
+		json_decref(sent[i].value);
 }
 
 static void a_count_that_finds_no_room_is_tried_again(void **state)
@@ -88,22 +146,6 @@ static void closing_waits_for_no_count(void **state)
 	atomic_store(&failing_begins, 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 1);
-}
-
-/* Records of all refusals in the journal from @seq on, and the sum of their counts. */
-static size_t count_refusals(struct world_fixture *fixture, uint64_t seq, json_int_t *ret_total)
-{
-	const uint64_t height = height_of(fixture);
-	size_t records = 0;
-
-	for (*ret_total = 0; seq < height; seq++, records++) {
-		WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
-		const json_t *const count = json_object_get(parsed.body_json, "count");
-
-		assert_int_equal(parsed.record.kind, WFS_RECORD_DECISION);
-		*ret_total += count ? json_integer_value(count) : 1;
-	}
-	return records;
 }
 
 static void very_many_principals_have_few_records(void **state)
@@ -159,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(refusals_of_a_second_are_counted),
+		IN_WORLD(refusals_whose_batch_is_done_again_are_counted_once),
 		IN_WORLD(a_count_that_finds_no_room_is_tried_again),
 		IN_WORLD(closing_waits_for_no_count),
 		IN_WORLD(very_many_principals_have_few_records),
