@@ -144,9 +144,12 @@ int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *
 /** writer_ahead() - have the code of @first and of the events after it run, if they are several. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 
-/** writer_ahead_share_ns() - what the request that was folded took of the time of that code: its part of the work.
- *  Otherwise a principal would pay for the code of those whose events come beside its own. */
-int64_t writer_ahead_share_ns(const struct wfs_writer *writer);
+/**
+ * writer_ahead_share_ns() - the part of that code's time that a request is charged
+ * Otherwise a principal would pay for the code of others whose events are in the same batch.
+ * @work: of the request; 0: it was refused before it was folded
+ */
+int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
 
 /**
  * writer_process() - do a request, in the transaction of the current batch

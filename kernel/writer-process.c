@@ -377,12 +377,12 @@ void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
 	writer->ahead_took_ns = wfs_clock_monotonic_ns() - start;
 }
 
-int64_t writer_ahead_share_ns(const struct wfs_writer *writer)
+int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work)
 {
-	const uint64_t work = wfs_fold_work(writer->fold);
-
-	if (writer->ahead_left == 0 || work >= writer->ahead_work)
-		return writer->ahead_left > 0 ? writer->ahead_took_ns : 0;
+	if (writer->ahead_left == 0 || work == 0)
+		return 0;
+	if (work >= writer->ahead_work)
+		return writer->ahead_took_ns;
 	return (int64_t)((double)writer->ahead_took_ns * (double)work / (double)writer->ahead_work);
 }
 

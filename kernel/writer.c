@@ -243,6 +243,7 @@ static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
 /* Does one request. Return: how long it took, with its part of what ran ahead */
 static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
+	const uint64_t work_before = writer->current->fold_work;
 	int64_t start = wfs_clock_monotonic_ns();
 	int64_t share = 0;
 
@@ -256,7 +257,7 @@ static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, 
 			start = wfs_clock_monotonic_ns();
 		}
 		request->result = writer_process(writer, request, ret_fatal);
-		share = writer_ahead_share_ns(writer);
+		share = writer_ahead_share_ns(writer, writer->current->fold_work - work_before);
 		(void)writer_fold_end(writer);
 	}
 	writer->ahead_left -= writer->ahead_left > 0;
