@@ -378,14 +378,14 @@ static int open_directory(
 }
 
 /* LMDB maps its lock file and makes it by ftruncate: on a full disk the first store into a hole of
- * it would be a SIGBUS. Of a directory that can only be read LMDB makes none. */
+ * it would be a SIGBUS. On a file system that can only be read LMDB does without. */
 static int reserve_lock_file(const struct wfs_store *store, bool read_only, struct wfs_error *error)
 {
 	struct wfs_error reason = {.code = WFS_OK};
 	WFS_AUTO_FD int fd = wfs_world_file_open_at(
 		store->directory_fd, store->directory, "lock.mdb", O_RDWR | O_CREAT, &reason);
 
-	if (read_only && (fd == -EROFS || (fd == -EACCES && reason.code != WFS_E_NOT_AUTHORIZED)))
+	if (read_only && fd == -EROFS)
 		return 0;
 	if (fd < 0)
 		return wfs_error_set(error, reason.code, "%s", reason.message);
