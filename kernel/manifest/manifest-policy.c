@@ -9,6 +9,32 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/manifest-impl.h"
 
+/* --- what a rule takes --- */
+
+bool wfs_policy_fits(const char *pattern, const char *text)
+{
+	const size_t size = pattern ? strlen(pattern) : 0;
+
+	if (!pattern)
+		return true;
+	if (!text)
+		return false;
+	if (size > 0 && pattern[size - 1] == '*')
+		return strncmp(pattern, text, size - 1) == 0;
+	return strcmp(pattern, text) == 0;
+}
+
+const char *wfs_origin_name(enum wfs_origin origin)
+{
+	static const char *const names[] = {
+#define ORIGIN_NAME(constant, name) name,
+		WFS_ORIGINS(ORIGIN_NAME)
+#undef ORIGIN_NAME
+	};
+
+	return names[origin];
+}
+
 /* --- rules --- */
 
 /* What a rule can ask for, and where it stands in a compiled one. */
@@ -87,16 +113,6 @@ static void read_rule(const struct manifest_reader *reader, struct wfs_place pla
 
 /* --- rules that never match --- */
 
-/* Does a condition take this text? @pattern: NULL takes every text */
-static bool takes(const char *pattern, const char *text)
-{
-	const size_t size = pattern ? strlen(pattern) : 0;
-
-	if (size > 0 && pattern[size - 1] == '*')
-		return strncmp(pattern, text, size - 1) == 0;
-	return !pattern || strcmp(pattern, text) == 0;
-}
-
 /* Is a question about this effect ever asked for this origin? */
 static bool comes_from(enum wfs_effect effect, enum wfs_origin origin)
 {
@@ -112,14 +128,9 @@ static bool comes_from(enum wfs_effect effect, enum wfs_origin origin)
 
 static bool origin_may_match(const struct wfs_policy_rule *rule, enum wfs_effect effect)
 {
-	static const char *const names[] = {
-#define ORIGIN_NAME(constant, name) name,
-		WFS_ORIGINS(ORIGIN_NAME)
-#undef ORIGIN_NAME
-	};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
-		if (takes(rule->origin, names[i]) && comes_from(effect, (enum wfs_origin)i))
+	for (int i = 0; i < WFS_ORIGIN_COUNT; i++)
+		if (wfs_policy_fits(rule->origin, wfs_origin_name((enum wfs_origin)i)) &&
+			comes_from(effect, (enum wfs_origin)i))
 			return true;
 	return false;
 }
@@ -133,7 +144,7 @@ static bool cap_may_match(const struct manifest_reader *reader, const struct wfs
 		const struct wfs_cap_definition *const cap = &manifest->caps[i].definition;
 
 		/* Passing on a part of a grant is judged by the capability of that part. */
-		if (takes(rule->cap, cap->name) &&
+		if (wfs_policy_fits(rule->cap, cap->name) &&
 			(wfs_effect_covered_by(effect, cap->cap_type) ||
 				effect == WFS_EFFECT_WORLD_GRANT))
 			return true;
@@ -146,7 +157,7 @@ static bool may_match(const struct manifest_reader *reader, const struct wfs_pol
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
 
-		if (takes(rule->effect, wfs_effect_kind(effect)) &&
+		if (wfs_policy_fits(rule->effect, wfs_effect_kind(effect)) &&
 			cap_may_match(reader, rule, effect) && origin_may_match(rule, effect) &&
 			(!rule->reducer || wfs_effect_has_reducer(effect)) &&
 			(!rule->artifact || wfs_effect_has_artifact(effect)))

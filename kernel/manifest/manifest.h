@@ -78,7 +78,18 @@ enum wfs_origin {
 #define WFS_ORIGIN_ENUM(constant, name) WFS_ORIGIN_##constant,
 	WFS_ORIGINS(WFS_ORIGIN_ENUM)
 #undef WFS_ORIGIN_ENUM
+		WFS_ORIGIN_COUNT
 };
+
+/** wfs_origin_name() - as rules of policies have it, e.g. "host". */
+const char *wfs_origin_name(enum wfs_origin origin);
+
+/**
+ * wfs_policy_fits() - does one condition of a rule take this text?
+ * @pattern: NULL: the rule does not have the condition, which takes everything
+ * @text: NULL: the question has none
+ */
+bool wfs_policy_fits(const char *pattern, const char *text);
 
 /*
  * One rule of a policy. Members that are NULL match everything; a `*` at the end of one matches any

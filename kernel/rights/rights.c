@@ -302,37 +302,13 @@ static const struct grant *find_grant(const struct wfs_rights *rights,
 
 /* --- policy --- */
 
-static bool fits(const char *pattern, const char *text)
-{
-	const size_t size = pattern ? strlen(pattern) : 0;
-
-	if (!pattern)
-		return true;
-	if (!text)
-		return false;
-	if (size > 0 && pattern[size - 1] == '*')
-		return strncmp(pattern, text, size - 1) == 0;
-	return strcmp(pattern, text) == 0;
-}
-
-static const char *origin_name(enum wfs_origin origin)
-{
-	static const char *const names[] = {
-#define ORIGIN_NAME(constant, name) name,
-		WFS_ORIGINS(ORIGIN_NAME)
-#undef ORIGIN_NAME
-	};
-
-	return names[origin];
-}
-
 /* A rule about some is not one about the others, and none about what is about nothing. Could it fit for some
  * reducer? What it denies to some, others may have. */
 static bool reducer_fits(const struct wfs_policy_rule *rule, const struct wfs_question *question)
 {
 	if (rule->reducer && question->of_any && wfs_effect_has_reducer(question->effect))
 		return rule->allow;
-	return fits(rule->reducer, question->reducer);
+	return wfs_policy_fits(rule->reducer, question->reducer);
 }
 
 /* The same of artifacts. */
@@ -341,16 +317,17 @@ static bool artifact_fits(const struct wfs_policy_rule *rule, const struct wfs_q
 	if (rule->artifact && question->of_any && !question->artifact &&
 		wfs_effect_has_artifact(question->effect))
 		return rule->allow;
-	return fits(rule->artifact, question->artifact);
+	return wfs_policy_fits(rule->artifact, question->artifact);
 }
 
 static bool rule_fits(const struct wfs_rights *rights, const struct wfs_policy_rule *rule,
 	const struct wfs_question *question, const char *cap)
 {
-	return fits(rule->effect, wfs_effect_kind(question->effect)) && fits(rule->cap, cap) &&
-		fits(rule->principal, rights->principal) &&
-		fits(rule->origin, origin_name(question->origin)) && reducer_fits(rule, question) &&
-		artifact_fits(rule, question);
+	return wfs_policy_fits(rule->effect, wfs_effect_kind(question->effect)) &&
+		wfs_policy_fits(rule->cap, cap) &&
+		wfs_policy_fits(rule->principal, rights->principal) &&
+		wfs_policy_fits(rule->origin, wfs_origin_name(question->origin)) &&
+		reducer_fits(rule, question) && artifact_fits(rule, question);
 }
 
 static bool policy_allows(const struct wfs_rights *rights, const struct wfs_question *question,
@@ -394,8 +371,8 @@ static bool policy_always_allows(const struct wfs_rights *rights, enum wfs_effec
 		wfs_manifest_policy(rights->manifest, &name, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!fits(rules[i].effect, wfs_effect_kind(effect)) ||
-			!fits(rules[i].principal, rights->principal))
+		if (!wfs_policy_fits(rules[i].effect, wfs_effect_kind(effect)) ||
+			!wfs_policy_fits(rules[i].principal, rights->principal))
 			continue;
 		if (!rules[i].allow)
 			return false;
