@@ -505,8 +505,8 @@ static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 	};
 
 	struct fold_cell *const seen = find_seen(fold, cell);
-	if (seen)
-		seen->name_hash = ~cell->name_hash; /* it is read again */
+	if (seen) /* the key never has this hash, so the cell is read again */
+		seen->name_hash = ~cell->name_hash;
 	cell->row.key = fold_bytes(fold, cell->key);
 	if (fold->passed && cell->reducer_index == fold_builtin(fold, WFS_BUILTIN_GRANT))
 		grants_passed_change(fold, cell->row.key, &state);

@@ -8,8 +8,8 @@
  *
  *   sys.principal, key id:   {agent_of?, agents?, created_by, id, passed_on?, requested_by?}; agent_of: it was made with
  *                             an artifact of type agent, whose bytes this principal pays; agents, passed_on: how
- *                             many it made; requested_by: whose request made it, or made the agent whose request
- *                             it was, if that is not agent_of
+ *                             many it made; requested_by: the principal whose request made this agent, if
+ *                             that is not agent_of; if an agent requested it, that agent's requested_by or agent_of
  *   sys.grant, key name:     {budget?{calls?,tokens?}, cap, expires_at_ns?, from?, granted_by, name,
  *                             params, to, used?{calls,tokens}}
  *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?, to_artifact_of?} -> {name}

@@ -73,7 +73,7 @@ struct wfs_decision {
 	const char *policy;    /* that denied it, or NULL */
 	bool rule_known;       /* `rule_index` is the rule that did */
 	uint64_t rule_index;
-	uint64_t count; /* of refusals that this record stands for; 0: it is one, and says more */
+	uint64_t count; /* refusals that the record sums up, without grant and rule; 0: it is one */
 };
 
 /** wfs_record_write_decision_body() - append the body of a `decision` record. */

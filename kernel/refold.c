@@ -164,7 +164,7 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	struct wfs_error failure = {0};
 
 	input->kind = parsed->record.kind;
-	if (parsed->record.kind != WFS_RECORD_DECISION) /* which took nothing from the grant */
+	if (parsed->record.kind != WFS_RECORD_DECISION) /* a refusal takes nothing from a budget */
 		input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
 	input->partial = !whole;
 	input->principal = parsed->record.principal;

@@ -14,9 +14,9 @@
  * A principal may read a text if its own record brought the text into the world, or if it may read the
  * contents of all artifacts in `of` (caps/session-text.c judges).
  *
- * No value of a record looks like a stand-in without being one. What somebody sends that looks like
- * one is hidden itself where the sender's request knows how; anything else that brings one is refused
- * before it is stored (wfs_text_check).
+ * Where a record hides texts, a value of a principal that looks like a stand-in is hidden like any other value.
+ * Elsewhere in a record it may be a copy of a stand-in. A record is refused before it is stored if wfs_text_each() finds
+ * a stand-in whose text is not in the world and does not come with the record (wfs_text_check).
  */
 #pragma once
 

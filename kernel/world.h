@@ -2,11 +2,11 @@
 /*
  * A world: one directory with its store, and the one thread that changes it.
  *
- * Changing: a request is put into the bounded queue of its principal; the kernel thread takes what is
- * there, that first which would end first if all principals had equal shares of its time, folds each request in turn, commits
- * all of it as one transaction, and hands the batch to the publisher thread, which tells the observers (mounts drop
- * what they cached) and only then answers the requests. So whoever got an answer sees the change everywhere. A request that fails has changed
- * nothing. Reading: view.h; readers never wait for either thread.
+ * Changing: a request waits in the bounded queue of its principal. The kernel thread gives all principals equal shares
+ * of its time (writer-queue.c has the order). It takes a batch of requests, folds one after the other, commits all
+ * of them as one transaction, and hands the batch to the publisher thread. That tells the observers (mounts drop what
+ * they cached), and only then answers the requests. So a client that got an answer sees the change everywhere. A request
+ * that fails has changed nothing. Reading: view.h; readers never wait for either thread.
  * Source: design §3, §5.
  */
 #pragma once
@@ -37,7 +37,9 @@ enum {
 	WFS_QUEUE_BYTES_MAX = 256 << 20,           /* bytes of their bodies and parsed values */
 	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* of them, those of one principal */
 	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* and their bytes */
-	WFS_QUEUE_SPARE_COUNT = 1024,              /* so many more, of principals that have few */
+	/* When the queues are full, so many more requests and bytes are taken, from principals that have fewer than
+	 * WFS_QUEUE_FEW_COUNT requests, and with the new one at most WFS_QUEUE_FEW_BYTES, unanswered. */
+	WFS_QUEUE_SPARE_COUNT = 1024,
 	WFS_QUEUE_SPARE_BYTES = 16 << 20,
 	WFS_QUEUE_FEW_COUNT = 16,
 	WFS_QUEUE_FEW_BYTES = 1 << 20,

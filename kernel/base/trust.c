@@ -272,7 +272,9 @@ int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct w
 		return wfs_error_from_errno(error, r, "look at '%s/data.mdb'", directory);
 	if (known_read(&known, &reason))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' is not trusted, because nothing is: %s", directory, reason.message);
+			"'%s' is not trusted, because the list of trusted worlds cannot be read: "
+			"%s",
+			directory, reason.message);
 	const json_t *const entry = json_object_get(known.worlds, key);
 	if (!json_is_string(json_object_get(entry, "host")))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,

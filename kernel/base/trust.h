@@ -5,8 +5,11 @@
  * `$XDG_STATE_HOME/worldfs/known.json` remembers worlds that this user made or trusted: by device and inode of
  * data.mdb; the world's id, the hash of host.json that was trusted, and transaction and head at
  * the last close. A world that is not in it, or has another host.json, asks no model, runs nothing
- * that was under way and sends no variable. A store that somebody else has written since has its pages walked
- * before a row of it is read; before one is written, if only its head tells that.
+ * that was under way and sends no variable.
+ *
+ * A crafted page of data.mdb can harm the process that reads it. If the store's last transaction is not the one with
+ * which this user closed the store, all pages are walked before the first row is read. If only the head differs,
+ * another user has written a transaction with the same number, and the pages are walked before the first write.
  *
  * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be sent to: a host, for
  * encrypted connections and this machine, or a host and a port.

@@ -186,7 +186,8 @@
  * Who: `both` plans and reducers, or only plans (`plan-only`, in the seed's words). What reducers may
  * ask for, and mint.score, which an action asks for, is answered within the kernel.
  */
-/* Effects whose members begin with `action_` are actions; one that only asks is covered like other questions. */
+/* Effects whose member begins with `action_` are actions. action_query_kernel changes nothing: its kind is query.kernel,
+ * and a grant of type `query` covers it, as with other questions. */
 #define WFS_ACTION(X, constant, name, cap_type, help)                                       \
 	X(ACTION_##constant, action_##name, "action." #name, cap_type, "plan-only", action, \
 		WFS_PARAMS_##constant, help)
@@ -333,8 +334,8 @@ bool wfs_effect_has_reducer(enum wfs_effect effect);
 /** wfs_effect_has_artifact() - is it judged by the artifact, or the agent, that it is about? */
 bool wfs_effect_has_artifact(enum wfs_effect effect);
 
-/** wfs_effect_covered_by() - can a grant of this type of capability cover it? What belongs to somebody else
- *  administrators may resume, cancel and approve of, too. */
+/** wfs_effect_covered_by() - can a grant of this type of capability cover it? A grant of type `admin` covers also
+ *  resuming and cancelling plans and turns of others, and approving of calls. */
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type);
 
 /** wfs_effect_find() - the effect of a kind, or WFS_EFFECT_COUNT when there is none. */

@@ -15,13 +15,14 @@
 #include "kernel/record.h"
 #include "kernel/rights/scope.h"
 
-/* Whose it is what an effect is about. */
+/* What the principal has to do with the turn or plan that an effect is about, and what it needs. */
 enum wfs_claim {
-	WFS_CLAIM_OWN,    /* the principal's, or nobody's */
-	WFS_CLAIM_MADE,   /* the principal made it, as a turn or a plan: administrators may, too */
-	WFS_CLAIM_OTHERS, /* somebody else's */
-	WFS_CLAIM_ADMIN,  /* administrators alone may */
-	WFS_CLAIM_NEVER,  /* nobody may */
+	WFS_CLAIM_OWN,  /* the effect is about none of them: the capability is enough */
+	WFS_CLAIM_MADE, /* the principal began it: the capability or sys/admin is enough */
+	/* Another principal began it: sys/admin is enough, or the capability with a param that says so. */
+	WFS_CLAIM_OTHERS,
+	WFS_CLAIM_ADMIN, /* only sys/admin is enough */
+	WFS_CLAIM_NEVER, /* nothing is enough */
 };
 
 /* What is asked. Plain value; texts are borrowed. */
