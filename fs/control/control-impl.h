@@ -84,6 +84,7 @@ struct wfs_control_call {
 	json_t *payload;                /* owned; kept so that the call can be started again */
 	struct wfs_blob_writer *writer; /* owned; its bytes must outlive the request */
 	size_t parsed_bytes;            /* that its user is charged for */
+	bool is_long;                   /* to parse and to free; lock: the open file's */
 	struct wfs_work_task task;
 	struct wfs_call call;
 };
@@ -146,6 +147,7 @@ struct wfs_control_open {
 	struct wfs_control_op *current;
 	struct wfs_control_op *waiting;
 	struct wfs_control_call *calls, **calls_tail; /* not put into `output` yet */
+	unsigned int long_count;                      /* of these, calls that are long */
 	struct wfs_control_call *starting;            /* is being started */
 	struct wfs_control_call *retry;               /* was refused because of overload */
 	unsigned int in_flight; /* calls not answered, and one for the submission itself */

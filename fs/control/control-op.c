@@ -85,6 +85,7 @@ static void op_show_answered(struct wfs_control_open *open)
 		open->calls = call->next;
 		if (!open->calls)
 			open->calls_tail = &open->calls;
+		open->long_count -= call->is_long;
 		op_show(open, call);
 		op_call_free(call);
 	}
@@ -222,12 +223,14 @@ static void op_answered(struct wfs_call *base)
 		pthread_mutex_unlock(&open->mutex);
 		return;
 	}
+	const bool slowly = open->long_count > 0;
 	pthread_mutex_unlock(&open->mutex);
-	if (call->parsed_bytes == 0) {
+	if (!slowly) {
 		op_end_call(call);
 		return;
 	}
-	/* Freeing a long value takes long, too: the publisher would let others wait. */
+	/* Freeing a long value takes long, too, and the end of this call may free one that was
+	 * answered before its turn: the publisher would let others wait. */
 	call->task.run = op_end_long_call;
 	wfs_work_add(open->control->long_values, &call->task, 0);
 }
@@ -387,6 +390,22 @@ static bool op_stop_interrupted(struct wfs_control_open *open)
 	return true;
 }
 
+/* Does the next value take long to parse, and to free? */
+static bool op_next_is_long(struct wfs_control_open *open)
+{
+	const bool ending = open->current->kind != WFS_CONTROL_WRITE;
+
+	return wfs_control_parser_size(&open->parser, ending) > WFS_CONTROL_PARSE_MAX;
+}
+
+static void op_set_long(struct wfs_control_open *open, struct wfs_control_call *call)
+{
+	WFS_GUARD(&open->mutex);
+
+	call->is_long = true;
+	open->long_count++;
+}
+
 /* Starts the next value that is whole. Return: 1, 0 (there is none), -EAGAIN (queue full). */
 static int op_next(struct wfs_control_open *open)
 {
@@ -395,7 +414,8 @@ static int op_next(struct wfs_control_open *open)
 
 	if (op_stop_interrupted(open) || op_stop_overflow(open))
 		return 0;
-	bool ending = open->current->kind != WFS_CONTROL_WRITE;
+	const bool ending = open->current->kind != WFS_CONTROL_WRITE;
+	const bool is_long = op_next_is_long(open);
 	int r = wfs_control_parser_take(&open->parser, ending, &value, &error);
 	if (r == 0)
 		return 0;
@@ -409,6 +429,8 @@ static int op_next(struct wfs_control_open *open)
 		return 0;
 	}
 	call->parsed_bytes = admitted_bytes;
+	if (r > 0 && is_long)
+		op_set_long(open, call);
 	if (r > 0)
 		r = op_set_payload(call, value);
 	if (r < 0) {
@@ -440,9 +462,7 @@ static void op_pump_slowly(struct wfs_work_task *task)
 /* A value that takes long to parse would keep a worker from other users. Return: false when it does not. */
 static bool op_hand_over(struct wfs_control_open *open)
 {
-	const bool ending = open->current->kind != WFS_CONTROL_WRITE;
-
-	if (wfs_control_parser_size(&open->parser, ending) <= WFS_CONTROL_PARSE_MAX)
+	if (!op_next_is_long(open))
 		return false;
 	open->task.run = op_pump_slowly;
 	wfs_work_add(open->control->long_values, &open->task, 0);
