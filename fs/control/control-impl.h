@@ -247,7 +247,8 @@ void wfs_control_give(struct wfs_control_open *open, size_t bytes);
  *  Thread: the one that submits for `current`. */
 void wfs_control_input(struct wfs_control_open *open);
 
-/** wfs_control_output() - charge the user for the answers of an open file. Lock: open->mutex is held.
+/** wfs_control_output() - charge the user for the answers of an open file. Lock: open->mutex is
+ *  held, or the open(2) that made @open is not answered yet.
  *  Return: false: its user has more than it may. */
 bool wfs_control_output(struct wfs_control_open *open);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The memory that open control files take: what was written and is not whole yet, values of requests that are not
- * answered, answers that were not read.
+ * answered, answers that were not read, and what a file that is only read shows.
  *
  * Each user has a part, and the users who are not the operator have a part together: otherwise one who opens many
  * files takes all memory of the process that serves everybody. At the control socket fs/server/server-user.c does

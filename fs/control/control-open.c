@@ -151,6 +151,17 @@ static void open_reply(struct wfs_control_opening *opening, int r)
 	wfs_control_leave(control);
 }
 
+/* What a file that is only read shows counts against its user; a little is shown in any case.
+ * Return: 0, -ENOMEM, -EAGAIN (the user's open files take too much memory). */
+static int open_charge(struct wfs_control_open *open)
+{
+	const int r = wfs_buffer_check(&open->output);
+
+	if (r)
+		return r;
+	return wfs_control_output(open) || open->output.size <= WFS_CONTROL_KEEP_MAX ? 0 : -EAGAIN;
+}
+
 static int open_render_text(const json_t *result, struct wfs_buffer *buffer)
 {
 	const json_t *text = json_object_get(result, "text");
@@ -167,13 +178,11 @@ static void open_answered(struct wfs_call *call)
 	struct wfs_control_open *open = opening->open;
 	int r = call->status;
 
-	if (r == 0 && open->file->kind == WFS_CONTROL_TEXT) {
+	if (r == 0 && open->file->kind == WFS_CONTROL_TEXT)
 		r = open_render_text(call->result, &open->output);
-	} else if (r == 0) {
+	else if (r == 0)
 		wfs_control_render(call, &open->output);
-		r = wfs_buffer_check(&open->output);
-	}
-	open_reply(opening, r);
+	open_reply(opening, r ? r : open_charge(open));
 }
 
 static void open_last(struct wfs_work_task *task)
@@ -185,7 +194,7 @@ static void open_last(struct wfs_work_task *task)
 	pthread_mutex_lock(&open->control->mutex);
 	wfs_buffer_append(&open->output, open->user->last.data, open->user->last.size);
 	pthread_mutex_unlock(&open->control->mutex);
-	open_reply(opening, wfs_buffer_check(&open->output));
+	open_reply(opening, open_charge(open));
 }
 
 /* `last` waits for what is being completed because its user has released a file. */
@@ -263,7 +272,8 @@ static int opening_new(fuse_req_t request, fuse_ino_t ino, const struct fuse_fil
 	return 0;
 }
 
-/* Valid replies: open, or ENOENT, EISDIR, EACCES, ENODEV (stopping), ENOMEM, an error of the verb. */
+/* Valid replies: open, or ENOENT, EISDIR, EACCES, EAGAIN (the user's open files take too much
+ * memory), ENFILE (the user has too many of them), ENODEV (stopping), ENOMEM, an error of the verb. */
 void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info)
 {
 	struct wfs_control *control = fuse_req_userdata(request);
