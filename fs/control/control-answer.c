@@ -95,6 +95,9 @@ void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t si
 		memmove(open->output.data, open->output.data + open->delivered, open->output.size);
 		open->delivered = 0;
 		open->overflowed = false;
+		if (open->output.size == 0 && open->output.capacity_bytes > WFS_CONTROL_KEEP_MAX)
+			wfs_buffer_done(&open->output);
+		(void)wfs_control_output(open);
 	}
 	open->anchor = offset + size;
 }
