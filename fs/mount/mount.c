@@ -321,9 +321,14 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 				directory);
 		return wfs_error_from_errno(error, r, "unmount '%s'", directory);
 	}
-	wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted: '%s'", mount->directory);
-	mount_free(mount);
-	return 0;
+	if (r == 0)
+		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted: '%s'", mount->directory);
+	mount_free(mount); /* without its keeper it stays mounted, dead, and the log says so */
+	if (r == 0)
+		return 0;
+	return wfs_error_set(error, WFS_E_NOT_FOUND,
+		"the keeper of '%s' is gone: the mount is served no more, but stays, dead",
+		directory);
 }
 
 bool wfs_mounts_close_if_none(struct wfs_mounts *mounts)

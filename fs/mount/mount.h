@@ -63,8 +63,11 @@ WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
 int wfs_mounts_add(
 	struct wfs_mounts *mounts, struct wfs_mount_options *options, struct wfs_error *error);
 
-/** wfs_mounts_remove() - have its keeper take one down. @directory: as it was given, not looked at
- *  Return: 0, -ENOENT (none has it), -EBUSY, -EPIPE or -ETIMEDOUT (the keeper does not answer). */
+/** wfs_mounts_remove() - have the keeper of a mount take it down
+ *  @directory: as it was given when the mount was added
+ *  Return: 0, -ENOENT (no mount has this directory; or its keeper is gone: then the mount is served
+ *          no more, and stays, dead), -EBUSY (files are in use), -ETIMEDOUT (the keeper does not
+ *          answer: the mount is served on), or what else the keeper answered. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error);
 
 /**

@@ -52,10 +52,10 @@ static int host_mount(
 static int host_umount(struct wfs_host *host, const char *directory, struct wfs_error *error)
 {
 	struct owner *const owner = owner_of(host);
-	int r = wfs_mounts_remove(owner->mounts, directory, error);
+	const int r = wfs_mounts_remove(owner->mounts, directory, error);
 
-	if (!r)
-		stop_without_mounts(owner);
+	/* Also after an error: a mount whose keeper is gone is not served any more. */
+	stop_without_mounts(owner);
 	return r;
 }
 
