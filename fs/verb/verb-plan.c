@@ -46,6 +46,13 @@ static void planned(struct wfs_drive *drive)
 	wfs_verb_driven(drive);
 }
 
+/* Does this code come from grants and the policy only? Then the message reads alike for a plan of
+ * another principal and for one that does not exist. */
+static bool is_refusal(enum wfs_error_code code)
+{
+	return code == WFS_E_NOT_AUTHORIZED || code == WFS_E_POLICY_DENIED || code == WFS_E_EXPIRED;
+}
+
 /* Leaves whether the plan succeeded, and figures: the caller does not see the plan, so it gets no text of it. */
 static void withhold(struct wfs_drive *drive)
 {
@@ -58,10 +65,10 @@ static void withhold(struct wfs_drive *drive)
 		(json_object_set_new(response, "final", json_string("")) < 0 ||
 			json_object_set_new(response, "tool_results", json_array()) < 0))
 		json_object_clear(response);
-	if (drive->status)
+	if (drive->status && !is_refusal(drive->error.code))
 		(void)wfs_error_set(&drive->error, drive->error.code,
-			"the plan did not succeed; a principal that sees the plan finds the reason "
-			"there");
+			"the plan did not go on, or did not succeed; only a principal that sees "
+			"the plan is told why");
 }
 
 static void resumed(struct wfs_drive *drive)

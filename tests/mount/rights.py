@@ -247,6 +247,8 @@ def others(client, mount):
     plan_id = client.done("operator", "plan-import", blob=plan, session_id="s")["checkpoint"]["plan_id"]
     for verb in ("plan-resume", "plan-cancel"):
         client.alike(f"{verb} is for whose plan it is", "bob", verb, "plan_id", plan_id, "f" * 32)
+        told = client.error("bob", verb, plan_id=plan_id)
+        ok("and says which grant it takes", told[0] == "not_authorized" and "sys/drive@1" in told[1], told)
     client.alike("a chat is stopped by whose it is", "bob", "plan-cancel", "chat_id", "operator+s.0", "operator+t.0")
     answer = client.call("dan", "plan-resume", plan_id=plan_id)
     ok("or by who was granted all plans", answer["ok"] or answer["error"]["code"] != "not_authorized", answer)

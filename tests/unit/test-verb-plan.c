@@ -106,6 +106,46 @@ static void without_a_driver_it_is_not_enabled(void **state)
 	}
 }
 
+/* --- resuming a plan that the principal does not see --- */
+
+/* May drive what it made itself, and sees nothing. */
+static void make_stranger(struct world_fixture *fixture)
+{
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'stranger'}");
+	assert_done(fixture, "tester",
+		"{'action_type':'grant','cap':'sys/drive@1','params':{},'to':'stranger'}");
+}
+
+static void assert_resuming_says(
+	struct world_fixture *fixture, enum wfs_error_code code, const char *says)
+{
+	AUTO_FAKE struct fake_driver fake = new_fake(code);
+	struct wfs_host host = {.status = no_mounts, .driver = &fake.driver};
+	AUTO_ASKED struct asked asked;
+
+	print_message("%s\n", wfs_error_info(code)->name);
+	ask_for(fixture, &host, "stranger", "plan-resume", "{'plan_id':'p1'}", &asked);
+
+	assert_int_equal(asked.call.error.code, code);
+	if (!strstr(asked.call.error.message, says))
+		fail_msg("'%s' does not say '%s'", asked.call.error.message, says);
+}
+
+static void a_refused_resumption_says_what_right_is_missing(void **state)
+{
+	make_stranger(*state);
+	assert_resuming_says(*state, WFS_E_NOT_AUTHORIZED, "it failed");
+	assert_resuming_says(*state, WFS_E_POLICY_DENIED, "it failed");
+	assert_resuming_says(*state, WFS_E_EXPIRED, "it failed");
+}
+
+static void a_resumed_plan_that_fails_says_nothing_of_itself(void **state)
+{
+	make_stranger(*state);
+	assert_resuming_says(*state, WFS_E_EFFECT_FAILED, "only a principal that sees the plan");
+	assert_resuming_says(*state, WFS_E_CONFLICT, "only a principal that sees the plan");
+}
+
 /* --- where a checkpoint is --- */
 
 static const char *path_in(const json_t *response)
@@ -321,6 +361,8 @@ int main(void)
 		TEST(resuming_is_handed_to_the_driver),
 		TEST(what_is_unknown_is_refused),
 		TEST(without_a_driver_it_is_not_enabled),
+		TEST(a_refused_resumption_says_what_right_is_missing),
+		TEST(a_resumed_plan_that_fails_says_nothing_of_itself),
 		TEST(a_checkpoint_is_under_the_mount_of_who_asks),
 		TEST(a_checkpoint_of_what_failed_is_there_too),
 		TEST(without_a_mount_it_is_named_by_its_plan),
