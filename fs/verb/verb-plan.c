@@ -5,9 +5,11 @@
 
 /* --- asking for a plan --- */
 
-/* Where the tree is mounted; a mount of the same principal before others. @mounts: of the host's status */
-static const char *mounted_at(const json_t *mounts, const char *principal)
+/* Where the tree is mounted: by the session's principal or, if that is an administrator, by any.
+ * @mounts: of the host's status. Return: NULL: nowhere that the principal may know. */
+static const char *mounted_at(const json_t *mounts, const struct wfs_session *session)
 {
+	const char *const principal = wfs_session_principal(session);
 	const char *directory = NULL;
 	size_t i;
 	const json_t *mount;
@@ -19,10 +21,10 @@ static const char *mounted_at(const json_t *mounts, const char *principal)
 		if (!directory)
 			directory = wfs_json_text(mount, "directory");
 	}
-	return directory;
+	return directory && wfs_session_may(session, WFS_EFFECT_WORLD_MOUNT) ? directory : NULL;
 }
 
-/* The path of a checkpoint is that of its file, when there is a mount that shows it. */
+/* The path of a checkpoint is that of its file, if the principal may know a mount of the tree. */
 static void set_path(const struct wfs_call *call, json_t *response)
 {
 	json_t *const checkpoint = json_object_get(response, "checkpoint");
@@ -32,8 +34,7 @@ static void set_path(const struct wfs_call *call, json_t *response)
 	if (!json_is_object(checkpoint) || !call->host || !call->host->status || !status)
 		return;
 	call->host->status(call->host, status);
-	directory =
-		mounted_at(json_object_get(status, "mounts"), wfs_session_principal(call->session));
+	directory = mounted_at(json_object_get(status, "mounts"), call->session);
 	if (directory)
 		(void)json_object_set_new(checkpoint, "path",
 			json_sprintf("%s/plans/%s.json", directory,

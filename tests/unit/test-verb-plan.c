@@ -164,6 +164,37 @@ static void a_checkpoint_is_under_the_mount_of_who_asks(void **state)
 	assert_string_equal(path_in(asked.call.result), "/mnt/all/plans/p1.json");
 }
 
+static void one_mount_of_bob(struct wfs_host *host, json_t *status)
+{
+	(void)host;
+	json_array_append_new(json_object_get(status, "mounts"),
+		json_pack("{s:s, s:s}", "directory", "/mnt/bob", "principal", "bob"));
+}
+
+static void assert_path_for(
+	struct world_fixture *fixture, const char *principal, const char *expected)
+{
+	AUTO_FAKE struct fake_driver fake = new_fake(WFS_OK);
+	struct wfs_host host = {.status = one_mount_of_bob, .driver = &fake.driver};
+	AUTO_ASKED struct asked asked;
+
+	ask_for(fixture, &host, principal, "chat", "{'message':'m'}", &asked);
+
+	assert_string_equal(path_in(asked.call.result), expected);
+}
+
+static void an_administrator_is_told_a_mount_of_another_principal(void **state)
+{
+	assert_path_for(*state, WFS_PRINCIPAL_OPERATOR, "/mnt/bob/plans/p1.json");
+}
+
+static void another_principal_is_not_told_where_others_have_mounted(void **state)
+{
+	make_stranger(*state);
+
+	assert_path_for(*state, "stranger", "plan:p1");
+}
+
 static void a_checkpoint_of_what_failed_is_there_too(void **state)
 {
 	AUTO_FAKE struct fake_driver fake = new_fake(WFS_E_EFFECT_FAILED);
@@ -364,6 +395,8 @@ int main(void)
 		TEST(a_refused_resumption_says_what_right_is_missing),
 		TEST(a_resumed_plan_that_fails_says_nothing_of_itself),
 		TEST(a_checkpoint_is_under_the_mount_of_who_asks),
+		TEST(an_administrator_is_told_a_mount_of_another_principal),
+		TEST(another_principal_is_not_told_where_others_have_mounted),
 		TEST(a_checkpoint_of_what_failed_is_there_too),
 		TEST(without_a_mount_it_is_named_by_its_plan),
 		TEST(plans_are_listed_with_how_far_they_are),
