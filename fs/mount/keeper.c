@@ -267,7 +267,10 @@ struct wfs_keeper {
 	int fd; /* owned */
 	atomic_uint users;
 	pthread_mutex_t lock;
-	uint32_t asked; /* lock */
+	_Atomic int64_t hurry_until_ns; /* 0: there is no hurry */
+	/* Lock for the following: lock. */
+	uint32_t asked;
+	bool silent; /* a question got no answer in time */
 };
 
 int wfs_keeper_new(int fd, struct wfs_keeper **ret_keeper)
@@ -305,11 +308,23 @@ int wfs_keeper_fd(const struct wfs_keeper *keeper)
 	return keeper->fd;
 }
 
-/* The answer to message @number; those that came too late for earlier ones are passed over. */
-static int keeper_wait(int fd, uint32_t number)
+/* How long to wait for an answer. Lock: lock. */
+static int64_t keeper_deadline(const struct wfs_keeper *keeper)
 {
-	const int64_t until_ns = wfs_clock_monotonic_ns() + WFS_KEEPER_WAIT_MS * INT64_C(1000000);
+	const int64_t now_ns = wfs_clock_monotonic_ns();
+	const int64_t hurry_until_ns = atomic_load(&keeper->hurry_until_ns);
+	const int64_t late_ns = now_ns + WFS_KEEPER_LATE_MS * INT64_C(1000000);
 
+	if (hurry_until_ns == 0)
+		return now_ns + WFS_KEEPER_WAIT_MS * INT64_C(1000000);
+	if (keeper->silent)
+		return now_ns;
+	return hurry_until_ns > late_ns ? hurry_until_ns : late_ns;
+}
+
+/* The answer to message @number; those that came too late for earlier ones are passed over. */
+static int keeper_wait(int fd, uint32_t number, int64_t until_ns)
+{
 	for (;;) {
 		struct pollfd polled = {.fd = fd, .events = POLLIN};
 		const int64_t left_ns = until_ns - wfs_clock_monotonic_ns();
@@ -336,7 +351,14 @@ int wfs_keeper_ask(struct wfs_keeper *keeper, enum wfs_keeper_what what, enum wf
 	message.number = keeper->asked;
 	if (send(keeper->fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
-	return keeper_wait(keeper->fd, message.number);
+	const int r = keeper_wait(keeper->fd, message.number, keeper_deadline(keeper));
+	keeper->silent = r == -ETIMEDOUT;
+	return r;
+}
+
+void wfs_keeper_hurry(struct wfs_keeper *keeper, int64_t until_ns)
+{
+	atomic_store(&keeper->hurry_until_ns, until_ns);
 }
 
 int wfs_keeper_abort(int fd, const char *name)

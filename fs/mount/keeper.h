@@ -12,6 +12,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
@@ -28,7 +29,11 @@ enum wfs_keeper_what {
 	WFS_KEEPER_REMOVE = 'r',  /* unmount, lazily when files are in use */
 };
 
-enum { WFS_KEEPER_WAIT_MS = 5000 }; /* for an answer: a foreign keeper may never give one */
+/* For an answer: a foreign keeper may never give one. */
+enum {
+	WFS_KEEPER_WAIT_MS = 5000,
+	WFS_KEEPER_LATE_MS = 50, /* when the time of all keepers together is up */
+};
 
 /** wfs_keeper_start() - fork a keeper for mounts on @directory and @ctl, absolute and canonical
  *  @nested: @ctl lies inside the other mount; else its directory is a run-time directory, and
@@ -52,9 +57,16 @@ int wfs_keeper_fd(const struct wfs_keeper *keeper);
 
 /** wfs_keeper_ask() - have one thing done; @device only for WFS_KEEPER_MOUNTED
  *  Return: what came of it: 0 or -errno (-EBUSY: files are in use); -ETIMEDOUT (no answer within
- *  WFS_KEEPER_WAIT_MS), -EPIPE (the keeper is gone). Thread: any. */
+ *  WFS_KEEPER_WAIT_MS, or as wfs_keeper_hurry() says), -EPIPE (the keeper is gone). Thread: any. */
 int wfs_keeper_ask(struct wfs_keeper *keeper, enum wfs_keeper_what what, enum wfs_mount_part part,
 	unsigned long device);
+
+/** wfs_keeper_hurry() - wait less for the answers to later questions: the owner ends, and has other
+ *  keepers to ask, too
+ *  @until_ns: of the monotonic clock: until then, but WFS_KEEPER_LATE_MS in any case, and not at
+ *             all once a question got no answer in time
+ *  Thread: any. */
+void wfs_keeper_hurry(struct wfs_keeper *keeper, int64_t until_ns);
 
 /** wfs_keeper_abort() - have both connections ended; waits for no answer. @name: of the mount; a test
  *  that takes the place of this function looks at it. Return: 0 or -errno. */

@@ -449,11 +449,22 @@ static void mounts_stop_reaper(struct wfs_mounts *mounts)
 		pthread_join(mounts->reaper, NULL);
 }
 
+/* A keeper is asked twice and may answer neither time: all together have the time of one answer. */
+static void mounts_hurry(struct wfs_mounts *mounts)
+{
+	const int64_t until_ns = wfs_clock_monotonic_ns() + WFS_KEEPER_WAIT_MS * INT64_C(1000000);
+	WFS_GUARD(&mounts->mutex);
+
+	for (struct mount *mount = mounts->list; mount; mount = mount->next)
+		wfs_keeper_hurry(mount->keeper, until_ns);
+}
+
 void wfs_mounts_free(struct wfs_mounts *mounts)
 {
 	if (!mounts)
 		return;
 	mounts_stop_reaper(mounts);
+	mounts_hurry(mounts);
 	while (mounts->list) {
 		struct mount *mount = mounts->list;
 
