@@ -184,14 +184,18 @@ int wfs_handover_make(const char *world, const char *directory, bool allow_other
 				       world, directory, allow_other, &handover.ctl, error);
 	const int keeper = r < 0 ? r : wfs_keeper_start(directory, handover.ctl, nest_ctl, error);
 	if (keeper < 0) {
+		if (handover.ctl && !nest_ctl)
+			wfs_mount_run_remove(handover.ctl);
 		free(handover.ctl);
 		return keeper;
 	}
 	handover.made = true;
 	handover.handed.fds[WFS_HANDED_KEEPER] = fcntl(keeper, F_DUPFD_CLOEXEC, 0);
 	r = wfs_keeper_new(keeper, &handover.keeper);
-	if (r < 0)
+	if (r < 0) {
+		wfs_handover_done(&handover); /* then the keeper removes the run-time directory */
 		return wfs_error_from_errno(error, r, "mount on '%s'", directory);
+	}
 	r = handover.handed.fds[WFS_HANDED_KEEPER] < 0
 		? wfs_error_from_errno(error, -errno, "mount on '%s'", directory)
 		: make_both(&handover, world, directory, allow_other, nest_ctl, error);
