@@ -77,20 +77,18 @@ static char *source_of(const struct wfs_make_options *options)
 
 /* --- mount(2) --- */
 
+/* @fd: of /dev/fuse. Return: 0 or -errno. */
 static int mount_directly(
-	const struct wfs_make_options *options, const char *source, struct wfs_error *error)
+	const struct wfs_make_options *options, const char *source, int fd, struct wfs_error *error)
 {
-	WFS_AUTO_FD int fd = open_device(error);
 	const unsigned long flags =
 		MS_NOSUID | MS_NODEV | (options->read_only ? (unsigned long)MS_RDONLY : 0);
 	char data[128];
 
-	if (fd < 0)
-		return fd;
 	snprintf(data, sizeof(data), "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s", fd, getuid(),
 		getgid(), options->allow_other ? ",allow_other" : "");
 	if (mount(source, options->path, FUSE_TYPE, flags, data) == 0)
-		return WFS_STEAL_FD(fd);
+		return 0;
 	const int r = -errno;
 	if (r == -EPERM)
 		wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
@@ -184,11 +182,8 @@ static int mount_by_helper(
 	const struct wfs_make_options *options, const char *source, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *list = helper_options(options, source);
-	WFS_AUTO_FD int device = open_device(error);
 	int sockets[2];
 
-	if (device < 0)
-		return device;
 	if (!list || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return wfs_error_from_errno(
 			error, list ? -errno : -ENOMEM, "mount on '%s'", options->path);
@@ -210,11 +205,16 @@ static int mount_by_helper(
 int wfs_make_mount(const struct wfs_make_options *options, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *source = source_of(options);
+	WFS_AUTO_FD int device = open_device(error);
 
+	if (device < 0)
+		return device;
 	if (!source)
 		return wfs_error_from_errno(error, -ENOMEM, "mount on '%s'", options->path);
-	const int fd = mount_directly(options, source, error);
-	return fd == -EPERM && geteuid() != 0 ? mount_by_helper(options, source, error) : fd;
+	const int r = mount_directly(options, source, device, error);
+	if (r == -EPERM && geteuid() != 0)
+		return mount_by_helper(options, source, error);
+	return r < 0 ? r : WFS_STEAL_FD(device);
 }
 
 /* --- in two steps --- */
