@@ -26,11 +26,12 @@ enum {
 struct mount {
 	struct mount *next; /* lock: mutex */
 	struct wfs_mounts *mounts;
-	uint64_t number;           /* of this world; the guardian knows the mount by it */
 	struct wfs_keeper *keeper; /* owned */
 	char *directory;           /* as the process that mounted calls it */
 	char *principal;
 	char *ctl; /* mount point of the control connection */
+	/* A number, by which the guardian knows the mount. */
+	char name[sizeof("18446744073709551615")];
 	bool nest_ctl;
 	bool watched; /* by the guardian */
 	struct wfs_session *session;
@@ -100,12 +101,8 @@ static void mount_free(struct mount *mount)
 		wfs_control_free(WFS_STEAL(mount->control));
 	wfs_data_free(mount->data);
 	wfs_control_free(mount->control);
-	if (mount->watched) {
-		char name[sizeof("18446744073709551615")];
-
-		snprintf(name, sizeof(name), "%" PRIu64, mount->number);
-		wfs_guardian_forget(mount->mounts->guardian, name);
-	}
+	if (mount->watched)
+		wfs_guardian_forget(mount->mounts->guardian, mount->name);
 	wfs_session_free(mount->session);
 	wfs_keeper_unref(mount->keeper);
 	free(mount->ctl);
@@ -163,10 +160,8 @@ static int mount_data(struct mount *mount, struct wfs_mount_options *given, stru
 static int mount_connect(
 	struct mount *mount, struct wfs_mount_options *options, struct wfs_error *error)
 {
-	char name[sizeof("18446744073709551615")];
-
-	snprintf(name, sizeof(name), "%" PRIu64, mount->number);
-	int r = wfs_guardian_watch(mount->mounts->guardian, name, wfs_keeper_fd(mount->keeper));
+	int r = wfs_guardian_watch(
+		mount->mounts->guardian, mount->name, wfs_keeper_fd(mount->keeper));
 
 	mount->watched = r == 0;
 	if (r < 0)
@@ -270,7 +265,7 @@ int wfs_mounts_add(
 	r = mount_new(mounts, options, &mount, error);
 	if (r == 0) {
 		wfs_require(mount != NULL);
-		mount->number = number;
+		snprintf(mount->name, sizeof(mount->name), "%" PRIu64, number);
 		r = mount_connect(mount, options, error);
 	}
 	wfs_handed_close(&options->handed);
