@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who closes a control file.
+ * The process that closes a control file.
  *
  * A flush says only that some descriptor of the open file was closed. A child that inherited it
  * flushes when it ends (`{ cat a; cat b; } > ctl/put-blob` flushes three times), and a process

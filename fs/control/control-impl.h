@@ -24,18 +24,18 @@
 enum {
 	WFS_CONTROL_THREADS = 4,           /* that serve FUSE requests */
 	WFS_CONTROL_SLOW_THREADS = 4,      /* that run slow verbs and finish blobs */
-	WFS_CONTROL_PARSE_MAX = 256 << 10, /* bytes of a value that those parse themselves */
+	WFS_CONTROL_PARSE_MAX = 256 << 10, /* bytes of a value; longer ones give way to others */
 	WFS_CONTROL_IN_FLIGHT_MAX = 1024,  /* calls of one operation that are not answered */
 	WFS_CONTROL_UNREAD_MAX = 16 << 20, /* bytes of answers that nobody reads */
 	WFS_CONTROL_USERS_MAX = 1024,      /* of one mount; one more gets ENFILE */
-	WFS_CONTROL_STRANGERS_MAX = 512, /* of them no principals: a person may have 65,536 uids */
-	/* Of users who are not the operator: bytes of memory for the open files of one, so many whatever others
-	 * have, for one file alone, for those of all; and open files, of which one more gets ENFILE. */
-	WFS_CONTROL_USER_BYTES_MAX = 128 << 20,
-	WFS_CONTROL_USER_BYTES_FEW = 4 << 20,
-	WFS_CONTROL_FILE_BYTES_MAX = 224 << 20,
-	WFS_CONTROL_GUEST_BYTES_MAX = 192 << 20,
-	WFS_CONTROL_USER_OPENS_MAX = 4096,
+	WFS_CONTROL_STRANGERS_MAX = 512,   /* no principals: a person may have 65,536 uids */
+	/* Bytes of memory for open files. A guest is a user that is not the operator. One guest may
+	 * have more than all may together, when the others have few. */
+	WFS_CONTROL_USER_BYTES_MAX = 128 << 20,  /* all files of one guest */
+	WFS_CONTROL_USER_BYTES_FEW = 4 << 20,    /* all files of one guest: never refused */
+	WFS_CONTROL_FILE_BYTES_MAX = 224 << 20,  /* one file, when the guest's others take few */
+	WFS_CONTROL_GUEST_BYTES_MAX = 192 << 20, /* all files of all guests */
+	WFS_CONTROL_USER_OPENS_MAX = 4096,       /* open files of one guest; one more gets ENFILE */
 	WFS_CONTROL_KEEP_MAX = 16 << 10, /* bytes that an open file keeps for its next request */
 	WFS_CONTROL_RETRY_MS = 5,        /* pause when the world's queue is full */
 	WFS_CONTROL_RETRY_MAX = 2000,    /* pauses in a row, then `overloaded` is the answer */
@@ -46,7 +46,7 @@ enum wfs_control_kind {
 	WFS_CONTROL_BYTES,    /* written: one blob, ended by close or read; read: its answer */
 	WFS_CONTROL_DOCUMENT, /* read: the result of a verb */
 	WFS_CONTROL_TEXT,     /* read: the member `text` of the result of a verb */
-	WFS_CONTROL_LAST,     /* read: the last answer of the connection */
+	WFS_CONTROL_LAST,     /* read: the last answer to the user that opens it */
 	WFS_CONTROL_CONTENT,  /* written: an artifact's whole content, ended by close; not read */
 };
 
@@ -117,7 +117,7 @@ struct wfs_control_user {
 	const struct wfs_session *session; /* who the user is; NULL: nobody. Set once, then fixed */
 	struct wfs_session *owned;         /* that, unless it is the mount's */
 	struct wfs_buffer last;            /* lock: the connection's */
-	bool operates;                     /* it is the operator, whom nothing bounds; fixed */
+	bool operates; /* it is the operator: no bound of memory or open files applies; fixed */
 	/* Lock for the following: the connection's. */
 	size_t held_bytes; /* of memory, for its open files */
 	size_t open_count;
@@ -138,9 +138,10 @@ struct wfs_control_open {
 	char artifact_id[WFS_GRANT_NAME_MAX + 1]; /* content */
 	struct wfs_control_open *previous, *next; /* all of them; lock: opens_mutex */
 	struct wfs_control_op release;            /* here, so that it needs no memory to be done */
-	/* What its user is charged for: itself and its input; its answers; these, operations and values. Lock: the
-	 * connection's. */
-	size_t input_bytes, output_bytes, held_bytes;
+	/* Bytes of memory that the user is charged for. Lock for them: the connection's. */
+	size_t input_bytes;  /* this struct, and what was written and is not a whole request yet */
+	size_t output_bytes; /* answers, or what a file that is only read shows */
+	size_t held_bytes;   /* both of these, and operations and values under way */
 
 	pthread_mutex_t mutex;
 	/* Lock for the following: mutex. */
@@ -226,7 +227,8 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 int wfs_control_user_find(
 	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user);
 
-/** wfs_control_user_refuse() - what the user finds in `last`. */
+/** wfs_control_user_refuse() - put the answer to a request that failed with @error and @r into the
+ *  user's `last`. */
 void wfs_control_user_refuse(struct wfs_control *control, struct wfs_control_user *user,
 	const struct wfs_error *error, int r);
 void wfs_control_users_free(struct wfs_control *control);
@@ -240,7 +242,7 @@ void wfs_control_users_free(struct wfs_control *control);
  */
 int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_error *error);
 
-/** wfs_control_give() - @bytes that were taken are free. */
+/** wfs_control_give() - charge the user of an open file for @bytes less. */
 void wfs_control_give(struct wfs_control_open *open, size_t bytes);
 
 /** wfs_control_input() - charge for the input of an open file as it is now, whatever there is.

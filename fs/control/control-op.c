@@ -67,7 +67,7 @@ static void op_show(struct wfs_control_open *open, const struct wfs_control_call
 		open->failure = open->failure < 0 ? open->failure : -ENOMEM;
 		return;
 	}
-	/* Who cannot read answers is not kept any. */
+	/* A file that is open for writing only keeps no answers: it cannot be read. */
 	if ((open->flags & O_ACCMODE) != O_WRONLY)
 		op_keep(open, &text);
 	WFS_GUARD(&open->control->mutex);
@@ -343,7 +343,7 @@ static int op_set_payload(struct wfs_control_call *call, json_t *value)
 	return json_object_set_new(call->payload, member, value) < 0 ? -ENOMEM : 0;
 }
 
-/* Nobody reads the answers: what else was written is refused. Return: true when it is so. */
+/* Are there too many answers that were not read? Then what else was written is refused. */
 static bool op_overflowed(struct wfs_control_open *open, bool *ret_first, size_t *ret_unread)
 {
 	WFS_GUARD(&open->mutex);
@@ -377,7 +377,7 @@ static bool op_stop_overflow(struct wfs_control_open *open)
 	return true;
 }
 
-/* Whoever wrote is not there any more: what else was written is not begun. */
+/* The writer does not wait any more: what else was written is not begun. */
 static bool op_stop_interrupted(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
@@ -546,7 +546,7 @@ static bool op_pending(const struct wfs_control_open *open)
 	}
 }
 
-/* Does the one who closes mean that what is pending is complete? See control-client.c. */
+/* Does the process that closes mean that what is pending is complete? See control-client.c. */
 static bool op_closed_by_opener(const struct wfs_control_open *open, pid_t pid)
 {
 	if (pid == open->pid || pid == 0 || open->tgid == 0)

@@ -130,7 +130,7 @@ void wfs_control_open_free(struct wfs_control_open *open)
 	free(open);
 }
 
-/* Answers an open(2); @r: 0 or -errno. Who was interrupted meanwhile sends no release. */
+/* Answers an open(2); @r: 0 or -errno. Linux sends no RELEASE for one that was interrupted. */
 static void open_reply(struct wfs_control_opening *opening, int r)
 {
 	struct wfs_control *control = opening->open->control;
@@ -273,7 +273,8 @@ static int opening_new(fuse_req_t request, fuse_ino_t ino, const struct fuse_fil
 }
 
 /* Valid replies: open, or ENOENT, EISDIR, EACCES, EAGAIN (the user's open files take too much
- * memory), ENFILE (the user has too many of them), ENODEV (stopping), ENOMEM, an error of the verb. */
+ * memory), ENFILE (the user has too many of them), ENODEV (stopping), ENOMEM, an error of the
+ * verb. */
 void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info)
 {
 	struct wfs_control *control = fuse_req_userdata(request);
@@ -294,7 +295,8 @@ void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_
 }
 
 /* An artifact that is not there, or is not seen: it is made when the file is closed.
- * Valid replies: entry and open, or EPERM, EINVAL (no id), EACCES, ENODEV (stopping), ENOMEM. */
+ * Valid replies: entry and open, or EPERM, EINVAL (no id), EACCES, ENFILE (the user has too many
+ * files open), ENODEV (stopping), ENOMEM. */
 void wfs_control_fuse_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,
 	struct fuse_file_info *info)
 {
@@ -376,7 +378,8 @@ void wfs_control_fuse_read(
 	open_begin(request, info, WFS_CONTROL_READ, (uint64_t)offset, WFS_BYTES(NULL, size));
 }
 
-/* Valid replies: the size, or the errno of the first request that failed. */
+/* Valid replies: the size, EAGAIN (the user's open files take too much memory: nothing was
+ * written), or the errno of the first request that failed. */
 void wfs_control_fuse_write(fuse_req_t request, fuse_ino_t ino, const char *data, size_t size,
 	off_t offset, struct fuse_file_info *info)
 {
@@ -418,7 +421,8 @@ void wfs_control_fuse_fsync(
 	fs_reply_result(request, 0);
 }
 
-/* What nobody closed in order, or an empty blob, of which no flush can tell. */
+/* Is there content or a blob that no close(2) has completed, or an empty blob, which FLUSH cannot
+ * tell from none? */
 static bool open_completes_at_release(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
@@ -427,7 +431,7 @@ static bool open_completes_at_release(struct wfs_control_open *open)
 		(open->stream_failed == 0 && (open->writer || open->truncated));
 }
 
-/* Valid replies: 0. Nobody sees what becomes of the rest, but `last` waits for it. */
+/* Valid replies: 0. No reply tells what becomes of the rest, but an open of `last` waits for it. */
 void wfs_control_fuse_release(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info)
 {
 	struct wfs_control_open *open = open_of(info);

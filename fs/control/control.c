@@ -17,9 +17,10 @@
  * and nothing has to be remembered here. What stat shows as the inode number is row + 2.
  * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that, with a permuted
  * number in the mount of a principal that sees a part of the tree (fs/data/numbers.h):
- * by it control-client.c finds who holds the file. So n begins at random, because a program may have
- * those of several connections open. Its 24 bits repeat: who has the same artifact open twice, 2^24
- * look-ups apart, is thought to hold the one it has closed, and the content waits for its release.
+ * by it control-client.c finds the processes that hold the file. So n begins at random, because a
+ * program may have files of several connections open. Its 24 bits repeat: a process that has the
+ * same artifact open twice, 2^24 look-ups apart, seems to hold the one that it has closed, and the
+ * content waits for RELEASE.
  */
 enum {
 	NODE_ROW_BITS = 8,
@@ -125,7 +126,8 @@ static int control_find(struct wfs_control *control, const char *name, fuse_ino_
 	return -ENOENT;
 }
 
-/* One that does not exist, or is not seen, is not there; whoever opens it to write may make it. */
+/* An artifact that does not exist, or is not seen, gives -ENOENT; a user that opens it to write may
+ * make it. */
 static int control_find_artifact(
 	struct wfs_control *control, uid_t uid, const char *name, fuse_ino_t *ret_ino)
 {
@@ -143,7 +145,8 @@ static int control_find_artifact(
 	return r;
 }
 
-/* Valid replies: an entry that is not cached, or ENOENT, EACCES, EIO. */
+/* Valid replies: an entry that is not cached, or ENOENT, EACCES (also for a user without a
+ * principal), ENFILE (the mount has too many users), ENOMEM, EIO. */
 static void control_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
 	struct wfs_control *control = fuse_req_userdata(request);
@@ -177,8 +180,8 @@ static void control_getattr(fuse_req_t request, fuse_ino_t ino, struct fuse_file
 }
 
 /*
- * Truncating and touching change nothing, but what is being written to an artifact is truncated: for
- * whoever has it open, because nobody else ever closes it.
+ * Truncating and touching change nothing, except that the content which is being written to an
+ * artifact is cut: only through a descriptor of it, because no other process ever closes it.
  * Valid replies: attributes, or EPERM, EINVAL, ENODEV, ENOMEM.
  */
 static void control_setattr(fuse_req_t request, fuse_ino_t ino, struct stat *attr, int to_set,
@@ -221,7 +224,7 @@ static void control_readdir(
 	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *info)
 {
 	WFS_AUTO_FREE char *data = malloc(size > 0 ? size : 1);
-	/* That of artifacts lists nothing: it is there to be written to, and they stand in the tree. */
+	/* The directory of artifacts lists nothing: it is for writing, and the tree has them. */
 	const size_t rows = ino == FUSE_ROOT_ID ? wfs_control_file_count + LIST_FILES : 2;
 	size_t used = 0;
 
@@ -398,7 +401,7 @@ static void control_close(struct wfs_control *control)
 	control->closing = true;
 }
 
-/* Whoever waits for turns of agents is not waited for. */
+/* A call that waits for an agent's turn is given up, because the turn may take long. */
 static void control_abandon(struct wfs_control *control)
 {
 	WFS_GUARD(&control->opens_mutex);

@@ -471,7 +471,7 @@ static void list(fuse_req_t request, fuse_ino_t asked, size_t size, off_t place,
 	/* An empty reply is an end, and the kernel would cache the listing as if it were whole. */
 	if (!r && listing.window_full && listing.used == 0)
 		r = -EAGAIN;
-	/* Whoever goes on with what he was handed out is told then. */
+	/* A reader that was given entries gets the error when it goes on. */
 	if (r && !listing.handed_out)
 		refuse(request, ino, r);
 	else
@@ -776,8 +776,8 @@ void wfs_data_resume(struct wfs_data *data)
 	wfs_listahead_resume(data->listahead);
 }
 
-/* Of a mount that is gone nobody can take anything back, so whoever has files open in it is left
- * with nothing. While workers serve, for whom Linux may wait. */
+/* When a mount is gone, nothing that Linux has cached of it can be taken back: so it is taken from
+ * open files before. Called while workers still serve, because Linux may wait for them. */
 static void close_for_good(struct wfs_data *data)
 {
 	atomic_store(&data->closed, true);

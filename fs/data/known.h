@@ -81,6 +81,6 @@ void wfs_known_walk_done(struct wfs_known_walk *walk);
 /** wfs_known_next() - the next inode. Return: false after the last. */
 bool wfs_known_next(struct wfs_known_walk *walk, uint64_t *ret_ino);
 
-/** wfs_known_take_name() - the next name, which is not remembered any more: whoever takes it tells
- *  Linux. Return: false after the last. */
+/** wfs_known_take_name() - the next name, which is not remembered any more: the caller tells Linux.
+ *  Return: false after the last. */
 bool wfs_known_take_name(struct wfs_known_walk *walk, struct wfs_known_name *ret_name);

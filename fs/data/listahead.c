@@ -33,11 +33,11 @@ struct scan {
 
 /* The child at work. */
 struct child {
-	pid_t pid; /* 0: none */
-	uint64_t directory;
-	bool plain;    /* it lists for the cache of listings, without attributes */
-	bool at_end;   /* it was given the directory's last entry */
-	uint64_t next; /* offset that it has come to */
+	pid_t pid;          /* 0: none */
+	uint64_t directory; /* that it lists: our inode number */
+	bool plain;         /* it lists for the cache of listings, without attributes */
+	bool at_end;        /* it was given the directory's last entry */
+	uint64_t next;      /* offset that it has come to */
 	unsigned int window;
 	unsigned int left; /* entries of its window that it has not been given */
 	uint64_t tripwire; /* offset behind the entry at half of it; 0: not there yet */

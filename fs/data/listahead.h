@@ -3,7 +3,7 @@
  * Listing ahead: inodes made before they are looked up.
  *
  * For an entry that comes with attributes Linux makes an inode and a name, which takes ten times
- * as long as listing the name alone; without them, whoever goes on to open the files pays a
+ * as long as listing the name alone; without them, a process that goes on to open the files pays a
  * look-up for each. So a large directory is listed without, and when look-ups follow, a child
  * process lists the same directory through the mount, one window after the other, and is the only
  * one to get the attributes: the inodes are made on another processor while the scan goes on. Of

@@ -3,8 +3,8 @@
  * Artifacts, principals, turns and plans after a commit: names that lead elsewhere, and content, code and
  * entries that the mount's principal may not read any more.
  *
- * Whoever reads has the page locked until he is answered, and was judged by the commit that was
- * newest when he asked; so what is dropped here does not come back.
+ * A reader has the page locked until it gets its answer, and was judged by the commit that was
+ * newest when it asked; so what is dropped here does not come back.
  */
 #include "fs/data/notify-impl.h"
 
@@ -239,7 +239,7 @@ static int look_for_grantee(struct wfs_notify *notify, struct wfs_view *view, vo
 	return wfs_session_grantee(notify->tree->session, view, grantee->grant, grantee->id);
 }
 
-/* Who has the grant at this height, or had it. */
+/* Drops the files of the principal that has the grant at this height, or had it. */
 static int drop_grantee(struct wfs_notify *notify, uint64_t height, struct wfs_bytes grant)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer id = {0};

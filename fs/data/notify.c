@@ -244,13 +244,13 @@ static int grow_log(struct wfs_notify *notify)
 		return not_seen(r) ? 0 : r;
 	if (!atomic_load(&notify->log_seen)) {
 		atomic_store(&notify->log_size_bytes, end);
-		/* Who has looked it up since may have been told the size before. */
+		/* A look-up since then may have been answered with the size before. */
 		if (!atomic_load(&notify->log_seen))
 			return 0;
 	}
 	begin_growing(notify);
 	r = push_log(notify, start, end);
-	if (r && !not_seen(r)) /* whoever runs this ends the growing */
+	if (r && !not_seen(r)) /* the caller ends the growing */
 		return r;
 	if (!r)
 		atomic_store(&notify->log_size_bytes, end);
@@ -372,7 +372,7 @@ static int inval_view(struct wfs_notify *notify, uint64_t height)
 	return notify_known(r);
 }
 
-/* Whoever asks for their names from now on is told that they are not there. */
+/* Later look-ups of their names are answered with -ENOENT. */
 static int inval_heights(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
 	const uint64_t at = wfs_tree_directory_ino(WFS_DIRECTORY_AT, 0);

@@ -4,15 +4,15 @@
  *
  * Runs on the mount's teller, while the publisher thread waits for it: an invalidation waits for
  * look-ups and reads in flight, so a thread that serves them must not send it. A mount that cannot
- * be told, or does not take it in (teller.h), is ended: whoever uses it gets errors, not what was
- * true before. Order within a directory:
+ * be told, or does not take it in (teller.h), is ended: its users get errors, not what was true
+ * before. Order within a directory:
  * first the entries, whose invalidation takes the directory's lock and so comes after every reply
  * computed from the old state, then the cached listing.
  *
  * log.jsonl grows in place, and its last page has zeros behind the end, which a reader must not
  * get for new lines:
  * - The kernel moves the size before it copies stored bytes. So the last page is dropped first;
- *   whoever reads it again gets a page that has the new lines already, behind the end.
+ *   a reader gets a new page that has the new lines already, after the end.
  * - When a reply tells another size, the kernel wipes what the page has behind it, possibly after
  *   the next lines are there. So the size moves only by storing: an attribute reply tells what has
  *   been stored, and while lines are being stored it is deferred until they are.

@@ -75,7 +75,7 @@ static bool push_one(void *context, const struct wfs_tree_entry *entry)
 
 	scan->pushed = entry->cookie;
 	push->left--;
-	/* Only what never changes: a growing file is stored by whoever makes it grow. */
+	/* Only what never changes: the thread that makes a file grow stores it. */
 	if (entry->cookie != scan->tripwire && wfs_ino_decode(entry->attr->ino, &node) &&
 		(node.kind == WFS_NODE_VERSION || node.kind == WFS_NODE_RECORD))
 		push->unknown = store(push, &node, entry->attr) == -ENOENT ? push->unknown + 1 : 0;

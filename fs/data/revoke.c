@@ -146,7 +146,7 @@ static void changed(struct wfs_rights_watcher *watcher)
 		return;
 	if (r != -ECANCELED)
 		wfs_teller_end(revoke->teller, strerrordesc_np(-r));
-	/* Whoever has files open in a mount that is ended would still see what is cached of them. */
+	/* Files that are open in a mount that is ended would still show what is cached of them. */
 	wfs_revoke_contents(revoke->teller, revoke->known);
 }
 

@@ -257,8 +257,8 @@ static void note(struct wfs_teller *teller, bool *what)
 
 /*
  * An aborted connection still answers from what Linux has cached: so the ways from the root are
- * taken away, and the size of the log. Whoever has one of these locked keeps this thread, as the
- * one before.
+ * taken away, and the size of the log. A reader that has one of these locked keeps this thread,
+ * too.
  */
 static void forget_ways(struct wfs_teller *teller)
 {
@@ -491,7 +491,7 @@ void wfs_teller_free(struct wfs_teller *teller)
 
 /* --- whole jobs --- */
 
-/* Of its own, for the thread may use it when whoever asked is gone. */
+/* Allocated, because the thread may use it when the caller has returned. */
 struct listing {
 	struct wfs_teller *teller;
 	uint64_t directory;

@@ -5,7 +5,7 @@
  * A notification waits for a lock of Linux, of a directory or of a page of its listing. A reader
  * has that lock while what he reads is copied into his memory, and his memory may be a page of a
  * file that never comes. So nobody but this thread waits for a notification without a limit. When
- * one takes longer, the teller is given up: the connection is aborted, and whoever waited goes on.
+ * one takes longer, the teller is given up: the connection is aborted, and its callers go on.
  * Nothing ends the wait itself, not even the abort; so the thread is left behind with all that it
  * still uses, which is its own, and ends when the reader lets go.
  * Source: docs/decisions/0013; fuse_reverse_inval_entry(), fuse_readdir_cached() in Linux fs/fuse.

@@ -57,8 +57,9 @@ struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
 /**
- * wfs_fuse_abort() - end the connection: whoever waits for an answer, or asks, gets an error
- * The mount stays, to say so. Where its keeper may not abort, it is taken away instead.
+ * wfs_fuse_abort() - end the connection: requests that wait, and later ones, get an error
+ * The mount stays, so that its users see the error. Where its keeper may not abort, the keeper
+ * takes the mount away instead.
  * Thread: any that has a reference.
  */
 void wfs_fuse_abort(struct wfs_fuse *fuse);

@@ -56,7 +56,7 @@ static int check_world(const char *world, const char *directory, struct wfs_erro
 	return 0;
 }
 
-/* A mount inside another of the world would keep that one busy. */
+/* A mount inside another mount of the same world would keep the outer one busy. */
 static int check_above(const char *world, const char *directory, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *above = strdup(directory);

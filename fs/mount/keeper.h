@@ -44,10 +44,10 @@ int wfs_keeper_start(const char *directory, const char *ctl, bool nested, struct
 /** wfs_keeper_is() - can this descriptor be the other end of a keeper's socket? */
 bool wfs_keeper_is(int fd);
 
-/* This end of the socket, counted: a thread that is left behind may still have it. */
+/* The owner's end of the socket, counted: a thread that outlives its mount may still use it. */
 struct wfs_keeper;
 
-/** wfs_keeper_new() - @fd: taken, whatever comes of it. Return: 0, -ENOMEM. */
+/** wfs_keeper_new() - @fd: taken, also when an error is returned. Return: 0, -ENOMEM. */
 int wfs_keeper_new(int fd, struct wfs_keeper **ret_keeper);
 struct wfs_keeper *wfs_keeper_ref(struct wfs_keeper *keeper);
 void wfs_keeper_unref(struct wfs_keeper *keeper); /* accepts NULL */

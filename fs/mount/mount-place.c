@@ -63,7 +63,7 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
 	return 0;
 }
 
-/* A directory that nobody but us can have put something into. */
+/* A directory of this user, into which no other user can have put anything. */
 static bool place_is_private(const char *path, mode_t forbidden)
 {
 	struct stat stat;
@@ -79,10 +79,10 @@ static int place_mkdir(const char *path, mode_t mode, struct wfs_error *error)
 	return 0;
 }
 
-/* Directories that may hold those of all mounts of this user, the best one first. */
+/* Places for the run-time directories of all mounts of this user, the best one first. */
 enum { PLACE_SYSTEM, PLACE_USER, PLACE_TEMPORARY, PLACES };
 
-/* Appends the name of one of them. Return: false when it is none for this user. */
+/* Appends the name of @place to @path. Return: false: this user can have nothing there. */
 static bool place_base_name(int place, struct wfs_buffer *path)
 {
 	const char *const run = secure_getenv("XDG_RUNTIME_DIR");
@@ -101,7 +101,7 @@ static bool place_base_name(int place, struct wfs_buffer *path)
 	}
 }
 
-/* Makes sure that one of them is there, and ours alone. */
+/* Makes the directory @base if it does not exist, and checks that no other user can write to it. */
 static int place_make_base(const char *base, bool system, struct wfs_error *error)
 {
 	struct stat stat;
@@ -119,7 +119,7 @@ static int place_make_base(const char *base, bool system, struct wfs_error *erro
 	return access(base, W_OK) < 0 ? wfs_error_from_errno(error, -errno, "use '%s'", base) : 0;
 }
 
-/* Appends the name of the first that can be had. */
+/* Makes the first of these places that this user can have, and appends its name to @path. */
 static int place_base(struct wfs_buffer *path, struct wfs_error *error)
 {
 	int r = -ENOENT;
@@ -151,7 +151,7 @@ static int place_own(const char *id, mode_t mode, struct wfs_buffer *path, struc
 {
 	int r = -ENOENT;
 
-	/* Who removes another mount's may take the one above away in between. */
+	/* A process that removes the directory of another mount may remove the base in between. */
 	for (int i = 0; i < PLACE_TRIES && r == -ENOENT; i++) {
 		wfs_buffer_reset(path);
 		r = place_base(path, error);

@@ -41,7 +41,7 @@ int wfs_mount_device(
 	const char *path, unsigned long *ret_device, char **ret_source, struct wfs_error *error);
 
 /**
- * wfs_mount_abort_device() - end the connection @device: whoever waits for its daemon gets an error
+ * wfs_mount_abort_device() - end the connection @device: requests to its daemon get an error
  * It stays mounted. @path: where it is mounted
  * Return: 0, -EPERM (not root, and no fusectl file system), …
  */

@@ -16,21 +16,22 @@ struct wfs_mounts;
 
 /* Option struct: plain value. */
 struct wfs_mount_options {
-	/* Both are texts of the process that mounted: absolute paths in its namespace. Nothing is ever
-	 * opened or unmounted by them. */
+	/* Both are texts of the process that mounted: absolute paths in its mount namespace. The
+	 * owner opens and unmounts nothing by them, but with `here` a child of the owner lists
+	 * `directory`. */
 	const char *directory;
-	const char *ctl; /* of the control files; the tree's link `ctl` leads there */
+	const char *ctl; /* mount point of the control files; the tree's link `ctl` leads there */
 	const char *principal;
 	bool allow_other;
 	bool act;      /* other users act as the principal, too */
 	bool nest_ctl; /* the control connection is mounted inside, at DIR/ctl */
-	bool here;     /* mounted by a process of our user in our mount namespace: its directory may
-			* be listed by a child of ours */
-	bool trusted;  /* the uids in its requests are true: a principal that may do everything
-			* mounted it */
-	uid_t uid;     /* that mounted, as Linux calls it in the mount's requests; owns all files */
+	bool here;     /* the process that mounted has the owner's user and mount namespace, so
+			* that a child of the owner may list `directory` */
+	bool trusted;  /* the operator or the owner itself mounted, so that the owner believes
+			* the uids in the mount's requests */
+	uid_t uid;     /* user that mounted, as the mount's requests number it; owns all files */
 	gid_t gid;
-	struct wfs_handed handed; /* taken, whatever comes of it */
+	struct wfs_handed handed; /* taken, also when an error is returned */
 };
 
 enum { WFS_MOUNTS_MAX = 256 }; /* of one world */
@@ -72,7 +73,8 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 
 /**
  * wfs_mounts_close_if_none() - when there is no mount, let nobody add one any more
- * Waits for one that is being added or removed. Return: is there none?
+ * Waits while a mount is being taken down. Return: true: there is no mount, none is being added,
+ * and wfs_mounts_add() fails from now on.
  */
 bool wfs_mounts_close_if_none(struct wfs_mounts *mounts);
 

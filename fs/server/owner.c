@@ -31,7 +31,7 @@ static struct owner *owner_of(struct wfs_host *host)
 
 /* --- what verbs ask of the host --- */
 
-/* Who asks for a mount from now on is refused, and makes an owner of his own. */
+/* A process that asks for a mount from now on is refused, and starts an owner of its own. */
 static void stop_without_mounts(struct owner *owner)
 {
 	if (!owner->keep && wfs_mounts_close_if_none(owner->mounts))

@@ -22,8 +22,8 @@
  * like journal/head. Looked up again later it may be another inode with the same
  * bytes. When the grants change, and when heights are dropped, the name is taken back at the head.
  * Content and code of an artifact, and entries of a memory store, are versions below a height; at the head
- * they have a kind of their own, for those are gone for whoever has them open, too, when the artifact is
- * deleted.
+ * they have a kind of their own, because they are gone when the artifact is deleted, also for
+ * processes that have them open.
  *
  * Such a number tells how much there is. Mounts of limited scopes have others: fs/data/numbers.h.
  */

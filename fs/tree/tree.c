@@ -104,7 +104,7 @@ struct wfs_attr wfs_tree_blob_attr(
 
 /* --- what the session may see --- */
 
-/* Everything is below a height, so that is seen by whoever may see anything. */
+/* Everything is below a height, so a principal that may see anything sees the heights. */
 static int sees_heights(const struct wfs_tree *tree)
 {
 	if (wfs_session_may(tree->session, WFS_EFFECT_BLOB_GET))
@@ -117,7 +117,7 @@ static int sees_root_name(const struct wfs_tree *tree, const struct wfs_root_nam
 	const struct wfs_bytes names = wfs_bytes_text(name->name);
 
 	if (name->kind == WFS_NODE_CTL_LINK)
-		return 0; /* whoever may do nothing is told so there */
+		return 0; /* a principal that may do nothing reads so there */
 	if (name->directory == WFS_DIRECTORY_AT)
 		return sees_heights(tree);
 	return wfs_session_sees(tree->session, name->effect, (struct wfs_path){&names, 1},

@@ -17,7 +17,7 @@ static int require_host(struct wfs_call *call, const char *verb)
 		"'%s' needs the process that owns the world, and none is running", verb);
 }
 
-/* The member `dir`; the owner's working directory means nothing to whoever asks. */
+/* The member `dir`: absolute, because the client's working directory is not the owner's. */
 static int directory_asked_for(struct wfs_call *call, const char **ret_directory)
 {
 	int r = wfs_json_get_string(call->payload, "dir", ret_directory, &call->error);

@@ -85,14 +85,14 @@ WFS_VERBS(WFS_VERB_DECLARE)
 #undef WFS_VERB_DECLARE
 
 /**
- * wfs_verb_drive() - ask whoever drives the world's agents; the payload is what is asked for
+ * wfs_verb_drive() - ask the driver of the world's agents for @what, with the payload as parameters
  * @done: ends with wfs_verb_driven()
  * Return: WFS_VERB_PENDING, or -errno.
  */
 int wfs_verb_drive(
 	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive));
 
-/** wfs_verb_driven() - finish the call: of what failed the result stands beside the error. */
+/** wfs_verb_driven() - finish the call; after a failure it has the result beside the error. */
 void wfs_verb_driven(struct wfs_drive *drive);
 
 /** wfs_verb_order() - give the payload as an action. Return: WFS_VERB_PENDING, or -errno. */

@@ -54,7 +54,8 @@ static bool is_refusal(enum wfs_error_code code)
 	return code == WFS_E_NOT_AUTHORIZED || code == WFS_E_POLICY_DENIED || code == WFS_E_EXPIRED;
 }
 
-/* Leaves whether the plan succeeded, and figures: the caller does not see the plan, so it gets no text of it. */
+/* The caller does not see the plan: it learns whether the plan succeeded, and figures, but gets no
+ * text of the plan. */
 static void withhold(struct wfs_drive *drive)
 {
 	static const char *const texts[] = {"checkpoint", "details", "plan", "session_id"};

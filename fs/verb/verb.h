@@ -57,10 +57,10 @@ struct wfs_call {
 	json_t *error_details; /* of an error; owned, may be NULL */
 	json_t *meta; /* {journal_height, snapshot_hash?, manifest_hash}; owned, may be NULL */
 
-	bool stranger;          /* nobody is known to ask: an error says nothing of the world */
+	bool stranger;          /* the caller is no principal: errors tell nothing of the world */
 	bool gives_receipt;     /* private: the result is the receipt of `effect` */
 	enum wfs_effect effect; /* private */
-	atomic_bool gone; /* whoever asked: what was not begun is dropped; see wfs_call_abandon() */
+	atomic_bool gone;       /* no caller waits: a request that was not begun is dropped */
 	struct wfs_request request; /* private to verbs that change something */
 	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };
@@ -69,8 +69,8 @@ struct wfs_call {
 void wfs_call_start(struct wfs_call *call, const char *verb);
 
 /**
- * wfs_call_abandon() - whoever asked has gone: what can be ended is, and `done` comes all the same
- * Not once `done` has returned; it may be called meanwhile.
+ * wfs_call_abandon() - the caller has gone: end what can be ended; `done` is called all the same
+ * May be called while `done` runs, but not after it has returned.
  */
 void wfs_call_abandon(struct wfs_call *call);
 
