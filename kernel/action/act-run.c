@@ -31,8 +31,14 @@ int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *e
 		.recorded = recorded,
 		.nest = &nest,
 	};
-	int r = artifact_exists(fold, agent, error);
 
+	/* A contract that ended its process must not run again. */
+	if (act_has_crashed(&act)) {
+		fold->outcome.result = wfs_json_copy(recorded->result);
+		return fold->outcome.result ? wfs_trace(act_refuse_again(&act, error))
+					    : fold_no_memory(error);
+	}
+	int r = artifact_exists(fold, agent, error);
 	if (r <= 0) /* a principal that is no artifact belongs to nobody */
 		return wfs_trace(r);
 	fold->budget.instructions = action_instructions(fold);

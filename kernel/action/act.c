@@ -70,8 +70,8 @@ static int take_sent(const json_t *value, struct act_text *text)
 	return wfs_buffer_check(&text->bytes);
 }
 
-/* Why it was refused then. Texts of what was refused are kept nowhere. */
-static int refuse_again(struct act *act, struct wfs_error *error)
+/* The texts of a refused action are not stored, so the action cannot be done again to learn why it was refused. */
+int act_refuse_again(struct act *act, struct wfs_error *error)
 {
 	const char *const code =
 		json_string_value(json_object_get(act->recorded->result, "error_code"));
@@ -150,10 +150,10 @@ int act_refuse_with(struct act *act, json_t *details, int r)
 	return r;
 }
 
-/* Does the record tell of code that ended its process? */
-static bool has_crashed(const struct wfs_action_recorded *recorded)
+bool act_has_crashed(const struct act *act)
 {
-	const char *const code = json_string_value(json_object_get(recorded->result, "error_code"));
+	const json_t *const result = act->recorded ? act->recorded->result : NULL;
+	const char *const code = json_string_value(json_object_get(result, "error_code"));
 
 	return invoke_crashed(&(struct wfs_error){.code = wfs_error_find(code ? code : "")});
 }
@@ -165,8 +165,8 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 	int r = 0;
 
 	if (act->recorded && json_is_false(json_object_get(act->recorded->result, "ok")) &&
-		(effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT || has_crashed(act->recorded)))
-		return refuse_again(act, error);
+		(effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT || act_has_crashed(act)))
+		return act_refuse_again(act, error);
 	if (effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT) {
 		r = take_text(act, params, record, false, error);
 		if (!r)

@@ -50,6 +50,13 @@ int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
 
+/** act_has_crashed() - does the record of the action say that code ended its process, or was refused for that?
+ *  Such code must not run again. */
+bool act_has_crashed(const struct act *act);
+
+/** act_refuse_again() - refuse the action with the error code of its record. Nothing is computed. */
+int act_refuse_again(struct act *act, struct wfs_error *error);
+
 /** act_add_result() - what its record tells beside the outcome: price, nested invocations, bounds that ended code.
  *  Return: 0, or -ENOMEM. */
 int act_add_result(const struct act *act, json_t *result);
