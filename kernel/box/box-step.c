@@ -207,11 +207,16 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
  * Return: 0, or -errno: none is run ahead then */
 static int load_all(struct wfs_box *box, struct process **ret_process)
 {
+	const struct ahead_step *const steps = box->ahead.steps;
+
 	for (size_t i = 0; i < box->ahead.count; i++) {
 		struct wfs_lua_run run = {.budget = NULL};
-		int r = box_ready(
-			(struct wfs_code *)box->ahead.steps[i].code, NULL, ret_process, &run, NULL);
 
+		/* box_ready() takes a system call. */
+		if (i > 0 && steps[i].code == steps[i - 1].code)
+			continue;
+		const int r =
+			box_ready((struct wfs_code *)steps[i].code, NULL, ret_process, &run, NULL);
 		if (r < 0)
 			return r;
 	}

@@ -69,7 +69,7 @@ bool wfs_box_resume(struct wfs_box *box)
 	box->run_interrupted = false;
 	if (!atomic_load(&box->interrupted))
 		return run_interrupted;
-	/* A process that was ended while no code ran in it would look as if the next code had ended it. */
+	/* A process that was killed may take a moment to end, and then it would seem that the next code ended it. */
 	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
 		process_end(&box->processes[i], &box->lock);
 	atomic_store(&box->interrupted, false);
@@ -259,6 +259,10 @@ static int process_ready(
 			return unavailable("make a file of the program that runs code", r, error);
 		box->image_fd = r;
 	}
+	/* The process may have ended between two runs: for a lack of memory, by an administrator, or because code
+	 * had taken it over, which may also have left an answer. The code of this run is not to blame for that. */
+	if (process->pid && !process_is_quiet(process))
+		process_end(process, &box->lock);
 	if (!process->pid) {
 		r = process_start(process, box->image_fd, &box->lock);
 		if (r < 0 && atomic_load(&box->interrupted))

@@ -102,6 +102,13 @@ static pid_t spawn(int image_fd, int socket)
 	return pid < 0 ? -reason : pid;
 }
 
+bool process_is_quiet(const struct process *process)
+{
+	char byte;
+
+	return recv(process->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
 int process_end(struct process *process, pthread_mutex_t *lock)
 {
 	const pid_t pid = process->pid;

@@ -46,6 +46,9 @@ struct process {
  */
 int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 
+/** process_is_quiet() - has a process without a run neither ended nor sent anything since its last answer? */
+bool process_is_quiet(const struct process *process);
+
 /** process_end() - kill it, if it was started. Return: its wait status. */
 int process_end(struct process *process, pthread_mutex_t *lock);
 

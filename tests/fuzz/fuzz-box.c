@@ -58,6 +58,13 @@ int process_start(struct process *process, int image_fd, pthread_mutex_t *lock)
 	return 0;
 }
 
+bool process_is_quiet(const struct process *process)
+{
+	char byte;
+
+	return recv(process->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
 int process_end(struct process *process, pthread_mutex_t *lock)
 {
 	if (process->pid == 0)

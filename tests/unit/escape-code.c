@@ -167,6 +167,15 @@ static void give_two_frames(const struct wfs_lua_run *run)
 	(void)send(SOCKET, out.data, out.size, MSG_NOSIGNAL);
 }
 
+/* The second answer comes after the owner has got the first. */
+static void give_again(const struct wfs_lua_run *run)
+{
+	done(run, "1");
+	for (volatile uint64_t i = 0; i < 100000000; i++)
+		continue;
+	done(run, "2");
+}
+
 static void send_header(uint32_t kind, uint32_t size)
 {
 	const struct wfs_wire_header header = {.kind = kind, .size = size};
@@ -266,6 +275,7 @@ static const struct {
 	{"fail as the store", fail_as_the_store},
 	{"fail unknown", fail_unknown},
 	{"fail with nothing", fail_with_nothing},
+	{"give again", give_again},
 	{"give more than may be", give_more_than_may_be},
 	{"give no json", give_no_json},
 	{"give nothing", give_nothing},
@@ -321,17 +331,29 @@ static int call(struct wfs_wire_reader *reader)
 	return 0;
 }
 
-static int answer(struct wfs_wire_reader *reader)
+/* A module with the name `large` gets an answer of some MiB. */
+static int load(struct wfs_wire_reader *reader)
 {
+	enum { SIZE = 4 << 20 };
+	static char text[SIZE + 1];
 	struct message_load load;
 
+	if (!message_get_load(reader, &load))
+		return -EBADMSG;
+	begin(WFS_WIRE_DONE, &load.run);
+	if (strcmp(load.options.name, "large") == 0) {
+		memset(text, 'x', SIZE);
+		wfs_wire_put_text(&out, text);
+	}
+	finish();
+	return 0;
+}
+
+static int answer(struct wfs_wire_reader *reader)
+{
 	switch (reader->kind) {
 	case WFS_WIRE_LOAD:
-		if (!message_get_load(reader, &load))
-			return -EBADMSG;
-		begin(WFS_WIRE_DONE, &load.run);
-		finish();
-		return 0;
+		return load(reader);
 	case WFS_WIRE_CALL:
 		return call(reader);
 	default:

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <linux/ptrace.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/clock.h"
+#include "kernel/box/box-impl.h"
 #include "tests/unit/lua-helper.h"
 
 enum {
@@ -255,22 +257,40 @@ static void a_process_that_burns_time_is_ended(void **state)
 	}
 }
 
-static int load(void **state)
+/* What it says when it has nothing to say is not taken for an answer to the next run. */
+static void a_process_that_speaks_without_a_run_is_ended(void **state)
+{
+	(void)state;
+	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "give again"));
+	assert_string_equal(wfs_buffer_text(&attempt.value), "1");
+	struct pollfd more = {.fd = lua_box()->at[0]->fd, .events = POLLIN};
+	assert_int_equal(poll(&more, 1, SOON_MS), 1);
+
+	the_next_run_has_a_process();
+}
+
+static int load_as(const char *name, struct wfs_code **ret_code, struct wfs_error *error)
 {
 	static const char *const functions[] = {"run", NULL};
 	const struct wfs_code_options options = {
 		.program = true,
 		.limits = &limits,
-		.name = "code",
+		.name = name,
 		.source = wfs_bytes_text("function run() end"),
 		.functions = functions,
 		.bindings = bindings,
 		.binding_count = WFS_ARRAY_COUNT(bindings),
 	};
+
+	return wfs_code_new(lua_box(), &options, ret_code, error);
+}
+
+static int load(void **state)
+{
 	struct wfs_error error = {0};
 
 	(void)state;
-	return wfs_code_new(lua_box(), &options, &code, &error);
+	return load_as("code", &code, &error);
 }
 
 static int unload(void **state)
@@ -290,6 +310,7 @@ int main(void)
 		cmocka_unit_test(a_lie_is_a_crash),
 		cmocka_unit_test(a_process_that_waits_is_a_crash),
 		cmocka_unit_test(a_process_that_burns_time_is_ended),
+		cmocka_unit_test(a_process_that_speaks_without_a_run_is_ended),
 	};
 
 	return cmocka_run_group_tests_name("box-escape", tests, load, unload);
