@@ -319,8 +319,8 @@ bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 }
 
 /* A failure that the sandbox can have. Return: its -errno, or 0: that cannot be */
-static int get_failure(
-	struct wfs_wire_reader *reader, struct wfs_lua_run *run, struct wfs_error *ret_error)
+static int get_failure(const struct wfs_code *code, struct wfs_wire_reader *reader,
+	struct wfs_lua_run *run, struct wfs_error *ret_error)
 {
 	int r = 0;
 
@@ -329,8 +329,10 @@ static int get_failure(
 	r = message_get_error(reader, ret_error);
 	if (!wfs_wire_is_whole(reader) || run->failure == WFS_LUA_FAILURE_CRASH)
 		return 0;
-	if (r == -ENOMEM)
-		return r;
+	if (r == -ENOMEM) { /* whatever code and message came with it */
+		run->failure = WFS_LUA_FAILURE_HOST;
+		return wfs_error_from_errno(ret_error, r, "run '%s'", code->name);
+	}
 	if (run->failure == WFS_LUA_FAILURE_NONE || -wfs_error_info(ret_error->code)->number != r)
 		return 0;
 	/* HOST: what it was given is not canonical. */
@@ -344,7 +346,7 @@ int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_
 	struct wfs_lua_run *run, struct wfs_error *error)
 {
 	struct wfs_error failure = {0};
-	int r = reader->kind == WFS_WIRE_FAILED ? get_failure(reader, run, &failure) : 0;
+	int r = reader->kind == WFS_WIRE_FAILED ? get_failure(code, reader, run, &failure) : 0;
 
 	if (r == 0)
 		return box_give_up(code, process, -EBADMSG, &run->failure, error);
@@ -501,8 +503,11 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 		run->memory_bytes = left > 0 ? left : 1; /* 0 would be no bound */
 	}
 	run->failure = WFS_LUA_FAILURE_NONE;
-	return has_module(*ret_process, code->id) ? 0
-						  : load(code, *ret_process, functions, run, error);
+	if (has_module(*ret_process, code->id))
+		return 0;
+	r = load(code, *ret_process, functions, run, error);
+	box_trim(*ret_process);
+	return r;
 }
 
 /* --- code --- */

@@ -255,6 +255,11 @@ static void fail_with_nothing(const struct wfs_lua_run *run)
 	fail(run, WFS_LUA_FAILURE_NONE, 0, WFS_OK, "");
 }
 
+static void fail_without_memory(const struct wfs_lua_run *run)
+{
+	fail(run, WFS_LUA_FAILURE_CODE, -ENOMEM, WFS_E_STORE_FULL, "the store is full");
+}
+
 static void fail_unknown(const struct wfs_lua_run *run)
 {
 	fail(run, (enum wfs_lua_failure)99, -EIO, WFS_E_RUNTIME_ERROR, "x");
@@ -275,6 +280,7 @@ static const struct {
 	{"fail as the store", fail_as_the_store},
 	{"fail unknown", fail_unknown},
 	{"fail with nothing", fail_with_nothing},
+	{"fail without memory", fail_without_memory},
 	{"give again", give_again},
 	{"give more than may be", give_more_than_may_be},
 	{"give no json", give_no_json},

@@ -269,6 +269,18 @@ static void a_process_that_speaks_without_a_run_is_ended(void **state)
 	the_next_run_has_a_process();
 }
 
+/* It may say that it lacks memory; the owner says what that means. */
+static void a_lack_of_memory_is_told_in_the_words_of_the_owner(void **state)
+{
+	(void)state;
+	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "fail without memory"));
+
+	assert_int_equal(attempt.r, -ENOMEM);
+	assert_int_equal(attempt.failure, WFS_LUA_FAILURE_HOST);
+	assert_int_equal(attempt.error.code, WFS_E_INTERNAL_ERROR);
+	assert_string_equal(attempt.error.message, "run 'code': Cannot allocate memory");
+}
+
 static int load_as(const char *name, struct wfs_code **ret_code, struct wfs_error *error)
 {
 	static const char *const functions[] = {"run", NULL};
@@ -283,6 +295,17 @@ static int load_as(const char *name, struct wfs_code **ret_code, struct wfs_erro
 	};
 
 	return wfs_code_new(lua_box(), &options, ret_code, error);
+}
+
+static void the_answer_to_a_module_keeps_no_memory(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *large = NULL;
+	struct wfs_error error = {0};
+
+	(void)state;
+	assert_int_equal(load_as("large", &large, &error), -EIO);
+	assert_int_equal(error.code, WFS_E_CODE_CRASHED);
+	assert_in_range(lua_box()->at[0]->in.capacity_bytes, 0, LARGE_BYTES / 2);
 }
 
 static int load(void **state)
@@ -311,6 +334,8 @@ int main(void)
 		cmocka_unit_test(a_process_that_waits_is_a_crash),
 		cmocka_unit_test(a_process_that_burns_time_is_ended),
 		cmocka_unit_test(a_process_that_speaks_without_a_run_is_ended),
+		cmocka_unit_test(a_lack_of_memory_is_told_in_the_words_of_the_owner),
+		cmocka_unit_test(the_answer_to_a_module_keeps_no_memory),
 	};
 
 	return cmocka_run_group_tests_name("box-escape", tests, load, unload);
