@@ -354,6 +354,7 @@ void wfs_lua_arena_reset(void)
 {
 	struct arena *const arena = arena_get();
 
+	wfs_lua_arena_trim();
 	memset(arena, 0, sizeof(*arena));
 	arena->top = FIRST_BLOCK;
 	arena->high = FIRST_BLOCK;

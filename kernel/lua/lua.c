@@ -195,6 +195,7 @@ static int build(struct wfs_lua *lua, struct wfs_error *error)
 		return build_error(lua, status, error);
 	lua_gc(lua->state, LUA_GCCOLLECT);
 	const struct wfs_bytes image = wfs_lua_arena_bytes();
+	wfs_buffer_reset(&lua->image); /* an earlier try may have failed */
 	wfs_buffer_append(&lua->image, image.data, image.size);
 	lua->image_heap_bytes = lua->heap_bytes;
 	return wfs_buffer_check(&lua->image)

@@ -182,30 +182,85 @@ static void modules_keep_no_memory_of_their_runs(void **state)
 	assert_modules_keep_little(source, 16);
 }
 
-/* A reference to a variable of an outer function takes memory in each function between the two. */
+/* Functions that take much more memory than their source: a reference to a variable of an outer function takes
+ * memory in each function between the two. */
+static void append_large_functions(struct wfs_buffer *source, int blocks)
+{
+	enum { NAMES = 190, DEPTH = 90 };
+
+	for (int block = 0; block < blocks; block++) {
+		wfs_buffer_append_text(source, "do local _0");
+		for (int i = 1; i < NAMES; i++)
+			wfs_buffer_printf(source, ",_%x", i);
+		wfs_buffer_append_text(source, "\nx=");
+		for (int i = 0; i < DEPTH; i++)
+			wfs_buffer_append_text(source, "function()return ");
+		wfs_buffer_append_text(source, "{_0");
+		for (int i = 1; i < NAMES; i++)
+			wfs_buffer_printf(source, ",_%x", i);
+		wfs_buffer_append_text(source, "} ");
+		for (int i = 0; i < DEPTH; i++)
+			wfs_buffer_append_text(source, "end ");
+		wfs_buffer_append_text(source, "end\n");
+	}
+}
+
 static void modules_that_take_much_more_than_their_source_are_not_kept(void **state)
 {
-	enum { BLOCKS = 50, NAMES = 190, DEPTH = 90 };
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 
 	(void)state;
-	for (int block = 0; block < BLOCKS; block++) {
-		wfs_buffer_append_text(&source, "do local _0");
-		for (int i = 1; i < NAMES; i++)
-			wfs_buffer_printf(&source, ",_%x", i);
-		wfs_buffer_append_text(&source, "\nx=");
-		for (int i = 0; i < DEPTH; i++)
-			wfs_buffer_append_text(&source, "function()return ");
-		wfs_buffer_append_text(&source, "{_0");
-		for (int i = 1; i < NAMES; i++)
-			wfs_buffer_printf(&source, ",_%x", i);
-		wfs_buffer_append_text(&source, "} ");
-		for (int i = 0; i < DEPTH; i++)
-			wfs_buffer_append_text(&source, "end ");
-		wfs_buffer_append_text(&source, "end\n");
-	}
+	append_large_functions(&source, 50);
 	wfs_buffer_append_text(&source, "function run() return 1 end\n");
 	assert_modules_keep_little(wfs_buffer_text(&source), 3);
+}
+
+/* A reducer that is compiled for each run, because its process does not keep it. */
+static struct wfs_code *load_large_reducer(const char *author, int blocks)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+	struct wfs_code *code = NULL;
+
+	append_large_functions(&source, blocks);
+	wfs_buffer_append_text(&source, "function step(s, e) return 1 end\n");
+	const struct wfs_code_options options = {
+		.limits = &WFS_LUA_LIMITS_DEFAULT,
+		.name = "large.lua",
+		.author = author,
+		.source = wfs_buffer_bytes(&source),
+		.functions = wfs_code_step_functions,
+	};
+	assert_int_equal(wfs_code_new(lua_box(), &options, &code, NULL), 0);
+	return code;
+}
+
+static void a_module_that_found_no_memory_once_runs_when_there_is_some(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *code = load_large_reducer("poor", 40);
+	AUTO_OUTCOME struct lua_outcome outcome = {0};
+	struct rlimit before;
+	struct rlimit none;
+
+	(void)state;
+	lua_outcome_step(code, NULL, NULL, &outcome);
+	assert_int_equal(outcome.r, 0);
+	const int pid = box_pid();
+	assert_keeps_at_most(pid, 16 << 20); /* it has forgotten the module */
+	if (prlimit(pid, RLIMIT_DATA, NULL, &before) < 0) {
+		print_message("skipped: root without CAP_SYS_RESOURCE, in a container\n");
+		return; /* skip() would leave the module and its outcome */
+	}
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(prlimit(pid, RLIMIT_DATA, &none, NULL), 0);
+	lua_outcome_step(code, NULL, NULL, &outcome);
+	assert_int_equal(outcome.r, -ENOMEM);
+	assert_int_equal(prlimit(pid, RLIMIT_DATA, &before, NULL), 0);
+	lua_outcome_step(code, NULL, NULL, &outcome);
+
+	assert_string_equal(outcome.error.message, "");
+	assert_int_equal(outcome.r, 0);
+	assert_int_equal(box_pid(), pid);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \
@@ -543,7 +598,7 @@ static struct wfs_code_step *chain_step(struct chain *chain, size_t i, const cha
 {
 	static const uint8_t seed[32] = {7};
 
-	chain->budget = (struct wfs_lua_budget){.instructions = 1000000};
+	chain->budget = (struct wfs_lua_budget){.instructions = 10000000};
 	chain->step = (struct wfs_code_step){
 		.state = state ? WFS_BYTES(state, strlen(state)) : WFS_BYTES(NULL, 0),
 		.event = chain->events[i],
@@ -746,6 +801,27 @@ static void steps_ahead_take_little_memory(void **state)
 	chain_end(&chain);
 }
 
+/* The second step compiles its module, after the first one has used memory. */
+static void steps_ahead_keep_little_memory_in_the_process(void **state)
+{
+	static const char large[] = "function step(s, e) return #string.rep('x', 24 << 20) end";
+	WFS_AUTO_CODE struct wfs_code *other = load_large_reducer(NULL, 5);
+	struct chain chain;
+
+	(void)state;
+	chain_begin(&chain, large, (const char *const[]){"1", "2", NULL});
+	chain_add(&chain, 0, "1", -1);
+	assert_int_equal(
+		wfs_code_ahead_add(other, chain_step(&chain, 1, NULL), wfs_bytes_text("2"), -1), 0);
+	wfs_code_ahead_run(lua_box());
+	const int pid = box_pid();
+	chain_expect(&chain, 0, NULL, "25165824\n");
+
+	assert_int_equal(wfs_code_ahead_taken(lua_box()), 1);
+	assert_keeps_at_most(pid, 16 << 20);
+	chain_end(&chain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -755,6 +831,7 @@ int main(void)
 		cmocka_unit_test(a_process_without_a_run_keeps_little_memory),
 		cmocka_unit_test(modules_keep_no_memory_of_their_runs),
 		cmocka_unit_test(modules_that_take_much_more_than_their_source_are_not_kept),
+		cmocka_unit_test(a_module_that_found_no_memory_once_runs_when_there_is_some),
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 		cmocka_unit_test(a_process_that_cannot_begin_is_no_crash_of_code),
 #endif
@@ -775,6 +852,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_does_not_answer_ahead_is_the_failure_of_no_step),
 		cmocka_unit_test(steps_ahead_do_not_run_for_long),
 		cmocka_unit_test(steps_ahead_take_little_memory),
+		cmocka_unit_test(steps_ahead_keep_little_memory_in_the_process),
 	};
 
 	return cmocka_run_group_tests_name("box", tests, NULL, NULL);
