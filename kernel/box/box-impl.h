@@ -23,18 +23,10 @@ enum {
 		128 << 20, /* memory of the modules in all processes but the one in use, about */
 };
 
-/* What a step gave. Borrows the frame. */
-struct stepped {
-	bool deleted;
-	struct wfs_bytes state;
-	struct wfs_bytes events;
-	struct wfs_bytes effects;
-};
-
 /* A step that was sent ahead. */
 struct ahead_step {
-	const struct wfs_code *code;
-	const json_t *event; /* borrowed */
+	struct wfs_code *code; /* borrowed */
+	const json_t *event;   /* borrowed */
 	uint64_t seq;
 	int64_t at_ns;
 	uint8_t seed[32];
@@ -46,7 +38,7 @@ struct ahead_step {
 	size_t key_size;
 	bool done; /* it gave the following; the texts are in `received` */
 	struct wfs_lua_budget budget;
-	struct stepped stepped;
+	struct wfs_lua_result result; /* borrows `received` */
 };
 
 struct ahead {

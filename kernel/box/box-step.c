@@ -6,7 +6,7 @@ _Static_assert(
 	(int)WFS_CODE_AHEAD_MAX == (int)WFS_MESSAGE_STEPS_MAX, "a frame holds all steps ahead");
 
 static bool get_stepped(const struct wfs_code *code, struct wfs_wire_reader *reader,
-	struct wfs_lua_run *run, struct stepped *ret)
+	struct wfs_lua_run *run, struct wfs_lua_result *ret)
 {
 	const uint64_t most = code->options.limits.output_bytes;
 
@@ -36,7 +36,7 @@ static int get_list(const struct wfs_code *code, struct wfs_bytes text, const ch
 	return 0;
 }
 
-static int keep(const struct wfs_code *code, const struct stepped *stepped,
+static int keep(const struct wfs_code *code, const struct wfs_lua_result *stepped,
 	struct wfs_code_result *result, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *events = NULL;
@@ -117,7 +117,7 @@ static int step_now(struct wfs_code *code, const struct wfs_code_step *step,
 {
 	struct process *process = NULL;
 	struct wfs_wire_reader reader;
-	struct stepped stepped;
+	struct wfs_lua_result stepped;
 	int r = box_ready(code, NULL, &process, run, error);
 
 	if (r < 0)
@@ -215,8 +215,7 @@ static int load_all(struct wfs_box *box, struct process **ret_process)
 		/* box_ready() takes a system call. */
 		if (i > 0 && steps[i].code == steps[i - 1].code)
 			continue;
-		const int r =
-			box_ready((struct wfs_code *)steps[i].code, NULL, ret_process, &run, NULL);
+		const int r = box_ready(steps[i].code, NULL, ret_process, &run, NULL);
 		if (r < 0)
 			return r;
 	}
@@ -238,7 +237,7 @@ static bool get_ahead(struct wfs_box *box, struct wfs_wire_reader *reader)
 			continue;
 		step->budget = (struct wfs_lua_budget){.instructions = step->instructions};
 		struct wfs_lua_run run = {.budget = &step->budget};
-		if (!get_stepped(step->code, reader, &run, &step->stepped))
+		if (!get_stepped(step->code, reader, &run, &step->result))
 			return false;
 		step->done = true;
 	}
@@ -267,7 +266,7 @@ void wfs_code_ahead_run(struct wfs_box *box)
 	memcpy(ahead->sent.data + sizeof(struct wfs_wire_header), &count, sizeof(count));
 	spare = process->out;
 	process->out = ahead->sent;
-	r = box_exchange((struct wfs_code *)ahead->steps[0].code, process, &reader);
+	r = box_exchange(ahead->steps[0].code, process, &reader);
 	ahead->sent = process->out;
 	process->out = spare;
 	if (r == 0 && !get_ahead(box, &reader))
@@ -295,7 +294,7 @@ static bool is_same(const struct ahead *ahead, const struct ahead_step *step,
 		memcmp(step->seed, asked->seed, sizeof(step->seed)) != 0)
 		return false;
 	if (step->state_of >= 0)
-		state = ahead->steps[step->state_of].stepped.state;
+		state = ahead->steps[step->state_of].result.state;
 	return wfs_bytes_equal(state, text_of(asked->state)) &&
 		wfs_bytes_equal(
 			WFS_BYTES(ahead->sent.data + step->key_at, step->key_size), asked->key);
@@ -314,7 +313,7 @@ static int take_ahead(struct wfs_code *code, const struct wfs_code_step *step,
 		ahead->next = i + 1;
 		ahead->taken++;
 		*step->budget = ahead->steps[i].budget;
-		return keep(code, &ahead->steps[i].stepped, result, error);
+		return keep(code, &ahead->steps[i].result, result, error);
 	}
 	return 1;
 }
