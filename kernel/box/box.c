@@ -11,8 +11,6 @@
 	(UINT64_C(1) << 53) /* of what a budget counts: months, and sums stay numbers of records */
 
 enum {
-	NS_PER_INSTRUCTION = 200, /* of processor time, as kernel/lua has it */
-	TIME_MIN_NS = 1000 * 1000 * 1000,
 	MESSAGE_KEPT_BYTES = 1 << 20, /* of a buffer, between two runs */
 };
 
@@ -273,15 +271,6 @@ static int process_ready(
 	return 0;
 }
 
-static int64_t time_limit_ns(const struct wfs_lua_limits *limits)
-{
-	const uint64_t most = INT64_MAX / NS_PER_INSTRUCTION / 2;
-	const uint64_t instructions = limits->instructions < most ? limits->instructions : most;
-	const int64_t limit = (int64_t)instructions * NS_PER_INSTRUCTION;
-
-	return limit > TIME_MIN_NS ? limit : TIME_MIN_NS;
-}
-
 int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader)
 {
 	int r = 0;
@@ -289,7 +278,7 @@ int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire
 	/* A process that was being started when the interruption came was not ended by it. */
 	if (atomic_load(&code->box->interrupted))
 		return -EINTR;
-	process->time_limit_ns = time_limit_ns(&code->options.limits);
+	process->time_limit_ns = wfs_lua_time_limit_ns(code->options.limits.instructions);
 	r = process_send(process);
 	/* It may have ended while it was sent something; then there is nothing to receive either. */
 	return r < 0 && r != -ECONNRESET ? r : process_receive(process, ret_reader);

@@ -52,9 +52,7 @@ enum wfs_lua_slot {
 };
 
 enum {
-	WFS_LUA_HOOK_PERIOD = 1000,       /* instructions between two looks at the bounds */
-	WFS_LUA_NS_PER_INSTRUCTION = 200, /* processor time allowed; usual is 3 to 10 */
-	WFS_LUA_TIME_MIN_MS = 1000,
+	WFS_LUA_HOOK_PERIOD = 1000,        /* instructions between two looks at the bounds */
 	WFS_LUA_GARBAGE_BYTES = 256 << 10, /* kept before it is collected */
 	WFS_LUA_IDLE_BYTES = 4 << 20,      /* beyond the module: collected when the host is asked */
 	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */

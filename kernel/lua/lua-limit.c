@@ -26,7 +26,6 @@ enum {
 	LARGE_BYTES = 1024,           /* allocations from here on are charged */
 	COLLECTION_CHARGE_BYTES = 64, /* of live memory, for one instruction of a collection */
 	NS_PER_SECOND = 1000 * 1000 * 1000,
-	NS_PER_MS = 1000 * 1000,
 };
 
 static void on_count(lua_State *L, lua_Debug *ar);
@@ -162,22 +161,11 @@ static int64_t processor_time_ns(void)
 	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* In ns; a limit of many years of instructions must not overflow. */
-static int64_t time_limit_ns(uint64_t instructions)
-{
-	const uint64_t most = INT64_MAX / WFS_LUA_NS_PER_INSTRUCTION / 2;
-	const uint64_t counted = instructions < most ? instructions : most;
-	const int64_t limit = (int64_t)counted * WFS_LUA_NS_PER_INSTRUCTION;
-	const int64_t least = (int64_t)WFS_LUA_TIME_MIN_MS * NS_PER_MS;
-
-	return limit > least ? limit : least;
-}
-
 static bool budget_time_is_up(const struct wfs_lua *lua, int64_t now)
 {
 	return lua->budget_start_ns != 0 &&
 		(int64_t)lua->budget->time_used_ns + now - lua->budget_start_ns >
-		time_limit_ns(lua->budget->instructions);
+		wfs_lua_time_limit_ns(lua->budget->instructions);
 }
 
 static bool time_is_up(struct wfs_lua *lua)
@@ -186,7 +174,7 @@ static bool time_is_up(struct wfs_lua *lua)
 
 	if (lua->time_start_ns == 0)
 		lua->time_start_ns = now;
-	return now - lua->time_start_ns > time_limit_ns(lua->limits.instructions) ||
+	return now - lua->time_start_ns > wfs_lua_time_limit_ns(lua->limits.instructions) ||
 		budget_time_is_up(lua, now);
 }
 

@@ -34,6 +34,21 @@ struct wfs_lua_limits {
 	uint64_t output_bytes; /* canonical JSON of each result, and of what the host is asked */
 };
 
+enum {
+	WFS_LUA_NS_PER_INSTRUCTION = 200, /* processor time allowed; usual is 3 to 10 */
+	WFS_LUA_TIME_MIN_NS = 1000 * 1000 * 1000,
+};
+
+/** wfs_lua_time_limit_ns() - the processor time that so many instructions may take; never overflows */
+static inline int64_t wfs_lua_time_limit_ns(uint64_t instructions)
+{
+	const uint64_t most = INT64_MAX / WFS_LUA_NS_PER_INSTRUCTION / 2;
+	const uint64_t counted = instructions < most ? instructions : most;
+	const int64_t limit = (int64_t)counted * WFS_LUA_NS_PER_INSTRUCTION;
+
+	return limit > WFS_LUA_TIME_MIN_NS ? limit : WFS_LUA_TIME_MIN_NS;
+}
+
 /* Of a step. */
 #define WFS_LUA_LIMITS_DEFAULT    \
 	((struct wfs_lua_limits){ \
