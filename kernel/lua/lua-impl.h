@@ -205,9 +205,6 @@ _Noreturn void wfs_lua_raise_stop(lua_State *L);
 /** wfs_lua_stop_now() - stop the state for @stop and raise. */
 _Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
 
-/** wfs_lua_error() - luaL_error for callers that return nothing. */
-_Noreturn void wfs_lua_error(lua_State *L, const char *format, ...);
-
 /* --- lua-json.c --- */
 
 /** wfs_lua_push_json() - push the value of a canonical text, charged; raises when it is not canonical. */

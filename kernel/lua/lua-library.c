@@ -8,7 +8,6 @@
  * environment in the same manner.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "kernel/lua/lua-impl.h"
 

@@ -16,7 +16,6 @@
  * taken from its second step on: most requests have one, and looking at the clock costs as much as
  * a small step.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -128,19 +127,6 @@ void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop)
 		lua->stop_line = current_line(L);
 	set_stop(lua, stop);
 	wfs_lua_raise_stop(L);
-}
-
-void wfs_lua_error(lua_State *L, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	luaL_where(L, 1);
-	lua_pushvfstring(L, format, arguments);
-	va_end(arguments);
-	lua_concat(L, 2);
-	lua_error(L);
-	abort(); /* not reached */
 }
 
 static void collect(struct wfs_lua *lua)

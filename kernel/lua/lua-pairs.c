@@ -335,8 +335,6 @@ static int pairs_pairs(lua_State *L)
 	return 3;
 }
 
-/* --- ipairs --- */
-
 const luaL_Reg wfs_lua_pairs[] = {
 	{"next", pairs_next},
 	{"pairs", pairs_pairs},
