@@ -5,16 +5,11 @@
  */
 #include "kernel/action/invoke.h"
 
-struct wfs_view act_view(const struct act *act)
-{
-	return fold_view(act->fold);
-}
-
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error)
 {
 	struct wfs_fold *const fold = act->fold;
-	struct wfs_view view = act_view(act);
+	struct wfs_view view = fold_view(fold);
 	const struct invocation host = {
 		.act = act, .id = "", .author = act->payer, .is_host = true};
 	struct author_sight sight;

@@ -80,9 +80,6 @@ void act_hiding_done(struct act_hiding *hiding);
 int act_reveal(struct wfs_action_recorded *recorded, const json_t *document, json_t **ret_copy,
 	struct wfs_error *error);
 
-/** act_view() - the world as it was before the record; nothing need be closed. */
-struct wfs_view act_view(const struct act *act);
-
 /** act_query() - ask it; see query-run.h. Code gets what its author sees, a principal what it sees. */
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error);

@@ -76,7 +76,7 @@ static int make_rights(const struct act *act, const char *author, struct wfs_rig
 	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *grants = json_object();
-	struct wfs_view view = act_view(act);
+	struct wfs_view view = fold_view(act->fold);
 	int r = grants ? find_grants(&view, author, grants) : -ENOMEM;
 
 	if (!r)

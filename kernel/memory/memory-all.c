@@ -7,7 +7,7 @@
 /* What is told of an entry that is not sought. */
 static int append_entry(struct memory *memory, uint64_t cell_id, json_t *entries)
 {
-	struct wfs_view view = act_view(memory->act);
+	struct wfs_view view = fold_view(memory->act->fold);
 	WFS_AUTO_JSON json_t *entry = NULL;
 	struct wfs_version version;
 	struct wfs_cell cell;

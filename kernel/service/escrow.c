@@ -228,7 +228,7 @@ static int check(struct service_call *call, struct wfs_error *error)
 /* As they were before this record, the oldest first. Return: 0, or -errno. */
 static int list_sales(struct service_call *call, json_t *sales, int64_t limit)
 {
-	struct wfs_view view = act_view(call->act);
+	struct wfs_view view = fold_view(call->act->fold);
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
 	struct wfs_reducer reducer;
 	struct wfs_entry entry;
