@@ -32,8 +32,7 @@ int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold)
 static void trim(struct wfs_buffer *buffer)
 {
 	wfs_buffer_reset(buffer);
-	if (buffer->capacity_bytes > KEPT_BYTES)
-		wfs_buffer_done(buffer);
+	wfs_buffer_trim(buffer, KEPT_BYTES);
 }
 
 void wfs_fold_clear(struct wfs_fold *fold)

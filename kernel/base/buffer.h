@@ -52,6 +52,13 @@ static inline void wfs_buffer_reset(struct wfs_buffer *buffer)
 	buffer->failed = false;
 }
 
+/** wfs_buffer_trim() - free the memory, and with it the contents, if it is more than @kept_bytes. */
+static inline void wfs_buffer_trim(struct wfs_buffer *buffer, size_t kept_bytes)
+{
+	if (buffer->capacity_bytes > kept_bytes)
+		wfs_buffer_done(buffer);
+}
+
 /* For wfs_buffer_reserve alone: there is no room, or the buffer has failed. */
 int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size);
 

@@ -17,6 +17,7 @@
 
 enum {
 	BOX_SEND_OVERHEAD_BYTES = 4 << 10, /* of a question or a result, beside the arguments */
+	BOX_MESSAGE_KEPT_BYTES = 1 << 20,  /* of a buffer, between two runs */
 	BOX_IDLE_MAX = 16,                 /* processes without a run, each for another author */
 	BOX_PROCESSES_MAX = WFS_BOX_DEPTH_MAX + BOX_IDLE_MAX,
 	BOX_MODULES_BYTES =
@@ -112,9 +113,6 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 
 /** box_trim() - give the memory of large messages back: they are rare. */
 void box_trim(struct process *process);
-
-/** box_trim_message() - give the memory of one buffer back if it is large. */
-void box_trim_message(struct wfs_buffer *message);
 
 /** box_seed_of() - the seed for code, a hash: what code draws must not tell it the seed of which others are made. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32]);

@@ -145,8 +145,8 @@ void wfs_code_ahead_begin(struct wfs_box *box)
 	box->ahead.count = 0;
 	box->ahead.next = 0;
 	box->ahead.taken = 0;
-	box_trim_message(&box->ahead.sent);
-	box_trim_message(&box->ahead.received);
+	wfs_buffer_trim(&box->ahead.sent, BOX_MESSAGE_KEPT_BYTES);
+	wfs_buffer_trim(&box->ahead.received, BOX_MESSAGE_KEPT_BYTES);
 }
 
 size_t wfs_code_ahead_taken(const struct wfs_box *box)

@@ -10,10 +10,6 @@
 #define USED_MAX \
 	(UINT64_C(1) << 53) /* of what a budget counts: months, and sums stay numbers of records */
 
-enum {
-	MESSAGE_KEPT_BYTES = 1 << 20, /* of a buffer, between two runs */
-};
-
 const char *const wfs_code_step_functions[] = {"step", NULL};
 
 /* --- the box --- */
@@ -356,16 +352,10 @@ int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char 
 	return r == -EINVAL ? -EBADMSG : r;
 }
 
-void box_trim_message(struct wfs_buffer *message)
-{
-	if (message->capacity_bytes > MESSAGE_KEPT_BYTES)
-		wfs_buffer_done(message);
-}
-
 void box_trim(struct process *process)
 {
-	box_trim_message(&process->in);
-	box_trim_message(&process->out);
+	wfs_buffer_trim(&process->in, BOX_MESSAGE_KEPT_BYTES);
+	wfs_buffer_trim(&process->out, BOX_MESSAGE_KEPT_BYTES);
 }
 
 /* --- modules in a process --- */

@@ -210,8 +210,7 @@ void wfs_lua_trim(struct wfs_lua *lua)
 	if (lua->image.size > WFS_LUA_MODULE_BYTES + lua->source_size * WFS_LUA_MODULE_BYTES_SOURCE)
 		wfs_buffer_done(&lua->image);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(lua->output); i++)
-		if (lua->output[i].capacity_bytes > SCRATCH_KEPT_BYTES)
-			wfs_buffer_done(&lua->output[i]);
+		wfs_buffer_trim(&lua->output[i], SCRATCH_KEPT_BYTES);
 	if (lua->member_capacity * sizeof(*lua->members) > SCRATCH_KEPT_BYTES) {
 		free(lua->members);
 		lua->members = NULL;

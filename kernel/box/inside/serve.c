@@ -297,12 +297,6 @@ static int answer(struct server *server, struct wfs_wire_reader *reader)
 	}
 }
 
-static void trim_message(struct wfs_buffer *message)
-{
-	if (message->capacity_bytes > MESSAGE_KEPT_BYTES)
-		wfs_buffer_done(message);
-}
-
 /* The process may wait long for its next run, while others of the box run. */
 static void trim(struct server *server)
 {
@@ -310,9 +304,9 @@ static void trim(struct server *server)
 		if (server->modules[i].lua)
 			wfs_lua_trim(server->modules[i].lua);
 	wfs_lua_arena_trim();
-	trim_message(&server->in);
-	trim_message(&server->out);
-	trim_message(&server->given);
+	wfs_buffer_trim(&server->in, MESSAGE_KEPT_BYTES);
+	wfs_buffer_trim(&server->out, MESSAGE_KEPT_BYTES);
+	wfs_buffer_trim(&server->given, MESSAGE_KEPT_BYTES);
 }
 
 int serve(int fd)
