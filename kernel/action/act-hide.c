@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose text is it? Which members of an action are texts of something private, so that its record has
- * stand-ins for them (kernel/text.h), and who its output belongs to.
+ * stand-ins for them (kernel/text.h), and to which private artifacts its output belongs.
  *
  * The answer is found before the action is done: a rule that the action itself changes does not count.
  */

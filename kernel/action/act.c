@@ -70,7 +70,7 @@ static int take_sent(const json_t *value, struct act_text *text)
 	return wfs_buffer_check(&text->bytes);
 }
 
-/* The texts of a refused action are not stored, so the action cannot be done again to learn why it was refused. */
+/* The texts of a refused action are not stored: it cannot be done again to learn the reason. */
 int act_refuse_again(struct act *act, struct wfs_error *error)
 {
 	const char *const code =

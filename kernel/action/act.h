@@ -42,7 +42,7 @@ struct act {
 	int64_t price_paid; /* -1: it has none */
 	bool unrecorded;    /* it only read */
 	bool refused_again; /* as its record tells; nothing was computed */
-	bool secret;        /* its arguments are */
+	bool secret; /* it has a secret argument: only its principal may read why it was refused */
 };
 
 /** act_run() - do what @action says, or change nothing (but that it was tried to invoke something). */
@@ -50,11 +50,11 @@ int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
 
-/** act_has_crashed() - does the record of the action say that code ended its process, or was refused for that?
- *  Such code must not run again. */
+/** act_has_crashed() - does the record of the action say that code ended its process, or was
+ *  refused for that? Such code must not run again. */
 bool act_has_crashed(const struct act *act);
 
-/** act_refuse_again() - refuse the action with the error code of its record. Nothing is computed. */
+/** act_refuse_again() - refuse the action with the error code of its record, and do nothing */
 int act_refuse_again(struct act *act, struct wfs_error *error);
 
 /** act_add_result() - what its record tells beside the outcome: price, nested invocations, bounds that ended code.
@@ -261,8 +261,10 @@ int act_artifact(const struct act *act, const char *id, struct artifact *ret_art
 int act_refuse_artifact(
 	const struct act *act, const struct artifact *artifact, struct wfs_error *error);
 
-/** act_refuse_id() - nothing new can be called so. @error: filled with why, which stays when it is known what
- *  is called so. Return: a negative errno. */
+/** act_refuse_id() - refuse to make something with an id that is taken
+ *  @error: has the reason. If the actor may not see what has the id, the reason is replaced by one
+ *  that says no more than that the id is taken.
+ *  Return: a negative errno. */
 int act_refuse_id(
 	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error);
 

@@ -107,7 +107,7 @@ bool wfs_artifact_is_open(const json_t *state);
 struct wfs_privacy {
 	json_t *of; /* ids of the private artifacts that what it gives belongs to; []: none; owned */
 	const char *const *members; /* of the action, that its record hides; NULL-ended; static */
-	bool secret;                /* its arguments are, and why it is refused */
+	bool secret;                /* it has a secret argument, which a refusal may quote */
 	bool writes; /* it gives content or code, of which its own record has the hash */
 };
 void wfs_privacy_done(struct wfs_privacy *privacy);

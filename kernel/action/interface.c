@@ -135,7 +135,8 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 		 : 0;
 }
 
-/* Wherever it stands: which part of a value a schema is met by is not looked for. */
+/* Has the schema `"secret": true` anywhere? The schema is not matched with arguments: one mark
+ * hides all of them. */
 static bool marks_secret(const json_t *schema)
 {
 	const char *name;

@@ -52,7 +52,7 @@ static inline void wfs_buffer_reset(struct wfs_buffer *buffer)
 	buffer->failed = false;
 }
 
-/** wfs_buffer_trim() - free the memory, and with it the contents, if it is more than @kept_bytes. */
+/** wfs_buffer_trim() - free the memory, contents included, if it is more than @kept_bytes */
 static inline void wfs_buffer_trim(struct wfs_buffer *buffer, size_t kept_bytes)
 {
 	if (buffer->capacity_bytes > kept_bytes)

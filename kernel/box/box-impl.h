@@ -95,7 +95,8 @@ int box_exchange(
  */
 bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 
-/** box_get_json() - a text of the process as a value. @what: it is, for messages. Return: 0, -EBADMSG: it is none, -errno */
+/** box_get_json() - parse a text that the process sent. @what: names the text in messages.
+ *  Return: 0, -EBADMSG (not JSON), -EIO (runtime_error: too many values), or -ENOMEM. */
 int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char *what,
 	json_t **ret_json, struct wfs_error *error);
 

@@ -63,7 +63,7 @@ bool wfs_box_resume(struct wfs_box *box)
 	box->run_interrupted = false;
 	if (!atomic_load(&box->interrupted))
 		return run_interrupted;
-	/* A process that was killed may take a moment to end, and then it would seem that the next code ended it. */
+	/* A killed process may take a moment to end; the next code would seem to have ended it. */
 	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
 		process_end(&box->processes[i], &box->lock);
 	atomic_store(&box->interrupted, false);
@@ -151,7 +151,7 @@ static int refused(const struct wfs_code *code, struct wfs_error *error)
 	wfs_hash_text(&hash, text);
 	return wfs_error_set(error, WFS_E_CODE_QUARANTINED,
 		"%s: this code ended the process that runs code %d times; "
-		"an administrator may let it run again (code lift %s)",
+		"an administrator may let it run again: worldfs code lift %s",
 		code->name, WFS_QUARANTINE_CRASHES, text);
 }
 
@@ -253,8 +253,9 @@ static int process_ready(
 			return unavailable("make a file of the program that runs code", r, error);
 		box->image_fd = r;
 	}
-	/* The process may have ended between two runs: for a lack of memory, by an administrator, or because code
-	 * had taken it over, which may also have left an answer. The code of this run is not to blame for that. */
+	/* Between two runs the process may have ended: for a lack of memory, by an administrator,
+	 * or because code had taken it over. Such code may also have left an answer to this run,
+	 * whose code is not to blame for any of that. */
 	if (process->pid && !process_is_quiet(process))
 		process_end(process, &box->lock);
 	if (!process->pid) {

@@ -52,7 +52,8 @@ void wfs_box_interrupt(struct wfs_box *box);
  */
 bool wfs_box_resume(struct wfs_box *box);
 
-/** wfs_box_pid() - of the process of the last run at a depth (0: the outermost), or 0: it has ended. For tests. */
+/** wfs_box_pid() - for tests: the id of the process that had the last run at @depth (0: the
+ *  outermost), or 0 if the box has ended that process since. */
 int wfs_box_pid(const struct wfs_box *box, size_t depth);
 
 /* What the module of a reducer must define. */

@@ -29,7 +29,7 @@ enum {
 	SLEEP_MAX_NS = NS_PER_SECOND, /* without any processor time; code never sleeps */
 };
 
-/* The same of a process that may only wait for a processor. */
+/* Where nothing tells whether the process sleeps: it may be waiting for a processor. */
 #define IDLE_MAX_NS (INT64_C(5) * NS_PER_SECOND)
 
 /* The program; the build makes the file that defines it (make-image). */

@@ -46,7 +46,7 @@ struct process {
  */
 int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 
-/** process_is_quiet() - has a process without a run neither ended nor sent anything since its last answer? */
+/** process_is_quiet() - has a process without a run neither ended nor sent anything? */
 bool process_is_quiet(const struct process *process);
 
 /** process_end() - kill it, if it was started. Return: its wait status. */

@@ -6,8 +6,8 @@
  * with their size before them and a NUL behind them. Both ends run on one machine and are built together,
  * so there is no version.
  *
- * Whoever reads takes nothing for granted: a reader that finds less than it was asked for becomes bad,
- * stays bad, and gives zeroes.
+ * A frame that is read may hold anything. When a reader is asked for more than is left, or for a
+ * text without its NUL, it becomes bad, stays bad, and gives zeroes and empty texts from then on.
  */
 #pragma once
 

@@ -205,20 +205,22 @@ _Noreturn void wfs_lua_raise_stop(lua_State *L);
 /** wfs_lua_stop_now() - stop the state for @stop and raise. */
 _Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
 
-/* --- lua-json.c --- */
+/* --- lua-read.c --- */
 
 /** wfs_lua_push_json() - push the value of a canonical text, charged; raises when it is not canonical. */
 void wfs_lua_push_json(lua_State *L, struct wfs_bytes text);
 
 /**
- * wfs_lua_read_json() - push the value of a canonical document (lua-read.c)
+ * wfs_lua_read_json() - push the value of a canonical text, with or without a newline after it
  * @scratch: overwritten
  * Return: true; false with nothing pushed when @text is not in canonical form.
  */
 bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *scratch);
 
+/* --- lua-json.c --- */
+
 /**
- * wfs_lua_write_json() - append the canonical text of the value at @index
+ * wfs_lua_write_json() - make @buffer hold the canonical text of the value at @index, and no more
  * @what: what the value is, begins every message, e.g. "new state"
  * @array: an empty unmarked table is an array here
  * Raises when it is not JSON (the message says where) or the text exceeds limits.output_bytes.
@@ -226,7 +228,8 @@ bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *s
 void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
 
-/** wfs_lua_write_element() - the same for an element of an array that the caller writes. */
+/** wfs_lua_write_element() - append the text of one element of an array that the caller writes
+ *  Raises as wfs_lua_write_json(). */
 void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what);
 
 /* --- lua-pairs.c --- */

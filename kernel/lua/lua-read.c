@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Canonical text straight to Lua, for the state of a cell: it was written by this program, and parsing
- * it into json_t first would cost more than the rest of a step. Takes exactly the canonical form
- * (members in order and so without duplicates, no white space); whatever else comes is left to
- * wfs_json_parse, which tells what is wrong with it.
+ * Canonical text straight to Lua: states, events, arguments and what a host returns. Parsing the
+ * text into json_t first would cost more than the rest of a step. The reader takes exactly the
+ * canonical form (members in order and so without duplicates, no white space), because the owner of
+ * the process writes no other. It refuses every other text without saying what is wrong with it.
  *
  * Members and elements wait on the Lua stack until their table's size is known.
  */

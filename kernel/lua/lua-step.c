@@ -129,7 +129,7 @@ int wfs_lua_step(struct wfs_lua *lua, struct wfs_lua_step *step, struct wfs_lua_
 	if (r == 0 && run.not_canonical) {
 		step->run.failure = WFS_LUA_FAILURE_HOST;
 		r = wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"%s: the stored state is not canonical JSON", lua->name);
+			"%s: the stored state or the event is not canonical JSON", lua->name);
 	}
 	charge_bytes(&run);
 	for (size_t i = 0; r == 0 && i < WFS_ARRAY_COUNT(lua->output); i++)

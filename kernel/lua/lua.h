@@ -39,7 +39,7 @@ enum {
 	WFS_LUA_TIME_MIN_NS = 1000 * 1000 * 1000,
 };
 
-/** wfs_lua_time_limit_ns() - the processor time that so many instructions may take; never overflows */
+/** wfs_lua_time_limit_ns() - the processor time that @instructions may take; no overflow */
 static inline int64_t wfs_lua_time_limit_ns(uint64_t instructions)
 {
 	const uint64_t most = INT64_MAX / WFS_LUA_NS_PER_INSTRUCTION / 2;

@@ -257,7 +257,7 @@ static void a_process_that_burns_time_is_ended(void **state)
 	}
 }
 
-/* What it says when it has nothing to say is not taken for an answer to the next run. */
+/* What a process sends between two runs is not taken for the answer to the second one. */
 static void a_process_that_speaks_without_a_run_is_ended(void **state)
 {
 	(void)state;
@@ -269,7 +269,7 @@ static void a_process_that_speaks_without_a_run_is_ended(void **state)
 	the_next_run_has_a_process();
 }
 
-/* It may say that it lacks memory; the owner says what that means. */
+/* A process may say that it lacks memory; the owner writes the error for that. */
 static void a_lack_of_memory_is_told_in_the_words_of_the_owner(void **state)
 {
 	(void)state;

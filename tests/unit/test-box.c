@@ -182,8 +182,8 @@ static void modules_keep_no_memory_of_their_runs(void **state)
 	assert_modules_keep_little(source, 16);
 }
 
-/* Functions that take much more memory than their source: a reference to a variable of an outer function takes
- * memory in each function between the two. */
+/* Functions that take much more memory than their source: a reference to a variable of an outer
+ * function takes memory in each function between the two. */
 static void append_large_functions(struct wfs_buffer *source, int blocks)
 {
 	enum { NAMES = 190, DEPTH = 90 };

@@ -350,7 +350,7 @@ static void a_stored_state_in_another_form_is_refused(void **state)
 		assert_int_equal(outcome.r, -EIO);
 		assert_int_equal(outcome.error.code, WFS_E_INTERNAL_ERROR);
 		assert_string_equal(outcome.error.message,
-			"package.lua: the stored state is not canonical JSON");
+			"package.lua: the stored state or the event is not canonical JSON");
 	}
 }
 
