@@ -48,10 +48,14 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
  */
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason);
 
-/** prepare_act() - take an action as the agent, and wait. What it gives becomes part of the turn.
- *  @ret_data: that; caller owns it */
-int prepare_act(
-	struct preparing *turn, const json_t *action, json_t **ret_data, struct wfs_error *error);
+/**
+ * prepare_act() - take an action as the agent, and wait; what the action gives becomes part of the turn
+ * @of: ids of the private artifacts that the arguments of an invocation are made of; [] hides them
+ *      for the agent alone, NULL not at all
+ * @ret_data: what it gives; caller owns it
+ */
+int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
+	struct wfs_error *error);
 
 /** prepare_ends_all() - is it no fault of what was referred to, so that the turn is not begun? */
 bool prepare_ends_all(int r);

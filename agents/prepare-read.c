@@ -69,10 +69,10 @@ static int add_origin(struct preparing *turn, const json_t *action, struct wfs_e
 	return r ? r : agents_origin_add(turn->origin, &view, action, error);
 }
 
-int prepare_act(
-	struct preparing *turn, const json_t *action, json_t **ret_data, struct wfs_error *error)
+int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
+	struct wfs_error *error)
 {
-	struct acting acting = {.request = {.done = acted}};
+	struct acting acting = {.request = {.done = acted, .of = of}};
 
 	if (sem_init(&acting.done, 0, 0))
 		return wfs_error_from_errno(error, -errno, "act");
@@ -111,7 +111,7 @@ int prepare_read_artifact(struct preparing *turn, const char *id, const json_t *
 	*ret_artifact = json_object_get(turn->read, id);
 	if (*ret_artifact)
 		return 0;
-	int r = action ? prepare_act(turn, action, &data, error) : prepare_no_memory(error);
+	int r = action ? prepare_act(turn, action, NULL, &data, error) : prepare_no_memory(error);
 	if (r)
 		return r;
 	*ret_artifact = json_object_get(data, "artifact");

@@ -101,14 +101,20 @@ static int find_personality(struct preparing *turn, json_t **ret_prompt, struct 
 
 /* --- memories --- */
 
+/* The text that the asker gave in the prompt's place; NULL if there is none. */
+static const char *told(const json_t *params)
+{
+	return json_string_value(json_object_get(params, "message"));
+}
+
 static void write_memory(struct wfs_buffer *text, const json_t *memory)
 {
-	const json_t *const told = json_object_get(memory, "text");
+	const json_t *const content = json_object_get(memory, "text");
 	const json_t *tag;
 	size_t i;
 
 	wfs_buffer_append_text(text, "- ");
-	wfs_buffer_append(text, json_string_value(told), json_string_length(told));
+	wfs_buffer_append(text, json_string_value(content), json_string_length(content));
 	wfs_buffer_printf(text, " (tick %lld, score %.2f",
 		(long long)json_integer_value(json_object_get(memory, "tick")),
 		json_number_value(json_object_get(memory, "score")));
@@ -135,6 +141,16 @@ static int take_memories(struct preparing *turn, const char *reference, const js
 			   json_array_size(results));
 }
 
+/* The search has a record, in which everybody would read a prompt that is made of private texts. A message of the asker
+ * is not such a text. @ret_of: for prepare_act(); stays NULL when nothing is hidden; caller owns it */
+static int query_origin(const struct preparing *turn, json_t **ret_of, struct wfs_error *error)
+{
+	if (told(turn->params) || !agents_origin_is_private(turn->origin))
+		return 0;
+	*ret_of = agents_origin_list(turn->origin);
+	return *ret_of ? 0 : prepare_no_memory(error);
+}
+
 /* @query: what they are to be like */
 static int prepare_memories(
 	struct preparing *turn, const struct wfs_buffer *query, struct wfs_error *error)
@@ -142,6 +158,7 @@ static int prepare_memories(
 	const char *const reference = prepare_reference_of(turn->content, PREPARE_LONG_MEMORY);
 	WFS_AUTO_JSON json_t *action = NULL;
 	WFS_AUTO_JSON json_t *data = NULL;
+	WFS_AUTO_JSON json_t *of = NULL;
 	struct wfs_error reason = {0};
 	size_t size = query->size > QUERY_MAX ? QUERY_MAX : query->size;
 
@@ -152,7 +169,9 @@ static int prepare_memories(
 	action = json_pack("{s:s, s:s, s:s, s:[{s:i, s:s, s:s#}]}", "action_type",
 		"invoke_artifact", "artifact_id", SEARCH, "method", "search", "args", "limit",
 		MEMORIES_MAX, "memory", reference, "query", query->data, (int)size);
-	int r = action ? prepare_act(turn, action, &data, &reason) : prepare_no_memory(error);
+	int r = action ? query_origin(turn, &of, &reason) : prepare_no_memory(&reason);
+	if (!r)
+		r = prepare_act(turn, action, of, &data, &reason);
 	if (prepare_ends_all(r)) {
 		*error = reason;
 		return r;
@@ -272,12 +291,6 @@ static int add_section(
 	wfs_buffer_append(&text, json_string_value(value), json_string_length(value));
 	return wfs_buffer_check(&text) ? prepare_no_memory(error)
 				       : add_message(turn, "system", &text, error);
-}
-
-/* What was asked for in the prompt's place. */
-static const char *told(const json_t *params)
-{
-	return json_string_value(json_object_get(params, "message"));
 }
 
 /* What the agent is told, as far as the variables are known. @prompt: NULL: it was given */

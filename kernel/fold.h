@@ -43,6 +43,9 @@ struct wfs_fold_input {
 	struct wfs_action_recorded *recorded;
 	const char
 		*intent_id; /* action: the tool call that it is, or NULL; see kernel/turn/turn.h */
+	/* invocation: its arguments have texts of these private artifacts; []: for the principal
+	 * alone; NULL: it is not known that they have any. Not for one out of a journal. */
+	const json_t *of;
 	const json_t *receipt;               /* receipt: the record's body */
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */

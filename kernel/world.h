@@ -173,6 +173,7 @@ struct wfs_request {
 	struct wfs_hash snapshot_hash; /* snapshot */
 	const json_t *action;          /* action: from wfs_json_parse */
 	const char *intent_id;         /* action: the tool call that it is, or NULL */
+	const json_t *of;              /* action: see struct wfs_fold_input; may be NULL */
 	const json_t *receipt;         /* receipt: {adapter_id, intent_id, payload, status} */
 	json_t *document;              /* manifest: from wfs_json_parse; nobody changes it */
 	bool based;                    /* manifest: only on `base` … */

@@ -158,6 +158,7 @@ static struct wfs_fold_input input_of(const struct wfs_request *request, enum wf
 		.key = request->key,
 		.action = request->action,
 		.intent_id = request->intent_id,
+		.of = request->of,
 		.receipt = request->receipt,
 		.manifest = request->manifest,
 		.charge = writer_charge(request),

@@ -265,11 +265,31 @@ static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wf
 	return wfs_trace(r);
 }
 
+/* Hides arguments that the sender made of private texts, whatever artifact is invoked. If one of the texts is for the
+ * principal alone, all of them are. */
+static int add_senders(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
+{
+	const json_t *const of = hiding->act->fold->input.of;
+	struct wfs_privacy *const privacy = &hiding->privacy;
+	const bool alone = json_array_size(of) == 0 ||
+		(wfs_privacy_hides(privacy, action) && json_array_size(privacy->of) == 0);
+
+	if (!of || wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
+		return 0;
+	privacy->members = hides_arguments;
+	privacy->secret = true;
+	if (alone ? json_array_clear(privacy->of) : wfs_json_add_missing(privacy->of, of))
+		return fold_no_memory(error);
+	return 0;
+}
+
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
 {
 	struct fold_finder finder = {{find_in_fold}, hiding->act->fold};
 	int r = privacy_of(&finder.finder, action, &hiding->privacy, error);
 
+	if (!r)
+		r = add_senders(hiding, action, error);
 	if (r)
 		return wfs_trace(r);
 	hiding->members = json_object();

@@ -250,7 +250,7 @@ static int hide_embeddings(struct act *act, struct fold_outcome *outcome, struct
 		return 0;
 	if (act->recorded)
 		stand_in = json_incref(json_object_get(act->recorded->result, "embeddings"));
-	else if (json_array_size(outcome->of) > 0 &&
+	else if (outcome->of &&
 		wfs_text_hide(&act->fold->texts, outcome->of, embeddings, &stand_in))
 		return fold_no_memory(error);
 	return stand_in && json_object_set_new(outcome->result, "embeddings", stand_in) < 0
@@ -312,7 +312,8 @@ static int cover(
 {
 	hiding->act = act;
 	int r = act_hide(hiding, action, error);
-	if (!r && json_array_size(hiding->privacy.of) > 0 && !hiding->privacy.writes)
+	if (!r && (json_array_size(hiding->privacy.of) > 0 || act->fold->input.of) &&
+		!hiding->privacy.writes)
 		act->fold->outcome.of = json_incref(hiding->privacy.of);
 	act->secret = hiding->privacy.secret;
 	return wfs_trace(r);

@@ -281,6 +281,41 @@ static void live_in_private(struct world_fixture *fixture)
 	assert_done(fixture, "alice", INVOKE("'artifact_id':'diary','args':['mine']"));
 }
 
+/* Searches a store. @of: JSON: whose the query is */
+static void ask_with_texts_of(struct world_fixture *fixture, const char *store, const char *of)
+{
+	char action[256];
+
+	snprintf(action, sizeof(action),
+		INVOKE("'artifact_id':'genesis_memory_search','args':[{'memory':'%s','query':"
+		       "'" SECRET "'}]"),
+		store);
+	WFS_AUTO_JSON json_t *json = json_of(action);
+	WFS_AUTO_JSON json_t *owners = json_of(of);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = "alice", .action = json, .of = owners};
+
+	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
+	json_decref(request.answer);
+}
+
+static void arguments_made_of_other_private_texts_are_not_in_the_journal(void **state)
+{
+	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+		"[{'id':'lore','access':'freeware'}]"));
+	memory_make(fixture_of(state), "notes");
+
+	ask_with_texts_of(fixture_of(state), "lore", "['diary']");
+	assert_text(fixture_of(state), SECRET, "alice", "[\"diary\"]");
+	ask_with_texts_of(fixture_of(state), "notes", "['diary']");
+	assert_text(fixture_of(state), SECRET, "alice", "[\"notes\",\"diary\"]");
+	ask_with_texts_of(fixture_of(state), "notes", "[]");
+	assert_text(fixture_of(state), SECRET, "alice", "[]");
+
+	assert_journal_lacks(fixture_of(state), SECRET);
+	assert_sound(fixture_of(state));
+}
+
 static void a_world_with_private_texts_is_sound(void **state)
 {
 	live_in_private(fixture_of(state));
@@ -402,6 +437,7 @@ int main(void)
 		UNIT(one_text_has_another_hash_each_time),
 		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
 		cmocka_unit_test(a_stand_in_has_a_size_that_a_text_can_have),
+		UNIT(arguments_made_of_other_private_texts_are_not_in_the_journal),
 		UNIT(a_world_with_private_texts_is_sound),
 		UNIT(a_copy_with_its_texts_is_the_same_world),
 		UNIT(a_copy_without_a_text_is_refused_by_its_name),
