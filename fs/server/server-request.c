@@ -238,8 +238,6 @@ static void work(struct wfs_work_task *task)
 {
 	struct wfs_server_request *const request = request_of(task);
 
-	if (request->unread)
-		read_long_line(request, WFS_STEAL(request->unread));
 	if (request->call.status)
 		wfs_verb_finish(&request->call, request->call.status);
 	else
@@ -251,6 +249,31 @@ static void take_long(struct wfs_work_task *task)
 {
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	work(task);
+}
+
+static struct wfs_work *work_for(const struct wfs_server_request *request)
+{
+	const struct wfs_server *const server = request->connection->server;
+
+	if (request->reads_long)
+		return server->long_reads;
+	return strcmp(request->verb, "umount") == 0 ? server->urgent : server->work;
+}
+
+/* Reads a long line. A verb that takes long goes on to the threads of such verbs, so that this thread reads the lines of
+ * other users meanwhile. */
+static void take_line(struct wfs_work_task *task)
+{
+	struct wfs_server_request *const request = request_of(task);
+
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
+	read_long_line(request, WFS_STEAL(request->unread));
+	if (request->call.status || !(request->reads_long || wfs_verb_slow(request->verb))) {
+		work(task);
+		return;
+	}
+	request->task.run = request->reads_long ? take_long : work;
+	wfs_work_add(work_for(request), &request->task, 0);
 }
 
 void wfs_server_request_abandon(struct wfs_server_request *request)
@@ -284,25 +307,17 @@ static int abandon(struct wfs_server_request *request)
 	return call->result ? 0 : -ENOMEM;
 }
 
-static struct wfs_work *work_for(const struct wfs_server_request *request)
-{
-	const struct wfs_server *const server = request->connection->server;
-
-	if (request->unread)
-		return server->long_lines;
-	if (request->reads_long)
-		return server->long_reads;
-	return strcmp(request->verb, "umount") == 0 ? server->urgent : server->work;
-}
-
 void wfs_server_request_start(struct wfs_server_request *request)
 {
 	if (request->call.status) {
 		wfs_verb_finish(&request->call, request->call.status);
 	} else if (!request->slow && strcmp(request->verb, ABANDON) == 0) {
 		wfs_verb_finish(&request->call, abandon(request));
+	} else if (request->unread) {
+		request->task.run = take_line;
+		wfs_work_add(request->connection->server->long_lines, &request->task, 0);
 	} else if (request->slow) {
-		request->task.run = request->unread || request->reads_long ? take_long : work;
+		request->task.run = request->reads_long ? take_long : work;
 		wfs_work_add(work_for(request), &request->task, 0);
 	} else {
 		wfs_call_start(&request->call, request->verb);

@@ -23,6 +23,7 @@ enum {
 	WAIT_MS = 20000, /* until a test gives up */
 	CLIENTS = 64,
 	CLIENT_REQUESTS = 50,
+	LONG_LINE = 1 << 20, /* bytes: more than the server's loop parses itself */
 };
 
 /* Drives no agent: a turn ends when nobody waits for it any more. */
@@ -41,6 +42,8 @@ struct served {
 	struct wfs_server *server;
 	pthread_t thread;
 	sem_t ready;
+	sem_t unmounting;  /* a thread has begun to unmount something … */
+	sem_t may_unmount; /* … and waits for this */
 	bool joined;
 };
 
@@ -75,6 +78,18 @@ static void fake_abandon(struct wfs_driver *driver, uint64_t ticket)
 static void fake_stop(struct wfs_driver *driver)
 {
 	(void)driver;
+}
+
+static int fake_umount(struct wfs_host *host, const char *directory, struct wfs_error *error)
+{
+	struct served *const served = (void *)((char *)host - offsetof(struct served, host));
+
+	(void)error;
+	(void)directory;
+	sem_post(&served->unmounting);
+	while (sem_wait(&served->may_unmount) != 0)
+		;
+	return 0;
 }
 
 static void *serve(void *context)
@@ -112,6 +127,9 @@ static int setup(void **state)
 	served->driver.driver =
 		(struct wfs_driver){.begin = fake_step, .abandon = fake_abandon, .stop = fake_stop};
 	served->host.driver = &served->driver.driver;
+	served->host.umount = fake_umount;
+	sem_init(&served->unmounting, 0, 0);
+	sem_init(&served->may_unmount, 0, 0);
 	if (pthread_create(&served->thread, NULL, serve, served) != 0)
 		return -1;
 	while (sem_wait(&served->ready) != 0)
@@ -134,6 +152,8 @@ static int teardown(void **state)
 	if (!served->joined)
 		stop(served);
 	sem_destroy(&served->ready);
+	sem_destroy(&served->unmounting);
+	sem_destroy(&served->may_unmount);
 	sem_destroy(&served->driver.asked);
 	sem_destroy(&served->driver.abandoned);
 	world_fixture_teardown((void **)&served->world);
@@ -396,6 +416,45 @@ static void server_answers_long_lines_in_their_order(void **state)
 		assert_error(&wire, "", "invalid_json");
 	}
 	assert_closed(&wire);
+}
+
+/* @rest: JSON with ' for ", which so many blanks come before */
+static void padded_line(struct wfs_buffer *line, size_t blanks, const char *rest)
+{
+	WFS_AUTO_FREE char *json = json_text(rest);
+
+	assert_int_equal(wfs_buffer_reserve(line, blanks), 0);
+	memset(line->data, ' ', blanks);
+	line->size = blanks;
+	wfs_buffer_append_text(line, json);
+	assert_int_equal(wfs_buffer_check(line), 0);
+}
+
+static void server_reads_long_lines_while_verbs_of_others_take_long(void **state)
+{
+	struct served *const served = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer slow = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	AUTO_WIRE struct wire first = wire_to(served);
+	AUTO_WIRE struct wire second = wire_to(served);
+	AUTO_WIRE struct wire other = wire_to(served);
+	struct pollfd ready = {.fd = other.fd, .events = POLLIN};
+
+	padded_line(&slow, LONG_LINE, "{'v':1,'id':'s','cmd':'umount','payload':{'dir':'/m'}}\n");
+	padded_line(&line, LONG_LINE, HEAD_1);
+	wire_write(&first, slow.data, slow.size);
+	while (sem_wait(&served->unmounting) != 0)
+		;
+	wire_write(&second, slow.data, slow.size);
+	wire_write(&other, line.data, line.size);
+	const int answered = poll(&ready, 1, WAIT_MS);
+	sem_post(&served->may_unmount);
+	sem_post(&served->may_unmount);
+
+	assert_int_equal(answered, 1);
+	assert_ok(&other, "1");
+	assert_ok(&first, "s");
+	assert_ok(&second, "s");
 }
 
 static void server_answers_a_last_line_without_its_end(void **state)
@@ -727,14 +786,12 @@ static int ask_as_stranger(const char *directory)
 	return strstr(answer, "\"code\":\"not_authorized\"") ? 0 : 4;
 }
 
-static void stranger_is_refused_whatever_the_mode_of_the_socket(void **state)
+/* Return: what ask_as_stranger() returns in a process of its own. */
+static int stranger_status(const struct served *served)
 {
-	struct served *const served = *state;
 	char path[120];
 	int status;
 
-	if (geteuid() != 0)
-		skip(); /* only root can become somebody else */
 	snprintf(path, sizeof(path), "%s/%s", served->world->directory, WFS_SOCKET_NAME);
 	assert_int_equal(chmod(path, 0666), 0);
 	assert_int_equal(chmod(served->world->directory, 0755), 0);
@@ -743,9 +800,15 @@ static void stranger_is_refused_whatever_the_mode_of_the_socket(void **state)
 	if (pid == 0)
 		_exit(ask_as_stranger(served->world->directory));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-
 	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
+	return WEXITSTATUS(status);
+}
+
+static void stranger_is_refused_whatever_the_mode_of_the_socket(void **state)
+{
+	if (geteuid() != 0)
+		skip(); /* only root can become somebody else */
+	assert_int_equal(stranger_status(*state), 0);
 }
 
 static void socket_left_behind_is_replaced(void **state)
@@ -818,6 +881,7 @@ int main(void)
 		SERVED(server_refuses_a_line_with_too_many_values_and_goes_on),
 		SERVED(server_reads_a_long_line_while_it_answers_others),
 		SERVED(server_answers_long_lines_in_their_order),
+		SERVED(server_reads_long_lines_while_verbs_of_others_take_long),
 		SERVED(server_answers_a_last_line_without_its_end),
 		SERVED(server_skips_empty_lines),
 		SERVED(server_answers_in_order_what_is_sent_at_once),
