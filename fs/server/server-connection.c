@@ -277,6 +277,13 @@ static void compact_input(struct wfs_server_connection *connection)
 	connection->begun_bytes = 0;
 }
 
+/* Every line was begun and none is parsed any more, so the user is not charged for them any longer. */
+static void release_input(struct wfs_server_connection *connection)
+{
+	compact_input(connection);
+	(void)wfs_server_user_input(connection, connection->input.capacity_bytes);
+}
+
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 {
 	struct wfs_server_connection *const connection = handle->data;
@@ -406,6 +413,8 @@ void wfs_server_pump(struct wfs_server_connection *connection)
 		continue;
 	if (has_more(connection))
 		wfs_server_user_ready(connection);
+	else if (!connection->slow && connection->begun_bytes == connection->input.size)
+		release_input(connection);
 	update_reading(connection);
 	if (connection->input_ended && connection->begun_bytes == connection->input.size)
 		connection->ending = true;

@@ -430,6 +430,23 @@ static void padded_line(struct wfs_buffer *line, size_t blanks, const char *rest
 	assert_int_equal(wfs_buffer_check(line), 0);
 }
 
+static void server_charges_nothing_for_long_lines_that_it_has_answered(void **state)
+{
+	enum { IDLE = 4 };
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	struct wire wires[IDLE];
+
+	padded_line(&line, WFS_SERVER_LINE_MAX - 100, HEAD_1);
+	for (size_t i = 0; i < IDLE; i++) {
+		wires[i] = wire_to(*state);
+		wire_write(&wires[i], line.data, line.size);
+		assert_ok(&wires[i], "1");
+	}
+
+	for (size_t i = 0; i < IDLE; i++)
+		wire_done(&wires[i]);
+}
+
 static void server_reads_long_lines_while_verbs_of_others_take_long(void **state)
 {
 	struct served *const served = *state;
@@ -881,6 +898,7 @@ int main(void)
 		SERVED(server_refuses_a_line_with_too_many_values_and_goes_on),
 		SERVED(server_reads_a_long_line_while_it_answers_others),
 		SERVED(server_answers_long_lines_in_their_order),
+		SERVED(server_charges_nothing_for_long_lines_that_it_has_answered),
 		SERVED(server_reads_long_lines_while_verbs_of_others_take_long),
 		SERVED(server_answers_a_last_line_without_its_end),
 		SERVED(server_skips_empty_lines),
