@@ -517,13 +517,14 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 			.here = peer.uid == geteuid() && wfs_socket_is_here(peer.pid),
 		};
 	}
-	int r = wfs_server_user_admit(connection, error);
-	if (r)
-		return r;
+	/* A stranger is not counted, so however many come, other users find room. */
 	if (!principal)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"the socket serves the user who owns the world, root, and those whom "
 			"'uids' in its host.json names");
+	int r = wfs_server_user_admit(connection, error);
+	if (r)
+		return r;
 	r = wfs_session_new(
 		wfs_session_authority(server->session), principal, &connection->session, error);
 	if (r)

@@ -828,6 +828,25 @@ static void stranger_is_refused_whatever_the_mode_of_the_socket(void **state)
 	assert_int_equal(stranger_status(*state), 0);
 }
 
+static void stranger_is_told_so_also_when_there_is_no_room(void **state)
+{
+	struct wire wires[WFS_SERVER_CONNECTIONS_MAX];
+
+	if (geteuid() != 0)
+		skip(); /* only root can become somebody else */
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++) {
+		wires[i] = wire_to(*state);
+		wire_say(&wires[i], HEAD_1);
+		assert_ok(&wires[i], "1");
+	}
+
+	const int told = stranger_status(*state);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++)
+		wire_done(&wires[i]);
+	assert_int_equal(told, 0);
+}
+
 static void socket_left_behind_is_replaced(void **state)
 {
 	struct world_fixture *const fixture = *state;
@@ -917,6 +936,7 @@ int main(void)
 		SERVED(server_stop_does_not_wait_for_ever_for_a_client_that_never_reads),
 		SERVED(socket_is_for_its_user_only_and_gone_at_the_end),
 		SERVED(stranger_is_refused_whatever_the_mode_of_the_socket),
+		SERVED(stranger_is_told_so_also_when_there_is_no_room),
 		IN_WORLD(socket_left_behind_is_replaced),
 		IN_WORLD(socket_in_a_directory_with_a_long_path_works),
 		IN_WORLD(connecting_where_nobody_listens_says_so),
