@@ -48,16 +48,21 @@ static int mount_point(struct wfs_run *run, char **ret_path)
 	return r ? r : wfs_mount_resolve(path, ret_path, &run->error);
 }
 
-/* An owner takes descriptors only from a user who may mount, and has looked at the user once it has answered. Whatever
- * it answers. Return: 0 or -errno: the connection is of no use. */
-static int greet(struct wfs_run *run, struct wfs_client *client)
+/* An owner takes descriptors only from a user who may mount. Once it has answered any request, it has found out who the
+ * user is. @ret_refusal: error of the answer: why the owner closes the connection then, if it does not serve this user
+ * Return: 0, or -errno: the connection is of no use. */
+static int greet(struct wfs_run *run, struct wfs_client *client, struct wfs_error *ret_refusal)
 {
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
 	int r = wfs_client_post(client, "journal-head", NULL);
 
 	if (!r)
 		r = wfs_client_take(client, true, &answer, &run->error);
-	return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	if (answer.status)
+		*ret_refusal = answer.error;
+	return 0;
 }
 
 /* One request to the owner. @handed: goes along; NULL: nothing. @ret_reached: was there an owner?
@@ -67,19 +72,24 @@ static int ask_owner(struct wfs_run *run, const char *directory, const char *ver
 {
 	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	struct wfs_error refusal = {.code = WFS_OK};
 	int r = wfs_client_new(directory, NULL, &client);
 
 	*ret_reached = r == 0;
 	if (r)
 		return r;
 	if (handed) {
-		r = greet(run, client);
+		r = greet(run, client, &refusal);
 		wfs_client_attach(client, handed->fds, WFS_HANDED_COUNT);
 	}
 	if (!r)
 		r = wfs_client_post(client, verb, payload);
 	if (!r)
 		r = wfs_client_take(client, true, &answer, &run->error);
+	if (r < 0 && refusal.code != WFS_OK && run->error.code == WFS_E_CANCELLED) {
+		run->error = refusal;
+		return -wfs_error_info(refusal.code)->number;
+	}
 	if (r < 0)
 		return r;
 	if (answer.status)
