@@ -113,18 +113,18 @@ static void on_written(uv_write_t *request, int status)
 		wfs_server_pump(connection);
 }
 
-/* All answers that are next, in one write. Return: whether there were any. */
-static bool send_answers(struct wfs_server_connection *connection)
+/* All answers that are next, in one write. */
+static void send_answers(struct wfs_server_connection *connection)
 {
 	struct write *write;
 	uv_buf_t bytes;
 
-	if (connection->closing || !is_answered(connection->first))
-		return false;
+	if (!is_answered(connection->first))
+		return;
 	write = calloc(1, sizeof(*write));
 	if (!write) {
 		connection_close(connection);
-		return false;
+		return;
 	}
 	write->connection = connection;
 	write->request.data = write;
@@ -148,9 +148,7 @@ static bool send_answers(struct wfs_server_connection *connection)
 		wfs_buffer_done(&write->bytes);
 		free(write);
 		connection_close(connection);
-		return false;
 	}
-	return true;
 }
 
 /* --- requests --- */
@@ -409,8 +407,7 @@ void wfs_server_pump(struct wfs_server_connection *connection)
 			connection_free(connection);
 		return;
 	}
-	while (send_answers(connection))
-		continue;
+	send_answers(connection);
 	if (has_more(connection))
 		wfs_server_user_ready(connection);
 	else if (!connection->slow && connection->begun_bytes == connection->input.size)
