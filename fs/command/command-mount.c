@@ -130,6 +130,7 @@ struct making {
 	char *ctl;   /* mount point of the control files; owned */
 	struct wfs_mount_options options;
 	struct wfs_handover handover;
+	int ended; /* in the foreground: result of wfs_handover_end() */
 };
 
 static void making_done(struct making *making)
@@ -253,8 +254,8 @@ static void on_mounted(void *context)
 	struct making *const making = context;
 	struct wfs_run *const run = making->run;
 
-	if (wfs_handover_end(&making->handover, &run->error)) {
-		wfs_run_notice(run, "%s", run->error.message);
+	making->ended = wfs_handover_end(&making->handover, &run->error);
+	if (making->ended) {
 		(void)unmake(making, 0); /* the owner ends with its last mount */
 		return;
 	}
@@ -282,7 +283,7 @@ static int mount_in_foreground(struct making *making)
 	making->options.handed = making->handover.handed;
 	making->handover.handed = (struct wfs_handed)WFS_HANDED_NONE;
 	r = wfs_owner_run(&options, &run->error);
-	return r ? unmake(making, r) : 0;
+	return r ? unmake(making, r) : making->ended;
 }
 
 static int find_world(struct making *making)
