@@ -414,9 +414,14 @@ void work_look(struct engine *engine, const char *intent_id)
 	}
 	if (!intent && work)
 		drop(work);
-	else if (intent && !work && engine_trusts(engine, NULL) &&
-		strcmp(wfs_json_text(intent, "state"), "asked") != 0)
+	if (!intent || work || strcmp(wfs_json_text(intent, "state"), "asked") == 0)
+		return;
+	if (engine_trusts(engine, &error))
 		begin(engine, intent_id, intent);
+	else
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
+			"what '%s' asks for is not begun before the world is opened again: %s",
+			wfs_json_text(intent, "principal"), error.message);
 }
 
 /* Ids of all that are open: reading ends before anything is begun. */
