@@ -177,7 +177,7 @@ int advance_make(struct work *work, json_t **ret_messages, json_t **ret_setup, i
 	int r = read_facts(work, &facts, error);
 
 	if (!r && facts.left_ms == 0)
-		r = wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
+		return wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
 	if (!r)
 		r = wfs_mind_template_fill(json_object_get(facts.mind, "transition_prompt"),
 			facts.variables, &text, error);
