@@ -123,16 +123,14 @@ static void called_done(struct called *called)
 static int find_tool(struct work *work, const json_t *setup, const char *name, json_t **ret_tool,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *one = NULL;
+	json_t *const tool = agents_tool_find(json_object_get(setup, "tools"), name);
 	WFS_AUTO_JSON json_t *expanded = NULL;
-	size_t i;
-	json_t *tool;
 
-	json_array_foreach(json_object_get(setup, "tools"), i,
-		tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) one =
-		json_pack("[O]", tool);
-	if (!one)
+	if (!tool)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no tool '%s'", name);
+	WFS_AUTO_JSON json_t *one = json_pack("[O]", tool);
+	if (!one)
+		return no_memory(error);
 	int r = agents_tools_expand(work->engine->helpers, one, &expanded, error);
 	if (!r)
 		*ret_tool = json_incref(json_array_get(expanded, 0));

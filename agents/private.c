@@ -16,24 +16,11 @@ static int no_memory(struct wfs_error *error)
 
 /* --- tool calls --- */
 
-static const json_t *tool_of(const json_t *tools, const char *name)
-{
-	const json_t *tool;
-	size_t i;
-
-	json_array_foreach(tools, i, tool)
-	{
-		if (strcmp(wfs_json_text(tool, "name"), name) == 0)
-			return tool;
-	}
-	return NULL;
-}
-
 /* @ret_action: NULL when the tool reads, or the arguments cannot be parsed */
 static int action_of(
 	const json_t *tools, const json_t *call, json_t **ret_action, struct wfs_error *error)
 {
-	const json_t *const tool = tool_of(tools, wfs_json_text(call, "name"));
+	const json_t *const tool = agents_tool_find(tools, wfs_json_text(call, "name"));
 	const char *const kind = wfs_json_text(tool, "kind");
 	const char *const text = wfs_json_text(call, "arguments");
 	WFS_AUTO_JSON json_t *arguments = NULL;

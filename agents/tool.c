@@ -27,7 +27,7 @@ static bool is_kind(const json_t *tool, const char *kind)
 	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
 }
 
-static json_t *find(const json_t *tools, const char *name)
+json_t *agents_tool_find(const json_t *tools, const char *name)
 {
 	size_t i;
 	json_t *tool;
@@ -102,17 +102,15 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *artifact = NULL;
-	int r = wfs_session_offers(catalog->caller, catalog->view, id);
+	int r = wfs_session_offers(catalog->caller, catalog->view, id, &artifact);
 
-	if (r > 0)
-		r = wfs_view_document(catalog->view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
-	else if (r == 0)
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "find a tool");
+	if (r == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
 			"there is no tool '%.140s': expected an action, a helper (fs_…), "
 			"submit_result or an executable artifact",
 			id);
-	if (r)
-		return wfs_error_from_errno(error, r, "find a tool");
 	if (!json_is_true(json_object_get(artifact, "executable")))
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"the tool '%.140s' is an artifact that is not executable", id);
@@ -135,7 +133,7 @@ static int make_tool(const struct agents_catalog *catalog, const json_t *helpers
 
 	if (effect < WFS_EFFECT_COUNT && effect != WFS_EFFECT_ACTION_RESOLVE_MINT)
 		kind = WFS_TOOL_KIND_ACTION;
-	else if (find(helpers, name))
+	else if (agents_tool_find(helpers, name))
 		kind = WFS_TOOL_KIND_READ;
 	else if (strcmp(name, RESULT_NAME) == 0)
 		kind = WFS_TOOL_KIND_RESULT;
@@ -174,7 +172,7 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 				"'tools': expected an array of names");
 		r = make_tool(catalog, definitions, agents_router_name(json_string_value(name)), "",
 			&tool, error);
-		if (!r && find(tools, wfs_json_text(tool, "name"))) {
+		if (!r && agents_tool_find(tools, wfs_json_text(tool, "name"))) {
 			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"two tools have the name '%s'", wfs_json_text(tool, "name"));
 			json_decref(tool);
@@ -211,7 +209,7 @@ static json_t *expand_result(void)
 
 static json_t *expand_read(const json_t *definitions, const char *name)
 {
-	json_t *const definition = wfs_json_copy(find(definitions, name));
+	json_t *const definition = wfs_json_copy(agents_tool_find(definitions, name));
 
 	if (definition &&
 		json_object_set_new(definition, "kind", json_string(WFS_TOOL_KIND_READ)) < 0) {

@@ -135,7 +135,7 @@ static int reveal_agent(const struct wfs_session *session, struct wfs_view *view
 {
 	json_t *revealed;
 
-	if (origin && agents_origin_add_hidden(origin, *agent))
+	if (agents_origin_add_hidden(origin, *agent))
 		return no_memory(error);
 	int r = agents_reveal(session, view, *agent, &revealed, error);
 	if (r)

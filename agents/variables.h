@@ -33,7 +33,7 @@
  * agents_variables() - all of them, as they are in the view
  * @session: of the agent: what it may not see is not told
  * @mind: {state?, states?, working_memory?}, of a setup
- * @origin: gets whose the private texts among them are; NULL: they become part of nothing
+ * @origin: gets the artifacts that the private texts among them belong to
  * Return: 0, or -errno with @error.
  */
 int agents_variables(const struct wfs_session *session, struct wfs_view *view, const json_t *mind,

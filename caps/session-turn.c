@@ -118,7 +118,8 @@ static int may_invoke(const struct wfs_session *session, const char *id)
 	return verdict.code == WFS_OK || verdict.code == WFS_E_QUOTA_EXCEEDED || verdict.asks;
 }
 
-int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id)
+int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
+	json_t **ret_state)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
 	struct wfs_error ignored;
@@ -128,15 +129,17 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
 		r = may_invoke(session, id);
 	if (r <= 0)
 		return r == -ENOENT ? 0 : r;
-	switch (wfs_artifact_invokes(state, wfs_session_principal(session))) {
-	case WFS_ARTIFACT_CONTRACT:
-		r = session_sees_file(session, WFS_ENTITY_FILE_META, wfs_bytes_text(id));
-		return r == -ENOENT ? 0 : r ? r : 1;
-	case WFS_ARTIFACT_YES:
-		return 1;
-	default:
+	const enum wfs_artifact_answer invokes =
+		wfs_artifact_invokes(state, wfs_session_principal(session));
+	if (invokes == WFS_ARTIFACT_NO)
 		return 0;
-	}
+	r = invokes == WFS_ARTIFACT_CONTRACT
+		? session_sees_file(session, WFS_ENTITY_FILE_META, wfs_bytes_text(id))
+		: 0;
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	*ret_state = WFS_STEAL(state);
+	return 1;
 }
 
 void wfs_session_call_done(struct wfs_session_call *call)

@@ -535,12 +535,15 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 	const char *agent, struct wfs_error *error);
 
 /**
- * wfs_session_offers() - is this artifact one that the principal can be offered as a tool?
- * Grants and policy let it be invoked, at least when somebody approves, and its rules do; one with a contract is
- * seen in the tree.
- * Return: 1, 0 (also when it is not there), or -errno.
+ * wfs_session_offers() - may the principal get this artifact as a tool?
+ * Grants and policy must let the principal invoke the artifact, at least once somebody has approved, and so must
+ * the artifact's access. What a contract would answer is not known yet; the principal must then see the artifact
+ * in the tree.
+ * @ret_state: the artifact's cell, when the answer is 1; caller owns it
+ * Return: 1, 0 (not as a tool, or no such artifact), or -errno.
  */
-int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id);
+int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
+	json_t **ret_state);
 
 /** wfs_session_step() - begin a run. @step: {agent, max_turns, messages, setup}, see kernel/turn/turn.h.
  *  The answer is {run_id}. */
