@@ -80,6 +80,10 @@ uint64_t engine_ticket(struct engine *engine);
 /** engine_one_less() - a work or a wait is gone: the thread may have waited for that. */
 void engine_one_less(struct engine *engine);
 
+/** engine_trusts() - does the user trust the world? Otherwise no model is asked, and no open
+ *  intent is begun. @error: may be NULL */
+bool engine_trusts(const struct engine *engine, struct wfs_error *error);
+
 /** engine_tell() - tell observers of events up to the head. */
 void engine_tell(struct engine *engine);
 
@@ -223,7 +227,7 @@ void work_step_call(struct work *work);
 
 /** step_fill() - @value of a step with the results that its placeholders stand for. Return: 0, -EINVAL
  *  (one stands for nothing), …
- *  @origin: gets whose those results are that are private; may be NULL */
+ *  @origin: gets the artifacts that private results belong to; may be NULL */
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
 	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error);
 
@@ -251,9 +255,6 @@ int prompt_payload(
 	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error);
 
 /* --- embed.c: texts that actions need embeddings of --- */
-
-/** engine_trusts() - may models be asked, and may what was under way go on? @error: may be NULL */
-bool engine_trusts(const struct engine *engine, struct wfs_error *error);
 
 /** embed_start() - be the world's embedder, if host.json has a model for that. What is wrong with it is
  *  logged. Thread: who starts the engine. */

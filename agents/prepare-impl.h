@@ -49,7 +49,7 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason);
 
 /**
- * prepare_act() - take an action as the agent, and wait; what the action gives becomes part of the turn
+ * prepare_act() - take an action as the agent, and wait; its answer becomes part of the turn
  * @of: ids of the private artifacts that the arguments of an invocation are made of; [] hides them
  *      for the agent alone, NULL not at all
  * @ret_data: what it gives; caller owns it

@@ -141,8 +141,9 @@ static int take_memories(struct preparing *turn, const char *reference, const js
 			   json_array_size(results));
 }
 
-/* The search has a record, in which everybody would read a prompt that is made of private texts. A message of the asker
- * is not such a text. @ret_of: for prepare_act(); stays NULL when nothing is hidden; caller owns it */
+/* The search has a record, in which everybody would read a prompt that is made of private texts. A
+ * message of the asker is not such a text.
+ * @ret_of: for prepare_act(); stays NULL when nothing is hidden; caller owns it */
 static int query_origin(const struct preparing *turn, json_t **ret_of, struct wfs_error *error)
 {
 	if (told(turn->params) || !agents_origin_is_private(turn->origin))

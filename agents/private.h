@@ -16,8 +16,8 @@
 int agents_hide_calls(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
 	json_t *calls, struct wfs_error *error);
 
-/** agents_reveal() - a document with the texts that the principal may read; a few words stand for others.
- *  @ret_copy: may be @document itself; caller owns it */
+/** agents_reveal() - a copy with the private texts that the principal may read; a note replaces
+ *  each other one. @ret_copy: may be @document itself; caller owns it */
 int agents_reveal(const struct wfs_session *session, struct wfs_view *view, const json_t *document,
 	json_t **ret_copy, struct wfs_error *error);
 
@@ -28,26 +28,29 @@ struct agents_origin {
 };
 void agents_origin_done(struct agents_origin *origin);
 
-/** agents_origin_is_private() - may some not read what was made? */
+/** agents_origin_is_private() - is there a principal that may not read all of these texts? */
 bool agents_origin_is_private(const struct agents_origin *origin);
 
-/** agents_origin_add() - what an action of the agent gives. */
+/** agents_origin_add() - add the private artifacts that the answer of @action belongs to. */
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error);
 
-/** agents_origin_add_agent() - the configuration of an agent, which has prompts as well. */
+/** agents_origin_add_agent() - add the agent's artifact, if it is private; it has prompts, too. */
 int agents_origin_add_agent(struct agents_origin *origin, struct wfs_world *world,
 	const char *agent, struct wfs_error *error);
 
-/** agents_origin_add_hidden() - every text that a document hides. Return: 0, -ENOMEM. */
+/** agents_origin_add_hidden() - add the artifacts that the stand-ins in a document name.
+ *  Return: 0, -ENOMEM. */
 int agents_origin_add_hidden(struct agents_origin *origin, const json_t *document);
 
 /**
- * agents_hide_step() - hide the messages that a run begins with, if they were made of private texts
- * What the asker says stays as it is.
- * @origin: of what was put together; the agent's own configuration is added
- * @params: that the asker gave
+ * agents_hide_step() - hide what the record of a step would tell of private texts
+ * If the step was made of private texts: its messages (but not those that the asker gave), the
+ * arguments of its reflex, and those members of its setup that are texts of the agent.
+ * @origin: whose texts the step was made of; the agent's own configuration is added
+ * @params: what the asker gave
  * @step: changed
+ * Return: 0, -EINVAL (something in the step looks like a stand-in), -ENOMEM, -EIO.
  */
 int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, const json_t *params,
 	json_t *step, struct wfs_texts *texts, struct wfs_error *error);

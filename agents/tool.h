@@ -43,7 +43,8 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
-/** agents_tool_find() - the element of an array of tools that has this name; borrowed. NULL: there is none. */
+/** agents_tool_find() - the element of an array of tools that has this name; borrowed.
+ *  Return: NULL: no element has it. */
 json_t *agents_tool_find(const json_t *tools, const char *name);
 
 /** agents_tools_expand() - the same array with description and parameters of each; caller owns it. */

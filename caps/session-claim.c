@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose a run or a plan is. Who began it never changes, so what is found here still holds when the request is
- * folded. One that is not there is judged as somebody else's: a refusal does not tell which it is.
+ * Does a run or a plan belong to the principal? The principal that began it never changes, so the
+ * answer still holds when the request is folded. A run or plan that does not exist is judged as one
+ * of another principal, so that a refusal does not tell whether it exists.
  */
 #include "caps/session-impl.h"
 
@@ -72,7 +73,8 @@ static int is_the_agents(struct wfs_view *view, const char *principal, const cha
 	return r;
 }
 
-/* When it cannot be found out, it is. */
+/* Is the principal that gave a grant the agent, or an artifact of the agent? Yes, if that cannot be
+ * found out. */
 static bool is_barred(void *context, const char *giver)
 {
 	const struct session_approval *const approval = context;

@@ -15,7 +15,7 @@ struct session_pins {
 	size_t counts[2]; /* of this generation and the one before, by their last bit */
 };
 
-/* Private texts that were read through a session, for whom it was asked to note them. */
+/* Private texts that were read through a session, see wfs_session_note_private(). */
 struct session_notes {
 	pthread_mutex_t lock;
 	/* Lock for the following: lock. */
@@ -71,9 +71,10 @@ int session_admit_act(const struct wfs_session *session, const struct wfs_questi
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
-/* --- session-claim.c: each fills in what the question says of whose it is. Return: 0, or -errno. --- */
+/* --- session-claim.c: each sets in the question whether the run or plan is the principal's.
+ * Return: 0, or -errno. --- */
 
-/** session_claim_run() - who began it ends it, or an administrator. */
+/** session_claim_run() - to end a run: the principal that began it may, and an administrator. */
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error);
 

@@ -384,8 +384,8 @@ int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *vi
 /** wfs_session_has_texts() - has any record a private text? Return: 1, 0, or -errno. */
 int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *view);
 
-/** wfs_session_note_private() - from now on note private texts that are read. Before it is used.
- *  Return: 0, -ENOMEM. */
+/** wfs_session_note_private() - have the session note which private texts are read through it; call
+ *  this before anything is read. Return: 0, -ENOMEM. */
 int wfs_session_note_private(struct wfs_session *session);
 
 /** wfs_session_noted() - have any been read? @ret_of: the artifacts that they belong to, [] when one of
@@ -527,7 +527,7 @@ int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request);
 
 /**
- * wfs_session_find_agent() - may it, by the rules of the agent's artifact?
+ * wfs_session_find_agent() - may the principal have the agent run, by the artifact's access?
  * The error for an agent that is hidden from the principal is the one for a missing agent.
  * Return: 0, -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM.
  */
@@ -536,9 +536,9 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 
 /**
  * wfs_session_offers() - may the principal get this artifact as a tool?
- * Grants and policy must let the principal invoke the artifact, at least once somebody has approved, and so must
- * the artifact's access. What a contract would answer is not known yet; the principal must then see the artifact
- * in the tree.
+ * Grants and policy must let the principal invoke the artifact, at least once somebody has
+ * approved, and so must the artifact's access. What a contract would answer is not known yet; the
+ * principal must then see the artifact in the tree.
  * @ret_state: the artifact's cell, when the answer is 1; caller owns it
  * Return: 1, 0 (not as a tool, or no such artifact), or -errno.
  */
@@ -549,12 +549,17 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
  *  The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
-/** wfs_session_cancel() - end the run {turn_id}: for its asker, and administrators. */
+/** wfs_session_cancel() - end the run {turn_id}. The principal that began the run may, and an
+ *  administrator. */
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
-/** wfs_session_approve() - {turn_id, call_id, decision}: for administrators and those who were granted it, but
- *  neither the agent nor who has that right from it, nor, without administering the world, who began the run. */
+/**
+ * wfs_session_approve() - decide on a tool call: {turn_id, call_id, decision}
+ * An administrator may, and a principal with a drive grant that has `approve`. The principal that
+ * began the run may only if it is an administrator. Never: the agent, its artifacts, and principals
+ * that have the right from these.
+ */
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
 
@@ -566,8 +571,9 @@ int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);
 
-/** wfs_session_plan_resume() - go on with {plan_id}: for whose it is, those who were granted all plans, and
- *  administrators, as for stopping one. The answer is {chat_id, plan_id}. */
+/** wfs_session_plan_resume() - go on with {plan_id}. The principal that made the plan may, one with
+ *  a drive grant for all plans, and an administrator; these may also stop it.
+ *  The answer is {chat_id, plan_id}. */
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 
@@ -606,7 +612,7 @@ int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_
 /**
  * wfs_session_code() - code that ended the process that runs code; waits
  * @lift: a hash: this code may run again from now on; or NULL
- * @ret_rows: what is known then; caller frees
+ * @ret_rows: a row for each code that has crashed, after @lift; caller frees
  */
 int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
 	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error);

@@ -56,7 +56,7 @@ static int check(struct wfs_run *run, check_fn *function)
 
 	if (!r)
 		r = wfs_world_open(run->directory, &options, &world, &run->error);
-	/* With damaged pages it is not opened, but they are what was asked for. */
+	/* A world with damaged pages does not open; the command was to find them. */
 	if (r && problems.count > 0)
 		return show_problems(run, &problems);
 	if (r)

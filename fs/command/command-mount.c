@@ -48,8 +48,9 @@ static int mount_point(struct wfs_run *run, char **ret_path)
 	return r ? r : wfs_mount_resolve(path, ret_path, &run->error);
 }
 
-/* An owner takes descriptors only from a user who may mount. Once it has answered any request, it has found out who the
- * user is. @ret_refusal: error of the answer: why the owner closes the connection then, if it does not serve this user
+/* An owner takes descriptors only from a user who may mount. Once it has answered any request, it
+ * has found out who the user is.
+ * @ret_refusal: error of the answer; if the owner does not serve the user, it closes then
  * Return: 0, or -errno: the connection is of no use. */
 static int greet(struct wfs_run *run, struct wfs_client *client, struct wfs_error *ret_refusal)
 {
@@ -205,7 +206,7 @@ static int hand_over(
 				run, "--paused: the world is open already, nothing was stopped");
 		return r;
 	}
-	if (reached) { /* and may have read what Linux asks of a new mount only once */
+	if (reached) { /* It may have read FUSE_INIT, which Linux sends only once for each mount. */
 		*ret_again = true;
 		return unmake(making, r);
 	}
@@ -397,7 +398,8 @@ static int take_down(struct wfs_run *run, const char *path, const struct behind 
 	bool reached;
 	int r;
 
-	/* Of a mount that the owner calls otherwise, or of another principal, our rights decide. */
+	/* If the owner knows no mount by this path, or refuses, Linux decides whether this
+	 * process may unmount it. */
 	if (behind->directory && payload) {
 		r = ask_owner(run, behind->directory, "umount", payload, NULL, &reached);
 		if (!owner_is_gone(run, r) && r != -ENOENT && r != -EACCES)

@@ -39,7 +39,7 @@ static int keep_part(void *context, struct wfs_bytes part)
 	return wfs_buffer_check(context);
 }
 
-/* A text that the principal of the command may read. */
+/* The turn cannot be recorded if the principal of the command may not read one of its texts. */
 static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
 {
 	struct wfs_run *const run = context;

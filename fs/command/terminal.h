@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commands print to a terminal. Text of agents, models and strangers may hold sequences that a terminal takes for
- * commands; everything that a command prints to one passes here. What goes to a file or a pipe stays as it is.
+ * Standard output of commands, when it is a terminal. Text of agents, models and strangers may hold
+ * sequences that a terminal takes for commands, so all of it passes here. Output to a file or pipe
+ * stays as it is. Standard error gets lines that wfs_run_notice() has cleaned.
  */
 #pragma once
 

@@ -275,7 +275,7 @@ static void compact_input(struct wfs_server_connection *connection)
 	connection->begun_bytes = 0;
 }
 
-/* Every line was begun and none is parsed any more, so the user is not charged for them any longer. */
+/* Every line was begun and none is parsed any more, so the user is no longer charged. */
 static void release_input(struct wfs_server_connection *connection)
 {
 	compact_input(connection);

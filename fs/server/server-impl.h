@@ -119,7 +119,7 @@ struct wfs_server {
 /** wfs_server_accept() - take a new client in, or send it away. */
 void wfs_server_accept(struct wfs_server *server);
 
-/** wfs_server_accept_waiting() - take the client in that had to wait for others, if any has. */
+/** wfs_server_accept_waiting() - accept the client that wfs_server_accept() put off, if any. */
 void wfs_server_accept_waiting(struct wfs_server *server);
 
 /** wfs_server_collect() - send the answers of requests that other threads finished. */
@@ -187,12 +187,13 @@ int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_e
  */
 bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
 
-/** wfs_server_user_ready() - a connection of a user has lines to begin; it waits for a turn of the user. */
+/** wfs_server_user_ready() - a connection has lines to begin: put it in the list of its user. */
 void wfs_server_user_ready(struct wfs_server_connection *connection);
-/** wfs_server_user_unready() - it waits no more; it need not have waited. */
+/** wfs_server_user_unready() - take a connection out of the list of its user, if it is there. */
 void wfs_server_user_unready(struct wfs_server_connection *connection);
 
-/** wfs_server_user_answers() - @more answers (bytes) wait to be read by a connection's user, and @less no more. */
+/** wfs_server_user_answers() - count @more, and @less no longer: bytes of answers that the user has
+ *  not read. */
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 
 /** wfs_server_user_parse() - charge the memory of a line that is going to be parsed. Thread: any.

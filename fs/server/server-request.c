@@ -170,7 +170,7 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
 	request->reads_long = wfs_verb_reads_long(request->verb, payload);
-	/* A long line is slow already, and read by another thread: the server's may look at `slow` now. */
+	/* The request of a long line is slow already, and the loop's thread may read `slow` now. */
 	if (!request->slow)
 		request->slow = request->reads_long || wfs_verb_slow(request->verb);
 	return 0;
@@ -260,8 +260,8 @@ static struct wfs_work *work_for(const struct wfs_server_request *request)
 	return strcmp(request->verb, "umount") == 0 ? server->urgent : server->work;
 }
 
-/* Reads a long line. A verb that takes long goes on to the threads of such verbs, so that this thread reads the lines of
- * other users meanwhile. */
+/* Reads a long line. A verb that takes long goes on to the threads of such verbs, so that this
+ * thread reads the lines of other users meanwhile. */
 static void take_line(struct wfs_work_task *task)
 {
 	struct wfs_server_request *const request = request_of(task);

@@ -21,7 +21,7 @@ enum {
 	WFS_SERVER_CONNECTIONS_MAX = 256,         /* at once; one more is refused with overloaded */
 	WFS_SERVER_GUEST_CONNECTIONS_MAX = 192,   /* of users who do not own the world, together */
 	WFS_SERVER_USER_CONNECTIONS_MAX = 64,     /* of one of them */
-	WFS_SERVER_USER_CONNECTIONS_FEW = 8,      /* so many, when theirs are half of those above */
+	WFS_SERVER_USER_CONNECTIONS_FEW = 8,      /* of one, while they have half of theirs */
 	WFS_SERVER_GONE_MS = 500,                 /* how often busy clients are looked for */
 	WFS_SERVER_REQUESTS_MAX = 1024,           /* of one connection, not answered yet */
 	WFS_SERVER_REQUESTS_BYTES_MAX = 32 << 20, /* bytes of their lines */
@@ -31,14 +31,14 @@ enum {
 
 /* Bytes of memory. A guest is a user who does not own the world. */
 enum {
-	WFS_SERVER_USER_INPUT_MAX = 40 << 20,  /* lines of one user */
-	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20, /* of all guests; then each has only the next */
-	WFS_SERVER_USER_INPUT_FEW = 4 << 20,
+	WFS_SERVER_USER_INPUT_MAX = 40 << 20,    /* lines of one user */
+	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20,   /* lines of all guests */
+	WFS_SERVER_USER_INPUT_FEW = 4 << 20,     /* of one guest, while all have more */
 	WFS_SERVER_USER_PARSED_MAX = 128 << 20,  /* values of long lines of one user, about */
 	WFS_SERVER_GUEST_PARSED_MAX = 192 << 20, /* of all guests */
 	WFS_SERVER_USER_ANSWERS_MAX = 16 << 20,  /* answers that one guest has not read */
-	WFS_SERVER_USER_UNREAD_MAX = 32
-		<< 20, /* so many, and what the guest asked for and was not begun is not done */
+	/* Unread answers of one guest; above that, its requests that have not begun are dropped. */
+	WFS_SERVER_USER_UNREAD_MAX = 32 << 20,
 };
 
 struct wfs_server;

@@ -23,8 +23,8 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
 /**
  * wfs_socket_pass_descriptors() - may the other end send descriptors (SCM_RIGHTS)?
  *
- * Not at first, on a connection that a socket of wfs_socket_listen() has accepted: its other end gets EPERM. Linux
- * before 6.16 cannot refuse, and ignores this.
+ * A connection that was accepted from wfs_socket_listen() refuses descriptors until this is called:
+ * the sender gets EPERM. Linux before 6.16 does not know the option and takes them from everybody.
  */
 void wfs_socket_pass_descriptors(int fd, bool pass);
 

@@ -265,8 +265,8 @@ static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wf
 	return wfs_trace(r);
 }
 
-/* Hides arguments that the sender made of private texts, whatever artifact is invoked. If one of the texts is for the
- * principal alone, all of them are. */
+/* Hides arguments that the sender made of private texts, whatever artifact is invoked. If one of
+ * the texts is for the principal alone, all of them are. */
 static int add_senders(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
 {
 	const json_t *const of = hiding->act->fold->input.of;
