@@ -101,7 +101,7 @@ static int find_personality(struct preparing *turn, json_t **ret_prompt, struct 
 
 /* --- memories --- */
 
-/* The text that the asker gave in the prompt's place; NULL if there is none. */
+/* The text that the asker gave in the prompt's place, or NULL. */
 static const char *told(const json_t *params)
 {
 	return json_string_value(json_object_get(params, "message"));

@@ -51,7 +51,7 @@ const char *wfs_holder_principal(const struct wfs_holder *holder);
 /**
  * wfs_authority_rights() - as they are now; caller unrefs
  * @ret_height: they follow from the grants at this height, or at a later one
- * Return: NULL when there is no memory for them: then the principal may do nothing.
+ * Return: the rights, or NULL without memory: then the principal may do nothing.
  */
 struct wfs_rights *wfs_authority_rights(
 	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);

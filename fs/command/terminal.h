@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Standard output of commands, when it is a terminal. Text of agents, models and strangers may hold
- * sequences that a terminal takes for commands, so all of it passes here. Output to a file or pipe
+ * sequences that a terminal takes for commands, so this text passes here. Output to a file or pipe
  * stays as it is. Standard error gets lines that wfs_run_notice() has cleaned.
  */
 #pragma once

@@ -3,9 +3,9 @@
  * Telling the kernel what a commit changed, so that everything else can be cached for ever.
  *
  * Runs on the mount's teller, while the publisher thread waits for it: an invalidation waits for
- * look-ups and reads in flight, so a thread that serves them must not send it. A mount that cannot
- * be told, or does not take it in (teller.h), is ended: its users get errors, not what was true
- * before. Order within a directory:
+ * look-ups and reads in flight, so a thread that serves them must not send it. A mount to which an
+ * invalidation cannot be sent, or that does not take it in (teller.h), is ended: its users get
+ * errors, not what was true before. Order within a directory:
  * first the entries, whose invalidation takes the directory's lock and so comes after every reply
  * computed from the old state, then the cached listing.
  *

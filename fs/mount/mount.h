@@ -73,8 +73,8 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 
 /**
  * wfs_mounts_close_if_none() - when there is no mount, let nobody add one any more
- * Waits while a mount is being taken down. Return: true: there is no mount, none is being added,
- * and wfs_mounts_add() fails from now on.
+ * Waits while a mount is being taken down.
+ * Return: true: the owner has no mount and is adding none, and wfs_mounts_add() fails from now on.
  */
 bool wfs_mounts_close_if_none(struct wfs_mounts *mounts);
 

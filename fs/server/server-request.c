@@ -260,8 +260,8 @@ static struct wfs_work *work_for(const struct wfs_server_request *request)
 	return strcmp(request->verb, "umount") == 0 ? server->urgent : server->work;
 }
 
-/* Reads a long line. A verb that takes long goes on to the threads of such verbs, so that this
- * thread reads the lines of other users meanwhile. */
+/* Reads a long line. A slow verb then runs on the threads of slow verbs, so that this thread can read
+ * the lines of other users while the verb runs. */
 static void take_line(struct wfs_work_task *task)
 {
 	struct wfs_server_request *const request = request_of(task);

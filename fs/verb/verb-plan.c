@@ -70,7 +70,7 @@ static void withhold(struct wfs_drive *drive)
 	if (drive->status && !is_refusal(drive->error.code))
 		(void)wfs_error_set(&drive->error, drive->error.code,
 			"the plan did not go on, or did not succeed; only a principal that sees "
-			"the plan is told why");
+			"the plan gets the reason");
 }
 
 static void resumed(struct wfs_drive *drive)

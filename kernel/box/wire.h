@@ -7,7 +7,7 @@
  * so there is no version.
  *
  * A frame that is read may hold anything. When a reader is asked for more than is left, or for a
- * text without its NUL, it becomes bad, stays bad, and gives zeroes and empty texts from then on.
+ * text without its NUL, it becomes bad and stays bad; a bad reader gives zeroes and empty texts.
  */
 #pragma once
 
