@@ -33,6 +33,7 @@ struct process {
 	uint64_t use_count;
 	int64_t time_limit_ns; /* processor time of the run in progress, which it must bound itself */
 	int64_t time_start_ns; /* its processor time when it was late for the first time; 0: it was not */
+	int64_t time_spent_ns; /* when it can have used all that it may, by the monotonic clock; 0: no limit yet */
 	int64_t time_seen_ns; /* its processor time at the last look */
 	int64_t sleep_start_ns; /* since when it has slept, by the monotonic clock; 0: it was not late */
 	struct wfs_buffer out;

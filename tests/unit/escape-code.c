@@ -176,6 +176,12 @@ static void give_again(const struct wfs_lua_run *run)
 	done(run, "2");
 }
 
+static void give_and_burn(const struct wfs_lua_run *run)
+{
+	done(run, "1");
+	burn(run);
+}
+
 static void send_header(uint32_t kind, uint32_t size)
 {
 	const struct wfs_wire_header header = {.kind = kind, .size = size};
@@ -282,6 +288,7 @@ static const struct {
 	{"fail with nothing", fail_with_nothing},
 	{"fail without memory", fail_without_memory},
 	{"give again", give_again},
+	{"give and burn", give_and_burn},
 	{"give more than may be", give_more_than_may_be},
 	{"give no json", give_no_json},
 	{"give nothing", give_nothing},

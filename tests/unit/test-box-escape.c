@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,6 +26,7 @@ enum {
 	SYSTEM_CALLS = 500, /* more than Linux has */
 	SOON_MS = 20000,    /* on a busy machine, with the slack for processor time */
 	LARGE_BYTES = 4 << 20,
+	NOBODY = 65534,
 };
 
 static const struct wfs_lua_limits limits = {
@@ -269,6 +271,44 @@ static void a_process_that_speaks_without_a_run_is_ended(void **state)
 	the_next_run_has_a_process();
 }
 
+/* In a container root may not limit other users' processes. */
+static int become_ordinary(void **state)
+{
+	(void)state;
+	process_end(lua_box()->at[0], &lua_box()->lock);
+	return getuid() == 0 ? setresuid(NOBODY, NOBODY, 0) : 0;
+}
+
+static int become_root_again(void **state)
+{
+	uid_t uids[3];
+
+	(void)state;
+	if (getresuid(&uids[0], &uids[1], &uids[2]) < 0)
+		return -errno;
+	return uids[2] == 0 ? setresuid(0, 0, 0) : 0;
+}
+
+/* The bound is far; a nearer one shows that the process ends there, and that the next code is not to blame. */
+static void a_process_that_burns_time_without_a_run_is_ended(void **state)
+{
+	enum { FAR_S = 70 };
+	struct rlimit limit;
+
+	(void)state;
+	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "give and burn"));
+	assert_string_equal(wfs_buffer_text(&attempt.value), "1");
+	const struct process *const process = lua_box()->at[0];
+	assert_int_equal(prlimit(process->pid, RLIMIT_CPU, NULL, &limit), 0);
+	assert_in_range(limit.rlim_cur, 1, FAR_S);
+	limit.rlim_cur = 1;
+	assert_int_equal(prlimit(process->pid, RLIMIT_CPU, &limit, NULL), 0);
+	struct pollfd end = {.fd = process->fd, .events = POLLIN};
+	assert_int_equal(poll(&end, 1, SOON_MS), 1);
+
+	the_next_run_has_a_process();
+}
+
 /* A process may say that it lacks memory; the owner writes the error for that. */
 static void a_lack_of_memory_is_told_in_the_words_of_the_owner(void **state)
 {
@@ -334,6 +374,8 @@ int main(void)
 		cmocka_unit_test(a_process_that_waits_is_a_crash),
 		cmocka_unit_test(a_process_that_burns_time_is_ended),
 		cmocka_unit_test(a_process_that_speaks_without_a_run_is_ended),
+		cmocka_unit_test_setup_teardown(a_process_that_burns_time_without_a_run_is_ended,
+			become_ordinary, become_root_again),
 		cmocka_unit_test(a_lack_of_memory_is_told_in_the_words_of_the_owner),
 		cmocka_unit_test(the_answer_to_a_module_keeps_no_memory),
 	};
