@@ -58,15 +58,16 @@ static struct kept *make_room(struct action_programs *programs)
 	return oldest;
 }
 
-/* On a slower machine code that passed once may take more processor time. */
+/*
+ * On a slower machine code that passed once may take more processor time. The bound of memory stays: it decides when Lua
+ * collects garbage, so another bound would give tables other addresses.
+ */
 static struct wfs_lua_limits limits_of(const struct wfs_fold *fold)
 {
 	struct wfs_lua_limits limits = WFS_LUA_PROGRAM_LIMITS_DEFAULT;
 
-	if (fold->input.recorded) {
+	if (fold->input.recorded)
 		limits.instructions *= 2;
-		limits.memory_bytes *= 2;
-	}
 	return limits;
 }
 

@@ -387,8 +387,9 @@ int memory_mirror(struct memory *memory, struct memory_mirror **ret_mirror, stru
 	struct memory_mirror *const mirror = find_place(*mirrors, memory->id);
 	const bool alike = mirror->vectors &&
 		(mirror->label == memory->label || go_back(mirror, memory->label));
-	/* It differs from host to host, but what a bound has ended is recorded. */
-	if (!alike)
+	/* It depends on what was read before, so it may end only what is done for the first time: that a bound ended it is
+	 * recorded. */
+	if (!alike && !memory->act->fold->input.recorded)
 		memory->act->fold->budget.used += (uint64_t)memory_count(memory) * WORK_OF_READING;
 	int r = alike ? 0 : read_all(memory, mirror, error);
 	if (r)
