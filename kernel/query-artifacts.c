@@ -7,7 +7,7 @@
 #include "kernel/schema/pattern.h"
 
 enum {
-	MATCH_LIMIT = 256,           /* of the work of a pattern on one id, mostly enough */
+	MATCH_LIMIT = 4 << 10,       /* of the work of a pattern on one id, mostly enough */
 	MATCH_LIMIT_HARD = 64 << 10, /* when it was not … */
 	MATCH_HARD_MAX = 1000,       /* … so often in one query: they are seconds */
 };

@@ -159,8 +159,7 @@ static int check_values(enum wfs_query_type type, const json_t *params, struct w
 
 int wfs_query_pattern(const char *text, struct wfs_pattern **ret_pattern, struct wfs_error *error)
 {
-	int r = wfs_pattern_new(text, strlen(text), WFS_PATTERN_AT_START | WFS_PATTERN_MANY_TEXTS,
-		ret_pattern, NULL);
+	int r = wfs_pattern_new(text, strlen(text), WFS_PATTERN_AT_START, ret_pattern, NULL);
 
 	if (r == -EINVAL)
 		return wfs_error_set(error, WFS_E_INVALID_PATTERN, "Invalid regex pattern: '%.*s'",

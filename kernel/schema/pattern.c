@@ -47,9 +47,8 @@ int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
 			"the pattern does not compile: %s at byte %zu", (const char *)reason,
 			offset);
 	}
-	/* Where memory may not be made executable it stays as it is. */
-	if (flags & WFS_PATTERN_MANY_TEXTS)
-		(void)pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
+	/* Not translated to machine code: the limits of work would count something else where memory may be made
+	 * executable, and what code asks is answered alike on every machine. */
 	*ret_pattern = WFS_STEAL(pattern);
 	return 0;
 }
@@ -129,7 +128,6 @@ int wfs_pattern_match(const struct wfs_pattern *pattern, struct wfs_matcher *mat
 		return -EAGAIN;
 	case PCRE2_ERROR_DEPTHLIMIT:
 	case PCRE2_ERROR_HEAPLIMIT:
-	case PCRE2_ERROR_JIT_STACKLIMIT:
 		return -E2BIG;
 	case PCRE2_ERROR_NOMEMORY:
 		return -ENOMEM;

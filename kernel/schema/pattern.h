@@ -23,9 +23,6 @@ enum {
 
 enum wfs_pattern_flags {
 	WFS_PATTERN_AT_START = 1 << 0, /* it matches where the text begins, or not at all */
-	/* Translated to machine code: it is several times as fast, and its limits of work count
-	 * something else, so that no bound on time follows from them that could be charged for. */
-	WFS_PATTERN_MANY_TEXTS = 1 << 1,
 };
 
 struct wfs_pattern;

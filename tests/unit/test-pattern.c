@@ -82,18 +82,6 @@ static void a_hostile_pattern_ends_at_the_limit_of_work(void **state)
 		match("(a+)+$", WFS_PATTERN_AT_START, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"), -EAGAIN);
 }
 
-static void a_translated_pattern_matches_the_same_and_ends_at_the_limit(void **state)
-{
-	const enum wfs_pattern_flags flags = WFS_PATTERN_AT_START | WFS_PATTERN_MANY_TEXTS;
-	(void)state;
-
-	assert_int_equal(match("a.", flags, "abc"), 1);
-	assert_int_equal(match("b.", flags, "abc"), 0);
-	assert_int_equal(match("..é$", flags, "abé"), 1);
-	assert_int_equal(match("a", flags, "a\xff"), -EINVAL);
-	assert_int_equal(match("(a+)+$", flags, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"), -EAGAIN);
-}
-
 static void a_deep_pattern_ends_at_the_limit_of_depth(void **state)
 {
 	char text[64 << 10];
@@ -127,7 +115,6 @@ int main(void)
 		cmocka_unit_test(a_pattern_that_does_not_compile_is_refused_with_the_reason),
 		cmocka_unit_test(a_pattern_has_a_size_at_most),
 		cmocka_unit_test(a_hostile_pattern_ends_at_the_limit_of_work),
-		cmocka_unit_test(a_translated_pattern_matches_the_same_and_ends_at_the_limit),
 		cmocka_unit_test(a_deep_pattern_ends_at_the_limit_of_depth),
 		cmocka_unit_test(a_text_that_is_not_utf8_is_refused),
 		cmocka_unit_test(nothing_and_a_half_built_one_can_be_freed),
