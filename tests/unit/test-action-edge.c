@@ -97,26 +97,10 @@ static void a_contract_that_memory_ends_while_it_loads_is_folded_again(void **st
 	assert_done(*state, "bob", INVOKE("'artifact_id':'x'"));
 }
 
-/*
- * The length of a table with holes depends on where its last key, a table, lies: that is 7 here where the key falls to
- * one of six free places, and 3 otherwise. Where it lies depends on what was collected before, and that on the
- * bound of memory.
- */
 static void what_depends_on_addresses_is_folded_again(void **state)
 {
 	assert_done(*state, "bob",
-		WRITE("'artifact_id':'x','code':'function run() "
-		      "local kept = {} for i = 1, 20 do kept[i] = string.rep([[x]], 2 << 20) end "
-		      "for i = 1, 2000000 do local garbage = {} end "
-		      "local seen = {} "
-		      "for j = 1, 40 do "
-		      "local a = {} for i = 1, 16 do a[i] = {} end "
-		      "local t = {[a[1]] = 1, [a[2]] = 1, [a[3]] = 1, [a[4]] = 1, [a[5]] = 1, "
-		      "[a[6]] = 1, [a[7]] = 1, [a[8]] = 1, [a[9]] = 1, [a[10]] = 1, [a[11]] = 1, "
-		      "[a[12]] = 1, [a[13]] = 1, [a[14]] = 1, [a[15]] = 1, [a[16]] = 1} "
-		      "for i = 1, 16 do t[a[i]] = nil end "
-		      "t[1] = 1 t[2] = 1 t[3] = 1 t[5] = 1 t[6] = 1 t[7] = 1 t[{}] = 1 "
-		      "seen[j] = #t end "
+		WRITE("'artifact_id':'x','code':'function run() " HOLES
 		      "kernel_actions.write_artifact{artifact_id=\\'seen\\', "
 		      "content=table.concat(seen)} end'"));
 	assert_done(*state, "bob", INVOKE("'artifact_id':'x'"));

@@ -176,6 +176,13 @@ static void an_event_with_nearly_as_many_instructions_as_it_may_have_replays(voi
 	assert_good(*state);
 }
 
+static void a_step_that_depends_on_addresses_replays(void **state)
+{
+	tell(*state, "{'key':'a','op':'holes'}");
+
+	assert_good(*state);
+}
+
 struct progress {
 	uint64_t last;
 	uint64_t total;
@@ -431,6 +438,7 @@ int main(void)
 		IN_WORLD(more_records_than_one_batch_replay),
 		IN_WORLD(events_with_as_much_as_they_may_have_replay),
 		IN_WORLD(an_event_with_nearly_as_many_instructions_as_it_may_have_replays),
+		IN_WORLD(a_step_that_depends_on_addresses_replays),
 		IN_WORLD(progress_ends_with_all_records),
 		IN_WORLD(the_scratch_store_is_removed),
 		IN_WORLD(an_interrupted_replay_leaves_no_scratch_store),

@@ -27,6 +27,29 @@
 #include "kernel/view.h"
 #include "kernel/world.h"
 
+#define NILS                                                                                    \
+	"nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, " \
+	"nil, nil, nil, nil, nil, nil, nil, nil,"
+
+/*
+ * Lua that makes a list `seen` of numbers. Each is the length of a table with holes, and depends on where its last key,
+ * a table, lies: 7 where the key falls to one of six free places, and otherwise 3. Where it lies depends on what
+ * was collected before, and that on the bound of memory.
+ */
+#define HOLES                                                                                 \
+	"local kept = {} for i = 1, 48000 do kept[i] = {" NILS NILS "} end "                  \
+	"for i = 1, 40000 do local garbage = {" NILS NILS "} end "                            \
+	"for i = 1, 200000 do local garbage = {} end "                                        \
+	"local seen = {} "                                                                    \
+	"for j = 1, 40 do "                                                                   \
+	"local a = {} for i = 1, 16 do a[i] = {} end "                                        \
+	"local t = {[a[1]] = 1, [a[2]] = 1, [a[3]] = 1, [a[4]] = 1, [a[5]] = 1, [a[6]] = 1, " \
+	"[a[7]] = 1, [a[8]] = 1, [a[9]] = 1, [a[10]] = 1, [a[11]] = 1, [a[12]] = 1, "         \
+	"[a[13]] = 1, [a[14]] = 1, [a[15]] = 1, [a[16]] = 1} "                                \
+	"for i = 1, 16 do t[a[i]] = nil end "                                                 \
+	"t[1] = 1 t[2] = 1 t[3] = 1 t[5] = 1 t[6] = 1 t[7] = 1 t[{}] = 1 "                    \
+	"seen[j] = #t end "
+
 static const char fixture_world_json[] =
 	"{'name':'fixture',"
 	"'schemas':["
@@ -63,6 +86,7 @@ static const char fixture_step_lua[] =
 	"    return {odd = other == 0, pad = string.rep('x', event.n + other)}\n"
 	"  end\n"
 	"  if op == 'work' then for i = 1, event.n do end return {n = event.n} end\n"
+	"  if op == 'holes' then " HOLES "return {seen = table.concat(seen)} end\n"
 	"  if op == 'random' then return {r = ctx.random(1000000000)} end\n"
 	"  if op == 'context' then\n"
 	"    return {key = ctx.key, reducer = ctx.reducer, schema = ctx.schema,\n"
