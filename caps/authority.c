@@ -364,7 +364,8 @@ static void note_expired(struct wfs_authority *authority)
 			json_integer_value(json_object_get(document, "expires_at_ns"));
 		struct wfs_holder *const holder = to ? find_holder(authority, to) : NULL;
 
-		if (holder && at_ns > authority->expired_ns && at_ns <= now_ns)
+		if (holder && at_ns > authority->expired_ns && at_ns <= now_ns &&
+			(!holder->rights || wfs_rights_grant_shows(holder->rights, document)))
 			holder->told = true;
 	}
 	authority->expired_ns = now_ns;

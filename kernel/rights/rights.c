@@ -11,6 +11,7 @@
 #include "kernel/grants.h"
 
 #define CAP_TYPE_QUERY "query" /* the type of capability that shows the tree */
+#define CAP_TYPE_BLOB "blob"
 #define CAP_TYPE_ADMIN "admin"
 
 /* One grant. The document is owned; texts are borrowed from it and from the manifest. */
@@ -277,8 +278,15 @@ static bool covers(const struct grant *grant, const struct wfs_question *questio
 		!(question->is_barred && comes_from_barred(grant, question));
 }
 
-/* One without a budget, else one of which something is left, else one that is used up.
- * @ret_expired: one that covered it once */
+/* Something is left of it; it is the holder's own and not passed on, which its giver could take back at any time; it has
+ * no budget. The first of these counts most. */
+static int worth(const struct grant *grant)
+{
+	return (grant->spent ? 0 : 4) + (json_object_get(grant->document, "from") ? 0 : 2) +
+		(grant->has_budget ? 0 : 1);
+}
+
+/* The first of those that are worth most. @ret_expired: one that covered it once */
 static const struct grant *find_grant(const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct grant **ret_expired)
 {
@@ -292,9 +300,7 @@ static const struct grant *find_grant(const struct wfs_rights *rights,
 			continue;
 		if (!is_live(grant, question->now_ns))
 			*ret_expired = grant;
-		else if (!grant->has_budget)
-			return grant;
-		else if (!best || (best->spent && !grant->spent))
+		else if (!best || worth(grant) > worth(best))
 			best = grant;
 	}
 	return best;
@@ -586,6 +592,34 @@ enum wfs_coverage wfs_rights_coverage(
 
 /* --- comparing --- */
 
+static bool shows(const struct wfs_rights *rights, const struct wfs_cap_definition *cap)
+{
+	return strcmp(cap->cap_type, CAP_TYPE_BLOB) == 0 ||
+		strcmp(cap->cap_type, CAP_TYPE_ADMIN) == 0 ||
+		(strcmp(cap->cap_type, CAP_TYPE_QUERY) == 0 && !rights->sees_all);
+}
+
+bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant)
+{
+	const char *const cap = json_string_value(json_object_get(grant, "cap"));
+	const struct wfs_cap_definition *const definition =
+		cap ? wfs_manifest_cap(rights->manifest, cap) : NULL;
+
+	return definition && shows(rights, definition);
+}
+
+/* Return: NULL behind the last */
+static const struct grant *next_that_shows(const struct wfs_rights *rights, size_t *at)
+{
+	while (*at < rights->grant_count) {
+		const struct grant *const grant = &rights->grants[(*at)++];
+
+		if (shows(rights, grant->cap))
+			return grant;
+	}
+	return NULL;
+}
+
 /* Budgets and what is used of them show nothing. */
 static bool grants_equal(const struct grant *a, const struct grant *b)
 {
@@ -597,12 +631,18 @@ static bool grants_equal(const struct grant *a, const struct grant *b)
 
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b)
 {
-	if (a->manifest != b->manifest || a->grant_count != b->grant_count)
+	const struct grant *of_a = NULL;
+	const struct grant *of_b = NULL;
+	size_t at_a = 0;
+	size_t at_b = 0;
+
+	if (a->manifest != b->manifest || a->sees_all != b->sees_all)
 		return false;
-	for (size_t i = 0; i < a->grant_count; i++)
-		if (!grants_equal(&a->grants[i], &b->grants[i]))
-			return false;
-	return true;
+	do {
+		of_a = next_that_shows(a, &at_a);
+		of_b = next_that_shows(b, &at_b);
+	} while (of_a && of_b && grants_equal(of_a, of_b));
+	return !of_a && !of_b;
 }
 
 /* --- what is to be granted --- */

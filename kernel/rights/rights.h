@@ -94,6 +94,9 @@ bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int6
 /** wfs_rights_see_all() - is nothing in the tree, blobs left aside, hidden, now and for good? */
 bool wfs_rights_see_all(const struct wfs_rights *rights);
 
+/** wfs_rights_grant_shows() - can this grant of the principal make a difference to what it sees? */
+bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant);
+
 /** wfs_rights_see_the_same() - do both show the same, as long as nothing expires?
  *  No when the same grants come in another order, so that very many are compared in a moment. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);

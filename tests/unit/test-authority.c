@@ -77,6 +77,7 @@ static void who_is_not_concerned_is_not_told(void **state)
 
 	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
 	let(work, "{'to':'bob','cap':'sys/query@1'}");
+	let(work, "{'to':'alice','cap':'sys/act@1'}"); /* it shows nothing */
 	tell(work->world, "{'key':'a','op':'set'}");
 	assert_int_equal(atomic_load(&watching.told), 0);
 

@@ -258,7 +258,14 @@ static void only_what_shows_something_makes_rights_differ(void **state)
 	static const char *const texts[] = {
 		"{'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'}}",
 		"{'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice','used':{}}}",
+		"{'f':{'cap':'sys/act@1','name':'f','params':{},'to':'alice'},"
+		"'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'},"
+		"'h':{'cap':'sys/query@1','name':'h','params':{'scope':['a']},'to':'alice'}}",
 		"{'g':{'cap':'sys/query@1','name':'g','params':{'scope':['a']},'to':'alice'}}",
+		"{'g':{'cap':'sys/query@1','name':'g','params':{'scope':['a']},'to':'alice'},"
+		"'h':{'cap':'sys/query@1','name':'h','params':{'scope':['b']},'to':'alice'}}",
+		"{'b':{'cap':'sys/blob@1','name':'b','params':{},'to':'alice'},"
+		"'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'}}",
 		"{}",
 	};
 	struct wfs_rights *rights[WFS_ARRAY_COUNT(texts)];
@@ -270,8 +277,11 @@ static void only_what_shows_something_makes_rights_differ(void **state)
 		assert_int_equal(wfs_rights_new("alice", manifest, grants, &rights[i]), 0);
 	}
 	assert_true(wfs_rights_see_the_same(rights[0], rights[1]));
-	assert_false(wfs_rights_see_the_same(rights[0], rights[2]));
-	assert_false(wfs_rights_see_the_same(rights[0], rights[3]));
+	assert_true(wfs_rights_see_the_same(rights[0], rights[2]));
+	assert_true(wfs_rights_see_the_same(rights[2], rights[1]));
+	for (size_t i = 3; i < WFS_ARRAY_COUNT(texts); i++)
+		for (size_t j = 0; j < i; j++)
+			assert_false(wfs_rights_see_the_same(rights[i], rights[j]));
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++)
 		wfs_rights_unref(rights[i]);
 }
@@ -359,6 +369,25 @@ static void what_was_passed_on_shares_budgets(void **state)
 	assert_string_equal(judge(none, WFS_EFFECT_EVENT_EMIT).grant, "c");
 }
 
+static void an_own_grant_is_taken_before_one_that_was_passed_on(void **state)
+{
+	WFS_AUTO_RIGHTS struct wfs_rights *both =
+		rights_of("{'a':{'cap':'sys/act@1','params':{},'to':'bob'},"
+			  "'b':{'cap':'sys/act@1','params':{},'from':'a'},"
+			  "'c':{'cap':'sys/act@1','params':{},'budget':{'calls':2}}}",
+			NULL);
+	WFS_AUTO_RIGHTS struct wfs_rights *spent =
+		rights_of("{'a':{'cap':'sys/act@1','params':{},'to':'bob'},"
+			  "'b':{'cap':'sys/act@1','params':{},'from':'a'},"
+			  "'c':{'cap':'sys/act@1','params':{},'budget':{'calls':2},"
+			  "'used':{'calls':2,'tokens':0}}}",
+			NULL);
+
+	(void)state;
+	assert_string_equal(judge(both, WFS_EFFECT_EVENT_EMIT).grant, "c");
+	assert_string_equal(judge(spent, WFS_EFFECT_EVENT_EMIT).grant, "b");
+}
+
 /* A name can be given again, to a grant of which what was passed on is no part. */
 static void what_was_passed_on_is_never_more(void **state)
 {
@@ -424,6 +453,7 @@ int main(void)
 		cmocka_unit_test(a_part_of_what_is_held_can_be_passed_on),
 		cmocka_unit_test(the_policy_is_asked_before_something_is_passed_on),
 		cmocka_unit_test(what_was_passed_on_shares_budgets),
+		cmocka_unit_test(an_own_grant_is_taken_before_one_that_was_passed_on),
 		cmocka_unit_test(what_was_passed_on_is_never_more),
 		cmocka_unit_test(very_many_grants_are_compared_in_a_moment),
 	};
