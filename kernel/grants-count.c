@@ -109,6 +109,11 @@ static int owner_of_agent(
 	return 0;
 }
 
+static bool is_requester(const struct wfs_fold *fold, const json_t *owner)
+{
+	return strcmp(json_string_value(owner), fold->input.principal) == 0;
+}
+
 int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error)
 {
 	const char *const to = wfs_json_text(grant, "to");
@@ -124,11 +129,24 @@ int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_er
 				      "artifact",
 				      to)
 			    : 0;
-	if (json_equal(owner, said) ||
-		(!said && strcmp(json_string_value(owner), fold->input.principal) == 0))
+	if (json_equal(owner, said) || (!said && is_requester(fold, owner)))
 		return 0;
 	return wfs_error_set(error, WFS_E_CONFLICT,
 		"'%s' is an agent that belongs to '%s': to grant something to it say so with "
 		"'to_artifact_of' (--to-artifact-of %s)",
 		to, json_string_value(owner), json_string_value(owner));
+}
+
+int grants_check_declared(struct wfs_fold *fold, const char *id, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *owner = NULL;
+	int r = owner_of_agent(fold, id, &owner, error);
+
+	if (r || !owner || is_requester(fold, owner))
+		return wfs_trace(r);
+	return wfs_error_set(error, WFS_E_CONFLICT,
+		"principals: '%s' is an agent that belongs to '%s', and only that owner can "
+		"declare it: choose another id, or leave it out and grant with 'to_artifact_of' "
+		"(worldfs grant --to-artifact-of %s)",
+		id, json_string_value(owner), json_string_value(owner));
 }

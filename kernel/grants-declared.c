@@ -68,7 +68,8 @@ static int add_principals(
 			continue;
 		r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, id, error);
 		if (r > 0) {
-			r = 0; /* an action made it */
+			/* An action made it, and it keeps what it has. */
+			r = fold->input.partial ? 0 : grants_check_declared(fold, id, error);
 			continue;
 		}
 		if (!r)

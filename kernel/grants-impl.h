@@ -24,8 +24,12 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 	struct wfs_error *error);
 
 /** grants_check_agent() - one that grants to another's agent says so. @grant: an action.
- *  Return: 0, -EBUSY (conflict), -EINVAL, … */
+ *  Return: 0, -ESTALE (conflict), -EINVAL, … */
 int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error);
+
+/** grants_check_declared() - may a manifest declare this principal, which an action made? An agent is declared only by
+ *  its owner: others would give grants to it for its name. Return: 0, -ESTALE (conflict), … */
+int grants_check_declared(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
 /** grants_make_grant() - the same. @from: an action, or a grant of a manifest */
 int grants_make_grant(

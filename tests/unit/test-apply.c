@@ -257,6 +257,42 @@ static void a_principal_is_not_called_as_an_artifact_is_or_was(void **state)
 	assert_not_applied(fixture, document, WFS_E_ALREADY_EXISTS, "'doc' is taken");
 }
 
+static void write_agent(struct world_fixture *fixture, const char *owner, const char *id)
+{
+	WFS_AUTO_JSON json_t *action = json_pack("{s:s, s:s, s:s, s:s}", "action_type",
+		"write_artifact", "artifact_id", id, "type", "agent", "content", "x");
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = owner, .action = action};
+
+	if (wfs_world_call(fixture->world, &request))
+		fail_msg("%s: %s", id, request.error.message);
+	json_decref(request.answer);
+}
+
+/* The author of an agent's artifact chooses its name, which may be one that the operator is about to declare. */
+static void an_agent_of_somebody_else_is_not_declared(void **state)
+{
+	struct world_fixture *fixture = *state;
+	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
+	WFS_AUTO_JSON json_t *own = manifest_now(fixture);
+
+	act_for_manifests(fixture, "{'action_type':'principal','id':'mallory'}");
+	write_agent(fixture, "mallory", "carol");
+	write_agent(fixture, "tester", "helper");
+	declare(document, "principals", "{'id':'carol'}");
+	declare(document, "grants",
+		"{'name':'carol.admin.1','cap':'sys/admin@1','to':'carol','params':{}}");
+	declare(own, "principals", "{'id':'helper'}");
+	declare(own, "grants",
+		"{'name':'helper.act.1','cap':'sys/act@1','to':'helper','params':{}}");
+
+	assert_not_applied(fixture, document, WFS_E_CONFLICT, "belongs to 'mallory'");
+	assert_false(is_granted(fixture, height_of(fixture), "carol.admin.1"));
+	assert_applied(fixture, own);
+	assert_true(is_granted(fixture, height_of(fixture), "helper.act.1"));
+	assert_sound(fixture);
+}
+
 static void reducers_with_cells_stay(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -437,6 +473,7 @@ int main(void)
 		IN_WORLD(a_name_that_somebody_has_is_not_taken),
 		IN_WORLD(accounts_begin_as_declared_and_are_then_their_owners),
 		IN_WORLD(a_principal_is_not_called_as_an_artifact_is_or_was),
+		IN_WORLD(an_agent_of_somebody_else_is_not_declared),
 		IN_WORLD(reducers_with_cells_stay),
 		IN_WORLD(built_in_definitions_stay),
 		IN_WORLD(modules_are_blobs_that_compile),
