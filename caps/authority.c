@@ -17,6 +17,7 @@
 #include "caps/judge.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
+#include "kernel/grants.h"
 #include "kernel/manifest/builtin.h"
 
 /* Made when its principal first begins to work, and kept: there is one a principal at most. */
@@ -177,13 +178,20 @@ struct wfs_rights *wfs_authority_rights(
 	return holder->rights ? wfs_rights_ref(holder->rights) : NULL;
 }
 
-char *wfs_authority_passed_on_by(struct wfs_authority *authority, const char *grant)
+int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
+	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height)
 {
 	WFS_GUARD(&authority->lock);
 	const json_t *const document = json_object_get(authority->grants, grant);
-	const char *const by = json_string_value(json_object_get(document, "granted_by"));
 
-	return by && json_object_get(document, "from") ? strdup(by) : NULL;
+	if (!json_object_get(document, "from") ||
+		strcmp(wfs_json_text(document, "granted_by"), principal) != 0)
+		return 0;
+	int r = wfs_grant_mark(document, ret_mark);
+	if (r)
+		return r;
+	*ret_height = authority->height;
+	return 1;
 }
 
 /* --- telling --- */

@@ -71,9 +71,14 @@ int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *hold
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/** wfs_authority_passed_on_by() - who passed a grant on. Return: a principal, caller frees; NULL: there
- *  is no such grant, or an administrator made it. */
-char *wfs_authority_passed_on_by(struct wfs_authority *authority, const char *grant);
+/**
+ * wfs_authority_passed_on() - did @principal pass this grant on?
+ * @ret_mark: of the grant, see wfs_grant_mark()
+ * @ret_height: the grant was there at this height, or at a later one
+ * Return: 1, 0 (there is no such grant, or it is not one that @principal passed on), or -ENOMEM.
+ */
+int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
+	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height);
 
 /** wfs_authority_refused() - count a refused read. */
 void wfs_authority_refused(struct wfs_authority *authority);

@@ -324,16 +324,29 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 		return wfs_error_from_errno(&request->error, r, "grant");
 	if (r)
 		return r;
-	if (!from)
-		charge(request, &question, &verdict);
+	charge(request, &question, &verdict);
 	return session_act(session, "grant", grant, request);
+}
+
+/* Did the principal pass this grant on? Then it may revoke it, whatever else it holds. Another grant may get the
+ * name while the request waits, and that one does not end by it. Return: 1, 0, or -ENOMEM. */
+static int claim_grant(
+	const struct wfs_session *session, const char *name, struct wfs_request *request)
+{
+	int r = wfs_authority_passed_on(session->authority, name, wfs_session_principal(session),
+		&request->granted_mark, &request->granted_height);
+
+	if (r > 0) {
+		snprintf(request->granted, sizeof(request->granted), "%s", name);
+		request->granted_until_ns = INT64_MAX;
+	}
+	return r;
 }
 
 int wfs_session_revoke(
 	const struct wfs_session *session, json_t *revocation, struct wfs_request *request)
 {
 	const char *const name = json_string_value(json_object_get(revocation, "name"));
-	WFS_AUTO_FREE char *by = wfs_authority_passed_on_by(session->authority, name ? name : "");
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
 	struct wfs_question question = {.effect = WFS_EFFECT_WORLD_REVOKE};
 	int r = session_rights(session, &rights, &question);
@@ -342,11 +355,15 @@ int wfs_session_revoke(
 		return wfs_error_from_errno(&request->error, r, "revoke");
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	r = wfs_rights_explain(rights, &question, &verdict, &request->error);
-	if (r && (!by || strcmp(by, wfs_session_principal(session)) != 0))
-		return session_refuse(session, &question, &verdict, request);
-	if (!r)
+	if (!r) {
 		charge(request, &question, &verdict);
-	return session_act(session, "revoke", revocation, request);
+		return session_act(session, "revoke", revocation, request);
+	}
+	r = claim_grant(session, name ? name : "", request);
+	if (r < 0)
+		return wfs_error_from_errno(&request->error, r, "revoke");
+	return r ? session_act(session, "revoke", revocation, request)
+		 : session_refuse(session, &question, &verdict, request);
 }
 
 int wfs_session_add_principal(

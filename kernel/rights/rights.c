@@ -673,7 +673,11 @@ int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question 
 			!is_inside(&part, &rights->grants[i]))
 			continue;
 		verdict.grant = rights->grants[i].name;
+		verdict.until_ns = rights->grants[i].expires_at_ns;
+		verdict.mark = &rights->grants[i].mark;
 		if (policy_allows(rights, question, part.cap->name, &verdict)) {
+			verdict.code = WFS_OK;
+			*ret_verdict = verdict;
 			*ret_from = verdict.grant;
 			return 0;
 		}

@@ -109,7 +109,7 @@ int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
  * wfs_rights_cover() - the grant of which a part is to be passed on
  * @question: whose effect is to be allowed by the policy, for the new grant's capability
  * @grant: {cap, params?, expires_at_ns?} of the new one
- * @ret_verdict: on -EACCES, why
+ * @ret_verdict: which grant covers it, never `charged`, as nothing is charged; on -EACCES, why
  * @ret_from: its name, borrowed
  * Return: 0, -EINVAL (the scope is malformed), -EACCES (not_authorized, policy_denied), -ENOMEM.
  */

@@ -4,6 +4,28 @@
 
 #include "kernel/base/encode.h"
 
+/* The next request is judged, and waits: it comes to the kernel's thread when the test says so. */
+static bool next_waits;
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+int __real_wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
+int __wrap_wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
+/* NOLINTEND(readability-identifier-naming) */
+
+int __wrap_wfs_world_submit(struct wfs_world *world, struct wfs_request *request)
+{
+	if (!next_waits)
+		return __real_wfs_world_submit(world, request);
+	next_waits = false;
+	return 0;
+}
+
+/* Has the request that waits done. Return: as wfs_world_call. */
+static int go_on(struct at_work *work, struct wfs_request *request, sem_t *done)
+{
+	return wait_for(work, request, done, __real_wfs_world_submit(work->world->world, request));
+}
+
 static struct wfs_view look(struct at_work *work, const struct wfs_session *session)
 {
 	struct wfs_view view;
@@ -256,6 +278,46 @@ static void what_waited_is_done_when_its_grant_was_only_used_since(void **state)
 	assert_int_equal(wfs_world_call(work->world->world, &request), 0);
 }
 
+static void nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *part = json_of("{'to':'bob','cap':'sys/query@1','name':'part'}");
+	BEGIN_REQUEST(request, done);
+
+	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
+	assert_int_equal(add_principal(work, work->operator, "carol"), 0);
+	let(work, "{'to':'alice','cap':'sys/query@1','name':'on-call'}");
+	next_waits = true;
+	assert_int_equal(wfs_session_grant(work->alice, part, &request), 0);
+	assert_int_equal(take_back(work, work->operator, "on-call"), 0);
+	let(work, "{'to':'carol','cap':'sys/query@1','name':'on-call'}");
+
+	assert_int_equal(go_on(work, &request, &done), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_NOT_AUTHORIZED);
+	assert_string_equal(
+		work->error.message, "the grant 'on-call' was revoked while the request waited");
+	assert_state(work->world, "sys.grant", "part", NULL);
+}
+
+static void who_passed_a_grant_on_does_not_end_another_that_got_its_name(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *revocation = json_of("{'name':'x'}");
+	BEGIN_REQUEST(request, done);
+
+	let(work, "{'to':'alice','cap':'sys/query@1','name':'a'}");
+	assert_int_equal(
+		give(work, work->alice, "{'to':'operator','cap':'sys/query@1','name':'x'}"), 0);
+	next_waits = true;
+	assert_int_equal(wfs_session_revoke(work->alice, revocation, &request), 0);
+	assert_int_equal(take_back(work, work->operator, "x"), 0);
+	let(work, "{'to':'operator','cap':'sys/llm@1','name':'x'}");
+
+	assert_int_equal(go_on(work, &request, &done), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_NOT_AUTHORIZED);
+	assert_int_equal(take_back(work, work->operator, "x"), 0);
+}
+
 static void granting_and_taking_back_are_charged(void **state)
 {
 	struct at_work *const work = *state;
@@ -363,6 +425,8 @@ int main(void)
 		AT_WORK(a_budget_ends),
 		AT_WORK(a_grant_that_got_the_name_of_another_allows_nothing_that_waited),
 		AT_WORK(what_waited_is_done_when_its_grant_was_only_used_since),
+		AT_WORK(nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since),
+		AT_WORK(who_passed_a_grant_on_does_not_end_another_that_got_its_name),
 		AT_WORK(granting_and_taking_back_are_charged),
 		AT_WORK(a_budget_ends_for_what_was_passed_on),
 		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
