@@ -31,8 +31,8 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 	return WFS_EFFECT_COUNT;
 }
 
-/* The kernel does nothing by a grant that was revoked, or ended, while the request waited, and counts the call
- * when it is recorded. */
+/* The kernel does nothing by a grant that was revoked, or ended, while the request waited, and nothing that a policy
+ * denies which came into force meanwhile. It counts the call when it is recorded. */
 static void charge(struct wfs_request *request, const struct wfs_question *question,
 	const struct wfs_verdict *verdict)
 {
@@ -40,6 +40,13 @@ static void charge(struct wfs_request *request, const struct wfs_question *quest
 	request->granted_until_ns = verdict->until_ns;
 	request->granted_mark = *verdict->mark;
 	request->granted_height = question->height;
+	request->policed = (struct wfs_policed){.asked = true,
+		.effect = question->effect,
+		.of_any = question->of_any,
+		.approved = question->approved};
+	if (question->artifact)
+		snprintf(request->policed.artifact, sizeof(request->policed.artifact), "%s",
+			question->artifact);
 	if (verdict->charged)
 		snprintf(request->charge, sizeof(request->charge), "%s", verdict->grant);
 }
@@ -328,7 +335,7 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 	return session_act(session, "grant", grant, request);
 }
 
-/* Did the principal pass this grant on? Then it may revoke it, whatever else it holds. Another grant may get the
+/* Did the principal pass this grant on? Then it may revoke it, whatever else it holds and the policy says. Another grant may get the
  * name while the request waits, and that one does not end by it. Return: 1, 0, or -ENOMEM. */
 static int claim_grant(
 	const struct wfs_session *session, const char *name, struct wfs_request *request)

@@ -19,6 +19,7 @@
 #include "kernel/base/error.h"
 #include "kernel/base/permutation.h"
 #include "kernel/base/problems.h"
+#include "kernel/manifest/effect.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source.h"
@@ -155,6 +156,16 @@ enum wfs_request_kind {
 	WFS_REQUEST_LIFT,     /* needs code, and records nothing; see kernel/box/quarantine.h */
 };
 
+/* What the policy was asked for a request when it was judged, so that another policy can be asked the same when the
+ * request is begun. Plain value. */
+struct wfs_policed {
+	bool asked; /* false: the request does not depend on the policy */
+	enum wfs_effect effect;
+	bool of_any;                           /* see struct wfs_question */
+	bool approved;                         /* the same */
+	char artifact[WFS_GRANT_NAME_MAX + 1]; /* that it is about; "": none */
+};
+
 /*
  * One request. Zero-initialise, set the members of its kind and call wfs_world_submit. Everything
  * a pointer leads to stays valid until `done` is called, on the publisher thread, exactly once.
@@ -198,6 +209,7 @@ struct wfs_request {
 	int64_t granted_until_ns;     /* when that grant ends, by the host's clock */
 	struct wfs_hash granted_mark; /* of that grant, see wfs_grant_mark() */
 	uint64_t granted_height;      /* the grant was there at this height, or at a later one */
+	struct wfs_policed policed;   /* what the policy allowed by that grant */
 
 	/* Private to the kernel and the embedder: see struct wfs_embedder. */
 	json_t *wanted;     /* {model, text} that it waits for; owned */

@@ -7,6 +7,7 @@
 #include "kernel/blob-read.h"
 #include "kernel/gc.h"
 #include "kernel/grants.h"
+#include "kernel/rights/rights.h"
 #include "kernel/writer-impl.h"
 
 enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
@@ -387,32 +388,68 @@ int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work)
 	return (int64_t)((double)writer->ahead_took_ns * (double)work / (double)writer->ahead_work);
 }
 
-/* Is the grant in this live cell still the one that the request was judged by? Return: 1, 0, or -errno. */
-static int is_same_grant(
-	struct wfs_writer *writer, const struct wfs_cell *cell, struct wfs_request *request)
+static int was_revoked(struct wfs_request *request)
+{
+	return wfs_error_set(&request->error, WFS_E_NOT_AUTHORIZED,
+		"the grant '%s' was revoked while the request waited", request->granted);
+}
+
+/* @ret_grant: the document in a live cell; caller owns it */
+static int read_grant(struct wfs_writer *writer, const struct wfs_cell *cell, json_t **ret_grant,
+	struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	WFS_AUTO_JSON json_t *grant = NULL;
 	struct wfs_version version;
-	struct wfs_hash mark;
 	int r = wfs_version_get(writer->head.txn, cell->head_vid, &version);
 
 	if (r)
-		return wfs_error_from_errno(
-			&request->error, r == -ENOENT ? -EIO : r, "read a grant");
-	r = wfs_version_read(writer->world->store, &version, &text, &request->error);
-	if (!r)
-		r = wfs_json_parse(text.data, text.size, &grant, &request->error);
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a grant");
+	r = wfs_version_read(writer->world->store, &version, &text, error);
+	return wfs_trace(r ? r : wfs_json_parse(text.data, text.size, ret_grant, error));
+}
+
+/* Asks the policy in force what the policy allowed that was in force when the request was judged. */
+static int check_policy(struct wfs_writer *writer, const json_t *grant, struct wfs_request *request)
+{
+	const struct wfs_policed *const policed = &request->policed;
+	const struct wfs_question question = {.effect = policed->effect,
+		.origin = WFS_ORIGIN_HOST,
+		.of_any = policed->of_any,
+		.approved = policed->approved,
+		.artifact = *policed->artifact ? policed->artifact : NULL};
+	struct wfs_error reason = {0};
+
+	if (!policed->asked)
+		return 0;
+	int r = wfs_policy_check(wfs_runtime_manifest(writer->runtime), request->principal,
+		&question, wfs_json_text(grant, "cap"), &reason);
+	return r ? wfs_error_set(&request->error, reason.code,
+			   "%.400s, since a manifest that was applied while the request waited",
+			   reason.message)
+		 : 0;
+}
+
+/* Is the grant in this live cell still the one that the request was judged by, and does the policy still allow it? */
+static int judge_again(
+	struct wfs_writer *writer, const struct wfs_cell *cell, struct wfs_request *request)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+	struct wfs_hash mark;
+	int r = read_grant(writer, cell, &grant, &request->error);
+
 	if (r)
 		return wfs_trace(r);
 	r = wfs_grant_mark(grant, &mark);
-	return r ? wfs_error_from_errno(&request->error, r, "read a grant")
-		 : wfs_hash_equal(&mark, &request->granted_mark);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "read a grant");
+	return wfs_hash_equal(&mark, &request->granted_mark)
+		? wfs_trace(check_policy(writer, grant, request))
+		: was_revoked(request);
 }
 
 /* A request is judged before it waits. A revocation goes ahead of requests that wait, and stops code that runs. After
- * it another grant, perhaps a lesser one, may have got the name. Most requests need no look at the grant's document:
- * no grant has ended since they were judged. */
+ * it another grant, perhaps a lesser one, may have got the name. Most requests need no look at the grant's document
+ * and the policy: no grant has ended, and no manifest was applied, since they were judged. */
 static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 {
 	struct wfs_cell cell = {.live = false};
@@ -426,14 +463,13 @@ static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 		r = wfs_cell_get(writer->head.txn, cell_id, &cell);
 	if (r && r != -ENOENT)
 		return wfs_error_from_errno(&request->error, r, "look for a grant");
-	r = cell.live;
-	if (r && writer->grant_ended_height > request->granted_height)
-		r = is_same_grant(writer, &cell, request);
-	if (r < 0)
+	if (!cell.live)
+		return was_revoked(request);
+	r = writer->grant_ended_height > request->granted_height
+		? judge_again(writer, &cell, request)
+		: 0;
+	if (r)
 		return wfs_trace(r);
-	if (r == 0)
-		return wfs_error_set(&request->error, WFS_E_NOT_AUTHORIZED,
-			"the grant '%s' was revoked while the request waited", request->granted);
 	return wfs_clock_realtime_ns() < request->granted_until_ns
 		? 0
 		: wfs_error_set(&request->error, WFS_E_EXPIRED,

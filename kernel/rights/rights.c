@@ -326,26 +326,25 @@ static bool artifact_fits(const struct wfs_policy_rule *rule, const struct wfs_q
 	return wfs_policy_fits(rule->artifact, question->artifact);
 }
 
-static bool rule_fits(const struct wfs_rights *rights, const struct wfs_policy_rule *rule,
+static bool rule_fits(const struct wfs_policy_rule *rule, const char *principal,
 	const struct wfs_question *question, const char *cap)
 {
 	return wfs_policy_fits(rule->effect, wfs_effect_kind(question->effect)) &&
-		wfs_policy_fits(rule->cap, cap) &&
-		wfs_policy_fits(rule->principal, rights->principal) &&
+		wfs_policy_fits(rule->cap, cap) && wfs_policy_fits(rule->principal, principal) &&
 		wfs_policy_fits(rule->origin, wfs_origin_name(question->origin)) &&
 		reducer_fits(rule, question) && artifact_fits(rule, question);
 }
 
-static bool policy_allows(const struct wfs_rights *rights, const struct wfs_question *question,
-	const char *cap, struct wfs_verdict *verdict)
+static bool policy_allows(const struct wfs_manifest *manifest, const char *principal,
+	const struct wfs_question *question, const char *cap, struct wfs_verdict *verdict)
 {
 	size_t count;
 	const struct wfs_policy_rule *const rules =
-		wfs_manifest_policy(rights->manifest, &verdict->policy, &count);
+		wfs_manifest_policy(manifest, &verdict->policy, &count);
 
 	verdict->rule_index = SIZE_MAX;
 	for (size_t i = 0; i < count; i++) {
-		if (!rule_fits(rights, &rules[i], question, cap))
+		if (!rule_fits(&rules[i], principal, question, cap))
 			continue;
 		verdict->rule_index = i;
 		verdict->asks = rules[i].ask;
@@ -471,7 +470,8 @@ struct wfs_verdict wfs_rights_judge(
 	verdict.charged = grant->has_budget;
 	if (grant->spent)
 		verdict.code = WFS_E_QUOTA_EXCEEDED;
-	else if (policy_allows(rights, question, grant->cap->name, &verdict))
+	else if (policy_allows(
+			 rights->manifest, rights->principal, question, grant->cap->name, &verdict))
 		verdict.code = WFS_OK;
 	else
 		verdict.code = WFS_E_POLICY_DENIED;
@@ -520,6 +520,43 @@ static int explain_claim(const struct wfs_rights *rights, const struct wfs_quest
 		rights->principal);
 }
 
+static int explain_policy(const char *principal, const struct wfs_question *question,
+	const struct wfs_verdict *verdict, struct wfs_error *error)
+{
+	const char *const kind = wfs_effect_kind(question->effect);
+
+	if (verdict->rule_index == SIZE_MAX)
+		return wfs_error_set(error, WFS_E_POLICY_DENIED,
+			"no rule of the policy '%s' allows %s to '%s'", verdict->policy, kind,
+			principal);
+	if (verdict->asks)
+		return wfs_error_set(error, WFS_E_POLICY_DENIED,
+			"rule %zu of the policy '%s' lets '%s' do %s only in a tool call "
+			"that somebody approves of",
+			verdict->rule_index, verdict->policy, principal, kind);
+	return wfs_error_set(error, WFS_E_POLICY_DENIED,
+		"rule %zu of the policy '%s' denies %s to '%s'", verdict->rule_index,
+		verdict->policy, kind, principal);
+}
+
+static int explain_lack(const struct wfs_question *question, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_NOT_ENABLED, "the world's manifest does not have %s",
+		wfs_effect_kind(question->effect));
+}
+
+int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
+	const struct wfs_question *question, const char *cap, struct wfs_error *error)
+{
+	struct wfs_verdict verdict = {.code = WFS_E_POLICY_DENIED};
+
+	if (!wfs_manifest_effect(manifest, question->effect))
+		return explain_lack(question, error);
+	return policy_allows(manifest, principal, question, cap, &verdict)
+		? 0
+		: explain_policy(principal, question, &verdict, error);
+}
+
 int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_error *error)
 {
@@ -531,25 +568,13 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 	case WFS_E_EXPIRED:
 		return explain_expiry(rights, verdict, error);
 	case WFS_E_POLICY_DENIED:
-		if (verdict->rule_index == SIZE_MAX)
-			return wfs_error_set(error, WFS_E_POLICY_DENIED,
-				"no rule of the policy '%s' allows %s to '%s'", verdict->policy,
-				kind, rights->principal);
-		if (verdict->asks)
-			return wfs_error_set(error, WFS_E_POLICY_DENIED,
-				"rule %zu of the policy '%s' lets '%s' do %s only in a tool call "
-				"that somebody approves of",
-				verdict->rule_index, verdict->policy, rights->principal, kind);
-		return wfs_error_set(error, WFS_E_POLICY_DENIED,
-			"rule %zu of the policy '%s' denies %s to '%s'", verdict->rule_index,
-			verdict->policy, kind, rights->principal);
+		return explain_policy(rights->principal, question, verdict, error);
 	case WFS_E_QUOTA_EXCEEDED:
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"the budget of the grant '%s' of '%s' is used up", verdict->grant,
 			rights->principal);
 	case WFS_E_NOT_ENABLED:
-		return wfs_error_set(
-			error, WFS_E_NOT_ENABLED, "the world's manifest does not have %s", kind);
+		return explain_lack(question, error);
 	default:
 		if (question->claim != WFS_CLAIM_OWN && question->claim != WFS_CLAIM_MADE)
 			return explain_claim(rights, question, error);
@@ -675,7 +700,8 @@ int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question 
 		verdict.grant = rights->grants[i].name;
 		verdict.until_ns = rights->grants[i].expires_at_ns;
 		verdict.mark = &rights->grants[i].mark;
-		if (policy_allows(rights, question, part.cap->name, &verdict)) {
+		if (policy_allows(rights->manifest, rights->principal, question, part.cap->name,
+			    &verdict)) {
 			verdict.code = WFS_OK;
 			*ret_verdict = verdict;
 			*ret_from = verdict.grant;

@@ -79,6 +79,14 @@ struct wfs_verdict wfs_rights_judge(
 int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_error *error);
 
+/**
+ * wfs_policy_check() - does the policy of @manifest allow what @principal asks by a grant of the capability @cap?
+ * @question: its height and its claim are not looked at
+ * Return: 0, -EACCES (policy_denied), or -EOPNOTSUPP (not_enabled), with the reason in @error.
+ */
+int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
+	const struct wfs_question *question, const char *cap, struct wfs_error *error);
+
 /** wfs_verdict_decision() - what the record of a refusal tells; borrows from both. */
 struct wfs_decision wfs_verdict_decision(
 	const struct wfs_verdict *verdict, const struct wfs_question *question);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a session shows and does depends on its grants, whichever way it is asked. */
+#include "tests/unit/apply-fixture.h"
 #include "tests/unit/session-fixture.h"
 
 #include "kernel/base/encode.h"
@@ -278,6 +279,82 @@ static void what_waited_is_done_when_its_grant_was_only_used_since(void **state)
 	assert_int_equal(wfs_world_call(work->world->world, &request), 0);
 }
 
+/* Has a policy come into force that has @rules before one that allows everything. */
+static void apply_policy(struct at_work *work, const char *rules)
+{
+	WFS_AUTO_JSON json_t *document = manifest_now(work->world);
+	json_t *const policy = json_pack("{s:s, s:s, s:o}", "$kind", "defpolicy", "name",
+		"test/Other@1", "rules", json_of(rules));
+
+	json_array_append_new(
+		json_object_get(policy, "rules"), json_of("{'when':{},'decision':'allow'}"));
+	json_array_insert_new(json_object_get(document, "policies"), 0, policy);
+	json_object_set_new(document, "policy", json_string("test/Other@1"));
+	assert_applied(work->world, document);
+}
+
+static void what_waited_is_not_done_when_another_policy_denies_it(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
+	struct wfs_request request;
+
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g'}");
+	judge_event(work, &request, value);
+	apply_policy(work, "[{'when':{'principal':'alice'},'decision':'deny'}]");
+	const uint64_t height = height_of(work->world);
+
+	assert_int_equal(wfs_world_call(work->world->world, &request), -EACCES);
+	assert_int_equal(request.error.code, WFS_E_POLICY_DENIED);
+	assert_string_equal(request.error.message,
+		"rule 0 of the policy 'test/Other@1' denies event.emit to 'alice', since a "
+		"manifest "
+		"that was applied while the request waited");
+	assert_int_equal(height_of(work->world), height);
+}
+
+static void what_waited_is_done_when_another_policy_allows_it(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
+	struct wfs_request request;
+
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g'}");
+	judge_event(work, &request, value);
+	apply_policy(work,
+		"[{'when':{'principal':'alice','effect':'action.*'},'decision':'deny'},"
+		"{'when':{'principal':'bob'},'decision':'deny'}]");
+
+	assert_int_equal(wfs_world_call(work->world->world, &request), 0);
+}
+
+/* alice writes an artifact; meanwhile a policy comes into force that denies what is about 'x'. Return: as wfs_world_call. */
+static int write_before_policy(struct at_work *work, const char *id)
+{
+	WFS_AUTO_JSON json_t *action = json_pack("{s:s, s:s, s:s}", "action_type", "write_artifact",
+		"artifact_id", id, "content", "1");
+	BEGIN_REQUEST(request, done);
+
+	let(work, "{'to':'alice','cap':'sys/act@1','name':'g'}");
+	next_waits = true;
+	assert_int_equal(wfs_session_act(work->alice, action, &request), 0);
+	apply_policy(work, "[{'when':{'artifact':'x'},'decision':'deny'}]");
+	return go_on(work, &request, &done);
+}
+
+static void an_action_that_waited_is_judged_by_its_artifact(void **state)
+{
+	struct at_work *const work = *state;
+
+	assert_int_equal(write_before_policy(work, "x"), -EACCES);
+	assert_int_equal(work->error.code, WFS_E_POLICY_DENIED);
+}
+
+static void an_action_that_waited_is_not_judged_by_another_artifact(void **state)
+{
+	assert_int_equal(write_before_policy(*state, "y"), 0);
+}
+
 static void nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since(void **state)
 {
 	struct at_work *const work = *state;
@@ -425,6 +502,10 @@ int main(void)
 		AT_WORK(a_budget_ends),
 		AT_WORK(a_grant_that_got_the_name_of_another_allows_nothing_that_waited),
 		AT_WORK(what_waited_is_done_when_its_grant_was_only_used_since),
+		AT_WORK(what_waited_is_not_done_when_another_policy_denies_it),
+		AT_WORK(what_waited_is_done_when_another_policy_allows_it),
+		AT_WORK(an_action_that_waited_is_judged_by_its_artifact),
+		AT_WORK(an_action_that_waited_is_not_judged_by_another_artifact),
 		AT_WORK(nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since),
 		AT_WORK(who_passed_a_grant_on_does_not_end_another_that_got_its_name),
 		AT_WORK(granting_and_taking_back_are_charged),
