@@ -113,9 +113,18 @@ static void read_rule(const struct manifest_reader *reader, struct wfs_place pla
 
 /* --- rules that never match --- */
 
+/* Does the effect only follow from a turn or plan? The kernel asks a driver for it, and no principal is judged. */
+static bool follows(enum wfs_effect effect)
+{
+	return effect == WFS_EFFECT_TOOL_CALL || effect == WFS_EFFECT_WORKFLOW_ADVANCE ||
+		effect == WFS_EFFECT_PLAN_NORMALIZE || effect == WFS_EFFECT_PLAN_ADVANCE;
+}
+
 /* Is a question about this effect ever asked for this origin? */
 static bool comes_from(enum wfs_effect effect, enum wfs_origin origin)
 {
+	if (follows(effect))
+		return false;
 	switch (origin) {
 	case WFS_ORIGIN_REDUCER:
 		return wfs_effect_of_reducers(effect) || effect == WFS_EFFECT_MINT_SCORE;
@@ -189,6 +198,21 @@ static bool hides(const struct wfs_policy_rule *before, const struct wfs_policy_
 	return true;
 }
 
+/* Does the rule name effects that only follow from others, and no other ones? */
+static bool names_what_follows(const struct wfs_policy_rule *rule)
+{
+	bool any = false;
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		if (!wfs_policy_fits(rule->effect, wfs_effect_kind((enum wfs_effect)i)))
+			continue;
+		if (!follows((enum wfs_effect)i))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* A rule that does nothing was meant to do something. Rules are looked at when there is nothing else to be said. */
 static void check_rules(const struct manifest_reader *reader, struct wfs_place place,
 	const struct wfs_policy_rule *rules, size_t count)
@@ -199,7 +223,13 @@ static void check_rules(const struct manifest_reader *reader, struct wfs_place p
 
 		while (before < i && !hides(&rules[before], &rules[i]))
 			before++;
-		if (!may_match(reader, &rules[i]))
+		if (names_what_follows(&rules[i]))
+			wfs_problems_add(reader->problems, NULL, at.text,
+				"never matches: '%s' follows from agent.step or plan.run, and is "
+				"not judged; what tools do is judged as action.*, introspect.* or "
+				"blob.get",
+				rules[i].effect);
+		else if (!may_match(reader, &rules[i]))
 			wfs_problems_add(reader->problems, NULL, at.text,
 				"never matches: no effect fits all of its conditions");
 		else if (before < i)

@@ -295,6 +295,35 @@ static void rules_that_never_match_are_refused(void **state)
 	wfs_manifest_unref(manifest_of(document));
 }
 
+/* No principal is judged for what a driver does next in a turn or plan. */
+static void rules_about_what_only_follows_are_refused(void **state)
+{
+	static const char *const effects[] = {"tool.call", "tool.*", "workflow.advance",
+		"workflow*", "plan.normalize", "plan.advance"};
+	(void)state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(effects); i++) {
+		char problem[256];
+		char edit[256];
+
+		snprintf(edit, sizeof(edit),
+			OWN_POLICY
+			"{'when':{'effect':'%s','principal':'bob'},'decision':'ask'}]}]}",
+			effects[i]);
+		snprintf(problem, sizeof(problem),
+			"/policies/0/rules/0: never matches: '%s' follows from agent.step or "
+			"plan.run, and is not judged; what tools do is judged as action.*, "
+			"introspect.* or blob.get\n",
+			effects[i]);
+		print_message("%s\n", effects[i]);
+		assert_edit_refused("", edit, problem);
+	}
+	WFS_AUTO_JSON json_t *document = edited("",
+		OWN_POLICY "{'when':{'effect':'plan.*'},'decision':'ask'},"
+			   "{'when':{},'decision':'allow'}]}]}");
+	wfs_manifest_unref(manifest_of(document));
+}
+
 static void the_policy_in_force_is_one_of_the_manifest(void **state)
 {
 	(void)state;
@@ -519,6 +548,7 @@ int main(void)
 		cmocka_unit_test(rules_of_the_policy_in_force_are_compiled_in_order),
 		cmocka_unit_test(wrong_rules_are_refused),
 		cmocka_unit_test(rules_that_never_match_are_refused),
+		cmocka_unit_test(rules_about_what_only_follows_are_refused),
 		cmocka_unit_test(the_policy_in_force_is_one_of_the_manifest),
 		cmocka_unit_test(policies_and_rules_are_bounded),
 		cmocka_unit_test(declared_principals_and_grants_are_handed_out),
