@@ -103,6 +103,7 @@ int session_claim_approval(const struct wfs_session *session, const char *run_id
 	if (r || !run)
 		return r;
 	*ret_approval = (struct session_approval){wfs_session_world(session), run};
+	question->artifact = wfs_json_text(run, "agent");
 	question->is_barred = is_barred;
 	question->barred_context = ret_approval;
 	r = is_the_agents(&view, wfs_session_principal(session), wfs_json_text(run, "agent"),

@@ -86,7 +86,7 @@ struct session_approval {
 
 /**
  * session_claim_approval() - the agent, its artifacts, and principals that have the right from these approve of none of
- * the agent's calls
+ * the agent's calls; others approve of those of the agents that their grants name
  * @ret_approval: what the question borrows from; caller ends it with session_approval_done(). Zero-initialised
  */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,

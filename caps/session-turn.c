@@ -60,30 +60,38 @@ int wfs_session_cancel(
  * An approval of a run that does not exist is refused, and recorded, in the same way as one of somebody else's run
  * whose files the principal does not see, unless the principal may approve of that.
  * @run: NULL: it does not exist
- * Return: 1 (refused: `done` will be called), 0 (@question is to be judged), or -errno.
+ * Return: 1 (refused: `done` will be called), 0 (@asked is to be judged), or -errno.
  */
 static int refuse_unseen(const struct wfs_session *session, const char *run_id, const json_t *run,
-	struct wfs_question *question, struct wfs_request *request)
+	const struct wfs_question *asked, struct wfs_request *request)
 {
-	const struct wfs_verdict none = {.code = WFS_E_NOT_FOUND, .rule_index = SIZE_MAX};
+	struct wfs_verdict verdict = {.code = WFS_E_NOT_FOUND, .rule_index = SIZE_MAX};
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	struct wfs_question question = *asked;
 	int r = run ? session_sees_file(session, WFS_ENTITY_FILE_STATUS, wfs_bytes_text(run_id))
 		    : -ENOENT;
 
 	if (r == 0 || (run && session_is_own_run(session, run)))
 		return 0;
 	if (r == -ENOENT)
-		r = session_rights(session, &rights, question);
+		r = session_rights(session, &rights, &question);
 	if (r)
 		return wfs_error_from_errno(&request->error, r, "judge an approval");
-	if (run && wfs_rights_judge(rights, question).code == WFS_OK)
+	if (run && wfs_rights_judge(rights, &question).code == WFS_OK)
 		return 0;
-	question->claim = WFS_CLAIM_OTHERS;
-	question->is_barred = NULL;
-	if (wfs_rights_judge(rights, question).code != WFS_OK)
-		return 0;
-	(void)wfs_error_set(&request->error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", run_id);
-	r = session_refuse(session, question, &none, request);
+	/* As if there were no such run, and so no agent. */
+	question.claim = WFS_CLAIM_OTHERS;
+	question.is_barred = NULL;
+	question.artifact = NULL;
+	const struct wfs_verdict without = wfs_rights_judge(rights, &question);
+	if (without.code == WFS_OK) {
+		(void)wfs_error_set(
+			&request->error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", run_id);
+	} else {
+		verdict = without;
+		(void)wfs_rights_explain(rights, &question, &verdict, &request->error);
+	}
+	r = session_refuse(session, &question, &verdict, request);
 	return r ? r : 1;
 }
 

@@ -124,7 +124,7 @@ bool wfs_effect_has_artifact(enum wfs_effect effect)
 	for (; member->name; member++)
 		if (strcmp(member->name, "artifact_id") == 0)
 			return true;
-	return effect == WFS_EFFECT_AGENT_STEP;
+	return effect == WFS_EFFECT_AGENT_STEP || effect == WFS_EFFECT_AGENT_APPROVE;
 }
 
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type)

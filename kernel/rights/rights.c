@@ -507,8 +507,8 @@ static int explain_claim(const struct wfs_rights *rights, const struct wfs_quest
 	if (question->effect == WFS_EFFECT_AGENT_APPROVE)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' may not approve: that takes sys/admin@1 or, for a turn that another "
-			"principal began, sys/drive@1 with {\"approve\":true}; a grant that comes "
-			"from the agent does not count",
+			"principal began, sys/drive@1 with {\"approve\":true}, for the agent if "
+			"it has 'agents'; a grant that comes from the agent does not count",
 			rights->principal);
 	if (question->claim == WFS_CLAIM_ADMIN)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,

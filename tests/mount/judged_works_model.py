@@ -147,8 +147,7 @@ class Model(judged_model.Model):
     def step(self, who, name):
         failures = set()
         drives = self.held(who, "drive")
-        if not any(not grant.params.get("agents") or coverage(tuple(grant.params["agents"]), (name,)) == COVERED
-                   for grant in drives):
+        if not any(self.names_agent(grant, name) for grant in drives):
             failures.add(REFUSED)
         if self.decision(who, "agent.step", "drive", "host", name) == "deny":
             failures.add(REFUSED)
@@ -186,9 +185,18 @@ class Model(judged_model.Model):
         return set() if turn and (turn.asker == who or self.is_admin(who)) and self.drives(who, "agent.cancel") \
             else {REFUSED, MISSING}
 
-    def drives(self, who, effect):
-        return (self.held(who, "drive") and self.decision(who, effect, "drive") == "allow") or \
-            (self.is_admin(who) and self.decision(who, effect, "admin") == "allow")
+    def drives(self, who, effect, agent=None):
+        return (self.held(who, "drive") and self.decision(who, effect, "drive", artifact=agent) == "allow") or \
+            (self.is_admin(who) and self.decision(who, effect, "admin", artifact=agent) == "allow")
+
+    @staticmethod
+    def names_agent(grant, agent):
+        """
+        >>> [Model.names_agent(judged_model.Grant("g", "a", "sys/drive@1", params), "robot")
+        ...  for params in ({}, {"agents": ["s*", "rob*"]}, {"agents": ["s*"]})]
+        [True, True, False]
+        """
+        return not grant.params.get("agents") or coverage(tuple(grant.params["agents"]), (agent,)) == COVERED
 
     def comes_from(self, grant, agent):
         """From the agent, or passed on from what it gave."""
@@ -211,10 +219,11 @@ class Model(judged_model.Model):
             return {REFUSED, MISSING}
         rights = [grant for grant in self.held(who, "admin") + self.held(who, "drive")
                   if grant.cap == "sys/admin@1" or grant.params.get("approve")]
-        rights = [grant for grant in rights if not self.comes_from(grant, turn.agent)]
+        rights = [grant for grant in rights
+                  if not self.comes_from(grant, turn.agent) and self.names_agent(grant, turn.agent)]
         if turn.asker == who:
             rights = [grant for grant in rights if grant.cap == "sys/admin@1"]
-        if not rights or not self.drives(who, "agent.approve"):
+        if not rights or not self.drives(who, "agent.approve", turn.agent):
             return {REFUSED, MISSING}
         return set()
 

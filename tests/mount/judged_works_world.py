@@ -169,6 +169,7 @@ class Source:
         denials = [{"effect": "action.read_artifact"}, {"effect": "action.invoke_artifact", "artifact": "bob*"},
                    {"effect": "action.*", "artifact": "alice_*"}, {"effect": "agent.step"},
                    {"effect": "agent.step", "artifact": "s*"}, {"effect": "plan.*"}, {"effect": "agent.approve"},
+                   {"effect": "agent.approve", "artifact": "robot"}, {"effect": "agent.approve", "artifact": "s*"},
                    {"effect": "introspect.journal*", "origin": "host"}, {"effect": "introspect.*", "origin": "host"},
                    {"effect": "query.kernel", "origin": "host"}, {"effect": "*", "origin": "code"}]
         for denial in self.random.sample(denials, self.random.choice((0, 1, 2, 3))):

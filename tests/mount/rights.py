@@ -274,6 +274,10 @@ def approving(client):
                       ("puppet", "who has the right from the agent")):
         client.refused(f"{what} does not approve", "not_authorized", who, "approve", **call)
     belonging(client, call)
+    named = client.done("operator", "grant", to="ada", cap="sys/drive@1",
+                        params={"agents": ["open*"], "approve": True})["name"]
+    client.refused("nor does who may approve for other agents", "not_authorized", "ada", "approve", **call)
+    client.done("operator", "revoke", name=named)
     client.done("robot", "grant", to="mute", cap="sys/drive@1", params={"approve": True})
     seen = [client.error("mute", "approve", **call | {"turn_id": name}) for name in (run, "robot.99999")]
     ok("who does not see the run is refused in the words for one that is not there",
@@ -281,6 +285,9 @@ def approving(client):
     ok("and so are they recorded", client.records('"kind":"decision".*"mute"') and not client.records('"action":{.*robot.99999'))
     client.done("dan", "approve", **call)
     ok("who was granted that does", True)
+    client.done("operator", "grant", to="ada", cap="sys/drive@1", params={"agents": ["open*", "rob*"], "approve": True})
+    client.done("ada", "approve", **call | {"turn_id": client.begin()})
+    ok("and so does who was granted it for the agent", True)
     client.done("operator", "approve", **call | {"turn_id": client.begin(), "decision": "deny"})
     client.done("boss", "approve", **call | {"turn_id": client.begin()})
     client.done("boss", "cancel", turn_id=client.begin())

@@ -287,6 +287,7 @@ static void rules_that_never_match_are_refused(void **state)
 			   "{'when':{'effect':'plan.cancel','cap':'sys/admin@1'},"
 			   "'decision':'deny'},"
 			   "{'when':{'effect':'agent.step','artifact':'a*'},'decision':'ask'},"
+			   "{'when':{'effect':'agent.approve','artifact':'a*'},'decision':'deny'},"
 			   "{'when':{'effect':'agent.*','artifact':'*'},'decision':'deny'},"
 			   "{'when':{'effect':'world.grant','cap':'sys/act@1'},'decision':'deny'},"
 			   "{'when':{'artifact':'*'},'decision':'deny'},"
