@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries of the kernel, of which everybody is told what his scope covers. */
+/* Queries of the kernel. An answer shows what the files of the tree show to the same principal. */
 #include "caps/session-impl.h"
 
 #include "kernel/query-run.h"
 
-static bool sees(void *context, const char *directory, const char *name)
+static bool sees(void *context, const struct wfs_query_row *row)
 {
-	const struct wfs_session *const session = context;
-	const struct wfs_bytes names[] = {wfs_bytes_text(directory), wfs_bytes_text(name)};
+	const struct wfs_sight *const sight = context;
+	const struct wfs_question asks = {.effect = WFS_EFFECT_ACTION_QUERY_KERNEL,
+		.origin = sight->origin,
+		.now_ns = sight->now_ns,
+		.of_any = true};
 
-	return wfs_session_sees(session, WFS_EFFECT_ACTION_QUERY_KERNEL,
-		       (struct wfs_path){names, WFS_ARRAY_COUNT(names)}, WFS_COVERAGE_WHOLE,
-		       NULL) == 0;
+	return wfs_query_shows(sight->rights, &asks, row);
 }
 
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const char *query_type, const json_t *params, json_t **ret_result, struct wfs_error *error)
 {
-	const struct wfs_query_sight sight = {.sees = sees, .context = (void *)session};
+	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
+	const struct wfs_query_sight limited = {.sees = sees, .context = &sight};
 	struct wfs_query query;
 	int r = wfs_session_judge(session, WFS_EFFECT_ACTION_QUERY_KERNEL, error);
 
@@ -25,6 +27,9 @@ int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 		r = wfs_query_check(query_type, params, &query, error);
 	if (r)
 		return r;
-	return wfs_trace(wfs_query_run(
-		view, &query, wfs_session_sees_all(session) ? NULL : &sight, ret_result, error));
+	r = session_look(session, &sight);
+	if (r)
+		return wfs_error_from_errno(error, r, "answer a query");
+	return wfs_trace(wfs_query_run(view, &query,
+		wfs_rights_see_all(sight.rights) ? NULL : &limited, ret_result, error));
 }

@@ -120,7 +120,7 @@ static int page_of_set(struct page *page, const struct wfs_index_set *set)
 		r = wfs_cell_get(txn, cell_id, &cell);
 		if (r)
 			return wfs_trace(r == -ENOENT ? -EIO : r);
-		if (!query_sees(page->run, "artifacts", cell.key))
+		if (!query_sees_listed(page->run, WFS_QUERY_PART_ARTIFACT, cell.key))
 			continue;
 		const struct wfs_entry entry = {.vid = cell.head_vid, .key = cell.key};
 		r = page_take(page, &entry);
@@ -165,7 +165,7 @@ static int page_fill(struct page *page)
 		: total > (uint64_t)run->query->artifacts.offset && run->query->artifacts.limit > 0;
 	if (wanted)
 		r = filtered ? page_of_set(page, &set)
-			     : query_each(run, WFS_BUILTIN_ARTIFACT, "artifacts", page_entry, page);
+			     : query_each(run, WFS_QUERY_PART_ARTIFACT, page_entry, page);
 	if (!page->counting)
 		page->total = total;
 	return wfs_trace(r);
@@ -242,7 +242,7 @@ static int find_artifact(struct query_run *run, const char *id, json_t **ret_sta
 {
 	int r = -ENOENT;
 
-	if (query_sees(run, "artifacts", wfs_bytes_text(id)))
+	if (query_sees(run, WFS_QUERY_PART_ARTIFACT, wfs_bytes_text(id)))
 		r = query_state(run, WFS_BUILTIN_ARTIFACT, id, ret_state);
 	return r == -ENOENT ? refuse_artifact(run, id) : wfs_trace(r);
 }
@@ -254,7 +254,7 @@ static int find_deleted(struct query_run *run, const char *id, json_t **ret_resu
 	WFS_AUTO_JSON json_t *state = NULL;
 	int r = -ENOENT;
 
-	if (query_sees(run, "artifacts", wfs_bytes_text(id)))
+	if (query_sees(run, WFS_QUERY_PART_DELETED, wfs_bytes_text(id)))
 		r = query_state(run, WFS_BUILTIN_DELETED, id, &state);
 	if (r)
 		return r == -ENOENT ? refuse_artifact(run, id) : wfs_trace(r);
@@ -303,7 +303,7 @@ static int set_list(
 		if (r)
 			return wfs_trace(r == -ENOENT ? -EIO : r);
 		const struct wfs_entry entry = {.vid = cell.head_vid, .key = cell.key};
-		if (query_sees(run, "artifacts", cell.key))
+		if (query_sees_listed(run, WFS_QUERY_PART_ARTIFACT, cell.key))
 			r = each(run, &entry, list);
 	}
 	return r ? wfs_trace(r) : query_set(run, name, json_incref(list));
@@ -353,7 +353,7 @@ int query_libraries(struct query_run *run)
 	const char *const id = run->query->libraries.principal_id;
 	WFS_AUTO_JSON json_t *ledger = NULL;
 	struct wfs_index_set set;
-	int r = query_principal(run, id, &ledger);
+	int r = query_principal(run, WFS_QUERY_PART_PRINCIPAL, id, &ledger);
 
 	wfs_index_artifacts(&set, id, "library", WFS_QUERY_ABSENT);
 	return r ? wfs_trace(r) : set_list(run, "libraries", &set, append_library);

@@ -42,7 +42,7 @@ int query_principals(struct query_run *run)
 	int r = ids ? wfs_view_builtin(run->view, WFS_BUILTIN_LEDGER, &reducer) : -ENOMEM;
 
 	if (!r)
-		r = query_each(run, WFS_BUILTIN_LEDGER, "principals", list_principal, &listing);
+		r = query_each(run, WFS_QUERY_PART_PRINCIPAL, list_principal, &listing);
 	if (!r)
 		r = query_set(run, "total",
 			json_integer(
@@ -72,7 +72,7 @@ int query_principal_info(struct query_run *run)
 	const char *const id = run->query->principal.principal_id;
 	WFS_AUTO_JSON json_t *ledger = NULL;
 	json_t *type = NULL;
-	int r = query_principal(run, id, &ledger);
+	int r = query_principal(run, WFS_QUERY_PART_PRINCIPAL, id, &ledger);
 	const bool exists = r == 0;
 
 	if (r && r != -ENOENT)
@@ -113,10 +113,10 @@ int query_balances(struct query_run *run)
 
 	if (!id) {
 		balances = json_object();
-		r = query_each(run, WFS_BUILTIN_LEDGER, "principals", add_balance, balances);
+		r = query_each(run, WFS_QUERY_PART_PRINCIPAL, add_balance, balances);
 		return wfs_trace(r ? r : query_set(run, "balances", json_incref(balances)));
 	}
-	r = query_principal(run, id, &ledger);
+	r = query_principal(run, WFS_QUERY_PART_PRINCIPAL, id, &ledger);
 	if (!r)
 		r = query_set(run, "principal_id", json_string(id));
 	return wfs_trace(r ? r : query_set(run, "scrip", scrip_of(ledger)));
@@ -205,7 +205,7 @@ static int set_shares(struct query_run *run, const char *id, const char *resourc
 	WFS_AUTO_JSON json_t *ledger = NULL;
 	WFS_AUTO_JSON json_t *state = NULL;
 	WFS_AUTO_JSON json_t *shares = json_object();
-	int r = query_principal(run, id, &ledger);
+	int r = query_principal(run, WFS_QUERY_PART_RESOURCE, id, &ledger);
 
 	if (!r && resource && !is_resource(resource))
 		r = refuse_resource(run, missing, resource);
@@ -262,10 +262,10 @@ int query_frozen(struct query_run *run)
 
 	if (!id) {
 		agents = json_array();
-		r = query_each(run, WFS_BUILTIN_RESOURCE, "principals", add_frozen, agents);
+		r = query_each(run, WFS_QUERY_PART_RESOURCE, add_frozen, agents);
 		return wfs_trace(r ? r : query_set(run, "frozen_agents", json_incref(agents)));
 	}
-	r = query_principal(run, id, &ledger);
+	r = query_principal(run, WFS_QUERY_PART_RESOURCE, id, &ledger);
 	if (!r)
 		r = shares_state(run, id, &state);
 	if (!r)
@@ -288,7 +288,8 @@ static int bid_at(
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
 	const json_t *const id = json_object_get(state, "artifact_id");
-	if (!query_sees(run, "artifacts", WFS_BYTES(json_string_value(id), json_string_length(id))))
+	if (!query_sees_listed(run, WFS_QUERY_PART_BID,
+		    WFS_BYTES(json_string_value(id), json_string_length(id))))
 		return 0;
 	*ret_state = WFS_STEAL(state);
 	return 1;

@@ -34,7 +34,7 @@ int query_events(struct query_run *run)
 	uint64_t seq = run->view->height;
 	int r = events ? 0 : -ENOMEM;
 
-	if (!r && query_sees(run, "journal", wfs_bytes_text("log.jsonl")))
+	if (!r && query_sees(run, WFS_QUERY_PART_JOURNAL, wfs_bytes_text("log.jsonl")))
 		r = first_event(run, &seq);
 	for (; !r && seq < run->view->height; seq++) {
 		struct wfs_bytes line;
@@ -130,7 +130,8 @@ static int add_record(
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
 	const json_t *const id = json_object_get(state, "artifact_id");
-	if (!query_sees(run, "artifacts", WFS_BYTES(json_string_value(id), json_string_length(id))))
+	if (!query_sees_listed(run, WFS_QUERY_PART_INVOCATION,
+		    WFS_BYTES(json_string_value(id), json_string_length(id))))
 		return 0;
 	count_record(stats, state);
 	if (json_array_size(records) >= (size_t)run->query->invocations.limit)
@@ -163,7 +164,9 @@ int query_invocations(struct query_run *run)
 	WFS_AUTO_JSON json_t *records = json_array();
 	struct record_stats stats = {0};
 	const bool counting = run->sight &&
-		(!artifact_id || !query_sees(run, "artifacts", wfs_bytes_text(artifact_id)));
+		(!artifact_id ||
+			!query_sees_listed(
+				run, WFS_QUERY_PART_INVOCATION, wfs_bytes_text(artifact_id)));
 	int r = records ? add_records(run, records, counting, &stats) : -ENOMEM;
 
 	if (!r && !counting)

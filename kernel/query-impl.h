@@ -16,8 +16,11 @@ struct query_run {
 	struct wfs_error *error;
 };
 
-/** query_sees() - is this key of a built-in reducer seen, under its name in the tree? */
-bool query_sees(const struct query_run *run, const char *directory, struct wfs_bytes key);
+/** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the tree */
+bool query_sees(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
+
+/** query_sees_listed() - may the answer have it in a list, or count it? */
+bool query_sees_listed(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
 /** query_text() - a key, for an answer; `?` for what is not UTF-8 (in a world that was restored from
  *  anything). Return: new reference, NULL without memory. */
@@ -34,16 +37,16 @@ int query_version_state(
 int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const char *key,
 	json_t **ret_state);
 
-/** query_principal() - the ledger's entry of a principal that is seen.
+/** query_principal() - the ledger's entry of a principal of whom @part is seen.
  *  Return: 0, -ENOENT (not_found), … */
-int query_principal(struct query_run *run, const char *id, json_t **ret_ledger);
+int query_principal(
+	struct query_run *run, enum wfs_query_part part, const char *id, json_t **ret_ledger);
 
 /* One cell of many. Return: 0, 1 (that was enough) or -errno. */
 typedef int query_cell_fn(struct query_run *run, const struct wfs_entry *entry, void *context);
 
-/** query_each() - the live cells of a reducer that are seen, in order of creation. */
-int query_each(struct query_run *run, enum wfs_builtin_reducer reducer, const char *directory,
-	query_cell_fn *each, void *context);
+/** query_each() - the live cells of a part that are seen, in order of creation. */
+int query_each(struct query_run *run, enum wfs_query_part part, query_cell_fn *each, void *context);
 
 /** query_entry_state() - the document of a cell that was walked over. */
 int query_entry_state(struct query_run *run, const struct wfs_entry *entry, json_t **ret_state);

@@ -3,12 +3,71 @@
 #include "kernel/query-run.h"
 
 #include "kernel/base/encode.h"
+#include "kernel/entity.h"
 #include "kernel/introspect.h"
 #include "kernel/query-impl.h"
 
-bool query_sees(const struct query_run *run, const char *directory, struct wfs_bytes key)
+static const struct {
+	enum wfs_entity directory;
+	enum wfs_builtin_reducer reducer;
+} parts[] = {
+#define PART_ROW(constant, directory, reducer) {WFS_ENTITY_##directory, WFS_BUILTIN_##reducer},
+	WFS_QUERY_PARTS(PART_ROW)
+#undef PART_ROW
+};
+
+/* --- what is seen --- */
+
+const char *wfs_query_directory(enum wfs_query_part part)
+{
+	return part == WFS_QUERY_PART_JOURNAL ? "journal"
+					      : wfs_entity_directory(parts[part].directory);
+}
+
+static bool allows(const struct wfs_rights *rights, const struct wfs_question *asks,
+	enum wfs_effect effect, const char *reducer)
+{
+	const struct wfs_question question = {.effect = effect,
+		.origin = asks->origin,
+		.now_ns = asks->now_ns,
+		.reducer = reducer};
+
+	return wfs_rights_judge(rights, &question).code == WFS_OK;
+}
+
+static bool shows_cells(const struct wfs_rights *rights, const struct wfs_question *asks,
+	enum wfs_builtin_reducer reducer, bool listed)
+{
+	const char *const name = wfs_builtin_reducer_name(reducer);
+
+	return allows(rights, asks, WFS_EFFECT_INTROSPECT_REDUCER_STATE, name) &&
+		(!listed || allows(rights, asks, WFS_EFFECT_INTROSPECT_LIST_CELLS, name));
+}
+
+bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,
+	const struct wfs_query_row *row)
+{
+	const struct wfs_bytes names[] = {
+		wfs_bytes_text(wfs_query_directory(row->part)), wfs_bytes_text(row->name)};
+	const struct wfs_path path = {names, WFS_ARRAY_COUNT(names)};
+
+	if (wfs_rights_coverage(rights, path, asks->now_ns) != WFS_COVERAGE_WHOLE ||
+		wfs_rights_judge(rights, asks).code != WFS_OK)
+		return false;
+	if (row->part == WFS_QUERY_PART_JOURNAL)
+		return allows(rights, asks, WFS_EFFECT_INTROSPECT_JOURNAL, NULL);
+	const enum wfs_builtin_reducer directory = wfs_entity_reducer(parts[row->part].directory);
+	const enum wfs_builtin_reducer cells = parts[row->part].reducer;
+
+	return shows_cells(rights, asks, directory, row->listed) &&
+		(cells == directory || shows_cells(rights, asks, cells, row->listed));
+}
+
+static bool sees(
+	const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key, bool listed)
 {
 	char name[WFS_KEY_SIZE_MAX + 1];
+	const struct wfs_query_row row = {.part = part, .name = name, .listed = listed};
 
 	if (!run->sight)
 		return true;
@@ -17,8 +76,20 @@ bool query_sees(const struct query_run *run, const char *directory, struct wfs_b
 	if (key.size)
 		memcpy(name, key.data, key.size);
 	name[key.size] = '\0';
-	return run->sight->sees(run->sight->context, directory, name);
+	return run->sight->sees(run->sight->context, &row);
 }
+
+bool query_sees(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key)
+{
+	return sees(run, part, key, false);
+}
+
+bool query_sees_listed(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key)
+{
+	return sees(run, part, key, true);
+}
+
+/* --- what answers share --- */
 
 json_t *query_text(struct wfs_bytes key)
 {
@@ -48,11 +119,12 @@ int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const c
 	return wfs_view_document(run->view, reducer, key, ret_state, run->error);
 }
 
-int query_principal(struct query_run *run, const char *id, json_t **ret_ledger)
+int query_principal(
+	struct query_run *run, enum wfs_query_part part, const char *id, json_t **ret_ledger)
 {
 	int r = -ENOENT;
 
-	if (query_sees(run, "principals", wfs_bytes_text(id)))
+	if (query_sees(run, part, wfs_bytes_text(id)))
 		r = query_state(run, WFS_BUILTIN_LEDGER, id, ret_ledger);
 	if (r == -ENOENT)
 		return wfs_error_set(
@@ -60,20 +132,19 @@ int query_principal(struct query_run *run, const char *id, json_t **ret_ledger)
 	return wfs_trace(r);
 }
 
-int query_each(struct query_run *run, enum wfs_builtin_reducer reducer, const char *directory,
-	query_cell_fn *each, void *context)
+int query_each(struct query_run *run, enum wfs_query_part part, query_cell_fn *each, void *context)
 {
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
 	struct wfs_reducer found;
 	struct wfs_entry entry;
-	int r = wfs_view_builtin(run->view, reducer, &found);
+	int r = wfs_view_builtin(run->view, parts[part].reducer, &found);
 
 	if (!r)
 		r = wfs_entry_walk_init(&walk, run->view, found.reducer_id, 0);
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
 	while ((r = wfs_entry_walk_next(&walk, &entry)) > 0) {
-		if (!query_sees(run, directory, entry.key))
+		if (!query_sees_listed(run, part, entry.key))
 			continue;
 		r = each(run, &entry, context);
 		if (r)

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "kernel/query/query.h"
+#include "kernel/rights/rights.h"
 #include "kernel/view.h"
 
 enum {
@@ -21,19 +22,51 @@ enum {
 };
 
 /*
- * What somebody sees, as paths of the tree. What is not seen is as if it were not there: in lists,
- * in totals, which are then counted and not looked up, and by name.
- *
- * | directory    | name      | what goes by it                                     |
- * |--------------|-----------|-----------------------------------------------------|
- * | `artifacts`  | id        | artifacts; invocations of them; bids for them        |
- * | `principals` | id        | principals, their scrip and resources                |
- * | `journal`    | log.jsonl | events                                               |
+ * What queries show, besides records of the journal.
+ * X(constant, the directory in which the tree has it, the reducer whose cells are shown)
+ */
+#define WFS_QUERY_PARTS(X)                  \
+	X(ARTIFACT, ARTIFACT, ARTIFACT)     \
+	X(DELETED, ARTIFACT, DELETED)       \
+	X(INVOCATION, ARTIFACT, INVOCATION) \
+	X(BID, ARTIFACT, MINT)              \
+	X(PRINCIPAL, PRINCIPAL, LEDGER)     \
+	X(RESOURCE, PRINCIPAL, RESOURCE)
+
+enum wfs_query_part {
+#define WFS_QUERY_PART_ENUM(constant, directory, reducer) WFS_QUERY_PART_##constant,
+	WFS_QUERY_PARTS(WFS_QUERY_PART_ENUM)
+#undef WFS_QUERY_PART_ENUM
+		WFS_QUERY_PART_JOURNAL
+};
+
+/* One thing that an answer would show. Plain value; the name is borrowed. */
+struct wfs_query_row {
+	enum wfs_query_part part;
+	const char *name; /* in the directory: an id, `log.jsonl` */
+	bool listed;      /* the query did not name it: it is one of all that there are */
+};
+
+/*
+ * What a principal sees. A row that is not seen is as if it were not there: in lists, in totals, which are then
+ * counted and not looked up, and by name.
  */
 struct wfs_query_sight {
-	bool (*sees)(void *context, const char *directory, const char *name);
+	bool (*sees)(void *context, const struct wfs_query_row *row);
 	void *context;
 };
+
+/** wfs_query_directory() - the directory of the tree that has a part, e.g. "artifacts". */
+const char *wfs_query_directory(enum wfs_query_part part);
+
+/**
+ * wfs_query_shows() - may a query show a row? Only if the files of the tree may show it, too.
+ * Grants and policy must allow three things: to query; to see the path of the row; and to read the reducer of
+ * its directory and that of its cells (and to list both, if the row is listed), or the journal.
+ * @asks: the question whether the principal may query; an approval of it counts for nothing else
+ */
+bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,
+	const struct wfs_query_row *row);
 
 /**
  * wfs_query_run() - answer

@@ -159,23 +159,15 @@ static bool shows(const struct wfs_rights *rights, const struct wfs_question *qu
 		WFS_COVERAGE_WHOLE;
 }
 
-/* Its artifact, and its account. */
-static bool is_own(const struct invocation *self, const char *directory, const char *name)
-{
-	return strcmp(name, self->id) == 0 &&
-		(strcmp(directory, wfs_entity_directory(WFS_ENTITY_ARTIFACT)) == 0 ||
-			strcmp(directory, wfs_entity_directory(WFS_ENTITY_PRINCIPAL)) == 0);
-}
-
-static bool sees(void *context, const char *directory, const char *name)
+/* Code sees its artifact and its account, whatever rights its author has. */
+static bool sees(void *context, const struct wfs_query_row *row)
 {
 	const struct author_sight *const sight = context;
-	const struct wfs_bytes names[] = {wfs_bytes_text(directory), wfs_bytes_text(name)};
-	const struct wfs_question question =
-		question_of(sight->self, WFS_EFFECT_ACTION_QUERY_KERNEL);
+	const struct wfs_question asks = question_of(sight->self, WFS_EFFECT_ACTION_QUERY_KERNEL);
+	const bool is_own =
+		row->part != WFS_QUERY_PART_JOURNAL && strcmp(row->name, sight->self->id) == 0;
 
-	return is_own(sight->self, directory, name) ||
-		shows(sight->rights, &question, names, WFS_ARRAY_COUNT(names));
+	return is_own || wfs_query_shows(sight->rights, &asks, row);
 }
 
 int author_sight_init(
@@ -185,13 +177,14 @@ int author_sight_init(
 	return wfs_trace(rights_of(self, &sight->rights, error));
 }
 
-int author_sees(const struct invocation *self, const char *directory, const char *name,
+int author_sees(const struct invocation *self, enum wfs_query_part part, const char *name,
 	struct wfs_error *error)
 {
+	const struct wfs_query_row row = {.part = part, .name = name};
 	struct author_sight sight;
 	int r = author_sight_init(&sight, self, error);
 
-	return r ? wfs_trace(r) : sees(&sight, directory, name);
+	return r ? wfs_trace(r) : sees(&sight, &row);
 }
 
 int author_knows(const struct invocation *self, enum wfs_entity entity, const char *id,
@@ -206,7 +199,7 @@ int author_knows(const struct invocation *self, enum wfs_entity entity, const ch
 	if (r)
 		return wfs_trace(r);
 	question.reducer = wfs_builtin_reducer_name(wfs_entity_reducer(entity));
-	return is_own(self, directory, id) || strcmp(self->author, id) == 0 ||
+	return strcmp(id, self->id) == 0 || strcmp(id, self->author) == 0 ||
 		(wfs_rights_judge(rights, &question).code == WFS_OK &&
 			wfs_rights_coverage(rights, (struct wfs_path){names, 2}, question.now_ns) >
 				WFS_COVERAGE_NONE);

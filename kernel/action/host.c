@@ -95,8 +95,9 @@ static int text_argument(const struct asked *asked, size_t index, const char **r
 static int balance_of(const struct asked *asked, const char *id, json_t **ret_value)
 {
 	int64_t scrip = 0;
-	int r = wfs_grant_name_valid(id) ? author_sees(asked->self, "principals", id, asked->error)
-					 : 0;
+	int r = wfs_grant_name_valid(id)
+		? author_sees(asked->self, WFS_QUERY_PART_PRINCIPAL, id, asked->error)
+		: 0;
 
 	if (r > 0)
 		r = account_scrip(asked->fold, id, &scrip, asked->error);
@@ -138,7 +139,7 @@ static int resource_member(const struct asked *asked, const char *member, json_t
 			"llm_tokens",
 			name);
 	if (wfs_grant_name_valid(id))
-		r = author_sees(asked->self, "principals", id, asked->error);
+		r = author_sees(asked->self, WFS_QUERY_PART_RESOURCE, id, asked->error);
 	if (r > 0)
 		r = fold_load(
 			asked->fold, WFS_BUILTIN_RESOURCE, id, &cell, &document, asked->error);
@@ -167,7 +168,7 @@ static int find_artifact(const struct asked *asked, struct artifact *ret_artifac
 	int r = text_argument(asked, 0, &id);
 
 	if (!r)
-		r = author_sees(asked->self, "artifacts", id, asked->error);
+		r = author_sees(asked->self, WFS_QUERY_PART_ARTIFACT, id, asked->error);
 	if (r <= 0)
 		return r ? r : 1;
 	r = artifact_get(asked->fold, id, ret_artifact, asked->error);

@@ -36,7 +36,7 @@ static int not_executable(const struct artifact *artifact, struct wfs_error *err
 static int add_dependency(const struct invocation *self, const struct artifact *one, json_t *deps,
 	struct wfs_error *error)
 {
-	int r = author_sees(self, "artifacts", one->id, error);
+	int r = author_sees(self, WFS_QUERY_PART_ARTIFACT, one->id, error);
 
 	if (r < 0)
 		return wfs_trace(r);

@@ -82,8 +82,8 @@ struct author_sight {
 int author_sight_init(
 	struct author_sight *sight, const struct invocation *self, struct wfs_error *error);
 
-/** author_sees() - the same of one thing; see struct wfs_query_sight. Return: 1, 0, or -errno. */
-int author_sees(const struct invocation *self, const char *directory, const char *name,
+/** author_sees() - would a query that names it show it to code? Return: 1, 0, or -errno. */
+int author_sees(const struct invocation *self, enum wfs_query_part part, const char *name,
 	struct wfs_error *error);
 
 /** author_knows() - is anything of the directory of an artifact or a principal shown to it, or is it its own?

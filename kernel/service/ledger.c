@@ -24,7 +24,7 @@ static int balance(struct service_call *call, struct wfs_error *error)
 	int64_t scrip = 0;
 	int r = strcmp(id, call->act->actor) == 0
 		? 1
-		: author_sees(call->self, "principals", id, error);
+		: author_sees(call->self, WFS_QUERY_PART_PRINCIPAL, id, error);
 
 	if (r > 0)
 		r = account_scrip(call->act->fold, id, &scrip, error);

@@ -5,7 +5,7 @@ import json
 import os
 
 import judged_works_doors
-from judged_model import JOURNAL, LIST_CELLS, NOT_SEEN
+from judged_model import JOURNAL, LIST_CELLS, NOT_SEEN, READ_STATE
 from judged_works_doors import LOOKS, refusal
 from judged_works_model import FREE, MISSING, OK, REFUSED, Turn
 from judged_works_world import AGENTS, CANARY, PEOPLE, USERS
@@ -124,21 +124,22 @@ class Questions:
         self.judge("mount", "again", who, path, accepted, got, data)
 
     def expected_query(self, who, query, name, origin="host", itself=None):
-        """Of what a query of that principal gives."""
+        """Of what a query of that principal gives: what the files of the tree show, and of code its own artifact."""
         if not self.model.held(who, "query") or \
                 self.model.decision(who, "query.kernel", "query", origin) != "allow":
             return {REFUSED}, None
-        loose = not self.model.reads(who, LIST_CELLS, origin)  # a policy denies the files, which may count, too
         if query == "events":
-            return {OK} | ({REFUSED} if loose else set()), None
+            told = self.model.reads(who, JOURNAL, origin) and self.model.covers(who, "journal", "log.jsonl")
+            return {OK}, lambda given: bool(given["events"]) == told
+        reads = self.model.reads(who, READ_STATE, origin)
         if query == "artifact":
             known = name in self.model.artifacts
-            seen = known and (self.model.covers(who, "artifacts", name) or name == itself)
-            accepted = {OK} if seen else {MISSING}
-            return accepted | ({MISSING, REFUSED} if loose else set()), None
+            seen = known and (reads and self.model.covers(who, "artifacts", name) or name == itself)
+            return {OK} if seen else {MISSING}, None
         rows = frozenset(name for name, artifact in self.model.artifacts.items()
-                         if not artifact.deleted and self.model.covers(who, "artifacts", name))
-        return {OK} | ({REFUSED} if loose else set()), lambda given: loose or rows == frozenset(
+                         if reads and self.model.reads(who, LIST_CELLS, origin) and
+                         not artifact.deleted and self.model.covers(who, "artifacts", name))
+        return {OK}, lambda given: rows == frozenset(
             row["id"] for row in given["results"] if not row["id"].startswith("made"))
 
     def ask_query(self):
@@ -223,8 +224,8 @@ class Questions:
             accepted, _ = self.expected_query(author, "artifact", about, "code", itself)
             return given["done"] == (OK in accepted)
         if what == "events":
-            return not given["done"] or model.covered(author, ("journal",), 0) > NOT_SEEN or \
-                not given["answer"]["events"]
+            accepted, right = self.expected_query(author, "events", None, "code", itself)
+            return given["done"] == (OK in accepted) and (not given["done"] or right(given["answer"]))
         action = "invoke_artifact" if what == "invoke" else what
         failures = model.act(itself, action, about, author, "code")
         return given["ok"] == (not failures)

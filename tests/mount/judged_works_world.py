@@ -171,7 +171,8 @@ class Source:
                    {"effect": "agent.step", "artifact": "s*"}, {"effect": "plan.*"}, {"effect": "agent.approve"},
                    {"effect": "agent.approve", "artifact": "robot"}, {"effect": "agent.approve", "artifact": "s*"},
                    {"effect": "introspect.journal*", "origin": "host"}, {"effect": "introspect.*", "origin": "host"},
-                   {"effect": "query.kernel", "origin": "host"}, {"effect": "*", "origin": "code"}]
+                   {"effect": "query.kernel", "origin": "host"}, {"effect": "*", "origin": "code"},
+                   {"effect": "introspect.*", "origin": "code"}]
         for denial in self.random.sample(denials, self.random.choice((0, 1, 2, 3))):
             rules.append({"when": denial | {"principal": self.random.choice(PEOPLE[1:] + ["scout"])}, "decision": "deny"})
         return rules + [{"when": {}, "decision": "allow"}]

@@ -82,15 +82,11 @@ static inline void let(struct at_work *work, const char *grant_text)
 		fail_msg("%s: %s", grant_text, work->error.message);
 }
 
-static inline int at_work_setup(void **state)
+/* The world is open. */
+static inline int at_work_begin(struct at_work *work)
 {
-	struct at_work *const work = calloc(1, sizeof(*work));
-	int r;
+	int r = wfs_authority_new(work->world->world, &work->authority, &work->error);
 
-	*state = work;
-	r = world_fixture_setup((void **)&work->world);
-	if (!r)
-		r = wfs_authority_new(work->world->world, &work->authority, &work->error);
 	if (!r)
 		r = wfs_session_new(
 			work->authority, WFS_PRINCIPAL_OPERATOR, &work->operator, & work->error);
@@ -101,6 +97,14 @@ static inline int at_work_setup(void **state)
 	if (r)
 		print_error("%s\n", work->error.message);
 	return r;
+}
+
+static inline int at_work_setup(void **state)
+{
+	struct at_work *const work = calloc(1, sizeof(*work));
+
+	*state = work;
+	return world_fixture_setup((void **)&work->world) || at_work_begin(work);
 }
 
 static inline int at_work_teardown(void **state)

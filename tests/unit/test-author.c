@@ -302,15 +302,13 @@ static void a_policy_can_name_code(void **state)
 	struct world_fixture *const fixture = *state;
 	json_t *const manifest = fixture->loaded.manifest;
 
-	json_array_append_new(json_object_get(manifest, "policies"),
-		json_of("{'$kind':'defpolicy','name':'test/Policy@1','rules':["
-			"{'when':{'origin':'code','effect':'action.transfer'},'decision':'deny'},"
-			"{'when':{'origin':'code','effect':'query.*','principal':'bob'},"
-			"'decision':'deny'},{'when':{'origin':'code','effect':"
-			"'introspect.reducer_state','reducer':'sys.content'},'decision':'deny'},"
-			"{'when':{},'decision':'allow'}]}"));
+	world_fixture_set_policy(fixture,
+		"[{'when':{'origin':'code','effect':'action.transfer'},'decision':'deny'},"
+		"{'when':{'origin':'code','effect':'query.*','principal':'bob'},"
+		"'decision':'deny'},{'when':{'origin':'code','effect':"
+		"'introspect.reducer_state','reducer':'sys.content'},'decision':'deny'},"
+		"{'when':{},'decision':'allow'}]");
 	json_array_remove(json_object_get(manifest, "effects"), index_of(manifest, "action.noop"));
-	json_object_set_new(manifest, "policy", json_string("test/Policy@1"));
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_int_equal(action_fixture_begin(fixture), 0);
@@ -329,6 +327,39 @@ static void a_policy_can_name_code(void **state)
 		"{'price_paid':0,'result':[0,'','not_authorized']}");
 	assert_done(fixture, "bob", CODE("two", "return kernel_state.get_balance(\\'alice\\')"));
 	assert_data(fixture, "alice", INVOKE("'artifact_id':'two'"), "{'price_paid':0,'result':0}");
+}
+
+#define TOTALS                                                               \
+	"local function total(type) local r = kernel_state.query(type, {}) " \
+	"return r.total or r.returned or #r.frozen_agents end "              \
+	"return {total(\\'events\\'), total(\\'artifacts\\'), total(\\'principals\\') > 0, "
+
+/* A rule hides from queries what it hides of the tree, but not from code what is its own. */
+static void code_is_told_nothing_that_the_policy_hides_from_its_author(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	world_fixture_set_policy(fixture,
+		"[{'when':{'effect':'introspect.journal','principal':'bob'},'decision':'deny'},"
+		"{'when':{'effect':'introspect.reducer_state','reducer':'sys.artifact',"
+		"'principal':'bob'},'decision':'deny'},{'when':{'effect':"
+		"'introspect.reducer_state','reducer':'sys.resource','principal':'bob'},"
+		"'decision':'deny'},{'when':{},'decision':'allow'}]");
+	assert_int_equal(world_fixture_create(fixture), 0);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(action_fixture_begin(fixture), 0);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'x'"));
+
+	assert_done(fixture, "bob",
+		CODE("two",
+			TOTALS "kernel_state.get_artifact_metadata(\\'doc\\') or 0, "
+			       "kernel_state.read_artifact(\\'doc\\') or 0, "
+			       "#kernel_state.list_artifacts_by_owner(\\'alice\\'), "
+			       "kernel_state.get_artifact_metadata(\\'two\\').id, "
+			       "kernel_state.get_balance(\\'alice\\'), "
+			       "kernel_state.get_resource(\\'alice\\', \\'disk\\')}"));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'two'"),
+		"{'price_paid':0,'result':[0,1,true,0,0,0,'two',100,0]}");
 }
 
 #undef TEST
@@ -356,6 +387,9 @@ int main(void)
 		TEST(who_makes_it_executable_is_its_author),
 		cmocka_unit_test_setup_teardown(
 			a_policy_can_name_code, world_fixture_source, action_fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			code_is_told_nothing_that_the_policy_hides_from_its_author,
+			world_fixture_source, action_fixture_teardown),
 	};
 
 	return cmocka_run_group_tests_name("author", tests, NULL, NULL);

@@ -502,12 +502,12 @@ static void no_invocations_are_an_answer(void **state)
 /* --- sight --- */
 
 /* Sees the paths that are listed. */
-static bool sees_listed(void *context, const char *directory, const char *name)
+static bool sees_listed(void *context, const struct wfs_query_row *row)
 {
 	const char *const *path = context;
 	char wanted[600];
 
-	snprintf(wanted, sizeof(wanted), "%s/%s", directory, name);
+	snprintf(wanted, sizeof(wanted), "%s/%s", wfs_query_directory(row->part), row->name);
 	for (; *path; path++)
 		if (strcmp(*path, wanted) == 0)
 			return true;

@@ -182,6 +182,122 @@ static void introspection_is_filtered_alike(void **state)
 	assert_null(json_object_get(state_of, "state_b64"));
 }
 
+/* --- queries --- */
+
+/* There is an artifact `doc`, and alice may query everything as far as the rules let her. */
+static int setup_with_rules(void **state, const char *rules)
+{
+	struct at_work *const work = calloc(1, sizeof(*work));
+	WFS_AUTO_JSON json_t *action =
+		json_of("{'action_type':'write_artifact','artifact_id':'doc','content':'x'}");
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = WFS_PRINCIPAL_OPERATOR, .action = action};
+
+	*state = work;
+	if (world_fixture_source((void **)&work->world))
+		return -1;
+	world_fixture_set_policy(work->world, rules);
+	if (world_fixture_create(work->world) || world_fixture_open(work->world) ||
+		at_work_begin(work) || wfs_world_call(work->world->world, &request))
+		return -1;
+	json_decref(request.answer);
+	return give(work, work->operator, "{'to':'alice','cap':'sys/query@1'}");
+}
+
+/* Return: a new reference; NULL when it is refused. */
+static json_t *ask(struct at_work *work, const struct wfs_session *session, const char *type,
+	const char *params_text)
+{
+	WFS_AUTO_VIEW struct wfs_view view = look(work, session);
+	WFS_AUTO_JSON json_t *params = json_of(params_text);
+	json_t *answer = NULL;
+
+	work->error = (struct wfs_error){.code = WFS_OK};
+	(void)wfs_session_query(session, &view, type, params, &answer, &work->error);
+	return answer;
+}
+
+/* @member: of the answer, a number */
+static void assert_told(
+	struct at_work *work, const char *type, const char *member, json_int_t expected)
+{
+	WFS_AUTO_JSON json_t *answer = ask(work, work->alice, type, "{}");
+
+	print_message("%s\n", type);
+	assert_int_equal(json_integer_value(json_object_get(answer, member)), expected);
+}
+
+static void assert_not_found(struct at_work *work, const char *type, const char *params)
+{
+	WFS_AUTO_JSON json_t *answer = ask(work, work->alice, type, params);
+
+	print_message("%s\n", type);
+	assert_null(answer);
+	assert_int_equal(work->error.code, WFS_E_NOT_FOUND);
+}
+
+static int setup_without_journal(void **state)
+{
+	return setup_with_rules(state,
+		"[{'when':{'effect':'introspect.journal*','principal':'alice'},'decision':'deny'},"
+		"{'when':{},'decision':'allow'}]");
+}
+
+static void a_policy_that_denies_the_journal_hides_events(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *all = ask(work, work->operator, "events", "{}");
+	WFS_AUTO_JSON json_t *artifact =
+		ask(work, work->alice, "artifact", "{'artifact_id':'doc'}");
+
+	assert_true(json_integer_value(json_object_get(all, "returned")) > 0);
+	assert_told(work, "events", "returned", 0);
+	assert_non_null(artifact);
+}
+
+static int setup_without_artifacts(void **state)
+{
+	return setup_with_rules(state,
+		"[{'when':{'effect':'introspect.reducer_state','reducer':'sys.artifact',"
+		"'principal':'alice'},'decision':'deny'},{'when':{'effect':"
+		"'introspect.reducer_state','reducer':'sys.resource','principal':'alice'},"
+		"'decision':'deny'},{'when':{},'decision':'allow'}]");
+}
+
+static void a_policy_that_denies_a_reducer_hides_its_cells_from_queries(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *known = ask(work, work->operator, "artifacts", "{}");
+	WFS_AUTO_JSON json_t *balance =
+		ask(work, work->alice, "balances", "{'principal_id':'alice'}");
+
+	assert_true(json_integer_value(json_object_get(known, "total")) > 0);
+	assert_told(work, "artifacts", "total", 0);
+	assert_not_found(work, "artifact", "{'artifact_id':'doc'}");
+	assert_not_found(work, "dependencies", "{'artifact_id':'doc'}");
+	assert_not_found(work, "quotas", "{'principal_id':'alice'}");
+	assert_not_found(work, "frozen", "{'agent_id':'alice'}");
+	assert_non_null(balance);
+}
+
+static int setup_without_lists(void **state)
+{
+	return setup_with_rules(state,
+		"[{'when':{'effect':'introspect.list_cells','principal':'alice'},"
+		"'decision':'deny'},{'when':{},'decision':'allow'}]");
+}
+
+static void a_policy_that_denies_lists_leaves_what_is_named(void **state)
+{
+	struct at_work *const work = *state;
+	WFS_AUTO_JSON json_t *artifact =
+		ask(work, work->alice, "artifact", "{'artifact_id':'doc'}");
+
+	assert_told(work, "artifacts", "total", 0);
+	assert_told(work, "principals", "total", 0);
+	assert_non_null(artifact);
+}
+
 /* --- changing --- */
 
 static int emit(struct at_work *work, const struct wfs_session *session)
@@ -497,6 +613,13 @@ int main(void)
 		AT_WORK(a_scope_shows_what_it_covers),
 		AT_WORK(whoever_saw_a_version_is_refused_when_it_may_no_more),
 		AT_WORK(introspection_is_filtered_alike),
+		cmocka_unit_test_setup_teardown(a_policy_that_denies_the_journal_hides_events,
+			setup_without_journal, at_work_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_policy_that_denies_a_reducer_hides_its_cells_from_queries,
+			setup_without_artifacts, at_work_teardown),
+		cmocka_unit_test_setup_teardown(a_policy_that_denies_lists_leaves_what_is_named,
+			setup_without_lists, at_work_teardown),
 		AT_WORK(a_refused_change_is_recorded),
 		AT_WORK(a_refused_blob_is_recorded_behind_the_answer),
 		AT_WORK(a_budget_ends),

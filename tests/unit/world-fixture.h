@@ -174,6 +174,17 @@ static inline int world_fixture_source(void **state)
 	return r;
 }
 
+/* Before it is created. @rules: JSON with ' for " */
+static inline void world_fixture_set_policy(struct world_fixture *fixture, const char *rules)
+{
+	json_t *const manifest = fixture->loaded.manifest;
+
+	json_array_append_new(json_object_get(manifest, "policies"),
+		json_pack("{s:s, s:s, s:o}", "$kind", "defpolicy", "name", "test/Policy@1", "rules",
+			json_of(rules)));
+	json_object_set_new(manifest, "policy", json_string("test/Policy@1"));
+}
+
 static inline int world_fixture_create(struct world_fixture *fixture)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
