@@ -12,7 +12,6 @@
 #include "kernel/base/json.h"
 
 #define STAGE "transition"
-#define PRIVATE_REASON "the reason is left out, because it may quote a private text"
 
 enum { REPLY_TOKENS_MAX = 512 };
 
@@ -110,7 +109,8 @@ static json_t *notes_of(const json_t *texts, bool is_private)
 	{
 		if (json_array_append_new(notes,
 			    note_of(NULL, "does not hold",
-				    is_private ? PRIVATE_REASON : json_string_value(text))) < 0)
+				    is_private ? AGENTS_REASON_LEFT_OUT
+					       : json_string_value(text))) < 0)
 			return NULL;
 	}
 	return WFS_STEAL(notes);
@@ -176,13 +176,14 @@ int advance_make(struct work *work, json_t **ret_messages, json_t **ret_setup, i
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	int r = read_facts(work, &facts, error);
 
+	work->request_private = facts.is_private;
 	if (!r && facts.left_ms == 0)
 		return wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
 	if (!r)
 		r = wfs_mind_template_fill(json_object_get(facts.mind, "transition_prompt"),
 			facts.variables, &text, error);
 	if (r && facts.is_private && r != -ENOMEM)
-		return wfs_error_set(error, error->code, PRIVATE_REASON);
+		return wfs_error_set(error, error->code, AGENTS_REASON_LEFT_OUT);
 	if (r)
 		return r;
 	WFS_AUTO_JSON json_t *messages = json_pack("[{s:o, s:s}]", "content",

@@ -138,6 +138,7 @@ struct work {
 	json_t *entry;         /* of host.json; owned */
 	json_t *setup;         /* expanded; owned */
 	bool settings_private; /* the record of the run hides some of its settings */
+	bool request_private;  /* the request has private texts in it: an error may quote them */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* of the request, for who knows it again */
 
@@ -227,7 +228,7 @@ void work_step_call(struct work *work);
 
 /** step_fill() - @value of a step with the results that its placeholders stand for. Return: 0, -EINVAL
  *  (one stands for nothing), …
- *  @origin: gets the artifacts that private results belong to; may be NULL */
+ *  @origin: gets the artifacts that private results belong to */
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
 	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error);
 

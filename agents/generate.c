@@ -133,17 +133,39 @@ static void take_completion(
 
 /* --- a server --- */
 
+/* Does the failure repeat what a server said, which may quote a private text of the request? */
+static bool may_quote(const struct work *work, const struct wfs_model_failure *failure)
+{
+	return work->request_private &&
+		(failure->kind == WFS_MODEL_FAILURE_HTTP ||
+			failure->kind == WFS_MODEL_FAILURE_ANSWER);
+}
+
+/* A server may put a text in the place of a code. */
+static bool is_word(const char *code)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+	return *code && code[strspn(code, letters)] == '\0';
+}
+
 /* What the server has told, and text that came before a stream broke. NULL without memory. */
 static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
 {
 	const struct wfs_model_failure *const failure = result->failure;
+	const bool hides = may_quote(work, failure);
+	const bool has_code = hides ? is_word(failure->code) : *failure->code != '\0';
+	char message[sizeof(failure->message)];
 	char status[24];
 
 	snprintf(status, sizeof(status), "http_%d", failure->status);
+	snprintf(message, sizeof(message), "HTTP %d; " AGENTS_REASON_LEFT_OUT, failure->status);
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s, s:I, s:s, s:s#, s:i}", "attempts",
-		(json_int_t)result->attempts, "code", *failure->code ? failure->code : status,
-		"duration_ms", (json_int_t)work_elapsed_ms(work), "message", failure->message,
-		"partial", failure->partial.size ? (const char *)failure->partial.data : "",
+		(json_int_t)result->attempts, "code", has_code ? failure->code : status,
+		"duration_ms", (json_int_t)work_elapsed_ms(work), "message",
+		hides ? message : failure->message, "partial",
+		failure->partial.size ? (const char *)failure->partial.data : "",
 		(int)failure->partial.size, "status", failure->status);
 	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
 }
@@ -239,6 +261,9 @@ static int ask_script(
 		json_string_value(json_object_get(work->entry, "file")), turn_of(work), messages,
 		&answer, error);
 
+	if (r == -ENOENT && work->request_private) /* it quotes the last message */
+		return wfs_error_set(
+			error, error->code, "the script has no answer; " AGENTS_REASON_LEFT_OUT);
 	if (r)
 		return r;
 	if (answer.delay_ms > waited_ms) {
@@ -303,6 +328,7 @@ static int prepare_run(struct work *work, json_t **ret_messages, json_t **ret_se
 		r = agents_reveal(work->session, &view, sent, ret_messages, error);
 	if (r)
 		return r;
+	work->request_private = wfs_text_has_hidden(setup) || wfs_text_has_hidden(sent);
 	*ret_left_ms = work_left_ms(state, *ret_setup);
 	return *ret_left_ms > 0
 		? 0

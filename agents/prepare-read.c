@@ -40,8 +40,7 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason)
 {
 	if (r && !prepare_ends_all(r) && agents_origin_is_private(turn->origin))
-		(void)wfs_error_set(reason, reason->code,
-			"%s; the reason is left out, because it may quote a private text",
+		(void)wfs_error_set(reason, reason->code, "%s; " AGENTS_REASON_LEFT_OUT,
 			wfs_error_info(reason->code)->name);
 	return r;
 }

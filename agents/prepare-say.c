@@ -172,7 +172,8 @@ static int prepare_memories(
 		MEMORIES_MAX, "memory", reference, "query", query->data, (int)size);
 	int r = action ? query_origin(turn, &of, &reason) : prepare_no_memory(&reason);
 	if (!r)
-		r = prepare_act(turn, action, of, &data, &reason);
+		r = prepare_not_quoted(
+			turn, prepare_act(turn, action, of, &data, &reason), &reason);
 	if (prepare_ends_all(r)) {
 		*error = reason;
 		return r;

@@ -8,6 +8,9 @@
 
 #include "caps/session.h"
 
+/* Replaces a reason that may quote a private text, where principals read it that may not read the text. */
+#define AGENTS_REASON_LEFT_OUT "the reason is left out, because it may quote a private text"
+
 /**
  * agents_hide_calls() - hide arguments of tool calls whose actions hide theirs
  * @tools: expanded, of the run

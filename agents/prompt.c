@@ -197,12 +197,18 @@ static int make_for_step(struct work *work, struct wfs_view *view, json_t *messa
 	WFS_AUTO_JSON json_t *step = NULL;
 	WFS_AUTO_JSON json_t *prompt = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
 	int r = wfs_plan_state(view, work->owner_id, &state, error);
 
 	if (!r)
 		r = wfs_plan_step(view, work->owner_id, work->index, &step, error);
-	if (!r)
-		r = step_fill(work, view, json_object_get(step, "prompt"), NULL, &prompt, error);
+	if (r)
+		return r;
+	r = step_fill(work, view, json_object_get(step, "prompt"), &origin, &prompt, error);
+	work->request_private = agents_origin_is_private(&origin);
+	if (r && r != -ENOMEM && work->request_private) /* it names what a result has */
+		return wfs_error_set(
+			error, error->code, "the prompt cannot be filled; " AGENTS_REASON_LEFT_OUT);
 	if (r)
 		return r;
 	if (json_is_string(prompt))
@@ -243,6 +249,7 @@ static int write_result(struct work *work, struct wfs_view *view, int64_t index,
 
 	if (r)
 		return r == -ENOENT ? 0 : r;
+	work->request_private |= wfs_text_has_hidden(stored);
 	r = agents_reveal(work->session, view, stored, &document, error);
 	if (r)
 		return r;

@@ -102,7 +102,7 @@ struct results {
 	const struct wfs_session *session; /* that reads private ones */
 	struct wfs_view *view;
 	const char *plan_id;
-	struct agents_origin *origin; /* gets whose private texts they have; may be NULL */
+	struct agents_origin *origin; /* gets whose private texts they have */
 	json_t *refs;                 /* indices by id; owned; NULL: there are none */
 };
 
@@ -125,7 +125,7 @@ static int find_result(
 	if (r == -ENOENT && index)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the step '%.128s' has given nothing (so far)", step_id);
-	if (!r && results->origin && agents_origin_add_hidden(results->origin, document))
+	if (!r && agents_origin_add_hidden(results->origin, document))
 		r = no_memory(error);
 	if (!r)
 		r = agents_reveal(results->session, results->view, document, &revealed, error);

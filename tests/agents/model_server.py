@@ -25,6 +25,8 @@ that says "ok", or a vector of two numbers). An ANSWER has these members, all op
       json         any value: the body
       body         a text: the body as it is ("body_base64": bytes)
       echo         true: the body is the request, headers and all
+      rejects      true: the body is an error that quotes the last message or text of the request, as
+                   servers that are built on FastAPI send it; give a status with it
       done         false: a stream does not end with [DONE]
       delta        characters of text or arguments in one event of a rendered stream (4)
       status       HTTP status (200)
@@ -72,7 +74,7 @@ BACKLOG = 8192
 DELTA_CHARACTERS = 4
 SERVICES = ("/chat/completions", "/embeddings")
 REASONS = {200: "OK", 307: "Temporary Redirect", 400: "Bad Request", 401: "Unauthorized",
-           404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error",
+           404: "Not Found", 422: "Unprocessable Entity", 429: "Too Many Requests", 500: "Internal Server Error",
            502: "Bad Gateway", 503: "Service Unavailable"}
 
 
@@ -161,6 +163,12 @@ def vector(answer):
                     "usage": {"prompt_tokens": 2, "total_tokens": 2}})
 
 
+def rejection(asked):
+    messages = asked.get("messages")
+    value = messages[-1] if messages else asked["input"]
+    return {"detail": [{"type": "extra_forbidden", "loc": ["body"], "msg": "not permitted", "input": value}]}
+
+
 def body_of(answer, request):
     """Content type and bytes of an answer."""
     done = answer.get("done", True)
@@ -172,6 +180,8 @@ def body_of(answer, request):
         return "application/json", compact(answer["json"]).encode()
     if answer.get("echo"):
         return "application/json", compact(request).encode()
+    if answer.get("rejects"):
+        return "application/json", compact(rejection(json.loads(request["body"]))).encode()
     if "events" in answer:
         return "text/event-stream", stream(answer["events"], done).encode()
     if request["path"].endswith("/embeddings"):
