@@ -174,10 +174,18 @@ static int make_messages(
 	return 0;
 }
 
-/* All of its tools, unless some are named. */
-static int make_offered(
-	const json_t *tools, const json_t *names, json_t **ret_offered, struct wfs_error *error)
+/* What a turn is made for. Plain value. */
+struct asked {
+	const struct agents_catalog *catalog; /* of the agent */
+	const json_t *params;
+	bool reads; /* the asker may read the agent's content, which has the names of its tools */
+};
+
+/* All of its tools, unless the asker names some. */
+static int make_offered(const struct asked *asked, const json_t *tools, json_t **ret_offered,
+	struct wfs_error *error)
 {
+	const json_t *const names = json_object_get(asked->params, "tools");
 	WFS_AUTO_JSON json_t *all = json_array();
 	WFS_AUTO_BUFFER struct wfs_buffer known = {0};
 	size_t i;
@@ -193,6 +201,9 @@ static int make_offered(
 	}
 	json_array_foreach(names, i, item)
 	{
+		if (!wfs_json_has(all, item) && !asked->reads)
+			return wfs_error_set(error, WFS_E_NOT_FOUND,
+				"'tools': the agent has no tool '%.100s'", json_string_value(item));
 		if (!wfs_json_has(all, item))
 			return wfs_error_set(error, WFS_E_NOT_FOUND,
 				"'tools': the agent has no tool '%.100s' (it has:%s)",
@@ -203,8 +214,8 @@ static int make_offered(
 }
 
 /* @ret_setup: {model, offered, settings, tools} */
-static int make_setup(const struct agents_catalog *catalog, const json_t *content,
-	const json_t *params, json_t **ret_setup, struct wfs_error *error)
+static int make_setup(const struct asked *asked, const json_t *content, json_t **ret_setup,
+	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *settings = NULL;
 	WFS_AUTO_JSON json_t *tools = NULL;
@@ -217,11 +228,11 @@ static int make_setup(const struct agents_catalog *catalog, const json_t *conten
 		r = wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "'tools': expected an array of names");
 	if (!r)
-		r = make_settings(content, params, &settings, error);
+		r = make_settings(content, asked->params, &settings, error);
 	if (!r)
-		r = agents_tools_make(catalog, names, &tools, error);
+		r = agents_tools_make(asked->catalog, names, &tools, error);
 	if (!r)
-		r = make_offered(tools, json_object_get(params, "tools"), &offered, error);
+		r = make_offered(asked, tools, &offered, error);
 	if (r)
 		return r;
 	*ret_setup = json_pack("{s:s, s:O, s:O, s:O}", "model", model, "offered", offered,
@@ -248,6 +259,22 @@ static int check_adapter(struct wfs_world *world, const struct wfs_helpers *help
 		json_object_set_new(whole, "agent", json_string(agent)) < 0)
 		return no_memory(error);
 	return wfs_adapter_check(whole, entry, error);
+}
+
+/* Is the content of the agent shown to the asker, for nothing? */
+static int may_read(const struct wfs_session *asker, struct wfs_view *view, const char *agent,
+	bool *ret_reads, struct wfs_error *error)
+{
+	const struct wfs_bytes id = wfs_bytes_text(agent);
+	struct wfs_version version;
+	int r = wfs_session_entity_file(asker, view, WFS_ENTITY_FILE_CONTENT, id, &version);
+
+	if (!r)
+		r = wfs_session_reads(asker, view, id);
+	if (r < 0 && r != -ENOENT)
+		return wfs_error_from_errno(error, r, "read the agent '%s'", agent);
+	*ret_reads = r > 0;
+	return 0;
 }
 
 int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,
@@ -277,8 +304,11 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 	if (!r)
 		r = make_messages(content, params, &messages, error);
 	const struct agents_catalog catalog = {session, &view, helpers};
+	struct asked asked = {.catalog = &catalog, .params = params};
 	if (!r)
-		r = make_setup(&catalog, content, params, &setup, error);
+		r = may_read(asker, &view, agent, &asked.reads, error);
+	if (!r)
+		r = make_setup(&asked, content, &setup, error);
 	if (!r)
 		r = check_adapter(world, helpers, agent, setup, error);
 	if (r)

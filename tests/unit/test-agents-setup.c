@@ -125,6 +125,23 @@ static void who_asks_can_offer_fewer_tools_and_less_time(void **state)
 		"each name once");
 }
 
+static void who_may_not_read_the_agent_is_not_told_its_tools(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	WFS_AUTO_JSON json_t *params = json_of("{'agent':'ada','tools':['fs_fail']}");
+	struct wfs_session *eve = NULL;
+	json_t *content = NULL;
+	json_t *step = NULL;
+
+	fixture_configure(fixture, "ada", "{'model':'script','tools':['fs_echo','noop']}");
+	assert_int_equal(wfs_session_new(fixture->authority, "eve", &eve, &fixture->error), 0);
+	int r = agents_setup_make(eve, &fixture_helpers, params, &content, &step, &fixture->error);
+	wfs_session_free(eve);
+
+	assert_int_equal(r, -ENOENT);
+	assert_string_equal(fixture->error.message, "'tools': the agent has no tool 'fs_fail'");
+}
+
 static void what_is_no_agent_is_refused(void **state)
 {
 	refused(*state, "{'agent':'nobody'}", WFS_E_NOT_FOUND, "Agent 'nobody' not found");
@@ -242,6 +259,7 @@ int main(void)
 		UNDRIVEN(what_an_agent_says_is_taken),
 		UNDRIVEN(who_asks_says_what_the_agent_is_told),
 		UNDRIVEN(who_asks_can_offer_fewer_tools_and_less_time),
+		UNDRIVEN(who_may_not_read_the_agent_is_not_told_its_tools),
 		UNDRIVEN(what_is_no_agent_is_refused),
 		UNDRIVEN(a_deleted_agent_is_refused),
 		UNDRIVEN(a_content_that_is_no_configuration_is_refused),
