@@ -48,7 +48,8 @@ static int hide_call(struct wfs_view *view, const json_t *tools, struct wfs_text
 	r = wfs_privacy_in(view, action, &privacy, error);
 	if (r || !wfs_privacy_hides(&privacy, action))
 		return r;
-	return wfs_text_hide_member(texts, privacy.of, call, "arguments", error);
+	WFS_AUTO_JSON json_t *of = wfs_privacy_said(&privacy);
+	return of ? wfs_text_hide_member(texts, of, call, "arguments", error) : no_memory(error);
 }
 
 int agents_hide_calls(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,

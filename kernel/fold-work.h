@@ -78,10 +78,12 @@ struct fold_outcome {
 	json_t *details;          /* of the refusal */
 	json_t *answer;           /* what it gives, when it was done */
 	json_t *action;           /* as the record has it; NULL: as it came */
-	json_t *result;  /* members that the record's result has beside ok and error_code */
-	json_t *wanted;  /* the embedding without which nothing was done; owned */
-	json_t *of;      /* the private artifacts that what it gives belongs to; NULL: none */
-	bool secret;     /* why it was refused is for its principal alone */
+	json_t *result; /* members that the record's result has beside ok and error_code */
+	json_t *wanted; /* the embedding without which nothing was done; owned */
+	json_t *of;     /* the private artifacts that what it gives belongs to; NULL: none */
+	/* the private artifacts that what it says belongs to, which a refusal may quote; []: it is for
+	 * the sender alone; NULL: for everybody */
+	json_t *said_of;
 	bool unrecorded; /* nothing changed that anybody could want to know of */
 };
 

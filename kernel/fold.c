@@ -55,6 +55,7 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	json_decref(fold->outcome.result);
 	json_decref(fold->outcome.wanted);
 	json_decref(fold->outcome.of);
+	json_decref(fold->outcome.said_of);
 	wfs_texts_done(&fold->texts);
 	fold->outcome = (struct fold_outcome){.unrecorded = false};
 	trim(&fold->text);

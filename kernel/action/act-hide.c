@@ -17,8 +17,10 @@ bool wfs_artifact_is_open(const json_t *state)
 
 /* --- whose --- */
 
-static const char *const hides_arguments[] = {"args", NULL};
-static const char *const hides_edit[] = {"old_string", "new_string", NULL};
+/* A sender may repeat in `reasoning` what is hidden beside it. */
+static const char *const hides_arguments[] = {"args", "reasoning", NULL};
+static const char *const hides_edit[] = {"old_string", "new_string", "reasoning", NULL};
+static const char *const hides_write[] = {"reasoning", NULL};
 
 /* Finds artifacts. Embedded in what it works on. */
 struct finder {
@@ -96,7 +98,7 @@ static int look_at_invocation(struct looking *looking, const char *id)
 	if (service)
 		return wfs_trace(look_at_service(looking, service));
 	int r = note_artifact(looking, id, &state);
-	if (r > 0)
+	if (r >= 0 && state)
 		looking->privacy.secret = interface_has_secrets(
 			json_object_get(state, "interface"), method_of(looking));
 	if (looking->privacy.secret || (r == 0 && state))
@@ -123,10 +125,12 @@ static int look_at_write(struct looking *looking, const char *id)
 		(price && json_object_set(after, "read_price", price) < 0))
 		return fold_no_memory(looking->error);
 	looking->privacy.writes = !wfs_artifact_is_open(after);
-	if (looking->privacy.writes && before &&
-		json_array_append_new(looking->privacy.of, json_string(id)) < 0)
-		return fold_no_memory(looking->error);
-	return 0;
+	if (!looking->privacy.writes)
+		return 0;
+	looking->privacy.members = hides_write;
+	return before && json_array_append_new(looking->privacy.of, json_string(id)) < 0
+		? fold_no_memory(looking->error)
+		: 0;
 }
 
 static int look(struct looking *looking)
@@ -186,6 +190,11 @@ bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action)
 		(json_object_get(action, "content") || json_object_get(action, "code"));
 }
 
+json_t *wfs_privacy_said(const struct wfs_privacy *privacy)
+{
+	return privacy->secret ? json_array() : json_incref(privacy->of);
+}
+
 /* --- finders --- */
 
 struct view_finder {
@@ -235,7 +244,10 @@ static int hide(struct act_hiding *hiding, const json_t *action, const char *mem
 
 	if (!value)
 		return 0;
-	int r = wfs_text_hide(&hiding->act->fold->texts, hiding->privacy.of, value, &stand_in);
+	WFS_AUTO_JSON json_t *of = wfs_privacy_said(&hiding->privacy);
+	if (!of)
+		return fold_no_memory(error);
+	int r = wfs_text_hide(&hiding->act->fold->texts, of, value, &stand_in);
 	if (r)
 		return wfs_error_from_errno(error, r, "hide a private text");
 	return json_object_set_new(hiding->members, member, stand_in) < 0 ? fold_no_memory(error)
@@ -277,7 +289,6 @@ static int add_senders(struct act_hiding *hiding, const json_t *action, struct w
 	if (!of || wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
 		return 0;
 	privacy->members = hides_arguments;
-	privacy->secret = true;
 	if (alone ? json_array_clear(privacy->of) : wfs_json_add_missing(privacy->of, of))
 		return fold_no_memory(error);
 	return 0;

@@ -262,7 +262,6 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 {
 	struct fold_outcome *const outcome = &act->fold->outcome;
 
-	outcome->secret = act->secret;
 	if (act->refused_again) {
 		outcome->result = wfs_json_copy(act->recorded->result);
 		return outcome->result ? wfs_trace(r) : fold_no_memory(error);
@@ -310,13 +309,19 @@ static int uncover(const struct wfs_fold *fold, json_t **ret_action, json_t **re
 static int cover(
 	struct act *act, const json_t *action, struct act_hiding *hiding, struct wfs_error *error)
 {
+	const struct wfs_privacy *const privacy = &hiding->privacy;
+	struct fold_outcome *const outcome = &act->fold->outcome;
+
 	hiding->act = act;
 	int r = act_hide(hiding, action, error);
-	if (!r && (json_array_size(hiding->privacy.of) > 0 || act->fold->input.of) &&
-		!hiding->privacy.writes)
-		act->fold->outcome.of = json_incref(hiding->privacy.of);
-	act->secret = hiding->privacy.secret;
-	return wfs_trace(r);
+	if (r)
+		return wfs_trace(r);
+	if ((json_array_size(privacy->of) > 0 || act->fold->input.of) && !privacy->writes)
+		outcome->of = json_incref(privacy->of);
+	if (!wfs_privacy_hides(privacy, action))
+		return 0;
+	outcome->said_of = wfs_privacy_said(privacy);
+	return outcome->said_of ? 0 : fold_no_memory(error);
 }
 
 int action_fold(struct wfs_fold *fold, struct wfs_error *error)

@@ -42,7 +42,6 @@ struct act {
 	int64_t price_paid; /* -1: it has none */
 	bool unrecorded;    /* it only read */
 	bool refused_again; /* as its record tells; nothing was computed */
-	bool secret; /* it has a secret argument: only its principal may read why it was refused */
 };
 
 /** act_run() - do what @action says, or change nothing (but that it was tried to invoke something). */

@@ -103,11 +103,11 @@ bool wfs_artifact_is_open(const json_t *state);
 
 /* --- whose text it is: act-hide.c --- */
 
-/* What an action says and gives that not everybody may read. Plain value; wfs_privacy_done. */
+/* What an action says and gives, if not everybody may read that. Plain value; wfs_privacy_done. */
 struct wfs_privacy {
 	json_t *of; /* ids of the private artifacts that what it gives belongs to; []: none; owned */
 	const char *const *members; /* of the action, that its record hides; NULL-ended; static */
-	bool secret;                /* it has a secret argument, which a refusal may quote */
+	bool secret; /* an argument is marked as secret: only the sender may read them all */
 	bool writes; /* it gives content or code, of which its own record has the hash */
 };
 void wfs_privacy_done(struct wfs_privacy *privacy);
@@ -119,6 +119,10 @@ int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_priva
 
 /** wfs_privacy_hides() - does the action have private texts? */
 bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
+
+/** wfs_privacy_said() - the private artifacts that these texts belong to; []: for the sender alone
+ *  Return: an array that the caller owns; NULL without memory. */
+json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
 
 /* --- for kernel/grants.c: the accounts of principals --- */
 

@@ -238,20 +238,20 @@ static json_t *result_of_action(
 }
 
 /* What the action gave is hidden if it belongs to something private, or has something in it that looks like a
- * stand-in, which code can give; why it was refused, if it belongs to something private or its arguments are
- * secret. */
+ * stand-in, which code can give; why it was refused, if that or what the action said belongs to something private. */
 static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *error)
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
 	WFS_AUTO_JSON json_t *nobody = json_array();
-	const json_t *const of = outcome->of ? outcome->of : nobody;
+	const json_t *const reason_of = outcome->said_of ? outcome->said_of : outcome->of;
 	int r = nobody ? 0 : fold_no_memory(error);
 
 	if (!r && (outcome->of || wfs_text_has_hidden(json_object_get(result, "result"))))
-		r = wfs_text_hide_member(&fold->texts, of, result, "result", error);
-	if (!r && (outcome->of || outcome->secret))
 		r = wfs_text_hide_member(
-			&fold->texts, of, json_object_get(result, "details"), "message", error);
+			&fold->texts, outcome->of ? outcome->of : nobody, result, "result", error);
+	if (!r && reason_of)
+		r = wfs_text_hide_member(&fold->texts, reason_of,
+			json_object_get(result, "details"), "message", error);
 	return wfs_trace(r);
 }
 

@@ -142,21 +142,19 @@ static int new_output(
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
 	const bool failed = outcome->refusal.code != WFS_OK;
-	const bool hides = outcome->of || (outcome->secret && failed);
+	const json_t *const of = failed && outcome->said_of ? outcome->said_of : outcome->of;
 	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
-	WFS_AUTO_JSON json_t *nobody = json_array();
 
-	if (hides && failed)
+	if (of && failed)
 		wfs_buffer_append_text(&output, TOOL_FAILED);
 	write_output(outcome, &output);
 	*ret_size = (int64_t)output.size;
 	wfs_turn_cut(&output);
-	if (wfs_buffer_check(&output) || !nobody)
+	if (wfs_buffer_check(&output))
 		return fold_no_memory(error);
 	WFS_AUTO_JSON json_t *text = json_stringn(wfs_buffer_text(&output), output.size);
-	if (text && hides) {
-		int r = wfs_text_hide(
-			&fold->texts, outcome->of ? outcome->of : nobody, text, ret_output);
+	if (text && of) {
+		int r = wfs_text_hide(&fold->texts, of, text, ret_output);
 
 		return r ? wfs_error_from_errno(error, r, "hide a private text") : 0;
 	}

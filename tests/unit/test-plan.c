@@ -3,6 +3,7 @@
 #include "tests/unit/plan-fixture.h"
 
 #include "kernel/store/tables.h"
+#include "kernel/text.h"
 
 #define TOOL(after)              \
 	{                        \
@@ -784,6 +785,23 @@ static void a_refused_action_fails_its_step(void **state)
 		"{'error':'TOOL_EXCEPTION','name':'write_artifact','ok':false,'result':null}");
 }
 
+/* The compiler quotes the code. */
+static void why_private_code_was_refused_is_hidden(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	const uint64_t height = height_of(*state);
+
+	assert_int_equal(plan_act(&run, 0,
+				 WRITE("'artifact_id':'safe','access':'private','code':'local x = "
+				       "\\\"PIN 4711'")),
+		-EINVAL);
+
+	WFS_AUTO_JSON json_t *recorded = result_in_record(*state, height);
+	const json_t *const details = json_object_get(recorded, "details");
+	assert_string_equal(wfs_json_text(details, "type"), "syntax_error");
+	assert_true(wfs_text_is_hidden(json_object_get(details, "message"), NULL));
+}
+
 /* 135 */
 static void code_that_reports_failure_fails_its_step(void **state)
 {
@@ -965,6 +983,7 @@ int main(void)
 		TEST(an_action_is_a_step),
 		TEST(noop_is_a_step),
 		TEST(a_refused_action_fails_its_step),
+		TEST(why_private_code_was_refused_is_hidden),
 		TEST(code_that_reports_failure_fails_its_step),
 		TEST(an_action_that_gives_too_much_fails_its_step),
 		TEST(only_whose_plan_it_is_acts_for_it),

@@ -189,6 +189,39 @@ static void secret_arguments_of_a_mistyped_method_are_not_in_the_journal(void **
 	assert_text(fixture_of(state), "pin is 4711", "bob", "[]");
 }
 
+static void secret_arguments_of_closed_code_are_for_their_sender_alone(void **state)
+{
+	door_make(fixture_of(state));
+	assert_done(fixture_of(state), "alice",
+		WRITE("'artifact_id':'door','policy':{'read_price':5}"));
+
+	assert_done(fixture_of(state), "bob",
+		INVOKE("'artifact_id':'door','args':[{'pin':'pin is 4711'}]"));
+
+	assert_journal_lacks(fixture_of(state), "pin is 4711");
+	assert_text(fixture_of(state), "pin is 4711", "bob", "[]");
+}
+
+static void reasons_beside_hidden_texts_are_not_in_the_journal(void **state)
+{
+	static const char *const actions[] = {
+		WRITE("'artifact_id':'diary','access':'private','content':'old','executable':true,"
+		      "'code':'function run() end','reasoning':'for " SECRET "'"),
+		ACTION("edit_artifact",
+			"'artifact_id':'diary','old_string':'old','new_string':'new',"
+			"'reasoning':'for " SECRET "'"),
+		INVOKE("'artifact_id':'diary','args':[],'reasoning':'for " SECRET "'"),
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++) {
+		print_message("%s\n", actions[i]);
+		assert_done(fixture_of(state), "alice", actions[i]);
+		assert_journal_lacks(fixture_of(state), SECRET);
+	}
+	assert_text(fixture_of(state), "for " SECRET, "alice", "[\"diary\"]");
+	assert_sound(fixture_of(state));
+}
+
 static void edits_of_a_private_content_are_not_in_the_journal(void **state)
 {
 	assert_done(fixture_of(state), "alice",
@@ -433,6 +466,8 @@ int main(void)
 		UNIT(arguments_of_private_code_are_not_in_the_journal),
 		UNIT(arguments_that_an_interface_marks_secret_are_not_in_the_journal),
 		UNIT(secret_arguments_of_a_mistyped_method_are_not_in_the_journal),
+		UNIT(secret_arguments_of_closed_code_are_for_their_sender_alone),
+		UNIT(reasons_beside_hidden_texts_are_not_in_the_journal),
 		UNIT(edits_of_a_private_content_are_not_in_the_journal),
 		UNIT(one_text_has_another_hash_each_time),
 		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
