@@ -240,18 +240,24 @@ int act_add_result(const struct act *act, json_t *result)
 		: 0;
 }
 
-/* Vectors tell what their texts say. */
+/* Vectors tell what their texts say. Code that invokes something else may take these texts from anywhere: then
+ * the vectors are for the sender alone. */
 static int hide_embeddings(struct act *act, struct fold_outcome *outcome, struct wfs_error *error)
 {
 	const json_t *const embeddings = json_object_get(outcome->result, "embeddings");
+	WFS_AUTO_JSON json_t *nobody = json_array();
+	const json_t *of = outcome->said_of ? outcome->said_of : outcome->of;
 	json_t *stand_in = NULL;
 
 	if (!embeddings)
 		return 0;
+	if (!nobody)
+		return fold_no_memory(error);
+	if (act->nest->count > 1)
+		of = nobody;
 	if (act->recorded)
 		stand_in = json_incref(json_object_get(act->recorded->result, "embeddings"));
-	else if (outcome->of &&
-		wfs_text_hide(&act->fold->texts, outcome->of, embeddings, &stand_in))
+	else if (of && wfs_text_hide(&act->fold->texts, of, embeddings, &stand_in))
 		return fold_no_memory(error);
 	return stand_in && json_object_set_new(outcome->result, "embeddings", stand_in) < 0
 		? fold_no_memory(error)

@@ -254,6 +254,47 @@ static void one_text_has_another_hash_each_time(void **state)
 	assert_false(wfs_hash_equal(&first.hash, &second.hash));
 }
 
+/* --- vectors --- */
+
+/* Gives the same vector for each text. */
+struct one_vector {
+	struct wfs_embedder embedder; /* first: the callback casts back */
+	struct wfs_world *world;
+};
+
+#define ONE_VECTOR "AACAPwAAAAA=" /* 1, 0 */
+
+static void give_vector(struct wfs_embedder *embedder, struct wfs_request *request)
+{
+	wfs_world_embedded(((struct one_vector *)embedder)->world, request,
+		json_pack("{s:i, s:s, s:s}", "dims", 2, "embedding", ONE_VECTOR, "model",
+			embedder->model));
+}
+
+static void vectors_that_code_had_made_are_not_in_the_journal(void **state)
+{
+	struct one_vector made = {{"far", give_vector}, fixture_of(state)->world};
+
+	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+		"[{'id':'notes','access':'public'}]"));
+	assert_done(fixture_of(state), "alice",
+		WRITE("'artifact_id':'clerk','code':'function run(x) local told = "
+		      "invoke(\\'genesis_memory_add\\', {memory = \\'notes\\', text = x.pin}) "
+		      "assert(told.ok, told.error and told.error.message) return 1 end',"
+		      "'interface':{'methods':[{'name':'run','input':{'type':'object',"
+		      "'properties':{'pin':{'type':'string','secret':true}}}}]}"));
+	wfs_world_set_embedder(fixture_of(state)->world, &made.embedder);
+
+	assert_done(fixture_of(state), "alice",
+		INVOKE("'artifact_id':'clerk','args':[{'pin':'pin is 4711'}]"));
+
+	wfs_world_set_embedder(fixture_of(state)->world, NULL);
+	assert_journal_has(fixture_of(state), "\"embedder\":\"far\"");
+	assert_journal_lacks(fixture_of(state), ONE_VECTOR);
+	assert_text(fixture_of(state), ONE_VECTOR, "alice", "[]");
+	assert_sound(fixture_of(state));
+}
+
 /* --- what looks like a stand-in --- */
 
 static void an_argument_that_looks_like_a_stand_in_is_taken_as_it_is(void **state)
@@ -470,6 +511,7 @@ int main(void)
 		UNIT(reasons_beside_hidden_texts_are_not_in_the_journal),
 		UNIT(edits_of_a_private_content_are_not_in_the_journal),
 		UNIT(one_text_has_another_hash_each_time),
+		UNIT(vectors_that_code_had_made_are_not_in_the_journal),
 		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
 		cmocka_unit_test(a_stand_in_has_a_size_that_a_text_can_have),
 		UNIT(arguments_made_of_other_private_texts_are_not_in_the_journal),
