@@ -170,12 +170,17 @@ bool artifact_is_free(const struct act *act, const struct artifact *artifact);
  *  invoke_price */
 int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member);
 
+/** artifact_read_price() - the read_price for the actor. It is not 0 for code that the owner of the artifact
+ *  runs and has not written: such code could give away what the owner sells. */
+int64_t artifact_read_price(const struct act *act, const struct artifact *artifact);
+
 /** artifact_earner() - who gets what is paid for it: its owner, or while it is for sale the seller; of one
  *  who is gone, whose disk it takes. */
 int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error);
 
-/** artifact_pay_to_read() - everybody but the owner pays. @ret_price: that was paid */
+/** artifact_pay_to_read() - everybody but the owner pays; code of another author that the owner runs is refused.
+ *  @ret_price: that was paid. Return: 0, -EDQUOT (insufficient_funds), -EACCES (not_authorized), … */
 int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
 	struct wfs_error *error);
 

@@ -134,6 +134,20 @@ int64_t artifact_price(const struct act *act, const struct artifact *artifact, c
 	return artifact_is_free(act, artifact) ? 0 : artifact_number(artifact, member);
 }
 
+/* Does the owner of the artifact run code that somebody else has written? */
+static bool is_lent(const struct act *act, const struct artifact *artifact)
+{
+	return act->within && strcmp(act->payer, artifact->owner) == 0 &&
+		strcmp(act->actor, artifact->owner) != 0 &&
+		strcmp(author_now(act), artifact->owner) != 0;
+}
+
+int64_t artifact_read_price(const struct act *act, const struct artifact *artifact)
+{
+	return is_lent(act, artifact) ? artifact_number(artifact, "read_price")
+				      : artifact_price(act, artifact, "read_price");
+}
+
 /* What the mint holds are bids. Code that it tries must not spend them, nor learn for nothing what costs. */
 int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
 	struct wfs_error *error)
@@ -164,12 +178,17 @@ int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
 	struct wfs_error *error)
 {
-	const int64_t price = artifact_price(act, artifact, "read_price");
+	const int64_t price = artifact_read_price(act, artifact);
 	char earner[WFS_ARTIFACT_ID_MAX + 1];
 
 	*ret_price = 0;
 	if (price == 0)
 		return 0;
+	if (is_lent(act, artifact))
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"reading '%s' costs scrip, and its owner would pay itself: code of "
+			"another author may not read it for the owner",
+			artifact->id);
 	int r = artifact_check_payer(act, artifact, price, error);
 	if (!r)
 		r = artifact_earner(act->fold, artifact, earner, error);

@@ -205,7 +205,7 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 	if (r <= 0)
 		return r;
 	r = artifact_permit(&self, &artifact, ARTIFACT_USE_READ, asked->error);
-	if (r == -EACCES || (!r && artifact_price(&self, &artifact, "read_price") > 0))
+	if (r == -EACCES || (!r && artifact_read_price(&self, &artifact) > 0))
 		return 0;
 	if (!r)
 		r = artifact_text(

@@ -271,6 +271,27 @@ static void an_id_is_its_own_in_its_directory_only(void **state)
 		"{'price_paid':0,'result':0}");
 }
 
+#define READ_BOTH                                                  \
+	"local read = kernel_actions.read_artifact(\\'report\\') " \
+	"return {read.ok or read.error.code, kernel_state.read_artifact(\\'report\\') or 0}"
+
+/* Its owner reads it for nothing, and would pay itself. */
+static void code_of_another_does_not_read_what_its_caller_sells(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'report','content':'figures','policy':{'read_price':50}"));
+	assert_done(*state, "bob", CODE("helper", READ_BOTH));
+	assert_done(*state, "alice", CODE("own", READ_BOTH));
+
+	assert_data(*state, "alice", INVOKE("'artifact_id':'helper'"),
+		"{'price_paid':0,'result':['not_authorized',0]}");
+	assert_data(*state, "alice", INVOKE("'artifact_id':'own'"),
+		"{'price_paid':0,'result':[true,'figures']}");
+	assert_data(*state, "bob", INVOKE("'artifact_id':'helper'"),
+		"{'price_paid':0,'result':[true,0]}");
+	assert_int_equal(scrip_of(*state, "bob"), 0);
+}
+
 /* Or whoever may write to an artifact would have its code run by somebody who did not ask for it. */
 static void who_makes_it_executable_is_its_author(void **state)
 {
@@ -384,6 +405,7 @@ int main(void)
 		TEST(a_grant_ends_at_its_time),
 		TEST(what_was_passed_on_is_worth_what_it_comes_from),
 		TEST(an_id_is_its_own_in_its_directory_only),
+		TEST(code_of_another_does_not_read_what_its_caller_sells),
 		TEST(who_makes_it_executable_is_its_author),
 		cmocka_unit_test_setup_teardown(
 			a_policy_can_name_code, world_fixture_source, action_fixture_teardown),

@@ -122,6 +122,18 @@ static void what_code_may_not_do_its_store_is_not_told(void **state)
 	assert_call(*state, "alice", RUN("d_make", ""), 0, "'not_authorized'");
 }
 
+static void code_of_another_does_not_search_what_its_caller_sells(void **state)
+{
+	make_store(*state, "alice", CREATE("{'id':'m','access':'freeware'}"));
+	add(*state, "alice", ADD("'m','one apple'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'m','policy':{'read_price':20}"));
+	assert_done(*state, "bob",
+		CODE("b_find",
+			"local r = invoke(\\'genesis_memory_search\\', \\'m\\', \\'x\\') "
+			"return r.error and r.error.code or \\'found\\'"));
+	assert_call(*state, "alice", RUN("b_find", ""), 0, "'not_authorized'");
+}
+
 static void a_contract_does_not_search(void **state)
 {
 	assert_done(*state, "alice",
@@ -477,6 +489,7 @@ int main(void)
 		IN_MARKET(code_keeps_a_store_of_its_own),
 		IN_MARKET(who_began_it_is_asked_for_the_price),
 		IN_MARKET(what_code_may_not_do_its_store_is_not_told),
+		IN_MARKET(code_of_another_does_not_search_what_its_caller_sells),
 		IN_MARKET(a_contract_does_not_search),
 		IN_MARKET(who_may_only_invoke_has_services_do_no_more),
 		IN_MARKET(who_may_use_some_artifacts_has_services_use_these),
