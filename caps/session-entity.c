@@ -6,8 +6,6 @@
 #include "kernel/base/json.h"
 #include "kernel/turn/turn-file.h"
 
-#define CAP_TYPE_ADMIN "admin"
-
 /* --- what is seen --- */
 
 /* Return: 0, -ENOENT, or -ENOMEM. */
@@ -275,7 +273,7 @@ int session_administers(const struct wfs_session *session)
 	struct wfs_question question;
 	int r = session_rights(session, &rights, &question);
 
-	return r ? r : wfs_rights_hold(rights, CAP_TYPE_ADMIN, question.now_ns);
+	return r ? r : wfs_rights_administer(rights, question.now_ns);
 }
 
 /* The rule is that of @version, of the artifact's cell. Return: 1, 0, or -errno. */

@@ -2,6 +2,7 @@
 /* Queries of the kernel. An answer shows what the files of the tree show to the same principal. */
 #include "caps/session-impl.h"
 
+#include "kernel/action/action.h"
 #include "kernel/query-run.h"
 
 static bool sees(void *context, const struct wfs_query_row *row)
@@ -15,11 +16,19 @@ static bool sees(void *context, const struct wfs_query_row *row)
 	return wfs_query_shows(sight->rights, &asks, row);
 }
 
+static int reads(void *context, const json_t *state)
+{
+	const struct wfs_sight *const sight = context;
+
+	return wfs_rights_administer(sight->rights, sight->now_ns) ||
+		wfs_artifact_reads(state, wfs_rights_principal(sight->rights));
+}
+
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const char *query_type, const json_t *params, json_t **ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	const struct wfs_query_sight limited = {.sees = sees, .context = &sight};
+	const struct wfs_query_sight limited = {.sees = sees, .reads = reads, .context = &sight};
 	struct wfs_query query;
 	int r = wfs_session_judge(session, WFS_EFFECT_ACTION_QUERY_KERNEL, error);
 

@@ -267,6 +267,18 @@ static int find_deleted(struct query_run *run, const char *id, json_t **ret_resu
 	return 0;
 }
 
+/* Takes the hashes out if the asker may not read what they are of. */
+static int hide_hashes(struct query_run *run, json_t *state)
+{
+	const int reads = run->sight ? run->sight->reads(run->sight->context, state) : 1;
+
+	if (reads == 0) {
+		(void)json_object_del(state, "content_hash");
+		(void)json_object_del(state, "code_hash");
+	}
+	return reads < 0 ? wfs_trace(reads) : 0;
+}
+
 int query_artifact(struct query_run *run)
 {
 	const char *const id = run->query->artifact.artifact_id;
@@ -277,6 +289,8 @@ int query_artifact(struct query_run *run)
 	if (r == -ENOENT) {
 		deleted = true;
 		r = find_deleted(run, id, &result);
+	} else if (!r) {
+		r = hide_hashes(run, result);
 	}
 	if (!r && json_object_set_new(result, "deleted", json_boolean(deleted)) < 0)
 		r = -ENOMEM;

@@ -53,6 +53,10 @@ struct wfs_query_row {
  */
 struct wfs_query_sight {
 	bool (*sees)(void *context, const struct wfs_query_row *row);
+	/* Does the asker read content and code of an artifact that it sees? Its hashes are told only then,
+	 * because a short text can be found by its hash. @state: of the artifact's cell
+	 * Return: 1, 0, or -errno. */
+	int (*reads)(void *context, const json_t *state);
 	void *context;
 };
 

@@ -170,10 +170,22 @@ static bool sees(void *context, const struct wfs_query_row *row)
 	return is_own || wfs_query_shows(sight->rights, &asks, row);
 }
 
+static int reads(void *context, const json_t *state)
+{
+	const struct author_sight *const sight = context;
+	const struct invocation *const self = sight->self;
+
+	if (self->is_host)
+		return wfs_rights_administer(sight->rights, self->act->fold->input.at_ns) ||
+			wfs_artifact_reads(state, self->author);
+	return wfs_artifact_reads(state, self->id);
+}
+
 int author_sight_init(
 	struct author_sight *sight, const struct invocation *self, struct wfs_error *error)
 {
-	*sight = (struct author_sight){.sight = {.sees = sees, .context = sight}, .self = self};
+	*sight = (struct author_sight){
+		.sight = {.sees = sees, .reads = reads, .context = sight}, .self = self};
 	return wfs_trace(rights_of(self, &sight->rights, error));
 }
 

@@ -212,6 +212,11 @@ bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int6
 	return false;
 }
 
+bool wfs_rights_administer(const struct wfs_rights *rights, int64_t now_ns)
+{
+	return wfs_rights_hold(rights, CAP_TYPE_ADMIN, now_ns);
+}
+
 static bool names_action(const struct grant *grant, enum wfs_effect effect)
 {
 	const char *const name = wfs_effect_granted_as(effect);

@@ -99,6 +99,9 @@ enum wfs_coverage wfs_rights_coverage(
 /** wfs_rights_hold() - is there a live grant of a capability of this type? Whatever the policy says. */
 bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int64_t now_ns);
 
+/** wfs_rights_administer() - is there a live grant of an administrator? */
+bool wfs_rights_administer(const struct wfs_rights *rights, int64_t now_ns);
+
 /** wfs_rights_see_all() - is nothing in the tree, blobs left aside, hidden, now and for good? */
 bool wfs_rights_see_all(const struct wfs_rights *rights);
 

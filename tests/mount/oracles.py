@@ -424,6 +424,12 @@ def existence(world, directory):
     ok("nor by the control socket", told_hash == hashes, told_hash)
     ok("the owner's own has one", "state_hash" in attributes(f"{shown}/artifacts/mine3/content"))
     worldfs("umount", shown)
+    asked = {way: ["content_hash" in ask(name) for name in ("shown1", "mine3")] for way, ask in (
+        ("a query", lambda name: json.loads(worldfs("--as", "eli", "query", "artifact", f"artifact_id={name}"))["result"]),
+        ("an action that asks", lambda name: client.done("eli", "invoke", action={
+            "action_type": "query_kernel", "query_type": "artifact", "params": {"artifact_id": name}})["data"]["result"]))}
+    for way, hashes in asked.items():
+        ok(f"{way} tells the hash of the owner's own content alone", hashes == [False, True], hashes)
     seen = told(client, "eli", "shown1", action_type="edit_artifact", artifact_id="shown1", old_string="a", new_string="b")
     ok("what is shown is refused with the reason", "not_authorized" in seen and "private" in seen, seen)
     seen = told(client, "operator", "gone1", action_type="read_artifact", artifact_id="gone1")

@@ -2,6 +2,7 @@
 /* Queries on a real world: what each type answers, what it refuses, and what is out of sight. */
 #include "tests/unit/cells-fixture.h"
 
+#include "kernel/action/action.h"
 #include "kernel/query-run.h"
 
 #define CONTENT "the content that nobody is shown"
@@ -516,7 +517,15 @@ static bool sees_listed(void *context, const struct wfs_query_row *row)
 
 static const char *const some_paths[] = {"artifacts/pricer", "artifacts/price_list",
 	"artifacts/math", "principals/beta", "principals/pricer", NULL};
-static const struct wfs_query_sight some = {sees_listed, (void *)some_paths};
+
+/* Reads what everybody may. */
+static int reads_open(void *context, const json_t *artifact)
+{
+	(void)context;
+	return wfs_artifact_is_open(artifact);
+}
+
+static const struct wfs_query_sight some = {sees_listed, reads_open, (void *)some_paths};
 
 static void artifacts_out_of_sight_are_in_no_page_and_no_total(void **state)
 {
@@ -532,10 +541,40 @@ static void artifacts_out_of_sight_are_in_no_page_and_no_total(void **state)
 		"{'depends_on':[],'dependents':['pricer']}");
 }
 
+static bool tells_hash(struct world_fixture *fixture, const struct wfs_query_sight *sight,
+	const char *params, const char *member)
+{
+	WFS_AUTO_JSON json_t *answer = answer_as(fixture, sight, "artifact", params);
+
+	return json_object_get(json_object_get(answer, "result"), member) != NULL;
+}
+
+/* A short text can be found by its hash. */
+static void hashes_of_an_artifact_are_for_those_who_may_read_it(void **state)
+{
+	static const char *const members[] = {"content_hash", "code_hash"};
+	struct cells cells = cells_begin(*state);
+
+	cells_set(&cells, "sys.artifact", "price_list",
+		"{'access':'private','code_hash':'sha256:0','content_hash':'sha256:1','owner':'a'"
+		"}");
+	cells_set(&cells, "sys.artifact", "math",
+		"{'access':'freeware','code_hash':'sha256:0','content_hash':'sha256:1','owner':'a'"
+		"}");
+	cells_commit(&cells);
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
+		print_message("%s\n", members[i]);
+		assert_true(tells_hash(*state, NULL, "{'artifact_id':'price_list'}", members[i]));
+		assert_false(tells_hash(*state, &some, "{'artifact_id':'price_list'}", members[i]));
+		assert_true(tells_hash(*state, &some, "{'artifact_id':'math'}", members[i]));
+	}
+}
+
 static void who_sees_nothing_is_told_as_if_there_were_nothing(void **state)
 {
 	static const char *const none[] = {NULL};
-	const struct wfs_query_sight blind = {sees_listed, (void *)none};
+	const struct wfs_query_sight blind = {sees_listed, reads_open, (void *)none};
 
 	assert_page_as(*state, &blind, "{}", 0, "");
 	assert_refused_as(*state, &blind, "artifact", "{'artifact_id':'math'}", WFS_E_NOT_FOUND,
@@ -659,6 +698,7 @@ int main(void)
 		IN_MARKET(invocations_are_told_newest_first_with_statistics),
 		IN_MARKET(no_invocations_are_an_answer),
 		IN_MARKET(artifacts_out_of_sight_are_in_no_page_and_no_total),
+		IN_MARKET(hashes_of_an_artifact_are_for_those_who_may_read_it),
 		IN_MARKET(who_sees_nothing_is_told_as_if_there_were_nothing),
 		IN_MARKET(the_rest_is_counted_by_what_is_seen),
 		IN_MARKET(no_answer_has_content_or_code_or_changes_anything),
