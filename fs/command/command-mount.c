@@ -395,6 +395,7 @@ static void find_behind(const char *path, struct behind *behind)
 static int take_down(struct wfs_run *run, const char *path, const struct behind *behind)
 {
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "dir", path);
+	unsigned long device = 0;
 	bool reached;
 	int r;
 
@@ -410,7 +411,8 @@ static int take_down(struct wfs_run *run, const char *path, const struct behind 
 		wfs_mount_run_clear();
 		return 0;
 	}
-	return wfs_mount_unmount(path, false, &run->error);
+	r = wfs_mount_device(path, &device, NULL, &run->error);
+	return r ? r : wfs_mount_unmount(path, device, false, &run->error);
 }
 
 static int wait_until_gone(struct wfs_run *run, const char *path, const struct behind *behind)

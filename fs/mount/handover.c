@@ -100,28 +100,35 @@ static int name_nested_ctl(const char *directory, char **ret_ctl, struct wfs_err
 
 /* --- both mounts --- */
 
-/* Tells the keeper what has just been mounted. */
+/* Tells the keeper what has just been mounted. @place: as of wfs_make_mount() */
 static int keep(struct wfs_handover *handover, enum wfs_mount_part part, const char *path,
-	struct wfs_error *error)
+	int place, struct wfs_error *error)
 {
 	unsigned long device = 0;
+	unsigned long made = 0;
 	int r = wfs_mount_device(path, &device, NULL, error);
 
+	if (r == 0 && place >= 0 && (wfs_make_device(place, &made) < 0 || made != device))
+		r = wfs_error_set(error, WFS_E_CONFLICT,
+			"mount on '%s': another directory has just got this name", path);
 	if (r == 0) {
 		r = wfs_keeper_ask(handover->keeper, WFS_KEEPER_MOUNTED, part, device);
 		if (r < 0)
 			wfs_error_from_errno(error, r, "reach the keeper of '%s'", path);
 	}
-	if (r < 0) /* then the keeper cannot take it away */
-		(void)wfs_mount_unmount(path, true, NULL);
+	if (r < 0 && place >= 0) /* then the keeper cannot take it away */
+		wfs_make_undo(place);
+	else if (r < 0 && device != 0)
+		(void)wfs_mount_unmount(path, device, true, NULL);
 	return r;
 }
 
 static int make_one(struct wfs_handover *handover, enum wfs_mount_part part,
 	const struct wfs_make_options *options, struct wfs_error *error)
 {
-	WFS_AUTO_FD int fd = wfs_make_mount(options, error);
-	const int r = fd < 0 ? fd : keep(handover, part, options->path, error);
+	WFS_AUTO_FD int place = -1;
+	WFS_AUTO_FD int fd = wfs_make_mount(options, &place, error);
+	const int r = fd < 0 ? fd : keep(handover, part, options->path, place, error);
 
 	if (r == 0)
 		handover->handed.fds[part] = WFS_STEAL_FD(fd);
@@ -212,11 +219,12 @@ int wfs_handover_end(struct wfs_handover *handover, struct wfs_error *error)
 {
 	if (handover->detached < 0)
 		return 0;
-	const int r = wfs_make_attach(handover->detached, handover->ctl, error);
+	WFS_AUTO_FD int place = -1;
+	const int r = wfs_make_attach(handover->detached, handover->ctl, &place, error);
 
 	close(handover->detached);
 	handover->detached = -1;
-	return r < 0 ? r : keep(handover, WFS_MOUNT_CONTROL, handover->ctl, error);
+	return r < 0 ? r : keep(handover, WFS_MOUNT_CONTROL, handover->ctl, place, error);
 }
 
 void wfs_handover_undo(struct wfs_handover *handover)

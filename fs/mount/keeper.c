@@ -89,10 +89,10 @@ static int kept_unmount(struct kept *kept, enum wfs_mount_part part, bool lazy)
 {
 	WFS_AUTO_FREE char *found = NULL;
 	const char *const path = kept_path(kept, part, &found);
-	int r = path ? wfs_mount_unmount(path, false, NULL) : 0;
+	int r = path ? wfs_mount_unmount(path, kept->devices[part], false, NULL) : 0;
 
 	if (r == -EBUSY && lazy)
-		r = wfs_mount_unmount(path, true, NULL);
+		r = wfs_mount_unmount(path, kept->devices[part], true, NULL);
 	if (r == 0)
 		kept->mounted[part] = false;
 	if (r == 0 && part == WFS_MOUNT_CONTROL && !kept->nested)
@@ -125,7 +125,7 @@ static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 	if (!path || root == -ENOENT ||
 		wfs_mount_abort_device(path, kept->devices[part], NULL) == 0)
 		return 0;
-	return wfs_mount_unmount(path, true, NULL);
+	return wfs_mount_unmount(path, kept->devices[part], true, NULL);
 }
 
 /* The owner of the world, possibly a stranger, can send this, too: the keeper takes away the mount on its own path only. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fs/mount/fuse.h"
+#include "fs/mount/way.h"
 #include "kernel/base/buffer.h"
 #include "kernel/base/encode.h"
 
@@ -77,18 +78,23 @@ static char *source_of(const struct wfs_make_options *options)
 
 /* --- mount(2) --- */
 
-/* @fd: of /dev/fuse. Return: 0 or -errno. */
+/* @fd: of /dev/fuse. Return: the directory that was mounted on, or -errno. */
 static int mount_directly(
 	const struct wfs_make_options *options, const char *source, int fd, struct wfs_error *error)
 {
 	const unsigned long flags =
 		MS_NOSUID | MS_NODEV | (options->read_only ? (unsigned long)MS_RDONLY : 0);
+	WFS_AUTO_FD int place = wfs_way_directory(options->path);
+	char link[WFS_WAY_LINK_SIZE];
 	char data[128];
 
+	if (place < 0)
+		return wfs_way_error(error, place, "mount on", options->path);
+	wfs_way_link(place, link);
 	snprintf(data, sizeof(data), "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s", fd, getuid(),
 		getgid(), options->allow_other ? ",allow_other" : "");
-	if (mount(source, options->path, FUSE_TYPE, flags, data) == 0)
-		return 0;
+	if (mount(source, link, FUSE_TYPE, flags, data) == 0)
+		return WFS_STEAL_FD(place);
 	const int r = -errno;
 	if (r == -EPERM)
 		wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
@@ -202,7 +208,7 @@ static int mount_by_helper(
 	return fd < 0 ? helper_error(options, error) : fd;
 }
 
-int wfs_make_mount(const struct wfs_make_options *options, struct wfs_error *error)
+int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *source = source_of(options);
 	WFS_AUTO_FD int device = open_device(error);
@@ -212,9 +218,31 @@ int wfs_make_mount(const struct wfs_make_options *options, struct wfs_error *err
 	if (!source)
 		return wfs_error_from_errno(error, -ENOMEM, "mount on '%s'", options->path);
 	const int r = mount_directly(options, source, device, error);
-	if (r == -EPERM && geteuid() != 0)
+	if ((r == -EPERM || r == -ENOSYS) && geteuid() != 0) {
+		*ret_place = -1;
 		return mount_by_helper(options, source, error);
-	return r < 0 ? r : WFS_STEAL_FD(device);
+	}
+	if (r < 0)
+		return r;
+	*ret_place = r;
+	return WFS_STEAL_FD(device);
+}
+
+int wfs_make_device(int place, unsigned long *ret_device)
+{
+	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
+	const int r = wfs_way_open_above(place, &way);
+	WFS_AUTO_FD int root = r < 0 ? r : wfs_way_mounted(&way, ret_device);
+
+	return root < 0 ? root : 0;
+}
+
+void wfs_make_undo(int place)
+{
+	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
+
+	if (place >= 0 && wfs_way_open_above(place, &way) == 0)
+		(void)umount2(way.name, UMOUNT_NOFOLLOW | MNT_DETACH);
 }
 
 /* --- in two steps --- */
@@ -265,9 +293,15 @@ int wfs_make_detached(
 	return WFS_STEAL_FD(device);
 }
 
-int wfs_make_attach(int mount, const char *path, struct wfs_error *error)
+int wfs_make_attach(int mount, const char *path, int *ret_place, struct wfs_error *error)
 {
-	if (move_mount(mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	const unsigned int flags = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
+	WFS_AUTO_FD int place = wfs_way_directory(path);
+
+	if (place < 0)
+		return wfs_way_error(error, place, "mount on", path);
+	if (move_mount(mount, "", place, "", flags) < 0)
 		return wfs_error_from_errno(error, -errno, "mount on '%s'", path);
+	*ret_place = WFS_STEAL_FD(place);
 	return 0;
 }

@@ -20,10 +20,20 @@ struct wfs_make_options {
 
 /**
  * wfs_make_mount() - mount on a directory
+ * @ret_place: the directory below the mount, open, for wfs_make_undo(); caller closes; -1 when
+ *             fusermount3 has mounted, with the rights of its user
  * Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
- *         connection), -ENOENT, -EACCES, -EPERM (@error says what would help), …
+ *         connection), -ENOENT, -EACCES, -EPERM (@error says what would help),
+ *         -ELOOP (a directory of the path has become a link), …
  */
-int wfs_make_mount(const struct wfs_make_options *options, struct wfs_error *error);
+int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error);
+
+/** wfs_make_device() - the number of the mount that was just made on the directory @place
+ *  Return: 0, -ENOENT (it is gone), … */
+int wfs_make_device(int place, unsigned long *ret_device);
+
+/** wfs_make_undo() - take away what was just mounted on the directory @place, wherever that is now. */
+void wfs_make_undo(int place);
 
 /**
  * wfs_make_detached() - a mount that is nowhere yet, for wfs_make_attach(); needs CAP_SYS_ADMIN
@@ -33,8 +43,8 @@ int wfs_make_mount(const struct wfs_make_options *options, struct wfs_error *err
 int wfs_make_detached(
 	const struct wfs_make_options *options, int *ret_mount, struct wfs_error *error);
 
-/** wfs_make_attach() - mount it on @path. Return: 0 or -errno. */
-int wfs_make_attach(int mount, const char *path, struct wfs_error *error);
+/** wfs_make_attach() - mount it on @path. @ret_place: as above. Return: 0, -ELOOP (as above), … */
+int wfs_make_attach(int mount, const char *path, int *ret_place, struct wfs_error *error);
 
 /** wfs_make_is_device() - is @fd a descriptor of /dev/fuse? */
 bool wfs_make_is_device(int fd);

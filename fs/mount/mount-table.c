@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fs/mount/mount-table.h"
+#include "fs/mount/way.h"
 #include "kernel/base/log.h"
 
 enum {
@@ -179,7 +180,7 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error)
 			return r;
 		if (strcmp(found.type, MOUNT_TYPE) != 0 || !table_is_dead(path))
 			break;
-		r = wfs_mount_unmount(path, true, error);
+		r = wfs_mount_unmount(path, found.device, true, error);
 		if (r < 0)
 			return wfs_trace(r);
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "cleared a dead mount: '%s'", path);
@@ -214,14 +215,20 @@ static bool table_abort(unsigned long device)
 	return fd >= 0 && write(fd, "1", 1) == 1;
 }
 
-/* A forced unmount aborts, and fails when the mount is in use: so it is, by this. */
-static int table_abort_by_force(const char *path, struct wfs_error *error)
+/* A forced unmount aborts, and fails when the mount is in use: so it is, by @user. */
+static int table_abort_by_force(const char *path, unsigned long device, struct wfs_error *error)
 {
-	WFS_AUTO_FD int user = open(path, O_PATH | O_CLOEXEC);
+	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
+	unsigned long mounted = 0;
+	int r = wfs_way_open(path, &way);
+	WFS_AUTO_FD int user = r < 0 ? r : wfs_way_mounted(&way, &mounted);
 
 	if (user < 0)
-		return wfs_error_from_errno(error, -errno, "open '%s'", path);
-	if (umount2(path, MNT_FORCE | UMOUNT_NOFOLLOW) < 0 && errno != EBUSY)
+		return wfs_way_error(error, user, "abort", path);
+	if (mounted != device)
+		return wfs_error_set(
+			error, WFS_E_NOT_FOUND, "another file system is mounted on '%s'", path);
+	if (umount2(way.name, MNT_FORCE | UMOUNT_NOFOLLOW) < 0 && errno != EBUSY)
 		return wfs_error_from_errno(
 			error, -errno, "abort '%s' (is fusectl mounted?)", path);
 	return 0;
@@ -229,14 +236,7 @@ static int table_abort_by_force(const char *path, struct wfs_error *error)
 
 int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error)
 {
-	unsigned long mounted = 0;
-
-	if (table_abort(device))
-		return 0;
-	int r = wfs_mount_device(path, &mounted, NULL, error);
-	if (r == 0 && mounted != device)
-		r = wfs_error_set(error, WFS_E_NOT_FOUND, "another is mounted on '%s'", path);
-	return r < 0 ? r : table_abort_by_force(path, error);
+	return table_abort(device) ? 0 : table_abort_by_force(path, device, error);
 }
 
 /* An ordinary user's mount is taken away by the set-uid helper. Return: 0 or -errno. */
@@ -262,13 +262,29 @@ static int table_run_fusermount(const char *path, bool lazy)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
 }
 
-int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error)
+/* The name that is looked at is the one that is unmounted: as long as something is mounted on it,
+ * it stays in its directory. Return: 0 or -errno. */
+static int table_unmount(const char *path, unsigned long device, bool lazy)
 {
-	int r = 0;
+	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
+	unsigned long mounted = 0;
+	int r = wfs_way_open(path, &way);
+	const int root = r < 0 ? r : wfs_way_mounted(&way, &mounted);
 
-	if (umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0)
-		r = -errno;
-	if (r == -EPERM)
+	if (root < 0)
+		return root;
+	close(root); /* else the mount is in use */
+	if (mounted != device)
+		return -ENOENT;
+	return umount2(way.name, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0 ? -errno : 0;
+}
+
+int wfs_mount_unmount(const char *path, unsigned long device, bool lazy, struct wfs_error *error)
+{
+	int r = table_unmount(path, device, lazy);
+
+	/* Without openat2() an ordinary user still has fusermount3, which has no more rights. */
+	if (r == -EPERM || (r == -ENOSYS && geteuid() != 0))
 		r = table_run_fusermount(path, lazy);
 	if (r == -EBUSY && access("/etc/mtab", F_OK))
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
@@ -278,5 +294,5 @@ int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error)
 	if (r == -EBUSY)
 		return wfs_error_set(error, WFS_E_BUSY,
 			"'%s' is in use (a file in it is open, or a process works there)", path);
-	return r < 0 ? wfs_error_from_errno(error, r, "unmount '%s'", path) : 0;
+	return r < 0 ? wfs_way_error(error, r, "unmount", path) : 0;
 }

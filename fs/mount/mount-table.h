@@ -47,8 +47,9 @@ int wfs_mount_device(
  */
 int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error);
 
-/** wfs_mount_unmount() - Return: 0, -EBUSY (files are in use; never when @lazy), … */
-int wfs_mount_unmount(const char *path, bool lazy, struct wfs_error *error);
+/** wfs_mount_unmount() - take the connection @device away from @path, and nothing else
+ *  Return: 0, -EBUSY (files are in use; never when @lazy), -ENOENT (@device is not the topmost mount there), … */
+int wfs_mount_unmount(const char *path, unsigned long device, bool lazy, struct wfs_error *error);
 
 /** wfs_mount_answers() - does what is mounted on @path, or on the way to it, answer at all?
  *  Return: 0 (even if by an error), -ETIMEDOUT (timeout: no), … */

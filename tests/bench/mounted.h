@@ -19,7 +19,8 @@ static inline struct wfs_data *bench_mount(struct wfs_session *session, const ch
 	const int socket = wfs_keeper_start(directory, directory, true, &error);
 
 	bench_check(socket < 0 ? socket : wfs_keeper_new(socket, &keeper), "keeper", &error);
-	const int fd = wfs_make_mount(&make, &error);
+	WFS_AUTO_FD int place = -1;
+	const int fd = wfs_make_mount(&make, &place, &error);
 	bench_check(
 		fd < 0 ? fd : wfs_mount_device(directory, &device, NULL, &error), "mount", &error);
 	bench_check(

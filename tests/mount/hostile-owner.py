@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serves the control socket of a stranger's world, and then asks the keeper of a mount for more than is its
-mount's: hostile-owner.py WORLD DEVICE
+mount's: hostile-owner.py WORLD DEVICE [DIRECTORY LINK]
 
 DEVICE is the minor number of a mount of another world. The last line says what the keeper answered.
+With DIRECTORY, in which root mounts on `place`: exchanges DIRECTORY with LINK again and again while the keeper
+is asked to unmount.
 """
+import ctypes
 import json
 import os
+import signal
 import socket
 import struct
 import sys
+import time
 
 world, device = sys.argv[1], int(sys.argv[2])
+SECONDS = 4
+RENAME_EXCHANGE = 2
+AT_FDCWD = -100
 DATA, CONTROL = 0, 1
 MESSAGE = struct.Struct("=IBBHQ")  # fs/mount/keeper.c
 ANSWER = struct.Struct("=Ii")
@@ -52,6 +60,47 @@ def ask(what, part, number=0):
     return ANSWER.unpack(keeper.recv(64))[1]
 
 
+def exchange_for_ever(one, other):
+    libc = ctypes.CDLL(None)
+    while True:
+        libc.renameat2(AT_FDCWD, one.encode(), AT_FDCWD, other.encode(), RENAME_EXCHANGE)
+
+
+def mounted_on(place):
+    """The minor numbers of what is mounted there."""
+    with open("/proc/self/mountinfo") as table:
+        lines = [line.split() for line in table]
+    return [int(line[2].split(":")[1]) for line in lines if line[4] == place]
+
+
+def ask_while_exchanging(directory, link):
+    """Return: how often the keeper was asked while it knew its mount, and found the name to lead somewhere."""
+    place = directory + "/place"
+    mine = mounted_on(place)[0]
+    other = os.readlink(link) + "/place"
+    busy = os.open(place, os.O_PATH)  # so the stranger's own mount stays, whatever the keeper is asked
+    child = os.fork()
+    if child == 0:
+        exchange_for_ever(directory, link)
+    asked = 0
+    end = time.monotonic() + SECONDS
+    try:
+        while time.monotonic() < end and (asked % 16 or mounted_on(other)):
+            if ask("m", DATA, mine) == 0:
+                asked += 1
+                ask("u", DATA)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    os.close(busy)
+    if os.path.islink(directory):
+        ctypes.CDLL(None).renameat2(AT_FDCWD, directory.encode(), AT_FDCWD, link.encode(), RENAME_EXCHANGE)
+    return asked, ask("m", DATA, mine), ask("r", DATA), len(mounted_on(place))
+
+
+if len(sys.argv) > 3:
+    print(*ask_while_exchanging(sys.argv[3], sys.argv[4]), flush=True)
+    sys.exit()
 # When the mount point of the control files is gone, a mount with its number may be anywhere.
 answers = [ask("r", CONTROL), ask("m", CONTROL, device), ask("a", CONTROL), ask("m", CONTROL, device), ask("r", CONTROL),
            ask("r", DATA), ask("m", DATA, device), ask("a", DATA), ask("m", DATA, device), ask("r", DATA)]
