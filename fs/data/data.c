@@ -123,8 +123,11 @@ static struct fuse_entry_param entry_of(const struct wfs_data *data, const struc
 /* Before an inode is handed out. Return: 0, -ENOMEM, -ENFILE. */
 static int remember(struct wfs_data *data, uint64_t parent, uint64_t ino, const char *name)
 {
-	int r = wfs_known_add(data->known, parent, ino, name);
+	struct wfs_node node;
 
+	if (wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_TEXT)
+		atomic_store(&data->notify.texts_seen, true);
+	int r = wfs_known_add(data->known, parent, ino, name);
 	if (r == 1 || r == -ENFILE)
 		wfs_revoke_make_room(&data->revoke);
 	return r < 0 ? r : 0;
@@ -753,7 +756,7 @@ int wfs_data_new(
 	if (!r)
 		r = wfs_work_new(1, &data->long_reads);
 	if (!r)
-		r = wfs_notify_init(&data->notify, &data->tree, data->teller);
+		r = wfs_notify_init(&data->notify, &data->tree, data->teller, data->known);
 	if (!r)
 		r = wfs_revoke_init(
 			&data->revoke, &data->tree, data->teller, data->known, &data->notify);

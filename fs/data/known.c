@@ -346,8 +346,8 @@ size_t wfs_known_limit(void)
 	uint64_t count;
 
 	if (!text || wfs_decimal_read(text, strlen(text), &count) != strlen(text) ||
-		count < WFS_KNOWN_MIN || count > WFS_KNOWN_MAX)
-		return WFS_KNOWN_MAX;
+		count < WFS_KNOWN_NAMES_MIN || count > WFS_KNOWN_NAMES_MAX)
+		return WFS_KNOWN_NAMES_MAX;
 	return (size_t)count;
 }
 

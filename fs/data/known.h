@@ -22,8 +22,8 @@ struct wfs_known;
 
 enum {
 	/* Names that are remembered of one mount; Linux needs about 4 GiB for as many. */
-	WFS_KNOWN_MAX = 4 << 20,
-	WFS_KNOWN_MIN = 64, /* in WORLDFS_CACHED_NAMES */
+	WFS_KNOWN_NAMES_MAX = 4 << 20,
+	WFS_KNOWN_NAMES_MIN = 64, /* in WORLDFS_CACHED_NAMES */
 };
 
 /** wfs_known_limit() - what the user wants: WORLDFS_CACHED_NAMES, up to the default. */

@@ -8,6 +8,8 @@
  */
 #include "fs/data/notify-impl.h"
 
+#include "fs/data/known.h"
+#include "fs/tree/ino.h"
 #include "kernel/base/encode.h"
 
 enum { WALKED_AT_ONCE = 64 }; /* principals or entries under one view */
@@ -201,6 +203,24 @@ static int may_read(
 	return notify_look(notify, height, look_for_right, context);
 }
 
+/* All files of journal/texts that Linux knows: a text says which artifacts it belongs to, and an
+ * artifact does not say which texts belong to it. */
+static int drop_private_texts(struct wfs_notify *notify)
+{
+	struct wfs_known_walk walk;
+	struct wfs_node node;
+	uint64_t ino;
+	int r = 0;
+
+	if (!atomic_load(&notify->texts_seen))
+		return 0;
+	wfs_known_walk_init(&walk, notify->known);
+	while (!r && wfs_known_next(&walk, &ino))
+		if (wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_TEXT)
+			r = notify_known(wfs_teller_inode(notify->teller, ino, 0));
+	return r;
+}
+
 /* When the rule before let it be read, and the one of now does not. */
 static int drop_lost_texts(
 	struct wfs_notify *notify, const struct wfs_commit *commit, struct wfs_bytes id)
@@ -221,7 +241,9 @@ static int drop_lost_texts(
 	r = drop_texts(notify, WFS_ENTITY_FILE_CONTENT, id);
 	if (!r)
 		r = drop_texts(notify, WFS_ENTITY_FILE_CODE, id);
-	return r ? r : drop_entries(notify, id);
+	if (!r)
+		r = drop_entries(notify, id);
+	return r ? r : drop_private_texts(notify);
 }
 
 /* --- grants --- */

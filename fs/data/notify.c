@@ -450,11 +450,11 @@ static int set_log_size(struct wfs_notify *notify)
 	return 0;
 }
 
-int wfs_notify_init(
-	struct wfs_notify *notify, const struct wfs_tree *tree, struct wfs_teller *teller)
+int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
+	struct wfs_teller *teller, struct wfs_known *known)
 {
 	*notify = (struct wfs_notify){
-		.observer.committed = committed, .tree = tree, .teller = teller};
+		.observer.committed = committed, .tree = tree, .teller = teller, .known = known};
 	pthread_mutex_init(&notify->lock, NULL);
 	/* So that no name has to be left in the cache because there is no memory for it. */
 	int r = wfs_buffer_reserve(&notify->name, WFS_NAME_MAX + 1);

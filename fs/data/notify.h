@@ -28,12 +28,16 @@
 #include "fs/data/teller.h"
 #include "fs/tree/tree.h"
 
+struct wfs_known;
+
 /* Plain value inside a data connection. */
 struct wfs_notify {
 	struct wfs_observer observer;
 	const struct wfs_tree *tree;
 	struct wfs_teller *teller; /* NULL: it does not observe */
-	atomic_bool log_seen; /* somebody asked for log.jsonl: its pages and size may be cached */
+	struct wfs_known *known;
+	atomic_bool texts_seen; /* a file of journal/texts was looked up: its pages may be cached */
+	atomic_bool log_seen;   /* somebody asked for log.jsonl: its pages and size may be cached */
 	atomic_uint_fast64_t log_size_bytes; /* stored so far; set by the teller */
 	struct wfs_buffer name;              /* scratch; teller only */
 	pthread_mutex_t lock;
@@ -41,9 +45,9 @@ struct wfs_notify {
 	struct wfs_notify_deferred *deferred; /* lock; owned */
 };
 
-/** wfs_notify_init() - observe the session's world. @tree, @teller: borrowed until stop. */
-int wfs_notify_init(
-	struct wfs_notify *notify, const struct wfs_tree *tree, struct wfs_teller *teller);
+/** wfs_notify_init() - observe the session's world. @tree, @teller, @known: borrowed until stop. */
+int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
+	struct wfs_teller *teller, struct wfs_known *known);
 
 /** wfs_notify_stop() - observe no more, and stop the teller; requests may still come. */
 void wfs_notify_stop(struct wfs_notify *notify);

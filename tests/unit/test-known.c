@@ -48,7 +48,7 @@ void *__wrap_calloc(size_t count, size_t size)
 static int setup(void **state)
 {
 	failing = -1;
-	return wfs_known_new(WFS_KNOWN_MAX, (struct wfs_known **)state);
+	return wfs_known_new(WFS_KNOWN_NAMES_MAX, (struct wfs_known **)state);
 }
 
 static int teardown(void **state)
@@ -316,12 +316,12 @@ static void the_bound_is_what_the_user_says(void **state)
 		size_t names_max;
 	} cases[] = {
 		{"64", 64},
-		{"4194304", WFS_KNOWN_MAX},
-		{"63", WFS_KNOWN_MAX},
-		{"4194305", WFS_KNOWN_MAX},
-		{"100k", WFS_KNOWN_MAX},
-		{"-1", WFS_KNOWN_MAX},
-		{"", WFS_KNOWN_MAX},
+		{"4194304", WFS_KNOWN_NAMES_MAX},
+		{"63", WFS_KNOWN_NAMES_MAX},
+		{"4194305", WFS_KNOWN_NAMES_MAX},
+		{"100k", WFS_KNOWN_NAMES_MAX},
+		{"-1", WFS_KNOWN_NAMES_MAX},
+		{"", WFS_KNOWN_NAMES_MAX},
 	};
 
 	(void)state;
@@ -333,7 +333,7 @@ static void the_bound_is_what_the_user_says(void **state)
 	}
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
 	unsetenv("WORLDFS_CACHED_NAMES");
-	assert_int_equal(wfs_known_limit(), WFS_KNOWN_MAX);
+	assert_int_equal(wfs_known_limit(), WFS_KNOWN_NAMES_MAX);
 }
 
 static void without_memory_nothing_is_noted(void **state)

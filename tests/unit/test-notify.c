@@ -6,6 +6,7 @@
 #include "tests/unit/memory-fixture.h"
 #include "tests/unit/plan-tree-fixture.h"
 
+#include "fs/data/known.h"
 #include "fs/data/notify.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
 struct fixture {
 	struct shown *shown;
 	struct wfs_notify notify;
+	struct wfs_known *known;
 	char told[TOLD_SIZE]; /* a word for each notification: its kind, inode and name */
 	const char *failing;  /* the kind that fails */
 	int failure;
@@ -84,6 +86,10 @@ static const char *inode_name(uint64_t ino)
 {
 	if (ino == wfs_notify_log_ino())
 		return "log";
+	struct wfs_node node;
+
+	if (wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_TEXT)
+		return "text";
 	return ino == wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0) ? "journal" : "cells";
 }
 
@@ -133,8 +139,9 @@ static int setup_notify(void **state)
 	if (!fixture || setup((void **)&fixture->shown))
 		return -1;
 	/* Nobody looks at the teller itself. */
-	return wfs_notify_init(
-		&fixture->notify, &fixture->shown->tree, (struct wfs_teller *)fixture);
+	return wfs_known_new(WFS_KNOWN_NAMES_MIN, &fixture->known) ||
+		wfs_notify_init(&fixture->notify, &fixture->shown->tree,
+			(struct wfs_teller *)fixture, fixture->known);
 }
 
 static int teardown_notify(void **state)
@@ -144,6 +151,7 @@ static int teardown_notify(void **state)
 	(void)state;
 	wfs_notify_stop(&fixture->notify);
 	wfs_notify_done(&fixture->notify);
+	wfs_known_free(fixture->known);
 	free(fixture);
 	return teardown(&shown);
 }
@@ -350,8 +358,9 @@ static int setup_stores(void **state)
 		wfs_session_new(shown->authority, "alice", &shown->session, NULL))
 		return -1;
 	shown->tree = (struct wfs_tree){.session = shown->session};
-	return wfs_notify_init(
-		&fixture->notify, &fixture->shown->tree, (struct wfs_teller *)fixture);
+	return wfs_known_new(WFS_KNOWN_NAMES_MIN, &fixture->known) ||
+		wfs_notify_init(&fixture->notify, &fixture->shown->tree,
+			(struct wfs_teller *)fixture, fixture->known);
 }
 
 /* The name of an entry's file, behind which its directory's listing is told. */
@@ -456,6 +465,31 @@ static void entries_that_may_not_be_read_any_more_are_dropped(void **state)
 
 	/* Each has two numbers, that which is gone, too. */
 	assert_int_equal(told_of_transfer("notes"), of_empty + 4);
+}
+
+static void private_texts_are_dropped_with_any_artifact_that_is_lost(void **state)
+{
+	struct world_fixture *const world = fixture->shown->world;
+	const struct wfs_node text = {.kind = WFS_NODE_TEXT, .number = 1};
+	(void)state;
+
+	memory_make(world, "notes");
+	(void)told_of_transfer("notes");
+	assert_int_equal(count_of("inode:text"), 0);
+	memory_make(world, "more");
+	atomic_store(&fixture->notify.texts_seen, true);
+	assert_int_equal(
+		wfs_known_add(fixture->known, FUSE_ROOT_ID, wfs_ino_encode(&text), "hash"), 0);
+	fixture->told[0] = '\0';
+	assert_done(world, "alice", WRITE("'artifact_id':'more','access':'public'"));
+	assert_int_equal(count_of("inode:text"), 0);
+
+	(void)told_of_transfer("more");
+	assert_int_equal(count_of("inode:text"), 0); /* everybody may read it */
+	fixture->told[0] = '\0';
+	assert_done(world, "bob", WRITE("'artifact_id':'more','access':'private'"));
+
+	assert_int_equal(count_of("inode:text"), 1);
 }
 
 /* No action changes what a workflow is at here: the commit is made up. */
@@ -651,8 +685,9 @@ static void a_mount_is_made_for_one_who_may_not_see_the_log(void **state)
 	(void)state;
 	fixture->unseen = -EACCES;
 
-	assert_int_equal(
-		wfs_notify_init(&other, &fixture->shown->tree, (struct wfs_teller *)fixture), 0);
+	assert_int_equal(wfs_notify_init(&other, &fixture->shown->tree,
+				 (struct wfs_teller *)fixture, fixture->known),
+		0);
 
 	wfs_notify_stop(&other);
 	wfs_notify_done(&other);
@@ -675,6 +710,7 @@ int main(void)
 		NOTIFY_STORES(of_entries_that_linux_does_not_know_no_name_is_told),
 		NOTIFY_STORES(what_becomes_a_memory_store_and_what_is_none_any_more_is_told),
 		NOTIFY_STORES(entries_that_may_not_be_read_any_more_are_dropped),
+		NOTIFY_STORES(private_texts_are_dropped_with_any_artifact_that_is_lost),
 		NOTIFY_STORES(what_a_workflow_is_at_is_dropped),
 		NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told),
 		NOTIFY(grants_are_dropped_of_who_has_them_and_had_them),

@@ -159,7 +159,7 @@ static int setup(void **state)
 {
 	fixture = calloc(1, sizeof(*fixture));
 	*state = fixture;
-	if (!fixture || wfs_known_new(WFS_KNOWN_MAX, &fixture->known))
+	if (!fixture || wfs_known_new(WFS_KNOWN_NAMES_MAX, &fixture->known))
 		return -1;
 	/* Nobody looks at the teller itself. */
 	return wfs_revoke_init(&fixture->revoke, &fixture->tree, (struct wfs_teller *)fixture,
