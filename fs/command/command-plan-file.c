@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan export, import, graph: plans as files of their own. */
-#include <signal.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +16,10 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/hash.h"
 
-enum { IMPORT_MAX = 11 << 20 }; /* bytes; in base64 they fit one request of 16 MiB */
+enum {
+	IMPORT_MAX = 11 << 20, /* bytes; in base64 they fit one request of 16 MiB */
+	COPY_SIZE = 16 << 10,  /* bytes of a picture at once */
+};
 
 /* --- export --- */
 
@@ -155,20 +161,83 @@ static int print_part(void *context, struct wfs_bytes part)
 	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -EIO;
 }
 
-/* Has Graphviz draw it. The shell says 127 when there is no such program. */
+/* Starts Graphviz. @graph: read by it, from the beginning. @ret_picture: what it writes; caller closes.
+ * Return: a process, or -errno. */
+static pid_t start_dot(int graph, FILE **ret_picture)
+{
+	char *const argv[] = {(char *)"dot", (char *)"-Tsvg", NULL};
+	posix_spawn_file_actions_t actions;
+	int ends[2];
+	pid_t pid = -1;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, graph, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	int r = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	*ret_picture = r < 0 ? NULL : fdopen(ends[0], "re");
+	if (*ret_picture)
+		return pid;
+	close(ends[0]); /* dot, if it was started, gets SIGPIPE */
+	if (r == 0 && waitpid(pid, NULL, 0) == pid)
+		r = -ENOMEM;
+	return r;
+}
+
+/* Everything from one stream to the other. What a program draws has text of strangers in it, too: on a
+ * terminal it passes through the filter of @to. */
+static int copy_stream(FILE *from, FILE *to)
+{
+	char part[COPY_SIZE];
+	size_t size;
+
+	while ((size = fread(part, 1, sizeof(part), from)) > 0)
+		if (fwrite(part, 1, size, to) != size)
+			return -EIO;
+	return ferror(from) ? -EIO : 0;
+}
+
+/* The whole graph is written before the picture is read, so neither waits for the other. */
+static int read_graph(struct wfs_walk *walk, const char *path, FILE *graph)
+{
+	const int r = wfs_walk_read(walk, path, print_part, graph);
+
+	if (r)
+		return r;
+	return fflush(graph) < 0 || fseek(graph, 0, SEEK_SET) < 0 ? -errno : 0;
+}
+
+/* Has Graphviz draw it. */
 static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 {
-	(void)signal(SIGPIPE, SIG_IGN); /* a program that has ended is an error of write */
-	FILE *const dot = popen("exec dot -Tsvg 2>/dev/null", "we");
-	int r = dot ? wfs_walk_read(walk, path, print_part, dot)
-		    : wfs_error_from_errno(&run->error, -errno, "run 'dot' of Graphviz");
-	const int status = dot ? pclose(dot) : 0;
+	const int memory = memfd_create("worldfs-graph", MFD_CLOEXEC);
+	WFS_AUTO_FILE FILE *graph = memory < 0 ? NULL : fdopen(memory, "w+e");
+	WFS_AUTO_FILE FILE *picture = NULL;
+	int status = 0;
 
-	if (status == 0)
+	if (!graph)
+		return wfs_error_from_errno(&run->error, -errno, "keep the graph");
+	int r = read_graph(walk, path, graph);
+	const pid_t dot = r ? r : start_dot(fileno(graph), &picture);
+	if (r)
 		return r;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 127
-		? wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
-			  "--svg: there is no 'dot'; Debian has it in the package graphviz")
+	if (dot == -ENOENT)
+		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
+			"--svg: there is no 'dot'; Debian has it in the package graphviz");
+	if (dot < 0)
+		return wfs_error_from_errno(&run->error, dot, "run 'dot' of Graphviz");
+	r = copy_stream(picture, run->out);
+	(void)fclose(WFS_STEAL(picture)); /* if it writes on, it ends */
+	while (waitpid(dot, &status, 0) < 0 && errno == EINTR)
+		;
+	if (r)
+		return wfs_error_from_errno(&run->error, r, "write the picture");
+	return status == 0
+		? 0
 		: wfs_error_set(&run->error, WFS_E_RUNTIME_ERROR, "'dot' of Graphviz failed");
 }
 

@@ -49,7 +49,8 @@ static size_t first_size(const char *text, size_t characters)
 	return at;
 }
 
-/* Inside of quotes: a backslash would begin a sequence with a meaning of its own. */
+/* Inside of quotes, where a backslash would begin a sequence with a meaning of its own. Graphviz
+ * also reads `&#27;` in a label as the character that it names. */
 static void write_quoted(struct wfs_buffer *buffer, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -59,6 +60,8 @@ static void write_quoted(struct wfs_buffer *buffer, const char *text, size_t siz
 		if (byte == '"' || byte == '\\')
 			wfs_buffer_append_byte(buffer, '\\');
 		wfs_buffer_append(buffer, is_control ? " " : &text[i], 1);
+		if (byte == '&')
+			wfs_buffer_append_text(buffer, "amp;");
 	}
 }
 

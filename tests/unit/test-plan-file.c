@@ -416,12 +416,13 @@ static void labels_are_escaped_and_cut(void **state)
 	json_t *const step = json_object_get(json_array_get(steps, 0), "step");
 	const struct planned planned = planned_chat(*state, PLANNED_ID, "a plan");
 
-	json_object_set_new(step, "id", json_string("a\"\\N\n\x7f"));
+	json_object_set_new(step, "id", json_string("a\"\\N\n\x7f&#27;"));
 	planned_define(&planned, "g", steps, NULL);
 
 	assert_graph(&planned,
 		"digraph plan {\n"
-		"\ts0 [label=\"a\\\"\\\\N  \\n" FORTY "…\", shape=ellipse, color=orange];\n"
+		"\ts0 [label=\"a\\\"\\\\N  &amp;#27;\\n" FORTY
+		"…\", shape=ellipse, color=orange];\n"
 		"}\n");
 }
 
