@@ -156,10 +156,21 @@ int agents_origin_add_agent(struct agents_origin *origin, struct wfs_world *worl
 	return r ? r : agents_origin_add(origin, &view, reads, error);
 }
 
+/* What the asker gave is the last message. Another one of the same text is not the asker's: left as
+ * it is, it would tell whether the asker has guessed it. */
+static bool is_of_asker(const json_t *params, const json_t *messages, size_t index)
+{
+	const json_t *const told = json_object_get(params, "message");
+	const json_t *const message = json_array_get(messages, index);
+
+	return told && index + 1 == json_array_size(messages) &&
+		strcmp(wfs_json_text(message, "role"), "user") == 0 &&
+		json_equal(told, json_object_get(message, "content"));
+}
+
 static int hide_messages(struct wfs_texts *texts, const json_t *of, const json_t *params,
 	json_t *messages, struct wfs_error *error)
 {
-	const json_t *const told = json_object_get(params, "message");
 	json_t *message;
 	size_t i;
 	int r = 0;
@@ -168,7 +179,7 @@ static int hide_messages(struct wfs_texts *texts, const json_t *of, const json_t
 		return 0;
 	json_array_foreach(messages, i, message)
 	{
-		if (!r && !(told && json_equal(told, json_object_get(message, "content"))))
+		if (!r && !is_of_asker(params, messages, i))
 			r = wfs_text_hide_member(texts, of, message, "content", error);
 	}
 	return r;

@@ -48,7 +48,7 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
 
 /**
  * agents_hide_step() - hide what the record of a step would tell of private texts
- * If the step was made of private texts: its messages (but not those that the asker gave), the
+ * If the step was made of private texts: its messages (but not the one that the asker gave), the
  * arguments of its reflex, and those members of its setup that are texts of the agent.
  * @origin: whose texts the step was made of; the agent's own configuration is added
  * @params: what the asker gave
