@@ -128,16 +128,19 @@ const char *memory_model(const struct memory *memory)
 	return memory_count(memory) > 0 ? wfs_json_text(memory->state, "model") : NULL;
 }
 
-/* What was done to the store is in its label, one thing behind the other. */
+/* What was done to the store is in its label, one thing behind the other. It is hashed with the world's entropy,
+ * so that nobody who sees the label and not the journal finds a short text by trying. */
 static void change_label(struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash)
 {
 	struct {
+		uint8_t entropy[WFS_ENTROPY_SIZE];
 		uint64_t label;
 		uint64_t id;
 		char kind[8];
 		struct wfs_hash hash;
 	} bytes = {.label = htobe64(memory->label), .id = htobe64(id), .kind = {kind}};
 
+	memcpy(bytes.entropy, memory->act->fold->entropy, sizeof(bytes.entropy));
 	if (hash)
 		bytes.hash = *hash;
 	const struct wfs_hash next = wfs_hash_of(&bytes, sizeof(bytes));
@@ -203,12 +206,13 @@ static int touch_entry(
 			wfs_bytes_text(key), ret_cell, error));
 }
 
-/* An id that no entry of the store has, out of what is said where. That of one that is gone may come again:
- * whether its cell is still known depends on what was collected. */
+/* An id that no entry of the store has, out of what is said where, and of the world's entropy, as above. That of
+ * one that is gone may come again: whether its cell is still known depends on what was collected. */
 static int new_id(struct memory *memory, const char *text, uint32_t *ret_id, size_t *ret_cell,
 	struct wfs_error *error)
 {
 	struct {
+		uint8_t entropy[WFS_ENTROPY_SIZE];
 		uint64_t label;
 		uint64_t seq;
 		uint64_t attempt;
@@ -219,6 +223,7 @@ static int new_id(struct memory *memory, const char *text, uint32_t *ret_id, siz
 		.text = wfs_hash_of(text, strlen(text)),
 	};
 
+	memcpy(from.entropy, memory->act->fold->entropy, sizeof(from.entropy));
 	for (uint64_t attempt = 0;; from.attempt = htobe64(++attempt)) {
 		const struct wfs_hash hash = wfs_hash_of(&from, sizeof(from));
 		char id[MEMORY_ID_SIZE];

@@ -254,6 +254,27 @@ static void one_text_has_another_hash_each_time(void **state)
 	assert_false(wfs_hash_equal(&first.hash, &second.hash));
 }
 
+/* --- ids --- */
+
+/* A short text cannot be found by the id of its entry, which is seen in listings. */
+static void one_text_has_another_id_in_another_world(void **state)
+{
+	char first[MEMORY_ID_TEXT_SIZE];
+	char second[MEMORY_ID_TEXT_SIZE];
+	void *other = NULL;
+
+	memory_make(fixture_of(state), "notes");
+	memory_remember(fixture_of(state), "alice", "notes", SECRET, first);
+
+	assert_int_equal(memory_world_setup(&other), 0);
+	memory_make(other, "notes");
+	memory_remember(other, "alice", "notes", SECRET, second);
+	assert_int_equal(height_of(other), height_of(fixture_of(state)));
+	assert_int_equal(world_fixture_teardown(&other), 0);
+
+	assert_string_not_equal(first, second);
+}
+
 /* --- vectors --- */
 
 /* Gives the same vector for each text. */
@@ -511,6 +532,7 @@ int main(void)
 		UNIT(reasons_beside_hidden_texts_are_not_in_the_journal),
 		UNIT(edits_of_a_private_content_are_not_in_the_journal),
 		UNIT(one_text_has_another_hash_each_time),
+		UNIT(one_text_has_another_id_in_another_world),
 		UNIT(vectors_that_code_had_made_are_not_in_the_journal),
 		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
 		cmocka_unit_test(a_stand_in_has_a_size_that_a_text_can_have),
