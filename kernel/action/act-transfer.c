@@ -72,6 +72,9 @@ static int give(struct act *act, struct artifact *artifact, const char *to, stru
 	/* What a service holds takes the disk of who had it: else it would be room for nothing. */
 	if (!r && !service_find(to))
 		r = move_bytes(act, artifact, payer, error);
+	/* The writer was the giver's choice, and would write at the new owner's cost. A service gives back what it got. */
+	if (!r && !service_find(to) && !service_find(act->actor))
+		r = artifact_take_writer_out(artifact, error);
 	if (r)
 		return wfs_trace(r);
 	if (json_object_set_new(artifact->document, "owner", json_string(to)) < 0 ||

@@ -159,6 +159,9 @@ int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *err
 /** artifact_put() - its document is its new state. */
 int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
 
+/** artifact_take_writer_out() - its document names no `authorized_writer` any more; the caller puts it. */
+int artifact_take_writer_out(struct artifact *artifact, struct wfs_error *error);
+
 /** artifact_number() - an integer member of its document; 0 when it is absent. */
 int64_t artifact_number(const struct artifact *artifact, const char *member);
 

@@ -78,6 +78,20 @@ int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct 
 	return wfs_trace(fold_set_document(fold, artifact->cell, artifact->document, error));
 }
 
+int artifact_take_writer_out(struct artifact *artifact, struct wfs_error *error)
+{
+	json_t *const metadata = json_object_get(artifact->document, "metadata");
+
+	if (!json_object_get(metadata, "authorized_writer"))
+		return 0;
+	WFS_AUTO_JSON json_t *without = wfs_json_copy(metadata);
+	if (!without)
+		return fold_no_memory(error);
+	(void)json_object_del(without, "authorized_writer");
+	return json_object_set(artifact->document, "metadata", without) < 0 ? fold_no_memory(error)
+									    : 0;
+}
+
 int64_t artifact_number(const struct artifact *artifact, const char *member)
 {
 	return json_integer_value(json_object_get(artifact->document, member));
@@ -278,14 +292,15 @@ static bool by_freeware(const char *actor, const struct artifact *artifact, enum
 	return is_open(use) || is_owner(actor, artifact);
 }
 
-/* Once somebody is named there, the owner has given it out of his hands. */
+/* A writer that is named there changes it instead of the owner, who pays for what is in it and can delete it. */
 static bool by_transferable_freeware(
 	const char *actor, const struct artifact *artifact, enum artifact_use use)
 {
 	const char *const writer = json_string_value(json_object_get(
 		json_object_get(artifact->document, "metadata"), "authorized_writer"));
 
-	return is_open(use) || (writer ? strcmp(actor, writer) == 0 : is_owner(actor, artifact));
+	return is_open(use) || (writer && strcmp(actor, writer) == 0) ||
+		((!writer || use == ARTIFACT_USE_DELETE) && is_owner(actor, artifact));
 }
 
 static bool by_self_owned(const char *actor, const struct artifact *artifact, enum artifact_use use)

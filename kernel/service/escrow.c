@@ -136,23 +136,6 @@ static int end_taking(struct service_call *call, const struct taking *taking, co
 	return wfs_trace(r ? r : fold_delete(call->act->fold, taking->sale.cell, error));
 }
 
-/* Whoever is named there could go on writing what was sold. */
-static int take_writer_out(
-	const struct service_call *call, struct artifact *artifact, struct wfs_error *error)
-{
-	json_t *const metadata = json_object_get(artifact->document, "metadata");
-
-	if (!json_object_get(metadata, "authorized_writer"))
-		return 0;
-	WFS_AUTO_JSON json_t *without = wfs_json_copy(metadata);
-	if (!without)
-		return fold_no_memory(error);
-	(void)json_object_del(without, "authorized_writer");
-	if (json_object_set(artifact->document, "metadata", without) < 0)
-		return fold_no_memory(error);
-	return wfs_trace(artifact_put(call->act->fold, artifact, error));
-}
-
 static int purchase(struct service_call *call, struct wfs_error *error)
 {
 	const char *const buyer = call->act->actor;
@@ -167,7 +150,9 @@ static int purchase(struct service_call *call, struct wfs_error *error)
 	if (!r)
 		r = account_move(call->act->fold, buyer, taking.seller, taking.sale.price, error);
 	if (!r)
-		r = take_writer_out(call, &taking.artifact, error);
+		r = artifact_take_writer_out(&taking.artifact, error);
+	if (!r)
+		r = artifact_put(call->act->fold, &taking.artifact, error);
 	if (!r)
 		r = end_taking(call, &taking, buyer, error);
 	if (r)

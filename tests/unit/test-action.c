@@ -312,6 +312,37 @@ static void ownership_moves_and_the_maker_stays(void **state)
 		WFS_E_NOT_AUTHORIZED, "self_owned");
 }
 
+static void an_owner_deletes_what_only_somebody_else_writes(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'doc','access':'transferable_freeware',"
+		      "'metadata':{'authorized_writer':'bob'}"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'12345'"));
+
+	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':''"),
+		WFS_E_NOT_AUTHORIZED, "only the authorized writer");
+	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"));
+	assert_int_equal(used_disk_of(*state, "alice"), 0);
+}
+
+/* The new owner pays for what is in it. */
+static void who_gives_an_artifact_away_writes_it_no_more(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'doc','content':'1','access':'transferable_freeware',"
+		      "'metadata':{'authorized_writer':'alice','kept':1}"));
+	assert_done(
+		*state, "alice", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"));
+
+	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':'12345'"),
+		WFS_E_NOT_AUTHORIZED, "only the authorized writer, or else the owner, changes it");
+	assert_int_equal(used_disk_of(*state, "bob"), 1);
+	WFS_AUTO_FREE char *text = state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "doc");
+	assert_non_null(strstr(text, "\"metadata\":{\"kept\":1}"));
+	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'12'"));
+	assert_done(*state, "bob", ACTION("delete_artifact", "'artifact_id':'doc'"));
+}
+
 static void reading_has_its_price(void **state)
 {
 	const uint64_t height = height_of(*state);
@@ -593,6 +624,8 @@ int main(void)
 		TEST(artifacts_have_wallets),
 		TEST(quotas_move_between_those_who_have_them),
 		TEST(ownership_moves_and_the_maker_stays),
+		TEST(who_gives_an_artifact_away_writes_it_no_more),
+		TEST(an_owner_deletes_what_only_somebody_else_writes),
 		TEST(reading_has_its_price),
 		TEST(code_runs_for_its_price),
 		TEST(what_fails_costs_nothing_and_is_recorded),
