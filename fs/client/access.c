@@ -46,7 +46,7 @@ static int open_for_change(struct wfs_access *access, struct wfs_error *error)
 
 		if (r != -EBUSY)
 			return r;
-		if (wfs_client_new(access->directory, access->as, &access->client) == 0)
+		if (wfs_client_new(access->directory, access->as, &access->client, NULL) == 0)
 			return 0;
 		if (wfs_clock_monotonic_ns() >= deadline_ns)
 			return r;
@@ -56,13 +56,10 @@ static int open_for_change(struct wfs_access *access, struct wfs_error *error)
 static int find_way(struct wfs_access *access, struct wfs_error *error)
 {
 	const struct wfs_world_options read_only = {.read_only = true};
-	int r = wfs_client_new(access->directory, access->as, &access->client);
+	int r = wfs_client_new(access->directory, access->as, &access->client, error);
 
-	if (r == 0)
-		return 0;
 	if (!nobody_listens(r))
-		return wfs_error_from_errno(
-			error, r, "connect to the owner of '%s'", access->directory);
+		return r;
 	if (access->change)
 		return open_for_change(access, error);
 	return wfs_local_new(
@@ -173,7 +170,7 @@ int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access)
 	other->directory = access->directory;
 	other->as = access->as;
 	other->posted = true; /* nothing of it is done anywhere else */
-	int r = access->client ? wfs_client_new(access->directory, access->as, &other->client)
+	int r = access->client ? wfs_client_new(access->directory, access->as, &other->client, NULL)
 			       : wfs_local_beside(access->local, &other->local);
 	if (!r)
 		*ret_access = WFS_STEAL(other);

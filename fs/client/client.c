@@ -29,16 +29,17 @@ struct wfs_client {
 	size_t attached_count;
 };
 
-int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client)
+int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client,
+	struct wfs_error *error)
 {
 	WFS_AUTO_CLIENT struct wfs_client *client = calloc(1, sizeof(*client));
 	int fd;
 
 	if (!client)
-		return -ENOMEM;
+		return wfs_error_from_errno(error, -ENOMEM, "connect to '%s'", directory);
 	client->fd = -1;
 	client->as = as;
-	fd = wfs_socket_connect(directory);
+	fd = wfs_socket_connect(directory, error);
 	if (fd < 0)
 		return fd;
 	client->fd = fd;

@@ -23,9 +23,10 @@ struct wfs_client;
 /**
  * wfs_client_new() - connect to the owner of the world in @directory
  * @as: principal to act as, kept; NULL: the operator
- * Return: 0, -ENOENT or -ECONNREFUSED (nobody listens), or another -errno.
+ * Return: 0, or as wfs_socket_connect: -ENOENT or -ECONNREFUSED (nobody listens; @error is not set), …
  */
-int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client);
+int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client,
+	struct wfs_error *error);
 void wfs_client_free(struct wfs_client *client);
 WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
 #define WFS_AUTO_CLIENT WFS_CLEANUP(wfs_auto_client)

@@ -74,7 +74,7 @@ static int ask_owner(struct wfs_run *run, const char *directory, const char *ver
 	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
 	struct wfs_error refusal = {.code = WFS_OK};
-	int r = wfs_client_new(directory, NULL, &client);
+	int r = wfs_client_new(directory, NULL, &client, &run->error);
 
 	*ret_reached = r == 0;
 	if (r)
@@ -399,11 +399,11 @@ static int take_down(struct wfs_run *run, const char *path, const struct behind 
 	bool reached;
 	int r;
 
-	/* If the owner knows no mount by this path, or refuses, Linux decides whether this
-	 * process may unmount it. */
+	/* If the owner cannot be reached, knows no mount by this path, or refuses, Linux decides
+	 * whether this process may unmount it. */
 	if (behind->directory && payload) {
 		r = ask_owner(run, behind->directory, "umount", payload, NULL, &reached);
-		if (!owner_is_gone(run, r) && r != -ENOENT && r != -EACCES)
+		if (reached && !owner_is_gone(run, r) && r != -ENOENT && r != -EACCES)
 			return r;
 		run->error.code = WFS_OK;
 	}

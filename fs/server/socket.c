@@ -9,6 +9,15 @@
 #include <sys/un.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/base/world-file.h"
+
+enum { FD_PATH_SIZE = 32 };
+
+/* The file that @fd was opened as. */
+static void path_of(int fd, char ret_path[static FD_PATH_SIZE])
+{
+	snprintf(ret_path, FD_PATH_SIZE, "/proc/self/fd/%d", fd);
+}
 
 /* The address by way of @directory_fd, which must stay open while it is used. */
 static struct sockaddr_un address_of(int directory_fd)
@@ -18,6 +27,25 @@ static struct sockaddr_un address_of(int directory_fd)
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", directory_fd,
 		WFS_SOCKET_NAME);
 	return address;
+}
+
+/* The socket as a file, which may be replaced by another one, but not under this descriptor.
+ * Return: a descriptor (O_PATH), -ENOENT without @error, or -errno. */
+static int file_open(
+	int directory_fd, const char *directory, struct stat *ret_status, struct wfs_error *error)
+{
+	WFS_AUTO_FD int fd = openat(directory_fd, WFS_SOCKET_NAME, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return -ENOENT;
+	if (fd < 0 || fstat(fd, ret_status) < 0)
+		return wfs_error_from_errno(
+			error, -errno, "open '%s/%s'", directory, WFS_SOCKET_NAME);
+	if (!S_ISSOCK(ret_status->st_mode))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'%s/%s' is %s: expected a socket", directory, WFS_SOCKET_NAME,
+			wfs_file_kind_name(ret_status->st_mode));
+	return WFS_STEAL_FD(fd);
 }
 
 static int directory_open(const char *directory)
@@ -38,26 +66,60 @@ void wfs_socket_pass_descriptors(int fd, bool pass)
 	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
 }
 
+/* Only a socket is replaced. */
+static int remove_left(int directory_fd, const char *directory, struct wfs_error *error)
+{
+	struct stat status;
+	WFS_AUTO_FD int fd = file_open(directory_fd, directory, &status, error);
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return fd;
+	return unlinkat(directory_fd, WFS_SOCKET_NAME, 0) < 0 && errno != ENOENT
+		? wfs_error_from_errno(error, -errno, "remove the old control socket")
+		: 0;
+}
+
+/* Whatever has the name by now: other users get no right to anything but a socket of this user. */
+static int admit_others(int directory_fd, const char *directory, struct wfs_error *error)
+{
+	char path[FD_PATH_SIZE];
+	struct stat status = {.st_uid = 0};
+	WFS_AUTO_FD int fd = file_open(directory_fd, directory, &status, error);
+
+	if (fd == -ENOENT || (fd >= 0 && status.st_uid != geteuid()))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'%s/%s' was replaced while it was made", directory, WFS_SOCKET_NAME);
+	if (fd < 0)
+		return fd;
+	path_of(fd, path);
+	return chmod(path, 0666) < 0
+		? wfs_error_from_errno(error, -errno, "let other users connect to '%s/%s'",
+			  directory, WFS_SOCKET_NAME)
+		: 0;
+}
+
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error)
 {
 	WFS_AUTO_FD int directory_fd = directory_open(directory);
 	WFS_AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un address;
-	int r = 0;
 
 	if (directory_fd < 0)
 		return wfs_error_from_errno(error, directory_fd, "open '%s'", directory);
-	if (unlinkat(directory_fd, WFS_SOCKET_NAME, 0) < 0 && errno != ENOENT)
-		return wfs_error_from_errno(error, -errno, "remove the old control socket");
+	int r = remove_left(directory_fd, directory, error);
+	if (r)
+		return r;
 	address = address_of(directory_fd);
 	/* Linux gives the name the mode that the socket has when it is bound, less the umask. */
 	if (fd < 0 || fchmod(fd, 0600) < 0 ||
-		bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-		(for_others && fchmodat(directory_fd, WFS_SOCKET_NAME, 0666, 0) < 0))
-		r = -errno;
+		bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return wfs_error_from_errno(error, -errno, "make the control socket '%s/%s'",
+			directory, WFS_SOCKET_NAME);
+	r = for_others ? admit_others(directory_fd, directory, error) : 0;
 	if (r)
-		return wfs_error_from_errno(
-			error, r, "make the control socket '%s/%s'", directory, WFS_SOCKET_NAME);
+		return r;
 	wfs_socket_pass_descriptors(fd, false);
 	return WFS_STEAL_FD(fd);
 }
@@ -73,16 +135,42 @@ bool wfs_socket_is_here(pid_t pid)
 		own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-int wfs_socket_connect(const char *directory)
+static int check_owner(
+	int directory_fd, const char *directory, const struct stat *status, struct wfs_error *error)
 {
-	WFS_AUTO_FD int directory_fd = directory_open(directory);
-	WFS_AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un address;
+	struct stat parent;
 
+	if (status->st_uid == geteuid() || status->st_uid == 0 ||
+		(fstat(directory_fd, &parent) == 0 && parent.st_uid == status->st_uid))
+		return 0;
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+		"'%s/%s' is owned by user %lu: expected the directory's owner, root, or user %lu",
+		directory, WFS_SOCKET_NAME, (unsigned long)status->st_uid,
+		(unsigned long)geteuid());
+}
+
+int wfs_socket_connect(const char *directory, struct wfs_error *error)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat status = {.st_uid = 0};
+	WFS_AUTO_FD int directory_fd = directory_open(directory);
+
+	if (directory_fd == -ENOENT)
+		return -ENOENT;
 	if (directory_fd < 0)
-		return directory_fd;
-	address = address_of(directory_fd);
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return -errno;
-	return WFS_STEAL_FD(fd);
+		return wfs_error_from_errno(error, directory_fd, "open '%s'", directory);
+	WFS_AUTO_FD int file_fd = file_open(directory_fd, directory, &status, error);
+	if (file_fd < 0)
+		return file_fd;
+	int r = check_owner(directory_fd, directory, &status, error);
+	if (r)
+		return r;
+	path_of(file_fd, address.sun_path);
+	WFS_AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return WFS_STEAL_FD(fd);
+	r = -errno;
+	return r == -ECONNREFUSED
+		? r
+		: wfs_error_from_errno(error, r, "connect to '%s/%s'", directory, WFS_SOCKET_NAME);
 }

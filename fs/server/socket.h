@@ -16,7 +16,7 @@
  * wfs_socket_listen() - a bound socket, not listening yet
  * @for_others: let other users connect; else its mode is 0600
  * The caller owns the world, so a socket that is there was left behind and is replaced.
- * Return: a descriptor (caller closes), or -errno.
+ * Return: a descriptor (caller closes), -EINVAL (something else is there), or -errno.
  */
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
 
@@ -32,7 +32,11 @@ void wfs_socket_pass_descriptors(int fd, bool pass);
 bool wfs_socket_is_here(pid_t pid);
 
 /**
- * wfs_socket_connect() - to whoever owns the world in @directory
- * Return: a descriptor (caller closes), -ENOENT or -ECONNREFUSED (nobody listens), or -errno.
+ * wfs_socket_connect() - to the process that owns the world in @directory
+ *
+ * The name must be a socket of root, of this user or of the directory's owner. A link is not followed:
+ * it would lead a request for one world to the owner of another.
+ * Return: a descriptor (caller closes), -ENOENT or -ECONNREFUSED (nobody listens; @error is not set),
+ *         or -errno with @error: -EINVAL (not a socket), -EACCES (another user's socket), …
  */
-int wfs_socket_connect(const char *directory);
+int wfs_socket_connect(const char *directory, struct wfs_error *error);

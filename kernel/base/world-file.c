@@ -31,9 +31,11 @@ static int open_or_make(int directory_fd, int parent_fd, const char *name, int f
 	return openat(parent_fd, name, (flags & ~O_CREAT) | SAFE_FLAGS);
 }
 
-static const char *kind_name(mode_t mode)
+const char *wfs_file_kind_name(mode_t mode)
 {
 	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "a regular file";
 	case S_IFLNK:
 		return "a symbolic link";
 	case S_IFIFO:
@@ -56,7 +58,8 @@ static int check_kind(
 	if (S_ISREG(st->st_mode))
 		return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'%s/%s' is %s: expected a regular file", directory, name, kind_name(st->st_mode));
+		"'%s/%s' is %s: expected a regular file", directory, name,
+		wfs_file_kind_name(st->st_mode));
 }
 
 static int check_owner(int directory_fd, const char *directory, const char *name,

@@ -27,6 +27,9 @@ int wfs_world_file_open(
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
 	struct wfs_error *error);
 
+/** wfs_file_kind_name() - what @mode says that a file is, for messages: "a symbolic link" */
+const char *wfs_file_kind_name(mode_t mode);
+
 /**
  * wfs_beneath_open() - open a path within a directory, no part of which may be a link
  * Without O_DIRECTORY it must lead to a regular file. @flags: with O_CREAT as above
