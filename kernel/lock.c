@@ -59,9 +59,14 @@ int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *err
 
 int wfs_lock_owner(const char *directory, pid_t *ret_pid)
 {
-	WFS_AUTO_FD int fd = wfs_world_file_open(directory, LOCK_NAME, O_RDONLY, NULL);
 	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	WFS_AUTO_FD int directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
+	if (directory_fd < 0 && errno != ENOENT)
+		return -errno;
+	/* Also of another user's world, as nothing is believed but a number. */
+	WFS_AUTO_FD int fd =
+		directory_fd < 0 ? -ENOENT : wfs_beneath_open(directory_fd, LOCK_NAME, O_RDONLY);
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
 	/* Asks without taking, so that nobody who wants to own the directory is in our way. */

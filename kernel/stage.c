@@ -11,6 +11,7 @@
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/directory.h"
+#include "kernel/base/world-file.h"
 
 #define MARK ".worldfs-new-" /* what our names have before their random end */
 #define MOVED ".moved"
@@ -265,13 +266,17 @@ static int enter_place(struct wfs_stage *stage, const struct place *place, struc
 	stage->place_fd = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (stage->place_fd < 0)
 		return wfs_error_from_errno(error, -errno, "open '%s'", place->directory);
+	int r = stage->inside ? wfs_world_directory_check(stage->place_fd, place->directory, error)
+			      : 0;
+	if (r)
+		return r;
 	/* Until it is filled: so of two that found it empty one goes on. */
 	if (stage->inside && flock(stage->place_fd, LOCK_EX | LOCK_NB))
 		return errno != EWOULDBLOCK
 			? wfs_error_from_errno(error, -errno, "lock '%s'", place->directory)
 			: wfs_error_set(error, WFS_E_ALREADY_EXISTS,
 				  "'%s' is being filled by another process", place->directory);
-	int r = remove_left(stage->place_fd, place->prefix);
+	r = remove_left(stage->place_fd, place->prefix);
 	int empty = !r && stage->inside ? is_empty(stage->place_fd) : 1;
 	if (r || empty < 0)
 		return wfs_error_from_errno(error, r ? r : empty, "read '%s'", place->directory);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command trust: what a world's host.json would have this host do, and the user's consent. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/trust.h"
+#include "kernel/base/world-file.h"
 
 /* One line; what a stranger wrote must not move the cursor. */
 static void add_line(struct wfs_buffer *text, const struct wfs_buffer *line)
@@ -170,9 +172,10 @@ int wfs_run_trust(struct wfs_run *run)
 void wfs_run_tell_trust(struct wfs_run *run, const char *directory)
 {
 	struct wfs_error reason = {.code = WFS_OK};
+	WFS_AUTO_FD int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (access(directory, R_OK | X_OK) < 0)
-		return; /* the owner of the world is another user, who decides */
+	if (fd < 0 || wfs_world_directory_check(fd, directory, NULL))
+		return; /* its owner is another user, who decides */
 	if (wfs_trust_check_now(directory, &reason) == -EACCES)
 		wfs_run_notice(run, "paused: %s", reason.message);
 }

@@ -66,25 +66,7 @@ void wfs_directory_remove(const char *directory)
 	(void)remove_name(AT_FDCWD, directory, DEPTH_MAX);
 }
 
-void wfs_directory_adopt(int directory_fd, int fd)
-{
-	struct stat directory;
-
-	if (geteuid() == 0 && fstat(directory_fd, &directory) == 0 &&
-		(directory.st_uid != 0 || directory.st_gid != getegid()))
-		(void)!fchown(fd, directory.st_uid, directory.st_gid);
-}
-
 int wfs_directory_make(int directory_fd, const char *name)
 {
-	if (mkdirat(directory_fd, name, 0700))
-		return errno == EEXIST ? 0 : -errno;
-	if (geteuid() != 0)
-		return 0;
-	WFS_AUTO_FD int fd =
-		openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	wfs_directory_adopt(directory_fd, fd);
-	return 0;
+	return mkdirat(directory_fd, name, 0700) && errno != EEXIST ? -errno : 0;
 }

@@ -62,7 +62,7 @@ int wfs_trust_give(const char *directory, const char *world_id, const struct wfs
 void wfs_trust_made(const char *directory, const char *world_id);
 
 /** wfs_trust_last_txn() - the store's last transaction when this user closed it; 0: not known, or the file is
- *  owned by another user, and may be written to at any time */
+ *  root's and not this user's, and may be written to at any time */
 uint64_t wfs_trust_last_txn(const char *directory);
 
 /** wfs_trust_has_written() - is the store this user's, and was it last closed by this user, as it is now? */

@@ -9,27 +9,8 @@
 #include <sys/stat.h>
 
 #include "kernel/base/cleanup.h"
-#include "kernel/base/directory.h"
 
 enum { SAFE_FLAGS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY };
-
-/* What is made gets the owner of the world's directory. Only the process that makes a file may give it
- * away: a name that is there may be a link to a file of somebody else.
- * @directory_fd: of the world. @parent_fd: where @name is. Return: a descriptor, or -1 with errno. */
-static int open_or_make(int directory_fd, int parent_fd, const char *name, int flags)
-{
-	int fd = -1;
-
-	if (flags & O_CREAT)
-		fd = openat(parent_fd, name, flags | O_EXCL | SAFE_FLAGS, 0600);
-	if (fd >= 0) {
-		wfs_directory_adopt(directory_fd, fd);
-		return fd;
-	}
-	if ((flags & O_CREAT) && ((flags & O_EXCL) || errno != EEXIST))
-		return -1;
-	return openat(parent_fd, name, (flags & ~O_CREAT) | SAFE_FLAGS);
-}
 
 const char *wfs_file_kind_name(mode_t mode)
 {
@@ -62,38 +43,59 @@ static int check_kind(
 		wfs_file_kind_name(st->st_mode));
 }
 
-static int check_owner(int directory_fd, const char *directory, const char *name,
-	const struct stat *st, struct wfs_error *error)
+/* @path: of a file or directory. */
+static int check_owner(const char *path, const struct stat *st, struct wfs_error *error)
 {
-	struct stat parent;
+	const unsigned long owner = st->st_uid;
 
 	if (st->st_uid == geteuid() || st->st_uid == 0)
 		return 0;
-	if (fstat(directory_fd, &parent) == 0 && parent.st_uid == st->st_uid)
-		return 0;
+	if (geteuid() != 0)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"'%s' is owned by user %lu: expected root or user %lu. While user %lu "
+			"serves the "
+			"world ('worldfs serve' or a mount), that process does what others ask for",
+			path, owner, (unsigned long)geteuid(), owner);
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-		"'%s/%s' is owned by user %lu: expected the directory's owner, root, or user %lu",
-		directory, name, (unsigned long)st->st_uid, (unsigned long)geteuid());
+		"'%s' is owned by user %lu: expected root. As that user: setpriv --reuid=%lu "
+		"--regid=%lu "
+		"--clear-groups worldfs … While user %lu serves the world ('worldfs serve' or a "
+		"mount), "
+		"that process does what root asks for",
+		path, owner, owner, (unsigned long)st->st_gid, owner);
+}
+
+int wfs_world_directory_check(int directory_fd, const char *directory, struct wfs_error *error)
+{
+	struct stat st;
+
+	if (fstat(directory_fd, &st))
+		return wfs_error_from_errno(error, -errno, "open '%s'", directory);
+	return check_owner(directory, &st, error);
 }
 
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
 	struct wfs_error *error)
 {
+	char path[PATH_MAX];
 	struct stat st;
-	int r;
+	int r = wfs_world_directory_check(directory_fd, directory, error);
 
+	if (r)
+		return r;
 	/* Before, so that a device is not even opened; and after, because it may change between. */
 	if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		r = check_kind(directory, name, &st, error);
 		if (r)
 			return r;
 	}
-	WFS_AUTO_FD int fd = open_or_make(directory_fd, directory_fd, name, flags);
+	WFS_AUTO_FD int fd = openat(directory_fd, name, flags | SAFE_FLAGS, 0600);
 	if (fd < 0 || fstat(fd, &st))
 		return wfs_error_from_errno(error, -errno, "open '%s/%s'", directory, name);
 	r = check_kind(directory, name, &st, error);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	if (!r)
-		r = check_owner(directory_fd, directory, name, &st, error);
+		r = check_owner(path, &st, error);
 	return r ? r : WFS_STEAL_FD(fd);
 }
 
@@ -128,7 +130,7 @@ int wfs_beneath_open(int directory_fd, const char *path, int flags)
 		path = slash + 1;
 	}
 	WFS_AUTO_FD int fd =
-		open_or_make(directory_fd, parent < 0 ? directory_fd : parent, path, flags);
+		openat(parent < 0 ? directory_fd : parent, path, flags | SAFE_FLAGS, 0600);
 	if (fd < 0 || (!(flags & O_DIRECTORY) && fstat(fd, &st)))
 		return -errno;
 	return !(flags & O_DIRECTORY) && !S_ISREG(st.st_mode) ? -EINVAL : WFS_STEAL_FD(fd);

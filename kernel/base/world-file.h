@@ -4,8 +4,12 @@
  *
  * A symbolic link in the place of a file would lead reads and writes out of the directory, and opening
  * a FIFO would wait for ever. So every file is opened without following links and without waiting,
- * and must be a regular one, owned by the user who opens it, by root, or by the directory's owner
- * (who could replace it anyway). The directory itself may be reached through links.
+ * and must be a regular one. The directory itself may be reached through links.
+ *
+ * Directory and file must be owned by the user who opens the file, or by root. LMDB keeps mutexes in
+ * lock.mdb and believes what both of its files say, so their owner has power over each process that maps
+ * them: root, too, opens no world of another user.
+ * Source: docs/decisions/0025-consent.md
  */
 #pragma once
 
@@ -16,12 +20,16 @@
 /**
  * wfs_world_file_open() - open a file in a world's directory
  * @directory: its path. @name: without a slash
- * @flags: of open(2); with O_CREAT the file has mode 0600, and when root makes it, the owner of @directory
+ * @flags: of open(2); with O_CREAT the file has mode 0600
  * Return: a descriptor, -EINVAL (invalid_argument: says what stands there instead of a file),
  *         -EACCES (not_authorized: says whose it is), or another -errno. All fill @error.
  */
 int wfs_world_file_open(
 	const char *directory, const char *name, int flags, struct wfs_error *error);
+
+/** wfs_world_directory_check() - may this user use the files in a directory? Return: 0, or -EACCES
+ *  (not_authorized: it is another user's) or another -errno with @error. */
+int wfs_world_directory_check(int directory_fd, const char *directory, struct wfs_error *error);
 
 /** wfs_world_file_open_at() - open a file in an open directory; @directory: for messages */
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,

@@ -416,6 +416,7 @@ static int open_environment(struct wfs_store *store, const struct wfs_store_opti
 {
 	uint64_t size =
 		options->map_size_bytes ? options->map_size_bytes : WFS_STORE_MAP_SIZE_DEFAULT;
+	char path[32];
 	int r = mdb_env_create(&store->env);
 
 	if (!r)
@@ -426,11 +427,13 @@ static int open_environment(struct wfs_store *store, const struct wfs_store_opti
 		r = mdb_env_set_maxreaders(store->env, READERS_MAX);
 	if (!r)
 		r = mdb_env_set_mapsize(store->env, size);
+	/* The directory that was looked at, whatever has its name by now. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", store->directory_fd);
 	/* NOTLS: a reader's slot belongs to its transaction, which may change threads. */
 	unsigned int flags = MDB_NOTLS | (options->read_only ? MDB_RDONLY : 0) |
 		(options->scratch ? MDB_NOSYNC : 0);
 	if (!r)
-		r = mdb_env_open(store->env, store->directory, flags, 0600);
+		r = mdb_env_open(store->env, path, flags, 0600);
 	if (!r) {
 		int dead;
 
