@@ -27,8 +27,8 @@ struct wfs_mount_options {
 	bool nest_ctl; /* the control connection is mounted inside, at DIR/ctl */
 	bool here;     /* the process that mounted has the owner's user and mount namespace, so
 			* that a child of the owner may list `directory` */
-	bool trusted;  /* the operator or the owner itself mounted, so that the owner believes
-			* the uids in the mount's requests */
+	bool trusted;  /* the operator or the owner itself mounted, in the owner's user
+			* namespace, so that the owner believes the uids in the mount's requests */
 	uid_t uid;     /* user that mounted, as the mount's requests number it; owns all files */
 	gid_t gid;
 	struct wfs_handed handed; /* taken, also when an error is returned */

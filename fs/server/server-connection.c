@@ -511,7 +511,8 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 		connection->caller = (struct wfs_caller){
 			.uid = peer.uid,
 			.gid = peer.gid,
-			.here = peer.uid == geteuid() && wfs_socket_is_here(peer.pid),
+			.here = peer.uid == geteuid() && wfs_socket_shares(peer.pid, "mnt"),
+			.shares_uids = wfs_socket_shares(peer.pid, "user"),
 		};
 	}
 	/* A stranger is not counted, so however many come, other users find room. */

@@ -124,14 +124,16 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
 	return WFS_STEAL_FD(fd);
 }
 
-bool wfs_socket_is_here(pid_t pid)
+bool wfs_socket_shares(pid_t pid, const char *kind)
 {
+	char own_path[64];
 	char path[64];
 	struct stat own;
 	struct stat other;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	return pid > 0 && stat("/proc/self/ns/mnt", &own) == 0 && stat(path, &other) == 0 &&
+	snprintf(own_path, sizeof(own_path), "/proc/self/ns/%s", kind);
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, kind);
+	return pid > 0 && stat(own_path, &own) == 0 && stat(path, &other) == 0 &&
 		own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 

@@ -28,8 +28,12 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
  */
 void wfs_socket_pass_descriptors(int fd, bool pass);
 
-/** wfs_socket_is_here() - is a process in our mount namespace, so that its paths are ours? */
-bool wfs_socket_is_here(pid_t pid);
+/**
+ * wfs_socket_shares() - is a process in the same namespace as this one?
+ * @kind: a name in /proc/self/ns: "mnt" (its paths are ours), "user" (its uids are ours)
+ * Return: false also when that cannot be found out.
+ */
+bool wfs_socket_shares(pid_t pid, const char *kind);
 
 /**
  * wfs_socket_connect() - to the process that owns the world in @directory

@@ -108,7 +108,9 @@ int wfs_verb_mount(struct wfs_call *call)
 	struct wfs_mount_options mount = {
 		.principal = own,
 		.here = call->caller && call->caller->here,
-		.trusted = strcmp(own, WFS_PRINCIPAL_OPERATOR) == 0,
+		/* In another user namespace, a stranger may have the uid that a user of this host has. */
+		.trusted = strcmp(own, WFS_PRINCIPAL_OPERATOR) == 0 && call->caller &&
+			call->caller->shares_uids,
 	};
 	int r = require_host(call, "mount");
 

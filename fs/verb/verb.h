@@ -35,7 +35,8 @@ struct wfs_host {
 struct wfs_caller {
 	uid_t uid;
 	gid_t gid;
-	bool here; /* of our user, in our mount namespace */
+	bool here;        /* of our user, in our mount namespace */
+	bool shares_uids; /* in our user namespace; false when that is not known */
 };
 
 /* One call. Zero-initialise, set the first members, start; read the rest in `done`. */

@@ -55,8 +55,10 @@ static void host_status(struct wfs_host *host, json_t *status)
 static void ask_mount(struct world_fixture *fixture, struct host *host, const char *principal,
 	const char *payload, struct asked *asked)
 {
+	static const struct wfs_caller caller = {.shares_uids = true};
+
 	ask_request(fixture, &host->host, principal,
-		(struct request){"mount", payload, WFS_HANDED_COUNT}, asked);
+		(struct request){"mount", payload, WFS_HANDED_COUNT, &caller}, asked);
 }
 
 static void mount_refuses_a_request_without_its_descriptors(void **state)
@@ -67,7 +69,8 @@ static void mount_refuses_a_request_without_its_descriptors(void **state)
 
 	ask_host(*state, &host.host, "mount", "{'dir':'/m','ctl':'/c'}", &none);
 	ask_request(*state, &host.host, "operator",
-		(struct request){"mount", "{'dir':'/m','ctl':'/c'}", WFS_HANDED_COUNT + 1}, &more);
+		(struct request){"mount", "{'dir':'/m','ctl':'/c'}", WFS_HANDED_COUNT + 1, NULL},
+		&more);
 
 	assert_int_equal(none.call.status, -EINVAL);
 	assert_non_null(strstr(none.call.error.message, "came 0"));
@@ -90,6 +93,21 @@ static void mount_and_umount_are_passed_to_the_host(void **state)
 	assert_int_equal(umount.call.status, 0);
 	assert_string_equal(host.mounted, "/m /c operator 101 7:8");
 	assert_string_equal(host.unmounted, "/m");
+}
+
+static void uids_of_a_mount_in_another_user_namespace_are_not_believed(void **state)
+{
+	const struct wfs_caller caller = {.uid = 7, .gid = 8};
+	AUTO_ASKED struct asked mount;
+	struct host host = HOST;
+
+	ask_request(*state, &host.host, "operator",
+		(struct request){"mount", "{'dir':'/m','ctl':'/c','allow_other':true}",
+			WFS_HANDED_COUNT, &caller},
+		&mount);
+
+	assert_int_equal(mount.call.status, 0);
+	assert_string_equal(host.mounted, "/m /c operator 100 7:8");
 }
 
 static void only_the_operator_mounts_as_somebody_else(void **state)
@@ -222,6 +240,7 @@ int main(void)
 		IN_WORLD(mount_and_umount_are_passed_to_the_host),
 		IN_WORLD(mount_refuses_a_request_without_its_descriptors),
 		IN_WORLD(only_the_operator_mounts_as_somebody_else),
+		IN_WORLD(uids_of_a_mount_in_another_user_namespace_are_not_believed),
 		IN_WORLD(mount_that_the_host_refuses_says_why),
 		IN_WORLD(mount_refuses_relative_paths_and_options_that_are_not_boolean),
 		IN_WORLD(verbs_of_the_host_are_not_enabled_without_one),

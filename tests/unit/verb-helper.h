@@ -36,8 +36,9 @@ static inline void asked_release(struct asked *asked)
 /* A verb and what comes with it. Plain value. */
 struct request {
 	const char *verb;
-	const char *payload; /* JSON with ' for ", or NULL */
-	unsigned int handed; /* how many descriptors, closed ones */
+	const char *payload;             /* JSON with ' for ", or NULL */
+	unsigned int handed;             /* how many descriptors, closed ones */
+	const struct wfs_caller *caller; /* may be NULL */
 };
 
 /* Asks as @principal, and waits. */
@@ -49,6 +50,7 @@ static inline void ask_request(struct world_fixture *fixture, struct wfs_host *h
 	*asked = (struct asked){.call = {.done = asked_done, .context = asked, .host = host}};
 	asked->call.handed = (struct wfs_handed)WFS_HANDED_NONE;
 	asked->call.handed_count = request.handed;
+	asked->call.caller = request.caller;
 	sem_init(&asked->done, 0, 0);
 	assert_int_equal(wfs_authority_new(fixture->world, &asked->authority, NULL), 0);
 	assert_int_equal(wfs_session_new(asked->authority, principal, &asked->session, NULL), 0);
@@ -63,7 +65,7 @@ static inline void ask_request(struct world_fixture *fixture, struct wfs_host *h
 static inline void ask_for(struct world_fixture *fixture, struct wfs_host *host,
 	const char *principal, const char *verb, const char *payload, struct asked *asked)
 {
-	ask_request(fixture, host, principal, (struct request){verb, payload, 0}, asked);
+	ask_request(fixture, host, principal, (struct request){verb, payload, 0, NULL}, asked);
 }
 
 static inline void ask_host(struct world_fixture *fixture, struct wfs_host *host, const char *verb,
