@@ -123,7 +123,7 @@ static int write_artifacts(
 
 	if (!params)
 		return no_memory(error);
-	if (wfs_session_query(work->session, view, "artifacts", params, &found, &ignored))
+	if (wfs_session_query(work->session, view, "artifacts", params, NULL, &found, &ignored))
 		return 0; /* who may not look does without */
 	json_array_foreach(json_object_get(found, "results"), i, row)
 	{

@@ -419,10 +419,12 @@ int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect ef
 /**
  * wfs_session_query() - ask the kernel; see wfs_query_check and wfs_query_run
  * @view: of the head
+ * @gone: set when nobody waits for the answer any more; may be NULL
  * Return: 0, -EACCES, or as those.
  */
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
-	const char *query_type, const json_t *params, json_t **ret_result, struct wfs_error *error);
+	const char *query_type, const json_t *params, const atomic_bool *gone, json_t **ret_result,
+	struct wfs_error *error);
 
 /* --- changing --- */
 

@@ -42,9 +42,13 @@ static int match(struct page *page, struct wfs_bytes key)
 {
 	int r = wfs_pattern_match(page->pattern, page->matcher, key.data, key.size, MATCH_LIMIT);
 
-	if (r == -EAGAIN && ++page->hard <= MATCH_HARD_MAX)
+	if (r == -EAGAIN && ++page->hard <= MATCH_HARD_MAX) {
+		r = query_work(page->run, QUERY_WORK_OF_HARD_MATCH);
+		if (r)
+			return wfs_trace(r);
 		r = wfs_pattern_match(
 			page->pattern, page->matcher, key.data, key.size, MATCH_LIMIT_HARD);
+	}
 	if (r == -EAGAIN || r == -E2BIG)
 		return wfs_error_set(page->run->error, WFS_E_INVALID_PATTERN,
 			"Invalid regex pattern: '%.200s': it takes too much work",
@@ -115,6 +119,9 @@ static int page_of_set(struct page *page, const struct wfs_index_set *set)
 	if (r)
 		return wfs_trace(r);
 	while ((r = wfs_index_walk_next(&walk, &cell_id)) > 0) {
+		r = query_work(page->run, QUERY_WORK_OF_CELL);
+		if (r)
+			return wfs_trace(r);
 		if (passes_over(page))
 			continue;
 		r = wfs_cell_get(txn, cell_id, &cell);
@@ -313,6 +320,9 @@ static int set_list(
 	int r = list ? wfs_index_walk_init(&walk, run->view->txn, set, false) : -ENOMEM;
 
 	while (!r && (r = wfs_index_walk_next(&walk, &cell_id)) > 0) {
+		r = query_work(run, QUERY_WORK_OF_CELL);
+		if (r)
+			return wfs_trace(r);
 		r = wfs_cell_get(run->view->txn, cell_id, &cell);
 		if (r)
 			return wfs_trace(r == -ENOENT ? -EIO : r);

@@ -14,7 +14,17 @@ struct query_run {
 	const struct wfs_query_sight *sight; /* may be NULL */
 	json_t *answer;                      /* what is known of it; owned by wfs_query_run */
 	struct wfs_error *error;
+	struct wfs_query_work *work; /* may be NULL */
 };
+
+enum {
+	QUERY_WORK_OF_CELL = 200,         /* one that is looked at */
+	QUERY_WORK_BYTES = 4,             /* of a document, for one instruction */
+	QUERY_WORK_OF_HARD_MATCH = 30000, /* of a pattern and an id */
+};
+
+/** query_work() - count what is about to be done. Return: 0, -EIO (runtime_error: it is too much), -EINTR (cancelled). */
+int query_work(struct query_run *run, uint64_t instructions);
 
 /** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the tree */
 bool query_sees(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
@@ -33,7 +43,7 @@ int query_set(struct query_run *run, const char *name, json_t *value);
 int query_version_state(
 	struct query_run *run, const struct wfs_version *version, json_t **ret_state);
 
-/** query_state() - the document of a cell that is live. Return: 0, or -ENOENT (no error is filled). */
+/** query_state() - the document of one cell that is live; it is no work. Return: 0, or -ENOENT (no error is filled). */
 int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const char *key,
 	json_t **ret_state);
 

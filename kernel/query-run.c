@@ -91,6 +91,24 @@ bool query_sees_listed(const struct query_run *run, enum wfs_query_part part, st
 
 /* --- what answers share --- */
 
+int query_work(struct query_run *run, uint64_t instructions)
+{
+	struct wfs_query_work *const work = run->work;
+
+	if (!work)
+		return 0;
+	if (work->gone && atomic_load(work->gone))
+		return wfs_error_set(
+			run->error, WFS_E_CANCELLED, "nobody waits for the answer any more");
+	work->done += instructions;
+	if (work->done <= work->most)
+		return 0;
+	return wfs_error_set(run->error, WFS_E_RUNTIME_ERROR,
+		"the query '%s' looks at more than what is left of the instructions that one "
+		"record may take",
+		wfs_query_name(run->query->type));
+}
+
 json_t *query_text(struct wfs_bytes key)
 {
 	char text[WFS_KEY_SIZE_MAX];
@@ -110,7 +128,10 @@ int query_set(struct query_run *run, const char *name, json_t *value)
 int query_version_state(
 	struct query_run *run, const struct wfs_version *version, json_t **ret_state)
 {
-	return wfs_trace(wfs_view_version_document(run->view, version, ret_state, run->error));
+	int r = query_work(run, QUERY_WORK_OF_CELL + version->size_bytes / QUERY_WORK_BYTES);
+
+	return wfs_trace(
+		r ? r : wfs_view_version_document(run->view, version, ret_state, run->error));
 }
 
 int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const char *key,
@@ -144,6 +165,9 @@ int query_each(struct query_run *run, enum wfs_query_part part, query_cell_fn *e
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
 	while ((r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+		r = query_work(run, QUERY_WORK_OF_CELL);
+		if (r)
+			return wfs_trace(r);
 		if (!query_sees_listed(run, part, entry.key))
 			continue;
 		r = each(run, &entry, context);
@@ -185,7 +209,8 @@ json_t *query_ratio(uint64_t part, uint64_t whole)
 }
 
 int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
-	const struct wfs_query_sight *sight, json_t **ret_result, struct wfs_error *error)
+	const struct wfs_query_sight *sight, struct wfs_query_work *work, json_t **ret_result,
+	struct wfs_error *error)
 {
 	static int (*const answers[WFS_QUERY_COUNT])(struct query_run * run) = {
 		[WFS_QUERY_ARTIFACTS] = query_artifacts,
@@ -205,7 +230,7 @@ int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 	struct wfs_error reason = {0};
 	WFS_AUTO_JSON json_t *answer =
 		json_pack("{s:b, s:s}", "success", 1, "query_type", wfs_query_name(query->type));
-	struct query_run run = {view, query, sight, answer, &reason};
+	struct query_run run = {view, query, sight, answer, &reason, work};
 
 	wfs_require(view->head);
 	int r = answer ? answers[query->type](&run) : -ENOMEM;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 #include "kernel/query/query.h"
 #include "kernel/rights/rights.h"
@@ -72,16 +73,26 @@ const char *wfs_query_directory(enum wfs_query_part part);
 bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,
 	const struct wfs_query_row *row);
 
+/* What a query looks at, in instructions of code that take as long. It follows from the query, the sight and the
+ * cells alone. Plain value. */
+struct wfs_query_work {
+	uint64_t most;           /* after which the query is given up */
+	uint64_t done;           /* added to; more than `most`: it was given up */
+	const atomic_bool *gone; /* the query is given up when nobody waits for it; may be NULL */
+};
+
 /**
  * wfs_query_run() - answer
  * @view: of the head
  * @sight: NULL: everything is seen
+ * @work: NULL: no bound
  * @ret_result: {success, query_type, …}; caller owns it
  * Return: 0, -ENOENT (not_found), -EINVAL (invalid_pattern: it takes too much work), -EIO
- *         (hash_mismatch, …), -ENOMEM.
+ *         (hash_mismatch, …; runtime_error: more than @work allows), -EINTR (cancelled: work->gone), -ENOMEM.
  */
 int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
-	const struct wfs_query_sight *sight, json_t **ret_result, struct wfs_error *error);
+	const struct wfs_query_sight *sight, struct wfs_query_work *work, json_t **ret_result,
+	struct wfs_error *error);
 
 /* --- for those who show principals otherwise; @state: of a cell of sys.resource, or NULL --- */
 

@@ -104,7 +104,7 @@ static int ask(struct wfs_call *call, const json_t *action)
 		r = wfs_verb_view(call, NULL, &view);
 	if (!r)
 		r = wfs_session_query(call->session, &view, type, json_object_get(action, "params"),
-			&data, &call->error);
+			&call->gone, &data, &call->error);
 	if (r)
 		return r;
 	answer = json_pack(

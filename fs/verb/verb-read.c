@@ -161,5 +161,6 @@ int wfs_verb_query(struct wfs_call *call)
 		r = wfs_verb_view(call, NULL, &view);
 	return r ? r
 		 : wfs_session_query(call->session, &view, type,
-			   json_object_get(call->payload, "params"), &call->result, &call->error);
+			   json_object_get(call->payload, "params"), &call->gone, &call->result,
+			   &call->error);
 }

@@ -5,6 +5,22 @@
  */
 #include "kernel/action/invoke.h"
 
+/* What is looked at counts as instructions of the record: it takes the thread that all wait for. */
+static int run_query(struct act *act, struct wfs_view *view, const struct wfs_query *query,
+	const struct wfs_query_sight *sight, json_t **ret_result, struct wfs_error *error)
+{
+	struct wfs_lua_budget *const budget = &act->fold->budget;
+	struct wfs_query_work work = {.most = budget->used < budget->instructions
+			? budget->instructions - budget->used
+			: 0};
+	int r = wfs_query_run(view, query, sight, &work, ret_result, error);
+
+	budget->used += work.done;
+	if (act->within && work.done > work.most)
+		act->within->stopped = true;
+	return wfs_trace(r);
+}
+
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error)
 {
@@ -26,7 +42,7 @@ int act_query(struct act *act, const char *type, const json_t *params, json_t **
 	r = wfs_head_flush(fold->head, fold->manifest);
 	if (r)
 		return wfs_error_from_errno(error, r, "ask about the world");
-	return wfs_trace(wfs_query_run(&view, &query,
+	return wfs_trace(run_query(act, &view, &query,
 		wfs_rights_see_all(sight.rights) ? NULL : &sight.sight, ret_result, error));
 }
 

@@ -181,6 +181,7 @@ int service_run(struct service_call *call, json_t **ret_result, struct wfs_error
 	call->self = &self;
 	int r = call->method->run(call, error);
 	call->self = NULL;
+	call->stopped |= self.stopped;
 	if (r)
 		return wfs_trace(r);
 	*ret_result = call->result ? WFS_STEAL(call->result) : json_null();

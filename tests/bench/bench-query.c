@@ -115,7 +115,7 @@ static void ask(struct wfs_world *world, const char *params, json_int_t total)
 	bench_check(wfs_json_parse(params, strlen(params), &json, &error), "parse", &error);
 	bench_check(wfs_query_check("artifacts", json, &query, &error), "check", &error);
 	bench_check(wfs_view_open(world, WFS_HEIGHT_HEAD, &view, &error), "open", &error);
-	bench_check(wfs_query_run(&view, &query, NULL, &answer, &error), "run", &error);
+	bench_check(wfs_query_run(&view, &query, NULL, NULL, &answer, &error), "run", &error);
 	bench_check(json_integer_value(json_object_get(answer, "total")) == total ? 0 : -EIO,
 		"another total than there should be", NULL);
 }

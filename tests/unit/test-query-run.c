@@ -19,7 +19,7 @@ static int ask_as(struct world_fixture *fixture, const struct wfs_query_sight *s
 
 	last_error = (struct wfs_error){0};
 	int r = wfs_query_check(type, json, &query, &last_error);
-	return r ? r : wfs_query_run(&view, &query, sight, ret_answer, &last_error);
+	return r ? r : wfs_query_run(&view, &query, sight, NULL, ret_answer, &last_error);
 }
 
 static json_t *answer_as(struct world_fixture *fixture, const struct wfs_query_sight *sight,
@@ -666,6 +666,37 @@ static void a_cell_that_is_no_document_is_our_error(void **state)
 	assert_null(answer);
 }
 
+static int ask_with(struct world_fixture *fixture, const char *type, struct wfs_query_work *work)
+{
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
+	WFS_AUTO_JSON json_t *answer = NULL;
+	struct wfs_query query;
+
+	last_error = (struct wfs_error){0};
+	assert_int_equal(wfs_query_check(type, NULL, &query, &last_error), 0);
+	return wfs_query_run(&view, &query, NULL, work, &answer, &last_error);
+}
+
+static void a_query_ends_where_its_work_does(void **state)
+{
+	static const char *const types[] = {
+		"artifacts", "principals", "balances", "frozen", "invocations"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(types); i++) {
+		struct wfs_query_work work = {.most = 1000000};
+
+		print_message("%s\n", types[i]);
+		assert_int_equal(ask_with(*state, types[i], &work), 0);
+		assert_in_range(work.done, 200, 100000);
+		work = (struct wfs_query_work){.most = work.done};
+		assert_int_equal(ask_with(*state, types[i], &work), 0);
+		work = (struct wfs_query_work){.most = work.done - 1};
+		assert_int_equal(ask_with(*state, types[i], &work), -EIO);
+		assert_int_equal(last_error.code, WFS_E_RUNTIME_ERROR);
+		assert_true(work.done > work.most);
+	}
+}
+
 #define IN_MARKET(test) cmocka_unit_test_setup_teardown(test, setup, world_fixture_teardown)
 
 int main(void)
@@ -703,6 +734,7 @@ int main(void)
 		IN_MARKET(the_rest_is_counted_by_what_is_seen),
 		IN_MARKET(no_answer_has_content_or_code_or_changes_anything),
 		IN_MARKET(a_cell_that_is_no_document_is_our_error),
+		IN_MARKET(a_query_ends_where_its_work_does),
 	};
 
 	return cmocka_run_group_tests_name("query-run", tests, NULL, NULL);
