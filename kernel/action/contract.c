@@ -65,7 +65,10 @@ static int run_check(struct act *act, const struct artifact *contract, const jso
 		.budget = &act->fold->budget,
 	};
 	action_seed(act->fold, UINT64_C(1) << 62 | act->nest->check_count, call->seed);
-	return wfs_trace(wfs_code_call(invocation.program, call, ret_verdict, error));
+	r = wfs_code_call(invocation.program, call, ret_verdict, error);
+	if (invocation.stopped)
+		call->failure = WFS_LUA_FAILURE_BOUND;
+	return wfs_trace(r);
 }
 
 /* Return: 0 (it ran, or was ended by what it did itself: see @ret_verdict, @reason), or -errno. */

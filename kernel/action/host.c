@@ -450,9 +450,14 @@ int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *ar
 	struct invocation *const self = (struct invocation *)host;
 	const struct asked asked = {
 		.self = self, .fold = self->act->fold, .arguments = arguments, .error = error};
-	int r = binding_index < HOST_ACTION
+	int r = nest_check_time(self->act, self->id, error);
+
+	if (r) {
+		self->stopped = true;
+		return wfs_trace(r);
+	}
+	r = binding_index < HOST_ACTION
 		? functions[binding_index](&asked, ret_value)
 		: take_action(&asked, action_effects[binding_index - HOST_ACTION], ret_value);
-
 	return r && !ends(&asked, error) ? 1 : r;
 }

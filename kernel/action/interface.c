@@ -98,16 +98,17 @@ static bool is_object_schema(const json_t *input)
 	return type && strcmp(type, "object") == 0;
 }
 
-static int check_one(const struct wfs_schema *schema, const json_t *args, struct wfs_error *reason)
+static int check_one(const struct wfs_schema *schema, const json_t *args, uint64_t *steps,
+	struct wfs_error *reason)
 {
 	if (json_array_size(args) != 1)
 		return wfs_error_set(reason, WFS_E_INVALID_ARGUMENT,
 			"expected one argument, an object, got %zu", json_array_size(args));
-	return wfs_schema_check(schema, json_array_get(args, 0), reason);
+	return wfs_schema_check_counted(schema, json_array_get(args, 0), steps, reason);
 }
 
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
-	struct wfs_error *error)
+	uint64_t *steps, struct wfs_error *error)
 {
 	const json_t *const methods =
 		json_object_get(json_object_get(artifact->document, "interface"), "methods");
@@ -124,9 +125,9 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 		return 0;
 	int r = make_schema(input, &schema, &reason);
 	if (!r && is_object_schema(input))
-		r = check_one(schema, args, &reason);
+		r = check_one(schema, args, steps, &reason);
 	else if (!r)
-		r = wfs_schema_check(schema, args, &reason);
+		r = wfs_schema_check_counted(schema, args, steps, &reason);
 	if (r == -ENOMEM)
 		return fold_no_memory(error);
 	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,

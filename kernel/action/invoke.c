@@ -133,8 +133,26 @@ static int run_code(
 	return wfs_trace(r);
 }
 
+/* A step of a check counts as one instruction: code could have thousands of long checks made. */
+static int check_arguments(struct act *act, struct running *running, struct wfs_error *error)
+{
+	struct wfs_lua_budget *const budget = &act->fold->budget;
+	uint64_t steps = 0;
+	int r = interface_check_call(
+		running->artifact, running->method, running->args, &steps, error);
+
+	budget->used += steps;
+	if (steps == 0 || budget->used <= budget->instructions)
+		return wfs_trace(r);
+	running->failure = WFS_LUA_FAILURE_BOUND;
+	return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+		"to check the arguments of '%s' takes more than what is left of the %" PRIu64
+		" instructions that one record may",
+		running->artifact->id, budget->instructions);
+}
+
 /* Is the method there, and do the arguments fit? @call: of a service; zero */
-static int check_call(struct act *act, const struct running *running, struct service_call *call,
+static int check_call(struct act *act, struct running *running, struct service_call *call,
 	struct wfs_error *error)
 {
 	const struct service *const service = service_find(running->artifact->id);
@@ -142,8 +160,7 @@ static int check_call(struct act *act, const struct running *running, struct ser
 	call->act = act;
 	return wfs_trace(service
 			? service_parse(service, running->method, running->args, call, error)
-			: interface_check_call(
-				  running->artifact, running->method, running->args, error));
+			: check_arguments(act, running, error));
 }
 
 static int64_t price_of(
@@ -219,6 +236,7 @@ int nest_init(struct nest *nest, const json_t *recorded)
 		.recorded = recorded,
 		.stopped_checks = json_object(),
 		.embeddings = json_array(),
+		.began_ns = wfs_clock_thread_ns(),
 	};
 	return nest->result && nest->nested && nest->stopped_checks && nest->embeddings ? 0
 											: -ENOMEM;
@@ -231,6 +249,16 @@ void nest_done(struct nest *nest)
 	json_decref(nest->stopped_checks);
 	json_decref(nest->embeddings);
 	authors_done(nest);
+}
+
+int nest_check_time(const struct act *act, const char *id, struct wfs_error *error)
+{
+	const int64_t most = wfs_lua_time_limit_ns(action_instructions(act->fold));
+
+	if (act->fold->input.recorded || wfs_clock_thread_ns() - act->nest->began_ns <= most)
+		return 0;
+	return wfs_error_set(
+		error, WFS_E_RUNTIME_ERROR, "%s: too much processor time for what it asks for", id);
 }
 
 void nest_forget_checks(struct nest *nest, size_t count)
@@ -304,11 +332,14 @@ static int run_or_stop(
 	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
 {
 	const json_t *const stopped = json_object_get(recorded_of(act, running->number), "stopped");
+	int r = stopped
+		? wfs_error_set(error, WFS_E_RUNTIME_ERROR, "%s", json_string_value(stopped))
+		: nest_check_time(act, running->artifact->id, error);
 
-	if (!stopped)
+	if (!r)
 		return wfs_trace(run_paid(act, running, invoked, error));
 	running->failure = WFS_LUA_FAILURE_BOUND;
-	return wfs_error_set(error, WFS_E_RUNTIME_ERROR, "%s", json_string_value(stopped));
+	return wfs_trace(r);
 }
 
 static int run_artifact(struct act *act, struct running *running, struct invoked *ret_invoked,

@@ -27,6 +27,7 @@ struct nest {
 	json_t *stopped_checks; /* {number: message} of contracts that a bound has ended; owned */
 	json_t *embeddings;     /* that a server has made; see kernel/memory/embedding.h; owned */
 	bool embedder_told;     /* the host's embedder was looked at */
+	int64_t began_ns;       /* processor time of the thread when the nest began */
 	size_t count;
 	size_t check_count;
 	size_t action_count;
@@ -41,6 +42,15 @@ int nest_init(struct nest *nest, const json_t *recorded);
 void nest_done(struct nest *nest);
 #define NEST_AUTO WFS_CLEANUP(nest_done)
 
+/**
+ * nest_check_time() - has the host worked for the nest for as long as code may?
+ * What the host does uses up none of the code's own time. The record has what this bound has ended, so nothing is
+ * ended by it when the record is folded again.
+ * @id: the artifact that is ended
+ * Return: 0, or -EIO (runtime_error).
+ */
+int nest_check_time(const struct act *act, const char *id, struct wfs_error *error);
+
 /** nest_forget_checks() - those from number @count on. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
@@ -54,7 +64,7 @@ struct invocation {
 	bool is_host; /* no code: its author asks for itself (act-query.c) */
 	int depth;    /* 0: the outermost */
 	bool read_only;
-	bool stopped; /* by a bound, while it had other code checked */
+	bool stopped; /* by a bound, while the host did what the code asked for */
 };
 
 /* --- author.c --- */
@@ -102,9 +112,10 @@ void authors_done(struct nest *nest);
 int interface_check(const json_t *interface, struct wfs_error *error);
 
 /** interface_check_call() - is the method there, and do the arguments fit?
+ *  @steps: the steps that the check of the schema took are added
  *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
-	struct wfs_error *error);
+	uint64_t *steps, struct wfs_error *error);
 
 /** interface_has_secrets() - does an artifact's interface mark an argument of the method as secret?
  *  The name of a method may be mistyped: of a method that is not there, any mark of the interface counts. */

@@ -26,6 +26,11 @@ int64_t wfs_clock_monotonic_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+int64_t wfs_clock_thread_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void wfs_clock_utc(int64_t time_ns, char ret_text[static WFS_UTC_SIZE])
 {
 	const bool valid = time_ns >= 0; /* 2262 is the last year of 64 bits */

@@ -10,6 +10,9 @@ int64_t wfs_clock_realtime_ns(void);
 /** wfs_clock_monotonic_ns() - nanoseconds since some point; for intervals. */
 int64_t wfs_clock_monotonic_ns(void);
 
+/** wfs_clock_thread_ns() - processor time that the calling thread has used. */
+int64_t wfs_clock_thread_ns(void);
+
 enum { WFS_UTC_SIZE = sizeof("2026-11-21T20:46:37.000+00:00") };
 
 /** wfs_clock_utc() - ISO 8601 with milliseconds of a time in nanoseconds since 1970; what

@@ -540,12 +540,21 @@ static int check_node(struct check *check, const struct schema_node *node, const
 	return check_in_place(check, node, value, path);
 }
 
-int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error)
+int wfs_schema_check_counted(const struct wfs_schema *schema, const json_t *value, uint64_t *steps,
+	struct wfs_error *error)
 {
 	struct check check = {.error = error, .steps = WFS_SCHEMA_STEPS_MAX};
 	int r;
 
 	r = check_node(&check, schema->root, value, NULL);
 	wfs_matcher_free(check.matcher);
+	*steps += WFS_SCHEMA_STEPS_MAX - check.steps;
 	return r == CHECK_STOPPED ? -EINVAL : r;
+}
+
+int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error)
+{
+	uint64_t steps = 0;
+
+	return wfs_schema_check_counted(schema, value, &steps, error);
 }

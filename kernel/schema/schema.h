@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
@@ -52,6 +53,10 @@ WFS_DEFINE_AUTO(schema, struct wfs_schema, wfs_schema_free)
  *         was expected and what came), -ENOMEM.
  */
 int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error);
+
+/** wfs_schema_check_counted() - the same. @steps: the steps that the check took are added */
+int wfs_schema_check_counted(const struct wfs_schema *schema, const json_t *value, uint64_t *steps,
+	struct wfs_error *error);
 
 /** wfs_schema_describe() - append what a value is, shortened: `integer 5`, `array of 3 items`.
  *  @value: NULL gives `nothing`. */

@@ -174,6 +174,122 @@ static void an_interface_is_checked_when_it_is_written(void **state)
 		WFS_E_TOO_LARGE, "'interface': tests: 65 of them, at most 64 are taken");
 }
 
+/* --- what code has the host do --- */
+
+/* A schema of one argument, which a check takes all of its steps for. */
+static json_t *doubling_schema(void)
+{
+	json_t *const schema = json_pack("{s:s, s:{}}", "$ref", "#/$defs/0", "$defs");
+	json_t *const definitions = json_object_get(schema, "$defs");
+
+	for (int i = 0; i < 50; i++) {
+		char name[32];
+		char target[32];
+
+		snprintf(name, sizeof(name), "%d", i);
+		snprintf(target, sizeof(target), "#/$defs/%d", i + 1);
+		json_object_set_new(definitions, name,
+			json_pack("{s:[{s:s}, {s:s}]}", "allOf", "$ref", target, "$ref", target));
+	}
+	json_object_set_new(definitions, "50", json_true());
+	return schema;
+}
+
+static void long_checks_of_arguments_are_bounded_together(void **state)
+{
+	WFS_AUTO_JSON json_t *action =
+		json_of(WRITE("'artifact_id':'y','access':'public','code':'function run() end'"));
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	json_object_set_new(action, "interface",
+		json_pack(
+			"{s:[{s:s, s:o}]}", "methods", "name", "run", "input", doubling_schema()));
+	wfs_json_write(action, &text);
+	assert_done(*state, "bob", wfs_buffer_text(&text));
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'x','code':'function run() local last "
+		      "for i = 1, 1000 do last = invoke([[y]], 1).error.code end return last "
+		      "end'"));
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'y','args':[1]"), WFS_E_INVALID_ARGUMENT,
+		"the check takes too many steps");
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
+		"instructions for one invocation");
+}
+
+/* Added to the kernel thread's processor time whenever that is looked at. */
+static int64_t thread_step_ns;
+static int64_t thread_added_ns;
+
+int64_t __wrap_wfs_clock_thread_ns(void);
+int64_t __real_wfs_clock_thread_ns(void);
+
+int64_t __wrap_wfs_clock_thread_ns(void)
+{
+	thread_added_ns += thread_step_ns;
+	return __real_wfs_clock_thread_ns() + thread_added_ns;
+}
+
+/* Also when it is folded again, where code must not be ended that was not ended at first. */
+static int slow_host_teardown(void **state)
+{
+	int r = action_fixture_teardown(state);
+
+	thread_step_ns = 0;
+	return r;
+}
+
+static void code_whose_host_takes_long_is_ended(void **state)
+{
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'x','code':'function run(count) local n = 0 "
+		      "for i = 1, count do pcall(kernel_state.get_balance, [[bob]]) n = i end "
+		      "return n end'"));
+	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[30]"),
+		"{'price_paid':0,'result':30}");
+	thread_step_ns = 1000 * 1000 * 1000;
+	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[5]"),
+		"{'price_paid':0,'result':5}");
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x','args':[30]"), WFS_E_RUNTIME_ERROR,
+		"x: too much processor time for what it asks for");
+}
+
+static void a_contract_whose_host_takes_long_is_ended(void **state)
+{
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'slow','code':'function check() "
+		      "for i = 1, 30 do kernel_state.get_balance([[bob]]) end "
+		      "return {allowed = true} end'"));
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'x','access':'slow','code':'function run() end'"));
+	assert_done(*state, "alice", INVOKE("'artifact_id':'x'"));
+	thread_step_ns = 1000 * 1000 * 1000;
+	assert_fails(*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_NOT_AUTHORIZED,
+		"slow: too much processor time for what it asks for");
+}
+
+/* Instructions of the invocation that the record of this height is about. */
+static int64_t instructions_at(struct world_fixture *fixture, uint64_t seq)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
+
+	return json_integer_value(
+		json_object_get(json_object_get(parsed.body_json, "result"), "instructions"));
+}
+
+static void what_a_query_looks_at_counts_as_instructions(void **state)
+{
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'x','code':'function run(type) "
+		      "return kernel_state.query(type, {limit = 1}).returned end'"));
+	const uint64_t height = height_of(*state);
+	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':['events']"),
+		"{'price_paid':0,'result':1}");
+	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':['artifacts']"),
+		"{'price_paid':0,'result':1}");
+
+	assert_true(instructions_at(*state, height + 1) > instructions_at(*state, height) + 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +304,12 @@ int main(void)
 		TEST(what_did_not_fail_has_no_error),
 		TEST(what_leaves_no_room_for_its_own_record_has_failed),
 		TEST(an_interface_is_checked_when_it_is_written),
+		TEST(long_checks_of_arguments_are_bounded_together),
+		cmocka_unit_test_setup_teardown(code_whose_host_takes_long_is_ended,
+			action_fixture_setup, slow_host_teardown),
+		cmocka_unit_test_setup_teardown(a_contract_whose_host_takes_long_is_ended,
+			action_fixture_setup, slow_host_teardown),
+		TEST(what_a_query_looks_at_counts_as_instructions),
 	};
 
 	return cmocka_run_group_tests_name("action-edge", tests, NULL, NULL);
