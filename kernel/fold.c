@@ -646,6 +646,11 @@ void wfs_fold_interrupt(struct wfs_fold *fold)
 	wfs_box_interrupt(fold->box);
 }
 
+void wfs_fold_end(struct wfs_fold *fold, int64_t time_ns)
+{
+	wfs_box_end(fold->box, time_ns);
+}
+
 bool wfs_fold_resume(struct wfs_fold *fold)
 {
 	return wfs_box_resume(fold->box);

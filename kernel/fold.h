@@ -93,6 +93,9 @@ uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs
 /** wfs_fold_interrupt() - have code fail that runs, or is to run, until wfs_fold_resume(). Thread: any. */
 void wfs_fold_interrupt(struct wfs_fold *fold);
 
+/** wfs_fold_end() - have no code run any more from @time_ns on, by the monotonic clock. Thread: any. */
+void wfs_fold_end(struct wfs_fold *fold, int64_t time_ns);
+
 /** wfs_fold_resume() - not beside wfs_fold_interrupt(). Return: has code failed for that? Then the run must be
  *  dropped, whatever became of it: code may catch the failure of other code. */
 bool wfs_fold_resume(struct wfs_fold *fold);

@@ -297,6 +297,12 @@ int wfs_world_open(const char *directory, const struct wfs_world_options *option
 	return 0;
 }
 
+void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms)
+{
+	if (world->writer)
+		wfs_writer_end_code(world->writer, delay_ms);
+}
+
 void wfs_world_close(struct wfs_world *world)
 {
 	if (!world)

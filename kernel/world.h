@@ -91,6 +91,12 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 int wfs_world_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_world **ret_world, struct wfs_error *error);
 
+/**
+ * wfs_world_end_code() - have no code run any more from @delay_ms on, because the world is going to be closed
+ * Requests that need code then fail with the code cancelled (-EINTR), the one under way too.
+ */
+void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms);
+
 /** wfs_world_close() - answer what is queued, then stop both threads; accepts NULL. */
 void wfs_world_close(struct wfs_world *world);
 WFS_DEFINE_AUTO(world, struct wfs_world, wfs_world_close)

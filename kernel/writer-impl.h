@@ -162,8 +162,9 @@ int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool 
  *  is no record), or -errno, which fails the transaction. */
 int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body);
 
-/** writer_fold_end() - the request that was being folded is not any more. Return: was its code stopped? */
-bool writer_fold_end(struct wfs_writer *writer);
+/** writer_fold_end() - the request that was being folded is not any more. Return: 0, or why its code was stopped: 1 (for
+ *  an urgent request), -EINTR (the world is being closed). */
+int writer_fold_end(struct wfs_writer *writer);
 
 void writer_list_init(struct writer_list *list);
 void writer_list_add(struct writer_list *list, struct wfs_request *request);

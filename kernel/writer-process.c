@@ -182,7 +182,11 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
 	/* From here on it is done, or has failed; before it can be done again. */
-	if (writer_fold_end(writer)) {
+	const int stopped = writer_fold_end(writer);
+	if (stopped < 0)
+		return wfs_error_set(&request->error, WFS_E_CANCELLED,
+			"the world is being closed: the code was stopped, and nothing was changed");
+	if (stopped > 0) {
 		request->put_back = true;
 		return -EINTR;
 	}

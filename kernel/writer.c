@@ -219,14 +219,16 @@ static void end_batch(
 	}
 }
 
-bool writer_fold_end(struct wfs_writer *writer)
+int writer_fold_end(struct wfs_writer *writer)
 {
 	WFS_GUARD(&writer->lock);
 	const bool interrupted = writer->interrupted;
 
 	writer->folding = NULL;
 	writer->interrupted = false;
-	return interrupted && wfs_fold_resume(writer->fold);
+	if (!wfs_fold_resume(writer->fold))
+		return 0;
+	return interrupted ? 1 : -EINTR;
 }
 
 static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
@@ -636,6 +638,11 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	}
 	*ret_writer = writer;
 	return 0;
+}
+
+void wfs_writer_end_code(struct wfs_writer *writer, unsigned int delay_ms)
+{
+	wfs_fold_end(writer->fold, wfs_clock_monotonic_ns() + (int64_t)delay_ms * 1000000);
 }
 
 void wfs_writer_free(struct wfs_writer *writer)

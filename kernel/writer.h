@@ -21,6 +21,9 @@ int wfs_writer_new(
 /** wfs_writer_free() - take no more requests, answer all that are queued, stop; accepts NULL. */
 void wfs_writer_free(struct wfs_writer *writer);
 
+/** wfs_writer_end_code() - see wfs_world_end_code. */
+void wfs_writer_end_code(struct wfs_writer *writer, unsigned int delay_ms);
+
 /** wfs_writer_submit() - see wfs_world_submit. */
 int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 

@@ -71,6 +71,7 @@ static void begin_stop(struct wfs_server *server)
 	close_handle(&server->signals);           /* more of them change nothing */
 	if (server->host && server->host->driver) /* nobody waits for turns any more */
 		server->host->driver->stop(server->host->driver);
+	wfs_world_end_code(wfs_session_world(server->session), WFS_SERVER_STOP_CODE_MS);
 	uv_timer_start(&server->stop_timer, on_stop_timeout, WFS_SERVER_STOP_MS, 0);
 	wfs_server_end_connections(server, false);
 	wfs_server_maybe_end(server);

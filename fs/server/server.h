@@ -26,6 +26,7 @@ enum {
 	WFS_SERVER_REQUESTS_MAX = 1024,           /* of one connection, not answered yet */
 	WFS_SERVER_REQUESTS_BYTES_MAX = 32 << 20, /* bytes of their lines */
 	WFS_SERVER_ANSWERS_BYTES_MAX = 8 << 20, /* bytes of answers that the client has not read */
+	WFS_SERVER_STOP_CODE_MS = 2000,         /* how long a stop waits for code that runs */
 	WFS_SERVER_STOP_MS = 5000, /* how long a stop waits for clients that do not read */
 };
 

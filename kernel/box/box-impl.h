@@ -62,6 +62,8 @@ struct wfs_box {
 	size_t memory_left[WFS_BOX_DEPTH_MAX]; /* by runs that wait, for those within them */
 	pthread_mutex_t lock;                  /* of every `pid` */
 	atomic_bool interrupted;
+	_Atomic int64_t
+		end_ns; /* no code runs any more then; monotonic clock; INT64_MAX: it is not known */
 	struct wfs_quarantine *quarantine; /* borrowed; NULL: none */
 	bool run_interrupted; /* a run has failed for that since the last wfs_box_resume() */
 	struct ahead ahead;

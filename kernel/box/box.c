@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 #include "kernel/box/box-impl.h"
 
@@ -22,8 +23,11 @@ int wfs_box_new(struct wfs_box **ret_box)
 		return -ENOMEM;
 	box->image_fd = -1;
 	pthread_mutex_init(&box->lock, NULL);
-	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
+	atomic_init(&box->end_ns, INT64_MAX);
+	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++) {
 		box->processes[i].fd = -1;
+		box->processes[i].end_ns = &box->end_ns;
+	}
 	*ret_box = box;
 	return 0;
 }
@@ -56,6 +60,19 @@ void wfs_box_interrupt(struct wfs_box *box)
 	pthread_mutex_unlock(&box->lock);
 }
 
+void wfs_box_end(struct wfs_box *box, int64_t time_ns)
+{
+	atomic_store(&box->end_ns, time_ns);
+}
+
+static bool is_interrupted(const struct wfs_box *box)
+{
+	const int64_t end_ns = atomic_load(&box->end_ns);
+
+	return atomic_load(&box->interrupted) ||
+		(end_ns != INT64_MAX && wfs_clock_monotonic_ns() >= end_ns);
+}
+
 bool wfs_box_resume(struct wfs_box *box)
 {
 	const bool run_interrupted = box->run_interrupted;
@@ -84,9 +101,12 @@ int wfs_box_pid(const struct wfs_box *box, size_t depth)
 
 static int interrupted(struct wfs_code *code, struct wfs_error *error)
 {
+	const char *const reason = atomic_load(&code->box->interrupted)
+		? "for a more urgent request"
+		: "because no code runs any more";
+
 	code->box->run_interrupted = true;
-	return wfs_error_set(
-		error, WFS_E_CANCELLED, "%s: stopped for a more urgent request", code->name);
+	return wfs_error_set(error, WFS_E_CANCELLED, "%s: stopped %s", code->name, reason);
 }
 
 /* How it ended, as far as the author can do something about it. */
@@ -161,7 +181,7 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	const int status = process_end(process, &code->box->lock);
 
 	*ret_failure = WFS_LUA_FAILURE_HOST;
-	if (atomic_load(&code->box->interrupted))
+	if (is_interrupted(code->box))
 		return interrupted(code, error);
 	if (reason == -ENOMEM)
 		return wfs_error_from_errno(error, reason, "run '%s'", code->name);
@@ -260,7 +280,7 @@ static int process_ready(
 		process_end(process, &box->lock);
 	if (!process->pid) {
 		r = process_start(process, box->image_fd, &box->lock);
-		if (r < 0 && atomic_load(&box->interrupted))
+		if (r < 0 && is_interrupted(box))
 			return interrupted(code, error);
 		if (r < 0)
 			return unavailable("start the process that runs code", r, error);
@@ -273,7 +293,7 @@ int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire
 	int r = 0;
 
 	/* A process that was being started when the interruption came was not ended by it. */
-	if (atomic_load(&code->box->interrupted))
+	if (is_interrupted(code->box))
 		return -EINTR;
 	process->time_limit_ns = wfs_lua_time_limit_ns(code->options.limits.instructions);
 	r = process_send(process);
@@ -465,7 +485,7 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 	int r = 0;
 
 	run->failure = WFS_LUA_FAILURE_HOST;
-	if (atomic_load(&box->interrupted))
+	if (is_interrupted(box))
 		return interrupted(code, error);
 	if (is_refused(code)) {
 		run->failure = WFS_LUA_FAILURE_CRASH;

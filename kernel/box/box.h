@@ -14,7 +14,7 @@
  *
  * A failure because the process ended (WFS_LUA_FAILURE_CRASH, code_crashed) does not depend on the arguments
  * alone, so a caller that folds the run again must not run it again.
- * Thread: a box, and all code in it, belong to one thread at a time, but for wfs_box_interrupt().
+ * Thread: a box, and all code in it, belong to one thread at a time, but for wfs_box_interrupt() and wfs_box_end().
  */
 #pragma once
 
@@ -51,6 +51,14 @@ void wfs_box_interrupt(struct wfs_box *box);
  * Return: has a run failed because it was interrupted?
  */
 bool wfs_box_resume(struct wfs_box *box);
+
+/**
+ * wfs_box_end() - have no code run any more from @time_ns on, by the monotonic clock
+ *
+ * Its run fails with the code cancelled (-EINTR) a moment later, and so does every later one. wfs_box_resume() tells of
+ * it, and does not undo it. Thread: any.
+ */
+void wfs_box_end(struct wfs_box *box, int64_t time_ns);
 
 /** wfs_box_pid() - for tests: the id of the process that had the last run at @depth (0: the
  *  outermost), or 0 if the box has ended that process since. */

@@ -7,6 +7,7 @@
 #include <linux/memfd.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -175,6 +176,8 @@ static int go_on(void *context)
 	const int asleep = sleeps(process->pid);
 	const int64_t most = asleep < 0 ? IDLE_MAX_NS : SLEEP_MAX_NS;
 
+	if (now >= atomic_load(process->end_ns))
+		return -EINTR;
 	if (process->time_start_ns == 0)
 		process->time_start_ns = used;
 	if (used - process->time_start_ns > process->time_limit_ns + SLACK_NS)

@@ -31,6 +31,7 @@ struct process {
 	struct process_module modules[PROCESS_MODULES_MAX];
 	size_t module_count;
 	uint64_t use_count;
+	const _Atomic int64_t *end_ns; /* the box's; borrowed */
 	int64_t time_limit_ns; /* processor time of the run in progress, which it must bound itself */
 	int64_t time_start_ns; /* its processor time when it was late for the first time; 0: it was not */
 	int64_t time_spent_ns; /* when it can have used all that it may, by the monotonic clock; 0: no limit yet */

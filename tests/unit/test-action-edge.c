@@ -290,6 +290,20 @@ static void what_a_query_looks_at_counts_as_instructions(void **state)
 	assert_true(instructions_at(*state, height + 1) > instructions_at(*state, height) + 200);
 }
 
+static void no_code_runs_when_the_time_for_code_is_over(void **state)
+{
+	const struct world_fixture *const fixture = *state;
+
+	assert_done(*state, "bob", WRITE("'artifact_id':'x','code':'function run() end'"));
+	const uint64_t height = height_of(*state);
+	wfs_world_end_code(fixture->world, 0);
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_CANCELLED,
+		"the world is being closed");
+
+	assert_int_equal(height_of(*state), height);
+	assert_done(*state, "bob", WRITE("'artifact_id':'y','content':'a'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +324,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_contract_whose_host_takes_long_is_ended,
 			action_fixture_setup, slow_host_teardown),
 		TEST(what_a_query_looks_at_counts_as_instructions),
+		TEST(no_code_runs_when_the_time_for_code_is_over),
 	};
 
 	return cmocka_run_group_tests_name("action-edge", tests, NULL, NULL);

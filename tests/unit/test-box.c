@@ -8,6 +8,7 @@
 
 #include "tests/unit/program-helper.h"
 
+#include "kernel/base/clock.h"
 #include "kernel/box/box-impl.h"
 
 static int box_pid(void)
@@ -491,6 +492,29 @@ static void code_runs_after_an_interruption_that_came_when_none_ran(void **state
 	assert_string_equal(wfs_buffer_text(&answer.text), "7");
 }
 
+static void code_ends_when_the_time_for_code_does(void **state)
+{
+	enum { SOON_NS = 100 * 1000 * 1000 };
+	WFS_AUTO_CODE struct wfs_code *program =
+		program_load("function run(long) local a = string.rep('x', 30 << 20) "
+			     "local b = a .. '' while long do local c = a < b end return 7 end");
+	struct wfs_code_call call = {.function = "run"};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	(void)state;
+	wfs_box_end(lua_box(), wfs_clock_monotonic_ns() + SOON_NS);
+	lua_answer_call(program, &call, "[true]", &answer);
+	assert_int_equal(answer.error.code, WFS_E_CANCELLED);
+	assert_int_equal(answer.r, -EINTR);
+	lua_answer_call(program, &call, "[false]", &answer);
+	assert_int_equal(answer.error.code, WFS_E_CANCELLED);
+
+	assert_true(wfs_box_resume(lua_box()));
+	wfs_box_end(lua_box(), INT64_MAX);
+	lua_answer_call(program, &call, "[false]", &answer);
+	assert_string_equal(wfs_buffer_text(&answer.text), "7");
+}
+
 /* --- many --- */
 
 static void more_modules_than_a_process_keeps_all_run(void **state)
@@ -842,6 +866,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_ends_under_its_host_is_a_crash),
 		cmocka_unit_test(code_that_is_interrupted_runs_again_later),
 		cmocka_unit_test(code_runs_after_an_interruption_that_came_when_none_ran),
+		cmocka_unit_test(code_ends_when_the_time_for_code_does),
 		cmocka_unit_test(more_modules_than_a_process_keeps_all_run),
 		cmocka_unit_test(large_values_pass_both_ways),
 		cmocka_unit_test(a_run_begins_as_the_first_one_did),
