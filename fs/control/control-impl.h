@@ -189,6 +189,7 @@ struct wfs_control {
 	struct wfs_work *pump; /* goes on submitting after a pause */
 	struct wfs_work
 		*long_values; /* submits what takes long to parse; of low priority: one thread */
+	struct wfs_work *long_reads; /* queries of guests, of low priority: one thread */
 	struct wfs_work *slow;
 
 	pthread_mutex_t mutex;

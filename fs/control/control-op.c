@@ -158,7 +158,7 @@ static unsigned int op_in_flight_max(const struct wfs_control_open *open)
 {
 	const char *verb = open->file->verb;
 
-	return verb && wfs_verb_slow(verb) ? 1 : WFS_CONTROL_IN_FLIGHT_MAX;
+	return verb && wfs_verb_slow(verb, NULL) ? 1 : WFS_CONTROL_IN_FLIGHT_MAX;
 }
 
 static void op_pump_task(struct wfs_work_task *task)
@@ -270,6 +270,13 @@ static void op_start_slow(struct wfs_work_task *task)
 	wfs_call_start(&call->call, call->open->file->verb);
 }
 
+/* Its thread gives way to what is answered soon. */
+static void op_start_long(struct wfs_work_task *task)
+{
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
+	op_start_slow(task);
+}
+
 /* One that is being started is told when it has been. Lock: open->mutex is held. */
 static void op_abandon_calls(struct wfs_control_open *open)
 {
@@ -299,9 +306,13 @@ static struct wfs_control_call *op_take_retry(struct wfs_control_open *open)
 /* When the queue was full, the pump is called again later. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call)
 {
-	if (wfs_verb_slow(open->file->verb)) {
-		call->task.run = op_start_slow;
-		wfs_work_add(open->control->slow, &call->task, 0);
+	if (wfs_verb_slow(open->file->verb, call->payload)) {
+		const bool reads_long =
+			wfs_verb_reads_long(open->file->verb, call->payload, !open->user->operates);
+
+		call->task.run = reads_long ? op_start_long : op_start_slow;
+		wfs_work_add(reads_long ? open->control->long_reads : open->control->slow,
+			&call->task, 0);
 		return true;
 	}
 	op_set_starting(open, call);

@@ -384,6 +384,8 @@ int wfs_control_new(const struct wfs_control_options *options, struct wfs_contro
 	if (r == 0)
 		r = wfs_work_new(1, &control->long_values);
 	if (r == 0)
+		r = wfs_work_new(1, &control->long_reads);
+	if (r == 0)
 		r = wfs_work_new(WFS_CONTROL_SLOW_THREADS, &control->slow);
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "start the threads of a control connection");
@@ -428,6 +430,7 @@ void wfs_control_free(struct wfs_control *control)
 	wfs_fuse_free(control->fuse);
 	wfs_work_free(control->pump);
 	wfs_work_free(control->long_values);
+	wfs_work_free(control->long_reads);
 	wfs_work_free(control->slow);
 	/* What clients still had open: there is nobody left who would release it. */
 	while (control->opens)

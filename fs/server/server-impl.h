@@ -36,7 +36,7 @@ struct wfs_server_request {
 	struct wfs_buffer answer; /* once the call is done */
 	struct wfs_work_task task;
 	bool slow; /* runs on a thread of the server's work; so does the parsing of a long line */
-	bool reads_long; /* a slow one that reads a file which takes long */
+	bool reads_long; /* a slow one that reads what takes long */
 	bool answered;   /* `answer` may be sent */
 };
 
@@ -81,7 +81,7 @@ struct wfs_server {
 	/* For verbs that take long. libuv's own pool aborts when threads cannot be had. */
 	struct wfs_work *work;
 	struct wfs_work *urgent; /* the same for `umount`, which waits for no other: one thread */
-	struct wfs_work *long_reads; /* the same for files that take long: one thread */
+	struct wfs_work *long_reads; /* the same for files and queries that take long: one thread */
 	struct wfs_work *long_lines; /* the same for long lines, of low priority */
 	uv_loop_t loop;
 	uv_check_t turns; /* begins requests, after everything that came was read */

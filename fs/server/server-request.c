@@ -147,6 +147,13 @@ static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 	return 0;
 }
 
+static bool is_guest(const struct wfs_server_request *request)
+{
+	const struct wfs_session *const session = request->connection->session;
+
+	return !session || strcmp(wfs_session_principal(session), WFS_PRINCIPAL_OPERATOR) != 0;
+}
+
 static int read_envelope(struct wfs_server_request *request, struct wfs_error *error)
 {
 	static const char *const members[] = {"v", "id", "cmd", "payload", "as", NULL};
@@ -169,10 +176,10 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 		return r;
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
-	request->reads_long = wfs_verb_reads_long(request->verb, payload);
+	request->reads_long = wfs_verb_reads_long(request->verb, payload, is_guest(request));
 	/* The request of a long line is slow already, and the loop's thread may read `slow` now. */
 	if (!request->slow)
-		request->slow = request->reads_long || wfs_verb_slow(request->verb);
+		request->slow = request->reads_long || wfs_verb_slow(request->verb, payload);
 	return 0;
 }
 
@@ -268,7 +275,8 @@ static void take_line(struct wfs_work_task *task)
 
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	read_long_line(request, WFS_STEAL(request->unread));
-	if (request->call.status || !(request->reads_long || wfs_verb_slow(request->verb))) {
+	if (request->call.status ||
+		!(request->reads_long || wfs_verb_slow(request->verb, request->call.payload))) {
 		work(task);
 		return;
 	}

@@ -42,7 +42,7 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 		WFS_VERB_AS_EFFECT)                                                               \
 	X(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, WFS_VERB_AS_EFFECT) \
 	X(turns, "turns", WFS_EFFECT_PER_READ, false, "agent? cursor? limit?")                    \
-	X(query, "query", WFS_EFFECT_ACTION_QUERY_KERNEL, false, "query_type params?")            \
+	X(query, "query", WFS_EFFECT_ACTION_QUERY_KERNEL, true, "query_type params?")             \
 	X(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, WFS_VERB_AS_EFFECT)                    \
 	X(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, "hash_hex")                         \
 	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, WFS_VERB_AS_EFFECT)                    \

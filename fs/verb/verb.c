@@ -34,15 +34,26 @@ static const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
-bool wfs_verb_slow(const char *verb)
+/* There are two ways to ask the same. */
+static bool is_query(const char *verb, const json_t *payload)
+{
+	if (strcmp(verb, "invoke") == 0)
+		return wfs_action_effect(json_object_get(payload, "action")) ==
+			WFS_EFFECT_ACTION_QUERY_KERNEL;
+	return strcmp(verb, "query") == 0;
+}
+
+bool wfs_verb_slow(const char *verb, const json_t *payload)
 {
 	const struct verb *const found = verb_find(verb);
 
-	return found && found->slow;
+	return found && (found->slow || is_query(verb, payload));
 }
 
-bool wfs_verb_reads_long(const char *verb, const json_t *payload)
+bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest)
 {
+	if (is_query(verb, payload))
+		return guest;
 	return strcmp(verb, "fs-read") == 0 &&
 		wfs_tree_path_takes_long(wfs_json_text(payload, "path"));
 }

@@ -85,12 +85,16 @@ void wfs_call_done(struct wfs_call *call);
  *  {"error":{category,code,message,retriable},"meta":…,"ok":false}; @id is added when not NULL. */
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 
-/** wfs_verb_slow() - does this verb read the whole world, so that it wants a thread of its own? */
-bool wfs_verb_slow(const char *verb);
+/** wfs_verb_slow() - may this verb read the whole world, so that it wants a thread of its own? @payload: may be NULL */
+bool wfs_verb_slow(const char *verb, const json_t *payload);
 
-/** wfs_verb_reads_long() - does this verb read a file that takes long (wfs_tree_takes_long)? @payload: may
- *  be NULL */
-bool wfs_verb_reads_long(const char *verb, const json_t *payload);
+/**
+ * wfs_verb_reads_long() - does this verb read what takes long: a file (wfs_tree_takes_long), or for a guest what a query
+ * looks at, of which there is no bound?
+ * @payload: may be NULL
+ * @guest: the operator does not ask
+ */
+bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);
 
 /*
  * For who ends a call otherwise than by a verb (a blob that was streamed, a server that stops).

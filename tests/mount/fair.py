@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +15,8 @@ world, owner = sys.argv[1:]
 slowdown = int(os.environ.get("SLOWDOWN", "1"))
 SLOW = """function run() local a = string.rep('x', 30 * 1024 * 1024) local b = a .. ''
 local n = 0 while true do if a < b then n = n + 1 end end end"""
-WIDE = "function run() return string.rep('x', 1000000) end"
+NESTED = "function run() for i = 1, 1000 do invoke('wide', 1) end end"
+WIDE = "function run(few) return few and 1 or string.rep('x', 1000000) end"
 
 
 def connect():
@@ -145,22 +147,60 @@ def leave_answers():
     return None, clients
 
 
-def slowest(seconds):
+def ask_for_counts():
+    """Asks again and again for what takes long to count, and reads no answer. Return: seconds that one answer takes"""
+    client = connected()
+    payload = {"query_type": "invocations", "params": {"limit": 1}}
+    begin = time.monotonic()
+    answer = client.call("query", payload)
+    seconds = time.monotonic() - begin
+    clients = [connected() for _ in range(16)]
+    line = json.dumps({"v": 1, "id": "1", "cmd": "query", "payload": payload}).encode() + b"\n"
+    for one in clients:
+        one.socket.sendall(line * 20)
+    return [answer["result"]["stats"]["total"], seconds], clients
+
+
+def have_checked():
+    """Invokes what has a thousand long checks of arguments made."""
+    definitions = {str(i): {"allOf": [{"$ref": f"#/$defs/{i + 1}"}] * 2} for i in range(50)}
+    interface = {"methods": [{"name": "run", "input": {"$ref": "#/$defs/0", "$defs": {**definitions, "50": True}}}]}
+    client = connected()
+    written = [client.call("invoke", {"action": {"action_type": "write_artifact", **artifact}})["ok"] for artifact in (
+        {"artifact_id": "checked", "code": "function run() end", "interface": interface},
+        {"artifact_id": "checks", "code": "function run() for i = 1, 1000 do invoke('checked', 1) end end"})]
+    client.say("invoke", invoke("checks"))
+    return all(written), client
+
+
+def times(seconds):
     """Of requests that are answered at once, on new connections and on one that is kept."""
     kept = connect()
-    most = 0
+    taken = []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for client in (kept, connect()):
             begin = time.monotonic()
             client.call("status")
-            most = max(most, time.monotonic() - begin)
-    return most
+            taken.append(time.monotonic() - begin)
+    return sorted(taken)
+
+
+def slowest(seconds):
+    return times(seconds)[-1]
 
 
 def resident_mib():
     with open(f"/proc/{owner}/status", encoding="ascii") as status:
         return [int(line.split()[1]) // 1024 for line in status if line.startswith("VmRSS")][0]
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(") ")[2][:1] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def run(*arguments):
@@ -215,6 +255,22 @@ status, seconds = run("event", "test/Add@1", "{\"key\":\"a\",\"by\":1}")
 ok("an event does not wait for requests of a client that is gone", seconds < 20 * slowdown, seconds)
 end(pid, release)
 
+operator.call("invoke", {"action": {"action_type": "write_artifact", "artifact_id": "nested", "code": NESTED}})
+made = sum(operator.call("invoke", invoke("nested"))["ok"] for _ in range(20))
+ok("there are many invocations", made == 20, made)
+pid, release, (total, one) = as_mallory(ask_for_counts, 65533)
+ok("which take long to count", total > 20000, (total, one))
+taken = times(3)
+ok("requests of others do not wait for queries", taken[-1] < 1 * slowdown, taken[-1])
+ok("not even for one", taken[len(taken) // 2] < one / 3, taken[len(taken) // 2])
+end(pid, release)
+
+pid, release, written = as_mallory(have_checked)
+ok("code that has much checked is there", written, written)
+status, seconds = run("event", "test/Add@1", "{\"key\":\"a\",\"by\":1}")
+ok("an event does not wait for all that code has checked", status == 0 and seconds < 20 * slowdown, seconds)
+end(pid, release)
+
 pid, release, runs = as_mallory(long_requests)
 ok("the code runs while the next requests are sent", runs, runs)
 most = 0
@@ -223,4 +279,14 @@ for _ in range(20):
     time.sleep(0.1)
 # A sanitizer keeps some bytes of its own for each byte.
 ok("40 requests of a million values each take less than 512 MiB", most < 512 * slowdown, most)
+end(pid, release)
+
+pid, release, runs = as_mallory(stall)
+ok("the code runs when the owner is ended", runs, runs)
+begin = time.monotonic()
+os.kill(int(owner), signal.SIGTERM)
+while is_alive(owner) and time.monotonic() - begin < 60 * slowdown:
+    time.sleep(0.05)
+seconds = time.monotonic() - begin
+ok("the owner ends while code runs that takes seconds", seconds < 8 * slowdown, seconds)
 end(pid, release)

@@ -38,22 +38,30 @@ static void verb_without_members_refuses_any(void **state)
 static void verb_that_takes_long_is_slow(void **state)
 {
 	(void)state;
-	assert_true(wfs_verb_slow("snapshot"));
-	assert_true(wfs_verb_slow("gc"));
-	assert_false(wfs_verb_slow("send-event"));
-	assert_false(wfs_verb_slow("fly"));
+	assert_true(wfs_verb_slow("snapshot", NULL));
+	assert_true(wfs_verb_slow("gc", NULL));
+	assert_false(wfs_verb_slow("send-event", NULL));
+	assert_false(wfs_verb_slow("fly", NULL));
 }
 
 static void verb_reads_long_what_takes_long(void **state)
 {
 	WFS_AUTO_JSON json_t *plan = json_pack("{s:s}", "path", "plans/p.json");
 	WFS_AUTO_JSON json_t *cell = json_pack("{s:s}", "path", "reducers/counter/a");
+	WFS_AUTO_JSON json_t *asks =
+		json_pack("{s:{s:s}}", "action", "action_type", "query_kernel");
 
 	(void)state;
-	assert_true(wfs_verb_reads_long("fs-read", plan));
-	assert_false(wfs_verb_reads_long("fs-read", cell));
-	assert_false(wfs_verb_reads_long("fs-read", NULL));
-	assert_false(wfs_verb_reads_long("fs-stat", plan));
+	assert_true(wfs_verb_reads_long("fs-read", plan, false));
+	assert_false(wfs_verb_reads_long("fs-read", cell, true));
+	assert_false(wfs_verb_reads_long("fs-read", NULL, true));
+	assert_false(wfs_verb_reads_long("fs-stat", plan, true));
+	assert_true(wfs_verb_slow("query", NULL));
+	assert_true(wfs_verb_reads_long("query", NULL, true));
+	assert_false(wfs_verb_reads_long("query", NULL, false));
+	assert_true(wfs_verb_slow("invoke", asks));
+	assert_true(wfs_verb_reads_long("invoke", asks, true));
+	assert_false(wfs_verb_slow("invoke", NULL));
 }
 
 static void verb_envelope_has_result_or_error_and_meta(void **state)
