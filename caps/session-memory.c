@@ -27,12 +27,17 @@ int wfs_session_entry(const struct wfs_session *session, struct wfs_view *view,
 }
 
 int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
+	struct wfs_bytes artifact_id, uint64_t number, uint64_t *left, uint32_t *ret_number,
 	struct wfs_entry *ret_entry)
 {
 	int r;
 
 	do {
+		if (*left == 0) {
+			*ret_number = (uint32_t)number;
+			return 1;
+		}
+		(*left)--;
 		r = wfs_memory_entry_next(view, artifact_id, number, ret_number, ret_entry);
 		if (r)
 			return r;

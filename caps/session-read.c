@@ -243,10 +243,12 @@ static int sees_entry(struct wfs_session_walk *walk, struct wfs_bytes key)
 
 int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry)
 {
-	int r;
+	int r = 0;
 
-	while ((r = wfs_entry_walk_next(&walk->entries, ret_entry)) > 0) {
+	while (!wfs_session_walk_cut(walk) &&
+		(r = wfs_entry_walk_next(&walk->entries, ret_entry)) > 0) {
 		walk->looked_at++;
+		walk->cell_id = ret_entry->cell_id;
 		r = sees_entry(walk, ret_entry->key);
 		if (r)
 			return r;

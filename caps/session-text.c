@@ -101,12 +101,17 @@ int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *vi
 }
 
 int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
-	struct wfs_text *ret_text)
+	uint64_t *left, struct wfs_text *ret_text)
 {
 	struct wfs_text text = {.number = after};
 	int r;
 
 	do {
+		if (*left == 0) {
+			ret_text->number = text.number;
+			return 1;
+		}
+		(*left)--;
 		r = wfs_text_get(view->txn, text.number + 1, &text);
 		if (r || text.seq >= view->height)
 			return r ? r : -ENOENT;

@@ -155,12 +155,20 @@ struct wfs_session_walk {
 	bool sees_directory;      /* of the last entry; else only what stands beside is seen */
 	bool sees_beside;         /* the same of the file beside the directory of a plan */
 	uint64_t looked_at;       /* entries, also those that are not seen */
+	uint64_t
+		look_max; /* after so many it gives none; 0: no bound; may be set before the first */
+	uint64_t cell_id; /* of the last that was looked at */
 };
 /** wfs_session_cells() - @error: filled when listing is refused; may be NULL. */
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error);
-/** wfs_session_walk_next() - Return: 1 and an entry, 0 at the end, or -errno. */
+/** wfs_session_walk_next() - Return: 1 and an entry, 0 at the end or at look_max, or -errno. */
 int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry);
+/** wfs_session_walk_cut() - has the walk ended at look_max, perhaps with more behind walk->cell_id? */
+static inline bool wfs_session_walk_cut(const struct wfs_session_walk *walk)
+{
+	return walk->look_max > 0 && walk->looked_at == walk->look_max;
+}
 void wfs_session_walk_done(struct wfs_session_walk *walk);
 #define WFS_AUTO_SESSION_WALK WFS_CLEANUP(wfs_session_walk_done)
 
@@ -254,9 +262,13 @@ int wfs_session_entry_count(const struct wfs_session *session, struct wfs_view *
 int wfs_session_entry(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes artifact_id, uint32_t number, struct wfs_version *ret_version);
 
-/** wfs_session_entry_next() - the first one that is seen from @number on; see wfs_memory_entry_next. */
+/**
+ * wfs_session_entry_next() - the first one that is seen from @number on; see wfs_memory_entry_next
+ * @left: entries that may be looked at, those that are not seen too; less each of them
+ * Return: as there, or 1 (@left is 0; @ret_number: the next that would be looked at).
+ */
 int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
+	struct wfs_bytes artifact_id, uint64_t number, uint64_t *left, uint32_t *ret_number,
 	struct wfs_entry *ret_entry);
 
 /** wfs_session_grants() - append `grants.json` of a principal that was found above.
@@ -378,9 +390,13 @@ int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, u
 /** wfs_session_text_find() - the private text that has this hash. Return: as above. */
 int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_text *ret_text);
-/** wfs_session_text_next() - the first one with a number above @after that the principal may read. */
+/**
+ * wfs_session_text_next() - the first one with a number above @after that the principal may read
+ * @left: texts that may be looked at, those that it may not read too; less each of them
+ * Return: 0, -ENOENT, 1 (@left is 0: only the number of @ret_text is set, which is the last looked at), …
+ */
 int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
-	struct wfs_text *ret_text);
+	uint64_t *left, struct wfs_text *ret_text);
 /** wfs_session_has_texts() - has any record a private text? Return: 1, 0, or -errno. */
 int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *view);
 

@@ -79,16 +79,27 @@ static int ask_bytes(struct wfs_task *task)
 	return wfs_task_ask(task, "fs-read", payload);
 }
 
+/* @cursor: behind which the names begin; borrowed; NULL: the first ones */
+static int ask_names(struct wfs_task *task, json_t *cursor)
+{
+	json_t *const payload = wfs_task_path(task, wfs_task_text(task, "path"));
+
+	if (cursor && json_object_set(payload, "cursor", cursor) < 0) {
+		json_decref(payload);
+		return -ENOMEM;
+	}
+	task->index = READ_NAMES;
+	return wfs_task_ask(task, "fs-list", payload);
+}
+
 static int ask_after_stat(struct wfs_task *task, const json_t *stat)
 {
 	const char *const path = wfs_task_text(task, "path");
 	const char *const type = wfs_json_text(stat, "type");
 	const json_int_t size = json_integer_value(json_object_get(stat, "size"));
 
-	if (strcmp(type, "directory") == 0) {
-		task->index = READ_NAMES;
-		return wfs_task_ask(task, "fs-list", wfs_task_path(task, path));
-	}
+	if (strcmp(type, "directory") == 0)
+		return ask_names(task, NULL);
 	if (strcmp(type, "file") != 0)
 		return wfs_error_set(
 			&task->error, WFS_E_INVALID_ARGUMENT, "'%.300s' is a symbolic link", path);
@@ -127,15 +138,19 @@ static int take_bytes(struct wfs_task *task, const json_t *result)
 	return ask_bytes(task);
 }
 
-static int finish_names(struct wfs_task *task, const json_t *result)
+/* A page without a name is no end: there may be names behind many that are out of sight. */
+static int take_names(struct wfs_task *task, const json_t *result)
 {
+	json_t *const cursor = json_object_get(result, "next_cursor");
 	const json_t *entry;
 	size_t i;
 
+	if (cursor && json_array_size(json_object_get(result, "entries")) == 0)
+		return ask_names(task, cursor);
 	json_array_foreach(json_object_get(result, "entries"), i, entry)
 		wfs_buffer_printf(&task->bytes, "%s%s\n", wfs_json_text(entry, "name"),
 			strcmp(wfs_json_text(entry, "type"), "directory") == 0 ? "/" : "");
-	if (json_object_get(result, "next_cursor"))
+	if (cursor)
 		wfs_buffer_append_text(&task->bytes, "(there are more)\n");
 	return wfs_buffer_check(&task->bytes) < 0
 		? -ENOMEM
@@ -151,7 +166,7 @@ static int read_answered(struct wfs_task *task, const json_t *result)
 	case READ_BYTES:
 		return take_bytes(task, result);
 	default:
-		return finish_names(task, result);
+		return take_names(task, result);
 	}
 }
 

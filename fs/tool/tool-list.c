@@ -16,7 +16,8 @@ static json_t *entries_of(const struct wfs_task *task)
 	return json_object_get(task->result, "entries");
 }
 
-static int ask_next(struct wfs_task *task)
+/* @cursor: behind which the names begin; borrowed; NULL: the first ones */
+static int ask_next(struct wfs_task *task, json_t *cursor)
 {
 	const json_t *const directory = json_array_get(task->notes, task->index);
 	const char *const path = json_string_value(json_object_get(directory, "path"));
@@ -26,7 +27,8 @@ static int ask_next(struct wfs_task *task)
 	if (deep && room > WFS_TOOL_NAMES_DEEP_MAX)
 		room = WFS_TOOL_NAMES_DEEP_MAX;
 	json_t *const payload = wfs_task_path(task, path);
-	if (json_object_set_new(payload, "limit", json_integer((json_int_t)room)) < 0) {
+	if (json_object_set_new(payload, "limit", json_integer((json_int_t)room)) < 0 ||
+		(cursor && json_object_set(payload, "cursor", cursor) < 0)) {
 		json_decref(payload);
 		return -ENOMEM;
 	}
@@ -39,7 +41,7 @@ int wfs_tool_list_start(struct wfs_task *task)
 
 	task->notes = json_pack("[{s:s, s:i}]", "path", path, "level", 1);
 	task->result = json_pack("{s:s, s:[], s:b}", "path", path, "entries", "more", 0);
-	return task->notes && task->result ? ask_next(task) : -ENOMEM;
+	return task->notes && task->result ? ask_next(task, NULL) : -ENOMEM;
 }
 
 /* Without the `/` that the directory may begin and end with: the path from the root. */
@@ -105,17 +107,21 @@ static int finish(struct wfs_task *task)
 
 int wfs_tool_list_answered(struct wfs_task *task, const json_t *result)
 {
+	json_t *const cursor = json_object_get(result, "next_cursor");
 	const json_t *entry;
 	size_t i;
 	int r = 0;
 
+	/* A page without a name is no end: there may be names behind many that are out of sight. */
+	if (cursor && json_array_size(json_object_get(result, "entries")) == 0)
+		return ask_next(task, cursor);
 	json_array_foreach(json_object_get(result, "entries"), i, entry)
 	{
 		r = add(task, json_array_get(task->notes, task->index), entry);
 		if (r)
 			return r;
 	}
-	if (json_object_get(result, "next_cursor"))
+	if (cursor)
 		r = note_more(task, task->index);
 	task->index++;
 	if (r)
@@ -123,5 +129,5 @@ int wfs_tool_list_answered(struct wfs_task *task, const json_t *result)
 	if (task->index == json_array_size(task->notes) ||
 		json_array_size(entries_of(task)) >= WFS_TOOL_NAMES_MAX)
 		return finish(task);
-	return ask_next(task);
+	return ask_next(task, NULL);
 }

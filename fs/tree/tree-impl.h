@@ -30,6 +30,19 @@ struct wfs_root_name {
 extern const struct wfs_root_name wfs_root_names[];
 extern const size_t wfs_root_name_count;
 
+/** wfs_tree_scan_ends() - is one more name of a listing too much? @cookie: of the name before */
+static inline bool wfs_tree_scan_ends(const struct wfs_tree *tree, uint64_t cookie)
+{
+	struct wfs_tree_scan *const scan = tree->scan;
+
+	if (!scan || scan->left-- > 0)
+		return false;
+	scan->left = 0;
+	scan->cookie = cookie;
+	scan->ended = true;
+	return true;
+}
+
 /** wfs_tree_view() - the view that a node is read in. Return: 0, -ENOENT (no such height), … */
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);

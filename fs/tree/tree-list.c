@@ -69,6 +69,20 @@ static int list_reducers(const struct sink *sink, uint64_t cookie)
 	return r == -ENOENT ? 0 : r;
 }
 
+static uint64_t look_max(const struct sink *sink)
+{
+	return sink->tree->scan ? sink->tree->scan->left : 0;
+}
+
+/* @cookie: of the last that the walk looked at */
+static void note_cut(const struct sink *sink, const struct wfs_session_walk *walk, uint64_t cookie)
+{
+	if (!wfs_session_walk_cut(walk))
+		return;
+	sink->tree->scan->cookie = cookie;
+	sink->tree->scan->ended = true;
+}
+
 static int list_cells(const struct sink *sink, uint64_t cookie)
 {
 	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {0};
@@ -77,6 +91,7 @@ static int list_cells(const struct sink *sink, uint64_t cookie)
 	int r = wfs_session_cells(sink->tree->session, sink->view, sink->node->reducer_id, cookie,
 		&walk, sink->tree->refusal);
 
+	walk.look_max = look_max(sink);
 	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
 		const struct wfs_attr attr =
 			wfs_tree_version_attr(entry.vid, entry.size_bytes, entry.time_ns);
@@ -87,6 +102,7 @@ static int list_cells(const struct sink *sink, uint64_t cookie)
 		if (!r && !give(sink, wfs_buffer_text(&name), &attr, entry.cell_id))
 			return 0;
 	}
+	note_cut(sink, &walk, walk.cell_id);
 	return r;
 }
 
@@ -143,6 +159,7 @@ static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64
 	int r = wfs_session_entities(sink->tree->session, sink->view, entity,
 		last_cell(entity, cookie), &walk, sink->tree->refusal);
 
+	walk.look_max = look_max(sink);
 	while (!r && go_on && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
 		wfs_buffer_reset(&name);
 		wfs_name_append(&name, entry.key.data, entry.key.size);
@@ -152,6 +169,8 @@ static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64
 		if (!r && go_on && walk.sees_beside)
 			r = give_beside(sink, &entry, &name, &go_on);
 	}
+	if (go_on)
+		note_cut(sink, &walk, wfs_tree_entity_cookie(entity, walk.cell_id, true));
 	return r;
 }
 
@@ -186,6 +205,8 @@ static int list_blobs(const struct sink *sink, uint64_t cookie)
 	for (uint64_t id = cookie + 1; !r && cookie < last && id <= last; id++) {
 		char hex[WFS_HASH_HEX_SIZE + 1];
 
+		if (wfs_tree_scan_ends(sink->tree, id - 1))
+			break;
 		r = wfs_session_blob_listed(sink->tree->session, sink->view, id, &blob, &listing);
 		if (r == -ENOENT) { /* listed later than this height, or gone */
 			r = 0;
@@ -216,6 +237,8 @@ static int list_journal(const struct sink *sink, uint64_t cookie)
 		char name[sizeof("18446744073709551615.json")];
 		struct wfs_attr attr;
 
+		if (wfs_tree_scan_ends(sink->tree, i))
+			break;
 		if (i == 0) {
 			node = (struct wfs_node){
 				.kind = WFS_NODE_HEAD, .number = sink->view->height};
@@ -245,19 +268,23 @@ static int list_journal(const struct sink *sink, uint64_t cookie)
 
 static int list_texts(const struct sink *sink, uint64_t cookie)
 {
+	struct wfs_tree_scan *const scan = sink->tree->scan;
+	uint64_t all = UINT64_MAX;
 	struct wfs_text text = {.number = cookie};
 	char hex[WFS_HASH_HEX_SIZE + 1];
 	struct wfs_attr attr;
 	int r;
 
-	while ((r = wfs_session_text_next(sink->tree->session, sink->view, text.number, &text)) ==
-		0) {
+	while ((r = wfs_session_text_next(sink->tree->session, sink->view, text.number,
+			scan ? &scan->left : &all, &text)) == 0) {
 		wfs_hash_hex(&text.hash, hex);
 		r = wfs_tree_text_file(sink->tree, sink->view, &text, &attr);
 		if (r || !give(sink, hex, &attr, text.number))
 			return r;
 	}
-	return r == -ENOENT ? 0 : r;
+	if (r > 0)
+		(void)wfs_tree_scan_ends(sink->tree, text.number);
+	return r == -ENOENT || r > 0 ? 0 : r;
 }
 
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count)

@@ -41,6 +41,8 @@ int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context)
 {
+	struct wfs_tree_scan *const scan = tree->scan;
+	uint64_t all = UINT64_MAX;
 	struct wfs_version version;
 	struct wfs_entry found;
 	struct wfs_bytes id;
@@ -55,7 +57,10 @@ int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 		char name[WFS_MEMORY_NAME_SIZE];
 		uint32_t number;
 
-		r = wfs_session_entry_next(tree->session, view, id, cookie, &number, &found);
+		r = wfs_session_entry_next(tree->session, view, id, cookie,
+			scan ? &scan->left : &all, &number, &found);
+		if (r > 0)
+			(void)wfs_tree_scan_ends(tree, number);
 		if (r)
 			break;
 		cookie = (uint64_t)number + 1;
@@ -65,5 +70,5 @@ int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 		const struct wfs_tree_entry entry = {.name = name, .attr = &attr, .cookie = cookie};
 		go_on = each(context, &entry);
 	}
-	return r == -ENOENT ? 0 : r;
+	return r == -ENOENT || r > 0 ? 0 : r;
 }

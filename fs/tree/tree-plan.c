@@ -63,6 +63,8 @@ int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
 	for (uint64_t i = cookie; !r && go_on && i < count; i++) {
 		struct wfs_attr attr;
 
+		if (wfs_tree_scan_ends(tree, i))
+			break;
 		wfs_buffer_reset(&name);
 		r = wfs_session_plan_step(tree->session, view, plan_id, i, &name, &version);
 		if (r == -ENOENT) { /* it is not seen */

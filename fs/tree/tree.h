@@ -18,6 +18,13 @@
 #include "caps/session.h"
 #include "fs/tree/ino.h"
 
+/* How much one listing looks at. Plain value. */
+struct wfs_tree_scan {
+	uint64_t left;   /* names that it may look at still, those that are not seen too */
+	uint64_t cookie; /* set when it ended for that: start behind what it looked at with this */
+	bool ended;      /* it did */
+};
+
 /* How a tree is shown. Plain value; pointers are borrowed for the tree's life. */
 struct wfs_tree {
 	const struct wfs_session *session;
@@ -27,6 +34,7 @@ struct wfs_tree {
 		*refusal; /* says why it is -EACCES, and else nothing of use; may be NULL */
 	/* Size of the head's log.jsonl that may be told (notify.h); NULL: what the journal has. */
 	const atomic_uint_fast64_t *log_size_bytes;
+	struct wfs_tree_scan *scan; /* of wfs_tree_list; NULL: it looks at all */
 };
 
 /* What stat tells. Plain value. */
@@ -75,7 +83,7 @@ struct wfs_tree_entry {
 /**
  * wfs_tree_list() - the names of a directory, without `.` and `..`
  * @cookie: 0, or the cookie of the last entry taken; stays right under concurrent change
- * @each: called per entry until it returns false
+ * @each: called per entry until it returns false; fewer entries come when tree->scan ends
  * Return: 0, -ENOTDIR, -ENOENT, …
  */
 int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,

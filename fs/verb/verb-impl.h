@@ -15,10 +15,10 @@
 enum {
 	WFS_VERB_PAGE_MAX = 1000,       /* items of one page of a listing, and its default */
 	WFS_VERB_JOURNAL_MAX = 1 << 20, /* bytes of records after which journal-read ends a page */
-	WFS_VERB_SCAN_MAX = 10000,      /* records looked at for one journal-read, seen or not */
-	WFS_VERB_READ_MAX = 1 << 20,    /* bytes of one fs-read, and its default */
-	WFS_VERB_BLOB_MAX = 11 << 20,   /* bytes of one blob-get; larger ones go through fs-read */
-	WFS_VERB_GC_MAX = 1 << 20,      /* versions that one page of gc looks at, about */
+	WFS_VERB_SCAN_MAX = 10000,    /* looked at for one page of records or names, seen or not */
+	WFS_VERB_READ_MAX = 1 << 20,  /* bytes of one fs-read, and its default */
+	WFS_VERB_BLOB_MAX = 11 << 20, /* bytes of one blob-get; larger ones go through fs-read */
+	WFS_VERB_GC_MAX = 1 << 20,    /* versions that one page of gc looks at, about */
 };
 
 /* In the effect column: the session judges each part of the tree as it is read, or the action. */

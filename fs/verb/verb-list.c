@@ -21,7 +21,6 @@ struct page {
 	json_t *summaries;  /* borrowed from the call's result */
 	uint64_t limit;
 	uint64_t cursor; /* behind the last that was looked at */
-	size_t looked;   /* at how many, listed or not */
 };
 
 /* One that is of somebody else, or whose status is not seen, is passed over. */
@@ -46,12 +45,16 @@ static int walk(struct page *page)
 	int r = wfs_session_entities(
 		call->session, page->view, page->kind->entity, page->cursor, &walk, &call->error);
 
+	walk.look_max = WFS_VERB_SCAN_MAX;
 	while (!r && (r = wfs_session_walk_next(&walk, &entry)) > 0) {
-		if (json_array_size(page->summaries) >= page->limit ||
-			page->looked++ == WFS_VERB_SCAN_MAX)
+		if (json_array_size(page->summaries) >= page->limit)
 			return 1;
 		page->cursor = entry.cell_id;
 		r = add(page, entry.key);
+	}
+	if (!r && wfs_session_walk_cut(&walk)) {
+		page->cursor = walk.cell_id;
+		return 1;
 	}
 	return r;
 }

@@ -111,6 +111,7 @@ static bool page_add(void *context, const struct wfs_tree_entry *entry)
 int wfs_verb_fs_list(struct wfs_call *call)
 {
 	struct page page = {.entries = json_array()};
+	struct wfs_tree_scan scan = {.left = WFS_VERB_SCAN_MAX};
 	struct place place = {.path = NULL};
 	uint64_t cursor;
 	int r;
@@ -125,12 +126,15 @@ int wfs_verb_fs_list(struct wfs_call *call)
 		r = place_asked_for(call, &place);
 	if (r)
 		return r;
+	place.tree.scan = &scan;
 	r = wfs_tree_list(&place.tree, place.attr.ino, cursor, page_add, &page);
 	if (r)
 		return tree_error(call, r, place.path);
 	if (page.failed)
 		return -ENOMEM;
-	return page.more ? wfs_verb_cursor_set(call, page.cursor) : 0;
+	if (page.more)
+		return wfs_verb_cursor_set(call, page.cursor);
+	return scan.ended ? wfs_verb_cursor_set(call, scan.cookie) : 0;
 }
 
 static bool xattr_add(void *context, const char *name, struct wfs_bytes value)

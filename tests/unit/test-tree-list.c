@@ -112,6 +112,34 @@ static void a_listing_goes_on_behind_any_cookie(void **state)
 	}
 }
 
+static void a_listing_ends_where_its_scan_does(void **state)
+{
+	struct shown *shown = *state;
+	static const char *const directories[] = {"reducers/cell", "journal", "principals"};
+
+	tell(shown->world, "{'key':'a','op':'emit','n':20}");
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++) {
+		struct wfs_tree_scan scan = {.ended = true};
+		struct wfs_tree tree = shown->tree;
+		struct listing whole = {0};
+		struct listing parts = {0};
+		uint64_t ino = attr_of(shown, directories[i]).ino;
+
+		print_message("%s\n", directories[i]);
+		assert_int_equal(wfs_tree_list(&tree, ino, 0, add_name, &whole), 0);
+		tree.scan = &scan;
+		for (size_t one = 0; scan.ended; one++) {
+			scan = (struct wfs_tree_scan){.left = 3, .cookie = scan.cookie};
+			assert_int_equal(
+				wfs_tree_list(&tree, ino, scan.cookie, add_name, &parts), 0);
+			assert_true(parts.count <= (one + 1) * 3);
+		}
+		assert_string_equal(wfs_buffer_text(&parts.names), wfs_buffer_text(&whole.names));
+		wfs_buffer_done(&whole.names);
+		wfs_buffer_done(&parts.names);
+	}
+}
+
 static void a_cookie_that_was_never_given_lists_nothing_else(void **state)
 {
 	struct shown *shown = *state;
@@ -245,6 +273,7 @@ int main(void)
 		SHOWN(every_listed_name_can_be_looked_up),
 		SHOWN(listing_look_up_and_stat_agree),
 		SHOWN(a_listing_goes_on_behind_any_cookie),
+		SHOWN(a_listing_ends_where_its_scan_does),
 		SHOWN(a_cookie_that_was_never_given_lists_nothing_else),
 		SHOWN(a_listing_in_parts_is_right_under_change),
 		SHOWN(a_listing_of_a_height_does_not_change),

@@ -37,6 +37,28 @@ static void fs_list_goes_on_behind_its_cursor(void **state)
 	assert_null(result_of(&second, "next_cursor"));
 }
 
+static void fs_list_ends_a_page_when_many_names_were_out_of_sight(void **state)
+{
+	AUTO_ASKED struct asked first;
+	AUTO_ASKED struct asked second;
+	char text[100];
+
+	make_alice(*state, "'cap':'sys/query@1','params':{'scope':['reducers/cell/a']}");
+	for (int i = 0; i * 1000 < WFS_VERB_SCAN_MAX; i++) {
+		snprintf(text, sizeof(text), "{'key':'b%d','op':'emit','n':1000}", i);
+		tell(*state, text);
+	}
+	tell(*state, "{'key':'a','op':'set'}");
+	ask_as(*state, "alice", "fs-list", "{'path':'reducers/cell'}", &first);
+	snprintf(text, sizeof(text), "{'path':'reducers/cell','cursor':'%s'}",
+		text_of(&first, "next_cursor"));
+	ask_as(*state, "alice", "fs-list", text, &second);
+
+	assert_int_equal(json_array_size(result_of(&first, "entries")), 0);
+	assert_int_equal(json_array_size(result_of(&second, "entries")), 1);
+	assert_null(result_of(&second, "next_cursor"));
+}
+
 static void fs_list_of_an_older_height_shows_the_names_of_then(void **state)
 {
 	AUTO_ASKED struct asked asked;
@@ -167,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(fs_list_gives_names_types_and_sizes),
 		IN_WORLD(fs_list_goes_on_behind_its_cursor),
+		IN_WORLD(fs_list_ends_a_page_when_many_names_were_out_of_sight),
 		IN_WORLD(fs_list_of_an_older_height_shows_the_names_of_then),
 		IN_WORLD(fs_stat_gives_attributes_and_xattrs),
 		IN_WORLD(fs_read_gives_parts_and_says_when_the_end_is_reached),
