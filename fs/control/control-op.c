@@ -311,8 +311,10 @@ bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_ca
 			wfs_verb_reads_long(open->file->verb, call->payload, !open->user->operates);
 
 		call->task.run = reads_long ? op_start_long : op_start_slow;
-		wfs_work_add(reads_long ? open->control->long_reads : open->control->slow,
-			&call->task, 0);
+		if (reads_long)
+			wfs_work_add_in_turn(open->control->long_reads, &call->task, open->user);
+		else
+			wfs_work_add(open->control->slow, &call->task, 0);
 		return true;
 	}
 	op_set_starting(open, call);

@@ -17,7 +17,8 @@ struct wfs_work {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	/* Lock for the following: mutex. */
-	struct wfs_work_task *tasks; /* in the order they are due */
+	struct wfs_work_task *tasks; /* in the order they are due, or of their rounds */
+	uint64_t round;              /* of the last task that was taken */
 	bool stopping;
 };
 
@@ -37,6 +38,7 @@ static struct wfs_work_task *work_take(struct wfs_work *work)
 		}
 		if (task->due_ns <= wfs_clock_monotonic_ns()) {
 			work->tasks = task->next;
+			work->round = task->round;
 			return task;
 		}
 		struct timespec until = {
@@ -95,6 +97,7 @@ void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned in
 	struct wfs_work_task **at = &work->tasks;
 
 	task->due_ns = wfs_clock_monotonic_ns() + delay_ms * INT64_C(1000000);
+	task->round = 0;
 	WFS_GUARD(&work->mutex);
 	while (*at && (*at)->due_ns <= task->due_ns)
 		at = &(*at)->next;
@@ -102,6 +105,24 @@ void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned in
 	*at = task;
 	/* All of them: the one that a single signal wakes may be waiting for a later task. */
 	pthread_cond_broadcast(&work->changed);
+}
+
+void wfs_work_add_in_turn(struct wfs_work *work, struct wfs_work_task *task, const void *user)
+{
+	struct wfs_work_task **at;
+
+	WFS_GUARD(&work->mutex);
+	task->due_ns = 0;
+	task->user = user;
+	task->round = work->round + 1;
+	for (const struct wfs_work_task *other = work->tasks; other; other = other->next)
+		if (other->user == user)
+			task->round = other->round + 1;
+	for (at = &work->tasks; *at && (*at)->round <= task->round; at = &(*at)->next)
+		continue;
+	task->next = *at;
+	*at = task;
+	pthread_cond_signal(&work->changed);
 }
 
 static void work_stop(struct wfs_work *work)

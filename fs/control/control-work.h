@@ -16,6 +16,8 @@ struct wfs_work_task {
 	void (*run)(struct wfs_work_task *task);
 	struct wfs_work_task *next; /* private; lock: the work's */
 	int64_t due_ns;             /* private; monotonic clock */
+	const void *user;           /* private */
+	uint64_t round;             /* private; 0: it has a delay, and no round */
 };
 
 enum {
@@ -28,6 +30,13 @@ int wfs_work_new(unsigned int threads, struct wfs_work **ret_work);
 
 /** wfs_work_add() - run @task on one of the threads, not before @delay_ms from now. */
 void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned int delay_ms);
+
+/**
+ * wfs_work_add_in_turn() - run @task when its turn comes: of each user that has tasks one, again and again
+ * All tasks of a work are added either so or with delays.
+ * @user: whose task it is; compared by address only
+ */
+void wfs_work_add_in_turn(struct wfs_work *work, struct wfs_work_task *task, const void *user);
 
 /** wfs_work_free() - run the tasks that are left, stop the threads; accepts NULL. */
 void wfs_work_free(struct wfs_work *work);

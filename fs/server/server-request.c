@@ -258,13 +258,17 @@ static void take_long(struct wfs_work_task *task)
 	work(task);
 }
 
-static struct wfs_work *work_for(const struct wfs_server_request *request)
+/* Has a slow verb run on another thread. One of long reads serves users in turn, as the loop does. */
+static void hand_over(struct wfs_server_request *request)
 {
 	const struct wfs_server *const server = request->connection->server;
+	const bool urgent = strcmp(request->verb, "umount") == 0;
 
+	request->task.run = request->reads_long ? take_long : work;
 	if (request->reads_long)
-		return server->long_reads;
-	return strcmp(request->verb, "umount") == 0 ? server->urgent : server->work;
+		wfs_work_add_in_turn(server->long_reads, &request->task, request->connection->user);
+	else
+		wfs_work_add(urgent ? server->urgent : server->work, &request->task, 0);
 }
 
 /* Reads a long line. A slow verb then runs on the threads of slow verbs, so that this thread can read
@@ -280,8 +284,7 @@ static void take_line(struct wfs_work_task *task)
 		work(task);
 		return;
 	}
-	request->task.run = request->reads_long ? take_long : work;
-	wfs_work_add(work_for(request), &request->task, 0);
+	hand_over(request);
 }
 
 void wfs_server_request_abandon(struct wfs_server_request *request)
@@ -325,8 +328,7 @@ void wfs_server_request_start(struct wfs_server_request *request)
 		request->task.run = take_line;
 		wfs_work_add(request->connection->server->long_lines, &request->task, 0);
 	} else if (request->slow) {
-		request->task.run = request->reads_long ? take_long : work;
-		wfs_work_add(work_for(request), &request->task, 0);
+		hand_over(request);
 	} else {
 		wfs_call_start(&request->call, request->verb);
 	}

@@ -161,6 +161,13 @@ def ask_for_counts():
     return [answer["result"]["stats"]["total"], seconds], clients
 
 
+def ask_once():
+    client = connected()
+    begin = time.monotonic()
+    client.call("query", {"query_type": "principal", "params": {"principal_id": "mallory"}})
+    return time.monotonic() - begin, client
+
+
 def have_checked():
     """Invokes what has a thousand long checks of arguments made."""
     definitions = {str(i): {"allOf": [{"$ref": f"#/$defs/{i + 1}"}] * 2} for i in range(50)}
@@ -263,6 +270,9 @@ ok("which take long to count", total > 20000, (total, one))
 taken = times(3)
 ok("requests of others do not wait for queries", taken[-1] < 1 * slowdown, taken[-1])
 ok("not even for one", taken[len(taken) // 2] < one / 3, taken[len(taken) // 2])
+other, release_other, seconds = as_mallory(ask_once)
+ok("a query of a third user waits for few of them", seconds < 8 * one, seconds)
+end(other, release_other)
 end(pid, release)
 
 pid, release, written = as_mallory(have_checked)

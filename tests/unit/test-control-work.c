@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -90,6 +91,39 @@ static void work_runs_tasks_in_the_order_they_are_due(void **state)
 	assert_string_equal(record.order, "abc");
 }
 
+/* Keeps the thread until the others were added. */
+static void hold(struct wfs_work_task *base)
+{
+	struct task *task = (struct task *)base;
+
+	pthread_mutex_lock(&task->record->mutex);
+	pthread_mutex_unlock(&task->record->mutex);
+}
+
+static void work_runs_tasks_of_one_user_after_the_other(void **state)
+{
+	static const char *const users[] = {"alice", "bob"};
+	struct record record = RECORD;
+	struct task first = {.task = {.run = hold}, .record = &record};
+	struct task alice = {.task = {.run = note}, .record = &record, .name = 'a'};
+	struct task again = {.task = {.run = note}, .record = &record, .name = 'b'};
+	struct task bob = {.task = {.run = note}, .record = &record, .name = 'c'};
+	WFS_AUTO_WORK struct wfs_work *work = NULL;
+
+	(void)state;
+	assert_int_equal(wfs_work_new(1, &work), 0);
+
+	pthread_mutex_lock(&record.mutex);
+	wfs_work_add_in_turn(work, &first.task, users[0]);
+	wfs_work_add_in_turn(work, &alice.task, users[0]);
+	wfs_work_add_in_turn(work, &again.task, users[0]);
+	wfs_work_add_in_turn(work, &bob.task, users[1]);
+	pthread_mutex_unlock(&record.mutex);
+	wait_for(&record, 3);
+
+	assert_true(strchr(record.order, 'c') < strchr(record.order, 'b'));
+}
+
 static void work_does_not_run_a_task_before_its_delay(void **state)
 {
 	struct record record = RECORD;
@@ -133,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_runs_a_task_on_another_thread),
 		cmocka_unit_test(work_runs_tasks_in_the_order_they_are_due),
+		cmocka_unit_test(work_runs_tasks_of_one_user_after_the_other),
 		cmocka_unit_test(work_does_not_run_a_task_before_its_delay),
 		cmocka_unit_test(work_runs_what_is_left_before_it_is_freed),
 		cmocka_unit_test(work_free_accepts_null),
