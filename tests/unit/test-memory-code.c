@@ -247,16 +247,30 @@ static void code_within_code_takes_back_its_own_alone(void **state)
 	assert_done(*state, "alice",
 		CODE("outer",
 			LUA_ADD("m",
-				"\\'alpha\\'") "local inner = invoke(\\'boom\\', \\'one "
-					       "apple\\') " LUA_ADD("m",
-						       "\\'an apple pie\\'") "local inner = "
-									     "invoke(\\'boom\\', "
-									     "\\'green "
-									     "apple\\') " LUA_FOUND(
-										     "m",
-										     "apple") "retu"
-											      "rn "
-											      "s"));
+				"\\'alpha beta gamma apple\\'") "local inner = invoke(\\'boom\\', "
+								"\\'one "
+								"apple\\') " LUA_ADD("m",
+									"\\'an apple pie\\'") "loca"
+											      "l "
+											      "inne"
+											      "r = "
+											      "invo"
+											      "ke("
+											      "\\'"
+											      "boom"
+											      "\\',"
+											      " "
+											      "\\'"
+											      "gree"
+											      "n "
+											      "appl"
+											      "e\\'"
+											      ")"
+											      " " LUA_FOUND(
+												      "m",
+												      "apple") "retu"
+													       "rn "
+													       "s"));
 
 	WFS_AUTO_JSON json_t *result = call_for(*state, "alice", RUN("outer", ""), 0);
 	assert_string_equal(

@@ -28,6 +28,26 @@ struct fixture {
 	bool mounts; /* this process may mount, in a mount namespace of its own */
 };
 
+/* Exchanged just before mount(2), after everything has been looked at; NULL: nothing. */
+static const struct fixture *exchanges;
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
+int __wrap_mount(const char *source, const char *target, const char *type, unsigned long flags,
+	const void *data);
+int __real_mount(const char *source, const char *target, const char *type, unsigned long flags,
+	const void *data);
+/* NOLINTEND(readability-identifier-naming) */
+
+static void exchange(const struct fixture *fixture, const char *from, const char *to);
+
+int __wrap_mount(const char *source, const char *target, const char *type, unsigned long flags,
+	const void *data)
+{
+	if (exchanges)
+		exchange(exchanges, "owned", "link");
+	return __real_mount(source, target, type, flags, data);
+}
+
 static char *path_of(const struct fixture *fixture, const char *name)
 {
 	char *path = NULL;
@@ -61,7 +81,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const names[] = {"owned/place", "moved/place", "other/place"};
+	static const char *const names[] = {"owned/place", "link/place", "other/place"};
 	struct fixture *fixture = *state;
 	WFS_AUTO_FREE char *command = NULL;
 
@@ -205,6 +225,28 @@ static void make_covers_nothing_beyond_a_link(void **state)
 	assert_false(is_mounted(fixture, "other/place"));
 }
 
+static void make_covers_the_directory_that_it_has_looked_at(void **state)
+{
+	const struct fixture *const fixture = *state;
+	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
+	WFS_AUTO_FREE char *other = path_of(fixture, "other/place");
+	WFS_AUTO_FREE char *moved = path_of(fixture, "link/place");
+	const struct wfs_make_options options = {.path = path, .source = "/world"};
+	WFS_AUTO_FD int place = -1;
+
+	if (!makes_mounts(fixture))
+		skip();
+	exchanges = fixture;
+	WFS_AUTO_FD int fd = wfs_make_mount(&options, &place, NULL);
+	exchanges = NULL;
+
+	assert_true(fd >= 0);
+	/* Nobody serves it, so only the mount table is asked. */
+	assert_int_equal(wfs_mount_is_ours(other, NULL), 0);
+	assert_int_equal(wfs_mount_is_ours(moved, NULL), 1);
+	wfs_make_undo(place);
+}
+
 static void make_attaches_nothing_beyond_a_link(void **state)
 {
 	const struct fixture *const fixture = *state;
@@ -261,6 +303,8 @@ int main(void)
 			unmount_takes_nothing_beyond_a_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmount_takes_no_other_mount, setup, teardown),
 		cmocka_unit_test_setup_teardown(make_covers_nothing_beyond_a_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			make_covers_the_directory_that_it_has_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			make_attaches_nothing_beyond_a_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(
