@@ -123,7 +123,8 @@ static int write_artifacts(
 
 	if (!params)
 		return no_memory(error);
-	if (wfs_session_query(work->session, view, "artifacts", params, NULL, &found, &ignored))
+	const struct wfs_session_query query = {.type = "artifacts", .params = params};
+	if (wfs_session_query(work->session, view, &query, &found, &ignored))
 		return 0; /* who may not look does without */
 	json_array_foreach(json_object_get(found, "results"), i, row)
 	{

@@ -33,7 +33,8 @@ static int ask_artifacts(const struct wfs_session *session, struct wfs_view *vie
 	WFS_AUTO_JSON json_t *params = json_pack("{s:i, s:I, s:s}", "limit", ARTIFACTS_MAX,
 		"offset", (json_int_t)offset, "owner", wfs_session_principal(session));
 	WFS_AUTO_JSON json_t *result = NULL;
-	int r = params ? wfs_session_query(session, view, "artifacts", params, NULL, &result, error)
+	const struct wfs_session_query query = {.type = "artifacts", .params = params};
+	int r = params ? wfs_session_query(session, view, &query, &result, error)
 		       : no_memory(error);
 
 	*ret_total = json_integer_value(json_object_get(result, "total"));

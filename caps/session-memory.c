@@ -27,24 +27,21 @@ int wfs_session_entry(const struct wfs_session *session, struct wfs_view *view,
 }
 
 int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint64_t number, uint64_t *left, uint32_t *ret_number,
-	struct wfs_entry *ret_entry)
+	struct wfs_bytes artifact_id, uint64_t *number, uint64_t *left, struct wfs_entry *ret_entry)
 {
-	int r;
+	for (; *left > 0; (*number)++) {
+		uint32_t found;
+		int r = wfs_memory_entry_next(view, artifact_id, *number, &found, ret_entry);
 
-	do {
-		if (*left == 0) {
-			*ret_number = (uint32_t)number;
-			return 1;
-		}
 		(*left)--;
-		r = wfs_memory_entry_next(view, artifact_id, number, ret_number, ret_entry);
 		if (r)
 			return r;
-		number = (uint64_t)*ret_number + 1;
-		r = sees_entry(session, artifact_id, *ret_number);
-	} while (r == -ENOENT);
-	return r;
+		*number = found;
+		r = sees_entry(session, artifact_id, found);
+		if (r != -ENOENT)
+			return r;
+	}
+	return 1;
 }
 
 /* --- for whoever drops what is cached --- */

@@ -25,22 +25,21 @@ static int reads(void *context, const json_t *state)
 }
 
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
-	const char *query_type, const json_t *params, const atomic_bool *gone, json_t **ret_result,
-	struct wfs_error *error)
+	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
 	const struct wfs_query_sight limited = {.sees = sees, .reads = reads, .context = &sight};
-	struct wfs_query_work work = {.most = UINT64_MAX, .gone = gone};
-	struct wfs_query query;
+	struct wfs_query_work work = {.most = UINT64_MAX, .gone = query->gone};
+	struct wfs_query checked;
 	int r = wfs_session_judge(session, WFS_EFFECT_ACTION_QUERY_KERNEL, error);
 
 	if (!r)
-		r = wfs_query_check(query_type, params, &query, error);
+		r = wfs_query_check(query->type, query->params, &checked, error);
 	if (r)
 		return r;
 	r = session_look(session, &sight);
 	if (r)
 		return wfs_error_from_errno(error, r, "answer a query");
-	return wfs_trace(wfs_query_run(view, &query,
+	return wfs_trace(wfs_query_run(view, &checked,
 		wfs_rights_see_all(sight.rights) ? NULL : &limited, &work, ret_result, error));
 }

@@ -263,12 +263,13 @@ int wfs_session_entry(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes artifact_id, uint32_t number, struct wfs_version *ret_version);
 
 /**
- * wfs_session_entry_next() - the first one that is seen from @number on; see wfs_memory_entry_next
+ * wfs_session_entry_next() - the first one that is seen from a number on; see wfs_memory_entry_next
+ * @number: that number; gets that of the entry
  * @left: entries that may be looked at, those that are not seen too; less each of them
- * Return: as there, or 1 (@left is 0; @ret_number: the next that would be looked at).
+ * Return: as there, or 1 (@left is 0; @number: the next that would be looked at).
  */
 int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint64_t number, uint64_t *left, uint32_t *ret_number,
+	struct wfs_bytes artifact_id, uint64_t *number, uint64_t *left,
 	struct wfs_entry *ret_entry);
 
 /** wfs_session_grants() - append `grants.json` of a principal that was found above.
@@ -432,15 +433,20 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
+/* What the kernel is asked; see wfs_query_check. Plain value; pointers are borrowed. */
+struct wfs_session_query {
+	const char *type;
+	const json_t *params;
+	const atomic_bool *gone; /* set when nobody waits for the answer any more; may be NULL */
+};
+
 /**
- * wfs_session_query() - ask the kernel; see wfs_query_check and wfs_query_run
+ * wfs_session_query() - ask the kernel
  * @view: of the head
- * @gone: set when nobody waits for the answer any more; may be NULL
- * Return: 0, -EACCES, or as those.
+ * Return: 0, -EACCES, or as wfs_query_check and wfs_query_run.
  */
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
-	const char *query_type, const json_t *params, const atomic_bool *gone, json_t **ret_result,
-	struct wfs_error *error);
+	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error);
 
 /* --- changing --- */
 

@@ -55,16 +55,14 @@ int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 		return r;
 	while (!r && go_on) {
 		char name[WFS_MEMORY_NAME_SIZE];
-		uint32_t number;
 
-		r = wfs_session_entry_next(tree->session, view, id, cookie,
-			scan ? &scan->left : &all, &number, &found);
+		r = wfs_session_entry_next(
+			tree->session, view, id, &cookie, scan ? &scan->left : &all, &found);
 		if (r > 0)
-			(void)wfs_tree_scan_ends(tree, number);
+			(void)wfs_tree_scan_ends(tree, cookie);
 		if (r)
 			break;
-		cookie = (uint64_t)number + 1;
-		wfs_memory_entry_name(number, name);
+		wfs_memory_entry_name((uint32_t)cookie++, name);
 		const struct wfs_attr attr = wfs_tree_text_attr(
 			found.vid, found.size_bytes, found.time_ns, is_live(node));
 		const struct wfs_tree_entry entry = {.name = name, .attr = &attr, .cookie = cookie};

@@ -94,21 +94,21 @@ static int ask(struct wfs_call *call, const json_t *action)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *answer = NULL;
+	struct wfs_session_query query = {
+		.params = json_object_get(action, "params"), .gone = &call->gone};
 	json_t *data = NULL;
-	const char *type;
 	int r = wfs_action_check_form(action, &call->error);
 
 	if (!r)
-		r = wfs_json_get_string(action, "query_type", &type, &call->error);
+		r = wfs_json_get_string(action, "query_type", &query.type, &call->error);
 	if (!r)
 		r = wfs_verb_view(call, NULL, &view);
 	if (!r)
-		r = wfs_session_query(call->session, &view, type, json_object_get(action, "params"),
-			&call->gone, &data, &call->error);
+		r = wfs_session_query(call->session, &view, &query, &data, &call->error);
 	if (r)
 		return r;
 	answer = json_pack(
-		"{s:o, s:o}", "data", data, "message", json_sprintf("Asked for %s", type));
+		"{s:o, s:o}", "data", data, "message", json_sprintf("Asked for %s", query.type));
 	return answer ? action_result(call, answer, view.height) : -ENOMEM;
 }
 

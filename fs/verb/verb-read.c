@@ -154,13 +154,11 @@ int wfs_verb_journal_read(struct wfs_call *call)
 int wfs_verb_query(struct wfs_call *call)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	const char *type;
-	int r = wfs_json_get_string(call->payload, "query_type", &type, &call->error);
+	struct wfs_session_query query = {
+		.params = json_object_get(call->payload, "params"), .gone = &call->gone};
+	int r = wfs_json_get_string(call->payload, "query_type", &query.type, &call->error);
 
 	if (!r)
 		r = wfs_verb_view(call, NULL, &view);
-	return r ? r
-		 : wfs_session_query(call->session, &view, type,
-			   json_object_get(call->payload, "params"), &call->gone, &call->result,
-			   &call->error);
+	return r ? r : wfs_session_query(call->session, &view, &query, &call->result, &call->error);
 }

@@ -220,8 +220,10 @@ static void long_checks_of_arguments_are_bounded_together(void **state)
 static int64_t thread_step_ns;
 static int64_t thread_added_ns;
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 int64_t __wrap_wfs_clock_thread_ns(void);
 int64_t __real_wfs_clock_thread_ns(void);
+/* NOLINTEND(readability-identifier-naming) */
 
 int64_t __wrap_wfs_clock_thread_ns(void)
 {
@@ -246,7 +248,7 @@ static void code_whose_host_takes_long_is_ended(void **state)
 		      "return n end'"));
 	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[30]"),
 		"{'price_paid':0,'result':30}");
-	thread_step_ns = 1000 * 1000 * 1000;
+	thread_step_ns = INT64_C(1000000000);
 	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[5]"),
 		"{'price_paid':0,'result':5}");
 	assert_fails(*state, "bob", INVOKE("'artifact_id':'x','args':[30]"), WFS_E_RUNTIME_ERROR,
@@ -262,7 +264,7 @@ static void a_contract_whose_host_takes_long_is_ended(void **state)
 	assert_done(*state, "bob",
 		WRITE("'artifact_id':'x','access':'slow','code':'function run() end'"));
 	assert_done(*state, "alice", INVOKE("'artifact_id':'x'"));
-	thread_step_ns = 1000 * 1000 * 1000;
+	thread_step_ns = INT64_C(1000000000);
 	assert_fails(*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_NOT_AUTHORIZED,
 		"slow: too much processor time for what it asks for");
 }

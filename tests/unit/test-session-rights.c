@@ -213,7 +213,8 @@ static json_t *ask(struct at_work *work, const struct wfs_session *session, cons
 	json_t *answer = NULL;
 
 	work->error = (struct wfs_error){.code = WFS_OK};
-	(void)wfs_session_query(session, &view, type, params, NULL, &answer, &work->error);
+	const struct wfs_session_query query = {.type = type, .params = params};
+	(void)wfs_session_query(session, &view, &query, &answer, &work->error);
 	return answer;
 }
 
