@@ -86,11 +86,21 @@ static void path_of_fd(int fd, char ret_path[static PATH_MAX])
 	ret_path[size > 0 ? size : 0] = '\0';
 }
 
-/* The absolute path of @name in @directory_fd. */
+/* The absolute path of @name in @directory_fd, without links to descriptors. */
 static void path_of(int directory_fd, const char *name, char ret_path[static PATH_MAX])
 {
+	static const char descriptors[] = "/proc/self/fd/";
 	char directory[PATH_MAX];
+	char *end = NULL;
 
+	if (strncmp(name, descriptors, strlen(descriptors)) == 0) {
+		const long fd = strtol(name + strlen(descriptors), &end, 10);
+
+		if (*end == '/') {
+			directory_fd = (int)fd;
+			name = end + 1;
+		}
+	}
 	if (name[0] == '/') {
 		snprintf(ret_path, PATH_MAX, "%s", name);
 		return;
