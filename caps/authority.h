@@ -75,7 +75,7 @@ void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *h
  * wfs_authority_passed_on() - did @principal pass this grant on?
  * @ret_mark: of the grant, see wfs_grant_mark()
  * @ret_height: the grant was there at this height, or at a later one
- * Return: 1, 0 (there is no such grant, or it is not one that @principal passed on), or -ENOMEM.
+ * Return: 1, 0 (@principal has passed on no grant of that name), or -ENOMEM.
  */
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
 	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height);

@@ -31,8 +31,8 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 	return WFS_EFFECT_COUNT;
 }
 
-/* The kernel does nothing by a grant that was revoked, or ended, while the request waited, and nothing that a policy
- * denies which came into force meanwhile. It counts the call when it is recorded. */
+/* While the request waits, its grant can end and another policy can come into force: the kernel asks both again before it
+ * does what the request says. It counts the call when it is recorded. */
 static void charge(struct wfs_request *request, const struct wfs_question *question,
 	const struct wfs_verdict *verdict)
 {

@@ -79,7 +79,7 @@ static int refuse_unseen(const struct wfs_session *session, const char *run_id, 
 		return wfs_error_from_errno(&request->error, r, "judge an approval");
 	if (run && wfs_rights_judge(rights, &question).code == WFS_OK)
 		return 0;
-	/* As if there were no such run, and so no agent. */
+	/* The refusal must not tell whether the run exists, so it is judged without the run and its agent. */
 	question.claim = WFS_CLAIM_OTHERS;
 	question.is_barred = NULL;
 	question.artifact = NULL;

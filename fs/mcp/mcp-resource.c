@@ -138,7 +138,7 @@ static int take_bytes(struct wfs_task *task, const json_t *result)
 	return ask_bytes(task);
 }
 
-/* A page without a name is no end: there may be names behind many that are out of sight. */
+/* A page can be empty before the end of a directory: it counts names that the client does not see, too. */
 static int take_names(struct wfs_task *task, const json_t *result)
 {
 	json_t *const cursor = json_object_get(result, "next_cursor");
