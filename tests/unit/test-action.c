@@ -512,23 +512,6 @@ static void actions_that_a_bound_has_ended_are_not_counted(void **state)
 }
 
 /* 20 times 4.5 MB, which would be more than a fold holds. */
-static void what_is_taken_back_takes_no_room(void **state)
-{
-	assert_done(*state, "bob",
-		WRITE("'artifact_id':'large','code':'function run() "
-		      "local ok = true local s = string.rep(\\'x\\', 500000) "
-		      "for i = 1, 9 do "
-		      "ok = kernel_actions.write_artifact{artifact_id=\\'l\\' .. i, content=s}.ok "
-		      "and ok end "
-		      "if ok then error(\\'no\\') end end'"));
-	assert_done(*state, "bob",
-		WRITE("'artifact_id':'again','code':'function run() local last "
-		      "for i = 1, 20 do last = invoke(\\'large\\').error end "
-		      "return last.message end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'again'"),
-		"{'price_paid':0,'result':'large:1: no'}");
-}
-
 static void the_original_principal_pays_for_all(void **state)
 {
 	assert_done(*state, "alice",
@@ -637,7 +620,6 @@ int main(void)
 		TEST(a_contract_is_asked_by_the_innermost_call_as_well),
 		TEST(a_bound_that_ends_a_nested_call_is_folded_again),
 		TEST(actions_that_a_bound_has_ended_are_not_counted),
-		TEST(what_is_taken_back_takes_no_room),
 		TEST(the_original_principal_pays_for_all),
 		TEST(describe_runs_no_code),
 		TEST(arguments_fit_the_interface),
