@@ -284,6 +284,10 @@ static void rules_that_never_match_are_refused(void **state)
 	WFS_AUTO_JSON json_t *document = edited("",
 		OWN_POLICY "{'when':{'effect':'query.kernel','cap':'sys/query@1','origin':'code'},"
 			   "'decision':'deny'},"
+			   "{'when':{'effect':'introspect.journal','origin':'code'},"
+			   "'decision':'deny'},"
+			   "{'when':{'effect':'introspect.list_cells','origin':'code'},"
+			   "'decision':'deny'},"
 			   "{'when':{'effect':'plan.cancel','cap':'sys/admin@1'},"
 			   "'decision':'deny'},"
 			   "{'when':{'effect':'agent.step','artifact':'a*'},'decision':'ask'},"
