@@ -285,28 +285,36 @@ static bool covers(const struct grant *grant, const struct wfs_question *questio
 
 /* Something is left of it; it is the holder's own and not passed on, which its giver could take back at any time; it has
  * no budget. The first of these counts most. */
-static int worth(const struct grant *grant)
+static int worth_of(const struct grant *grant)
 {
 	return (grant->spent ? 0 : 4) + (json_object_get(grant->document, "from") ? 0 : 2) +
 		(grant->has_budget ? 0 : 1);
 }
 
-/* The first of those that are worth most. @ret_expired: one that covered it once */
+enum { WORTH_MAX = 4 + 2 + 1 };
+
+/* The first of those that are worth most. @ret_expired: if none is found, one that covered it once */
 static const struct grant *find_grant(const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct grant **ret_expired)
 {
 	const struct grant *best = NULL;
+	int best_worth = -1;
 
 	*ret_expired = NULL;
-	for (size_t i = 0; i < rights->grant_count; i++) {
+	for (size_t i = 0; i < rights->grant_count && best_worth < WORTH_MAX; i++) {
 		const struct grant *const grant = &rights->grants[i];
 
 		if (!covers(grant, question))
 			continue;
-		if (!is_live(grant, question->now_ns))
+		if (!is_live(grant, question->now_ns)) {
 			*ret_expired = grant;
-		else if (!best || worth(grant) > worth(best))
+			continue;
+		}
+		const int worth = worth_of(grant);
+		if (worth > best_worth) {
+			best_worth = worth;
 			best = grant;
+		}
 	}
 	return best;
 }
