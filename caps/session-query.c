@@ -24,12 +24,22 @@ static int reads(void *context, const json_t *state)
 		wfs_artifact_reads(state, wfs_rights_principal(sight->rights));
 }
 
+static int goes_on(const void *context, struct wfs_error *error)
+{
+	const atomic_bool *const gone = context;
+
+	return gone && atomic_load(gone)
+		? wfs_error_set(error, WFS_E_CANCELLED, "nobody waits for the answer any more")
+		: 0;
+}
+
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
 	const struct wfs_query_sight limited = {.sees = sees, .reads = reads, .context = &sight};
-	struct wfs_query_work work = {.most = UINT64_MAX, .gone = query->gone};
+	struct wfs_query_work work = {
+		.most = UINT64_MAX, .goes_on = goes_on, .context = query->gone};
 	struct wfs_query checked;
 	int r = wfs_session_judge(session, WFS_EFFECT_ACTION_QUERY_KERNEL, error);
 

@@ -23,7 +23,7 @@ enum {
 	QUERY_WORK_OF_HARD_MATCH = 30000, /* of a pattern and an id */
 };
 
-/** query_work() - count what is about to be done. Return: 0, -EIO (runtime_error: it is too much), -EINTR (cancelled). */
+/** query_work() - count what is about to be done. Return: 0, -EIO (runtime_error: it is too much), what work->goes_on gives. */
 int query_work(struct query_run *run, uint64_t instructions);
 
 /** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the tree */

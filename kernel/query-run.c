@@ -97,16 +97,19 @@ int query_work(struct query_run *run, uint64_t instructions)
 
 	if (!work)
 		return 0;
-	if (work->gone && atomic_load(work->gone))
-		return wfs_error_set(
-			run->error, WFS_E_CANCELLED, "nobody waits for the answer any more");
+	const uint64_t steps = work->done / WFS_QUERY_WORK_STEP;
+	int r = 0;
+
 	work->done += instructions;
-	if (work->done <= work->most)
-		return 0;
-	return wfs_error_set(run->error, WFS_E_RUNTIME_ERROR,
-		"the query '%s' looks at more than what is left of the instructions that one "
-		"record may take",
-		wfs_query_name(run->query->type));
+	if (work->done > work->most)
+		r = wfs_error_set(run->error, WFS_E_RUNTIME_ERROR,
+			"the query '%s' looks at more than what is left of the instructions that "
+			"one record may take",
+			wfs_query_name(run->query->type));
+	else if (work->goes_on && work->done / WFS_QUERY_WORK_STEP > steps)
+		r = work->goes_on(work->context, run->error);
+	work->given_up = r != 0;
+	return r;
 }
 
 json_t *query_text(struct wfs_bytes key)

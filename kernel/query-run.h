@@ -11,7 +11,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdatomic.h>
 
 #include "kernel/query/query.h"
 #include "kernel/rights/rights.h"
@@ -20,6 +19,7 @@
 enum {
 	WFS_QUERY_EVENTS_BYTES_MAX = 4
 		<< 20, /* of records in one answer; the newest is in it always */
+	WFS_QUERY_WORK_STEP = 10000,
 };
 
 /*
@@ -73,12 +73,16 @@ const char *wfs_query_directory(enum wfs_query_part part);
 bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,
 	const struct wfs_query_row *row);
 
-/* What a query looks at, in instructions of code that take as long. It follows from the query, the sight and the
- * cells alone. Plain value. */
+/* What a query looks at, in instructions of code that take as long. What it has `done` follows from the query, the
+ * sight and the cells alone. Plain value. */
 struct wfs_query_work {
-	uint64_t most;           /* after which the query is given up */
-	uint64_t done;           /* added to; more than `most`: it was given up */
-	const atomic_bool *gone; /* the query is given up when nobody waits for it; may be NULL */
+	uint64_t most; /* after which the query is given up */
+	uint64_t done; /* added to */
+	/* Is the query to be given up for another reason? Called each WFS_QUERY_WORK_STEP instructions.
+	 * Return: 0, or -errno with the error filled. */
+	int (*goes_on)(const void *context, struct wfs_error *error);
+	const void *context;
+	bool given_up; /* for one of the two */
 };
 
 /**
@@ -88,7 +92,7 @@ struct wfs_query_work {
  * @work: NULL: no bound
  * @ret_result: {success, query_type, …}; caller owns it
  * Return: 0, -ENOENT (not_found), -EINVAL (invalid_pattern: it takes too much work), -EIO
- *         (hash_mismatch, …; runtime_error: more than @work allows), -EINTR (cancelled: work->gone), -ENOMEM.
+ *         (hash_mismatch, …; runtime_error: more than @work allows), what work->goes_on gives, -ENOMEM.
  */
 int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 	const struct wfs_query_sight *sight, struct wfs_query_work *work, json_t **ret_result,

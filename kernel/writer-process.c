@@ -185,7 +185,8 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 	const int stopped = writer_fold_end(writer);
 	if (stopped < 0)
 		return wfs_error_set(&request->error, WFS_E_CANCELLED,
-			"the world is being closed: the code was stopped, and nothing was changed");
+			"the world is being closed: the request was stopped, and nothing was "
+			"changed");
 	if (stopped > 0) {
 		request->put_back = true;
 		return -EINTR;

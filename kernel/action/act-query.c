@@ -5,18 +5,31 @@
  */
 #include "kernel/action/invoke.h"
 
+/* For as long as code may run. */
+static int goes_on(const void *context, struct wfs_error *error)
+{
+	const struct act *const act = context;
+	const char *const name = act->within ? act->within->id : "query_kernel";
+	int r = wfs_box_check(act->fold->box, name, error);
+
+	return r ? r : nest_check_time(act, name, error);
+}
+
 /* What is looked at counts as instructions of the record: it takes the thread that all wait for. */
 static int run_query(struct act *act, struct wfs_view *view, const struct wfs_query *query,
 	const struct wfs_query_sight *sight, json_t **ret_result, struct wfs_error *error)
 {
 	struct wfs_lua_budget *const budget = &act->fold->budget;
-	struct wfs_query_work work = {.most = budget->used < budget->instructions
-			? budget->instructions - budget->used
-			: 0};
+	struct wfs_query_work work = {
+		.most = budget->used < budget->instructions ? budget->instructions - budget->used
+							    : 0,
+		.goes_on = goes_on,
+		.context = act,
+	};
 	int r = wfs_query_run(view, query, sight, &work, ret_result, error);
 
 	budget->used += work.done;
-	if (act->within && work.done > work.most)
+	if (act->within && work.given_up)
 		act->within->stopped = true;
 	return wfs_trace(r);
 }

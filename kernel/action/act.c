@@ -164,8 +164,10 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 	const enum wfs_effect effect = wfs_action_effect(action);
 	int r = 0;
 
+	/* A query may have taken too long, which folding again would not see. */
 	if (act->recorded && json_is_false(json_object_get(act->recorded->result, "ok")) &&
-		(effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT || act_has_crashed(act)))
+		(effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT ||
+			effect == WFS_EFFECT_ACTION_QUERY_KERNEL || act_has_crashed(act)))
 		return act_refuse_again(act, error);
 	if (effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT) {
 		r = take_text(act, params, record, false, error);

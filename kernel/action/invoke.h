@@ -46,7 +46,7 @@ void nest_done(struct nest *nest);
  * nest_check_time() - has the host worked for the nest for as long as code may?
  * What the host does uses up none of the code's own time. The record has what this bound has ended, so nothing is
  * ended by it when the record is folded again.
- * @id: the artifact that is ended
+ * @id: the artifact that is ended, or what else takes long
  * Return: 0, or -EIO (runtime_error).
  */
 int nest_check_time(const struct act *act, const char *id, struct wfs_error *error);

@@ -99,14 +99,18 @@ int wfs_box_pid(const struct wfs_box *box, size_t depth)
 
 /* --- failures --- */
 
-static int interrupted(struct wfs_code *code, struct wfs_error *error)
+static int interrupted(struct wfs_box *box, const char *name, struct wfs_error *error)
 {
-	const char *const reason = atomic_load(&code->box->interrupted)
-		? "for a more urgent request"
-		: "because no code runs any more";
+	const char *const reason = atomic_load(&box->interrupted) ? "for a more urgent request"
+								  : "because no code runs any more";
 
-	code->box->run_interrupted = true;
-	return wfs_error_set(error, WFS_E_CANCELLED, "%s: stopped %s", code->name, reason);
+	box->run_interrupted = true;
+	return wfs_error_set(error, WFS_E_CANCELLED, "%s: stopped %s", name, reason);
+}
+
+int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error)
+{
+	return is_interrupted(box) ? interrupted(box, name, error) : 0;
 }
 
 /* How it ended, as far as the author can do something about it. */
@@ -182,7 +186,7 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 
 	*ret_failure = WFS_LUA_FAILURE_HOST;
 	if (is_interrupted(code->box))
-		return interrupted(code, error);
+		return interrupted(code->box, code->name, error);
 	if (reason == -ENOMEM)
 		return wfs_error_from_errno(error, reason, "run '%s'", code->name);
 	if (reason == -ETIMEDOUT) {
@@ -281,7 +285,7 @@ static int process_ready(
 	if (!process->pid) {
 		r = process_start(process, box->image_fd, &box->lock);
 		if (r < 0 && is_interrupted(box))
-			return interrupted(code, error);
+			return interrupted(box, code->name, error);
 		if (r < 0)
 			return unavailable("start the process that runs code", r, error);
 	}
@@ -486,7 +490,7 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 
 	run->failure = WFS_LUA_FAILURE_HOST;
 	if (is_interrupted(box))
-		return interrupted(code, error);
+		return interrupted(box, code->name, error);
 	if (is_refused(code)) {
 		run->failure = WFS_LUA_FAILURE_CRASH;
 		return refused(code, error);

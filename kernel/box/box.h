@@ -53,6 +53,13 @@ void wfs_box_interrupt(struct wfs_box *box);
 bool wfs_box_resume(struct wfs_box *box);
 
 /**
+ * wfs_box_check() - is what its thread does to be ended, too, as code that runs there would be?
+ * @name: of what is done, for the message
+ * Return: 0, or -EINTR (cancelled), of which wfs_box_resume() tells.
+ */
+int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error);
+
+/**
  * wfs_box_end() - have no code run any more from @time_ns on, by the monotonic clock
  *
  * Its run fails with the code cancelled (-EINTR) a moment later, and so does every later one. wfs_box_resume() tells of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Actions at their edges: bounds that end a part of one, code that changes itself, empty code. */
-#include "tests/unit/action-fixture.h"
+#include "tests/unit/turn-fixture.h"
 
 /* Code that takes more memory than there is, and is ended for it. */
 #define GREEDY "local t = {} for i = 1, 1e9 do t[i] = {i} end "
@@ -293,6 +293,37 @@ static int64_t instructions_at(struct world_fixture *fixture, uint64_t seq)
 		json_object_get(json_object_get(parsed.body_json, "result"), "instructions"));
 }
 
+#define LONG_NAME "'artifact_id':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'"
+#define LONG_QUERY \
+	ACTION("query_kernel", "'query_type':'artifacts','params':{'name_pattern':'(a+)+$'}")
+
+static void a_query_of_code_that_takes_long_is_ended(void **state)
+{
+	assert_done(*state, "bob", WRITE(LONG_NAME));
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'x','code':'function run() "
+		      "return pcall(kernel_state.query, [[artifacts]], "
+		      "{name_pattern = [[(a+)+$]]}) end'"));
+	thread_step_ns = INT64_C(6000000000);
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
+		"x: too much processor time for what it asks for");
+}
+
+static void a_tool_call_whose_query_takes_long_is_refused_again(void **state)
+{
+	assert_done(*state, "bob", WRITE(LONG_NAME));
+	struct turn_run run = turn_begin(*state,
+		ACTION("step",
+			"'agent':'alice','max_turns':2,'messages':" TURN_ASK
+			",'setup':{'model':'m','offered':['query_kernel'],'settings':{},"
+			"'tools':[{'kind':'action','name':'query_kernel'}]}"));
+	turn_says(&run, WANTS(WANTS_ONE("c", "query_kernel", "{}")));
+	thread_step_ns = INT64_C(20000000000);
+	assert_int_equal(turn_acts(&run, 0, LONG_QUERY), -EIO);
+	assert_non_null(
+		strstr(((struct world_fixture *)*state)->error.message, "too much processor time"));
+}
+
 static void what_a_query_looks_at_counts_as_instructions(void **state)
 {
 	assert_done(*state, "bob",
@@ -312,11 +343,13 @@ static void no_code_runs_when_the_time_for_code_is_over(void **state)
 	const struct world_fixture *const fixture = *state;
 
 	assert_done(*state, "bob", WRITE("'artifact_id':'x','code':'function run() end'"));
+	assert_done(*state, "bob", WRITE(LONG_NAME));
 	const uint64_t height = height_of(*state);
 	wfs_world_end_code(fixture->world, 0);
 	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_CANCELLED,
 		"the world is being closed");
 
+	assert_fails(*state, "bob", LONG_QUERY, WFS_E_CANCELLED, "the world is being closed");
 	assert_int_equal(height_of(*state), height);
 	assert_done(*state, "bob", WRITE("'artifact_id':'y','content':'a'"));
 }
@@ -340,6 +373,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(code_whose_host_takes_long_is_ended,
 			action_fixture_setup, slow_host_teardown),
 		cmocka_unit_test_setup_teardown(a_contract_whose_host_takes_long_is_ended,
+			action_fixture_setup, slow_host_teardown),
+		cmocka_unit_test_setup_teardown(a_query_of_code_that_takes_long_is_ended,
+			action_fixture_setup, slow_host_teardown),
+		cmocka_unit_test_setup_teardown(a_tool_call_whose_query_takes_long_is_refused_again,
 			action_fixture_setup, slow_host_teardown),
 		TEST(what_a_query_looks_at_counts_as_instructions),
 		TEST(no_code_runs_when_the_time_for_code_is_over),
