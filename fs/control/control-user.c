@@ -78,7 +78,8 @@ static int user_enter(
 			control->trusted
 				? "'uids' in the world's host.json names those who may act"
 				: "in a mount that the operator did not make, or made in another "
-				  "user namespace (a container), only its user acts");
+				  "user namespace (a container), or that root made of a world "
+				  "which another user serves, only its user acts");
 	if (strcmp(principal, wfs_session_principal(own)) == 0) {
 		user->session = own;
 		return 0;

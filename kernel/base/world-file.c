@@ -58,7 +58,7 @@ static int check_owner(const char *path, const struct stat *st, struct wfs_error
 			path, owner, (unsigned long)geteuid(), owner);
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		"'%s' is owned by user %lu: expected root. As that user: setpriv --reuid=%lu "
-		"--regid=%lu --clear-groups worldfs … While user %lu serves the world "
+		"--regid=%lu --clear-groups --reset-env worldfs … While user %lu serves the world "
 		"('worldfs serve' or a mount), that process does what root asks for",
 		path, owner, owner, (unsigned long)st->st_gid, owner);
 }
