@@ -79,12 +79,15 @@ static int ask_bytes(struct wfs_task *task)
 	return wfs_task_ask(task, "fs-read", payload);
 }
 
-/* @cursor: behind which the names begin; borrowed; NULL: the first ones */
+/* The notes are the entries of the directory so far. @cursor: behind which the names begin;
+ * borrowed; NULL: the first ones */
 static int ask_names(struct wfs_task *task, json_t *cursor)
 {
+	const size_t room = WFS_MCP_RESOURCE_NAMES_MAX - json_array_size(task->notes);
 	json_t *const payload = wfs_task_path(task, wfs_task_text(task, "path"));
 
-	if (cursor && json_object_set(payload, "cursor", cursor) < 0) {
+	if (json_object_set_new(payload, "limit", json_integer((json_int_t)room)) < 0 ||
+		(cursor && json_object_set(payload, "cursor", cursor) < 0)) {
 		json_decref(payload);
 		return -ENOMEM;
 	}
@@ -98,8 +101,10 @@ static int ask_after_stat(struct wfs_task *task, const json_t *stat)
 	const char *const type = wfs_json_text(stat, "type");
 	const json_int_t size = json_integer_value(json_object_get(stat, "size"));
 
-	if (strcmp(type, "directory") == 0)
+	if (strcmp(type, "directory") == 0) {
+		task->notes = json_array();
 		return ask_names(task, NULL);
+	}
 	if (strcmp(type, "file") != 0)
 		return wfs_error_set(
 			&task->error, WFS_E_INVALID_ARGUMENT, "'%.300s' is a symbolic link", path);
@@ -138,16 +143,18 @@ static int take_bytes(struct wfs_task *task, const json_t *result)
 	return ask_bytes(task);
 }
 
-/* A page can be empty before the end of a directory: it counts names that the client does not see, too. */
+/* A page may end before the directory does, with few names or none: it counts hidden ones, too. */
 static int take_names(struct wfs_task *task, const json_t *result)
 {
 	json_t *const cursor = json_object_get(result, "next_cursor");
 	const json_t *entry;
 	size_t i;
 
-	if (cursor && json_array_size(json_object_get(result, "entries")) == 0)
+	if (json_array_extend(task->notes, json_object_get(result, "entries")) < 0)
+		return -ENOMEM;
+	if (cursor && json_array_size(task->notes) < WFS_MCP_RESOURCE_NAMES_MAX)
 		return ask_names(task, cursor);
-	json_array_foreach(json_object_get(result, "entries"), i, entry)
+	json_array_foreach(task->notes, i, entry)
 		wfs_buffer_printf(&task->bytes, "%s%s\n", wfs_json_text(entry, "name"),
 			strcmp(wfs_json_text(entry, "type"), "directory") == 0 ? "/" : "");
 	if (cursor)

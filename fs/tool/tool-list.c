@@ -16,18 +16,25 @@ static json_t *entries_of(const struct wfs_task *task)
 	return json_object_get(task->result, "entries");
 }
 
+/* How many more names the answer may have of the directory that is being listed. */
+static json_int_t room_of(const struct wfs_task *task)
+{
+	const json_t *const directory = json_array_get(task->notes, task->index);
+	const json_int_t room = WFS_TOOL_NAMES_MAX - (json_int_t)json_array_size(entries_of(task));
+	const json_int_t deep_room =
+		WFS_TOOL_NAMES_DEEP_MAX - json_integer_value(json_object_get(directory, "listed"));
+
+	return wfs_task_integer(task, "depth", 1) > 1 && deep_room < room ? deep_room : room;
+}
+
 /* @cursor: behind which the names begin; borrowed; NULL: the first ones */
 static int ask_next(struct wfs_task *task, json_t *cursor)
 {
 	const json_t *const directory = json_array_get(task->notes, task->index);
 	const char *const path = json_string_value(json_object_get(directory, "path"));
-	const bool deep = wfs_task_integer(task, "depth", 1) > 1;
-	size_t room = WFS_TOOL_NAMES_MAX - json_array_size(entries_of(task));
-
-	if (deep && room > WFS_TOOL_NAMES_DEEP_MAX)
-		room = WFS_TOOL_NAMES_DEEP_MAX;
 	json_t *const payload = wfs_task_path(task, path);
-	if (json_object_set_new(payload, "limit", json_integer((json_int_t)room)) < 0 ||
+
+	if (json_object_set_new(payload, "limit", json_integer(room_of(task))) < 0 ||
 		(cursor && json_object_set(payload, "cursor", cursor) < 0)) {
 		json_decref(payload);
 		return -ENOMEM;
@@ -107,20 +114,25 @@ static int finish(struct wfs_task *task)
 
 int wfs_tool_list_answered(struct wfs_task *task, const json_t *result)
 {
+	json_t *const directory = json_array_get(task->notes, task->index);
 	json_t *const cursor = json_object_get(result, "next_cursor");
+	json_int_t listed = json_integer_value(json_object_get(directory, "listed"));
 	const json_t *entry;
 	size_t i;
 	int r = 0;
 
-	/* A page without a name is no end: there may be names behind many that are out of sight. */
-	if (cursor && json_array_size(json_object_get(result, "entries")) == 0)
-		return ask_next(task, cursor);
 	json_array_foreach(json_object_get(result, "entries"), i, entry)
 	{
-		r = add(task, json_array_get(task->notes, task->index), entry);
+		r = add(task, directory, entry);
 		if (r)
 			return r;
+		listed++;
 	}
+	if (json_object_set_new(directory, "listed", json_integer(listed)) < 0)
+		return -ENOMEM;
+	/* A page that is not full may end before the directory does: it counts hidden names, too. */
+	if (cursor && room_of(task) > 0)
+		return ask_next(task, cursor);
 	if (cursor)
 		r = note_more(task, task->index);
 	task->index++;

@@ -64,6 +64,57 @@ static void a_directory_is_read_as_its_names(void **state)
 		"'cell/\\ntotal/\\ndeep/\\n" WFS_BUILTIN_REDUCERS(LINE) "'");
 }
 
+/* A page of a listing ends when it has passed over many names, too. */
+static void a_directory_is_read_to_its_end_past_names_that_are_hidden(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	AUTO_TALK struct talk talk = {.mcp = NULL};
+	char value[64];
+
+	assert_int_equal(act_in(fixture, "{'action_type':'principal','id':'alice'}"), 0);
+	assert_int_equal(
+		act_in(fixture,
+			"{'action_type':'grant','cap':'sys/query@1','name':'g','to':'alice',"
+			"'params':{'scope':['reducers/cell/first','reducers/cell/last']}}"),
+		0);
+	tell(fixture, "{'key':'first','op':'set'}");
+	for (int i = 0; i < 10; i++) {
+		snprintf(value, sizeof(value), "{'key':'b%d','op':'emit','n':1000}", i);
+		tell(fixture, value);
+	}
+	tell(fixture, "{'key':'last','op':'set'}");
+	world_fixture_close(fixture);
+	assert_int_equal(wfs_mcp_new(fixture->directory, "alice", NULL, &talk.mcp), 0);
+	ask(&talk, HELLO);
+	say(&talk, "{'jsonrpc':'2.0','method':'notifications/initialized'}");
+
+	ask(&talk, READ("1", "worldfs:///reducers/cell"));
+	assert_answer(&talk, "result.contents.0.text", "'first\\nlast\\n'");
+	ask(&talk, CALL("2", "fs_ls", "{'path':'reducers/cell'}"));
+	assert_answer(&talk, "result.structuredContent.more", "false");
+	assert_answer(&talk, "result.structuredContent.entries.1.path", "'reducers/cell/last'");
+}
+
+static void a_directory_with_more_than_a_thousand_names_says_so(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	tell(fixture, "{'key':'b','op':'emit','n':1000}");
+	tell(fixture, "{'key':'last','op':'set'}");
+	world_fixture_close(fixture);
+	AUTO_TALK struct talk talk = talk_hello(fixture);
+
+	ask(&talk, READ("1", "worldfs:///reducers/cell"));
+
+	const char *const text = json_string_value(json_object_get(
+		json_array_get(
+			json_object_get(json_object_get(answer_of(&talk), "result"), "contents"),
+			0),
+		"text"));
+	assert_non_null(strstr(text, "\n(there are more)\n"));
+	assert_null(strstr(text, "last"));
+}
+
 static void bytes_are_read_as_a_blob(void **state)
 {
 	struct world_fixture *const fixture = *state;
@@ -141,6 +192,8 @@ int main(void)
 		IN_WORLD(templates_have_any_path_at_any_height),
 		IN_WORLD(a_file_is_read_as_a_resource),
 		IN_WORLD(a_directory_is_read_as_its_names),
+		IN_WORLD(a_directory_is_read_to_its_end_past_names_that_are_hidden),
+		IN_WORLD(a_directory_with_more_than_a_thousand_names_says_so),
 		IN_WORLD(bytes_are_read_as_a_blob),
 		IN_WORLD(a_resource_of_several_parts_is_whole),
 		IN_WORLD(a_resource_that_is_not_there_is_not_found),

@@ -359,55 +359,99 @@ static void a_listing_goes_down_level_by_level_at_one_height(void **state)
 		"'more':false,'path':'/'}");
 }
 
-static void a_directory_with_more_names_says_so(void **state)
-{
-	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
-
-	begin(&task, "fs_ls", "{'path':'at/5/','depth':2}");
-	give(&task, "fs-list", "{'limit':100,'path':'at/5/'}",
-		"{'entries':[" ENTRY("a", "directory") "]}", 7);
-	/* A path below at/ names its height itself. */
-	give(&task, "fs-list", "{'limit':100,'path':'at/5/a'}",
-		"{'entries':[" ENTRY("c", "file") "],'next_cursor':'9'}", 7);
-
-	assert_result(&task,
-		"{'entries':[{'more':true,'path':'at/5/a','size':1,'type':'directory'},"
-		"{'path':'at/5/a/c','size':1,'type':'file'}],'meta':{'journal_height':7},"
-		"'more':true,'path':'at/5/'}");
-}
-
-static void a_listing_of_one_level_may_have_a_thousand_names(void **state)
-{
-	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
-
-	begin(&task, "fs_ls", "{'path':'a'}");
-	give(&task, "fs-list", "{'limit':1000,'path':'a'}",
-		"{'entries':[" ENTRY("c", "directory") "],'next_cursor':'9'}", 7);
-
-	assert_result(&task,
-		"{'entries':[{'path':'a/c','size':1,'type':'directory'}],"
-		"'meta':{'journal_height':7},'more':true,'path':'a'}");
-}
-
-/* @count directories, d0 and on. Caller frees. */
-static char *many_entries(int count)
+/* @count directories, d0 and on. @more: there are more behind them. Caller frees. */
+static char *many_entries(int count, bool more)
 {
 	struct wfs_buffer text = {0};
 
 	for (int i = 0; i < count; i++)
 		wfs_buffer_printf(&text, "%s{'name':'d%d','size':0,'type':'directory'}",
 			i > 0 ? "," : "{'entries':[", i);
-	wfs_buffer_append_text(&text, "]}");
+	wfs_buffer_append_text(&text, more ? "],'next_cursor':'9'}" : "]}");
 	(void)wfs_buffer_text(&text);
 	return text.data;
+}
+
+static void a_directory_with_more_names_says_so(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	WFS_AUTO_FREE char *entries = many_entries(WFS_TOOL_NAMES_DEEP_MAX, true);
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'at/5/','depth':2}");
+	give(&task, "fs-list", "{'limit':100,'path':'at/5/'}",
+		"{'entries':[" ENTRY("a", "directory") "]}", 7);
+	/* A path below at/ names its height itself. */
+	give(&task, "fs-list", "{'limit':100,'path':'at/5/a'}", entries, 7);
+	assert_false(wfs_task_next(&task, &(const char *){NULL}, &(json_t *){NULL}));
+
+	assert_int_equal(json_array_size(json_object_get(task.result, "entries")),
+		1 + WFS_TOOL_NAMES_DEEP_MAX);
+	assert_true(json_is_true(json_object_get(task.result, "more")));
+	assert_true(json_is_true(json_object_get(
+		json_array_get(json_object_get(task.result, "entries"), 0), "more")));
+}
+
+static void a_listing_of_one_level_may_have_a_thousand_names(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	WFS_AUTO_FREE char *entries = many_entries(WFS_TOOL_NAMES_MAX, true);
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'a'}");
+	give(&task, "fs-list", "{'limit':1000,'path':'a'}", entries, 7);
+	assert_false(wfs_task_next(&task, &(const char *){NULL}, &(json_t *){NULL}));
+
+	assert_int_equal(
+		json_array_size(json_object_get(task.result, "entries")), WFS_TOOL_NAMES_MAX);
+	assert_true(json_is_true(json_object_get(task.result, "more")));
+}
+
+/* fs-list ends a page after 10,000 hidden names, too. */
+static void a_listing_goes_on_behind_a_page_that_is_not_full(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'a'}");
+	give(&task, "fs-list", "{'limit':1000,'path':'a'}",
+		"{'entries':[" ENTRY("c", "file") "],'next_cursor':'9'}", 7);
+	give(&task, "fs-list", "{'at':'exact:7','cursor':'9','limit':999,'path':'a'}",
+		"{'entries':[],'next_cursor':'20'}", 7);
+	give(&task, "fs-list", "{'at':'exact:7','cursor':'20','limit':999,'path':'a'}",
+		"{'entries':[" ENTRY("d", "file") "]}", 7);
+
+	assert_result(&task,
+		"{'entries':[{'path':'a/c','size':1,'type':'file'},"
+		"{'path':'a/d','size':1,'type':'file'}],'meta':{'journal_height':7},"
+		"'more':false,'path':'a'}");
+}
+
+static void pages_of_one_directory_share_its_hundred_names(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	WFS_AUTO_FREE char *entries = many_entries(WFS_TOOL_NAMES_DEEP_MAX - 1, true);
+	(void)state;
+
+	begin(&task, "fs_ls", "{'path':'/','depth':2}");
+	give(&task, "fs-list", "{'limit':100,'path':'/'}", entries, 7);
+	give(&task, "fs-list", "{'at':'exact:7','cursor':'9','limit':1,'path':'/'}",
+		"{'entries':[" ENTRY("e", "file") "],'next_cursor':'20'}", 7);
+	give(&task, "fs-list", "{'at':'exact:7','limit':100,'path':'d0'}",
+		"{'entries':[" ENTRY("c", "file") "],'next_cursor':'9'}", 7);
+	give(&task, "fs-list", "{'at':'exact:7','cursor':'9','limit':99,'path':'d0'}",
+		"{'entries':[]}", 7);
+
+	const json_t *const found = json_object_get(task.result, "entries");
+	assert_int_equal(json_array_size(found), WFS_TOOL_NAMES_DEEP_MAX + 1);
+	assert_true(json_is_true(json_object_get(task.result, "more")));
+	assert_null(json_object_get(json_array_get(found, 0), "more"));
 }
 
 static void a_listing_ends_with_a_thousand_names(void **state)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	WFS_AUTO_FREE char *entries = many_entries(100);
+	WFS_AUTO_FREE char *entries = many_entries(100, false);
 	char payload[80];
 	(void)state;
 
@@ -591,6 +635,8 @@ int main(void)
 		cmocka_unit_test(a_listing_goes_down_level_by_level_at_one_height),
 		cmocka_unit_test(a_directory_with_more_names_says_so),
 		cmocka_unit_test(a_listing_of_one_level_may_have_a_thousand_names),
+		cmocka_unit_test(a_listing_goes_on_behind_a_page_that_is_not_full),
+		cmocka_unit_test(pages_of_one_directory_share_its_hundred_names),
 		cmocka_unit_test(a_listing_ends_with_a_thousand_names),
 		cmocka_unit_test(a_refusal_ends_a_task_and_keeps_its_meta),
 		cmocka_unit_test(an_answer_that_does_not_decode_is_an_error),
