@@ -130,7 +130,7 @@ struct wfs_control_open {
 	struct wfs_control *control;
 	struct wfs_control_user *user; /* that opened it: every request on it is theirs */
 	const struct wfs_control_file *file;
-	bool drives;                              /* agents: somebody may give up waiting */
+	bool interruptible;                       /* calls end when the caller gives up waiting */
 	int flags;                                /* of open(2) */
 	pid_t pid;                                /* thread that opened, 0: unknown */
 	pid_t tgid;                               /* its process, 0: unknown */

@@ -146,7 +146,7 @@ static void op_finish(struct wfs_control_open *open)
 		wfs_control_late_end(control, user);
 	} else {
 		/* Waits for an interruption that is being told: it looks at the open file. */
-		if (open->drives)
+		if (open->interruptible)
 			fuse_req_interrupt_func(op->request, NULL, NULL);
 		op_reply(op, failure, data, size);
 		free(op);
@@ -638,13 +638,13 @@ void wfs_control_abandon(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
 
-	open->abandoned = open->interrupted = open->drives;
+	open->abandoned = open->interrupted = open->interruptible;
 	op_abandon_calls(open);
 }
 
 static void op_listen(struct wfs_control_open *open, const struct wfs_control_op *op)
 {
-	if (!open->drives)
+	if (!open->interruptible)
 		return;
 	pthread_mutex_lock(&open->mutex);
 	open->interrupted = open->abandoned;

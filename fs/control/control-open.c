@@ -76,7 +76,7 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 	open->calls_tail = &open->calls;
 	open->parser.size_max_bytes = WFS_REQUEST_SIZE_MAX;
 	open->parser.empty_lines = file->empty_line;
-	open->drives = file->verb && wfs_verb_drives(file->verb);
+	open->interruptible = file->verb && wfs_verb_interruptible(file->verb);
 	open->parser.words = file->word != NULL;
 	open->parser.admit = open_admit;
 	open->parser.context = open;

@@ -66,6 +66,11 @@ bool wfs_verb_drives(const char *verb)
 		(found->effect == WFS_EFFECT_AGENT_STEP || found->effect == WFS_EFFECT_PLAN_RUN);
 }
 
+bool wfs_verb_interruptible(const char *verb)
+{
+	return wfs_verb_drives(verb) || strcmp(verb, "query") == 0;
+}
+
 static int refuse_verb(struct wfs_call *call, const char *name)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};

@@ -78,6 +78,9 @@ void wfs_call_abandon(struct wfs_call *call);
 /** wfs_verb_drives() - does this verb need a driver of the agents? */
 bool wfs_verb_drives(const char *verb);
 
+/** wfs_verb_interruptible() - does wfs_call_abandon() also end a call of this verb that has begun? */
+bool wfs_verb_interruptible(const char *verb);
+
 /** wfs_call_done() - release what the call owns (not the struct). */
 void wfs_call_done(struct wfs_call *call);
 

@@ -64,6 +64,16 @@ static void verb_reads_long_what_takes_long(void **state)
 	assert_false(wfs_verb_slow("invoke", NULL));
 }
 
+static void verb_that_ends_with_its_caller_is_interruptible(void **state)
+{
+	(void)state;
+	assert_true(wfs_verb_interruptible("step"));
+	assert_true(wfs_verb_interruptible("chat"));
+	assert_true(wfs_verb_interruptible("query"));
+	assert_false(wfs_verb_interruptible("invoke"));
+	assert_false(wfs_verb_interruptible("fly"));
+}
+
 static void verb_envelope_has_result_or_error_and_meta(void **state)
 {
 	AUTO_ASKED struct asked good;
@@ -238,6 +248,7 @@ int main(void)
 		IN_WORLD(verb_without_members_refuses_any),
 		cmocka_unit_test(verb_that_takes_long_is_slow),
 		cmocka_unit_test(verb_reads_long_what_takes_long),
+		cmocka_unit_test(verb_that_ends_with_its_caller_is_interruptible),
 		IN_WORLD(verb_envelope_has_result_or_error_and_meta),
 		IN_WORLD(send_event_gives_the_seq_of_its_record),
 		IN_WORLD(send_event_that_is_refused_says_why_and_changes_nothing),
