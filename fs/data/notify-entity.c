@@ -221,29 +221,33 @@ static int drop_private_texts(struct wfs_notify *notify)
 	return r;
 }
 
-/* When the rule before let it be read, and the one of now does not. */
-static int drop_lost_texts(
-	struct wfs_notify *notify, const struct wfs_commit *commit, struct wfs_bytes id)
+/* Did the rule before the commit let the artifact be read, and does the one of now not? */
+static int is_lost(struct wfs_notify *notify, const struct wfs_commit *commit, struct wfs_bytes id,
+	bool *ret_lost)
 {
 	bool before = false;
 	bool now = false;
 	int r = may_read(notify, WFS_HEIGHT_HEAD, id, &now);
 
-	if (r || now)
-		return r;
-	r = may_read(notify, commit->from_height, id, &before);
-	if (r == -ENOENT) { /* that height was dropped meanwhile */
-		before = true;
-		r = 0;
+	if (!r && !now) {
+		r = may_read(notify, commit->from_height, id, &before);
+		if (r == -ENOENT) { /* that height was dropped meanwhile */
+			before = true;
+			r = 0;
+		}
 	}
-	if (r || !before)
-		return r;
-	r = drop_texts(notify, WFS_ENTITY_FILE_CONTENT, id);
+	if (!r)
+		*ret_lost = before && !now;
+	return r;
+}
+
+static int drop_lost(struct wfs_notify *notify, struct wfs_bytes id)
+{
+	int r = drop_texts(notify, WFS_ENTITY_FILE_CONTENT, id);
+
 	if (!r)
 		r = drop_texts(notify, WFS_ENTITY_FILE_CODE, id);
-	if (!r)
-		r = drop_entries(notify, id);
-	return r ? r : drop_private_texts(notify);
+	return r ? r : drop_entries(notify, id);
 }
 
 /* --- grants --- */
@@ -321,6 +325,7 @@ struct telling {
 	struct notify_inner steps;
 	struct notify_inner entries;
 	bool names_changed[WFS_ENTITY_COUNT]; /* in the directories of all of them */
+	bool artifact_lost;                   /* the mount may not read one of them any more */
 };
 
 /* The cell of one. */
@@ -344,13 +349,19 @@ static int drop_artifact(struct telling *telling, const struct wfs_change *chang
 {
 	struct wfs_notify *const notify = telling->notify;
 	struct place place = {.entity = WFS_ENTITY_ARTIFACT, .id = change->key};
+	bool lost = false;
 	int r = find_place(notify, &place);
 
 	if (!r && place.ino != 0)
 		r = notify_store_type(notify, telling->commit, change->key, place.ino);
 	if (!r)
 		r = drop_one(telling, WFS_ENTITY_ARTIFACT, change);
-	return r ? r : drop_lost_texts(notify, telling->commit, change->key);
+	if (!r)
+		r = is_lost(notify, telling->commit, change->key, &lost);
+	if (r || !lost)
+		return r;
+	telling->artifact_lost = true;
+	return drop_lost(notify, change->key);
 }
 
 static int drop_principal(struct telling *telling, const struct wfs_change *change)
@@ -455,6 +466,8 @@ int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 
 	for (size_t i = 0; !r && i < commit->change_count; i++)
 		r = drop_change(&telling, &commit->changes[i], ids);
+	if (!r && telling.artifact_lost) /* once: this looks at all names that Linux knows */
+		r = drop_private_texts(notify);
 	if (!r)
 		r = notify_inner_end(notify, &telling.steps);
 	if (!r)

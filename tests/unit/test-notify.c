@@ -492,6 +492,43 @@ static void private_texts_are_dropped_with_any_artifact_that_is_lost(void **stat
 	assert_int_equal(count_of("inode:text"), 1);
 }
 
+/* Each time looks at all names that Linux knows. The commit is made up: it has what two records changed. */
+static void private_texts_are_dropped_once_for_all_artifacts_that_are_lost(void **state)
+{
+	struct world_fixture *const world = fixture->shown->world;
+	const struct wfs_node text = {.kind = WFS_NODE_TEXT, .number = 1};
+	struct wfs_observer *const observer = &fixture->notify.observer;
+	struct wfs_change changes[] = {
+		{.key = wfs_bytes_text("notes"), .was_live = true, .is_live = true},
+		{.key = wfs_bytes_text("more"), .was_live = true, .is_live = true}};
+	struct wfs_commit commit = {.changes = changes, .change_count = WFS_ARRAY_COUNT(changes)};
+	(void)state;
+
+	memory_make(world, "notes");
+	memory_make(world, "more");
+	assert_done(world, "alice", WRITE("'artifact_id':'notes','access':'public'"));
+	assert_done(world, "alice", WRITE("'artifact_id':'more','access':'public'"));
+	(void)told_of_transfer("notes");
+	(void)told_of_transfer("more");
+	commit.from_height = height_of(world);
+	assert_done(world, "bob", WRITE("'artifact_id':'notes','access':'private'"));
+	assert_done(world, "bob", WRITE("'artifact_id':'more','access':'private'"));
+	commit.to_height = height_of(world);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(world, WFS_HEIGHT_HEAD);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(changes); i++)
+		assert_int_equal(wfs_session_builtin(fixture->shown->session, &view,
+					 WFS_BUILTIN_ARTIFACT, &changes[i].reducer_id),
+			0);
+	atomic_store(&fixture->notify.texts_seen, true);
+	assert_int_equal(
+		wfs_known_add(fixture->known, FUSE_ROOT_ID, wfs_ino_encode(&text), "hash"), 0);
+	fixture->told[0] = '\0';
+
+	observer->committed(observer, &commit);
+
+	assert_int_equal(count_of("inode:text"), 1);
+}
+
 /* No action changes what a workflow is at here: the commit is made up. */
 static void what_a_workflow_is_at_is_dropped(void **state)
 {
@@ -711,6 +748,7 @@ int main(void)
 		NOTIFY_STORES(what_becomes_a_memory_store_and_what_is_none_any_more_is_told),
 		NOTIFY_STORES(entries_that_may_not_be_read_any_more_are_dropped),
 		NOTIFY_STORES(private_texts_are_dropped_with_any_artifact_that_is_lost),
+		NOTIFY_STORES(private_texts_are_dropped_once_for_all_artifacts_that_are_lost),
 		NOTIFY_STORES(what_a_workflow_is_at_is_dropped),
 		NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told),
 		NOTIFY(grants_are_dropped_of_who_has_them_and_had_them),
