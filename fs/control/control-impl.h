@@ -85,6 +85,7 @@ struct wfs_control_call {
 	struct wfs_blob_writer *writer; /* owned; its bytes must outlive the request */
 	size_t parsed_bytes;            /* that its user is charged for */
 	bool is_long;                   /* to parse and to free; lock: the open file's */
+	bool reads;                     /* for long, and changes nothing; lock: the open file's */
 	struct wfs_work_task task;
 	struct wfs_call call;
 };
@@ -154,7 +155,7 @@ struct wfs_control_open {
 	unsigned int in_flight; /* calls not answered, and one for the submission itself */
 	bool paused;            /* the submission waits for answers */
 	bool interrupted;       /* nobody waits for `current` any more */
-	bool abandoned;         /* nor for any other */
+	bool abandoned;         /* the mount goes: nobody waits for what takes long */
 	int failure;            /* of the first call of `current` that failed; 0: none */
 	bool used;              /* something was written, or the usage text given */
 	bool overflowed;        /* answers were lost because nobody reads */

@@ -277,12 +277,22 @@ static void op_start_long(struct wfs_work_task *task)
 	op_start_slow(task);
 }
 
-/* One that is being started is told when it has been. Lock: open->mutex is held. */
+/* What changes the world is done. One that is being started is told when it has been. Lock: open->mutex is held. */
 static void op_abandon_calls(struct wfs_control_open *open)
 {
 	for (struct wfs_control_call *call = open->calls; call; call = call->next)
-		if (!call->answered && call != open->starting)
+		if (!call->answered && call != open->starting &&
+			(open->interruptible || call->reads))
 			wfs_call_abandon(&call->call);
+}
+
+static void op_set_reads(struct wfs_control_open *open, struct wfs_control_call *call)
+{
+	WFS_GUARD(&open->mutex);
+
+	call->reads = true;
+	if (open->interrupted || open->abandoned)
+		atomic_store(&call->call.gone, true);
 }
 
 static void op_set_starting(struct wfs_control_open *open, struct wfs_control_call *call)
@@ -310,6 +320,8 @@ bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_ca
 		const bool reads_long =
 			wfs_verb_reads_long(open->file->verb, call->payload, !open->user->operates);
 
+		if (wfs_verb_reads_long(open->file->verb, call->payload, true))
+			op_set_reads(open, call);
 		call->task.run = reads_long ? op_start_long : op_start_slow;
 		if (reads_long)
 			wfs_work_add_in_turn(open->control->long_reads, &call->task, open->user);
@@ -638,7 +650,8 @@ void wfs_control_abandon(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
 
-	open->abandoned = open->interrupted = open->interruptible;
+	open->abandoned = true;
+	open->interrupted = open->interruptible;
 	op_abandon_calls(open);
 }
 

@@ -403,7 +403,7 @@ static void control_close(struct wfs_control *control)
 	control->closing = true;
 }
 
-/* Calls of interruptible verbs are given up, because turns, plans and queries may take long. */
+/* Turns, plans and queries are given up, because they may take long. */
 static void control_abandon(struct wfs_control *control)
 {
 	WFS_GUARD(&control->opens_mutex);
