@@ -93,16 +93,16 @@ matches() {
 
 # wait_for WHAT COMMAND…: until the command succeeds, at most 20 s
 wait_for() {
-	local what=$1
+	local what=$1 tries
 	shift
-	for _ in {1..400}; do
+	for ((tries = 0; tries < 400 * SLOWDOWN; tries++)); do
 		if "$@"; then
 			ok "$what"
 			return
 		fi
 		sleep 0.05
 	done
-	fail "$what (waited 20 s)"
+	fail "$what (waited $((20 * SLOWDOWN)) s)"
 }
 
 # make_world [NAME]: init from tests/data/worlds/NAME

@@ -151,6 +151,7 @@ static void what_leaves_no_room_for_its_own_record_has_failed(void **state)
 	assert_true(used_disk_of(*state, "bob") < 1000);
 }
 
+/* 20 times 4.5 MB, which would be more than a fold holds. */
 static void what_is_taken_back_takes_no_room(void **state)
 {
 	assert_done(*state, "bob",

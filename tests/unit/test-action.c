@@ -511,7 +511,6 @@ static void actions_that_a_bound_has_ended_are_not_counted(void **state)
 		"{'price_paid':0,'result':100}");
 }
 
-/* 20 times 4.5 MB, which would be more than a fold holds. */
 static void the_original_principal_pays_for_all(void **state)
 {
 	assert_done(*state, "alice",
