@@ -49,13 +49,13 @@ RULES = ("freeware", "transferable_freeware", "self_owned", "private", "public")
 MISSING = object()
 
 Artifact = collections.namedtuple(
-    "Artifact", "id order owner created_by charged_to access type content code executable "
+    "Artifact", "id order owner created_by charged_to access type content code author executable "
     "invoke_price read_price depends_on tests")
 # What its cell tells; the last two of one that has won.
 Bid = collections.namedtuple("Bid", "artifact_id principal_id bid status price_paid scrip_minted",
                              defaults=(None, None))
-# Who acts: `payer` began it all, `depth` is how many invocations are around.
-Actor = collections.namedtuple("Actor", "id payer depth")
+# Who acts: `payer` began it all, `depth` is how many invocations are around, `author` wrote the code that acts.
+Actor = collections.namedtuple("Actor", "id payer depth author")
 Outcome = collections.namedtuple("Outcome", "ok code data")
 
 
@@ -128,7 +128,7 @@ class Economy:
         self.actions += 1
         self.record.update(seq=seq, bids=0)
         self.records = 0 if action["action_type"] in ("noop", "read_artifact") else 1
-        outcome = self.attempt(Actor(who, who, 0), action)
+        outcome = self.attempt(Actor(who, who, 0, who), action)
         self.invocations.update(map(tuple, self.begun))
         return outcome
 
@@ -235,6 +235,10 @@ class Economy:
         """What the owner charges; nothing himself, nor the mint for what it tries."""
         return 0 if artifact.owner in (actor.id, actor.payer) or actor.id == MINT else price
 
+    def is_lent(self, actor, artifact):
+        """Does its owner run code that somebody else has written?"""
+        return actor.depth > 0 and actor.payer == artifact.owner and artifact.owner not in (actor.id, actor.author)
+
     def pay_price(self, actor, price):
         """The mint pays for nothing that code which it tries asks for."""
         if price > 0 and actor.payer == MINT:
@@ -244,6 +248,8 @@ class Economy:
     def act_read_artifact(self, actor, action):
         artifact = self.find(action["artifact_id"])
         self.permit(actor, artifact, "read")
+        if artifact.read_price and self.is_lent(actor, artifact):
+            raise Failed("not_authorized")
         price = self.price(actor, artifact, artifact.read_price)
         self.records = max(self.records, price > 0)
         self.pay_price(actor, price)
@@ -257,7 +263,8 @@ class Economy:
             self.permit(actor, artifact, "read")
         except Failed:
             return None
-        return None if self.price(actor, artifact, artifact.read_price) else artifact.content
+        costs = artifact.read_price and self.is_lent(actor, artifact)
+        return None if costs or self.price(actor, artifact, artifact.read_price) else artifact.content
 
     def act_write_artifact(self, actor, action):
         name = action["artifact_id"]
@@ -272,8 +279,8 @@ class Economy:
             self.permit(actor, old, "write")
         else:
             payer = self.charged(actor.id)
-            old = Artifact(name, None, actor.id, actor.id, payer, "freeware", "data", "", "", False, 0, 0, (), [])
-        new = self.written(old, action)
+            old = Artifact(name, None, actor.id, actor.id, payer, "freeware", "data", "", "", None, False, 0, 0, (), [])
+        new = self.written(old, action, actor.author)
         self.check_dependencies(new)
         self.charge(new.charged_to, size(new) - size(old))
         if new.executable and not new.code:
@@ -284,13 +291,14 @@ class Economy:
         self.put(self.artifacts, name, new)
         return {"artifact_id": name, "size_bytes": size(new), "was_update": was_update}
 
-    def written(self, old, action):
+    def written(self, old, action, author):
         """The fields that are given."""
         fields = {name: action[name] for name in ("type", "access", "code", "executable") if name in action}
         if "content" in action:
             fields["content"] = stored(action["content"])
         if "code" in action:
             fields.setdefault("executable", True)
+            fields["author"] = author
         prices = dict(action.get("policy", {}))
         if "price" in action:
             prices["invoke_price"] = action["price"]
@@ -376,7 +384,8 @@ class Economy:
         self.pay_price(actor, price)
         for name in artifact.depends_on:
             self.find(name)
-        result = run_of(self, artifact, Actor(artifact.id, actor.payer, actor.depth + 1), actor.id, args)
+        inner = Actor(artifact.id, actor.payer, actor.depth + 1, artifact.author)
+        result = run_of(self, artifact, inner, actor.id, args)
         self.give(artifact.owner, price)
         return {"price_paid": price, "result": result}
 
@@ -471,7 +480,7 @@ class Economy:
         """What the mint gets from it, whoever it is for; nothing of that stays, and no row tells of it."""
         mark, begun = len(self.before), len(self.begun)
         try:
-            return Outcome(True, None, self.run(Actor(MINT, MINT, 0), artifact, args)["result"])
+            return Outcome(True, None, self.run(Actor(MINT, MINT, 0, MINT), artifact, args)["result"])
         except Failed as failed:
             return Outcome(False, failed.args[0], None)
         except LuaError:
