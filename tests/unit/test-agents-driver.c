@@ -404,7 +404,7 @@ static void closing_ends_requests_that_have_just_begun(void **state)
 	struct agents_fixture *const fixture = *state;
 
 	fixture_script(fixture, "{'content':'hello','delay_ms':3600000}\n");
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 20; i++) {
 		struct asked asked[20];
 		json_t *result = NULL;
 
