@@ -99,18 +99,15 @@ int wfs_box_pid(const struct wfs_box *box, size_t depth)
 
 /* --- failures --- */
 
-static int interrupted(struct wfs_box *box, const char *name, struct wfs_error *error)
+int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error)
 {
+	if (!is_interrupted(box))
+		return 0;
 	const char *const reason = atomic_load(&box->interrupted) ? "for a more urgent request"
 								  : "because no code runs any more";
 
 	box->run_interrupted = true;
 	return wfs_error_set(error, WFS_E_CANCELLED, "%s: stopped %s", name, reason);
-}
-
-int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error)
-{
-	return is_interrupted(box) ? interrupted(box, name, error) : 0;
 }
 
 /* How it ended, as far as the author can do something about it. */
@@ -185,8 +182,9 @@ int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	const int status = process_end(process, &code->box->lock);
 
 	*ret_failure = WFS_LUA_FAILURE_HOST;
-	if (is_interrupted(code->box))
-		return interrupted(code->box, code->name, error);
+	int r = wfs_box_check(code->box, code->name, error);
+	if (r)
+		return r;
 	if (reason == -ENOMEM)
 		return wfs_error_from_errno(error, reason, "run '%s'", code->name);
 	if (reason == -ETIMEDOUT) {
@@ -284,8 +282,8 @@ static int process_ready(
 		process_end(process, &box->lock);
 	if (!process->pid) {
 		r = process_start(process, box->image_fd, &box->lock);
-		if (r < 0 && is_interrupted(box))
-			return interrupted(box, code->name, error);
+		if (r < 0 && wfs_box_check(box, code->name, error))
+			return -EINTR;
 		if (r < 0)
 			return unavailable("start the process that runs code", r, error);
 	}
@@ -486,11 +484,11 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 	struct wfs_lua_run *run, struct wfs_error *error)
 {
 	struct wfs_box *const box = code->box;
-	int r = 0;
+	int r = wfs_box_check(box, code->name, error);
 
 	run->failure = WFS_LUA_FAILURE_HOST;
-	if (is_interrupted(box))
-		return interrupted(box, code->name, error);
+	if (r)
+		return r;
 	if (is_refused(code)) {
 		run->failure = WFS_LUA_FAILURE_CRASH;
 		return refused(code, error);
