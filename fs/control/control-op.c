@@ -277,7 +277,8 @@ static void op_start_long(struct wfs_work_task *task)
 	op_start_slow(task);
 }
 
-/* What changes the world is done. One that is being started is told when it has been. Lock: open->mutex is held. */
+/* Calls that change the world go on. op_set_starting() abandons the call that is being started, if there is one. Lock:
+ * open->mutex is held. */
 static void op_abandon_calls(struct wfs_control_open *open)
 {
 	for (struct wfs_control_call *call = open->calls; call; call = call->next)

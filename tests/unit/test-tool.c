@@ -359,7 +359,7 @@ static void a_listing_goes_down_level_by_level_at_one_height(void **state)
 		"'more':false,'path':'/'}");
 }
 
-/* @count directories, d0 and on. @more: there are more behind them. Caller frees. */
+/* @count directories, d0 and on. @more: the directory has others, too. Caller frees. */
 static char *many_entries(int count, bool more)
 {
 	struct wfs_buffer text = {0};
