@@ -65,6 +65,7 @@ const struct wfs_control_file wfs_control_files[] = {
 		.kind = WFS_CONTROL_JSON,
 		.usage = "Write {query_type, params?}, then read the answer from the same "
 			 "descriptor.\n"
+			 "Interrupting the writer, by any signal that it handles, ends the query.\n"
 			 "'worldfs query' lists the types. Example:\n"
 			 "  echo '{\"query_type\":\"balances\"}' > query && cat last\n",
 	},

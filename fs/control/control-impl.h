@@ -85,7 +85,7 @@ struct wfs_control_call {
 	struct wfs_blob_writer *writer; /* owned; its bytes must outlive the request */
 	size_t parsed_bytes;            /* that its user is charged for */
 	bool is_long;                   /* to parse and to free; lock: the open file's */
-	bool reads;                     /* for long, and changes nothing; lock: the open file's */
+	bool takes_long;                /* a query, or code that runs; lock: the open file's */
 	struct wfs_work_task task;
 	struct wfs_call call;
 };

@@ -277,21 +277,21 @@ static void op_start_long(struct wfs_work_task *task)
 	op_start_slow(task);
 }
 
-/* Calls that change the world go on. op_set_starting() abandons the call that is being started, if there is one. Lock:
- * open->mutex is held. */
+/* All calls of an interruptible file; of others those that may take long, of which one that has begun ends if it is a
+ * query. The call that is being started is left to op_set_starting(). Lock: open->mutex is held. */
 static void op_abandon_calls(struct wfs_control_open *open)
 {
 	for (struct wfs_control_call *call = open->calls; call; call = call->next)
 		if (!call->answered && call != open->starting &&
-			(open->interruptible || call->reads))
+			(open->interruptible || call->takes_long))
 			wfs_call_abandon(&call->call);
 }
 
-static void op_set_reads(struct wfs_control_open *open, struct wfs_control_call *call)
+static void op_set_takes_long(struct wfs_control_open *open, struct wfs_control_call *call)
 {
 	WFS_GUARD(&open->mutex);
 
-	call->reads = true;
+	call->takes_long = true;
 	if (open->interrupted || open->abandoned)
 		atomic_store(&call->call.gone, true);
 }
@@ -301,7 +301,7 @@ static void op_set_starting(struct wfs_control_open *open, struct wfs_control_ca
 	WFS_GUARD(&open->mutex);
 
 	open->starting = call;
-	if (!call && open->interrupted)
+	if (!call && (open->interrupted || open->abandoned))
 		op_abandon_calls(open);
 }
 
@@ -317,12 +317,12 @@ static struct wfs_control_call *op_take_retry(struct wfs_control_open *open)
 /* When the queue was full, the pump is called again later. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call)
 {
+	if (wfs_verb_takes_long(open->file->verb, call->payload))
+		op_set_takes_long(open, call);
 	if (wfs_verb_slow(open->file->verb, call->payload)) {
 		const bool reads_long =
 			wfs_verb_reads_long(open->file->verb, call->payload, !open->user->operates);
 
-		if (wfs_verb_reads_long(open->file->verb, call->payload, true))
-			op_set_reads(open, call);
 		call->task.run = reads_long ? op_start_long : op_start_slow;
 		if (reads_long)
 			wfs_work_add_in_turn(open->control->long_reads, &call->task, open->user);

@@ -403,7 +403,7 @@ static void control_close(struct wfs_control *control)
 	control->closing = true;
 }
 
-/* Turns, plans and queries are given up, because they may take long. */
+/* Turns, plans, queries, and code that has not begun to run: they may take long. */
 static void control_abandon(struct wfs_control *control)
 {
 	WFS_GUARD(&control->opens_mutex);

@@ -43,6 +43,23 @@ static bool is_query(const char *verb, const json_t *payload)
 	return strcmp(verb, "query") == 0;
 }
 
+bool wfs_verb_takes_long(const char *verb, const json_t *payload)
+{
+	const json_t *const action = json_object_get(payload, "action");
+
+	if (is_query(verb, payload))
+		return true;
+	if (strcmp(verb, "invoke") != 0)
+		return false;
+	switch (wfs_action_effect(action)) {
+	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
+	case WFS_EFFECT_ACTION_RESOLVE_MINT:
+		return true;
+	default:
+		return !json_object_get(action, "action_type"); /* invoke_artifact */
+	}
+}
+
 bool wfs_verb_slow(const char *verb, const json_t *payload)
 {
 	const struct verb *const found = verb_find(verb);
@@ -68,7 +85,7 @@ bool wfs_verb_drives(const char *verb)
 
 bool wfs_verb_interruptible(const char *verb)
 {
-	return wfs_verb_drives(verb) || strcmp(verb, "query") == 0;
+	return wfs_verb_drives(verb) || is_query(verb, NULL);
 }
 
 static int refuse_verb(struct wfs_call *call, const char *name)

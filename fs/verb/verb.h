@@ -88,6 +88,9 @@ void wfs_call_done(struct wfs_call *call);
  *  {"error":{category,code,message,retriable},"meta":…,"ok":false}; @id is added when not NULL. */
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 
+/** wfs_verb_takes_long() - is the call a query, or does it run code, so that it may take seconds? @payload: may be NULL */
+bool wfs_verb_takes_long(const char *verb, const json_t *payload);
+
 /** wfs_verb_slow() - may this verb read the whole world, so that it wants a thread of its own? @payload: may be NULL */
 bool wfs_verb_slow(const char *verb, const json_t *payload);
 

@@ -129,7 +129,7 @@ static bool comes_from(enum wfs_effect effect, enum wfs_origin origin)
 	case WFS_ORIGIN_REDUCER:
 		return wfs_effect_of_reducers(effect) || effect == WFS_EFFECT_MINT_SCORE;
 	case WFS_ORIGIN_CODE:
-		/* The last two: its queries, see wfs_query_shows(). */
+		/* What its queries show is judged by the last three, see wfs_query_shows(). */
 		return wfs_effect_action(effect) || effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
 			effect == WFS_EFFECT_INTROSPECT_LIST_CELLS ||
 			effect == WFS_EFFECT_INTROSPECT_JOURNAL;

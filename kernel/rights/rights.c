@@ -293,7 +293,8 @@ static int worth_of(const struct grant *grant)
 
 enum { WORTH_MAX = 4 + 2 + 1 };
 
-/* The first of those that are worth most. @ret_expired: if none is found, one that covered it once */
+/* The first of those that are worth most. One of the holder's own without a budget ends the look; without it, all are
+ * looked at. @ret_expired: if none is found, one that covered it once */
 static const struct grant *find_grant(const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct grant **ret_expired)
 {
