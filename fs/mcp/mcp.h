@@ -20,9 +20,8 @@ enum {
 	WFS_MCP_CALLS_MAX = 64,         /* under way; no message is taken while there are as many */
 	WFS_MCP_OUTPUT_MAX = 16 << 20,  /* bytes to be sent; the same */
 	WFS_MCP_RESOURCE_MAX = 4 << 20, /* bytes of a file that is read as a resource */
-	WFS_MCP_RESOURCE_NAMES_MAX =
-		1000,                 /* names of a directory; 'fs-list' takes no greater limit */
-	WFS_MCP_RESOURCES_PAGE = 100, /* reducers on one page of the list of resources */
+	WFS_MCP_RESOURCE_NAMES_MAX = 1000, /* names of a directory that is read as a resource */
+	WFS_MCP_RESOURCES_PAGE = 100,      /* reducers on one page of the list of resources */
 };
 
 struct wfs_mcp;
