@@ -12,6 +12,10 @@ import subprocess
 import sys
 import time
 
+SLOWDOWN = int(os.environ.get("SLOWDOWN", "1"))
+TOGETHER = 300 // SLOWDOWN  # requests
+UNREAD = 3000 // SLOWDOWN   # answers: more than a pipe holds
+
 
 def ok(what, condition, found=None):
     if not condition:
@@ -130,11 +134,11 @@ def together():
     client = Client()
     first = client.last_id + 1
     many = [client.request("tools/call", name="fs_ls", arguments={"path": "/", "depth": 3})
-            for _ in range(300)]
+            for _ in range(TOGETHER)]
     client.write(*many)
     ping = client.ask("ping")
     ok("a ping is answered while they are under way", ping["result"] == {}, ping)
-    for number in range(first, first + 300):
+    for number in range(first, first + TOGETHER):
         ok_answer = client.wait(number)["result"]
         if ok_answer["isError"]:
             ok("each is answered", False, ok_answer)
@@ -152,11 +156,11 @@ def deaf():
     """Who writes and does not read is not waited for while writing, and gets everything later."""
     client = Client()
     requests = b"".join(json.dumps(client.request("tools/call", name="fs_read_manifest")).encode() +
-                        b"\n" for _ in range(3000))
+                        b"\n" for _ in range(UNREAD))
     os.set_blocking(client.process.stdin.fileno(), False)
     sent, lines = 0, 0
     progress = time.monotonic()
-    while lines < 3000 and time.monotonic() < progress + 60:
+    while lines < UNREAD and time.monotonic() < progress + 60:
         # Reads only when nothing can be written any more.
         if sent < len(requests) and select.select([], [client.process.stdin], [], 0.2)[1]:
             sent += os.write(client.process.stdin.fileno(), requests[sent:sent + 65536])
@@ -166,7 +170,7 @@ def deaf():
             break
         lines += data.count(b"\n")
         progress = time.monotonic()
-    ok("3000 answers came", lines == 3000, lines)
+    ok(f"{UNREAD} answers came", lines == UNREAD, lines)
     client.process.stdin.close()
     ok("and it ends", client.process.wait(20) == 0, client.process.returncode)
 
