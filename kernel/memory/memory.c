@@ -104,8 +104,8 @@ int memory_open(struct act *act, const struct artifact *artifact, struct memory 
 	if (r)
 		return wfs_trace(r);
 	if (!memory.state)
-		memory.state = json_pack("{s:i, s:i, s:i, s:s, s:s}", "bytes", 0, "count", 0,
-			"dims", 0, "label", "0000000000000000", "model", "");
+		memory.state = json_pack("{s:i, s:i, s:i, s:i, s:s, s:s}", "added", 0, "bytes", 0,
+			"count", 0, "dims", 0, "label", "0000000000000000", "model", "");
 	if (!memory.state)
 		return fold_no_memory(error);
 	memory.label = strtoull(wfs_json_text(memory.state, "label"), NULL, 16);
@@ -293,12 +293,26 @@ int memory_remove(struct memory *memory, const struct artifact *artifact, const 
 	return wfs_trace(store_state(memory, error));
 }
 
-/* Room for one more. When the bound was lowered, they go little by little. */
-static int prune(struct memory *memory, const struct artifact *artifact, struct wfs_error *error)
+/* Does an entry that is being added go before this one? Of two alike the older goes, and it is the newest. */
+static bool goes_itself(const struct memory *memory, const struct memory_entry *entry,
+	const struct wfs_vectors *vectors, uint32_t lowest)
+{
+	struct wfs_vectors_row row;
+
+	return memory->order == WFS_VECTORS_LOWEST_IMPORTANCE &&
+		wfs_vectors_find(vectors, lowest, &row) == 0 && entry->importance < row.importance;
+}
+
+/* Room for one more, as if it had been appended before: so it may be what goes. When the bound was lowered, they go
+ * little by little. @ret_stored: false: the new one went */
+static int prune(struct memory *memory, const struct artifact *artifact,
+	const struct memory_entry *entry, bool *ret_stored, struct wfs_error *error)
 {
 	int r = 0;
 
-	for (int i = 0; !r && i < MEMORY_PRUNED_MAX && memory_count(memory) >= memory->entries_max;
+	*ret_stored = true;
+	for (int i = 0; !r && i < MEMORY_PRUNED_MAX &&
+		memory_count(memory) + *ret_stored > memory->entries_max;
 		i++) {
 		struct memory_mirror *mirror = NULL;
 		char id[MEMORY_ID_SIZE];
@@ -307,6 +321,11 @@ static int prune(struct memory *memory, const struct artifact *artifact, struct 
 		r = memory_mirror(memory, &mirror, error);
 		if (r || wfs_vectors_lowest(memory_mirror_vectors(mirror), memory->order, &number))
 			break;
+		if (*ret_stored &&
+			goes_itself(memory, entry, memory_mirror_vectors(mirror), number)) {
+			*ret_stored = false;
+			continue;
+		}
 		memory_id_text(number, id);
 		r = memory_remove(memory, artifact, id, error);
 	}
@@ -374,8 +393,9 @@ static json_t *entry_document(
 {
 	json_t *const tags =
 		entry->tags ? json_incref((json_t *)(uintptr_t)entry->tags) : json_array();
-	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:f, s:o, s:s, s:I}", "id", id,
-		"importance", entry->importance, "tags", tags, "text", entry->text, "tick",
+	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:f, s:I, s:o, s:s, s:I}", "id", id,
+		"importance", entry->importance, "place", (json_int_t)state_number(memory, "added"),
+		"tags", tags, "text", entry->text, "tick",
 		(json_int_t)memory->act->fold->head->height);
 
 	return document && !embedding_write(entry->embedding, document) ? WFS_STEAL(document)
@@ -385,7 +405,8 @@ static json_t *entry_document(
 /* In the store's state. */
 static int count_entry(struct memory *memory, const struct memory_entry *entry, int64_t bytes)
 {
-	return set_number(memory, "bytes", state_number(memory, "bytes") + bytes) < 0 ||
+	return set_number(memory, "added", state_number(memory, "added") + 1) < 0 ||
+			set_number(memory, "bytes", state_number(memory, "bytes") + bytes) < 0 ||
 			set_number(memory, "count", memory_count(memory) + 1) < 0 ||
 			set_number(memory, "dims", (int64_t)entry->embedding->dims) < 0 ||
 			json_object_set_new(
@@ -402,6 +423,7 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	struct memory_mirror *mirror = NULL;
 	struct wfs_vectors_row row = {
 		.tick = (int64_t)fold->head->height,
+		.place = (uint64_t)state_number(memory, "added"),
 		.importance = entry->importance,
 		.vector = entry->embedding->vector,
 	};
@@ -431,27 +453,41 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	return wfs_trace(r ? r : store_state(memory, error));
 }
 
-int memory_add(struct memory *memory, const struct artifact *artifact,
-	const struct memory_entry *entry, char ret_id[static MEMORY_ID_SIZE],
-	double *ret_similarity, struct wfs_error *error)
+/* The id that it would have had. */
+static int name_pruned(struct memory *memory, const struct memory_entry *entry,
+	char ret_id[static MEMORY_ID_SIZE], struct wfs_error *error)
 {
-	uint32_t same = 0;
+	uint32_t number;
+	size_t cell;
+	int r = new_id(memory, entry->text, &number, &cell, error);
 
-	*ret_similarity = 0;
+	if (!r)
+		memory_id_text(number, ret_id);
+	return wfs_trace(r);
+}
+
+int memory_add(struct memory *memory, const struct artifact *artifact,
+	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error)
+{
+	struct memory_added added = {.stored = true};
+	uint32_t same = 0;
 	int r = check_model(memory, entry->embedding, error);
 
 	if (!r)
-		r = find_same(memory, entry->embedding, &same, ret_similarity, error);
-	if (r)
-		return wfs_trace(r);
-	if (*ret_similarity > 0) {
-		memory_id_text(same, ret_id);
-		return 0;
-	}
-	r = prune(memory, artifact, error);
-	if (!r)
+		r = find_same(memory, entry->embedding, &same, &added.similarity, error);
+	if (!r && added.similarity > 0)
+		memory_id_text(same, added.id);
+	else if (!r)
+		r = prune(memory, artifact, entry, &added.stored, error);
+	if (!r && !added.stored)
+		r = name_pruned(memory, entry, added.id, error);
+	else if (!r && added.similarity == 0)
 		r = check_size(memory, entry->embedding, error);
-	return wfs_trace(r ? r : put_entry(memory, artifact, entry, ret_id, error));
+	if (!r && added.stored && added.similarity == 0)
+		r = put_entry(memory, artifact, entry, added.id, error);
+	if (!r)
+		*ret_added = added;
+	return wfs_trace(r);
 }
 
 /* --- searching --- */

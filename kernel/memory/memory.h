@@ -5,10 +5,11 @@
  *
  *   content of the artifact: {config?: {auto_prune?, max_entries?}}
  *   sys.memory, key artifact id/entry id:
- *       {dims, embedding, id, importance, model, tags, text, tick}; embedding: base64 of little-endian
- *       float32; shown as a file of the artifact alone
- *   sys.memory_store, key artifact id: {bytes, count, dims, label, model} once it has had an entry;
- *       bytes: of the entries, which count against the disk of whoever the artifact's do;
+ *       {dims, embedding, id, importance, model, place, tags, text, tick}; embedding: base64 of little-endian
+ *       float32; place: how many entries the store was given before; shown as a file of the artifact alone
+ *   sys.memory_store, key artifact id: {added, bytes, count, dims, label, model} once it has had an entry;
+ *       added: how many there ever were; bytes: of the entries, which count against the disk that the
+ *       artifact counts against;
  *       label: 16 hex digits, another one after every change
  *   sys.memory_hit, key as of sys.memory: {score} of the last search that found it, as long as the store
  *       is pruned by that
@@ -75,15 +76,19 @@ struct memory_entry {
 	const struct embedding *embedding;
 };
 
+/* What came of that. Plain value. */
+struct memory_added {
+	char id[MEMORY_ID_SIZE]; /* of the entry, or of the one that says the same already */
+	double similarity;       /* to that one; 0: it is new */
+	bool stored;             /* false: it was pruned at once, as the least important of all */
+};
+
 /**
  * memory_add() - @artifact: the store's; its payer's disk is charged
- * @ret_id: of the entry, or of the one that says the same already
- * @ret_similarity: to that one; 0: it is new
  * Return: 0, -EDQUOT (quota_exceeded), -EINVAL, …
  */
 int memory_add(struct memory *memory, const struct artifact *artifact,
-	const struct memory_entry *entry, char ret_id[static MEMORY_ID_SIZE],
-	double *ret_similarity, struct wfs_error *error);
+	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
 /** memory_search() - @limit: 1 to MEMORY_LIMIT_MAX
  *  @ret_results: an array of {id, score, tags, text, tick}, the likest first; caller owns

@@ -177,6 +177,7 @@ static int add_document(
 	EMBEDDING_AUTO struct embedding embedding = {.vector = NULL};
 	struct wfs_vectors_row row = {
 		.tick = json_integer_value(json_object_get(document, "tick")),
+		.place = (uint64_t)json_integer_value(json_object_get(document, "place")),
 		.importance = json_number_value(json_object_get(document, "importance")),
 		.score = score,
 	};

@@ -209,8 +209,7 @@ static int add(struct service_call *call, struct wfs_error *error)
 	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
 	EMBEDDING_AUTO struct embedding embedding = {.vector = NULL};
 	struct memory_entry entry;
-	char id[MEMORY_ID_SIZE];
-	double similarity = 0;
+	struct memory_added added;
 	int r = read_entry(call, &entry, error);
 
 	if (!r)
@@ -224,14 +223,16 @@ static int add(struct service_call *call, struct wfs_error *error)
 			call->act, memory_model(&store.memory), entry.text, &embedding, error);
 	entry.embedding = &embedding;
 	if (!r)
-		r = memory_add(&store.memory, &store.artifact, &entry, id, &similarity, error);
+		r = memory_add(&store.memory, &store.artifact, &entry, &added, error);
 	if (r)
 		return wfs_trace(r);
-	call->result = json_pack("{s:b, s:s, s:s}", "deduplicated", similarity > 0, "entry_id", id,
-		"memory_artifact_id", store.artifact.id);
+	call->result = json_pack("{s:b, s:s, s:s, s:b, s:b}", "deduplicated", added.similarity > 0,
+		"entry_id", added.id, "memory_artifact_id", store.artifact.id, "stored",
+		added.stored, "success", 1);
 	if (!call->result ||
-		(similarity > 0 &&
-			json_object_set_new(call->result, "similarity", json_real(similarity)) < 0))
+		(added.similarity > 0 &&
+			json_object_set_new(
+				call->result, "similarity", json_real(added.similarity)) < 0))
 		return fold_no_memory(error);
 	return 0;
 }

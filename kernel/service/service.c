@@ -10,22 +10,22 @@
 
 static const struct service services[] = {
 	{"genesis_ledger", "service", "scrip: give it, and see who has how much", NULL,
-		ledger_methods, false},
+		ledger_methods, SERVICE_RUN_NAMED},
 	{"genesis_escrow", "service",
 		"sales: holds an artifact until somebody has paid its price; a sale is one record",
-		NULL, escrow_methods, false},
+		NULL, escrow_methods, SERVICE_RUN_NAMED},
 	{"genesis_embedder", "service", "turns a text into a vector", NULL, embedder_methods,
-		false},
+		SERVICE_RUN_EITHER},
 	{"genesis_memory", "service", "memory stores: make them, add to them, search them", NULL,
-		memory_methods, false},
+		memory_methods, SERVICE_RUN_NAMED},
 	{"genesis_memory_search", "service", "finds what in a memory store is like a text", NULL,
-		memory_search_methods, true},
+		memory_search_methods, SERVICE_RUN_FIRST},
 	{"genesis_memory_add", "service", "adds a text to a memory store", NULL, memory_add_methods,
-		true},
+		SERVICE_RUN_FIRST},
 	{"genesis_prompt_library", "library", "prompts to begin with: genesis_prompt_library#NAME",
-		wfs_genesis_prompt_library, prompt_library_methods, false},
+		wfs_genesis_prompt_library, prompt_library_methods, SERVICE_RUN_NAMED},
 	{"genesis_workflow_templates", "library", "workflows to begin with",
-		wfs_genesis_workflow_templates, workflow_template_methods, false},
+		wfs_genesis_workflow_templates, workflow_template_methods, SERVICE_RUN_NAMED},
 };
 
 const struct service *service_find(const char *artifact_id)
@@ -43,6 +43,24 @@ static const struct service_method *find_method(const struct service *service, c
 	while (method->name && strcmp(method->name, name) != 0)
 		method++;
 	return method->name ? method : NULL;
+}
+
+/* Arguments that have two names; the first is that of seed 2. */
+static const struct {
+	const char *name;
+	const char *param;
+} other_names[] = {
+	{"memory_artifact_id", "memory"},
+};
+
+static const struct wfs_shape_member *find_param(
+	const struct service_method *method, const char *name)
+{
+	const struct wfs_shape_member *param = method->params;
+
+	while (param->name && strcmp(param->name, name) != 0)
+		param++;
+	return param->name ? param : NULL;
 }
 
 /* --- arguments --- */
@@ -109,15 +127,33 @@ static int name_arguments(const struct service_method *method, const json_t *arg
 	return 0;
 }
 
-/* The same of those that have names. */
-static int take_members(json_t *object, json_t *named, struct wfs_error *error)
+/* @name: as it is given. Return: that of the method's table. */
+static const char *param_name(const struct service_method *method, const char *name)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(other_names); i++)
+		if (strcmp(other_names[i].name, name) == 0 &&
+			find_param(method, other_names[i].param))
+			return other_names[i].param;
+	return name;
+}
+
+/* Arguments that have names. What is null is absent. */
+static int take_members(
+	const struct service_method *method, json_t *object, json_t *named, struct wfs_error *error)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach(object, name, value)
 	{
-		if (!json_is_null(value) && json_object_set(named, name, value) < 0)
+		const char *const param = param_name(method, name);
+
+		if (json_is_null(value))
+			continue;
+		if (json_object_get(named, param))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"%s: '%s' is given twice, under two names", method->name, param);
+		if (json_object_set(named, param, value) < 0)
 			return fold_no_memory(error);
 	}
 	return 0;
@@ -140,17 +176,30 @@ static int check_arguments(
 	return r ? fold_no_memory(error) : 0;
 }
 
+/* Which method does `run` call? A text alone is no name where there is a first method. */
+static bool names_method(const struct service *service, const json_t *args)
+{
+	const json_t *const first = json_array_get(args, 0);
+	const char *const name = json_string_value(first);
+
+	if (service->run != SERVICE_RUN_EITHER)
+		return service->run == SERVICE_RUN_NAMED;
+	return json_object_get(first, "method") != NULL ||
+		(json_array_size(args) > 1 && name && find_method(service, name));
+}
+
 int service_parse(const struct service *service, const char *method, const json_t *args,
 	struct service_call *ret_call, struct wfs_error *error)
 {
-	const char *name =
-		service->single && strcmp(method, "run") == 0 ? service->methods[0].name : method;
+	const char *name = method;
 	WFS_AUTO_JSON json_t *rest = NULL;
 	int r = 0;
 
 	ret_call->service = service;
-	if (strcmp(name, "run") == 0)
+	if (strcmp(name, "run") == 0 && names_method(service, args))
 		r = name_method(service, args, &name, &rest, error);
+	else if (strcmp(name, "run") == 0)
+		name = service->methods[0].name;
 	if (r)
 		return wfs_trace(r);
 	const json_t *const given = rest ? rest : args;
@@ -162,7 +211,7 @@ int service_parse(const struct service *service, const char *method, const json_
 	if (!ret_call->args)
 		return fold_no_memory(error);
 	r = json_array_size(given) == 1 && json_is_object(only)
-		? take_members(only, ret_call->args, error)
+		? take_members(ret_call->method, only, ret_call->args, error)
 		: name_arguments(ret_call->method, given, ret_call->args, error);
 	return wfs_trace(r ? r : check_arguments(ret_call->method, ret_call->args, error));
 }
@@ -243,13 +292,52 @@ int service_may(const struct service_call *call, enum wfs_effect effect, const c
 
 /* --- the artifacts --- */
 
+static int forget_required(json_t *schema, const char *name)
+{
+	json_t *const required = json_object_get(schema, "required");
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(required, i, item)
+	{
+		if (strcmp(json_string_value(item), name) == 0)
+			return json_array_remove(required, i);
+	}
+	return 0;
+}
+
+/* A parameter with two names is required under neither: schemas that servers of models take cannot say
+ * `one of the two`. The call is refused without both. */
+static int add_other_names(const struct service_method *method, json_t *schema)
+{
+	json_t *const properties = json_object_get(schema, "properties");
+	int r = 0;
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(other_names); i++) {
+		if (!find_param(method, other_names[i].param))
+			continue;
+		r = json_object_set_new(properties, other_names[i].name,
+			json_pack("{s:o, s:s}", "description",
+				json_sprintf("another name of `%s`", other_names[i].param), "type",
+				"string"));
+		r = r ? r : forget_required(schema, other_names[i].param);
+	}
+	return r ? -ENOMEM : 0;
+}
+
 /* What a method takes, as a schema of the only argument. NULL without memory. */
-static json_t *method_document(const struct service_method *method, const char *name)
+static json_t *method_schema(const struct service_method *method)
 {
 	const struct wfs_shape shape = {.kind = WFS_SHAPE_RECORD, .members = method->params};
+	WFS_AUTO_JSON json_t *schema = wfs_shape_schema(&shape);
 
+	return schema && !add_other_names(method, schema) ? WFS_STEAL(schema) : NULL;
+}
+
+static json_t *method_document(const struct service_method *method, const char *name)
+{
 	return json_pack("{s:s, s:o, s:s, s:I}", "description", method->help, "input",
-		wfs_shape_schema(&shape), "name", name, "price", (json_int_t)method->price);
+		method_schema(method), "name", name, "price", (json_int_t)method->price);
 }
 
 /* What methods call alike, and say otherwise, is told without what they say. Return: 0, or -ENOMEM. */
@@ -266,8 +354,7 @@ static int add_param(json_t *properties, const char *name, json_t *schema)
 
 static int add_params(json_t *properties, const struct service_method *method)
 {
-	const struct wfs_shape shape = {.kind = WFS_SHAPE_RECORD, .members = method->params};
-	WFS_AUTO_JSON json_t *schema = wfs_shape_schema(&shape);
+	WFS_AUTO_JSON json_t *schema = method_schema(method);
 	const char *name;
 	json_t *param;
 	int r = schema ? 0 : -ENOMEM;
@@ -321,8 +408,9 @@ static json_t *interface_document(const struct service *service)
 	WFS_AUTO_JSON json_t *methods = json_array();
 
 	if (json_array_append_new(methods,
-		    service->single ? method_document(service->methods, "run")
-				    : run_document(service)) < 0)
+		    service->run == SERVICE_RUN_NAMED
+			    ? run_document(service)
+			    : method_document(service->methods, "run")) < 0)
 		return NULL;
 	for (const struct service_method *method = service->methods; method->name; method++)
 		if (json_array_append_new(methods, method_document(method, method->name)) < 0)
@@ -332,7 +420,7 @@ static json_t *interface_document(const struct service *service)
 
 static json_t *artifact_document(const struct service *service)
 {
-	const int64_t price = service->single ? service->methods[0].price : 0;
+	const int64_t price = service->run == SERVICE_RUN_NAMED ? 0 : service->methods[0].price;
 	json_t *const action = json_pack("{s:s, s:s, s:s, s:b, s:I, s:o}", "action_type",
 		"write_artifact", "artifact_id", service->id, "type", service->type, "executable",
 		1, "price", (json_int_t)price, "interface", interface_document(service));

@@ -32,6 +32,13 @@ struct service_method {
 	const char *help;
 };
 
+/* What `run` calls. */
+enum service_run {
+	SERVICE_RUN_NAMED, /* the method that its first argument, or `method`, names */
+	SERVICE_RUN_FIRST, /* the first method */
+	SERVICE_RUN_EITHER, /* the same; but one that is named before other arguments, or as `method`, is called */
+};
+
 /* One service. Plain value with static lifetime. */
 struct service {
 	const char *id;
@@ -39,8 +46,7 @@ struct service {
 	const char *help;
 	const char *(*content)(void);         /* of the artifact; NULL: none */
 	const struct service_method *methods; /* the last has no name */
-	/* `run` is the first method; else it is told by its first argument which one it is */
-	bool single;
+	enum service_run run;
 };
 
 /* One call. Plain value; service_call_done. */

@@ -38,6 +38,7 @@ typedef float lane __attribute__((vector_size(LANE_FLOATS * sizeof(float)), may_
 struct chunk {
 	uint32_t ids[CHUNK_ROWS];
 	int64_t ticks[CHUNK_ROWS];
+	uint64_t places[CHUNK_ROWS];
 	double importances[CHUNK_ROWS];
 	double scores[CHUNK_ROWS];
 	double lengths[CHUNK_ROWS];
@@ -221,6 +222,7 @@ static void put(const struct wfs_vectors *vectors, struct place place,
 
 	chunk->ids[place.row] = row->id;
 	chunk->ticks[place.row] = row->tick;
+	chunk->places[place.row] = row->place;
 	chunk->importances[place.row] = row->importance;
 	chunk->scores[place.row] = row->score;
 	chunk->lengths[place.row] = length;
@@ -259,6 +261,7 @@ static struct wfs_vectors_row row_at(const struct wfs_vectors *vectors, struct p
 	return (struct wfs_vectors_row){
 		.id = place.chunk->ids[place.row],
 		.tick = place.chunk->ticks[place.row],
+		.place = place.chunk->places[place.row],
 		.importance = place.chunk->importances[place.row],
 		.score = place.chunk->scores[place.row],
 		.vector = vector_at(vectors, place),
@@ -505,11 +508,15 @@ static bool goes_before(struct place a, struct place b, enum wfs_vectors_order o
 	const double value_b = value_of(b, order);
 	const int64_t tick_a = a.chunk->ticks[a.row];
 	const int64_t tick_b = b.chunk->ticks[b.row];
+	const uint64_t place_a = a.chunk->places[a.row];
+	const uint64_t place_b = b.chunk->places[b.row];
 
 	if (value_a != value_b)
 		return value_a < value_b;
-	if (tick_a != tick_b)
+	if (tick_a != tick_b && order != WFS_VECTORS_LOWEST_IMPORTANCE)
 		return tick_a < tick_b;
+	if (place_a != place_b)
+		return place_a < place_b;
 	return a.chunk->ids[a.row] < b.chunk->ids[b.row];
 }
 

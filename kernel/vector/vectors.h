@@ -25,6 +25,8 @@ struct wfs_vectors;
 struct wfs_vectors_row {
 	uint32_t id;  /* unique in its set */
 	int64_t tick; /* when it was made */
+	uint64_t
+		place; /* of all rows that there ever were, in the order in which they were added */
 	double importance;
 	double score;
 	const float *vector; /* as many as the set has dimensions; borrowed: see the functions */
@@ -38,9 +40,9 @@ struct wfs_vectors_hit {
 
 /* Which row goes first. */
 enum wfs_vectors_order {
-	WFS_VECTORS_OLDEST,            /* by tick, then id */
-	WFS_VECTORS_LOWEST_SCORE,      /* by score, then tick, then id */
-	WFS_VECTORS_LOWEST_IMPORTANCE, /* by importance, then tick, then id */
+	WFS_VECTORS_OLDEST,            /* by tick, then place */
+	WFS_VECTORS_LOWEST_SCORE,      /* by score, then tick, then place */
+	WFS_VECTORS_LOWEST_IMPORTANCE, /* by importance, then place: a stable sort of a list */
 };
 
 /**

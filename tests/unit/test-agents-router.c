@@ -173,6 +173,8 @@ static void memory_is_a_tool_where_there_is_genesis(void **state)
 	static const char *const calls[] = {
 		"{'args':{'memory':'m','text':'t','importance':0.5},'name':'genesis_memory_add'}",
 		"{'args':{'memory':'m','query':'q','limit':3},'name':'genesis_memory_search'}",
+		"{'args':{'memory_artifact_id':'m','query':'q'},'name':'genesis_memory_search'}",
+		"{'args':{'text':'t'},'name':'genesis_embedder'}",
 		"{'args':{'method':'create','id':'m'},'method':'','name':'genesis_memory'}",
 		"{'args':{'id':'m'},'method':'create','name':'genesis_memory'}",
 	};
@@ -185,7 +187,7 @@ static void memory_is_a_tool_where_there_is_genesis(void **state)
 		assert_null(outcome);
 		assert_true(json_is_true(json_object_get(tool, "object")));
 	}
-	assert_refused(*state, "{'args':{'text':'t'},'method':'','name':'genesis_memory_add'}",
+	assert_refused(*state, "{'args':{'memory':'m'},'method':'','name':'genesis_memory_add'}",
 		WFS_TOOL_INVALID_CALL);
 	assert_refused(*state, "{'args':{'method':'fly'},'method':'','name':'genesis_memory'}",
 		WFS_TOOL_INVALID_CALL);

@@ -280,6 +280,7 @@ static void test_memory_entry_add_with_embedding(void **state)
 	json_object_set_new(made, "text", json_string("This is a test entry"));
 	json_object_set_new(made, "tags", json_pack("[s, s]", "one", "two"));
 	json_object_set_new(made, "importance", json_real(0.75));
+	json_object_set_new(made, "place", json_integer(0));
 	json_object_set_new(made, "tick", json_integer((json_int_t)height_of(*state) - 2));
 	assert_true(json_equal(entry, made));
 	assert_int_equal(json_integer_value(json_object_get(entry, "dims")), 768);
@@ -303,6 +304,36 @@ static void an_entry_is_added_in_any_form_of_the_call(void **state)
 	add_more(*state, ADD("{'memory':'m','text':'no tags','tags':null,'importance':null}"));
 	assert_texts(
 		*state, LIST("'m'"), "alpha|beta|delta|epsilon|gamma|no tags|one apple|two pears|");
+}
+
+/* The names and the order of seed 2. */
+static void a_store_may_be_named_as_memory_artifact_id(void **state)
+{
+	make_store(*state, CREATE("'m'"));
+	add_more(*state,
+		ADD("{'memory_artifact_id':'m','text':'one apple','tags':null,'importance':0.5}"));
+	add_more(*state, CALL("genesis_memory", "add", "{'memory_artifact_id':'m','text':'beta'}"));
+	assert_found(*state, "alice",
+		SEARCH("{'memory_artifact_id':'m','query':'apple','limit':1}"), "one apple|");
+	assert_texts(*state, LIST("{'memory_artifact_id':'m'}"), "beta|one apple|");
+	assert_refused(*state, "alice", ADD("{'memory_artifact_id':'m','memory':'m','text':'x'}"),
+		WFS_E_INVALID_ARGUMENT, "'memory' is given twice");
+	assert_refused(*state, "alice", ADD("{'memory_artifact_id':null,'text':'x'}"),
+		WFS_E_MISSING_ARGUMENT, "add requires 'memory'");
+	assert_refused(*state, "alice", CREATE("{'memory_artifact_id':'m'}"),
+		WFS_E_INVALID_ARGUMENT, "only the members of its definition");
+}
+
+static void an_entry_that_is_added_tells_success(void **state)
+{
+	make_store(*state, CREATE("'m'"));
+	WFS_AUTO_JSON json_t *result = call_for(*state, "alice", ADD("'m','one apple'"), 1);
+	WFS_AUTO_FREE char *id = strdup(wfs_json_text(result, "entry_id"));
+
+	json_object_del(result, "entry_id");
+	assert_int_equal(strncmp(id, "mem_", 4), 0);
+	assert_json_is(WFS_STEAL(result),
+		"{'deduplicated':false,'memory_artifact_id':'m','stored':true,'success':true}");
 }
 
 /* 164, 166 */
@@ -629,12 +660,24 @@ static void what_is_no_id_of_an_entry_is_not_found(void **state)
 /* 164 */
 static void a_text_becomes_a_vector(void **state)
 {
+	static const char *const others[] = {
+		CALL("genesis_embedder", "run", "'one apple'"),
+		CALL("genesis_embedder", "run", "{'text':'one apple'}"),
+		CALL("genesis_embedder", "run", "{'method':'embed','text':'one apple'}"),
+		INVOKE("'artifact_id':'genesis_embedder','args':['one apple']"),
+	};
 	WFS_AUTO_JSON json_t *one =
 		call_for(*state, "alice", CALL("genesis_embedder", "embed", "'one apple'"), 1);
 	WFS_AUTO_JSON json_t *same =
 		call_for(*state, "bob", CALL("genesis_embedder", "run", "'embed','one apple'"), 1);
 
 	assert_true(json_equal(one, same));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(others); i++) {
+		WFS_AUTO_JSON json_t *other = call_for(*state, "alice", others[i], 1);
+
+		print_message("%s\n", others[i]);
+		assert_true(json_equal(one, other));
+	}
 	assert_int_equal(json_string_length(json_object_get(one, "embedding")), 768 * 4 / 3 * 4);
 	assert_string_equal(wfs_json_text(one, "model"), "local-1");
 	assert_call(*state, "alice", CALL("genesis_embedder", "get_config", ""), 0,
@@ -645,6 +688,21 @@ static void a_text_becomes_a_vector(void **state)
 		WFS_E_INVALID_ARGUMENT, "empty");
 	assert_refused(*state, "poor", CALL("genesis_embedder", "embed", "'x'"),
 		WFS_E_INSUFFICIENT_FUNDS, "1 needed");
+}
+
+/* A text alone is a text, and no name of a method. */
+static void a_text_that_is_called_like_a_method_is_embedded(void **state)
+{
+	WFS_AUTO_JSON json_t *text =
+		call_for(*state, "alice", CALL("genesis_embedder", "run", "'get_config'"), 1);
+
+	assert_int_equal(json_integer_value(json_object_get(text, "dims")), 768);
+	json_decref(call_for(
+		*state, "alice", CALL("genesis_embedder", "run", "{'method':'get_config'}"), 0));
+	assert_refused(*state, "alice", CALL("genesis_embedder", "run", ""), WFS_E_MISSING_ARGUMENT,
+		"embed requires 'text'");
+	assert_refused(*state, "alice", CALL("genesis_embedder", "run", "'one','apple'"),
+		WFS_E_INVALID_ARGUMENT, "embed takes at most 1 arguments, got 2");
 }
 
 /* --- pruning --- */
@@ -659,11 +717,58 @@ static void test_memory_pruning(void **state)
 
 	add_more(*state, ADD("'m','delta',[],1")); /* of two alike the older goes */
 	assert_texts(*state, LIST("'m'"), "alpha|delta|gamma|");
-	add_more(*state, ADD("'m','epsilon',[],0.1")); /* what is new stays, however small */
-	assert_texts(*state, LIST("'m'"), "alpha|delta|epsilon|");
-	add_more(*state, ADD("'m','one apple'"));
+	WFS_AUTO_JSON json_t *least =
+		call_for(*state, "alice", ADD("'m','epsilon',[],0.1"), 1); /* goes itself */
+	assert_true(json_is_false(json_object_get(least, "stored")));
+	assert_true(json_is_true(json_object_get(least, "success")));
+	assert_int_equal(strlen(wfs_json_text(least, "entry_id")), 12);
+	assert_texts(*state, LIST("'m'"), "alpha|delta|gamma|");
+	add_more(*state,
+		ADD("'m','one apple',[],0.25")); /* as important as the least: the older goes */
 	assert_texts(*state, LIST("'m'"), "alpha|delta|one apple|");
 	assert_found(*state, "alice", SEARCH("'m','alpha',1"), "alpha|");
+}
+
+/* As `entries.sort(key=importance); entries = entries[-max_entries:]` of seed 2, after each of them. */
+static void of_three_the_two_most_important_stay(void **state)
+{
+	make_store(*state, STORE("m", "'max_entries':2,'auto_prune':'lowest_importance'"));
+	add_more(*state, ADD("'m','alpha',[],0.9"));
+	add_more(*state, ADD("'m','beta',[],0.8"));
+	add_more(*state, ADD("'m','gamma',[],0.1"));
+	assert_texts(*state, LIST("'m'"), "alpha|beta|");
+	add_more(*state, ADD("'m','delta',[],0.85"));
+	assert_texts(*state, LIST("'m'"), "alpha|delta|");
+}
+
+/* Their ids are in no order, and their ticks are one. */
+static void of_entries_that_one_record_adds_the_first_goes_first(void **state)
+{
+	static const char *const rules[] = {"oldest", "lowest_score", "lowest_importance"};
+
+	assert_done(*state, "alice",
+		CODE("all",
+			"local store = ... for _, text in ipairs({\\'alpha\\', \\'beta\\', "
+			"\\'gamma\\', \\'delta\\', \\'epsilon\\'}) do "
+			"local r = invoke(\\'genesis_memory_add\\', store, text) "
+			"if not r.ok then error(r.error.message) end end"));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(rules); i++) {
+		WFS_AUTO_FREE char *create = NULL;
+		WFS_AUTO_FREE char *all = NULL;
+		WFS_AUTO_FREE char *list = NULL;
+
+		print_message("%s\n", rules[i]);
+		assert_true(asprintf(&create,
+				    CREATE("{'id':'m%zu','access':'public','config':"
+					   "{'max_entries':2,'auto_prune':'%s'}}"),
+				    i, rules[i]) > 0);
+		assert_true(asprintf(&all, CALL("all", "run", "'m%zu'"), i) > 0);
+		assert_true(asprintf(&list, LIST("'m%zu'"), i) > 0);
+		make_store(*state, create);
+		assert_done(*state, "alice", ACTION("transfer", "'to':'all','amount':5"));
+		assert_done(*state, "alice", all);
+		assert_texts(*state, list, "delta|epsilon|");
+	}
 }
 
 static void the_oldest_goes_first(void **state)
@@ -715,7 +820,7 @@ static void a_store_whose_bound_is_lowered_is_cut_when_it_is_added_to(void **sta
 		*state, "alice", REWRITE("m", "'auto_prune':'lowest_importance','max_entries':1"));
 	assert_call(*state, "alice", LIST("'m',0"), 0, "{'count':0,'entries':[],'total':4}");
 
-	add_more(*state, ADD("'m','zulus',[],0.3"));
+	add_more(*state, ADD("'m','zulus',[],0.9"));
 	assert_texts(*state, LIST("'m'"), "zulus|");
 	assert_int_equal(used_disk_of(fixture, "alice") - empty,
 		one - empty +
@@ -774,6 +879,8 @@ int main(void)
 		IN_MARKET(a_store_with_entries_stays_one),
 		IN_MARKET(test_memory_entry_add_with_embedding),
 		IN_MARKET(an_entry_is_added_in_any_form_of_the_call),
+		IN_MARKET(a_store_may_be_named_as_memory_artifact_id),
+		IN_MARKET(an_entry_that_is_added_tells_success),
 		IN_MARKET(what_is_no_text_is_not_added),
 		IN_MARKET(a_text_of_the_greatest_size_is_added),
 		IN_MARKET(tags_and_importance_have_bounds),
@@ -792,7 +899,10 @@ int main(void)
 		IN_MARKET(an_entry_that_is_deleted_is_gone),
 		IN_MARKET(what_is_no_id_of_an_entry_is_not_found),
 		IN_MARKET(a_text_becomes_a_vector),
+		IN_MARKET(a_text_that_is_called_like_a_method_is_embedded),
 		IN_MARKET(test_memory_pruning),
+		IN_MARKET(of_three_the_two_most_important_stay),
+		IN_MARKET(of_entries_that_one_record_adds_the_first_goes_first),
 		IN_MARKET(the_oldest_goes_first),
 		IN_MARKET(what_was_found_last_by_the_worst_score_goes_first),
 		IN_MARKET(a_store_whose_bound_is_lowered_is_cut_when_it_is_added_to),

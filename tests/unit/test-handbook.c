@@ -108,10 +108,10 @@ static void it_tells_how_memories_are_kept_and_found(void **state)
 	static const char *const words[] = {"`create(id?, config?, access?)`: 5 scrip",
 		"`add(memory, text, tags?, importance?)`: 1 scrip",
 		"`search(memory, query, limit?)`: 1 scrip", "`delete(memory, entry)`: free",
-		"`list(memory, limit?, offset?)`: free", "`embed(text)`: 1 scrip",
+		"`list(memory, limit?, offset?)`: free", "`embed(text)`, or `run(text)`: 1 scrip",
 		"`get_config()`: free", "1 to 100000; 1000 when absent", "`oldest`",
 		"`lowest_score`", "`lowest_importance`", "/artifacts/<store>/entries/<id>.json",
-		"float32", "{memory_artifact_id, entry_id, deduplicated}", "0.95",
+		"float32", "`{success, memory_artifact_id, entry_id,\n", "0.95",
 		"\"total_entries\"", "genesis_memory_add", "genesis_memory_search",
 		"genesis_embedder"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

@@ -151,7 +151,7 @@ static void an_entry_is_the_bytes_of_its_cell(void **state)
 	assert_memory_equal(text, cell, strlen(cell));
 	WFS_AUTO_JSON json_t *document = NULL;
 	assert_int_equal(wfs_json_parse(text, strlen(text), &document, NULL), 0);
-	assert_int_equal(json_object_size(document), 8);
+	assert_int_equal(json_object_size(document), 9);
 	assert_string_equal(wfs_json_text(document, "id"), id);
 	assert_string_equal(wfs_json_text(document, "text"), memory_texts[0]);
 	assert_int_equal(attr_of(shown, entry_path(WFS_HEIGHT_HEAD, id)).mode, S_IFREG | 0444);

@@ -76,6 +76,16 @@ static void add_ranked(struct wfs_vectors *vectors, uint32_t id, int64_t tick, d
 	assert_int_equal(wfs_vectors_add(vectors, &row, NULL), 0);
 }
 
+/* One of many that were made at once, or whose makers say when they were made. */
+static void add_placed(struct wfs_vectors *vectors, uint32_t id, int64_t tick, uint64_t place)
+{
+	const float vector[] = {1};
+	const struct wfs_vectors_row row = {
+		.id = id, .tick = tick, .place = place, .importance = 0.5, .vector = vector};
+
+	assert_int_equal(wfs_vectors_add(vectors, &row, NULL), 0);
+}
+
 static uint32_t lowest(const struct wfs_vectors *vectors, enum wfs_vectors_order order)
 {
 	uint32_t id = UINT32_MAX;
@@ -719,18 +729,31 @@ static void vectors_lowest_by_age_takes_tick_then_id(void **state)
 	assert_int_equal(lowest(vectors, WFS_VECTORS_OLDEST), 3);
 }
 
-static void vectors_lowest_by_importance_takes_importance_then_tick_then_id(void **state)
+static void vectors_lowest_by_importance_takes_importance_then_place(void **state)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 
 	(void)state;
 
-	add_ranked(vectors, 1, 1, 0.5);
-	add_ranked(vectors, 2, 3, 0.25);
-	add_ranked(vectors, 5, 2, 0.25);
-	add_ranked(vectors, 4, 2, 0.25);
+	add_ranked(vectors, 1, 1, 0.75);
+	add_placed(vectors, 2, 1, 8);
+	add_placed(vectors, 5, 3, 7);
+	add_placed(vectors, 4, 2, 9);
 
-	assert_int_equal(lowest(vectors, WFS_VECTORS_LOWEST_IMPORTANCE), 4);
+	assert_int_equal(lowest(vectors, WFS_VECTORS_LOWEST_IMPORTANCE), 5);
+}
+
+static void vectors_lowest_by_age_takes_the_first_of_those_made_at_once(void **state)
+{
+	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
+
+	(void)state;
+
+	add_placed(vectors, 2, 5, 8);
+	add_placed(vectors, 3, 6, 6);
+	add_placed(vectors, 4, 5, 7);
+
+	assert_int_equal(lowest(vectors, WFS_VECTORS_OLDEST), 4);
 }
 
 static void vectors_lowest_by_score_takes_score_then_tick_then_id(void **state)
@@ -794,7 +817,8 @@ int main(void)
 		cmocka_unit_test(vectors_search_after_rows_were_removed),
 		cmocka_unit_test(vectors_lowest_of_an_empty_set_is_none),
 		cmocka_unit_test(vectors_lowest_by_age_takes_tick_then_id),
-		cmocka_unit_test(vectors_lowest_by_importance_takes_importance_then_tick_then_id),
+		cmocka_unit_test(vectors_lowest_by_importance_takes_importance_then_place),
+		cmocka_unit_test(vectors_lowest_by_age_takes_the_first_of_those_made_at_once),
 		cmocka_unit_test(vectors_lowest_by_score_takes_score_then_tick_then_id),
 		cmocka_unit_test(vectors_lowest_looks_at_every_chunk),
 	};
