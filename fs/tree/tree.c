@@ -579,14 +579,26 @@ static int resolve_name(const struct wfs_tree *tree, const char *name, struct wf
 	return r ? r : wfs_tree_lookup(tree, parent, wfs_buffer_text(&target), attr);
 }
 
-int wfs_tree_resolve(
-	const struct wfs_tree *tree, uint64_t height, const char *path, struct wfs_attr *ret_attr)
+/* Of the root of a height; other nodes leave @height as it is. */
+static void note_height(uint64_t ino, uint64_t *height)
+{
+	struct wfs_node node;
+
+	if (wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_DIRECTORY &&
+		node.directory == WFS_DIRECTORY_ROOT)
+		*height = node.number;
+}
+
+int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
+	struct wfs_attr *ret_attr, uint64_t *ret_height)
 {
 	const struct wfs_node root = {.kind = WFS_NODE_DIRECTORY, .number = height};
 	char name[WFS_NAME_MAX + 1];
 	struct wfs_attr attr;
 	int r = wfs_tree_attr(tree, wfs_ino_encode(&root), &attr);
 
+	if (ret_height)
+		*ret_height = height;
 	while (!r && *path) {
 		size_t size = strcspn(path, "/");
 
@@ -596,6 +608,8 @@ int wfs_tree_resolve(
 			memcpy(name, path, size);
 			name[size] = '\0';
 			r = resolve_name(tree, name, &attr);
+			if (!r && ret_height)
+				note_height(attr.ino, ret_height);
 		}
 		path += size + (path[size] == '/');
 	}

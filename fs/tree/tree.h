@@ -68,10 +68,14 @@ bool wfs_tree_takes_long(uint64_t ino);
 /** wfs_tree_path_takes_long() - the same of a path, by its name alone; there may be nothing there. */
 bool wfs_tree_path_takes_long(const char *path);
 
-/** wfs_tree_resolve() - a whole path (`/`-separated, leading `/` optional) under @height
- *  (WFS_HEIGHT_HEAD: the live tree). Symlinks are not followed, but for `at/head`. */
-int wfs_tree_resolve(
-	const struct wfs_tree *tree, uint64_t height, const char *path, struct wfs_attr *ret_attr);
+/**
+ * wfs_tree_resolve() - a whole path (`/`-separated, leading `/` optional) under @height
+ * (WFS_HEIGHT_HEAD: the live tree). Symlinks are not followed, but for `at/head`.
+ * @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
+ *              `at/` names; may be NULL; after a failure, as far as the path was followed
+ */
+int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
+	struct wfs_attr *ret_attr, uint64_t *ret_height);
 
 /* One name of a listing. Borrowed during the call. */
 struct wfs_tree_entry {

@@ -46,6 +46,34 @@ static int tree_error(struct wfs_call *call, int r, const char *path)
 	}
 }
 
+/* Below `at/` the path names the height that is told, also with what is not found there. */
+static int tell_height(struct wfs_call *call, uint64_t height)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_session_view(call->session, height, &view, &call->error);
+
+	return r ? r : wfs_verb_meta(call, &view);
+}
+
+static int resolve(struct wfs_call *call, uint64_t height, struct place *place)
+{
+	uint64_t found_at;
+	int r = wfs_tree_resolve(&place->tree, height, place->path, &place->attr, &found_at);
+
+	if (r)
+		r = tree_error(call, r, place->path);
+	if (found_at != height) {
+		const struct wfs_error error = call->error;
+		const int told = tell_height(call, found_at);
+
+		if (r)
+			call->error = error;
+		else
+			r = told;
+	}
+	return r;
+}
+
 static int place_asked_for(struct wfs_call *call, struct place *ret_place)
 {
 	struct place place = {.tree = {.session = call->session, .refusal = &call->error}};
@@ -61,11 +89,10 @@ static int place_asked_for(struct wfs_call *call, struct place *ret_place)
 	if (r)
 		return r;
 	height = !at && wants_live_tree(place.path) ? WFS_HEIGHT_HEAD : view.height;
-	r = wfs_tree_resolve(&place.tree, height, place.path, &place.attr);
-	if (r)
-		return tree_error(call, r, place.path);
-	*ret_place = place;
-	return 0;
+	r = resolve(call, height, &place);
+	if (!r)
+		*ret_place = place;
+	return r;
 }
 
 static const char *type_name(mode_t mode)

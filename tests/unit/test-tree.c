@@ -127,7 +127,7 @@ static void look_ups_need_a_directory_and_a_name_that_fits(void **state)
 	assert_int_equal(wfs_tree_lookup(&shown->tree, 2, "x", &attr), -ENOENT);
 	assert_int_equal(wfs_tree_lookup(&shown->tree, ROOT_INO, "none", &attr), -ENOENT);
 	assert_int_equal(
-		wfs_tree_resolve(&shown->tree, WFS_HEIGHT_HEAD, name, &attr), -ENAMETOOLONG);
+		wfs_tree_resolve(&shown->tree, WFS_HEIGHT_HEAD, name, &attr, NULL), -ENAMETOOLONG);
 }
 
 /* --- paths --- */
@@ -205,9 +205,10 @@ static void a_path_can_be_resolved_at_a_height(void **state)
 
 	tell(shown->world, "{'key':'a','op':'set'}");
 
-	assert_int_equal(wfs_tree_resolve(&shown->tree, 3, "reducers/cell/a", &attr), 0);
-	assert_int_equal(wfs_tree_resolve(&shown->tree, 2, "reducers/cell/a", &attr), -ENOENT);
-	assert_int_equal(wfs_tree_resolve(&shown->tree, 4, "", &attr), -ENOENT);
+	assert_int_equal(wfs_tree_resolve(&shown->tree, 3, "reducers/cell/a", &attr, NULL), 0);
+	assert_int_equal(
+		wfs_tree_resolve(&shown->tree, 2, "reducers/cell/a", &attr, NULL), -ENOENT);
+	assert_int_equal(wfs_tree_resolve(&shown->tree, 4, "", &attr, NULL), -ENOENT);
 }
 
 static void the_same_version_is_the_same_inode_everywhere(void **state)

@@ -76,6 +76,39 @@ static void fs_list_of_an_older_height_shows_the_names_of_then(void **state)
 	assert_int_equal(json_array_size(result_of(&below_at, "entries")), 0);
 }
 
+static void assert_meta_of(
+	struct world_fixture *fixture, const char *verb, int at, const char *rest)
+{
+	AUTO_ASKED struct asked asked;
+	char payload[100];
+
+	print_message("%s at/%d/%s\n", verb, at, rest);
+	snprintf(payload, sizeof(payload), "{'path':'/at/%d/%s'}", at, rest);
+	ask(fixture, verb, payload, &asked);
+	assert_int_equal(
+		json_integer_value(json_object_get(asked.call.meta, "journal_height")), at);
+}
+
+static void fs_verbs_tell_the_height_that_a_path_below_at_names(void **state)
+{
+	AUTO_ASKED struct asked head;
+	const int height = (int)height_of(*state);
+
+	tell(*state, "{'key':'a','op':'set'}");
+	tell(*state, "{'key':'b','op':'set'}");
+
+	assert_meta_of(*state, "fs-list", height + 1, "reducers/cell");
+	assert_meta_of(*state, "fs-stat", height + 1, "");
+	assert_meta_of(*state, "fs-stat", height + 1, "reducers/cell/a");
+	assert_meta_of(*state, "fs-read", height + 1, "reducers/cell/a");
+	assert_meta_of(*state, "fs-read", 1, "manifest");
+	/* Also when nothing is found there. */
+	assert_meta_of(*state, "fs-read", height, "reducers/cell/a");
+	assert_meta_of(*state, "fs-list", height, "manifest");
+	ask(*state, "fs-read", "{'path':'at/head/reducers/cell/b'}", &head);
+	assert_meta(&head, height_of(*state));
+}
+
 static void fs_stat_gives_attributes_and_xattrs(void **state)
 {
 	AUTO_ASKED struct asked asked;
@@ -191,6 +224,7 @@ int main(void)
 		IN_WORLD(fs_list_goes_on_behind_its_cursor),
 		IN_WORLD(fs_list_ends_a_page_when_many_names_were_out_of_sight),
 		IN_WORLD(fs_list_of_an_older_height_shows_the_names_of_then),
+		IN_WORLD(fs_verbs_tell_the_height_that_a_path_below_at_names),
 		IN_WORLD(fs_stat_gives_attributes_and_xattrs),
 		IN_WORLD(fs_read_gives_parts_and_says_when_the_end_is_reached),
 		IN_WORLD(fs_read_gives_a_large_blob_from_its_file),

@@ -48,7 +48,7 @@ static inline int teardown(void **state)
 static inline struct wfs_attr attr_of(struct shown *shown, const char *path)
 {
 	struct wfs_attr attr = {0};
-	int r = wfs_tree_resolve(&shown->tree, WFS_HEIGHT_HEAD, path, &attr);
+	int r = wfs_tree_resolve(&shown->tree, WFS_HEIGHT_HEAD, path, &attr, NULL);
 
 	if (r)
 		print_error("%s: %s\n", path, strerrorname_np(-r));
@@ -61,7 +61,8 @@ static inline void assert_missing(struct shown *shown, const char *path)
 	struct wfs_attr attr;
 
 	print_message("no %s\n", path);
-	assert_int_equal(wfs_tree_resolve(&shown->tree, WFS_HEIGHT_HEAD, path, &attr), -ENOENT);
+	assert_int_equal(
+		wfs_tree_resolve(&shown->tree, WFS_HEIGHT_HEAD, path, &attr, NULL), -ENOENT);
 }
 
 /* The whole contents of a file; caller frees. */
