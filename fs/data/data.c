@@ -120,14 +120,15 @@ static struct fuse_entry_param entry_of(const struct wfs_data *data, const struc
 	return entry;
 }
 
-/* Before an inode is handed out. Return: 0, -ENOMEM, -ENFILE. */
+/* Before an inode is handed out. @name: NULL: by its number. Return: 0, -ENOMEM, -ENFILE. */
 static int remember(struct wfs_data *data, uint64_t parent, uint64_t ino, const char *name)
 {
 	struct wfs_node node;
 
 	if (wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_TEXT)
 		atomic_store(&data->notify.texts_seen, true);
-	int r = wfs_known_add(data->known, parent, ino, name);
+	int r = name ? wfs_known_add(data->known, parent, ino, name)
+		     : wfs_known_add_inode(data->known, ino);
 	if (r == 1 || r == -ENFILE)
 		wfs_revoke_make_room(&data->revoke);
 	return r < 0 ? r : 0;
@@ -173,6 +174,49 @@ static void reply_log_entry(fuse_req_t request)
 	reply_entry(request, wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0), LOG_NAME);
 }
 
+/*
+ * For a file handle: the inode with this number, or the directory above it. No directory is locked meanwhile, so
+ * what Linux is told of a change may come before it has made the inode from this reply: it takes the inode without
+ * attributes, and asks for them when it is there.
+ */
+static void reply_number(fuse_req_t request, uint64_t ino, bool above)
+{
+	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
+	struct wfs_data *data = data_of(request);
+	struct wfs_attr attr;
+
+	if (!begin(request, &pin))
+		return;
+	int r = above ? wfs_tree_parent(&data->tree, ino, &attr)
+		      : wfs_tree_by_number(&data->tree, ino, &attr);
+	if (!r)
+		r = remember(data, 0, attr.ino, NULL);
+	if (r) {
+		refuse(request, ino, r);
+		return;
+	}
+	attr.uncached = true;
+	const struct fuse_entry_param entry = entry_of(data, &attr);
+	fuse_reply_entry(request, &entry);
+}
+
+static void reply_log_number(fuse_req_t request)
+{
+	reply_number(request, wfs_notify_log_ino(), false);
+}
+
+/* No name in the tree is `.` or `..`: Linux asks for these when it has a handle and no inode. */
+static void lookup_number(fuse_req_t request, uint64_t ino, bool above)
+{
+	struct wfs_data *data = data_of(request);
+
+	if (ino == wfs_notify_log_ino())
+		log_is_seen(data);
+	if (ino != wfs_notify_log_ino() ||
+		!wfs_notify_defer(&data->notify, request, reply_log_number))
+		reply_number(request, ino, above);
+}
+
 /* Replies: entry, negative entry, ENOENT, EACCES, ENAMETOOLONG, EIO, ENOMEM, ENFILE (Linux knows too
  * much; it is asked to forget). */
 static void do_lookup(fuse_req_t request, fuse_ino_t directory, const char *name)
@@ -180,6 +224,10 @@ static void do_lookup(fuse_req_t request, fuse_ino_t directory, const char *name
 	struct wfs_data *data = data_of(request);
 	const uint64_t parent = ours(request, directory);
 
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		lookup_number(request, parent, name[1] == '.');
+		return;
+	}
 	if (parent == wfs_tree_directory_ino(WFS_DIRECTORY_JOURNAL, 0) &&
 		strcmp(name, LOG_NAME) == 0) {
 		log_is_seen(data);
@@ -601,7 +649,7 @@ static void do_init(void *userdata, struct fuse_conn_info *connection)
 {
 	const unsigned int wanted = FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT |
 		FUSE_CAP_READDIRPLUS | FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS |
-		FUSE_CAP_EXPLICIT_INVAL_DATA;
+		FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_EXPORT_SUPPORT;
 	const struct wfs_data *data = userdata;
 
 	connection->want = wanted & connection->capable;

@@ -22,7 +22,7 @@ struct wfs_known_entry {
 	struct wfs_known_entry *next;   /* in the bucket */
 	struct wfs_known_entry *others; /* of an inode: its further names; of these: the next */
 	uint64_t ino;
-	uint64_t parent;  /* 0: the name was taken */
+	uint64_t parent;  /* 0: the name was taken, or it has none */
 	uint32_t lookups; /* of an inode, at least 1; of a further name 0 */
 	uint32_t walk;    /* of an inode: number of the last walk that came by */
 	uint8_t size;
@@ -212,10 +212,20 @@ static int note(
 
 		return add_entry(known, &plan, name, &inode);
 	}
-	int r = add_further_name(known, inode, parent, name, size);
+	int r = parent ? add_further_name(known, inode, parent, name, size) : 0;
 	if (!r && inode->lookups < UINT32_MAX) /* then it is kept for ever */
 		inode->lookups++;
 	return r;
+}
+
+/* @parent: 0: without a name */
+static int add(
+	struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name, size_t size)
+{
+	WFS_GUARD(&known->lock);
+	int r = note(known, parent, ino, name, size);
+
+	return r ? r : known->names_count > known->names_max - known->names_max / ROOM_FRACTION;
 }
 
 int wfs_known_add(struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name)
@@ -223,9 +233,12 @@ int wfs_known_add(struct wfs_known *known, uint64_t parent, uint64_t ino, const 
 	const size_t size = strlen(name);
 
 	wfs_require(size <= WFS_NAME_MAX && parent != 0);
-	WFS_GUARD(&known->lock);
-	int r = note(known, parent, ino, name, size);
-	return r ? r : known->names_count > known->names_max - known->names_max / ROOM_FRACTION;
+	return add(known, parent, ino, name, size);
+}
+
+int wfs_known_add_inode(struct wfs_known *known, uint64_t ino)
+{
+	return add(known, 0, ino, "", 0);
 }
 
 void wfs_known_forget(struct wfs_known *known, uint64_t ino, uint64_t count)

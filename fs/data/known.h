@@ -42,6 +42,9 @@ WFS_DEFINE_AUTO(known, struct wfs_known, wfs_known_free)
  */
 int wfs_known_add(struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name);
 
+/** wfs_known_add_inode() - the same without a name: for a file handle. Return: as above. */
+int wfs_known_add_inode(struct wfs_known *known, uint64_t ino);
+
 /** wfs_known_forget() - Linux has forgotten @count of the times that it was given @ino. */
 void wfs_known_forget(struct wfs_known *known, uint64_t ino, uint64_t count);
 

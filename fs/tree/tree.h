@@ -62,6 +62,15 @@ int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *re
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
 
+/**
+ * wfs_tree_by_number() - stat of a node whose number may be guessed, or kept from another time
+ * Return: 0, -ENOENT (no path of this session leads there), -EIO, …
+ */
+int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
+
+/** wfs_tree_parent() - the same of the directory above a directory; the root is above itself. */
+int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
+
 /** wfs_tree_takes_long() - is this file made of so many others that a part of it takes a while? */
 bool wfs_tree_takes_long(uint64_t ino);
 

@@ -208,6 +208,24 @@ static void the_longest_name_is_kept_whole(void **state)
 	assert_true(takes(*state, PARENT, name, &count));
 }
 
+static void an_inode_of_a_handle_has_no_name_until_it_is_looked_up(void **state)
+{
+	size_t count;
+
+	assert_int_equal(wfs_known_add_inode(*state, INO), 0);
+	assert_int_equal(wfs_known_add_inode(*state, INO), 0);
+	assert_figures(*state, 1, 1);
+	assert_int_equal(count_inodes(*state), 1);
+	takes(*state, PARENT, "a", &count);
+	assert_int_equal(count, 0);
+
+	add(*state, PARENT, INO, "a");
+	assert_true(takes(*state, PARENT, "a", &count));
+	assert_int_equal(count, 1);
+	wfs_known_forget(*state, INO, 3);
+	assert_figures(*state, 0, 0);
+}
+
 static void many_are_found_after_the_table_has_grown(void **state)
 {
 	char name[16];
@@ -287,9 +305,11 @@ static void more_than_the_bound_is_refused(void **state)
 
 	assert_int_equal(wfs_known_add(known, PARENT, INO + 1, "b"), -ENFILE);
 	assert_int_equal(wfs_known_add(known, PARENT + 1, INO, "a"), -ENFILE);
+	assert_int_equal(wfs_known_add_inode(known, INO + 1), -ENFILE);
+	assert_int_equal(wfs_known_add_inode(known, INO), 0);
 
 	assert_true(wfs_known_add(known, PARENT, INO, "a") >= 0); /* it is there */
-	wfs_known_forget(known, INO, 3);
+	wfs_known_forget(known, INO, 4);
 	assert_true(wfs_known_add(known, PARENT, INO + 1, "b") >= 0);
 }
 
@@ -388,6 +408,7 @@ int main(void)
 		KNOWN(names_are_taken_once_and_inodes_stay),
 		KNOWN(a_name_that_was_taken_is_noted_again),
 		KNOWN(the_longest_name_is_kept_whole),
+		KNOWN(an_inode_of_a_handle_has_no_name_until_it_is_looked_up),
 		KNOWN(many_are_found_after_the_table_has_grown),
 		KNOWN(what_is_added_during_a_walk_is_not_part_of_it),
 		KNOWN(a_walk_comes_by_each_inode_once_while_the_table_grows),
