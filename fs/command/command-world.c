@@ -28,10 +28,8 @@ static int load_source(
 
 	if (from)
 		return wfs_source_load(from, name, problems, ret_source);
-	int r = wfs_source_empty(name ? name : last_name(run->arguments[0], buffer, sizeof(buffer)),
+	return wfs_source_empty(name ? name : last_name(run->arguments[0], buffer, sizeof(buffer)),
 		ret_source, &run->error);
-	ret_source->genesis = ret_source->handbook = r == 0;
-	return r;
 }
 
 /* What is wrong with artifacts is known in full when they have been made. */

@@ -18,8 +18,9 @@ struct source_place {
 	size_t grant; /* SIZE_MAX: it is the principal itself */
 };
 
-/* By list and index in the manifest. Those of the operator stand nowhere, and have no problems. */
+/* By list and index in the manifest. Grants of the operator stand nowhere, and have no problems. */
 struct source_places {
+	size_t operator_index; /* in the list of world.json; SIZE_MAX: it is not there */
 	struct source_place *principals;
 	size_t principal_count;
 	size_t principal_capacity;
@@ -78,8 +79,17 @@ int source_set_new(json_t *object, const char *name, json_t *value);
 
 /* --- source-principals.c --- */
 
-/** source_operator() - put the operator, who holds every capability, into an empty manifest. */
-int source_operator(json_t *manifest);
+enum {
+	SOURCE_OPERATOR_SCRIP = 1000, /* enough for 200 memory stores */
+};
+
+/**
+ * source_operator() - put the operator, who holds every capability, into an empty manifest
+ * @account: {scrip?, quotas?} that it begins with; may be NULL
+ * @genesis: are there services that cost? Then it begins with SOURCE_OPERATOR_SCRIP unless @account says
+ *  otherwise: nobody could give it any.
+ */
+int source_operator(json_t *manifest, const json_t *account, bool genesis);
 
 /** source_principals() - the operator and the principals of world.json, with their grants.
  *  Return: 0, -ENOMEM. */

@@ -47,22 +47,65 @@ static int operator_grant(json_t *manifest, const json_t *cap)
 		: -ENOMEM;
 }
 
-int source_operator(json_t *manifest)
+int source_operator(json_t *manifest, const json_t *account, bool genesis)
 {
 	WFS_AUTO_JSON json_t *caps = wfs_builtin_caps();
-	json_t *principal = json_pack("{s:s}", "id", WFS_PRINCIPAL_OPERATOR);
+	WFS_AUTO_JSON json_t *principal = json_pack("{s:s}", "id", WFS_PRINCIPAL_OPERATOR);
 	size_t index;
 	const json_t *cap;
+	int r = caps && principal ? 0 : -ENOMEM;
 
-	if (!caps || !principal ||
-		json_array_append_new(json_object_get(manifest, "principals"), principal) < 0)
-		return -ENOMEM;
+	if (r == 0)
+		r = source_set(principal, "scrip", json_object_get(account, "scrip"));
+	if (r == 0)
+		r = source_set(principal, "quotas", json_object_get(account, "quotas"));
+	if (r == 0 && genesis && !json_object_get(principal, "scrip"))
+		r = source_set_new(principal, "scrip", json_integer(SOURCE_OPERATOR_SCRIP));
+	if (r == 0 && json_array_append(json_object_get(manifest, "principals"), principal) < 0)
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
 	json_array_foreach(caps, index, cap)
 	{
 		if (operator_grant(manifest, cap) < 0)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static bool is_operator(const json_t *item)
+{
+	const char *const id = json_string_value(json_object_get(item, "id"));
+
+	return id && strcmp(id, WFS_PRINCIPAL_OPERATOR) == 0;
+}
+
+/* The first of the list that is the operator: what it begins with. Others are taken names. */
+static const json_t *find_operator(struct source_places *places, const json_t *list)
+{
+	size_t index;
+	const json_t *item;
+
+	json_array_foreach(list, index, item)
+	{
+		if (is_operator(item)) {
+			places->operator_index = index;
+			return item;
+		}
+	}
+	places->operator_index = SIZE_MAX;
+	return NULL;
+}
+
+static void check_operator(struct source_loader *loader, size_t index, const json_t *item)
+{
+	static const char *const names[] = {"id", "scrip", "quotas", "grants", NULL};
+
+	source_check_members(loader, wfs_place_at("/principals/%zu", index), item, names);
+	if (json_object_get(item, "grants"))
+		wfs_problems_add(loader->problems, WORLD_FILE,
+			wfs_place_at("/principals/%zu/grants", index).text,
+			"the operator of every world has every capability, and no other grants");
 }
 
 /* --- the others --- */
@@ -185,15 +228,13 @@ static int add_principal(struct reading *reading, size_t index, json_t *item)
 		source_expected(loader, place, "object", item);
 		return r;
 	}
+	if (index == places->operator_index) {
+		check_operator(loader, index, item);
+		return r;
+	}
 	source_check_members(loader, place, item, names);
 	for (const char *const *name = names; r == 0 && strcmp(*name, "grants") != 0; name++)
 		r = source_set(made, *name, json_object_get(item, *name));
-	if (json_is_string(id) && strcmp(json_string_value(id), WFS_PRINCIPAL_OPERATOR) == 0) {
-		wfs_problems_add(loader->problems, WORLD_FILE,
-			wfs_place_at("%s/id", place.text).text,
-			"the operator is in every world, with every capability");
-		return r;
-	}
 	if (r == 0)
 		r = place_add(&places->principals, &places->principal_count,
 			&places->principal_capacity, index, SIZE_MAX);
@@ -240,7 +281,8 @@ int source_principals(struct source_loader *loader)
 
 	if (!reading.caps || !reading.taken || !reading.next)
 		return -ENOMEM;
-	r = source_operator(loader->manifest);
+	r = source_operator(
+		loader->manifest, find_operator(&loader->places, list), loader->genesis);
 	if (r < 0)
 		return r;
 	if (list && !json_is_array(list)) {
@@ -287,7 +329,11 @@ bool source_place(
 	const char *rest;
 	size_t index;
 
-	if (strcmp(pointer, "/grants") == 0) {
+	if (strncmp(pointer, "/principals/0", 13) == 0 && places->operator_index != SIZE_MAX &&
+		(pointer[13] == '\0' || pointer[13] == '/')) {
+		*ret_place =
+			wfs_place_at("/principals/%zu%s", places->operator_index, pointer + 13);
+	} else if (strcmp(pointer, "/grants") == 0) {
 		*ret_place = wfs_place_at("/principals");
 	} else if (is_in_list(pointer, "/principals/", 1, places->principal_count, &index, &rest)) {
 		*ret_place = wfs_place_at(

@@ -521,7 +521,7 @@ int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs
 	document = manifest_base(name);
 	if (!document)
 		return -ENOMEM;
-	r = source_operator(document);
+	r = source_operator(document, NULL, true);
 	if (r == 0)
 		r = builtins_add(document);
 	if (r == 0)
@@ -535,7 +535,8 @@ int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs
 	}
 	if (r < 0)
 		return wfs_trace(r);
-	*ret_source = (struct wfs_source){.manifest = WFS_STEAL(document)};
+	*ret_source = (struct wfs_source){
+		.manifest = WFS_STEAL(document), .genesis = true, .handbook = true};
 	return 0;
 }
 

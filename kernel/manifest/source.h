@@ -71,5 +71,6 @@ void wfs_source_done(struct wfs_source *source);
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
 	struct wfs_source *ret_source);
 
-/** wfs_source_empty() - the source of a world without reducers, named @name. */
+/** wfs_source_empty() - the source of a world without reducers, named @name, with the genesis artifacts and the
+ *  handbook. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);

@@ -375,6 +375,39 @@ static void principals_and_their_grants_become_two_lists(void **state)
 		"'params':{},'to':'alice'}]");
 }
 
+/* Services of genesis cost, and nobody else has scrip to give. */
+static void the_operator_begins_with_scrip_where_services_cost(void **state)
+{
+	static const struct {
+		const char *world;
+		const char *principals;
+	} cases[] = {
+		{"{'name':'w'}", "[{'id':'operator'}]"},
+		{"{'name':'w','genesis':true}", "[{'id':'operator','scrip':1000}]"},
+		{"{'name':'w','genesis':true,'principals':[{'id':'a'},{'id':'operator','scrip':0,"
+		 "'quotas':{'disk':9}}]}",
+			"[{'id':'operator','quotas':{'disk':9},'scrip':0},{'id':'a'}]"},
+		{"{'name':'w','principals':[{'id':'operator','scrip':5}]}",
+			"[{'id':'operator','scrip':5}]"},
+	};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		print_message("%s\n", cases[i].world);
+		put_json(fixture, "world.json", cases[i].world);
+		assert_loads(fixture, NULL);
+		assert_list(fixture, "principals", 0, cases[i].principals);
+		wfs_source_done(&fixture->source);
+	}
+}
+
+static void there_is_one_operator(void **state)
+{
+	assert_world_refused(*state,
+		"{'name':'w','principals':[{'id':'operator'},{'id':'operator'}]}",
+		"world.json: /principals/1/id: the name is taken already\n");
+}
+
 static void grants_without_a_name_get_the_lowest_that_is_free(void **state)
 {
 	struct fixture *fixture = *state;
@@ -399,19 +432,23 @@ static void problems_of_principals_point_into_world_json(void **state)
 	struct fixture *fixture = *state;
 
 	assert_world_refused(fixture,
-		"{'name':'w','principals':[5,{'id':'operator'},{'grants':[]},"
+		"{'name':'w','principals':[5,{'id':'operator','scrip':'','grants':[],'more':1},"
+		"{'grants':[]},"
 		"{'id':'a b','grants':[{'cap':'sys/none@1'},{'cap':'sys/act@1','params':{'x':1}}]},"
 		"{'id':'c','scrip':-1,'quotas':{'disk':''},'more':1,'grants':[7,"
 		"{'cap':'sys/blob@1','params':{},'to':'x'}]},"
 		"{'id':'c','grants':{}},"
 		"{'id':'d','grants':[{'cap':'sys/act@1','params':{},'name':'operator.act.1'}]}]}",
 		"world.json: /principals/0: expected object, got integer 5\n"
-		"world.json: /principals/1/id: the operator is in every world, with every "
-		"capability\n"
+		"world.json: /principals/1/more: no such member is known\n"
+		"world.json: /principals/1/grants: the operator of every world has every "
+		"capability, and no other grants\n"
 		"world.json: /principals/4/more: no such member is known\n"
 		"world.json: /principals/4/grants/0: expected object, got integer 7\n"
 		"world.json: /principals/4/grants/1/to: no such member is known\n"
 		"world.json: /principals/5/grants: expected array, got object with 0 members\n"
+		"world.json: /principals/1/scrip: expected an integer from 0 to 9007199254740992, "
+		"got string \"\"\n"
 		"world.json: /principals/2/id: missing\n"
 		"world.json: /principals/3/id: expected a name of letters, digits and ._#@:-, a "
 		"letter or digit first, at most 128 bytes, got string \"a b\"\n"
@@ -694,6 +731,8 @@ static void source_empty_makes_a_world_without_own_reducers(void **state)
 	assert_string_equal(wfs_manifest_name(manifest), "w");
 	assert_int_equal(wfs_manifest_reducer_count(manifest), WFS_BUILTIN_REDUCER_COUNT);
 	assert_int_equal(json_array_size(wfs_manifest_grants(manifest)), OPERATOR_GRANTS);
+	assert_list(fixture, "principals", 0, "[{'id':'operator','scrip':1000}]");
+	assert_true(fixture->source.genesis && fixture->source.handbook);
 	assert_int_equal(fixture->source.blob_count, 0);
 	assert_int_equal(fixture->source.host.size, 0);
 }
@@ -744,6 +783,8 @@ int main(void)
 		source_test(problems_of_the_manifest_point_into_world_json),
 		source_test(lists_that_are_none_are_refused),
 		source_test(principals_and_their_grants_become_two_lists),
+		source_test(the_operator_begins_with_scrip_where_services_cost),
+		source_test(there_is_one_operator),
 		source_test(grants_without_a_name_get_the_lowest_that_is_free),
 		source_test(problems_of_principals_point_into_world_json),
 		source_test(policies_are_taken_over),
