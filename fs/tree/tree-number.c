@@ -80,6 +80,6 @@ int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *
 	if (r)
 		return not_there(r);
 	cut_name(&path);
-	r = wfs_tree_resolve(tree, WFS_HEIGHT_HEAD, wfs_buffer_text(&path), ret_attr);
+	r = wfs_tree_resolve(tree, WFS_HEIGHT_HEAD, wfs_buffer_text(&path), ret_attr, NULL);
 	return not_there(r);
 }
