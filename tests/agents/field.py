@@ -71,9 +71,10 @@ class World:
     """A world of its own with the agent `ada`, who has the tool `add`, and its daemon.
 
     @members: of world.json, in place of those
+    @files: paths of the files that these name
     """
 
-    def __init__(self, base_url, environment=None, artifacts=(ADD,), genesis=False, members=None):
+    def __init__(self, base_url, environment=None, artifacts=(ADD,), genesis=False, members=None, files=()):
         self.scratch = tempfile.mkdtemp(prefix="worldfs-agents-")
         self.directory = os.path.join(self.scratch, "world")
         self.log = os.path.join(self.scratch, "worldfs.log")
@@ -85,6 +86,8 @@ class World:
         self.daemon = None
         source = os.path.join(self.scratch, "source")
         os.mkdir(source)
+        for path in files:
+            shutil.copy(path, source)
         agent = {"id": "ada", "type": "agent", "created_by": "ada", "content": {}}
         self.write(os.path.join(source, "world.json"), {
             "name": "field", "genesis": genesis,

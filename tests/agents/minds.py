@@ -29,10 +29,10 @@ def workflow(*steps, states=None, **more):
 class Mind(World):
     """Many agents, so that each test has its own; what `genesis` makes; three ways to a model."""
 
-    def __init__(self, base_url, genesis=True):
-        super().__init__(base_url, artifacts=(), genesis=genesis, members={
+    def __init__(self, base_url, genesis=True, names=(), members=None, files=()):
+        super().__init__(base_url, artifacts=(), genesis=genesis, files=files, members={
             "principals": [{"id": name, "grants": GRANTS, "scrip": SCRIP}
-                           for name in ["ada", *AGENTS]]})
+                           for name in ["ada", *AGENTS, *names]], **(members or {})})
 
     def models(self, **entry):
         server = {"provider": "openai", "base_url": self.base_url, "model": "m"}

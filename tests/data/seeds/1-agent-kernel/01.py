@@ -1,0 +1,1 @@
+return await tool.execute(tc.arguments, None)  # BUG-3: passes None instead of tc

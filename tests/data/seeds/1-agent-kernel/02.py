@@ -1,0 +1,1 @@
+return await tool.execute(tc.arguments, tc)

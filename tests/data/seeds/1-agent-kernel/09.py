@@ -1,0 +1,1 @@
+formatted_messages = formatter(messages) if formatter else []

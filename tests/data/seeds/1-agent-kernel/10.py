@@ -1,0 +1,1 @@
+grammar_constraint = self.adapter.grammar_builder(resolved_tools, None)

@@ -1,0 +1,1 @@
+from structured_agents.exceptions import KernelError, ToolExecutionError

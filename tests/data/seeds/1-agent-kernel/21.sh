@@ -1,0 +1,1 @@
+   python -c "from structured_agents.kernel import AgentKernel; print('OK')"

@@ -1,0 +1,1 @@
+   mypy src/structured_agents/kernel.py --strict

@@ -1,0 +1,1 @@
+   pytest tests/ -k "kernel" -v
