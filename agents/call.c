@@ -146,16 +146,13 @@ static int64_t limit_of(const json_t *state, const json_t *setup)
 	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
 }
 
-/* What is wrong with private arguments is said without them. */
-static int check_arguments(
-	const json_t *stored, const struct called *called, struct wfs_error *error)
+/* What is wrong with private arguments is said without them. @r: of checking them */
+static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 {
-	int r = agents_tool_check(called->tool, called->arguments, error);
-
-	return r == -EINVAL && wfs_text_has_hidden(stored)
+	return (r == -EINVAL || r == -EFBIG) && wfs_text_has_hidden(stored)
 		? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			  "the arguments do not fit the tool's parameters, and are not repeated "
-			  "here, because they are private")
+			  "the arguments are not a JSON object that fits the tool's parameters, and "
+			  "are not repeated here, because they are private")
 		: r;
 }
 
@@ -179,7 +176,12 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	const char *const arguments = wfs_json_text(call, "arguments");
 	called->limit_ms = limit_of(state, setup);
 	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
-	return r ? r : check_arguments(stored, called, error);
+	if (!r && !json_is_object(called->arguments))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the arguments: expected a JSON object, got another value");
+	if (!r)
+		r = agents_tool_check(called->tool, called->arguments, error);
+	return hide_reason(stored, r, error);
 }
 
 void work_call(struct work *work)

@@ -58,7 +58,8 @@ static int read_answer(
 static void take_violation(struct work *work, const json_t *parsed, const struct wfs_error *error)
 {
 	json_t *const usage = json_object_get(parsed, "usage");
-	json_t *const content = json_object_get(parsed, "content");
+	json_t *const raw = json_object_get(parsed, "raw_content");
+	json_t *const content = raw ? raw : json_object_get(parsed, "content");
 
 	work_answer(work, "error",
 		json_pack("{s:s, s:O?, s:O, s:s, s:O?}", "code", wfs_error_info(error->code)->name,
@@ -79,20 +80,15 @@ static void take_for_plan(struct work *work, const json_t *parsed)
 		work_answer(work, "ok", payload);
 }
 
-static void take_for_run(struct work *work, json_t *parsed)
+/* Before anything of it is recorded. */
+static int hide_private(struct work *work, json_t *parsed, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_error error = {0};
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, &error);
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
 
-	if (!r)
-		r = agents_hide_calls(&view, json_object_get(work->setup, "tools"), &work->texts,
-			json_object_get(parsed, "tool_calls"), &error);
-	wfs_view_close(&view);
-	if (r)
-		fail_with(work, r, &error);
-	else
-		work_answer(work, "ok", json_incref(parsed));
+	return r ? r
+		 : agents_hide_answer(&view, json_object_get(work->setup, "tools"), &work->texts,
+			   parsed, error);
 }
 
 static void take_next(struct work *work, const json_t *parsed)
@@ -112,8 +108,13 @@ static void take_completion(
 {
 	WFS_AUTO_JSON json_t *parsed = NULL;
 	struct wfs_error error = {0};
+	struct wfs_error unhidden;
 	int r = read_answer(work, completion, &parsed, &error);
 
+	if (parsed && work->kind == WORK_RUN_ASK && hide_private(work, parsed, &unhidden)) {
+		work_fail(work, &unhidden);
+		return;
+	}
 	if (parsed &&
 		(json_object_set_new(parsed, "duration_ms", json_integer(duration_ms)) < 0 ||
 			json_object_set_new(
@@ -124,7 +125,7 @@ static void take_completion(
 	else if (r)
 		fail_with(work, r, &error);
 	else if (work->kind == WORK_RUN_ASK)
-		take_for_run(work, parsed);
+		work_answer(work, "ok", json_incref(parsed));
 	else if (work->kind == WORK_RUN_NEXT)
 		take_next(work, parsed);
 	else

@@ -16,28 +16,30 @@ static int no_memory(struct wfs_error *error)
 
 /* --- tool calls --- */
 
-/* @ret_action: NULL when the tool reads, or the arguments cannot be parsed */
+/* What a call's arguments would ask for; those that are not taken say whose texts they are, too.
+ * @ret_action: NULL if the tool reads, or if no action can be made of the arguments */
 static int action_of(
 	const json_t *tools, const json_t *call, json_t **ret_action, struct wfs_error *error)
 {
 	const json_t *const tool = agents_tool_find(tools, wfs_json_text(call, "name"));
 	const char *const kind = wfs_json_text(tool, "kind");
 	const char *const text = wfs_json_text(call, "arguments");
+	const bool invokes = strcmp(kind, WFS_TOOL_KIND_ARTIFACT) == 0;
 	WFS_AUTO_JSON json_t *arguments = NULL;
-	struct wfs_error ignored;
 
 	*ret_action = NULL;
-	if (strcmp(kind, WFS_TOOL_KIND_ACTION) != 0 && strcmp(kind, WFS_TOOL_KIND_ARTIFACT) != 0)
+	if (!invokes && strcmp(kind, WFS_TOOL_KIND_ACTION) != 0)
 		return 0;
-	int r = wfs_json_parse_bounded(text, strlen(text), &arguments, &ignored);
-	if (r || !json_is_object(arguments))
+	int r = wfs_json_look(text, strlen(text), &arguments);
+	if (r || (!invokes && !json_is_object(arguments)))
 		return r == -ENOMEM ? no_memory(error) : 0;
 	*ret_action = agents_tool_action(tool, arguments);
 	return *ret_action ? 0 : no_memory(error);
 }
 
+/* @origin: gets what the hidden texts belong to */
 static int hide_call(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
-	json_t *call, struct wfs_error *error)
+	json_t *call, struct agents_origin *origin, struct wfs_error *error)
 {
 	WFS_AUTO_PRIVACY struct wfs_privacy privacy = {.of = NULL};
 	WFS_AUTO_JSON json_t *action = NULL;
@@ -49,22 +51,32 @@ static int hide_call(struct wfs_view *view, const json_t *tools, struct wfs_text
 	if (r || !wfs_privacy_hides(&privacy, action))
 		return r;
 	WFS_AUTO_JSON json_t *of = wfs_privacy_said(&privacy);
-	return of ? wfs_text_hide_member(texts, of, call, "arguments", error) : no_memory(error);
+	if (!of)
+		return no_memory(error);
+	r = wfs_text_hide_member(texts, of, call, "arguments", error);
+	if (!r && agents_origin_add_hidden(origin, call))
+		r = no_memory(error);
+	return r;
 }
 
-int agents_hide_calls(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
-	json_t *calls, struct wfs_error *error)
+int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
+	json_t *completion, struct wfs_error *error)
 {
+	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
 	json_t *call;
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(calls, i, call)
+	json_array_foreach(json_object_get(completion, "tool_calls"), i, call)
 	{
 		if (!r)
-			r = hide_call(view, tools, texts, call, error);
+			r = hide_call(view, tools, texts, call, &origin, error);
 	}
-	return r;
+	if (r || !agents_origin_is_private(&origin))
+		return r;
+	WFS_AUTO_JSON json_t *of = agents_origin_list(&origin);
+	return of ? wfs_text_hide_member(texts, of, completion, "raw_content", error)
+		  : no_memory(error);
 }
 
 /* --- reading --- */

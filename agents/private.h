@@ -12,12 +12,14 @@
 #define AGENTS_REASON_LEFT_OUT "the reason is left out, because it may quote a private text"
 
 /**
- * agents_hide_calls() - hide arguments of tool calls whose actions hide theirs
+ * agents_hide_answer() - hide arguments of tool calls whose actions hide theirs
+ * If any are hidden, so is the text that the calls were found in, because it repeats them. Arguments
+ * that are JSON, but are not taken, are hidden as if they were taken.
  * @tools: expanded, of the run
- * @calls: array of {arguments, name}; changed
+ * @completion: parsed (wfs_parser_parse); changed
  */
-int agents_hide_calls(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
-	json_t *calls, struct wfs_error *error);
+int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
+	json_t *completion, struct wfs_error *error);
 
 /** agents_reveal() - a copy with the private texts that the principal may read; a note replaces
  *  each other one. @ret_copy: may be @document itself; caller owns it */

@@ -275,10 +275,13 @@ static int walk_action(const json_t *body, wfs_text_each_fn *each, void *context
 static int walk_receipt(const json_t *body, wfs_text_each_fn *each, void *context)
 {
 	const json_t *const payload = json_object_get(body, "payload");
+	static const char *const members[] = {"content", "output", "raw_content"};
 	const json_t *call;
 	size_t i;
-	int r = walk_member(payload, "output", each, context);
+	int r = 0;
 
+	for (size_t m = 0; !r && m < WFS_ARRAY_COUNT(members); m++)
+		r = walk_member(payload, members[m], each, context);
 	json_array_foreach(json_object_get(payload, "tool_calls"), i, call)
 	{
 		if (!r)

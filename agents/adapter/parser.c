@@ -331,6 +331,10 @@ int wfs_parser_parse(const json_t *completion, const json_t *offered, json_t **r
 		(json_object_set(parsed, "tool_calls", calls) < 0 ||
 			find_calls(offered, calls, parsed) < 0))
 		return -ENOMEM;
+	if (json_array_size(calls) > 0 &&
+		json_object_set(
+			parsed, "raw_content", json_object_get(completion, "content")) < 0)
+		return -ENOMEM;
 	*ret_completion = WFS_STEAL(parsed);
 	return 0;
 }

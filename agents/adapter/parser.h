@@ -21,7 +21,8 @@
  * @completion: content, tool_calls and more
  * @offered: names of the tools of the request; without any, texts are not searched
  * @ret_completion: the same with `tool_calls` filled (calls that were found have no id, and the
- *                  text of their arguments byte for byte), their text taken out of `content`, and
+ *                  text of their arguments byte for byte), their text taken out of `content`,
+ *                  `raw_content`: the content as it came, if calls were found in it, and
  *                  `native_calls_count`; caller owns it
  * Return: 0, or -ENOMEM.
  */

@@ -193,10 +193,11 @@ __attribute__((constructor)) static void set_allocator(void)
 }
 
 /* Return: 0, -EINVAL with @found, -ENOMEM. */
-static int scan_text(const char *text, size_t size, json_t **ret_json, json_error_t *found)
+static int scan_text(
+	const char *text, size_t size, size_t more_flags, json_t **ret_json, json_error_t *found)
 {
 	static _Thread_local struct block ring; /* no local variable: those are lost by a jump */
-	const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+	const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | more_flags;
 
 	ring = (struct block){.previous = &ring, .next = &ring};
 	scan.blocks = &ring;
@@ -246,7 +247,7 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 
 	if (nul)
 		return refuse_nul(text, (size_t)(nul - text), error);
-	r = scan_text(text, size, &json, &found);
+	r = scan_text(text, size, JSON_REJECT_DUPLICATES, &json, &found);
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "parse JSON");
 	if (r < 0)
@@ -332,4 +333,16 @@ int wfs_json_parse_bounded(
 					   : 0;
 
 	return r ? r : wfs_json_parse(text, size, ret_json, error);
+}
+
+int wfs_json_look(const char *text, size_t size, json_t **ret_json)
+{
+	json_error_t found = {0};
+
+	if (size > WFS_JSON_VALUES_MAX &&
+		wfs_json_check_count(wfs_json_count(text, size), NULL) < 0)
+		return -EFBIG;
+	return size > 0 && memchr(text, '\0', size)
+		? -EINVAL
+		: scan_text(text, size, JSON_DECODE_INT_AS_REAL, ret_json, &found);
 }

@@ -51,6 +51,14 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 int wfs_json_parse_bounded(
 	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
 
+/**
+ * wfs_json_look() - the same for a text that is looked at and not kept
+ * Takes JSON that wfs_json_parse refuses: integers beyond 64 bits (as reals), members of one name (the last
+ * counts), any depth that jansson takes. The value may have no canonical form, so it must not be written.
+ * Return: 0, -EINVAL (the text is not JSON, or has a number beyond a double), -EFBIG, -ENOMEM.
+ */
+int wfs_json_look(const char *text, size_t size, json_t **ret_json);
+
 /** wfs_json_count() - values of a JSON text, arrays, objects and what is in them. Of a text that is
  *  not JSON: at least as many as parsing makes before it finds that out. */
 size_t wfs_json_count(const char *text, size_t size);

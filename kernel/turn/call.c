@@ -76,7 +76,8 @@ static json_t *arguments_of(const char *text, struct wfs_error *reason)
 		return NULL;
 	if (json_is_object(arguments))
 		return WFS_STEAL(arguments);
-	(void)wfs_error_set(reason, WFS_E_INVALID_ARGUMENT, "they are no JSON object");
+	(void)wfs_error_set(
+		reason, WFS_E_INVALID_ARGUMENT, "expected a JSON object, got another value");
 	return NULL;
 }
 
@@ -108,8 +109,8 @@ static int judge_call(const json_t *setup, const json_t *call, bool cut,
 			"once.");
 	else if (reason)
 		size = asprintf(&problem,
-			"The arguments are no JSON object, the tool was not run: %s. They were: "
-			"%.2000s",
+			"The tool was not run, because its arguments cannot be taken: %s. They "
+			"were: %.2000s",
 			reason->message, wfs_json_text(call, "arguments"));
 	if (size < 0)
 		return -ENOMEM;
@@ -136,7 +137,17 @@ static json_t *unique_id(const struct turn *turn, const json_t *call, size_t ind
 		: NULL;
 }
 
-/* Arguments are kept as they came, unless they are none: those are not repeated to the model. */
+/* Return: 1: the text is JSON, also such as is not taken; 0: it is not; -ENOMEM. */
+static int is_json(const char *text)
+{
+	WFS_AUTO_JSON json_t *value = NULL;
+	int r = wfs_json_look(text, strlen(text), &value);
+
+	return r == -ENOMEM ? r : r == 0;
+}
+
+/* Arguments are kept as they came. Those that are not JSON are not repeated to the model, because servers refuse
+ * a history that has them. */
 static int make_call(struct turn *turn, const json_t *call, size_t index, bool cut, json_t *ids,
 	struct wfs_error *error)
 {
@@ -153,6 +164,9 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	int r = arguments || reason.code != WFS_OK ? turn_setup(turn, &setup, error)
 						   : fold_no_memory(error);
 
+	const int echoed = hidden || arguments || !*text ? 1 : is_json(text);
+	if (!r && echoed < 0)
+		r = fold_no_memory(error);
 	if (!r && judge_call(setup, call, cut, arguments ? NULL : &reason, &problem))
 		r = fold_no_memory(error);
 	if (!r)
@@ -161,7 +175,7 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	if (r)
 		return wfs_trace(r);
 	WFS_AUTO_JSON json_t *document = json_pack("{s:o, s:O, s:s, s:s}", "arguments",
-		hidden ? json_incref(given) : json_string(*text && arguments ? text : "{}"), "id",
+		hidden ? json_incref(given) : json_string(*text && echoed ? text : "{}"), "id",
 		id, "name", wfs_json_text(call, "name"), "status", "waiting");
 	if (!document ||
 		(problem && json_object_set_new(document, "problem", json_string(problem)) < 0))
@@ -316,6 +330,8 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 	WFS_AUTO_JSON json_t *arguments = wfs_text_is_hidden(given, NULL)
 		? json_incref(given)
 		: arguments_of(wfs_json_text(call, "arguments"), &reason);
+	if (!arguments && reason.code != WFS_OK) /* such as are not taken are told as a text */
+		arguments = json_incref(given);
 	r = turn_emit(turn, WFS_KERNEL_CALL,
 		json_pack("{s:O, s:O, s:O, s:I}", "arguments", arguments, "call_id",
 			json_object_get(call, "id"), "tool_name", json_object_get(call, "name"),

@@ -174,7 +174,8 @@ static int64_t add_usage(struct turn *turn, const json_t *usage)
 
 static int tell_answer(struct turn *turn, const json_t *completion, struct wfs_error *error)
 {
-	json_t *const content = json_object_get(completion, "content");
+	json_t *const raw = json_object_get(completion, "raw_content");
+	json_t *const content = raw ? raw : json_object_get(completion, "content");
 	json_t *const usage = json_object_get(completion, "usage");
 	const json_t *const native = json_object_get(completion, "native_calls_count");
 
@@ -197,7 +198,8 @@ static int keep_answer(
 {
 	json_t *const content = json_object_get(completion, "content");
 	WFS_AUTO_JSON json_t *message = call_count > 0
-		? json_pack("{s:O?, s:s, s:I, s:I}", "content", content, "role", "assistant",
+		? json_pack("{s:O?, s:O*, s:s, s:I, s:I}", "content", content, "raw_content",
+			  json_object_get(completion, "raw_content"), "role", "assistant",
 			  "tool_call_count", (json_int_t)call_count, "turn",
 			  (json_int_t)turn_number(turn, "turn"))
 		: json_pack("{s:O?, s:s}", "content", content, "role", "assistant");

@@ -24,6 +24,7 @@ static size_t size_of(const json_t *messages)
 
 	json_array_foreach(messages, i, message) size +=
 		json_string_length(json_object_get(message, "content")) +
+		json_string_length(json_object_get(message, "raw_content")) +
 		size_of_calls(json_object_get(message, "tool_calls"));
 	return size;
 }

@@ -18,7 +18,8 @@
  *   sys.turn_setup, key run id:   the `setup` of its step
  *   sys.message, key run id.n:    {content, role, results[]?, tool_calls[]?} of the history that it began
  *                                 with, or, of a model's answer with calls,
- *                                 {content, role, tool_call_count, turn}
+ *                                 {content, raw_content?, role, tool_call_count, turn}: the content as
+ *                                 it came, if calls were found in it
  *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output, output_size,
  *                                  status}
  *

@@ -24,6 +24,11 @@ static void assert_parsed(const char *quoted, const char *content, const char *c
 	assert_json_is(json_incref(json_object_get(parsed, "content")), content);
 	assert_json_is(json_incref(json_object_get(parsed, "tool_calls")), calls);
 	assert_int_equal(json_integer_value(json_object_get(parsed, "native_calls_count")), 0);
+	if (strcmp(calls, "[]") == 0)
+		assert_null(json_object_get(parsed, "raw_content"));
+	else
+		assert_string_equal(
+			json_string_value(json_object_get(parsed, "raw_content")), text);
 	assert_string_equal(json_string_value(json_object_get(parsed, "finish_reason")), "stop");
 }
 

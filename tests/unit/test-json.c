@@ -571,12 +571,54 @@ static void json_write_fails_the_buffer_and_does_not_crash(void **state)
 	assert_int_equal(wfs_buffer_check(&buffer), -ENOMEM);
 }
 
+static void json_look_takes_json_that_parse_refuses(void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+	} rows[] = {
+		{"{\"n\":12345678901234567890}", 0},
+		{"{\"n\":1,\"n\":2}", 0},
+		{"[1]", 0},
+		{"{\"n\":1e400}", -EINVAL},
+		{"{\"n\":", -EINVAL},
+		{"1 2", -EINVAL},
+		{"", -EINVAL},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(rows); i++) {
+		WFS_AUTO_JSON json_t *json = NULL;
+
+		print_message("%s\n", rows[i].text);
+		assert_int_equal(
+			wfs_json_look(rows[i].text, strlen(rows[i].text), &json), rows[i].result);
+	}
+}
+
+static void json_look_refuses_one_value_too_many(void **state)
+{
+	const size_t size = 2 * (size_t)WFS_JSON_VALUES_MAX + 1;
+	WFS_AUTO_FREE char *text = malloc(size);
+	WFS_AUTO_JSON json_t *json = NULL;
+	(void)state;
+	assert_non_null(text);
+	text[0] = '[';
+	for (size_t i = 1; i < size; i++)
+		text[i] = i % 2 ? '0' : ',';
+	text[size - 1] = ']';
+
+	assert_int_equal(wfs_json_look(text, size, &json), -EFBIG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_count_is_that_of_the_values),
 		cmocka_unit_test(json_count_ends_in_any_text),
 		cmocka_unit_test(json_parse_bounded_refuses_one_value_too_many),
+		cmocka_unit_test(json_look_takes_json_that_parse_refuses),
+		cmocka_unit_test(json_look_refuses_one_value_too_many),
 		cmocka_unit_test(json_parse_takes_every_kind_of_value),
 		cmocka_unit_test(json_parse_names_line_and_column_of_a_syntax_error),
 		cmocka_unit_test(json_parse_refuses_empty_and_trailing_text),

@@ -84,6 +84,23 @@ static void text_beside_calls_is_kept(void **state)
 	assert_event(&run, 2, "{'content':'I look','tool_calls_count':1}");
 }
 
+/* The event has the answer as it came, the history both. */
+static void an_answer_with_calls_in_its_text_is_kept_as_it_came(void **state)
+{
+	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+
+	turn_says(&run,
+		"{'content':'Look: ','duration_ms':7,'finish_reason':'stop','native_calls_count':0,"
+		"'raw_content':'Look: <function=look>{}</function>','tool_calls':[" WANTS_ONE(
+			"a", "look", "{}") "],'usage':null}");
+	turn_gives(&run, 0, "x");
+
+	assert_turn(&run, "sys.message", ".2",
+		"{'content':'Look: ','raw_content':'Look: <function=look>{}</function>'}");
+	WFS_AUTO_JSON json_t *event = turn_event(&run, 2);
+	assert_string_equal(wfs_json_text(event, "content"), "Look: <function=look>{}</function>");
+}
+
 /* 8: arguments that were cut. The calls before the last are whole. */
 static void the_last_call_of_a_cut_answer_is_not_made(void **state)
 {
@@ -372,19 +389,32 @@ static void each_call_has_an_id_of_its_own(void **state)
 	assert_true(json_string_length(json_object_get(third, "id")) > 0);
 }
 
-/* 66, 67, 70: calls that are none. The run goes on. */
+/* 66, 67, 70: arguments that are not taken. The run goes on. */
 static void a_malformed_call_is_told_to_the_model(void **state)
 {
-	static const char *const wrong[] = {"{bad", "null", "[1]", "1 2"};
+	static const struct {
+		const char *arguments;
+		const char *echoed; /* in the history: JSON as it came */
+		const char *reason;
+	} wrong[] = {
+		{"{bad", "{}", "line 1 column"},
+		{"1 2", "{}", "line 1 column"},
+		{"null", "null", "expected a JSON object"},
+		{" [1]", " [1]", "expected a JSON object"},
+		{"{\"n\": 12345678901234567890}", "{\"n\": 12345678901234567890}",
+			"too big integer"},
+		{"{\"n\":1,\"n\":2}", "{\"n\":1,\"n\":2}", "duplicate"},
+		{"{\"n\":1e400}", "{}", "real number overflow"},
+	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(wrong); i++) {
 		struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
 		WFS_AUTO_JSON json_t *payload = json_of(WANTS(WANTS_ONE("a", "look", "{}")));
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-		print_message("%s\n", wrong[i]);
+		print_message("%s\n", wrong[i].arguments);
 		json_object_set_new(json_array_get(json_object_get(payload, "tool_calls"), 0),
-			"arguments", json_string(wrong[i]));
+			"arguments", json_string(wrong[i].arguments));
 		wfs_json_write(payload, &text);
 		WFS_AUTO_FREE char *intent = turn_waits_for(&run, 0);
 		WFS_AUTO_JSON json_t *receipt = json_pack("{s:s, s:s, s:O, s:s}", "adapter_id",
@@ -395,9 +425,14 @@ static void a_malformed_call_is_told_to_the_model(void **state)
 
 		WFS_AUTO_JSON json_t *call = turn_document(&run, "sys.tool_call", ".1.0");
 		const char *const output = json_string_value(json_object_get(call, "output"));
-		assert_non_null(strstr(output, "no JSON object"));
-		assert_non_null(strstr(output, wrong[i]));
-		assert_string_equal(json_string_value(json_object_get(call, "arguments")), "{}");
+		assert_non_null(strstr(output, wrong[i].reason));
+		assert_non_null(strstr(output, wrong[i].arguments));
+		assert_string_equal(
+			json_string_value(json_object_get(call, "arguments")), wrong[i].echoed);
+		WFS_AUTO_JSON json_t *event = turn_event(&run, 3);
+		assert_string_equal(wfs_json_text(event, "type"), "ToolCall");
+		if (wrong[i].echoed[1] != '}')
+			assert_string_equal(wfs_json_text(event, "arguments"), wrong[i].echoed);
 		assert_turn(&run, "sys.turn", "", "{'turn':2,'status':'running'}");
 	}
 }
@@ -816,6 +851,7 @@ int main(void)
 		TEST(a_run_has_its_turns_and_no_more),
 		TEST(no_turns_are_no_requests),
 		TEST(text_beside_calls_is_kept),
+		TEST(an_answer_with_calls_in_its_text_is_kept_as_it_came),
 		TEST(the_last_call_of_a_cut_answer_is_not_made),
 		TEST(why_an_answer_ended_is_why_the_run_ended),
 		TEST(usage_is_summed),
