@@ -71,26 +71,35 @@ static int no_memory(struct wfs_error *error)
 
 /* --- times --- */
 
-/* The stage that it is in ends, and those up to @stage are passed over. */
-static void enter(struct talk *talk, enum stage stage)
+/* The stage that it is in ended then, and those up to @stage are passed over. */
+static void enter_at(struct talk *talk, enum stage stage, int64_t at_ns)
 {
-	const int64_t now_ns = wfs_clock_monotonic_ns();
-
 	if (talk->stage >= stage)
 		return;
-	talk->took_ms[talk->stage] += (now_ns - talk->stage_ns) / 1000000;
+	if (at_ns < talk->stage_ns)
+		at_ns = talk->stage_ns;
+	talk->took_ms[talk->stage] += (at_ns - talk->stage_ns) / 1000000;
 	talk->stage = stage;
-	talk->stage_ns = now_ns;
+	talk->stage_ns = at_ns;
 }
 
-void chat_built(struct engine *engine, const char *chat_id, int64_t took_ms)
+static void enter(struct talk *talk, enum stage stage)
 {
-	for (struct talk *talk = engine->talks; talk; talk = talk->next) {
-		if (strcmp(talk->chat_id, chat_id) != 0)
-			continue;
-		enter(talk, STAGE_llm_plan);
-		talk->took_ms[STAGE_context_build] = took_ms;
-	}
+	enter_at(talk, stage, wfs_clock_monotonic_ns());
+}
+
+/* The commit that recorded the message may have begun this before we are told the chat's id. */
+static void take_built(struct talk *talk, const struct work *work)
+{
+	enter_at(talk, STAGE_context_build, work->built_ns - work->built_ms * 1000000);
+	enter_at(talk, STAGE_llm_plan, work->built_ns);
+}
+
+void chat_built(const struct work *work)
+{
+	for (struct talk *talk = work->engine->talks; talk; talk = talk->next)
+		if (strcmp(talk->chat_id, work->owner_id) == 0)
+			take_built(talk, work);
 }
 
 static json_t *timing_of(struct talk *talk)
@@ -376,12 +385,17 @@ static void begun(struct engine *engine, struct job *job)
 		release(talk);
 		return;
 	}
-	enter(talk, STAGE_context_build);
+	snprintf(talk->chat_id, sizeof(talk->chat_id), "%s", wfs_json_text(answer, "chat_id"));
+	const struct work *const asking =
+		*talk->chat_id ? work_of_chat(engine, talk->chat_id) : NULL;
+	if (asking && asking->built_ns > 0)
+		take_built(talk, asking);
+	else
+		enter(talk, STAGE_context_build);
 	if (talk->request.result) {
 		fail_beginning(talk);
 		return;
 	}
-	snprintf(talk->chat_id, sizeof(talk->chat_id), "%s", wfs_json_text(answer, "chat_id"));
 	snprintf(talk->plan_id, sizeof(talk->plan_id), "%s", wfs_json_text(answer, "plan_id"));
 	if (talk->at_once) {
 		end(talk, 0, WFS_STEAL(answer), NULL);

@@ -138,6 +138,8 @@ struct work {
 	json_t *entry;         /* of host.json; owned */
 	json_t *setup;         /* expanded; owned */
 	bool settings_private; /* the record of the run hides some of its settings */
+	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
+	int64_t built_ms;      /* that building it took */
 	bool request_private;  /* the request has private texts in it: an error may quote them */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* of the request, for who knows it again */
@@ -166,6 +168,9 @@ struct work {
 
 /** work_look() - begin what this intent asks for, or end it, as its cell says. */
 void work_look(struct engine *engine, const char *intent_id);
+
+/** work_of_chat() - the open work that asks a model for the plan of this chat; NULL: there is none. */
+const struct work *work_of_chat(const struct engine *engine, const char *chat_id);
 
 /** work_look_at_all() - the same for all that are open. */
 void work_look_at_all(struct engine *engine);
@@ -287,8 +292,8 @@ void drive_abandon(struct wfs_driver *driver, uint64_t ticket);
  *  that has changed, NULL: any may have */
 void chat_look(struct engine *engine, const char *id);
 
-/** chat_built() - the context of this chat was built, which took so long. */
-void chat_built(struct engine *engine, const char *chat_id, int64_t took_ms);
+/** chat_built() - the work has built the context of its chat, which its times tell. */
+void chat_built(const struct work *work);
 
 /** chat_leave() - whoever asked with this ticket has gone: what he asked for is stopped. */
 void chat_leave(struct engine *engine, uint64_t ticket);

@@ -329,6 +329,13 @@ static int make_for_answer(struct work *work, struct wfs_view *view, json_t *mes
 
 /* --- all of them --- */
 
+static void note_built(struct work *work, int64_t began_ns)
+{
+	work->built_ns = wfs_clock_monotonic_ns();
+	work->built_ms = (work->built_ns - began_ns) / 1000000;
+	chat_built(work);
+}
+
 int prompt_make(
 	struct work *work, json_t **ret_messages, json_t **ret_setup, struct wfs_error *error)
 {
@@ -345,9 +352,8 @@ int prompt_make(
 		r = make_for_answer(work, &view, messages, ret_setup, error);
 	if (work->kind == WORK_CHAT_ASK && r)
 		work->failed = WFS_CHAT_CONTEXT_FAILED;
-	else if (work->kind == WORK_CHAT_ASK)
-		chat_built(work->engine, work->owner_id,
-			(wfs_clock_monotonic_ns() - began_ns) / 1000000);
+	else if (work->kind == WORK_CHAT_ASK && work->built_ns == 0)
+		note_built(work, began_ns);
 	if (!r)
 		*ret_messages = WFS_STEAL(messages);
 	return r;

@@ -240,9 +240,17 @@ static int make_setup(const struct asked *asked, const json_t *content, json_t *
 	return *ret_setup ? 0 : no_memory(error);
 }
 
+/* What the entry calls the model that it asks for. */
+static int set_asked_model(const json_t *entry, json_t *setup, struct wfs_error *error)
+{
+	json_t *const model = json_object_get(entry, "model");
+
+	return model && json_object_set(setup, "asked_model", model) < 0 ? no_memory(error) : 0;
+}
+
 /* Would the server take it? It is asked with everything that tools are. */
 static int check_adapter(struct wfs_world *world, const struct wfs_helpers *helpers,
-	const char *agent, const json_t *setup, struct wfs_error *error)
+	const char *agent, json_t *setup, struct wfs_error *error)
 {
 	const char *const model = json_string_value(json_object_get(setup, "model"));
 	WFS_AUTO_JSON json_t *entry = NULL;
@@ -258,7 +266,8 @@ static int check_adapter(struct wfs_world *world, const struct wfs_helpers *help
 	if (json_object_set(whole, "tools", tools) < 0 ||
 		json_object_set_new(whole, "agent", json_string(agent)) < 0)
 		return no_memory(error);
-	return wfs_adapter_check(whole, entry, error);
+	r = wfs_adapter_check(whole, entry, error);
+	return r ? r : set_asked_model(entry, setup, error);
 }
 
 /* Is the content of the agent shown to the asker, for nothing? */

@@ -26,6 +26,30 @@ static struct work *find(struct engine *engine, const char *intent_id)
 	return found ? *found : NULL;
 }
 
+/* A search by something else than the key. */
+struct chat_search {
+	const char *chat_id;
+	const struct work *found;
+};
+
+static void look_for_chat(const void *node, VISIT visit, void *context)
+{
+	const struct work *const work = *(struct work *const *)node;
+	struct chat_search *const search = context;
+
+	if ((visit == preorder || visit == leaf) && work->kind == WORK_CHAT_ASK &&
+		strcmp(work->owner_id, search->chat_id) == 0)
+		search->found = work;
+}
+
+const struct work *work_of_chat(const struct engine *engine, const char *chat_id)
+{
+	struct chat_search search = {.chat_id = chat_id};
+
+	twalk_r(engine->works, look_for_chat, &search);
+	return search.found;
+}
+
 /* Frees it; when a thread of libuv's still reads for it, after that. */
 static void work_free(struct work *work)
 {

@@ -256,7 +256,6 @@ void wfs_model_attempt_begin(struct wfs_model_call *call)
 	call->fed = 0;
 	call->response_bytes = 0;
 	call->attempt_count++;
-	call->attempt_ns = wfs_clock_monotonic_ns();
 	if (wfs_model_answer_new(call->request.service, &call->answer) < 0 ||
 		curl_multi_add_handle(call->client->multi, call->easy) != CURLM_OK) {
 		wfs_model_call_stop(call);

@@ -142,7 +142,7 @@ void wfs_model_call_end(struct wfs_model_call *call, json_t *completion)
 		.completion = completion,
 		.failure = completion ? NULL : &call->failure,
 		.attempts = call->attempt_count,
-		.duration_ms = (wfs_clock_monotonic_ns() - call->attempt_ns) / NS_PER_MS,
+		.duration_ms = (wfs_clock_monotonic_ns() - call->began_ns) / NS_PER_MS,
 	};
 
 	call->state = WFS_MODEL_CALL_ENDED;
@@ -194,9 +194,8 @@ int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model
 	call->request = *request;
 	call->callbacks = *callbacks;
 	call->failure.secret = request->endpoint->api_key;
-	call->deadline_ns =
-		wfs_clock_monotonic_ns() + request->endpoint->total_timeout_ms * NS_PER_MS;
-	call->attempt_ns = wfs_clock_monotonic_ns();
+	call->began_ns = wfs_clock_monotonic_ns();
+	call->deadline_ns = call->began_ns + request->endpoint->total_timeout_ms * NS_PER_MS;
 	if (wfs_model_attempt_setup(call) < 0) {
 		curl_easy_cleanup(call->easy);
 		wfs_model_headers_free(call->headers);

@@ -63,7 +63,7 @@ struct wfs_model_result {
 	json_t *completion; /* see completion.h; of embeddings the server's document. NULL: it failed */
 	const struct wfs_model_failure *failure; /* NULL: it did not */
 	unsigned int attempts;                   /* that there were */
-	int64_t duration_ms;                     /* of the last one */
+	int64_t duration_ms;                     /* of all of them, and of the waits between */
 };
 
 /* Who is told. Plain value. Callbacks may start calls and cancel others. */

@@ -89,10 +89,12 @@ static int ask(
 {
 	const int64_t max = turn_setting(setup, "max_history_messages", 0);
 	const json_int_t number = turn_number(turn, "turn");
-	json_t *const model = json_object_get(setup, "model");
+	json_t *const entry = json_object_get(setup, "model");
+	json_t *const asked = json_object_get(setup, "asked_model");
 	const json_int_t tools = (json_int_t)json_array_size(json_object_get(setup, "offered"));
-	json_t *const event = json_pack("{s:I, s:O, s:I, s:I}", "messages_count", (json_int_t)count,
-		"model", model, "tools_count", tools, "turn", number);
+	json_t *const event = json_pack("{s:O, s:I, s:O, s:I, s:I}", "entry", entry,
+		"messages_count", (json_int_t)count, "model", asked ? asked : entry, "tools_count",
+		tools, "turn", number);
 
 	if (again && json_object_set_new(event, "retry", json_true()) < 0) {
 		json_decref(event);
@@ -110,7 +112,7 @@ static int ask(
 	int r = turn_emit(turn, WFS_KERNEL_REQUEST, event, error);
 	if (!r)
 		r = turn_ask(turn, WFS_EFFECT_LLM_GENERATE,
-			json_pack("{s:O, s:s, s:I}", "model", model, "run_id", turn->run_id, "turn",
+			json_pack("{s:O, s:s, s:I}", "model", entry, "run_id", turn->run_id, "turn",
 				number),
 			-1, error);
 	return wfs_trace(r);

@@ -28,7 +28,8 @@
  *   sys.agent, key agent's id:    {failure_count, last_action? {result, success, type}, runs,
  *                                  same_state_for} of an agent whose setup has `mind`
  *
- * A setup has {mind?, model, offered, settings, tools}; mind: {entered?, mode?, next?, state?, states?,
+ * A setup has {asked_model?, mind?, model, offered, settings, tools}: `model` is the name of an entry in
+ * host.json, `asked_model` what that entry called the model when the run was made; mind: {entered?, mode?, next?, state?, states?,
  * transition_reference?, …} says how the run's workflow goes on (mind.c): the rest is the driver's.
  *
  * Its intents (kernel/intent.h) have {call?, run_id, turn}.
