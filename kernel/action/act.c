@@ -19,6 +19,15 @@ enum wfs_effect wfs_action_effect(const json_t *action)
 	return name ? wfs_effect_find_action(name) : WFS_EFFECT_COUNT;
 }
 
+json_t *wfs_action_told(const json_t *action, const json_t *answer)
+{
+	json_t *const data = json_object_get(answer, "data");
+
+	return wfs_action_effect(action) == WFS_EFFECT_ACTION_INVOKE_ARTIFACT
+		? json_object_get(data, "result")
+		: data;
+}
+
 void wfs_action_types(struct wfs_buffer *buffer)
 {
 	const size_t before = buffer->size;

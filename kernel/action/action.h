@@ -70,6 +70,14 @@ struct wfs_action_recorded {
 /** wfs_action_effect() - by its `action_type`; WFS_EFFECT_COUNT: none of these actions. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
+/**
+ * wfs_action_told() - what a tool call that was this action gives: of an invocation what the code gave, of others all
+ * their data
+ * @answer: {data?, message}; may be NULL
+ * Return: borrowed from @answer; NULL: nothing.
+ */
+json_t *wfs_action_told(const json_t *action, const json_t *answer);
+
 /** wfs_action_types() - append their names, with ", " between. */
 void wfs_action_types(struct wfs_buffer *buffer);
 

@@ -197,14 +197,14 @@ static bool reports_failure(const json_t *value)
 }
 
 /* What the action gave; NULL: nothing. */
-static json_t *value_of(const struct fold_outcome *outcome)
+static json_t *value_of(const struct wfs_fold *fold)
 {
-	json_t *const data = json_object_get(outcome->answer, "data");
-	json_t *const result = json_object_get(data, "result");
+	const struct fold_outcome *const outcome = &fold->outcome;
 
 	if (outcome->refusal.code != WFS_OK)
 		return NULL;
-	return result ? result : data;
+	return wfs_action_told(
+		outcome->action ? outcome->action : fold->input.action, outcome->answer);
 }
 
 static json_t *failure_of_action(
@@ -268,7 +268,7 @@ static int keep_result(
 	if (r)
 		return wfs_trace(r);
 	WFS_AUTO_JSON json_t *result = recorded ? json_incref(json_object_get(recorded, "step"))
-						: result_of_action(fold, &step, value_of(outcome));
+						: result_of_action(fold, &step, value_of(fold));
 	if (result && !recorded)
 		r = hide_result(fold, result, error);
 	if (r)

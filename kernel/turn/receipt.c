@@ -119,11 +119,11 @@ int turn_fold_receipt(
 }
 
 /* What the model is told of an action that was done. Text as it is, anything else as JSON. */
-static void write_output(const struct fold_outcome *outcome, struct wfs_buffer *output)
+static void write_output(const struct wfs_fold *fold, struct wfs_buffer *output)
 {
-	const json_t *const data = json_object_get(outcome->answer, "data");
-	const json_t *const result = json_object_get(data, "result");
-	const json_t *const told = result ? result : data;
+	const struct fold_outcome *const outcome = &fold->outcome;
+	const json_t *const told = wfs_action_told(
+		outcome->action ? outcome->action : fold->input.action, outcome->answer);
 
 	if (outcome->refusal.code != WFS_OK)
 		wfs_buffer_append_text(output, outcome->refusal.message);
@@ -147,7 +147,7 @@ static int new_output(
 
 	if (of && failed)
 		wfs_buffer_append_text(&output, TOOL_FAILED);
-	write_output(outcome, &output);
+	write_output(fold, &output);
 	*ret_size = (int64_t)output.size;
 	wfs_turn_cut(&output);
 	if (wfs_buffer_check(&output))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How plans are folded: with what is known of how long it took, and never more than a fold may hold. */
+/* How plans are folded: with what is known of how long it took, never more than a fold may hold, and with all that
+ * an action gives. */
 #include "tests/unit/plan-fixture.h"
 
 #include <inttypes.h>
@@ -77,11 +78,28 @@ static void large_steps_are_skipped_in_several_pieces(void **state)
 	assert_waits_for(&run, "");
 }
 
+static void a_query_gives_its_step_all_of_its_answer(void **state)
+{
+	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+
+	assert_done(*state, "alice", WRITE("'artifact_id':'x','content':'c'"));
+	assert_int_equal(plan_act(&run, 0,
+				 "{'action_type':'query_kernel','query_type':'artifact','params':"
+				 "{'artifact_id':'x'}}"),
+		0);
+
+	WFS_AUTO_JSON json_t *step = plan_cell(&run, "sys.plan_result", 0);
+	const json_t *const given = json_object_get(step, "result");
+	assert_string_equal(wfs_json_text(given, "query_type"), "artifact");
+	assert_string_equal(wfs_json_text(json_object_get(given, "result"), "id"), "x");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(code_took_as_long_as_its_record_says),
 		TEST(large_steps_are_skipped_in_several_pieces),
+		TEST(a_query_gives_its_step_all_of_its_answer),
 	};
 
 	return cmocka_run_group_tests_name("plan-fold", tests, NULL, NULL);

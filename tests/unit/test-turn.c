@@ -180,6 +180,31 @@ static void submit_result_ends_the_run(void **state)
 	assert_turn(&run, "sys.turn", "", "{'final':{'call':0,'result':[1]}}");
 }
 
+/* The answer to a query is whole, one about an artifact too, which has a member `result`. */
+static void a_query_gives_all_of_its_answer(void **state)
+{
+	struct turn_run run = turn_begin(*state,
+		"{'action_type':'step','agent':'alice','max_turns':5,'messages':" TURN_ASK
+		",'setup':{'model':'m','offered':['query_kernel'],'settings':{},'tools':"
+		"[{'kind':'action','name':'query_kernel'}]}}");
+
+	assert_done(*state, "alice", WRITE("'artifact_id':'x','content':'c'"));
+	turn_says(&run, WANTS(WANTS_ONE("c", "query_kernel", "{}")));
+	assert_int_equal(turn_acts(&run, 0,
+				 ACTION("query_kernel",
+					 "'query_type':'artifact','params':"
+					 "{'artifact_id':'x'}")),
+		0);
+
+	WFS_AUTO_JSON json_t *call = turn_document(&run, "sys.tool_call", ".1.0");
+	const char *const output = json_string_value(json_object_get(call, "output"));
+	WFS_AUTO_JSON json_t *told = NULL;
+	assert_int_equal(wfs_json_parse(output, strlen(output), &told, NULL), 0);
+	assert_true(json_is_true(json_object_get(told, "success")));
+	assert_string_equal(wfs_json_text(told, "query_type"), "artifact");
+	assert_string_equal(wfs_json_text(json_object_get(told, "result"), "id"), "x");
+}
+
 static void submit_result_without_one_is_an_error_that_the_model_is_told(void **state)
 {
 	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
@@ -856,6 +881,7 @@ int main(void)
 		TEST(why_an_answer_ended_is_why_the_run_ended),
 		TEST(usage_is_summed),
 		TEST(submit_result_ends_the_run),
+		TEST(a_query_gives_all_of_its_answer),
 		TEST(submit_result_without_one_is_an_error_that_the_model_is_told),
 		TEST(runs_do_not_mix),
 		TEST(an_unknown_tool_is_told_to_the_model),
