@@ -187,6 +187,19 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 
 /* --- expanding --- */
 
+/* What is asked for, and with which params, is told of in another table. */
+static json_t *query_parameters(void)
+{
+	WFS_AUTO_JSON json_t *parameters = wfs_effect_params_schema(WFS_EFFECT_ACTION_QUERY_KERNEL);
+	json_t *const properties = json_object_get(parameters, "properties");
+
+	return json_object_set_new(properties, "query_type", wfs_query_type_schema()) == 0 &&
+			json_object_set_new(properties, "params", wfs_query_params_schema(false)) ==
+				0
+		? WFS_STEAL(parameters)
+		: NULL;
+}
+
 static json_t *expand_action(const char *name)
 {
 	const enum wfs_effect effect = wfs_effect_find_action(name);
@@ -194,7 +207,9 @@ static json_t *expand_action(const char *name)
 	if (effect == WFS_EFFECT_COUNT)
 		return NULL;
 	return json_pack("{s:s, s:s, s:s, s:o}", "description", wfs_effect_help(effect), "kind",
-		WFS_TOOL_KIND_ACTION, "name", name, "parameters", wfs_effect_params_schema(effect));
+		WFS_TOOL_KIND_ACTION, "name", name, "parameters",
+		effect == WFS_EFFECT_ACTION_QUERY_KERNEL ? query_parameters()
+							 : wfs_effect_params_schema(effect));
 }
 
 static json_t *expand_result(void)
@@ -251,15 +266,29 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 
 /* --- calls --- */
 
+/* The kernel says better what is wrong with the type and the params of a query than their schema does. */
+static json_t *checked_parameters(const json_t *tool)
+{
+	const enum wfs_effect effect = is_kind(tool, WFS_TOOL_KIND_ACTION)
+		? wfs_effect_find_action(wfs_json_text(tool, "name"))
+		: WFS_EFFECT_COUNT;
+
+	return effect == WFS_EFFECT_ACTION_QUERY_KERNEL
+		? wfs_effect_params_schema(effect)
+		: json_incref(json_object_get(tool, "parameters"));
+}
+
 int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
-	json_t *const parameters = json_object_get(tool, "parameters");
+	WFS_AUTO_JSON json_t *parameters = checked_parameters(tool);
 	struct wfs_error reason = {0};
 
-	if (!parameters)
+	if (!json_object_get(tool, "parameters"))
 		return 0;
+	if (!parameters)
+		return no_memory(error);
 	int r = wfs_schema_new(parameters, NULL, "", &problems, &schema);
 	if (!r)
 		r = wfs_schema_check(schema, arguments, &reason);

@@ -16,7 +16,7 @@ int wfs_run_tools(struct wfs_run *run)
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_print_document(run, definitions);
 	for (size_t i = 0; i < wfs_tool_count; i++)
-		fprintf(run->out, "%-30s  %s\n", wfs_tools[i].signature, wfs_tools[i].summary);
+		fprintf(run->out, "%-40s  %s\n", wfs_tools[i].signature, wfs_tools[i].summary);
 	return 0;
 }
 

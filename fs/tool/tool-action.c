@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tools that act and ask: their objects have the members of all actions, or of all queries, each
- * of which may be null. So a model needs one definition, and what does not belong together is told by
- * who checks it.
+ * The tools that act and ask: their objects have the members of all actions, or of all queries. So a model needs one
+ * definition, and what does not belong together is told by the kernel, which checks it.
  */
 #include <string.h>
 
@@ -78,11 +77,12 @@ static int add_types(json_t *schema)
 	return r | add(schema, "action_type", type, wfs_buffer_text(&help));
 }
 
-json_t *wfs_tool_action_schema(void)
+json_t *wfs_tool_action_schema(bool strict)
 {
 	WFS_AUTO_JSON json_t *schema = empty_object();
 	int r = schema ? add_types(schema) : -ENOMEM;
 
+	(void)strict; /* each action takes a few of the members, so null may stand for the others */
 	for (int i = 0; !r && i < WFS_EFFECT_COUNT; i++) {
 		const struct wfs_shape_member *member =
 			wfs_effect_params((enum wfs_effect)i)->members;
@@ -96,29 +96,15 @@ json_t *wfs_tool_action_schema(void)
 	return r ? NULL : WFS_STEAL(schema);
 }
 
-static json_t *query_value(const struct wfs_query_param *param)
+json_t *wfs_tool_query_type_schema(bool strict)
 {
-	switch (param->kind) {
-	case WFS_QUERY_KIND_FLAG:
-		return nullable(&wfs_shape_bool);
-	case WFS_QUERY_KIND_LIMIT:
-	case WFS_QUERY_KIND_OFFSET:
-		return nullable(&wfs_shape_nat);
-	default:
-		return nullable(&wfs_shape_text);
-	}
+	(void)strict;
+	return wfs_query_type_schema();
 }
 
-json_t *wfs_tool_query_schema(void)
+json_t *wfs_tool_query_schema(bool strict)
 {
-	WFS_AUTO_JSON json_t *schema = empty_object();
-	int r = schema ? 0 : -ENOMEM;
-
-	for (int i = 0; i < WFS_QUERY_COUNT; i++)
-		for (const struct wfs_query_param *param = wfs_query_params((enum wfs_query_type)i);
-			!r && param->name; param++)
-			r = add(schema, param->name, query_value(param), param->help);
-	return r ? NULL : WFS_STEAL(schema);
+	return wfs_query_params_schema(strict);
 }
 
 /* --- asking --- */

@@ -18,8 +18,9 @@ void wfs_tool_step_failed(struct wfs_task *task, const json_t *details);
 int wfs_tool_chat_start(struct wfs_task *task);
 int wfs_tool_chat_answered(struct wfs_task *task, const json_t *result);
 void wfs_tool_chat_failed(struct wfs_task *task, const json_t *details);
-json_t *wfs_tool_action_schema(void);
-json_t *wfs_tool_query_schema(void);
+json_t *wfs_tool_action_schema(bool strict);
+json_t *wfs_tool_query_type_schema(bool strict);
+json_t *wfs_tool_query_schema(bool strict);
 
 /* fs/tool/tool-read.c: the others */
 int wfs_tool_manifest_start(struct wfs_task *task);

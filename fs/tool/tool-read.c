@@ -21,7 +21,8 @@ int wfs_tool_stat_start(struct wfs_task *task)
 
 int wfs_tool_manifest_start(struct wfs_task *task)
 {
-	return wfs_task_ask(task, "manifest-read", json_object());
+	return wfs_task_ask(task, "manifest-read",
+		json_pack("{s:s*}", "consistency", wfs_task_text(task, "consistency")));
 }
 
 int wfs_tool_manifest_answered(struct wfs_task *task, const json_t *result)
@@ -42,8 +43,8 @@ int wfs_tool_reducer_start(struct wfs_task *task)
 	if (wfs_buffer_check(&key) < 0)
 		return -ENOMEM;
 	return wfs_task_ask(task, "query-state",
-		json_pack("{s:s, s:s}", "reducer", wfs_task_text(task, "name"), "key_b64",
-			wfs_buffer_text(&key)));
+		json_pack("{s:s*, s:s, s:s}", "consistency", wfs_task_text(task, "consistency"),
+			"key_b64", wfs_buffer_text(&key), "reducer", wfs_task_text(task, "name")));
 }
 
 /* A key that is not there is an answer, too. */

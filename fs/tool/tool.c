@@ -16,22 +16,32 @@
 				    "the tree as it was after that many journal records.", \
 	}
 
+#define CONSISTENCY_ARGUMENT                                                                    \
+	{                                                                                       \
+		.name = "consistency",                                                          \
+		.description = "'head' for what is current, as if left out; 'exact:<height>' "  \
+			       "for the world after that many journal records; "                \
+			       "'at_least:<height>' for what is current, unless the world has " \
+			       "fewer records, which is an error.",                             \
+	}
+
 /* A row here is all that another tool takes, once its verb is enabled. */
 const struct wfs_tool wfs_tools[] = {
 	{
 		.name = "fs_read_manifest",
-		.signature = "fs_read_manifest()",
+		.signature = "fs_read_manifest(consistency?)",
 		.summary = "the manifest",
 		.description = "Read the manifest: which event schemas, reducers and routes "
-			       "the world is made of.",
+			       "the world is made of. 'meta' tells of which height.",
+		.arguments = {CONSISTENCY_ARGUMENT},
 		.task = {.start = wfs_tool_manifest_start, .answered = wfs_tool_manifest_answered},
 	},
 	{
 		.name = "fs_read_reducer",
-		.signature = "fs_read_reducer(name, key?)",
+		.signature = "fs_read_reducer(name, key?, consistency?)",
 		.summary = "the state under a key of a reducer",
-		.description = "Read the current state that a reducer keeps under a key. "
-			       "'found' is false when it has nothing under that key.",
+		.description = "Read the state that a reducer keeps under a key. 'found' is false "
+			       "when it has nothing under that key; 'meta' tells at which height.",
 		.arguments =
 			{
 				{
@@ -47,6 +57,7 @@ const struct wfs_tool wfs_tools[] = {
 						       "lists them as file names. Leave it "
 						       "out for a reducer without keys.",
 				},
+				CONSISTENCY_ARGUMENT,
 			},
 		.task = {.start = wfs_tool_reducer_start, .answered = wfs_tool_reducer_answered},
 	},
@@ -111,7 +122,7 @@ const struct wfs_tool wfs_tools[] = {
 	{
 		.name = "query",
 		.signature = "query(query_type, params?)",
-		.summary = "what is there: artifacts, scrip, quotas",
+		.summary = "artifacts, principals, scrip, quotas",
 		.description =
 			"Ask the kernel about artifacts, principals, their scrip and quotas, "
 			"invocations and the mint. Answers have no content and no code.",
@@ -120,17 +131,12 @@ const struct wfs_tool wfs_tools[] = {
 				{
 					.name = "query_type",
 					.required = true,
-					.description =
-						"artifacts, artifact, principals, principal, "
-						"balances, resources, quotas, mint, events, "
-						"invocations, frozen, libraries or dependencies.",
+					.schema = wfs_tool_query_type_schema,
 				},
 				{
 					.name = "params",
 					.type = WFS_TOOL_OBJECT,
-					.object = wfs_tool_query_schema,
-					.description = "Params of that type of query; what it "
-						       "does not take must be null.",
+					.schema = wfs_tool_query_schema,
 				},
 			},
 		.task = {.start = wfs_tool_query_start, .answered = wfs_tool_plain_answered},
@@ -146,7 +152,7 @@ const struct wfs_tool wfs_tools[] = {
 					.name = "action",
 					.type = WFS_TOOL_OBJECT,
 					.required = true,
-					.object = wfs_tool_action_schema,
+					.schema = wfs_tool_action_schema,
 					.description = "What to do, and why; what the action "
 						       "does not take must be null.",
 				},
@@ -184,7 +190,7 @@ const struct wfs_tool wfs_tools[] = {
 	{
 		.name = "chat",
 		.signature = "chat(message, session_id?)",
-		.summary = "have a model answer, with a plan if needed",
+		.summary = "have a model answer; it may plan",
 		.description =
 			"Say something to the world's own model, and wait for its answer, 'final'. "
 			"When tools are needed it makes a plan, which is run with your rights; "
@@ -230,13 +236,15 @@ static const char *const type_names[] = {
 };
 
 /* Return: new reference, NULL without memory. */
-static json_t *argument_schema(const struct wfs_tool_argument *argument, bool nullable)
+static json_t *argument_schema(const struct wfs_tool_argument *argument, bool strict)
 {
-	WFS_AUTO_JSON json_t *schema = argument->object ? argument->object() : json_object();
+	const bool nullable = strict && !argument->required;
+	WFS_AUTO_JSON json_t *schema = argument->schema ? argument->schema(strict) : json_object();
 	const char *const type = type_names[argument->type];
 	int r = 0;
 
-	r |= json_object_set_new(schema, "description", json_string(argument->description));
+	if (argument->description)
+		r |= json_object_set_new(schema, "description", json_string(argument->description));
 	r |= json_object_set_new(
 		schema, "type", nullable ? json_pack("[s, s]", type, "null") : json_string(type));
 	if (argument->type == WFS_TOOL_INTEGER) {
@@ -254,8 +262,8 @@ json_t *wfs_tool_schema(const struct wfs_tool *tool, bool strict)
 
 	for (const struct wfs_tool_argument *argument = tool->arguments; argument->name;
 		argument++) {
-		r |= json_object_set_new(properties, argument->name,
-			argument_schema(argument, strict && !argument->required));
+		r |= json_object_set_new(
+			properties, argument->name, argument_schema(argument, strict));
 		if (strict || argument->required)
 			r |= json_array_append_new(required, json_string(argument->name));
 	}

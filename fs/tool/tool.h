@@ -29,8 +29,10 @@ struct wfs_tool_argument {
 	bool required;
 	int64_t minimum; /* of an integer */
 	int64_t maximum;
-	json_t *(*object)(void); /* of an object: its schema, less type and description */
-	const char *description;
+	/* More of its schema: what an object consists of, or which texts there are. May be NULL.
+	 * @strict: as of wfs_tool_schema() */
+	json_t *(*schema)(bool strict);
+	const char *description; /* NULL: `schema` has it */
 };
 
 enum { WFS_TOOL_ARGUMENTS_MAX = 3 };

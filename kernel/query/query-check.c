@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernel/base/json.h"
+#include "kernel/base/near.h"
 #include "kernel/query/query.h"
 #include "kernel/schema/pattern.h"
 
@@ -17,11 +18,21 @@ static const struct wfs_query_param *param_find(enum wfs_query_type type, struct
 	return NULL;
 }
 
+static void append_hint(const struct wfs_near *near, struct wfs_buffer *buffer)
+{
+	if (near->name)
+		wfs_buffer_printf(buffer, ". Did you mean '%s'?", near->name);
+}
+
 static int refuse_type(const char *query_type, struct wfs_error *error)
 {
+	struct wfs_near near = {.asked = query_type};
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 
 	wfs_query_names_append(&names);
+	for (int i = 0; i < WFS_QUERY_COUNT; i++)
+		wfs_near_try(&near, wfs_query_name((enum wfs_query_type)i));
+	append_hint(&near, &names);
 	return wfs_error_set(error, WFS_E_INVALID_QUERY_TYPE,
 		"Unknown query_type '%.*s'. Valid types: %s", SHOWN_MAX, query_type,
 		wfs_buffer_text(&names));
@@ -29,10 +40,14 @@ static int refuse_type(const char *query_type, struct wfs_error *error)
 
 static int refuse_param(enum wfs_query_type type, const char *name, struct wfs_error *error)
 {
+	struct wfs_near near = {.asked = name};
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 
-	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++)
+	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++) {
 		wfs_buffer_printf(&names, "%s%s", names.size > 0 ? ", " : "", param->name);
+		wfs_near_try(&near, param->name);
+	}
+	append_hint(&near, &names);
 	return wfs_error_set(error, WFS_E_INVALID_PARAM,
 		"Unknown param '%.*s' for %s query. Valid params: %s", SHOWN_MAX, name,
 		wfs_query_name(type), wfs_buffer_text(&names));

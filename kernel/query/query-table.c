@@ -79,39 +79,132 @@ void wfs_query_names_append(struct wfs_buffer *buffer)
 
 /* --- JSON Schema --- */
 
-static json_t *param_schema(const struct wfs_query_param *param)
+static json_t *type_schema(const struct wfs_query_param *param, const char *type, bool strict)
+{
+	json_t *const schema = json_object();
+
+	if (json_object_set_new(schema, "type",
+		    strict ? json_pack("[s, s]", type, "null") : json_string(type)) < 0) {
+		json_decref(schema);
+		return NULL;
+	}
+	if (param->kind == WFS_QUERY_KIND_PATTERN &&
+		!strict) /* strict interfaces know few formats */
+		json_object_set_new(schema, "format", json_string("regex"));
+	return schema;
+}
+
+static json_t *param_schema(const struct wfs_query_param *param, bool strict)
 {
 	switch (param->kind) {
 	case WFS_QUERY_KIND_TEXT:
-		return json_pack("{s:s, s:s}", "type", "string", "description", param->help);
 	case WFS_QUERY_KIND_PATTERN:
-		return json_pack("{s:s, s:s, s:s}", "type", "string", "format", "regex",
-			"description", param->help);
+		return type_schema(param, "string", strict);
 	case WFS_QUERY_KIND_FLAG:
-		return json_pack("{s:s, s:s}", "type", "boolean", "description", param->help);
+		return type_schema(param, "boolean", strict);
 	case WFS_QUERY_KIND_LIMIT:
 	case WFS_QUERY_KIND_OFFSET:
-		return json_pack("{s:s, s:i, s:I, s:I, s:s}", "type", "integer", "minimum", 0,
-			"maximum", (json_int_t)param->maximum, "default",
-			(json_int_t)param->value_absent, "description", param->help);
+		break;
 	}
+	WFS_AUTO_JSON json_t *schema = type_schema(param, "integer", strict);
+	return json_object_set_new(schema, "minimum", json_integer(0)) == 0 &&
+			json_object_set_new(
+				schema, "maximum", json_integer((json_int_t)param->maximum)) == 0
+		? WFS_STEAL(schema)
+		: NULL;
+}
+
+static const struct wfs_query_param *param_find(enum wfs_query_type type, const char *name)
+{
+	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++)
+		if (strcmp(param->name, name) == 0)
+			return param;
 	return NULL;
 }
 
-json_t *wfs_query_params_schema(enum wfs_query_type type)
+/* What it is to each type that takes it; types after each other to which it is the same stand together. */
+static void describe_param(const char *name, struct wfs_buffer *buffer)
+{
+	const char *help = NULL;
+
+	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
+		const struct wfs_query_param *const param =
+			param_find((enum wfs_query_type)i, name);
+
+		if (!param)
+			continue;
+		if (help && strcmp(help, param->help) != 0)
+			wfs_buffer_printf(buffer, ": %s\n", help);
+		else if (help)
+			wfs_buffer_append_text(buffer, ", ");
+		help = param->help;
+		wfs_buffer_append_text(buffer, wfs_query_name((enum wfs_query_type)i));
+		if (param->value_absent > 0)
+			wfs_buffer_printf(buffer, " (%" PRId64 ")", param->value_absent);
+	}
+	wfs_buffer_printf(buffer, ": %s", help ? help : "");
+}
+
+/* Adds a param, unless another type has it already. Return: 0, -ENOMEM. */
+static int add_param(
+	json_t *properties, json_t *required, const struct wfs_query_param *param, bool strict)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer help = {0};
+
+	if (json_object_get(properties, param->name))
+		return 0;
+	json_t *const schema = param_schema(param, strict);
+	describe_param(param->name, &help);
+	if (json_object_set_new(properties, param->name, schema) < 0 ||
+		json_object_set_new(schema, "description", json_string(wfs_buffer_text(&help))) <
+			0 ||
+		(strict && json_array_append_new(required, json_string(param->name)) < 0))
+		return -ENOMEM;
+	return wfs_buffer_check(&help);
+}
+
+json_t *wfs_query_params_schema(bool strict)
 {
 	WFS_AUTO_JSON json_t *properties = json_object();
 	WFS_AUTO_JSON json_t *required = json_array();
 
+	for (int i = 0; i < WFS_QUERY_COUNT; i++)
+		for (const struct wfs_query_param *param = wfs_query_params((enum wfs_query_type)i);
+			param->name; param++)
+			if (add_param(properties, required, param, strict) < 0)
+				return NULL;
+	return json_pack("{s:b, s:s, s:O, s:O, s:s}", "additionalProperties", 0, "description",
+		"Those that the query_type takes, and no others.", "properties", properties,
+		"required", required, "type", "object");
+}
+
+static void describe_type(enum wfs_query_type type, struct wfs_buffer *buffer)
+{
+	const char *between = "";
+
+	wfs_buffer_printf(buffer, "\n%s(", wfs_query_name(type));
 	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++) {
-		if (json_object_set_new(properties, param->name, param_schema(param)) < 0)
-			return NULL;
-		if (param->required &&
-			json_array_append_new(required, json_string(param->name)) < 0)
+		wfs_buffer_printf(
+			buffer, "%s%s%s", between, param->name, param->required ? "" : "?");
+		between = ", ";
+	}
+	wfs_buffer_printf(buffer, "): %s", wfs_query_line(type));
+}
+
+json_t *wfs_query_type_schema(void)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer help = {0};
+	WFS_AUTO_JSON json_t *names = json_array();
+
+	wfs_buffer_append_text(&help,
+		"What to ask; in brackets the params that it takes, '?' after an optional one.");
+	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
+		describe_type((enum wfs_query_type)i, &help);
+		if (json_array_append_new(names, json_string(queries[i].name)) < 0)
 			return NULL;
 	}
-	return json_pack("{s:s, s:O, s:O, s:b}", "type", "object", "properties", properties,
-		"required", required, "additionalProperties", 0);
+	return json_pack("{s:s, s:O, s:s}", "description", wfs_buffer_text(&help), "enum", names,
+		"type", "string");
 }
 
 /* --- help --- */

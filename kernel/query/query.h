@@ -176,9 +176,17 @@ const char *wfs_query_example(enum wfs_query_type type);
 /** wfs_query_params() - in the order of the table; the last one has no name. */
 const struct wfs_query_param *wfs_query_params(enum wfs_query_type type);
 
-/** wfs_query_params_schema() - JSON Schema (2020-12) of its params, with additionalProperties false.
- *  Return: new reference, NULL without memory. */
-json_t *wfs_query_params_schema(enum wfs_query_type type);
+/** wfs_query_type_schema() - JSON Schema (2020-12) of the name of a type: all there are, and what each tells and
+ *  takes. Return: new reference, NULL without memory. */
+json_t *wfs_query_type_schema(void);
+
+/**
+ * wfs_query_params_schema() - the same of params: an object of what any type takes, and nothing else
+ * Models' servers take few schemas that choose between objects; what belongs to which type is described.
+ * @strict: for interfaces that want every member to be given: each is required, and may be null
+ * Return: as above.
+ */
+json_t *wfs_query_params_schema(bool strict);
 
 /** wfs_query_names_append() - all names, with `, ` between. */
 void wfs_query_names_append(struct wfs_buffer *buffer);

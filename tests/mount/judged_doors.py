@@ -100,6 +100,10 @@ class Mount:
             subprocess.run([worldfs, "umount", point], check=True)
 
 
+def consistency(question, **more):
+    return more | ({} if question.at is None else {"consistency": question.at})
+
+
 class Socket:
     """The control socket, as the operator who speaks for others."""
 
@@ -154,9 +158,6 @@ class Socket:
     def page(self, question):
         return {"limit": question.limit} if question.limit else {}
 
-    def consistency(self, question, **more):
-        return more | ({} if question.at is None else {"consistency": question.at})
-
     def ask_stat(self, question):
         return "fs-stat", self.path_of(question), stat_of
 
@@ -171,16 +172,16 @@ class Socket:
         return "fs-read", self.path_of(question), lambda result: ("bytes", base64.b64decode(result["data_b64"]))
 
     def ask_state(self, question):
-        payload = self.consistency(question, reducer=question.reducer,
+        payload = consistency(question, reducer=question.reducer,
                                    key_b64=base64.b64encode(question.key.encode()).decode())
         return "query-state", payload, lambda result: \
             ("bytes", base64.b64decode(result["state_b64"])) if "state_b64" in result else ("nothing",)
 
     def ask_cells(self, question):
-        return "list-cells", self.consistency(question, reducer=question.reducer) | self.page(question), cells_of
+        return "list-cells", consistency(question, reducer=question.reducer) | self.page(question), cells_of
 
     def ask_manifest(self, question):
-        return "manifest-read", self.consistency(question), lambda result: ("document", result["manifest"])
+        return "manifest-read", consistency(question), lambda result: ("document", result["manifest"])
 
     def ask_head(self, question):
         return "journal-head", {}, lambda result: ("height", result["journal_height"])
@@ -342,11 +343,11 @@ class Tools:
         return failure(part["error"])
 
     def ask_state(self, question):
-        return "fs_read_reducer", {"name": question.reducer, "key": question.key}, lambda result: \
+        return "fs_read_reducer", consistency(question, name=question.reducer, key=question.key), lambda result: \
             ("state", result["state"]) if result["found"] else ("nothing",)
 
     def ask_manifest(self, question):
-        return "fs_read_manifest", {}, lambda result: ("document", result["manifest"])
+        return "fs_read_manifest", consistency(question), lambda result: ("document", result["manifest"])
 
     def close(self):
         for server in self.servers.values():

@@ -123,6 +123,30 @@ static void each_kind_is_described_when_it_is_expanded(void **state)
 	}
 }
 
+static void a_query_is_offered_with_all_types_and_params(void **state)
+{
+	WFS_AUTO_JSON json_t *tool = tool_of(*state, "query_kernel");
+	const json_t *const properties =
+		json_object_get(json_object_get(tool, "parameters"), "properties");
+	WFS_AUTO_JSON json_t *types = wfs_query_type_schema();
+	WFS_AUTO_JSON json_t *params = wfs_query_params_schema(false);
+
+	assert_true(json_equal(json_object_get(properties, "query_type"), types));
+	assert_true(json_equal(json_object_get(properties, "params"), params));
+}
+
+/* It says which there are, and what is near. */
+static void what_is_wrong_with_a_query_is_left_to_the_kernel(void **state)
+{
+	WFS_AUTO_JSON json_t *tool = tool_of(*state, "query_kernel");
+	WFS_AUTO_JSON json_t *unknown = json_of("{'query_type':'artefacts','params':{'x':1}}");
+	WFS_AUTO_JSON json_t *text = json_of("'artifacts'");
+	struct wfs_error error = {0};
+
+	assert_int_equal(agents_tool_check(tool, unknown, &error), 0);
+	assert_int_equal(agents_tool_check(tool, text, &error), -EINVAL);
+}
+
 /* --- what is refused --- */
 
 static void unknown_tools_are_refused(void **state)
@@ -314,6 +338,8 @@ int main(void)
 		UNDRIVEN(an_artifact_without_interface_takes_any_args),
 		UNDRIVEN(properties_make_an_object),
 		UNDRIVEN(each_kind_is_described_when_it_is_expanded),
+		UNDRIVEN(a_query_is_offered_with_all_types_and_params),
+		UNDRIVEN(what_is_wrong_with_a_query_is_left_to_the_kernel),
 		UNDRIVEN(unknown_tools_are_refused),
 		UNDRIVEN(artifacts_that_cannot_be_called_are_refused),
 		UNDRIVEN(names_that_are_no_texts_are_refused),

@@ -138,11 +138,13 @@ static void an_unknown_type_is_refused_with_all_that_there_are(void **state)
 	(void)state;
 
 	assert_refused("artefacts", "{'limit':-1}", WFS_E_INVALID_QUERY_TYPE,
-		"Unknown query_type 'artefacts'. Valid types: " ALL_TYPES);
+		"Unknown query_type 'artefacts'. Valid types: " ALL_TYPES
+		". Did you mean 'artifacts'?");
 	assert_refused("", "{}", WFS_E_INVALID_QUERY_TYPE,
 		"Unknown query_type ''. Valid types: " ALL_TYPES);
 	assert_refused("Artifacts", "{}", WFS_E_INVALID_QUERY_TYPE,
-		"Unknown query_type 'Artifacts'. Valid types: " ALL_TYPES);
+		"Unknown query_type 'Artifacts'. Valid types: " ALL_TYPES
+		". Did you mean 'artifacts'?");
 }
 
 static void an_unknown_param_is_refused_with_those_of_the_type(void **state)
@@ -151,13 +153,15 @@ static void an_unknown_param_is_refused_with_those_of_the_type(void **state)
 
 	assert_refused("artifacts", "{'ownerr':'alpha'}", WFS_E_INVALID_PARAM,
 		"Unknown param 'ownerr' for artifacts query. Valid params: owner, type, "
-		"executable, name_pattern, limit, offset");
+		"executable, name_pattern, limit, offset. Did you mean 'owner'?");
 	assert_refused("artifact", "{'id':'a'}", WFS_E_INVALID_PARAM,
-		"Unknown param 'id' for artifact query. Valid params: artifact_id");
+		"Unknown param 'id' for artifact query. Valid params: artifact_id. Did you mean "
+		"'artifact_id'?");
 	assert_refused("principals", "{'offset':1}", WFS_E_INVALID_PARAM,
 		"Unknown param 'offset' for principals query. Valid params: limit");
 	assert_refused("principal", "{'id':'a'}", WFS_E_INVALID_PARAM,
-		"Unknown param 'id' for principal query. Valid params: principal_id");
+		"Unknown param 'id' for principal query. Valid params: principal_id. Did you mean "
+		"'principal_id'?");
 	assert_refused("balances", "{'limit':1}", WFS_E_INVALID_PARAM,
 		"Unknown param 'limit' for balances query. Valid params: principal_id");
 	assert_refused("resources", "{'limit':1}", WFS_E_INVALID_PARAM,
@@ -321,7 +325,7 @@ static void every_example_is_a_query_and_fits_its_schema(void **state)
 
 	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
 		const enum wfs_query_type type = (enum wfs_query_type)i;
-		WFS_AUTO_JSON json_t *definition = wfs_query_params_schema(type);
+		WFS_AUTO_JSON json_t *definition = wfs_query_params_schema(false);
 		WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of_json(definition);
 		WFS_AUTO_JSON json_t *params = json_of(wfs_query_example(type));
 		struct wfs_error error = {0};
@@ -332,26 +336,62 @@ static void every_example_is_a_query_and_fits_its_schema(void **state)
 	}
 }
 
-static void a_schema_is_strict(void **state)
+static void the_schema_of_params_tells_which_type_takes_them(void **state)
 {
-	WFS_AUTO_JSON json_t *artifacts = wfs_query_params_schema(WFS_QUERY_ARTIFACTS);
-	WFS_AUTO_JSON json_t *wanted = json_of(
-		"{'type':'object','additionalProperties':false,'required':[],'properties':{"
-		"'owner':{'type':'string','description':'who owns them now'},"
-		"'type':{'type':'string','description':'their type'},"
-		"'executable':{'type':'boolean','description':'whether they can be invoked'},"
-		"'name_pattern':{'type':'string','format':'regex',"
-		"'description':'matched at the start of the id'},"
-		"'limit':{'type':'integer','minimum':0,'maximum':10000,'default':50,"
-		"'description':'results at most'},"
-		"'offset':{'type':'integer','minimum':0,'maximum':2147483647,'default':0,"
-		"'description':'results to skip'}}}");
-	WFS_AUTO_JSON json_t *resources = wfs_query_params_schema(WFS_QUERY_RESOURCES);
-	WFS_AUTO_JSON json_t *required = json_of("['principal_id']");
+	WFS_AUTO_JSON json_t *schema = wfs_query_params_schema(false);
+	const json_t *const properties = json_object_get(schema, "properties");
+	WFS_AUTO_JSON json_t *pattern =
+		json_of("{'type':'string','format':'regex',"
+			"'description':'artifacts: matched at the start of the id'}");
+	WFS_AUTO_JSON json_t *resource =
+		json_of("{'type':'string','description':'resources, quotas: the resource; all of "
+			"them without it'}");
+	WFS_AUTO_JSON json_t *limit =
+		json_of("{'type':'integer','minimum':0,'maximum':10000,'description':'artifacts "
+			"(50), principals (100): results at most\\nmint (10): auctions of the "
+			"history at most\\nevents (20): events at most\\ninvocations (20): records "
+			"at most'}");
 	(void)state;
 
-	assert_true(json_equal(artifacts, wanted));
-	assert_true(json_equal(json_object_get(resources, "required"), required));
+	assert_int_equal(json_object_size(properties), 13);
+	assert_int_equal(json_array_size(json_object_get(schema, "required")), 0);
+	assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+	assert_true(json_equal(json_object_get(properties, "name_pattern"), pattern));
+	assert_true(json_equal(json_object_get(properties, "resource"), resource));
+	assert_true(json_equal(json_object_get(properties, "limit"), limit));
+}
+
+static void a_strict_schema_takes_null_for_what_is_not_given(void **state)
+{
+	WFS_AUTO_JSON json_t *definition = wfs_query_params_schema(true);
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of_json(definition);
+	WFS_AUTO_JSON json_t *params = json_of(wfs_query_example(WFS_QUERY_QUOTAS));
+	struct wfs_error error = {0};
+	const char *name;
+	json_t *property;
+	(void)state;
+
+	assert_int_equal(wfs_schema_check(schema, params, &error), -EINVAL);
+	json_object_foreach(json_object_get(definition, "properties"), name, property)
+	{
+		if (!json_object_get(params, name))
+			json_object_set_new(params, name, json_null());
+	}
+	assert_int_equal(wfs_schema_check(schema, params, &error), 0);
+}
+
+static void the_schema_of_types_tells_their_params(void **state)
+{
+	WFS_AUTO_JSON json_t *schema = wfs_query_type_schema();
+	const char *const help = json_string_value(json_object_get(schema, "description"));
+	const json_t *const names = json_object_get(schema, "enum");
+	(void)state;
+
+	assert_int_equal(json_array_size(names), WFS_QUERY_COUNT);
+	assert_string_equal(json_string_value(json_array_get(names, 0)), "artifacts");
+	assert_non_null(
+		strstr(help, "\nresources(principal_id, resource?): what a principal uses"));
+	assert_non_null(strstr(help, "\ndependencies(artifact_id): what an artifact depends on"));
 }
 
 static void a_page_of_help_has_everything(void **state)
@@ -427,7 +467,9 @@ int main(void)
 		cmocka_unit_test(a_long_name_leaves_room_for_what_was_expected),
 		cmocka_unit_test(every_type_is_found_by_its_name),
 		cmocka_unit_test(every_example_is_a_query_and_fits_its_schema),
-		cmocka_unit_test(a_schema_is_strict),
+		cmocka_unit_test(the_schema_of_params_tells_which_type_takes_them),
+		cmocka_unit_test(a_strict_schema_takes_null_for_what_is_not_given),
+		cmocka_unit_test(the_schema_of_types_tells_their_params),
 		cmocka_unit_test(a_page_of_help_has_everything),
 		cmocka_unit_test(every_page_of_help_fits_80_columns_and_names_every_param),
 	};

@@ -6,6 +6,7 @@
 
 #include "fs/tool/tool.h"
 #include "kernel/base/encode.h"
+#include "kernel/query/query.h"
 
 /* --- definitions --- */
 
@@ -73,6 +74,20 @@ static void an_optional_argument_is_required_and_may_be_null_when_strict(void **
 	assert_json(json_object_get(json_object_get(properties, "depth"), "type"),
 		"['integer','null']");
 	assert_json(json_object_get(json_object_get(properties, "depth"), "maximum"), "8");
+}
+
+static void types_and_params_of_queries_come_from_their_table(void **state)
+{
+	WFS_AUTO_JSON json_t *schema = wfs_tool_schema(wfs_tool_find("query"), false);
+	const json_t *const properties = json_object_get(schema, "properties");
+	const json_t *const params = json_object_get(properties, "params");
+	WFS_AUTO_JSON json_t *types = wfs_query_type_schema();
+	WFS_AUTO_JSON json_t *wanted = wfs_query_params_schema(false);
+	(void)state;
+
+	assert_json(json_object_get(schema, "required"), "['query_type']");
+	assert_true(json_equal(json_object_get(properties, "query_type"), types));
+	assert_true(json_equal(params, wanted));
 }
 
 static void it_may_be_left_out_otherwise(void **state)
@@ -149,7 +164,7 @@ static void an_unknown_argument_is_named(void **state)
 {
 	(void)state;
 
-	assert_refused("fs_read_manifest", "{'x':1}", "invalid_argument", "'x', expected none");
+	assert_refused("fs_read_manifest", "{'x':1}", "invalid_argument", "only: consistency");
 	assert_refused("fs_stat", "{'path':'/','at':5}", "invalid_argument", "only: path");
 }
 
@@ -243,6 +258,22 @@ static void a_state_is_a_value(void **state)
 		"{'state_b64':'eyJuIjozfQo='}", 7);
 
 	assert_result(&task, "{'found':true,'meta':{'journal_height':7},'state':{'n':3}}");
+}
+
+static void a_manifest_and_a_state_of_an_older_height_are_asked_for(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task manifest;
+	WFS_AUTO_TASK struct wfs_task reducer;
+	(void)state;
+
+	begin(&manifest, "fs_read_manifest", "{'consistency':'exact:5'}");
+	give(&manifest, "manifest-read", "{'consistency':'exact:5'}", "{'manifest':{}}", 5);
+	begin(&reducer, "fs_read_reducer", "{'name':'cell','consistency':'at_least:6'}");
+	give(&reducer, "query-state", "{'consistency':'at_least:6','key_b64':'','reducer':'cell'}",
+		"{}", 7);
+
+	assert_result(&manifest, "{'manifest':{},'meta':{'journal_height':5}}");
+	assert_result(&reducer, "{'found':false,'meta':{'journal_height':7},'state':null}");
 }
 
 static void a_state_that_is_not_there_is_told(void **state)
@@ -616,6 +647,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(definitions_are_an_array_of_strict_functions),
 		cmocka_unit_test(an_optional_argument_is_required_and_may_be_null_when_strict),
+		cmocka_unit_test(types_and_params_of_queries_come_from_their_table),
 		cmocka_unit_test(it_may_be_left_out_otherwise),
 		cmocka_unit_test(what_is_no_tool_is_not_found),
 		cmocka_unit_test(arguments_that_fit_are_taken),
@@ -626,6 +658,7 @@ int main(void)
 		cmocka_unit_test(a_text_that_is_too_long_is_refused),
 		cmocka_unit_test(a_manifest_comes_with_meta),
 		cmocka_unit_test(a_state_is_a_value),
+		cmocka_unit_test(a_manifest_and_a_state_of_an_older_height_are_asked_for),
 		cmocka_unit_test(a_state_that_is_not_there_is_told),
 		cmocka_unit_test(text_is_read_as_text),
 		cmocka_unit_test(a_part_of_text_ends_with_a_whole_character),
