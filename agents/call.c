@@ -151,7 +151,8 @@ static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 {
 	return (r == -EINVAL || r == -EFBIG) && wfs_text_has_hidden(stored)
 		? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			  "the arguments are not a JSON object that fits the tool's parameters, and "
+			  "the arguments are not a JSON object that fits the tool's parameters, "
+			  "and "
 			  "are not repeated here, because they are private")
 		: r;
 }

@@ -332,8 +332,7 @@ int wfs_parser_parse(const json_t *completion, const json_t *offered, json_t **r
 			find_calls(offered, calls, parsed) < 0))
 		return -ENOMEM;
 	if (json_array_size(calls) > 0 &&
-		json_object_set(
-			parsed, "raw_content", json_object_get(completion, "content")) < 0)
+		json_object_set(parsed, "raw_content", json_object_get(completion, "content")) < 0)
 		return -ENOMEM;
 	*ret_completion = WFS_STEAL(parsed);
 	return 0;

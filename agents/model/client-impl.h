@@ -38,7 +38,7 @@ struct wfs_model_call {
 	bool has_text;   /* in the list of those whose text has to be given */
 	int fed;         /* what came of feeding the answer: 0, or why nothing more is taken */
 	unsigned int attempt_count;
-	int64_t began_ns;                /* of the call, monotonic, as the next */
+	int64_t began_ns; /* of the call, monotonic, as the next */
 	int64_t deadline_ns;
 	struct wfs_model_answer *answer; /* of the attempt; owned */
 	size_t given_bytes;    /* of its text, to the caller: then there is no other attempt */

@@ -175,8 +175,8 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	if (r)
 		return wfs_trace(r);
 	WFS_AUTO_JSON json_t *document = json_pack("{s:o, s:O, s:s, s:s}", "arguments",
-		hidden ? json_incref(given) : json_string(*text && echoed ? text : "{}"), "id",
-		id, "name", wfs_json_text(call, "name"), "status", "waiting");
+		hidden ? json_incref(given) : json_string(*text && echoed ? text : "{}"), "id", id,
+		"name", wfs_json_text(call, "name"), "status", "waiting");
 	if (!document ||
 		(problem && json_object_set_new(document, "problem", json_string(problem)) < 0))
 		return fold_no_memory(error);

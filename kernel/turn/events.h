@@ -8,16 +8,17 @@
 #pragma once
 
 /* X(constant, type, members besides: for people) */
-#define WFS_KERNEL_EVENTS(X)                                                                     \
-	X(START, "KernelStart", "initial_messages_count, max_turns, tools_count")                \
-	X(REQUEST, "ModelRequest", "messages_count, model, tools_count, turn, retry?, warning?") \
-	X(RESPONSE, "ModelResponse", "content, duration_ms, tool_calls_count, turn, usage")      \
-	X(CALL, "ToolCall", "arguments, call_id, tool_name, turn")                               \
-	X(RESULT, "ToolResult",                                                                  \
-		"call_id, duration_ms, is_error, output_preview, output_size, tool_name, turn")  \
-	X(TURN, "TurnComplete", "errors_count, tool_calls_count, tool_results_count, turn")      \
-	X(NOTE, "TurnNote", "fallback, reason, reference, stage")                                \
-	X(ERROR, "KernelError", "code, message, phase, turn")                                    \
+#define WFS_KERNEL_EVENTS(X)                                                                    \
+	X(START, "KernelStart", "initial_messages_count, max_turns, tools_count")               \
+	X(REQUEST, "ModelRequest",                                                              \
+		"entry, messages_count, model, tools_count, turn, retry?, warning?")            \
+	X(RESPONSE, "ModelResponse", "content, duration_ms, tool_calls_count, turn, usage")     \
+	X(CALL, "ToolCall", "arguments, call_id, tool_name, turn")                              \
+	X(RESULT, "ToolResult",                                                                 \
+		"call_id, duration_ms, is_error, output_preview, output_size, tool_name, turn") \
+	X(TURN, "TurnComplete", "errors_count, tool_calls_count, tool_results_count, turn")     \
+	X(NOTE, "TurnNote", "fallback, reason, reference, stage")                               \
+	X(ERROR, "KernelError", "code, message, phase, turn")                                   \
 	X(END, "KernelEnd", "termination_reason, total_duration_ms, turn_count")
 
 enum wfs_kernel_event {

@@ -137,7 +137,8 @@ int wfs_turn_check_step(
 	if (!r)
 		r = check_messages(json_object_get(action, "messages"), error);
 	if (!r)
-		r = wfs_json_members(setup, "a setup", "asked_model? mind? model offered settings tools", error);
+		r = wfs_json_members(
+			setup, "a setup", "asked_model? mind? model offered settings tools", error);
 	if (!r)
 		r = check_text(setup, "model", error);
 	if (!r)
