@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/base/buffer.h"
+#include "kernel/schema/pattern-impl.h"
+
 enum { MATCH_HEAP_MAX_KIB = 32 << 10 }; /* PCRE2's heap limit */
 
 struct wfs_pattern {
@@ -20,17 +23,39 @@ struct wfs_matcher {
 
 /* --- patterns --- */
 
-int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
-	struct wfs_pattern **ret_pattern, struct wfs_error *error)
+/* @offset_shown: the author of the pattern can count up to the byte that PCRE2 names */
+static int compile(struct wfs_bytes text, uint32_t options, bool offset_shown,
+	pcre2_code **ret_code, struct wfs_error *error)
 {
 	/* Bounds that hold whatever the pattern says of itself, e.g. `(*UCP)`. */
-	const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX |
-		PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_MATCH_UNSET_BACKREF |
-		(flags & WFS_PATTERN_AT_START ? PCRE2_ANCHORED : 0);
-	WFS_AUTO_PATTERN struct wfs_pattern *pattern = calloc(1, sizeof(*pattern));
+	const uint32_t always = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C |
+		PCRE2_NEVER_UCP | PCRE2_MATCH_UNSET_BACKREF;
 	PCRE2_UCHAR reason[128] = "";
 	size_t offset = 0;
 	int number = 0;
+
+	/* Not translated to machine code: the limits of work would count something else where memory may be made
+	 * executable, and what code asks is answered alike on every machine. */
+	*ret_code = pcre2_compile(text.data, text.size, always | options, &number, &offset, NULL);
+	if (*ret_code)
+		return 0;
+	if (number == PCRE2_ERROR_HEAP_FAILED)
+		return -ENOMEM;
+	pcre2_get_error_message(number, reason, sizeof(reason));
+	if (!offset_shown)
+		return wfs_error_set(error, WFS_E_INVALID_PATTERN,
+			"the pattern does not compile: %s", (const char *)reason);
+	return wfs_error_set(error, WFS_E_INVALID_PATTERN,
+		"the pattern does not compile: %s at byte %zu", (const char *)reason, offset);
+}
+
+int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
+	struct wfs_pattern **ret_pattern, struct wfs_error *error)
+{
+	WFS_AUTO_PATTERN struct wfs_pattern *pattern = calloc(1, sizeof(*pattern));
+	WFS_AUTO_BUFFER struct wfs_buffer translated = {0};
+	const uint32_t anchored = flags & WFS_PATTERN_AT_START ? PCRE2_ANCHORED : 0;
+	int r = 0;
 
 	if (!pattern)
 		return -ENOMEM;
@@ -38,17 +63,17 @@ int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
 		return wfs_error_set(error, WFS_E_INVALID_PATTERN,
 			"a pattern has at most %d bytes, this one has %zu", WFS_PATTERN_SIZE_MAX,
 			size);
-	pattern->code = pcre2_compile((PCRE2_SPTR)text, size, options, &number, &offset, NULL);
-	if (!pattern->code && number == PCRE2_ERROR_HEAP_FAILED)
-		return -ENOMEM;
-	if (!pattern->code) {
-		pcre2_get_error_message(number, reason, sizeof(reason));
-		return wfs_error_set(error, WFS_E_INVALID_PATTERN,
-			"the pattern does not compile: %s at byte %zu", (const char *)reason,
-			offset);
+	if (flags & WFS_PATTERN_ECMA) {
+		r = pattern_translate(text, size, &translated, error);
+		if (!r)
+			r = compile(wfs_bytes_text(wfs_buffer_text(&translated)), anchored, false,
+				&pattern->code, error);
+	} else {
+		r = compile(WFS_BYTES(text, size), anchored | PCRE2_ALT_BSUX, true, &pattern->code,
+			error);
 	}
-	/* Not translated to machine code: the limits of work would count something else where memory may be made
-	 * executable, and what code asks is answered alike on every machine. */
+	if (r < 0)
+		return r;
 	*ret_pattern = WFS_STEAL(pattern);
 	return 0;
 }

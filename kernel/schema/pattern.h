@@ -2,8 +2,8 @@
 /*
  * Patterns: regular expressions that somebody else wrote, tried on texts that somebody else wrote.
  *
- * The dialect is that of JSON Schema, as far as PCRE2 has it: UTF-8, `$` at the very end only, the
- * escapes of ECMAScript. Every match runs under limits of work, depth and memory.
+ * The dialect is PCRE2's with UTF-8 and `$` at the very end only, or, as JSON Schema has it, that of ECMA-262
+ * with the flag `u`. Every match runs under limits of work, depth and memory.
  * Thread: a pattern is immutable; a matcher belongs to one thread at a time.
  */
 #pragma once
@@ -23,6 +23,7 @@ enum {
 
 enum wfs_pattern_flags {
 	WFS_PATTERN_AT_START = 1 << 0, /* it matches where the text begins, or not at all */
+	WFS_PATTERN_ECMA = 1 << 1,     /* the dialect is that of ECMA-262 */
 };
 
 struct wfs_pattern;

@@ -160,7 +160,8 @@ static int check_equal(struct check *check, const struct schema_node *node, cons
 		if (i + 1 < count && expected.size >= POINTER_SHOWN_MAX)
 			wfs_buffer_append_text(&expected, ", …");
 	}
-	return violation(check, path, value, "expected %s", wfs_buffer_text(&expected));
+	return violation(check, path, value, "expected %s",
+		count > 0 ? wfs_buffer_text(&expected) : "nothing");
 }
 
 static int check_bound(struct check *check, const json_t *bound, bool fits, const json_t *value,

@@ -100,8 +100,8 @@ static int compile_enumeration(struct schema_compiler *compiler, struct schema_n
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
 {
 	(void)keyword;
-	if (!json_is_array(value) || json_array_size(value) == 0)
-		schema_problem(compiler, path, value, "expected an array with at least one value");
+	if (!json_is_array(value))
+		schema_problem(compiler, path, value, "expected array");
 	else
 		node->enumeration = value;
 	return 0;
@@ -156,8 +156,8 @@ static int compile_pattern(struct schema_compiler *compiler, struct schema_node 
 			WFS_SCHEMA_PATTERNS_MAX);
 		return -E2BIG;
 	}
-	r = wfs_pattern_new(
-		json_string_value(value), json_string_length(value), 0, &node->pattern, &reason);
+	r = wfs_pattern_new(json_string_value(value), json_string_length(value), WFS_PATTERN_ECMA,
+		&node->pattern, &reason);
 	if (r == -EINVAL) {
 		schema_problem(compiler, path, NULL, "%s", reason.message);
 		return 0;

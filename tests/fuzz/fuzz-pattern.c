@@ -32,13 +32,14 @@ static void match(const char *pattern, size_t pattern_size, enum wfs_pattern_fla
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const enum wfs_pattern_flags at_start = fuzz_byte(&data, &size) & WFS_PATTERN_AT_START;
+	const enum wfs_pattern_flags flags =
+		fuzz_byte(&data, &size) & (WFS_PATTERN_AT_START | WFS_PATTERN_ECMA);
 	const struct wfs_bytes first = fuzz_part(&data, &size);
 	const struct wfs_bytes second = fuzz_part(&data, &size);
 	char *const pattern = fuzz_text(first);
 	char *const text = fuzz_text(second);
 
-	match(pattern, first.size, at_start, text, second.size);
+	match(pattern, first.size, flags, text, second.size);
 	free(pattern);
 	free(text);
 	return 0;

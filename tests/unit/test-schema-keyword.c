@@ -60,8 +60,8 @@ static void const_and_enum_compare_whole_values(void **state)
 	assert_fits("{'enum':['a',1,null]}", "null");
 	assert_violates("{'enum':['a',1,null]}", "'b'",
 		"at the top: expected string \"a\", integer 1 or null, got string \"b\"");
-	assert_not_loaded("{'enum':[]}",
-		"/enum: expected an array with at least one value, got array of 0 items\n");
+	assert_violates("{'enum':[]}", "null", "at the top: expected nothing, got null");
+	assert_not_loaded("{'enum':'a'}", "/enum: expected array, got string \"a\"\n");
 }
 
 static void bounds_of_numbers_are_checked(void **state)
@@ -152,6 +152,7 @@ static void pattern_searches_unanchored_in_utf8(void **state)
 	assert_violates("{'pattern':'^a$'}", "'a\\n'",
 		"at the top: expected a string that matches \"^a$\", got string \"a\\n\"");
 	assert_fits("{'pattern':'^a$'}", "5");
+	assert_fits("{'pattern':'^\\\\p{Letter}\\\\s$'}", "'é\xe2\x80\x83'");
 }
 
 static void pattern_that_does_not_compile_is_refused(void **state)
@@ -162,9 +163,8 @@ static void pattern_that_does_not_compile_is_refused(void **state)
 		"/pattern: the pattern does not compile: missing closing parenthesis at byte 2\n");
 	assert_not_loaded("{'pattern':5}", "/pattern: expected string, got integer 5\n");
 	assert_not_loaded("{'pattern':'(*UCP)a'}",
-		"/pattern: the pattern does not compile: using UCP is disabled by the application "
-		"at "
-		"byte 6\n");
+		"/pattern: the pattern does not compile: the quantifier has nothing to repeat at "
+		"byte 1\n");
 }
 
 static void pattern_stops_at_the_match_limit(void **state)
@@ -202,7 +202,7 @@ static json_t *string_of(char c, size_t size)
 static void pattern_of_quadratic_cost_is_refused_on_long_text(void **state)
 {
 	(void)state;
-	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'pattern':'[^b]*+c'}");
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'pattern':'[^b]*c'}");
 	WFS_AUTO_JSON json_t *value = string_of('a', 1 << 20);
 	struct wfs_error error = {0};
 
