@@ -15,10 +15,7 @@ enum {
 };
 
 struct wfs_access {
-	const char *directory;
-	const char *as;
-	bool change;
-	wfs_driver_start *drive;
+	struct wfs_access_options options;
 	struct wfs_client *client; /* or */
 	struct wfs_local *local;
 	/* The first request, if it is the only one, for when the owner ends before he reads it. */
@@ -36,17 +33,19 @@ static bool nobody_listens(int r)
 /* A short-lived command may hold the lock, or an owner that is just starting or ending. */
 static int open_for_change(struct wfs_access *access, struct wfs_error *error)
 {
-	const struct wfs_world_options options = {.wait_ms = LOCK_WAIT_MS};
+	const struct wfs_world_options world_options = {.wait_ms = LOCK_WAIT_MS};
+	const struct wfs_access_options *const options = &access->options;
 	const int64_t deadline_ns =
 		wfs_clock_monotonic_ns() + (int64_t)WFS_OPEN_WAIT_MS * 1000 * 1000;
 
 	for (;;) {
-		int r = wfs_local_new(access->directory, access->as, &options, access->drive,
-			&access->local, error);
+		int r = wfs_local_new(options->directory, options->as, &world_options,
+			options->drive, &access->local, error);
 
 		if (r != -EBUSY)
 			return r;
-		if (wfs_client_new(access->directory, access->as, &access->client, NULL) == 0)
+		if (wfs_client_new(options->directory, options->as, options->wait_ms,
+			    &access->client, NULL) == 0)
 			return 0;
 		if (wfs_clock_monotonic_ns() >= deadline_ns)
 			return r;
@@ -56,27 +55,28 @@ static int open_for_change(struct wfs_access *access, struct wfs_error *error)
 static int find_way(struct wfs_access *access, struct wfs_error *error)
 {
 	const struct wfs_world_options read_only = {.read_only = true};
-	int r = wfs_client_new(access->directory, access->as, &access->client, error);
+	const struct wfs_access_options *const options = &access->options;
+	int r = wfs_client_new(
+		options->directory, options->as, options->wait_ms, &access->client, error);
 
 	if (!nobody_listens(r))
 		return r;
-	if (access->change)
+	if (options->change)
 		return open_for_change(access, error);
 	return wfs_local_new(
-		access->directory, access->as, &read_only, NULL, &access->local, error);
+		options->directory, options->as, &read_only, NULL, &access->local, error);
 }
 
-int wfs_access_new(const char *directory, const char *as, bool change, wfs_driver_start *drive,
-	struct wfs_access **ret_access, struct wfs_error *error)
+int wfs_access_new(const struct wfs_access_options *options, struct wfs_access **ret_access,
+	struct wfs_error *error)
 {
 	WFS_AUTO_ACCESS struct wfs_access *access = calloc(1, sizeof(*access));
 
 	if (!access)
-		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
-	access->directory = directory;
-	access->as = as;
-	access->change = change;
-	access->drive = drive;
+		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", options->directory);
+	access->options = *options;
+	if (access->options.wait_ms == 0)
+		access->options.wait_ms = WFS_CLIENT_WAIT_MS;
 	int r = find_way(access, error);
 	if (r)
 		return r;
@@ -163,14 +163,15 @@ int wfs_access_abandon(struct wfs_access *access, size_t index)
 
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access)
 {
+	const struct wfs_access_options *const options = &access->options;
 	WFS_AUTO_ACCESS struct wfs_access *other = calloc(1, sizeof(*other));
 
 	if (!other)
 		return -ENOMEM;
-	other->directory = access->directory;
-	other->as = access->as;
+	other->options = *options;
 	other->posted = true; /* nothing of it is done anywhere else */
-	int r = access->client ? wfs_client_new(access->directory, access->as, &other->client, NULL)
+	int r = access->client ? wfs_client_new(options->directory, options->as, options->wait_ms,
+					 &other->client, NULL)
 			       : wfs_local_beside(access->local, &other->local);
 	if (!r)
 		*ret_access = WFS_STEAL(other);

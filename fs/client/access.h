@@ -13,17 +13,25 @@
 
 struct wfs_access;
 
+/* Plain value. */
+struct wfs_access_options {
+	const char *directory; /* of the world; kept */
+	const char *as;        /* principal to act as, kept; NULL: the operator */
+	/* Requests may change the world, so without an owner this process becomes it for a while, and
+	 * waits up to WFS_OPEN_WAIT_MS for another one that does the same. */
+	bool change;
+	wfs_driver_start
+		*drive;       /* of agents when nobody owns the world; NULL: they are not driven */
+	unsigned int wait_ms; /* as of wfs_client_new(); 0: WFS_CLIENT_WAIT_MS */
+};
+
 /**
- * wfs_access_new() - open a way into the world in @directory
- * @directory: kept
- * @as: principal to act as, kept; NULL: the operator
- * @change: requests may change the world, so without an owner this process becomes it for a
- *          while, and waits up to WFS_OPEN_WAIT_MS for another one that does the same
- * @drive: how agents are driven when nobody owns the world; NULL: they are not
- * Return: 0, -ENOENT (not_found: no world there), -EBUSY (busy), …
+ * wfs_access_new() - open a way into a world
+ * Return: 0, -ENOENT (not_found: no world there), -EBUSY (busy), -ETIMEDOUT (timeout: its owner shows no
+ *         reaction), …
  */
-int wfs_access_new(const char *directory, const char *as, bool change, wfs_driver_start *drive,
-	struct wfs_access **ret_access, struct wfs_error *error);
+int wfs_access_new(const struct wfs_access_options *options, struct wfs_access **ret_access,
+	struct wfs_error *error);
 void wfs_access_free(struct wfs_access *access);
 WFS_DEFINE_AUTO(access, struct wfs_access, wfs_access_free)
 #define WFS_AUTO_ACCESS WFS_CLEANUP(wfs_auto_access)

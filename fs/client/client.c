@@ -7,16 +7,26 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fs/client/reaction.h"
 #include "fs/server/socket.h"
+#include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 
-enum { READ_SIZE = 64 << 10 }; /* bytes asked for at once */
+enum {
+	READ_SIZE = 64 << 10, /* bytes asked for at once */
+	SILENCE_FRACTION = 4, /* of the time in which an owner has to react, until it is asked to */
+};
+
+#define MS_NS INT64_C(1000000)
 
 #define ABANDON_ID "-" /* of requests whose answers nobody takes */
 
 struct wfs_client {
 	int fd;
 	const char *as;
+	char *directory; /* of the world; owned */
+	unsigned int wait_ms;
+	int64_t heard_ns; /* when the owner last showed that it reacts */
 	uint64_t last_id;
 	uint64_t taken_id; /* of the last answer that was taken */
 	struct wfs_buffer output;
@@ -29,17 +39,24 @@ struct wfs_client {
 	size_t attached_count;
 };
 
-int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client,
-	struct wfs_error *error)
+int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
+	struct wfs_client **ret_client, struct wfs_error *error)
 {
 	WFS_AUTO_CLIENT struct wfs_client *client = calloc(1, sizeof(*client));
 	int fd;
 
+	wfs_require(wait_ms >= WFS_CLIENT_WAIT_MIN_MS);
 	if (!client)
 		return wfs_error_from_errno(error, -ENOMEM, "connect to '%s'", directory);
 	client->fd = -1;
 	client->as = as;
-	fd = wfs_socket_connect(directory, error);
+	client->wait_ms = wait_ms;
+	client->directory = strdup(directory);
+	if (!client->directory)
+		return wfs_error_from_errno(error, -ENOMEM, "connect to '%s'", directory);
+	fd = wfs_socket_connect(directory, wait_ms, error);
+	if (fd == -ETIMEDOUT)
+		return wfs_reaction_missed(directory, wait_ms, error);
 	if (fd < 0)
 		return fd;
 	client->fd = fd;
@@ -55,13 +72,21 @@ void wfs_client_free(struct wfs_client *client)
 		close(client->fd);
 	wfs_buffer_done(&client->output);
 	wfs_buffer_done(&client->input);
+	free(client->directory);
 	free(client);
+}
+
+static bool is_awaited(const struct wfs_client *client)
+{
+	return client->taken_id != client->last_id;
 }
 
 int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload)
 {
 	struct wfs_buffer *const output = &client->output;
 
+	if (!is_awaited(client))
+		client->heard_ns = wfs_clock_monotonic_ns();
 	if (client->sent_bytes == output->size) {
 		wfs_buffer_reset(output);
 		client->sent_bytes = 0;
@@ -189,6 +214,7 @@ static int receive_some(struct wfs_client *client, struct wfs_error *error)
 			? 0
 			: wfs_error_from_errno(error, -errno, "receive from the owner");
 	input->size += (size_t)size;
+	client->heard_ns = wfs_clock_monotonic_ns();
 	return 1;
 }
 
@@ -227,6 +253,35 @@ int wfs_client_poll(const struct wfs_client *client, short *ret_events)
 	return client->fd;
 }
 
+/* --- an owner that does not react --- */
+
+/* How long nothing has to come until the owner is asked whether it reacts. */
+static unsigned int silence_ms(const struct wfs_client *client)
+{
+	return client->wait_ms / SILENCE_FRACTION;
+}
+
+/* Return: milliseconds until then; -1: nothing is awaited. */
+static int silence_left_ms(const struct wfs_client *client)
+{
+	const int64_t past_ms = (wfs_clock_monotonic_ns() - client->heard_ns) / MS_NS;
+
+	if (!is_awaited(client))
+		return -1;
+	return past_ms < silence_ms(client) ? (int)(silence_ms(client) - past_ms) : 0;
+}
+
+/* Return: 0 (it reacts, or need not yet), -ETIMEDOUT. */
+static int check_reaction(struct wfs_client *client, struct wfs_error *error)
+{
+	if (silence_left_ms(client) != 0)
+		return 0;
+	if (!wfs_reaction(client->directory, client->wait_ms - silence_ms(client)))
+		return wfs_reaction_missed(client->directory, client->wait_ms, error);
+	client->heard_ns = wfs_clock_monotonic_ns();
+	return 0;
+}
+
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error)
 {
@@ -239,12 +294,14 @@ int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret
 		if (r)
 			return r;
 		r = receive_some(client, error);
-		if (r < 0 || (r == 0 && !wait))
-			return r;
 		if (r > 0)
 			continue;
+		if (!r)
+			r = check_reaction(client, error);
+		if (r || !wait)
+			return r;
 		ready.fd = wfs_client_poll(client, &ready.events);
-		if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+		if (poll(&ready, 1, silence_left_ms(client)) < 0 && errno != EINTR)
 			return wfs_error_from_errno(error, -errno, "wait for the owner");
 	}
 }

@@ -4,6 +4,10 @@
  *
  * Requests are posted without waiting and their answers taken in the same order, so that many can
  * be under way at once.
+ *
+ * A request may take hours, so how long its answer takes says nothing. When nothing has come for a while, the
+ * client asks the owner something by a connection of its own, which every owner answers at once; one that does
+ * not, because it was stopped or hangs, is given up.
  * Source: spec 3, "Control socket".
  */
 #pragma once
@@ -16,6 +20,8 @@
 enum {
 	WFS_CLIENT_ANSWER_MAX = 64 << 20, /* bytes of one answer */
 	WFS_CLIENT_DESCRIPTORS_MAX = 4,
+	WFS_CLIENT_WAIT_MS = 10000, /* for an owner that does not react at all, by default */
+	WFS_CLIENT_WAIT_MIN_MS = 10,
 };
 
 struct wfs_client;
@@ -23,10 +29,12 @@ struct wfs_client;
 /**
  * wfs_client_new() - connect to the owner of the world in @directory
  * @as: principal to act as, kept; NULL: the operator
- * Return: 0, or as wfs_socket_connect: -ENOENT or -ECONNREFUSED (nobody listens; @error is not set), …
+ * @wait_ms: how long the owner may show no reaction, at least WFS_CLIENT_WAIT_MIN_MS
+ * Return: 0, or as wfs_socket_connect: -ENOENT or -ECONNREFUSED (nobody listens; @error is not set), …;
+ *         -ETIMEDOUT (timeout: the owner shows no reaction)
  */
-int wfs_client_new(const char *directory, const char *as, struct wfs_client **ret_client,
-	struct wfs_error *error);
+int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
+	struct wfs_client **ret_client, struct wfs_error *error);
 void wfs_client_free(struct wfs_client *client);
 WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
 #define WFS_AUTO_CLIENT WFS_CLEANUP(wfs_auto_client)
@@ -42,8 +50,8 @@ void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
  * wfs_client_take() - the next answer; sends and receives what can be on the way
  * @wait: until there is one
  * Return: 1 and an answer, 0 when there is none yet, or -EINTR (cancelled: the owner went away),
- *         -ECONNRESET (the same, and it had not read the only request), -EFBIG, -EIO, -ENOMEM
- *         with @error.
+ *         -ECONNRESET (the same, and it had not read the only request), -ETIMEDOUT (timeout: the
+ *         owner shows no reaction), -EFBIG, -EIO, -ENOMEM with @error.
  */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
@@ -56,5 +64,6 @@ int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret
  */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 
-/** wfs_client_poll() - what to poll(2) for before the next wfs_client_take can do anything. */
+/** wfs_client_poll() - what to poll(2) for before the next wfs_client_take can do anything. A caller that
+ *  waits for an answer takes now and then all the same: else an owner that stopped is never noticed. */
 int wfs_client_poll(const struct wfs_client *client, short *ret_events);

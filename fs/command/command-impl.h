@@ -27,6 +27,8 @@ enum {
 		"the world; else $WORLDFS_WORLD, else this directory or the nearest one above it " \
 		"that is a world")                                                                 \
 	X(AS, "as", 0, "PRINCIPAL", "act as this principal instead of the operator")               \
+	X(WAIT, "wait", 0, "TIME",                                                                 \
+		"give up when the world's owner has not reacted at all for TIME (default 10s)")    \
 	X(JSON, "json", 0, NULL, "print one document, {data, meta} or {error, meta}")              \
 	X(HELP, "help", 'h', NULL, "print this help")                                              \
 	X(VERSION, "version", 0, NULL, "print the version")                                        \
@@ -102,8 +104,9 @@ extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 #define WFS_OPTIONS_REPEATED WFS_OPTION_BIT(QUOTA)
 
 /* What every command takes. */
-#define WFS_OPTIONS_GLOBAL \
-	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
+#define WFS_OPTIONS_GLOBAL                                                   \
+	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(WAIT) | \
+		WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
 
 /* --- fs/command/command.c --- */
 
@@ -155,6 +158,7 @@ struct wfs_run {
 	FILE *out;
 	FILE *err;
 	wfs_driver_start *drive;   /* how agents are driven; NULL: they are not */
+	unsigned int wait_ms;      /* for an owner that does not react */
 	char *directory;           /* of the world; owned, NULL until it was looked for */
 	struct wfs_access *access; /* owned, NULL until the first request */
 	bool misused;

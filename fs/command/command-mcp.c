@@ -42,6 +42,7 @@ int wfs_run_mcp(struct wfs_run *run)
 		r = wfs_mcp_new(run->directory, run->options[WFS_OPTION_AS], run->drive, &mcp);
 	if (r)
 		return r;
+	wfs_mcp_set_wait(mcp, run->wait_ms);
 	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away is an error of write */
 	return wfs_mcp_serve(mcp, STDIN_FILENO, STDOUT_FILENO, &run->error);
 }

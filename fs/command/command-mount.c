@@ -7,15 +7,13 @@
 #include "caps/session.h"
 #include "fs/client/client.h"
 #include "fs/command/command-table.h"
-#include "fs/command/input.h"
 #include "fs/mount/mount-table.h"
 #include "fs/server/owner.h"
 #include "kernel/base/clock.h"
 
 enum {
-	RETRY_MS = 50,             /* between two looks at somebody who is starting or ending */
-	GONE_WAIT_MS = 10000,      /* for a mount to go, and for its owner to end */
-	STATUS_SIZE_MAX = 1 << 20, /* bytes of ctl/status */
+	RETRY_MS = 50,        /* between two looks at somebody who is starting or ending */
+	GONE_WAIT_MS = 10000, /* for a mount to go, and for its owner to end */
 };
 
 static void pause_ms(int ms)
@@ -74,7 +72,7 @@ static int ask_owner(struct wfs_run *run, const char *directory, const char *ver
 	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
 	struct wfs_error refusal = {.code = WFS_OK};
-	int r = wfs_client_new(directory, NULL, &client, &run->error);
+	int r = wfs_client_new(directory, NULL, run->wait_ms, &client, &run->error);
 
 	*ret_reached = r == 0;
 	if (r)
@@ -376,20 +374,43 @@ static void behind_done(struct behind *behind)
 	free(behind->directory);
 }
 
-/* What the mount's own ctl/status says; a dead mount says nothing. */
-static void find_behind(const char *path, struct behind *behind)
+static int ask_status(struct wfs_run *run, const char *directory, json_t **ret_status)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer file = {0};
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	WFS_AUTO_JSON json_t *status = NULL;
+	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	int r = wfs_client_new(directory, NULL, run->wait_ms, &client, &run->error);
 
-	wfs_buffer_printf(&file, "%s/ctl/status", path);
-	if (wfs_input_read(wfs_buffer_text(&file), STATUS_SIZE_MAX, &text, NULL) < 0 ||
-		wfs_json_parse(text.data, text.size, &status, NULL) < 0)
-		return;
-	behind->directory = strdup(wfs_json_text(status, "world"));
+	if (!r)
+		r = wfs_client_post(client, "status", NULL);
+	if (!r)
+		r = wfs_client_take(client, true, &answer, &run->error);
+	if (r < 0)
+		return r;
+	*ret_status = WFS_STEAL(answer.result);
+	return answer.status;
+}
+
+/* The mount table names the world, and its owner says the rest. A mount of an owner that has ended says
+ * nothing. The control files are not asked: a read of these cannot be given up.
+ * Return: 0, or -ETIMEDOUT: the owner does not react. */
+static int find_behind(struct wfs_run *run, const char *path, struct behind *behind)
+{
+	WFS_AUTO_FREE char *world = NULL;
+	WFS_AUTO_JSON json_t *status = NULL;
+	unsigned long device;
+	int r = wfs_mount_device(path, &device, &world, NULL);
+
+	if (!r)
+		r = ask_status(run, world, &status);
+	if (r == -ETIMEDOUT)
+		return r;
+	run->error.code = WFS_OK;
+	if (r && r != -EACCES)
+		return 0;
+	behind->directory = WFS_STEAL(world);
 	behind->ends = !json_is_true(json_object_get(status, "keep")) &&
 		json_is_true(json_object_get(status, "last_mount"));
+	return 0;
 }
 
 static int take_down(struct wfs_run *run, const char *path, const struct behind *behind)
@@ -446,8 +467,9 @@ int wfs_run_umount(struct wfs_run *run)
 			&run->error, WFS_E_NOT_FOUND, "no world is mounted on '%s'", path);
 	if (r < 0)
 		return r;
-	find_behind(path, &behind);
-	r = take_down(run, path, &behind);
+	r = find_behind(run, path, &behind);
+	if (!r)
+		r = take_down(run, path, &behind);
 	if (!r)
 		r = wait_until_gone(run, path, &behind);
 	if (!r && run->options[WFS_OPTION_JSON])

@@ -104,8 +104,14 @@ int wfs_run_open(struct wfs_run *run)
 
 	if (r || run->access)
 		return r;
-	return wfs_access_new(run->directory, run->options[WFS_OPTION_AS], run->command->changes,
-		run->drive, &run->access, &run->error);
+	const struct wfs_access_options options = {
+		.directory = run->directory,
+		.as = run->options[WFS_OPTION_AS],
+		.change = run->command->changes,
+		.drive = run->drive,
+		.wait_ms = run->wait_ms,
+	};
+	return wfs_access_new(&options, &run->access, &run->error);
 }
 
 /* --- requests --- */

@@ -4,10 +4,16 @@
 
 #include <string.h>
 
+#include "fs/client/client.h"
 #include "fs/command/command-impl.h"
 #include "fs/command/interrupt.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+
+enum { WAIT_MAX_S = 86400 }; /* for an owner */
+
+#define SECOND_NS INT64_C(1000000000)
+#define MS_NS INT64_C(1000000)
 
 /* What stands on the line, before it is known which command it is for. */
 struct line {
@@ -286,6 +292,24 @@ static int print_help(struct wfs_run *run, const struct line *line, size_t words
 	return WFS_EXIT_DONE;
 }
 
+static int set_wait(struct wfs_run *run)
+{
+	const char *const text = run->options[WFS_OPTION_WAIT];
+	int64_t wait_ns;
+
+	run->wait_ms = WFS_CLIENT_WAIT_MS;
+	if (!text)
+		return 0;
+	if (wfs_duration_read(text, &wait_ns) < 0 || wait_ns < SECOND_NS ||
+		wait_ns > WAIT_MAX_S * SECOND_NS)
+		return wfs_run_misuse(run,
+			"option '--wait': expected a time from 1s to 1d, as 30s or 10m, got "
+			"'%.60s'",
+			text);
+	run->wait_ms = (unsigned int)(wait_ns / MS_NS);
+	return 0;
+}
+
 static int run_line(struct wfs_run *run, int argc, char *const *argv)
 {
 	struct line line = {.given_count = 0};
@@ -302,7 +326,8 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 	}
 	if (!run->command)
 		return refuse_command(run, &line);
-	if (set_options(run, &line) < 0 || set_arguments(run, &line, words) < 0)
+	if (set_options(run, &line) < 0 || set_wait(run) < 0 ||
+		set_arguments(run, &line, words) < 0)
 		return misuse_status(run);
 	return run_command(run);
 }

@@ -120,8 +120,14 @@ static int post(struct wfs_mcp *mcp, struct wfs_mcp_call *call, struct wfs_error
 
 	if (!mcp->access) {
 		mcp->access_changes = call->task.kind->changes;
-		r = wfs_access_new(mcp->directory, mcp->as, mcp->access_changes, mcp->drive,
-			&mcp->access, error);
+		const struct wfs_access_options options = {
+			.directory = mcp->directory,
+			.as = mcp->as,
+			.change = mcp->access_changes,
+			.drive = mcp->drive,
+			.wait_ms = mcp->wait_ms,
+		};
+		r = wfs_access_new(&options, &mcp->access, error);
 	}
 	if (r)
 		return r;

@@ -28,7 +28,8 @@ struct wfs_mcp {
 	const char *directory;
 	const char *as;
 	wfs_driver_start *drive;
-	bool initialized; /* `initialize` was answered */
+	unsigned int wait_ms; /* for an owner; 0: the default */
+	bool initialized;     /* `initialize` was answered */
 	struct wfs_buffer output;
 	struct wfs_access *access;    /* NULL while no verb is under way */
 	bool access_changes;          /* it was opened for changes */

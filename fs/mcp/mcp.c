@@ -30,6 +30,11 @@ int wfs_mcp_new(
 	return 0;
 }
 
+void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms)
+{
+	mcp->wait_ms = wait_ms;
+}
+
 void wfs_mcp_free(struct wfs_mcp *mcp)
 {
 	if (!mcp)

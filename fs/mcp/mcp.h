@@ -39,6 +39,9 @@ void wfs_mcp_free(struct wfs_mcp *mcp);
 WFS_DEFINE_AUTO(mcp, struct wfs_mcp, wfs_mcp_free)
 #define WFS_AUTO_MCP WFS_CLEANUP(wfs_auto_mcp)
 
+/** wfs_mcp_set_wait() - how long an owner of the world may show no reaction. */
+void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms);
+
 /** wfs_mcp_take() - act on one message, a line without its end. */
 void wfs_mcp_take(struct wfs_mcp *mcp, struct wfs_bytes line);
 

@@ -13,7 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { READ_SIZE = 64 << 10 }; /* bytes asked for at once */
+enum {
+	READ_SIZE = 64 << 10, /* bytes asked for at once */
+	LOOK_MS = 1000, /* while answers are waited for, between two looks for a stopped owner */
+};
 
 struct transport {
 	struct wfs_mcp *mcp;
@@ -192,7 +195,10 @@ static int wait_and_move(struct transport *transport, bool at_once, struct wfs_e
 	};
 	int r = 0;
 
-	if (poll(ready, WFS_ARRAY_COUNT(ready), at_once ? 0 : -1) < 0)
+	if (poll(ready, WFS_ARRAY_COUNT(ready),
+		    at_once                                   ? 0
+			    : wfs_mcp_is_busy(transport->mcp) ? LOOK_MS
+							      : -1) < 0)
 		return errno == EINTR ? 0
 				      : wfs_error_from_errno(error, -errno, "wait for a message");
 	if (ready[1].revents & POLLNVAL)

@@ -151,7 +151,20 @@ static int check_owner(
 		(unsigned long)geteuid());
 }
 
-int wfs_socket_connect(const char *directory, struct wfs_error *error)
+/* Source: unix_stream_connect() in Linux net/unix. Return: 0 or -errno. */
+static int connect_within(int fd, const struct sockaddr_un *address, unsigned int wait_ms)
+{
+	const struct timeval limit = {
+		.tv_sec = wait_ms / 1000, .tv_usec = (suseconds_t)(wait_ms % 1000) * 1000};
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0)
+		return 0;
+	return errno == EAGAIN ? -ETIMEDOUT : -errno;
+}
+
+int wfs_socket_connect(const char *directory, unsigned int wait_ms, struct wfs_error *error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat status = {.st_uid = 0};
@@ -169,10 +182,10 @@ int wfs_socket_connect(const char *directory, struct wfs_error *error)
 		return r;
 	path_of(file_fd, address.sun_path);
 	WFS_AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+	r = fd < 0 ? -errno : connect_within(fd, &address, wait_ms);
+	if (!r)
 		return WFS_STEAL_FD(fd);
-	r = -errno;
-	return r == -ECONNREFUSED
+	return r == -ECONNREFUSED || r == -ETIMEDOUT
 		? r
 		: wfs_error_from_errno(error, r, "connect to '%s/%s'", directory, WFS_SOCKET_NAME);
 }

@@ -40,7 +40,9 @@ bool wfs_socket_shares(pid_t pid, const char *kind);
  *
  * The name must be a socket of root, of this user or of the directory's owner. A link is not followed:
  * it would lead a request for one world to the owner of another.
+ * @wait_ms: how long it may take; 0: for ever
  * Return: a descriptor (caller closes), -ENOENT or -ECONNREFUSED (nobody listens; @error is not set),
+ *         -ETIMEDOUT (too many connect already, and none is accepted; the same),
  *         or -errno with @error: -EINVAL (not a socket), -EACCES (another user's socket), …
  */
-int wfs_socket_connect(const char *directory, struct wfs_error *error);
+int wfs_socket_connect(const char *directory, unsigned int wait_ms, struct wfs_error *error);

@@ -55,7 +55,8 @@ static double ask(const char *directory, const char *principal, size_t window)
 		json_pack("{s:s, s:s}", "reducer", "counter", "key_b64", "a2V5LTA=" /* key-0 */);
 	size_t under_way = 0;
 
-	bench_check(wfs_client_new(directory, principal, &client, NULL), "connect", NULL);
+	bench_check(wfs_client_new(directory, principal, WFS_CLIENT_WAIT_MS, &client, NULL),
+		"connect", NULL);
 	const int64_t start = wfs_clock_monotonic_ns();
 	for (size_t i = 0; i < REQUESTS; i++) {
 		bench_check(wfs_client_post(client, "query-state", payload), "post", NULL);
@@ -103,7 +104,8 @@ int main(int argc, char **argv)
 		}
 	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
-	bench_check(wfs_client_new(directory, NULL, &client, NULL), "connect", NULL);
+	bench_check(wfs_client_new(directory, NULL, WFS_CLIENT_WAIT_MS, &client, NULL), "connect",
+		NULL);
 	bench_check(wfs_client_post(client, "shutdown", NULL), "shutdown", NULL);
 	bench_check(wfs_client_take(client, true, &answer, &error), "shutdown", &error);
 	wfs_directory_remove(world);

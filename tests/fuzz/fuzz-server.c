@@ -258,7 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (run_count++ % RUNS_PER_COPY == 0)
 		begin();
-	WFS_AUTO_FD int fd = wfs_socket_connect(served.directory, NULL);
+	WFS_AUTO_FD int fd = wfs_socket_connect(served.directory, 0, NULL);
 	FUZZ_MUST(fd >= 0);
 	begin_talk(fd);
 	while (size > 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to an owner that ends: done elsewhere when he cannot have done them, else told. */
+/* Requests to an owner that ends: done elsewhere when he cannot have done them, else told. And to one that does not
+ * react. */
 #include "tests/unit/world-fixture.h"
 
 #include <sys/socket.h>
@@ -30,7 +31,10 @@ static void ending_begin(const struct world_fixture *fixture, bool accepts, stru
 	ending->listener = wfs_socket_listen(fixture->directory, false, NULL);
 	assert_int_equal(listen(ending->listener, 1), 0);
 	assert_int_equal(
-		wfs_access_new(fixture->directory, NULL, true, NULL, &ending->access, NULL), 0);
+		wfs_access_new(&(struct wfs_access_options){.directory = fixture->directory,
+				       .change = true},
+			&ending->access, NULL),
+		0);
 	assert_true(wfs_access_has_owner(ending->access));
 	ending->connection = accepts ? accept(ending->listener, NULL, NULL) : -1;
 }
@@ -157,6 +161,100 @@ static void what_is_behind_another_request_is_not_done_again(void **state)
 	wfs_access_free(ending.access);
 }
 
+/* --- owners that do not react --- */
+
+enum {
+	WAIT_MS = 100,
+	LATE_WAIT_MS = 2000,
+	PROBES = 2, /* one each half second */
+};
+
+static int reach(const struct world_fixture *fixture, unsigned int wait_ms,
+	struct wfs_access **ret_access, struct wfs_error *error)
+{
+	const struct wfs_access_options options = {
+		.directory = fixture->directory, .wait_ms = wait_ms};
+
+	return wfs_access_new(&options, ret_access, error);
+}
+
+static void an_owner_that_does_not_react_is_given_up(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct ending ending = {
+		.listener = wfs_socket_listen(fixture->directory, false, NULL), .connection = -1};
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	struct wfs_error error = {0};
+
+	assert_int_equal(listen(ending.listener, 4), 0);
+	assert_int_equal(reach(fixture, WAIT_MS, &ending.access, NULL), 0);
+	assert_int_equal(wfs_access_post(ending.access, "journal-head", NULL), 0);
+
+	assert_int_equal(wfs_access_take(ending.access, true, &answer, &error), -ETIMEDOUT);
+	assert_int_equal(error.code, WFS_E_TIMEOUT);
+	assert_non_null(strstr(error.message, "has not reacted for 0.1 s"));
+
+	wfs_access_free(ending.access);
+	ending_end(fixture, &ending);
+}
+
+static void an_owner_that_accepts_nothing_is_given_up(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct ending ending = {
+		.listener = wfs_socket_listen(fixture->directory, false, NULL), .connection = -1};
+	struct wfs_access *first;
+	struct wfs_error error = {0};
+
+	assert_int_equal(listen(ending.listener, 0), 0);
+	assert_int_equal(reach(fixture, WAIT_MS, &first, NULL), 0); /* the one that may wait */
+
+	assert_int_equal(reach(fixture, WAIT_MS, &ending.access, &error), -ETIMEDOUT);
+	assert_int_equal(error.code, WFS_E_TIMEOUT);
+
+	wfs_access_free(first);
+	ending_end(fixture, &ending);
+}
+
+/* Answers the first connection when it was asked PROBES times whether it reacts. */
+static void *answer_late(void *argument)
+{
+	static const char answer[] =
+		"{\"id\":\"1\",\"meta\":{},\"ok\":true,\"result\":{\"late\":true}}\n";
+	const struct ending *const ending = argument;
+	const int connection = accept(ending->listener, NULL, NULL);
+
+	for (int i = 0; i < PROBES; i++)
+		close(accept(ending->listener, NULL, NULL));
+	const bool sent = write(connection, answer, strlen(answer)) == (ssize_t)strlen(answer);
+	close(connection);
+	return sent ? argument : NULL;
+}
+
+static void a_late_answer_of_an_owner_that_reacts_is_waited_for(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct ending ending = {
+		.listener = wfs_socket_listen(fixture->directory, false, NULL), .connection = -1};
+	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
+	pthread_t owner;
+	void *sent;
+
+	assert_int_equal(listen(ending.listener, 4), 0);
+	assert_int_equal(fcntl(ending.listener, F_SETFL, 0), 0); /* it waits */
+	assert_int_equal(reach(fixture, LATE_WAIT_MS, &ending.access, NULL), 0);
+	assert_int_equal(wfs_access_post(ending.access, "journal-head", NULL), 0);
+	assert_int_equal(pthread_create(&owner, NULL, answer_late, &ending), 0);
+
+	assert_int_equal(wfs_access_take(ending.access, true, &answer, NULL), 1);
+	assert_true(json_is_true(json_object_get(answer.result, "late")));
+	assert_int_equal(pthread_join(owner, &sent), 0);
+	assert_non_null(sent);
+
+	wfs_access_free(ending.access);
+	ending_end(fixture, &ending);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_fixture_teardown)
 
 int main(void)
@@ -167,6 +265,9 @@ int main(void)
 		TEST(what_could_not_be_sent_any_more_is_done_without_him),
 		TEST(what_an_owner_read_is_not_done_again),
 		TEST(what_is_behind_another_request_is_not_done_again),
+		TEST(an_owner_that_does_not_react_is_given_up),
+		TEST(an_owner_that_accepts_nothing_is_given_up),
+		TEST(a_late_answer_of_an_owner_that_reacts_is_waited_for),
 	};
 
 	return cmocka_run_group_tests_name("access", tests, NULL, NULL);

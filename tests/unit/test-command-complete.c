@@ -65,8 +65,8 @@ static void options_are_those_of_the_command_and_of_all(void **state)
 	AUTO_PRINTED struct printed ended = COMPLETE("fs", "--", "--");
 	(void)state;
 
-	assert_offers(&none, "--world --as --json --help --version ");
-	assert_offers(&cat, "--world --as --json --help --at ");
+	assert_offers(&none, "--world --as --wait --json --help --version ");
+	assert_offers(&cat, "--world --as --wait --json --help --at ");
 	assert_offers(&ended, "");
 }
 

@@ -246,7 +246,10 @@ static pid_t start_owner(struct world_fixture *fixture)
 	}
 	for (;;) {
 		assert_int_equal(
-			wfs_access_new(fixture->directory, NULL, false, NULL, &access, NULL), 0);
+			wfs_access_new(&(struct wfs_access_options){.directory = fixture->directory,
+					       .change = false},
+				&access, NULL),
+			0);
 		const bool owned = wfs_access_has_owner(access);
 
 		wfs_access_free(access);

@@ -179,7 +179,7 @@ static void wire_done(struct wire *wire)
 
 static struct wire wire_to(const struct served *served)
 {
-	struct wire wire = {.fd = wfs_socket_connect(served->world->directory, NULL)};
+	struct wire wire = {.fd = wfs_socket_connect(served->world->directory, 0, NULL)};
 
 	assert_true(wire.fd >= 0);
 	return wire;
@@ -539,7 +539,8 @@ static void *client_thread(void *context)
 	struct client_result *const result = context;
 	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
 
-	if (wfs_client_new(result->served->world->directory, NULL, &client, NULL) < 0)
+	if (wfs_client_new(
+		    result->served->world->directory, NULL, WFS_CLIENT_WAIT_MS, &client, NULL) < 0)
 		return NULL;
 	for (int i = 0; i < CLIENT_REQUESTS; i++) {
 		WFS_AUTO_ANSWER struct wfs_answer answer = {0};
@@ -724,7 +725,9 @@ static void client_abandons_one_of_its_requests(void **state)
 	WFS_AUTO_ANSWER struct wfs_answer turn = {0};
 	WFS_AUTO_ANSWER struct wfs_answer last = {0};
 
-	assert_int_equal(wfs_client_new(served->world->directory, NULL, &client, NULL), 0);
+	assert_int_equal(
+		wfs_client_new(served->world->directory, NULL, WFS_CLIENT_WAIT_MS, &client, NULL),
+		0);
 	assert_int_equal(wfs_client_post(client, "journal-head", NULL), 0);
 	assert_int_equal(wfs_client_take(client, true, &head, NULL), 1);
 	assert_int_equal(wfs_client_post(client, "journal-head", NULL), 0);
@@ -797,7 +800,7 @@ static int ask_as_stranger(const char *directory)
 
 	if (setgid(65534) < 0 || setuid(65534) < 0)
 		return 2;
-	fd = wfs_socket_connect(directory, NULL);
+	fd = wfs_socket_connect(directory, 0, NULL);
 	if (fd < 0 || read(fd, answer, sizeof(answer) - 1) <= 0)
 		return 3;
 	return strstr(answer, "\"code\":\"not_authorized\"") ? 0 : 4;
@@ -855,7 +858,7 @@ static void socket_left_behind_is_replaced(void **state)
 
 	assert_true(left >= 0);
 	close(left);
-	assert_int_equal(wfs_socket_connect(fixture->directory, NULL), -ECONNREFUSED);
+	assert_int_equal(wfs_socket_connect(fixture->directory, 0, NULL), -ECONNREFUSED);
 	sem_init(&served.ready, 0, 0);
 	assert_int_equal(pthread_create(&served.thread, NULL, serve, &served), 0);
 	while (sem_wait(&served.ready) != 0)
@@ -883,7 +886,7 @@ static void socket_in_a_directory_with_a_long_path_works(void **state)
 	WFS_AUTO_FD int listener = wfs_socket_listen(path, false, NULL);
 	assert_true(listener >= 0);
 	assert_int_equal(listen(listener, 1), 0);
-	WFS_AUTO_FD int client = wfs_socket_connect(path, NULL);
+	WFS_AUTO_FD int client = wfs_socket_connect(path, 0, NULL);
 	assert_true(client >= 0);
 }
 
@@ -892,7 +895,9 @@ static void connecting_where_nobody_listens_says_so(void **state)
 	struct world_fixture *const fixture = *state;
 	struct wfs_client *client = NULL;
 
-	assert_int_equal(wfs_client_new(fixture->directory, NULL, &client, NULL), -ENOENT);
+	assert_int_equal(
+		wfs_client_new(fixture->directory, NULL, WFS_CLIENT_WAIT_MS, &client, NULL),
+		-ENOENT);
 	assert_null(client);
 }
 
