@@ -10,7 +10,7 @@
 
 /*
  * X(constant, table or NULL, name, function below, arguments, help)
- * The actions stand behind these, under their own names, with the others of their table.
+ * `require` gives source, which the sandbox runs. The actions stand behind these, under their own names, with the others of their table.
  */
 #define STATE "kernel_state"
 #define ACTIONS "kernel_actions"
@@ -34,6 +34,8 @@
 	X(OWN_BALANCE, NULL, "get_balance", own_balance, "", "the scrip that the artifact has")   \
 	X(INVOKE, NULL, "invoke", invoke, "id, ...",                                              \
 		"runs another artifact: {ok, result, error, price_paid}, error nil when ok")      \
+	X(REQUIRE, NULL, "require", read_library, "id",                                           \
+		"what the code of a library returns: one of `depends_on`, by the same author")    \
 	X(TRANSFER_SCRIP, ACTIONS, "transfer_scrip", transfer_scrip, "to, amount",                \
 		"the same as transfer")                                                           \
 	X(SUBMIT_FOR_MINT, ACTIONS, "submit_for_mint", submit_for_mint, "artifact_id, bid",       \
@@ -216,6 +218,76 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 		return 0; /* nil: it is no text */
 	*ret_value = json_stringn_nocheck(bytes.data, bytes.size);
 	return *ret_value ? 0 : no_memory(asked);
+}
+
+/* Does the code of @asker, the artifact that runs or a library of it, name the library as a dependency? */
+static int check_depends(const struct asked *asked, const char *asker, const char *id)
+{
+	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	const json_t *one;
+	size_t i;
+	int r = artifact_get(asked->fold, asker, &artifact, asked->error);
+
+	if (r)
+		return r;
+	json_array_foreach(json_object_get(artifact.document, "depends_on"), i, one)
+	{
+		if (strcmp(json_string_value(one), id) == 0)
+			return 0;
+	}
+	return wfs_error_set(asked->error, WFS_E_INVALID_ARGUMENT,
+		"'%.80s' must be in 'depends_on' of '%s'", id, asker);
+}
+
+/* Its code runs with the rights of the code that requires it, in a process of that code's author: so both have one author,
+ * and a library of somebody else cannot be required before its user has written it as an own one. */
+static int check_library(const struct asked *asked, const struct artifact *artifact)
+{
+	const char *const type = json_string_value(json_object_get(artifact->document, "type"));
+
+	if (strcmp(type, "library") != 0)
+		return wfs_error_set(asked->error, WFS_E_INVALID_TYPE,
+			"'%s' has the type %s, expected library", artifact->id, type);
+	if (artifact_number(artifact, "code_size") == 0)
+		return wfs_error_set(
+			asked->error, WFS_E_INVALID_TYPE, "library '%s' has no code", artifact->id);
+	if (artifact_number(artifact, "code_size") > WFS_LUA_SOURCE_MAX)
+		return wfs_error_set(asked->error, WFS_E_INVALID_TYPE,
+			"library '%s' has more than %d bytes of code", artifact->id,
+			(int)WFS_LUA_SOURCE_MAX);
+	if (strcmp(author_of(artifact), asked->self->author) != 0)
+		return wfs_error_set(asked->error, WFS_E_NOT_AUTHORIZED,
+			"'%s' wrote the code of library '%s', expected '%s', who wrote what "
+			"requires it",
+			author_of(artifact), artifact->id, asked->self->author);
+	return 0;
+}
+
+/* The source of a library. @arguments: its id, and that of the library that asks, if it is one that does */
+static int read_library(const struct asked *asked, json_t **ret_value)
+{
+	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	const char *asker = asked->self->id;
+	const char *id = NULL;
+	struct wfs_bytes code;
+	int r = text_argument(asked, 0, &id);
+
+	if (!r && json_array_size(asked->arguments) > 1)
+		r = text_argument(asked, 1, &asker);
+	if (!r)
+		r = check_depends(asked, asker, id);
+	if (!r)
+		r = artifact_get(asked->fold, id, &artifact, asked->error);
+	if (!r)
+		r = check_library(asked, &artifact);
+	if (!r)
+		r = artifact_text(asked->fold, WFS_BUILTIN_CODE, id, &code, asked->error);
+	if (r)
+		return r;
+	*ret_value = json_stringn(code.data, code.size);
+	return *ret_value ? 0
+			  : wfs_error_set(asked->error, WFS_E_INVALID_TYPE,
+				    "the code of library '%s' is not UTF-8 text", id);
 }
 
 static int ask(
@@ -416,10 +488,12 @@ static int invoke(const struct asked *asked, json_t **ret_value)
 /* --- the table --- */
 
 const struct wfs_lua_binding host_bindings[] = {
-#define HOST_BINDING(constant, table, name, ...) {table, name},
+#define HOST_BINDING(constant, table, name, ...) \
+	{(table), (name), .gives_module = HOST_##constant == HOST_REQUIRE},
 	HOST_FUNCTIONS(HOST_BINDING)
 #undef HOST_BINDING
-#define ACTION_BINDING(constant, member, ...) {ACTIONS, &#member[sizeof("action_") - 1]},
+#define ACTION_BINDING(constant, member, ...) \
+	{.table = ACTIONS, .name = &#member[sizeof("action_") - 1]},
 		WFS_ACTIONS(ACTION_BINDING)
 #undef ACTION_BINDING
 };

@@ -86,6 +86,7 @@ void message_put_load(struct wfs_buffer *frame, uint64_t id, const struct wfs_lu
 	for (size_t i = 0; i < options->binding_count; i++) {
 		wfs_wire_put_text(frame, options->bindings[i].name);
 		wfs_wire_put_text(frame, options->bindings[i].table);
+		wfs_wire_put_number(frame, options->bindings[i].gives_module);
 	}
 	wfs_wire_put_text(frame, NULL);
 	message_put_run(frame, run);
@@ -108,14 +109,15 @@ static void get_names(struct wfs_wire_reader *reader, struct message_load *load)
 static void get_bindings(struct wfs_wire_reader *reader, struct message_load *load)
 {
 	size_t count = 0;
-	const char *name = NULL;
+	struct wfs_lua_binding binding;
 
-	while (!reader->bad && (name = wfs_wire_get_text(reader))) {
+	while (!reader->bad && (binding.name = wfs_wire_get_text(reader))) {
+		binding.table = wfs_wire_get_text(reader);
+		binding.gives_module = wfs_wire_get_number(reader) != 0;
 		if (count == WFS_MESSAGE_BINDINGS_MAX)
 			reader->bad = true;
 		else
-			load->bindings[count++] = (struct wfs_lua_binding){
-				.table = wfs_wire_get_text(reader), .name = name};
+			load->bindings[count++] = binding;
 	}
 	load->options.bindings = load->bindings;
 	load->options.binding_count = count;

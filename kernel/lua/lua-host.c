@@ -15,27 +15,27 @@ enum {
 };
 
 /*
- * All arguments as the text of an array. The charge raises when the call has stopped, so that nothing
+ * Arguments, from @first on, as the text of an array. The charge raises when the call has stopped, so that nothing
  * asks the host then: a message handler might.
  */
-static void write_arguments(lua_State *L, const char *name, struct wfs_buffer *buffer)
+static void write_arguments(lua_State *L, const char *name, int first, struct wfs_buffer *buffer)
 {
 	int count = lua_gettop(L);
 
 	luaL_checkstack(L, LUA_MINSTACK, NULL);
-	while (count > 0 && lua_isnil(L, count))
+	while (count >= first && lua_isnil(L, count))
 		count--;
 	wfs_buffer_reset(buffer);
 	wfs_buffer_append_byte(buffer, '[');
-	for (int i = 1; i <= count; i++) {
-		if (i > 1)
+	for (int i = first; i <= count; i++) {
+		if (i > first)
 			wfs_buffer_append_byte(buffer, ',');
 		if (lua_isnil(L, i)) {
 			wfs_buffer_append_text(buffer, "null");
 			continue;
 		}
 		wfs_lua_write_element(
-			L, i, buffer, lua_pushfstring(L, "%s: argument #%d", name, i));
+			L, i, buffer, lua_pushfstring(L, "%s: argument #%d", name, i - first + 1));
 		lua_pop(L, 1);
 	}
 	wfs_buffer_append_byte(buffer, ']');
@@ -60,38 +60,47 @@ static int ask_host(struct wfs_lua *lua, size_t binding_index, const struct wfs_
 	return r;
 }
 
-static int call_host(lua_State *L)
+void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int first)
 {
 	struct wfs_lua *const lua = wfs_lua_of(L);
 	struct wfs_lua_calling *const calling = lua->calling;
-	const char *const name = lua_tostring(L, lua_upvalueindex(UPVALUE_NAME));
 	struct wfs_bytes value = {0};
 	int r = 0;
 
 	if (!calling || !calling->open)
-		return luaL_error(L, "%s: not available outside of functions", name);
+		luaL_error(L, "%s: not available outside of functions", name);
 	if (!calling->call->host)
-		return luaL_error(L, "%s: not available in '%s'", name, calling->call->function);
-	write_arguments(L, name, &lua->output[0]);
-	lua_settop(L, 0);
-	r = ask_host(lua, (size_t)lua_tointeger(L, lua_upvalueindex(UPVALUE_INDEX)),
-		&lua->output[0], &value);
+		luaL_error(L, "%s: not available in '%s'", name, calling->call->function);
+	write_arguments(L, name, first, &lua->output[0]);
+	lua_settop(L, first - 1);
+	r = ask_host(lua, binding_index, &lua->output[0], &value);
 	if (r < 0) {
 		calling->host_result = r;
 		wfs_lua_stop_now(L, WFS_LUA_STOP_HOST);
 	}
 	wfs_lua_charge(L, 1); /* a safe point, if what was nested used up a bound */
 	if (r > 0)
-		return luaL_error(L, "%s: %s", name, calling->error.message);
+		luaL_error(L, "%s: %s", name, calling->error.message);
 	if (value.size > 0)
 		wfs_lua_push_json(L, value);
 	else
 		lua_pushnil(L);
+}
+
+static int call_host(lua_State *L)
+{
+	const lua_Integer index = lua_tointeger(L, lua_upvalueindex(UPVALUE_INDEX));
+
+	wfs_lua_ask_host(L, (size_t)index, lua_tostring(L, lua_upvalueindex(UPVALUE_NAME)), 1);
 	return 1;
 }
 
 static void push_closure(lua_State *L, size_t index, const struct wfs_lua_binding *binding)
 {
+	if (binding->gives_module) {
+		wfs_lua_push_module_function(L, index);
+		return;
+	}
 	lua_pushinteger(L, (lua_Integer)index);
 	if (binding->table)
 		lua_pushfstring(L, "%s.%s", binding->table, binding->name);

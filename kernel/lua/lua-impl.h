@@ -7,6 +7,7 @@
  * lua-program.c  code of artifacts, one call
  * lua-arena.c    the memory of all that, at a fixed address
  * lua-host.c     the functions of its host
+ * lua-module.c   modules that its host gives
  * lua-source.c   what Lua compiles and should not
  * lua-limit.c    allocator, counter, collection of garbage, the stop that nothing catches
  * lua-json.c     values to Lua and back to canonical text
@@ -49,6 +50,7 @@ enum wfs_lua_slot {
 	WFS_LUA_SLOT_GLOBALS,   /* metatable of a step's globals: reads fall to the library */
 	WFS_LUA_SLOT_ARRAY,     /* marker metatables */
 	WFS_LUA_SLOT_OBJECT,    /* */
+	WFS_LUA_SLOT_MODULES,   /* what modules of the host returned in this run, by name */
 };
 
 enum {
@@ -102,6 +104,7 @@ struct wfs_lua {
 	size_t collect_bytes;   /* collect when the heap is above */
 	uint64_t run_charge;    /* what each run costs before it begins */
 	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
+	char stop_name[LUA_IDSIZE]; /* of the chunk with `stop_line` */
 
 	struct wfs_lua_budget *budget; /* of the run; may be NULL */
 	int64_t budget_start_ns;       /* processor time when it was settled last; 0: not counted */
@@ -139,6 +142,13 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction function, void *context,
 	struct wfs_error *error);
 
+/** wfs_lua_compile() - push the chunk of a source; raises when it does not compile, or keeps no bounds.
+ *  @name: of the chunk, for messages */
+void wfs_lua_compile(lua_State *L, const char *name, struct wfs_bytes source);
+
+/** wfs_lua_new_globals() - push globals that have nothing of their own but `_G`. */
+void wfs_lua_new_globals(lua_State *L);
+
 /** wfs_lua_push_globals() - run the main chunk in fresh globals, and push these. */
 void wfs_lua_push_globals(lua_State *L);
 
@@ -148,8 +158,8 @@ bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
 
 /* --- lua-source.c --- */
 
-/** wfs_lua_check_source() - raise unless lua->source, which Lua has compiled, keeps its bounds. */
-void wfs_lua_check_source(lua_State *L);
+/** wfs_lua_check_source() - raise unless @source, which Lua has compiled, keeps its bounds. */
+void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes source);
 
 /* --- lua-arena.c --- */
 
@@ -272,6 +282,14 @@ void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
 
 /** wfs_lua_open_host() - add the functions of lua->bindings to the environment on top. */
 void wfs_lua_open_host(lua_State *L);
+
+/** wfs_lua_ask_host() - ask with what is on the stack from @first on, and leave the answer there instead; raises. */
+void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int first);
+
+/* --- lua-module.c --- */
+
+/** wfs_lua_push_module_function() - push the function of a row that `gives_module`. */
+void wfs_lua_push_module_function(lua_State *L, size_t binding_index);
 
 /* --- lua-text.c: a growing string --- */
 

@@ -99,16 +99,19 @@ void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_s
 	return smaller || new_size == 0 ? smaller : block;
 }
 
-static int current_line(lua_State *L)
+static void note_place(lua_State *L, struct wfs_lua *lua)
 {
 	lua_Debug ar;
 
 	for (int level = 0; lua_getstack(L, level, &ar); level++) {
-		lua_getinfo(L, "l", &ar);
-		if (ar.currentline > 0)
-			return ar.currentline;
+		lua_getinfo(L, "Sl", &ar);
+		if (ar.currentline > 0) {
+			memcpy(lua->stop_name, ar.short_src, sizeof(lua->stop_name));
+			lua->stop_line = ar.currentline;
+			return;
+		}
 	}
-	return 0;
+	lua->stop_line = 0;
 }
 
 /* The error value is nil: pushing anything else could fail for want of memory. */
@@ -124,7 +127,7 @@ void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop)
 	struct wfs_lua *const lua = wfs_lua_of(L);
 
 	if (lua->stop == WFS_LUA_GOING)
-		lua->stop_line = current_line(L);
+		note_place(L, lua);
 	set_stop(lua, stop);
 	wfs_lua_raise_stop(L);
 }

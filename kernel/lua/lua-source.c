@@ -202,10 +202,10 @@ static void read_token(lua_State *L, struct scan *s)
 	s->after_dot = dot;
 }
 
-void wfs_lua_check_source(lua_State *L)
+void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes source)
 {
-	const struct wfs_lua *const lua = wfs_lua_of(L);
-	struct scan s = {.at = lua->source, .end = lua->source + lua->source_size, .line = 1};
+	const char *const text = source.data;
+	struct scan s = {.at = text, .end = text + source.size, .line = 1};
 
 	while (s.at < s.end) {
 		if (is_one_of(*s.at, " \t\n\r\v\f")) {
@@ -218,7 +218,7 @@ void wfs_lua_check_source(lua_State *L)
 		}
 		read_token(L, &s);
 		if (s.indices[s.depth] > INDICES_MAX)
-			luaL_error(L, "%s:%d: more than %d indices in a row", lua->name, s.line,
+			luaL_error(L, "%s:%d: more than %d indices in a row", name, s.line,
 				(int)INDICES_MAX);
 	}
 }

@@ -23,8 +23,8 @@ enum {
 static int bound_error(const struct wfs_lua *lua, struct wfs_error *error, const char *what)
 {
 	if (lua->stop_line > 0)
-		return wfs_error_set(
-			error, WFS_E_RUNTIME_ERROR, "%s:%d: %s", lua->name, lua->stop_line, what);
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR, "%s:%d: %s", lua->stop_name,
+			lua->stop_line, what);
 	return wfs_error_set(error, WFS_E_RUNTIME_ERROR, "%s: %s", lua->name, what);
 }
 
@@ -71,23 +71,44 @@ static int value_error(const struct wfs_lua *lua, enum wfs_error_code code, stru
 		luaL_typename(L, -1));
 }
 
+static bool begins_with(const char *message, const char *name)
+{
+	const size_t size = strlen(name);
+
+	return strncmp(message, name, size) == 0 && message[size] == ':';
+}
+
+/* Does the message begin with the name of one of the chunks that run? */
+static bool has_place(lua_State *L, const char *message)
+{
+	lua_Debug ar;
+
+	if (begins_with(message, wfs_lua_of(L)->name))
+		return true;
+	for (int level = 1; lua_getstack(L, level, &ar); level++) {
+		lua_getinfo(L, "S", &ar);
+		if (begins_with(message, ar.short_src))
+			return true;
+	}
+	return false;
+}
+
 /* Puts the place in front of a message that has none; `assert` gives such. */
 static int add_place(lua_State *L)
 {
 	const struct wfs_lua *const lua = wfs_lua_of(L);
-	const size_t name_size = strlen(lua->name);
 	const char *message = NULL;
 	lua_Debug ar;
 
 	if (lua->stop != WFS_LUA_GOING || lua_type(L, 1) != LUA_TSTRING)
 		return 1;
 	message = lua_tostring(L, 1);
-	if (strncmp(message, lua->name, name_size) == 0 && message[name_size] == ':')
+	if (has_place(L, message))
 		return 1;
 	for (int level = 1; lua_getstack(L, level, &ar); level++) {
-		lua_getinfo(L, "l", &ar);
+		lua_getinfo(L, "Sl", &ar);
 		if (ar.currentline > 0) {
-			lua_pushfstring(L, "%s:%d: %s", lua->name, ar.currentline, message);
+			lua_pushfstring(L, "%s:%d: %s", ar.short_src, ar.currentline, message);
 			return 1;
 		}
 	}
@@ -110,28 +131,22 @@ static int call(struct wfs_lua *lua, lua_CFunction function, void *context)
 	return lua_pcall(L, 1, 0, 1);
 }
 
-static const char *read_source(lua_State *L, void *context, size_t *size)
+void wfs_lua_compile(lua_State *L, const char *name, struct wfs_bytes source)
 {
-	struct wfs_lua *const lua = *(struct wfs_lua **)context;
+	const char *const chunk = lua_pushfstring(L, "=%s", name);
 
-	(void)L;
-	if (!lua)
-		return NULL;
-	*(struct wfs_lua **)context = NULL; /* all of it at once */
-	*size = lua->source_size;
-	return lua->source;
+	if (luaL_loadbufferx(L, source.data, source.size, chunk, "t") != LUA_OK)
+		lua_error(L);
+	wfs_lua_check_source(L, name, source);
+	lua_remove(L, -2);
 }
 
 static int protected_build(lua_State *L)
 {
-	struct wfs_lua *const lua = wfs_lua_of(L);
-	struct wfs_lua *unread = lua;
+	const struct wfs_lua *const lua = wfs_lua_of(L);
 
 	wfs_lua_open(L);
-	lua_pushfstring(L, "=%s", lua->name);
-	if (lua_load(L, read_source, &unread, lua_tostring(L, -1), "t") != LUA_OK)
-		return lua_error(L);
-	wfs_lua_check_source(L);
+	wfs_lua_compile(L, lua->name, (struct wfs_bytes){lua->source, lua->source_size});
 	lua_rawseti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_MAIN);
 	return 0;
 }
@@ -279,14 +294,18 @@ int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction func
 	return r;
 }
 
-void wfs_lua_push_globals(lua_State *L)
+void wfs_lua_new_globals(lua_State *L)
 {
 	lua_createtable(L, 0, 4);
 	lua_pushvalue(L, -1);
 	lua_setfield(L, -2, "_G");
 	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_GLOBALS);
 	lua_setmetatable(L, -2);
+}
 
+void wfs_lua_push_globals(lua_State *L)
+{
+	wfs_lua_new_globals(L);
 	lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_MAIN);
 	lua_pushvalue(L, -2);
 	lua_setupvalue(L, -2, 1);

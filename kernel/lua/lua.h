@@ -9,8 +9,8 @@
  *
  * Invariant: a run is a function of its arguments. Each run begins with the same bytes at the same
  * addresses (lua-arena.c): those that the memory had after the module was compiled. The main chunk runs
- * anew, in a fresh global table, for every run. There is no clock, no I/O, no `load`, no address in
- * `tostring`, and `pairs`/`next` go in sorted key order. So replay is exact.
+ * anew, in a fresh global table, for every run. There is no clock, no I/O, no `load` of texts that code
+ * makes, no address in `tostring`, and `pairs`/`next` go in sorted key order. So replay is exact.
  * Lua never sees a metatable that code can write (lua-metatable.c): tables are not weak, and nothing runs
  * code when it is collected or goes out of scope.
  * Instructions, memory and the work of library functions are bounded; a bound that was hit cannot
@@ -87,6 +87,7 @@ enum wfs_lua_failure {
 struct wfs_lua_binding {
 	const char *table; /* a global table, or NULL: the function is global itself */
 	const char *name;
+	bool gives_module; /* the host returns source: the program gets what this returns, once a run */
 };
 
 /* What a module is made from. Plain value. */

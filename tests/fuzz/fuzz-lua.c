@@ -22,6 +22,7 @@ enum {
 	OUTPUT_BYTES = 64 << 10,
 	RUNS_PER_BOX = 64, /* of the one that is new now and then */
 	TRANSFER = 2,      /* index of the binding that is refused */
+	REQUIRE,           /* of the one whose first argument is the source of a module */
 };
 
 #define AT_NS INT64_C(1000000007)
@@ -30,8 +31,9 @@ static const char state_text[] = "{\"count\":3,\"list\":[1,\"two\",null]}";
 
 static const size_t memory_bounds[] = {4 << 20, 4 << 20, 400000, 100000};
 static const char *const functions[] = {"run", "check", NULL};
-static const struct wfs_lua_binding bindings[] = {
-	{NULL, "invoke"}, {"kernel_state", "query"}, [TRANSFER] = {"kernel_actions", "transfer"}};
+static const struct wfs_lua_binding bindings[] = {{NULL, "invoke"},
+	{"kernel_state", "query"}, [TRANSFER] = {"kernel_actions", "transfer"},
+	[REQUIRE] = {NULL, "require", .gives_module = true}};
 
 static struct wfs_box *boxes[2];
 static size_t run_count;
@@ -92,7 +94,14 @@ static int host_call(struct wfs_lua_host *base, size_t index, struct wfs_bytes a
 	if (is_refused(index, &host->calls, error))
 		return 1;
 	wfs_buffer_reset(&host->given);
-	wfs_buffer_append(&host->given, arguments.data, arguments.size);
+	if (index == REQUIRE) {
+		WFS_AUTO_JSON json_t *list = NULL;
+
+		FUZZ_MUST(wfs_json_parse(arguments.data, arguments.size, &list, NULL) == 0);
+		wfs_json_write(json_array_get(list, 0), &host->given);
+	} else {
+		wfs_buffer_append(&host->given, arguments.data, arguments.size);
+	}
 	*ret_value = wfs_buffer_bytes(&host->given);
 	return 0;
 }
@@ -198,7 +207,8 @@ static int code_host_call(struct wfs_code_host *base, size_t index, const json_t
 	FUZZ_MUST(json_is_array(arguments));
 	if (is_refused(index, &host->calls, error))
 		return 1;
-	*ret_value = json_deep_copy(arguments);
+	*ret_value = index == REQUIRE ? json_incref(json_array_get(arguments, 0))
+				      : json_deep_copy(arguments);
 	return *ret_value ? 0 : -ENOMEM;
 }
 

@@ -16,6 +16,7 @@ enum {
 	HOST_NOTHING,
 	HOST_BREAK,
 	HOST_INVOKE, /* calls the other program with the arguments */
+	HOST_REQUIRE,
 };
 
 static const struct wfs_lua_binding host_bindings[] = {
@@ -24,6 +25,7 @@ static const struct wfs_lua_binding host_bindings[] = {
 	[HOST_NOTHING] = {"store", "nothing"},
 	[HOST_BREAK] = {NULL, "break_down"},
 	[HOST_INVOKE] = {NULL, "invoke"},
+	[HOST_REQUIRE] = {NULL, "require", .gives_module = true},
 };
 
 struct host {
@@ -31,6 +33,7 @@ struct host {
 	struct wfs_code *self;
 	struct wfs_code *other;
 	struct wfs_lua_budget *budget;
+	const char *module; /* source, whatever module is asked for */
 	unsigned int call_count;
 	uint64_t used;                /* of the budget, when it was asked last */
 	bool locale_kept;             /* over the nested call */
@@ -73,6 +76,9 @@ static inline int host_call(struct wfs_code_host *base, size_t binding_index,
 		return 1;
 	case HOST_NOTHING:
 		return 0;
+	case HOST_REQUIRE:
+		*ret_value = json_pack("s?", host->module);
+		return *ret_value ? 0 : -ENOMEM;
 	case HOST_INVOKE:
 		return host_invoke(host, arguments, ret_value);
 	default:

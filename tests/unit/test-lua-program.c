@@ -303,6 +303,110 @@ static void the_main_chunk_sees_nothing_of_the_call(void **state)
 		NULL, "{}");
 }
 
+/* --- modules that the host gives --- */
+
+static void assert_requires(const char *module, const char *body, const char *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+	AUTO_ANSWER struct lua_answer answer = {0};
+
+	wfs_buffer_printf(&source, "function run()\n%s end", body);
+	WFS_AUTO_CODE struct wfs_code *program = program_load(wfs_buffer_text(&source));
+	struct host host = {.host.call = host_call, .self = program, .module = module};
+	struct wfs_code_call call = {.function = "run", .host = &host.host};
+
+	lua_answer_call(program, &call, NULL, &answer);
+	if (answer.r)
+		assert_string_equal(answer.error.message, expected);
+	else
+		assert_string_equal(wfs_buffer_text(&answer.text), expected);
+}
+
+static void a_module_is_what_its_source_returns(void **state)
+{
+	(void)state;
+	assert_requires("return {twice = function(x) return 2 * x end}",
+		"return require('m').twice(21)", "42");
+	assert_requires("return 7", "return require 'm'", "7");
+	assert_requires("return false", "return {require('m'), require('m')}", "[false,false]");
+	assert_requires("return ctx", "return require('m')",
+		"market.lua:2: m: a module must return a value other than nil");
+}
+
+static void a_module_runs_once_in_a_run_with_globals_of_its_own(void **state)
+{
+	(void)state;
+	assert_requires("count = (count or 0) + 1 return {count = count}",
+		"count = 5 require('m').count = 9\n"
+		"return {require('m').count, require('other').count, count}",
+		"[9,1,5]");
+	assert_requires("require = nil string = nil x = 1 return true",
+		"require('m') return {x == nil, type(require), type(string)}",
+		"[true,\"function\",\"table\"]");
+}
+
+static void a_module_that_fails_is_named_with_its_line(void **state)
+{
+	(void)state;
+	assert_requires(
+		"\nlocal = 1", "return require 'm'", "market.lua:2: m:2: <name> expected near '='");
+	assert_requires("\nerror('no')", "return require 'm'", "m:2: no");
+	assert_requires("return function() assert(false, 'no') end", "\nrequire('m')()", "m:1: no");
+	assert_requires("return function() error('no', 2) end", "\nrequire('m')()\nreturn 1",
+		"market.lua:3: no");
+	assert_requires("\n\nwhile true do end", "return pcall(require, 'm')",
+		"m:3: more than 50000000 instructions");
+	assert_requires("return a.b"
+			".c",
+		"return {pcall(require, 'm')}",
+		"[false,\"m:1: attempt to index a nil value (global 'a')\"]");
+	assert_requires("return require(({...})[1] or 'm')", "return require 'm'",
+		"m:1: require: 'm' requires itself, or has failed");
+}
+
+static void a_module_has_a_name_and_a_source(void **state)
+{
+	(void)state;
+	assert_requires(NULL, "return require('m')",
+		"market.lua:2: require: the host gave no source of 'm'");
+	assert_requires("return 1", "return require({})",
+		"market.lua:2: bad argument #1 to 'require' (string expected, got table)");
+}
+
+static void a_module_keeps_the_bounds_of_source(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer deep = {0};
+
+	(void)state;
+	wfs_buffer_append_text(&deep, "return a");
+	for (int i = 0; i < 201; i++)
+		wfs_buffer_append_text(&deep, ".a");
+	assert_requires(wfs_buffer_text(&deep), "return require 'm'",
+		"market.lua:2: m:1: more than 200 indices in a row");
+}
+
+static void compiling_a_module_is_charged(void **state)
+{
+	enum { SIZE = 200 << 10 };
+	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
+	AUTO_ANSWER struct lua_answer answer = {0};
+	struct wfs_lua_budget budget = {.instructions = 10000000};
+	WFS_AUTO_CODE struct wfs_code *program =
+		program_load("function run() return require 'm' end");
+	struct host host = {.host.call = host_call, .self = program, .budget = &budget};
+	struct wfs_code_call call = {.function = "run", .host = &host.host, .budget = &budget};
+
+	(void)state;
+	for (int i = 0; i < SIZE; i++)
+		wfs_buffer_append_byte(&source, '\n');
+	wfs_buffer_append_text(&source, "return 1");
+	host.module = wfs_buffer_text(&source);
+	lua_answer_call(program, &call, NULL, &answer);
+
+	assert_string_equal(wfs_buffer_text(&answer.text), "1");
+	assert_true(budget.used >= 4 * SIZE);
+}
+
 /* --- the host --- */
 
 static void the_host_is_asked_with_values(void **state)
@@ -564,6 +668,12 @@ int main(void)
 		cmocka_unit_test(more_arguments_than_there_is_room_for_are_refused),
 		cmocka_unit_test(nothing_outlives_a_call),
 		cmocka_unit_test(the_main_chunk_sees_nothing_of_the_call),
+		cmocka_unit_test(a_module_is_what_its_source_returns),
+		cmocka_unit_test(a_module_runs_once_in_a_run_with_globals_of_its_own),
+		cmocka_unit_test(a_module_that_fails_is_named_with_its_line),
+		cmocka_unit_test(a_module_has_a_name_and_a_source),
+		cmocka_unit_test(a_module_keeps_the_bounds_of_source),
+		cmocka_unit_test(compiling_a_module_is_charged),
 		cmocka_unit_test(the_host_is_asked_with_values),
 		cmocka_unit_test(a_refusal_of_the_host_can_be_caught),
 		cmocka_unit_test(an_argument_that_is_not_json_is_an_ordinary_error),

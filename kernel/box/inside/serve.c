@@ -75,6 +75,7 @@ static int copy_bindings(struct module *module, const struct wfs_lua_options *op
 
 		own->name = strdup(given->name);
 		own->table = given->table ? strdup(given->table) : NULL;
+		own->gives_module = given->gives_module;
 		if (!own->name || (given->table && !own->table))
 			return -ENOMEM;
 	}
