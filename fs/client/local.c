@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs in this process, one after the other or many at once. */
+/* Verbs in this process, one after the other or many at once: each when its turn has come (fs/verb/order.h). */
 #include "fs/client/local.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
 
 #include "fs/tool/helper.h"
+#include "fs/verb/order.h"
 
 /* A request under way. */
 struct local_call {
 	struct wfs_call call;
 	struct wfs_local *local;
 	struct local_call *next;
-	bool done; /* lock: the local's */
+	char *verb; /* owned; until it is begun, else NULL */
+	enum wfs_order_kind order;
+	bool counted; /* in the local's order; lock: the local's */
+	bool done;    /* lock: the local's */
 };
 
 struct wfs_local {
@@ -26,12 +30,14 @@ struct wfs_local {
 	/* Only the user's thread. */
 	struct local_call *first; /* under way, in order */
 	struct local_call *last;
-	struct local_call *idle; /* for the next requests */
-	size_t count;            /* under way */
+	struct local_call *idle;    /* for the next requests */
+	size_t count;               /* under way */
+	struct local_call *waiting; /* none before it waits to be begun */
 
 	pthread_mutex_t lock;
-	size_t done_count; /* lock; done, but not taken yet */
-	size_t wake_count; /* lock; how many more must be done before `ready_fd` is written */
+	struct wfs_order order; /* lock; of those that were begun */
+	size_t done_count;      /* lock; done, but not taken yet */
+	size_t wake_count;      /* lock; how many more must be done before `ready_fd` is written */
 };
 
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
@@ -83,6 +89,7 @@ static void free_calls(struct local_call *call)
 		struct local_call *const next = call->next;
 
 		wfs_call_done(&call->call);
+		free(call->verb);
 		free(call);
 		call = next;
 	}
@@ -95,6 +102,8 @@ static void call_done(struct wfs_call *call)
 	WFS_GUARD(&local->lock);
 
 	local_call->done = true;
+	if (local_call->counted)
+		wfs_order_end(&local->order, local_call->order);
 	local->done_count++;
 	if (local->wake_count > 0 && --local->wake_count == 0)
 		(void)eventfd_write(local->ready_fd, 1);
@@ -119,15 +128,63 @@ static int start_driver(struct wfs_local *local, struct wfs_error *error)
 	return local->drive(local->authority, &wfs_tool_helpers, false, &local->driver, error);
 }
 
+static void begin(struct local_call *call)
+{
+	struct wfs_local *const local = call->local;
+	WFS_AUTO_FREE char *verb = WFS_STEAL(call->verb);
+	const int r = wfs_verb_drives(verb) ? start_driver(local, &call->call.error) : 0;
+
+	pthread_mutex_lock(&local->lock);
+	call->counted = true;
+	wfs_order_begin(&local->order, call->order);
+	pthread_mutex_unlock(&local->lock);
+	call->call.driver = local->driver;
+	if (r)
+		wfs_verb_finish(&call->call, r);
+	else
+		wfs_call_start(&call->call, verb);
+}
+
+/* The first that was not begun. */
+static struct local_call *first_waiting(struct wfs_local *local)
+{
+	while (local->waiting && !local->waiting->verb)
+		local->waiting = local->waiting->next;
+	return local->waiting;
+}
+
+/* Lock: the local's. */
+static bool may_begin(struct wfs_local *local)
+{
+	const struct local_call *const call = first_waiting(local);
+
+	return call && !wfs_order_waits(&local->order, call->order);
+}
+
+static void begin_waiting(struct wfs_local *local)
+{
+	pthread_mutex_lock(&local->lock);
+	while (may_begin(local)) {
+		pthread_mutex_unlock(&local->lock);
+		begin(local->waiting);
+		pthread_mutex_lock(&local->lock);
+	}
+	pthread_mutex_unlock(&local->lock);
+}
+
 int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload)
 {
 	struct local_call *const call = take_idle(local);
 
-	if (!call) {
+	if (call)
+		call->verb = strdup(verb);
+	if (!call || !call->verb) {
+		free(call);
 		json_decref(payload);
 		return -ENOMEM;
 	}
 	call->local = local;
+	call->order = wfs_order_kind(verb, payload);
 	call->call.session = local->session;
 	call->call.payload = payload;
 	call->call.done = call_done;
@@ -137,13 +194,12 @@ int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload)
 	else
 		local->first = call;
 	local->last = call;
+	if (!local->waiting)
+		local->waiting = call;
 	local->count++;
-	const int r = wfs_verb_drives(verb) ? start_driver(local, &call->call.error) : 0;
-	call->call.driver = local->driver;
-	if (r)
-		wfs_verb_finish(&call->call, r);
-	else
-		wfs_call_start(&call->call, verb);
+	if (call->order == WFS_ORDER_AT_ONCE)
+		begin(call);
+	begin_waiting(local);
 	return 0;
 }
 
@@ -152,25 +208,41 @@ int wfs_local_poll(const struct wfs_local *local)
 	return local->ready_fd;
 }
 
+enum look { FIRST_IS_DONE, NOT_YET, ANOTHER_MAY_BEGIN };
+
 /*
- * Is the first one done? If not, have `ready_fd` written: for a caller that waits, with the next
- * answer; else with half of those that are still to come, so that many are taken at once.
+ * Is the first one done? If not, have `ready_fd` written: for a caller that waits, or when a request waits to be
+ * begun, with the next answer; otherwise with half of those that are still to come, so that many are taken at once.
  */
-static bool first_is_done(struct wfs_local *local, bool wait)
+static enum look look_at_first(struct wfs_local *local, bool wait)
 {
 	eventfd_t count;
 	WFS_GUARD(&local->lock);
 
 	local->wake_count = 0;
 	if (!local->first)
-		return false;
+		return NOT_YET;
 	if (local->first->done) {
 		local->done_count--;
-		return true;
+		return FIRST_IS_DONE;
 	}
+	if (may_begin(local))
+		return ANOTHER_MAY_BEGIN;
 	(void)eventfd_read(local->ready_fd, &count); /* of an earlier wake-up */
-	local->wake_count = wait ? 1 : (local->count - local->done_count + 1) / 2;
-	return false;
+	local->wake_count = wait || local->waiting ? 1 : (local->count - local->done_count + 1) / 2;
+	return NOT_YET;
+}
+
+/* Begins what may be. Return: is the first one done? */
+static bool first_is_done(struct wfs_local *local, bool wait)
+{
+	enum look look;
+
+	do {
+		begin_waiting(local);
+		look = look_at_first(local, wait);
+	} while (look == ANOTHER_MAY_BEGIN);
+	return look == FIRST_IS_DONE;
 }
 
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer)
@@ -185,6 +257,7 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 		(void)poll(&ready, 1, -1);
 	}
 	call = local->first;
+	(void)first_waiting(local); /* which comes after it */
 	local->first = call->next;
 	if (!local->first)
 		local->last = NULL;
@@ -203,25 +276,36 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 	return 1;
 }
 
+/* One that was not begun ends now. */
+static void abandon(struct wfs_local *local, struct local_call *call)
+{
+	if (call->verb) {
+		free(WFS_STEAL(call->verb));
+		wfs_verb_finish(&call->call,
+			wfs_error_set(&call->call.error, WFS_E_CANCELLED,
+				"nobody waits for the answer: the request was not begun"));
+		return;
+	}
+	WFS_GUARD(&local->lock);
+	if (!call->done)
+		wfs_call_abandon(&call->call);
+}
+
 void wfs_local_abandon(struct wfs_local *local, size_t index)
 {
 	struct local_call *call = local->first;
-	WFS_GUARD(&local->lock);
 
 	for (; call && index > 0; index--)
 		call = call->next;
-	if (call && !call->done)
-		wfs_call_abandon(&call->call);
+	if (call)
+		abandon(local, call);
 }
 
 /* Nobody is there to take the answers. */
 static void abandon_all(struct wfs_local *local)
 {
-	WFS_GUARD(&local->lock);
-
 	for (struct local_call *call = local->first; call; call = call->next)
-		if (!call->done)
-			wfs_call_abandon(&call->call);
+		abandon(local, call);
 }
 
 /* Waits for the answers that nobody took. */

@@ -19,6 +19,7 @@
 #include "fs/control/control-work.h"
 #include "fs/control/control.h"
 #include "fs/mount/fuse.h"
+#include "fs/verb/order.h"
 
 /* Bounds. */
 enum {
@@ -81,6 +82,8 @@ struct wfs_control_call {
 	struct wfs_control_call *next; /* in order of the answers; lock: the open file's */
 	bool answered;                 /* lock: the open file's */
 	unsigned int retries;
+	enum wfs_order_kind order;
+	bool counted;                   /* in the order of the open file; lock: the open file's */
 	json_t *payload;                /* owned; kept so that the call can be started again */
 	struct wfs_blob_writer *writer; /* owned; its bytes must outlive the request */
 	size_t parsed_bytes;            /* that its user is charged for */
@@ -151,14 +154,16 @@ struct wfs_control_open {
 	struct wfs_control_call *calls, **calls_tail; /* not put into `output` yet */
 	unsigned int long_count;                      /* of these, calls that are long */
 	struct wfs_control_call *starting;            /* is being started */
-	struct wfs_control_call *retry;               /* was refused because of overload */
-	unsigned int in_flight; /* calls not answered, and one for the submission itself */
-	bool paused;            /* the submission waits for answers */
-	bool interrupted;       /* nobody waits for `current` any more */
-	bool abandoned;         /* the mount goes: nobody waits for what takes long */
-	int failure;            /* of the first call of `current` that failed; 0: none */
-	bool used;              /* something was written, or the usage text given */
-	bool overflowed;        /* answers were lost because nobody reads */
+	struct wfs_control_call *retry;               /* to be started again, or in its turn */
+	struct wfs_control_call *held; /* must see those before it, and waits for them */
+	struct wfs_order order;        /* of calls that were begun */
+	unsigned int in_flight;        /* calls not answered, and one for the submission itself */
+	bool paused;                   /* the submission waits for answers */
+	bool interrupted;              /* nobody waits for `current` any more */
+	bool abandoned;                /* the mount goes: nobody waits for what takes long */
+	int failure;                   /* of the first call of `current` that failed; 0: none */
+	bool used;                     /* something was written, or the usage text given */
+	bool overflowed;               /* answers were lost because nobody reads */
 	struct wfs_buffer output;
 	uint64_t delivered; /* bytes of `output` read already */
 	uint64_t anchor;    /* file offset at which byte 0 of `output` is read */
@@ -318,7 +323,8 @@ void wfs_control_refuse(struct wfs_control_call *call, int r);
 
 /**
  * wfs_control_call_start() - start the verb of the file with call->payload
- * Return: false when the world's queue was full: it is started later, and nothing else with it.
+ * Return: false when the world's queue was full, or when calls before this one must end first: it is started
+ *         later, and nothing else before it.
  */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call);
 

@@ -177,6 +177,10 @@ static void op_settle(struct wfs_control_open *open)
 	bool resume = open->paused && open->in_flight - 1 <= op_in_flight_max(open) / 2;
 	if (resume)
 		open->paused = false;
+	if (open->held && !wfs_order_waits(&open->order, open->held->order)) {
+		open->retry = WFS_STEAL(open->held);
+		resume = true;
+	}
 	pthread_mutex_unlock(&open->mutex);
 	if (resume) {
 		open->task.run = op_pump_task;
@@ -196,6 +200,8 @@ static void op_end_call(struct wfs_control_call *call)
 
 	pthread_mutex_lock(&open->mutex);
 	call->answered = true;
+	if (call->counted)
+		wfs_order_end(&open->order, call->order);
 	op_show_answered(open);
 	op_settle(open);
 }
@@ -314,9 +320,28 @@ static struct wfs_control_call *op_take_retry(struct wfs_control_open *open)
 	return call;
 }
 
-/* When the queue was full, the pump is called again later. */
+/* Is it the turn of this call? If not, an answer will call the pump again. */
+static bool op_in_order(struct wfs_control_open *open, struct wfs_control_call *call)
+{
+	WFS_GUARD(&open->mutex);
+
+	if (call->counted) /* it was started before */
+		return true;
+	call->order = wfs_order_kind(open->file->verb, call->payload);
+	if (wfs_order_waits(&open->order, call->order)) {
+		open->held = call;
+		return false;
+	}
+	call->counted = true;
+	wfs_order_begin(&open->order, call->order);
+	return true;
+}
+
+/* When the queue was full, or calls before this one must end first, the pump is called again later. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call)
 {
+	if (!op_in_order(open, call))
+		return false;
 	if (wfs_verb_takes_long(open->file->verb, call->payload))
 		op_set_takes_long(open, call);
 	if (wfs_verb_slow(open->file->verb, call->payload)) {
@@ -498,10 +523,10 @@ static bool op_hand_over(struct wfs_control_open *open)
 /* @slowly: long values, too. Starts everything that is whole. Only one thread at a time does this for an open file. */
 static void op_pump(struct wfs_control_open *open, bool slowly)
 {
-	struct wfs_control_call *refused = op_take_retry(open);
+	struct wfs_control_call *next = op_take_retry(open);
 	int r = 1;
 
-	if (refused && !wfs_control_call_start(open, refused))
+	if (next && !wfs_control_call_start(open, next))
 		return;
 	while (r > 0) {
 		if (!op_may_start(open) || (!slowly && op_hand_over(open)))

@@ -79,24 +79,13 @@ static bool is_answered(const struct wfs_server_request *request)
 	return request && request->answered;
 }
 
-/* Takes the first request off, which is answered. */
-static struct wfs_server_request *take_first(struct wfs_server_connection *connection)
-{
-	struct wfs_server_request *const request = connection->first;
-
-	connection->first = request->next;
-	if (!connection->first)
-		connection->last = NULL;
-	connection->request_count--;
-	connection->request_bytes -= request->line_bytes;
-	return request;
-}
-
 /* Nobody is there to read them any more. */
 static void drop_answered(struct wfs_server_connection *connection)
 {
-	while (is_answered(connection->first))
-		wfs_server_request_free(take_first(connection));
+	struct wfs_server_request *request;
+
+	while ((request = wfs_server_order_take(connection)))
+		wfs_server_request_free(request);
 }
 
 static void on_written(uv_write_t *request, int status)
@@ -116,6 +105,7 @@ static void on_written(uv_write_t *request, int status)
 /* All answers that are next, in one write. */
 static void send_answers(struct wfs_server_connection *connection)
 {
+	struct wfs_server_request *request;
 	struct write *write;
 	uv_buf_t bytes;
 
@@ -128,9 +118,7 @@ static void send_answers(struct wfs_server_connection *connection)
 	}
 	write->connection = connection;
 	write->request.data = write;
-	while (is_answered(connection->first)) {
-		struct wfs_server_request *const request = take_first(connection);
-
+	while ((request = wfs_server_order_take(connection))) {
 		if (write->bytes.size == 0) {
 			write->bytes = request->answer;
 			request->answer = (struct wfs_buffer){0};
@@ -186,16 +174,7 @@ static void begin(struct wfs_server_connection *connection, struct wfs_server_re
 		connection_close(connection);
 		return;
 	}
-	if (connection->last)
-		connection->last->next = request;
-	else
-		connection->first = request;
-	connection->last = request;
-	connection->request_count++;
-	connection->request_bytes += request->line_bytes;
-	if (request->slow)
-		connection->slow = request;
-	wfs_server_request_start(request);
+	wfs_server_order_add(connection, request);
 }
 
 /* Answers with one error and ends the connection. */
@@ -232,18 +211,28 @@ static void begin_line(struct wfs_server_connection *connection, struct wfs_byte
 		begin(connection, request);
 }
 
-/* Is there something that was not looked at? */
-static bool has_more(const struct wfs_server_connection *connection)
+/* Is there input that was not looked at? */
+static bool has_input(const struct wfs_server_connection *connection)
 {
 	return may_begin(connection) && connection->scanned_bytes < connection->input.size;
+}
+
+/* Is there a request to begin, or a line to read? */
+static bool has_more(struct wfs_server_connection *connection)
+{
+	return wfs_server_order_may_start(connection) || has_input(connection);
 }
 
 static void begin_requests(struct wfs_server_connection *connection, int64_t end_ns)
 {
 	struct wfs_bytes line;
 
-	while (has_more(connection) && take_line(connection, &line)) {
-		if (line.size > WFS_SERVER_LINE_MAX)
+	for (;;) {
+		if (wfs_server_order_may_start(connection))
+			wfs_server_order_start(connection);
+		else if (!has_input(connection) || !take_line(connection, &line))
+			break;
+		else if (line.size > WFS_SERVER_LINE_MAX)
 			refuse(connection, WFS_E_TOO_LARGE, "a request has at most 16 MiB");
 		else
 			begin_line(connection, line);
@@ -448,7 +437,7 @@ void wfs_server_collect(struct wfs_server *server)
 		struct wfs_server_request *const next = request->next_finished;
 		struct wfs_server_connection *const connection = request->connection;
 
-		wfs_server_request_answered(request);
+		wfs_server_request_collect(request);
 		if (!connection->touched) {
 			connection->touched = true;
 			connection->next_touched = touched;

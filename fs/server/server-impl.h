@@ -8,6 +8,7 @@
 #include "fs/control/control-work.h"
 #include "fs/server/peer.h"
 #include "fs/server/server.h"
+#include "fs/verb/order.h"
 
 struct wfs_server_connection;
 struct wfs_server_user;
@@ -31,12 +32,17 @@ struct wfs_server_request {
 	const char *verb;
 	struct wfs_session *session; /* owned; of an envelope that has `as`, else NULL */
 	size_t line_bytes;
-	size_t parsed_bytes; /* that its user is charged for */
+	size_t parsed_bytes;       /* that its user is charged for */
+	enum wfs_order_kind order; /* what it waits for */
+	const char *as;            /* of the envelope, or NULL; borrowed from it */
 	const char *unread; /* the line, until it is parsed: the connection takes nothing more in */
 	struct wfs_buffer answer; /* once the call is done */
 	struct wfs_work_task task;
 	bool slow; /* runs on a thread of the server's work; so does the parsing of a long line */
 	bool reads_long; /* a slow one that reads what takes long */
+	bool parsing;    /* a long line: on another thread */
+	bool started;    /* it does not wait for others any more */
+	bool counted;    /* it is under way in the order of its connection */
 	bool answered;   /* `answer` may be sent */
 };
 
@@ -59,7 +65,9 @@ struct wfs_server_connection {
 	size_t scanned_bytes;         /* of the input: known to hold no further line end */
 	struct wfs_server_request *first; /* not answered yet, in order */
 	struct wfs_server_request *last;
-	struct wfs_server_request *slow; /* one of them that is */
+	struct wfs_server_request *waiting; /* none before it waits to be begun */
+	struct wfs_order order;             /* those that were begun */
+	struct wfs_server_request *slow;    /* one of them that was begun, or is being parsed */
 	size_t request_count;
 	size_t request_bytes;
 	size_t answer_bytes; /* answers that wait for their turn or for the client */
@@ -151,12 +159,33 @@ struct wfs_server_request *wfs_server_request_new(
 struct wfs_server_request *wfs_server_request_refused(
 	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason);
 
+/** wfs_server_order_add() - one more request; it is begun now if it may overtake others.
+ *  Source: fs/verb/order.h */
+void wfs_server_order_add(
+	struct wfs_server_connection *connection, struct wfs_server_request *request);
+
+/** wfs_server_order_may_start() - may the next request be begun? */
+bool wfs_server_order_may_start(struct wfs_server_connection *connection);
+
+/** wfs_server_order_start() - begin the next request, which may be. */
+void wfs_server_order_start(struct wfs_server_connection *connection);
+
+/** wfs_server_order_take() - take the first request off. Return: NULL when it is not answered yet. */
+struct wfs_server_request *wfs_server_order_take(struct wfs_server_connection *connection);
+
+/** wfs_server_request_parse() - have a long line read, on another thread; wfs_server_request_collect() follows. */
+void wfs_server_request_parse(struct wfs_server_request *request);
+
 /** wfs_server_request_start() - run it; the answer may be there when this returns. */
 void wfs_server_request_start(struct wfs_server_request *request);
 
 /** wfs_server_request_abandon() - nobody waits for its answer: what can be ended is. Not one that
- *  runs on another thread. */
+ *  runs on another thread. One that was not begun is answered. */
 void wfs_server_request_abandon(struct wfs_server_request *request);
+
+/** wfs_server_request_collect() - another thread is done with it: its line is read, or its call done.
+ *  Thread: the loop's. */
+void wfs_server_request_collect(struct wfs_server_request *request);
 
 /** wfs_server_request_answered() - its call is done; have the answer sent in its turn.
  *  Thread: the loop's. */

@@ -31,26 +31,34 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 {
 	if (request->answer.size == 0)
 		format_answer(request);
+	if (request->counted)
+		wfs_order_end(&request->connection->order, request->order);
+	request->counted = false;
 	request->answered = true;
 	wfs_server_user_answers(request->connection, request->answer.size, 0);
 }
 
-/* The loop may then free the request. */
-static void finish(struct wfs_server_request *request)
+/* Has the loop collect it. The loop may then free the request. */
+static void hand_back(struct wfs_server_request *request)
 {
 	struct wfs_server *const server = request->connection->server;
 
-	if (request->slow) { /* neither large answers nor large requests are the loop's work */
-		format_answer(request);
-		request->id = "";
-		json_decref(WFS_STEAL(request->envelope));
-	}
 	/* The loop is woken under the lock, so that it cannot have ended before. */
 	WFS_GUARD(&server->lock);
 	request->next_finished = server->finished;
 	server->finished = request;
 	if (!request->next_finished)
 		uv_async_send(&server->wake);
+}
+
+static void finish(struct wfs_server_request *request)
+{
+	if (request->slow) { /* neither large answers nor large requests are the loop's work */
+		format_answer(request);
+		request->id = "";
+		json_decref(WFS_STEAL(request->envelope));
+	}
+	hand_back(request);
 }
 
 static struct wfs_server_request *request_of(struct wfs_work_task *task)
@@ -123,18 +131,15 @@ void wfs_server_request_free(struct wfs_server_request *request)
 	server->idle_count++;
 }
 
-/* `as` makes the operator somebody else for one request. */
+/* `as` makes the operator somebody else for one request. A request before it may have added that principal. */
 static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 {
 	const struct wfs_session *const own = request->call.session;
-	const char *principal;
+	const char *const principal = request->as;
 	int r;
 
-	if (!json_object_get(request->envelope, "as"))
+	if (!principal || strcmp(principal, wfs_session_principal(own)) == 0)
 		return 0;
-	r = wfs_json_get_string(request->envelope, "as", &principal, error);
-	if (r || strcmp(principal, wfs_session_principal(own)) == 0)
-		return r;
 	if (strcmp(wfs_session_principal(own), WFS_PRINCIPAL_OPERATOR) != 0)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'as': only the operator may act as somebody else, not '%s'",
@@ -170,13 +175,16 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 	r = wfs_json_only(envelope, members, error);
 	if (!r)
 		r = wfs_json_get_string(envelope, "cmd", &request->verb, error);
-	if (!r)
-		r = act_as(request, error);
+	if (!r && json_object_get(envelope, "as"))
+		r = wfs_json_get_string(envelope, "as", &request->as, error);
 	if (r)
 		return r;
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
 	request->reads_long = wfs_verb_reads_long(request->verb, payload, is_guest(request));
+	request->order = strcmp(request->verb, ABANDON) == 0
+		? WFS_ORDER_AT_ONCE
+		: wfs_order_kind(request->verb, payload);
 	/* The request of a long line is slow already, and the loop's thread may read `slow` now. */
 	if (!request->slow)
 		request->slow = request->reads_long || wfs_verb_slow(request->verb, payload);
@@ -195,6 +203,8 @@ static void read_line(struct wfs_server_request *request, const char *line)
 			error->code = WFS_E_INVALID_REQUEST;
 	}
 	request->call.status = r;
+	if (r)
+		request->order = WFS_ORDER_AT_ONCE;
 }
 
 static void read_long_line(struct wfs_server_request *request, const char *line)
@@ -235,20 +245,28 @@ struct wfs_server_request *wfs_server_request_refused(
 	struct wfs_server_request *const request = request_new(connection);
 
 	if (request) {
+		request->order = WFS_ORDER_AT_ONCE;
 		request->call.stranger = !connection->session;
 		request->call.status = wfs_error_set(&request->call.error, code, "%s", reason);
 	}
 	return request;
 }
 
+/* Runs the verb, or tells what is wrong with the request. */
+static void run(struct wfs_server_request *request)
+{
+	struct wfs_call *const call = &request->call;
+	const int r = call->status ? call->status : act_as(request, &call->error);
+
+	if (r)
+		wfs_verb_finish(call, r);
+	else
+		wfs_call_start(call, request->verb);
+}
+
 static void work(struct wfs_work_task *task)
 {
-	struct wfs_server_request *const request = request_of(task);
-
-	if (request->call.status)
-		wfs_verb_finish(&request->call, request->call.status);
-	else
-		wfs_call_start(&request->call, request->verb);
+	run(request_of(task));
 }
 
 /* Its thread gives way to what is answered soon. */
@@ -256,6 +274,12 @@ static void take_long(struct wfs_work_task *task)
 {
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	work(task);
+}
+
+/* Does the verb want a thread of the work's? A request may be slow for its long line alone. */
+static bool takes_thread(const struct wfs_server_request *request)
+{
+	return request->reads_long || wfs_verb_slow(request->verb, request->call.payload);
 }
 
 /* Has a slow verb run on another thread. One of long reads serves users in turn, as the loop does. */
@@ -271,32 +295,55 @@ static void hand_over(struct wfs_server_request *request)
 		wfs_work_add(urgent ? server->urgent : server->work, &request->task, 0);
 }
 
-/* Reads a long line. A slow verb then runs on the threads of slow verbs, so that this thread can read
- * the lines of other users while the verb runs. */
 static void take_line(struct wfs_work_task *task)
 {
 	struct wfs_server_request *const request = request_of(task);
 
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	read_long_line(request, WFS_STEAL(request->unread));
-	if (request->call.status ||
-		!(request->reads_long || wfs_verb_slow(request->verb, request->call.payload))) {
-		work(task);
+	hand_back(request);
+}
+
+void wfs_server_request_parse(struct wfs_server_request *request)
+{
+	request->parsing = true;
+	request->task.run = take_line;
+	wfs_work_add(request->connection->server->long_lines, &request->task, 0);
+}
+
+void wfs_server_request_collect(struct wfs_server_request *request)
+{
+	if (!request->parsing) {
+		wfs_server_request_answered(request);
 		return;
 	}
-	hand_over(request);
+	request->parsing = false;
+	request->connection->slow = NULL;
+	if (atomic_load(&request->call.gone))
+		wfs_server_request_abandon(request);
+}
+
+/* It was not begun, and nobody waits for it any more. */
+static void end_waiting(struct wfs_server_request *request)
+{
+	request->started = true;
+	wfs_verb_finish(&request->call,
+		wfs_error_set(&request->call.error, WFS_E_CANCELLED,
+			"nobody waits for the answer: the request was not begun"));
 }
 
 void wfs_server_request_abandon(struct wfs_server_request *request)
 {
-	if (request->slow)
+	if (!request->started && !request->parsing)
+		end_waiting(request);
+	else if (request->slow)
 		atomic_store(&request->call.gone, true);
 	else if (!request->answered)
 		wfs_call_abandon(&request->call);
 }
 
-/* No verb, because it is about another request of its connection. Of those that are slow another
- * thread may be writing the answer. */
+/* No verb, because it is about another request of its connection. Of those that are slow and were begun
+ * another thread may be writing the answer. */
 static int abandon(struct wfs_server_request *request)
 {
 	struct wfs_call *const call = &request->call;
@@ -308,7 +355,8 @@ static int abandon(struct wfs_server_request *request)
 		r = wfs_json_get_string(call->payload, "id", &id, &call->error);
 	if (r)
 		return r;
-	while (other != request && (other->slow || strcmp(other->id, id) != 0))
+	while (other != request &&
+		((other->slow && (other->started || other->parsing)) || strcmp(other->id, id) != 0))
 		other = other->next;
 	if (other == request)
 		return wfs_error_set(&call->error, WFS_E_NOT_FOUND,
@@ -320,16 +368,19 @@ static int abandon(struct wfs_server_request *request)
 
 void wfs_server_request_start(struct wfs_server_request *request)
 {
-	if (request->call.status) {
-		wfs_verb_finish(&request->call, request->call.status);
-	} else if (!request->slow && strcmp(request->verb, ABANDON) == 0) {
+	const bool is_long = request->line_bytes > WFS_SERVER_PARSE_MAX;
+
+	request->started = true;
+	request->counted = true;
+	wfs_order_begin(&request->connection->order, request->order);
+	if (!request->slow && !request->call.status && strcmp(request->verb, ABANDON) == 0) {
 		wfs_verb_finish(&request->call, abandon(request));
-	} else if (request->unread) {
-		request->task.run = take_line;
+	} else if (!request->slow) {
+		run(request);
+	} else if (is_long && (request->call.status || !takes_thread(request))) {
+		request->task.run = work;
 		wfs_work_add(request->connection->server->long_lines, &request->task, 0);
-	} else if (request->slow) {
-		hand_over(request);
 	} else {
-		wfs_call_start(&request->call, request->verb);
+		hand_over(request);
 	}
 }

@@ -2,8 +2,8 @@
 /*
  * The control socket of a world's owner: `<world>/control.sock`, one JSON object a line.
  *
- * Answers come in the order of the requests of their connection; connections do not wait for each
- * other. Whoever sends faster than the world answers, or does not read the answers, is not read
+ * Answers come in the order of the requests of their connection, and each request sees the effects of those
+ * before it (fs/verb/order.h); connections do not wait for each other. Whoever sends faster than the world answers, or does not read the answers, is not read
  * from any more until that has changed. Each connection is a session of the principal that its user
  * is (fs/server/peer.h).
  *

@@ -28,58 +28,61 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 #define WFS_VERB_AS_EFFECT NULL
 
 /*
- * X(handler, name, effect, slow, members of the payload; `?` marks an optional one)
+ * X(handler, name, effect, slow, order, members of the payload; `?` marks an optional one)
  * WFS_VERB_AS_EFFECT: the verb takes what the effect takes and gives its receipt, both checked.
  * Slow: takes long enough to hold up others, wants a thread that may wait.
+ * Order: WFS_ORDER_… of fs/verb/order.h; an `invoke` that is a query is a read.
  */
-#define WFS_VERBS(X)                                                                              \
-	X(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false,                  \
-		WFS_VERB_AS_EFFECT)                                                               \
-	X(query_state, "query-state", WFS_EFFECT_INTROSPECT_REDUCER_STATE, false,                 \
-		WFS_VERB_AS_EFFECT)                                                               \
-	X(list_cells, "list-cells", WFS_EFFECT_INTROSPECT_LIST_CELLS, false, WFS_VERB_AS_EFFECT)  \
-	X(journal_head, "journal-head", WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, false,                \
-		WFS_VERB_AS_EFFECT)                                                               \
-	X(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, WFS_VERB_AS_EFFECT) \
-	X(turns, "turns", WFS_EFFECT_PER_READ, false, "agent? cursor? limit?")                    \
-	X(query, "query", WFS_EFFECT_ACTION_QUERY_KERNEL, true, "query_type params?")             \
-	X(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, WFS_VERB_AS_EFFECT)                    \
-	X(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, "hash_hex")                         \
-	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, WFS_VERB_AS_EFFECT)                    \
-	X(invoke, "invoke", WFS_EFFECT_PER_READ, false, "action")                                 \
-	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, WFS_VERB_AS_EFFECT)             \
-	X(step, "step", WFS_EFFECT_AGENT_STEP, false, WFS_VERB_AS_EFFECT)                         \
-	X(chat, "chat", WFS_EFFECT_PLAN_RUN, false,                                               \
-		"batch_size? max_concurrency? message? plan_id? session_id? wait?")               \
-	X(plans, "plans", WFS_EFFECT_PER_READ, false, "cursor? limit? session_id?")               \
-	X(plan_status, "plan-status", WFS_EFFECT_PER_READ, false, "plan_id? session_id?")         \
-	X(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, "plan_id wait?")                \
-	X(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, "plan_id")                   \
-	X(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false,                                 \
-		"batch_size? blob max_concurrency? resume? session_id?")                          \
-	X(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, WFS_VERB_AS_EFFECT)                   \
-	X(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, WFS_VERB_AS_EFFECT)                \
-	X(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, WFS_VERB_AS_EFFECT)                      \
-	X(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, WFS_VERB_AS_EFFECT)                   \
-	X(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, WFS_VERB_AS_EFFECT)          \
-	X(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WFS_VERB_AS_EFFECT)                       \
-	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WFS_VERB_AS_EFFECT)              \
-	X(gc, "gc", WFS_EFFECT_WORLD_GC, true, WFS_VERB_AS_EFFECT)                                \
-	X(code, "code", WFS_EFFECT_WORLD_CODE, true, WFS_VERB_AS_EFFECT)                          \
-	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WFS_VERB_AS_EFFECT)                       \
-	X(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, "dir")                                  \
-	X(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, WFS_VERB_AS_EFFECT)              \
-	X(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, "")                            \
-	X(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, WFS_VERB_AS_EFFECT)             \
-	X(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, "path at? cursor? limit?")              \
-	X(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, "path at?")                             \
-	X(fs_read, "fs-read", WFS_EFFECT_PER_READ, false, "path at? offset? limit?")
+#define WFS_VERBS(X)                                                                             \
+	X(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false, READ,           \
+		WFS_VERB_AS_EFFECT)                                                              \
+	X(query_state, "query-state", WFS_EFFECT_INTROSPECT_REDUCER_STATE, false, READ,          \
+		WFS_VERB_AS_EFFECT)                                                              \
+	X(list_cells, "list-cells", WFS_EFFECT_INTROSPECT_LIST_CELLS, false, READ,               \
+		WFS_VERB_AS_EFFECT)                                                              \
+	X(journal_head, "journal-head", WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, false, READ,         \
+		WFS_VERB_AS_EFFECT)                                                              \
+	X(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, READ,              \
+		WFS_VERB_AS_EFFECT)                                                              \
+	X(turns, "turns", WFS_EFFECT_PER_READ, false, READ, "agent? cursor? limit?")             \
+	X(query, "query", WFS_EFFECT_ACTION_QUERY_KERNEL, true, READ, "query_type params?")      \
+	X(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, READ, WFS_VERB_AS_EFFECT)             \
+	X(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, READ, "hash_hex")                  \
+	X(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, CHANGE, WFS_VERB_AS_EFFECT)           \
+	X(invoke, "invoke", WFS_EFFECT_PER_READ, false, CHANGE, "action")                        \
+	X(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, CHANGE, WFS_VERB_AS_EFFECT)    \
+	X(step, "step", WFS_EFFECT_AGENT_STEP, false, TURN, WFS_VERB_AS_EFFECT)                  \
+	X(chat, "chat", WFS_EFFECT_PLAN_RUN, false, TURN,                                        \
+		"batch_size? max_concurrency? message? plan_id? session_id? wait?")              \
+	X(plans, "plans", WFS_EFFECT_PER_READ, false, READ, "cursor? limit? session_id?")        \
+	X(plan_status, "plan-status", WFS_EFFECT_PER_READ, false, READ, "plan_id? session_id?")  \
+	X(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, TURN, "plan_id wait?")         \
+	X(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, AT_ONCE, "plan_id")         \
+	X(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false, TURN,                          \
+		"batch_size? blob max_concurrency? resume? session_id?")                         \
+	X(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, AT_ONCE, WFS_VERB_AS_EFFECT)         \
+	X(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, AT_ONCE, WFS_VERB_AS_EFFECT)      \
+	X(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, RIGHTS, WFS_VERB_AS_EFFECT)             \
+	X(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, RIGHTS, WFS_VERB_AS_EFFECT)          \
+	X(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, RIGHTS, WFS_VERB_AS_EFFECT) \
+	X(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WORLD, WFS_VERB_AS_EFFECT)               \
+	X(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WORLD, WFS_VERB_AS_EFFECT)      \
+	X(gc, "gc", WFS_EFFECT_WORLD_GC, true, WORLD, WFS_VERB_AS_EFFECT)                        \
+	X(code, "code", WFS_EFFECT_WORLD_CODE, true, WORLD, WFS_VERB_AS_EFFECT)                  \
+	X(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, WFS_VERB_AS_EFFECT)               \
+	X(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, "dir")                          \
+	X(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, READ, WFS_VERB_AS_EFFECT)       \
+	X(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, READ, "")                     \
+	X(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, AT_ONCE, WFS_VERB_AS_EFFECT)   \
+	X(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, READ, "path at? cursor? limit?")       \
+	X(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, READ, "path at?")                      \
+	X(fs_read, "fs-read", WFS_EFFECT_PER_READ, false, READ, "path at? offset? limit?")
 
 /* What a handler returns when `done` of its request will finish the call. */
 enum { WFS_VERB_PENDING = 1 };
 
 /* Return: 0 (call->result is set), WFS_VERB_PENDING, or -errno. */
-#define WFS_VERB_DECLARE(handler, name, effect, slow, members) \
+#define WFS_VERB_DECLARE(handler, name, effect, slow, order, members) \
 	int wfs_verb_##handler(struct wfs_call *call);
 WFS_VERBS(WFS_VERB_DECLARE)
 #undef WFS_VERB_DECLARE

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fs/tree/tree.h"
+#include "fs/verb/order.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
@@ -16,12 +17,13 @@ struct verb {
 	int (*handler)(struct wfs_call *call);
 	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
 	bool slow;
+	enum wfs_order_kind order;
 	const char *members; /* NULL: those of the effect, and it gives the effect's receipt */
 };
 
 static const struct verb verbs[] = {
-#define VERB_ROW(handler_, name_, effect_, slow_, members_) \
-	{(name_), wfs_verb_##handler_, (int)(effect_), (slow_), (members_)},
+#define VERB_ROW(handler_, name_, effect_, slow_, order_, members_) \
+	{(name_), wfs_verb_##handler_, (int)(effect_), (slow_), WFS_ORDER_##order_, (members_)},
 	WFS_VERBS(VERB_ROW)
 #undef VERB_ROW
 };
@@ -58,6 +60,13 @@ bool wfs_verb_takes_long(const char *verb, const json_t *payload)
 	default:
 		return !json_object_get(action, "action_type"); /* invoke_artifact */
 	}
+}
+
+enum wfs_order_kind wfs_order_kind(const char *verb, const json_t *payload)
+{
+	const struct verb *const found = verb_find(verb);
+
+	return found && !is_query(verb, payload) ? found->order : WFS_ORDER_READ;
 }
 
 bool wfs_verb_slow(const char *verb, const json_t *payload)

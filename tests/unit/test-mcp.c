@@ -305,6 +305,30 @@ static void calls_are_answered_by_id(void **state)
 	assert_part(talk.said, "0.id", "4");
 }
 
+static void a_call_sees_what_a_call_before_it_has_changed(void **state)
+{
+	AUTO_TALK struct talk talk = talk_hello(filled(state));
+
+	say(&talk,
+		CALL("1", "invoke",
+			"{'action':{'action_type':'write_artifact','artifact_id':'note','content':'"
+			"1'}}"));
+	say(&talk, CALL("2", "fs_read", "{'path':'artifacts/note/content'}"));
+	say(&talk,
+		CALL("3", "invoke",
+			"{'action':{'action_type':'write_artifact','artifact_id':'note','content':'"
+			"2'}}"));
+	say(&talk, CALL("4", "fs_read", "{'path':'artifacts/note/content'}"));
+	let_it_work(&talk);
+	collect(&talk);
+
+	assert_int_equal(json_array_size(talk.said), 4);
+	assert_part(talk.said, "1.id", "2");
+	assert_part(talk.said, "1.result.content.0.text", "'1'");
+	assert_part(talk.said, "3.id", "4");
+	assert_part(talk.said, "3.result.content.0.text", "'2'");
+}
+
 static void an_id_that_is_under_way_is_refused(void **state)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(state));
@@ -510,6 +534,7 @@ int main(void)
 		IN_WORLD(a_call_that_fails_is_an_error_of_the_tool),
 		IN_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol),
 		IN_WORLD(calls_are_answered_by_id),
+		IN_WORLD(a_call_sees_what_a_call_before_it_has_changed),
 		IN_WORLD(an_id_that_is_under_way_is_refused),
 		IN_WORLD(a_cancelled_call_is_not_answered),
 		IN_WORLD(cancelling_what_is_not_under_way_is_nothing),
