@@ -493,6 +493,8 @@ static int make_import(struct talk *talk, struct wfs_error *error)
 
 	if (!r)
 		r = take(talk, "blob", error);
+	if (!r)
+		r = take(talk, "rerun", error);
 	return r ? r : take(talk, "resume", error);
 }
 

@@ -13,6 +13,7 @@ struct normalizing {
 	struct wfs_buffer text;
 	json_t *goal; /* the message; owned by its thread */
 	bool imported;
+	bool reruns; /* steps that are done and have no results */
 
 	int result;
 	struct wfs_error error;
@@ -45,6 +46,7 @@ static struct wfs_plan_origin origin_of(const struct normalizing *normalizing)
 		.chat_id = normalizing->chat_id,
 		.goal = json_string_value(normalizing->goal),
 		.imported = normalizing->imported,
+		.reruns = normalizing->reruns,
 	};
 }
 
@@ -189,6 +191,7 @@ static int read_text(struct work *work, struct normalizing *normalizing, struct 
 	if (r)
 		return r;
 	normalizing->imported = json_object_get(message, "blob") != NULL;
+	normalizing->reruns = json_is_true(json_object_get(message, "rerun"));
 	normalizing->goal = json_string(wfs_json_text(message, "content"));
 	if (!normalizing->goal)
 		return wfs_error_from_errno(error, -ENOMEM, "read a plan");

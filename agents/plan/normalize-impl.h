@@ -27,7 +27,8 @@
 	X(MISSING_KEY, MISSING_ARGUMENT)                \
 	X(INVALID_KEY, INVALID_ARGUMENT)                \
 	X(PLAN_ID_DIFFERS, INVALID_ARGUMENT)            \
-	X(WRONG_DIGEST, INVALID_ARGUMENT)
+	X(WRONG_DIGEST, INVALID_ARGUMENT)               \
+	X(MISSING_RESULTS, INVALID_ARGUMENT)
 
 enum normalize_code {
 #define NORMALIZE_ENUM(name, code) NORMALIZE_##name,
@@ -59,6 +60,8 @@ struct normalize {
 	struct wfs_graph graph;
 	uint8_t *statuses; /* of steps, of enum normalize_status; owned */
 	json_t *results;   /* of steps, by their ids; owned; NULL: there are none */
+	size_t lost_count; /* steps that are done, and whose results are not there */
+	size_t lost_index; /* the first of them, as they are ordered */
 };
 
 enum { NORMALIZE_NO_STEP = -1 };

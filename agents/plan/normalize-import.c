@@ -3,7 +3,8 @@
  * Documents of plans, schema version 1: what has been done is kept, what was under way is done again.
  *
  * A document may have been edited, or come from another program. So what it says is taken only where it
- * agrees with itself: a step is done if its result is there, and its plan has ended if all its steps have.
+ * agrees with itself: a step is done if its result is there, and its plan has ended if all its steps have. A step
+ * that is done and has no result would be run again, so such a document is refused unless that is wanted.
  */
 #include "agents/plan/normalize-impl.h"
 #include "agents/plan/placeholder.h"
@@ -307,9 +308,9 @@ static const char *failed_dependency(const struct normalize *work, size_t index)
 }
 
 /* A result that says the same as the status is kept. @status: pending, if it is done by nothing */
-static void match_result(
-	struct normalize *work, const json_t *document, enum normalize_status *status)
+static void match_result(struct normalize *work, size_t index, enum normalize_status *status)
 {
+	const json_t *const document = json_array_get(work->documents, index);
 	const char *const id = wfs_json_text(document, "id");
 	const json_t *const result = json_object_get(work->results, id);
 	const bool is_note = strcmp(wfs_json_text(document, "type"), "note") == 0;
@@ -319,8 +320,11 @@ static void match_result(
 
 	if (!matches)
 		(void)json_object_del(work->results, id);
-	if (!matches && !is_note && *status == NORMALIZE_DONE)
-		*status = NORMALIZE_PENDING;
+	if (matches || is_note || *status != NORMALIZE_DONE)
+		return;
+	*status = NORMALIZE_PENDING;
+	if (work->lost_count++ == 0)
+		work->lost_index = index;
 }
 
 static json_int_t attempts_of(const json_t *written)
@@ -354,7 +358,6 @@ static int set_ended(
 static int restore_step(struct normalize *work, size_t index)
 {
 	const json_t *const written = json_array_get(work->written, index);
-	const json_t *const document = json_array_get(work->documents, index);
 	struct wfs_bytes reason = wfs_text_of(json_object_get(written, "reason"));
 	enum normalize_status status;
 	char text[WFS_PLAN_STEP_ID_MAX + 64];
@@ -362,7 +365,7 @@ static int restore_step(struct normalize *work, size_t index)
 
 	if (r)
 		return r;
-	match_result(work, document, &status);
+	match_result(work, index, &status);
 	const char *const failed = failed_dependency(work, index);
 	if (status == NORMALIZE_PENDING && failed) {
 		snprintf(text, sizeof(text), "the step '%s', which it depends on, was not done",
@@ -413,11 +416,26 @@ static int restore_plan(struct normalize *work, struct wfs_plan_made *plan)
 			    : 0;
 }
 
+static int refuse_lost(struct normalize *work)
+{
+	const bool one = work->lost_count == 1;
+	int r = normalize_refuse(work, NORMALIZE_MISSING_RESULTS, (int64_t)work->lost_index,
+		"%zu done %s no %s and would run again: import what 'worldfs plan export' wrote, "
+		"or have "
+		"%s run again with --rerun ('rerun': true)",
+		work->lost_count, one ? "step has" : "steps have", one ? "result" : "results",
+		one ? "it" : "them");
+
+	return normalize_tell(work, r, "count", json_integer((json_int_t)work->lost_count));
+}
+
 int normalize_restore(struct normalize *work, struct wfs_plan_made *plan)
 {
 	int r = take_results(work);
 
 	for (size_t i = 0; !r && i < work->graph.order_count; i++)
 		r = restore_step(work, work->graph.order[i]);
+	if (!r && work->lost_count > 0 && !work->origin->reruns)
+		r = refuse_lost(work);
 	return r ? r : restore_plan(work, plan);
 }

@@ -36,6 +36,7 @@ struct wfs_plan_origin {
 	const char *chat_id;
 	const char *goal; /* of a plan that says none; NULL: "" */
 	bool imported;
+	bool reruns; /* of an imported document, steps that are done and have no results are run again */
 };
 
 /* A part of a plan's payload. Plain value. */

@@ -561,7 +561,7 @@ const struct wfs_command wfs_commands[] = {
 		.argument_min = 1,
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(SESSION) | WFS_OPTION_BIT(RESUME) |
-			WFS_OPTION_BIT(BATCH) | WFS_OPTION_BIT(CONCURRENCY),
+			WFS_OPTION_BIT(RERUN) | WFS_OPTION_BIT(BATCH) | WFS_OPTION_BIT(CONCURRENCY),
 		.changes = true,
 		.run = wfs_run_plan_import,
 		.summary = "take a plan from a file",
@@ -569,8 +569,10 @@ const struct wfs_command wfs_commands[] = {
 			"with "
 			"its results; or an object with 'steps', as a model would write it. It is "
 			"run "
-			"by 'worldfs plan resume', or at once with --resume. HASH is that of a "
-			"blob.\n",
+			"by 'worldfs plan resume', or at once with --resume. plans/PLAN.json has "
+			"no "
+			"results: steps that are done would run again, so it is taken with --rerun "
+			"only. HASH is that of a blob.\n",
 	},
 	{
 		.name = "cancel",

@@ -59,7 +59,7 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 	X(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, TURN, "plan_id wait?")         \
 	X(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, AT_ONCE, "plan_id")         \
 	X(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false, TURN,                          \
-		"batch_size? blob max_concurrency? resume? session_id?")                         \
+		"batch_size? blob max_concurrency? rerun? resume? session_id?")                  \
 	X(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, AT_ONCE, WFS_VERB_AS_EFFECT)         \
 	X(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, AT_ONCE, WFS_VERB_AS_EFFECT)      \
 	X(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, RIGHTS, WFS_VERB_AS_EFFECT)             \

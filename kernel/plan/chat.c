@@ -71,20 +71,25 @@ int wfs_plan_check_chat(
 int wfs_plan_check_import(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
-	const json_t *const resume = json_object_get(action, "resume");
+	static const char *const flags[] = {"rerun", "resume"};
 	struct wfs_hash hash;
 	const char *blob;
 
 	(void)manifest;
 	int r = wfs_json_members(action, "import",
-		"action_type batch_size blob max_concurrency model resume? session_id", error);
+		"action_type batch_size blob max_concurrency model rerun? resume? session_id",
+		error);
 	if (!r)
 		r = wfs_json_get_string(action, "blob", &blob, error);
 	if (!r)
 		r = wfs_hash_parse(blob, strlen(blob), &hash, error);
-	if (!r && resume && !json_is_boolean(resume))
-		r = wfs_error_set(
-			error, WFS_E_INVALID_ARGUMENT, "'resume': expected true or false");
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(flags); i++) {
+		const json_t *const flag = json_object_get(action, flags[i]);
+
+		if (flag && !json_is_boolean(flag))
+			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%s': expected true or false", flags[i]);
+	}
 	return r ? r : check_settings(action, error);
 }
 
@@ -361,7 +366,9 @@ int plan_fold_import(
 	chat_key(fold, action, chat);
 	if (!message || json_object_set(message, "blob", json_object_get(action, "blob")) < 0 ||
 		json_object_set_new(message, "resume",
-			json_boolean(json_is_true(json_object_get(action, "resume")))) < 0)
+			json_boolean(json_is_true(json_object_get(action, "resume")))) < 0 ||
+		(json_is_true(json_object_get(action, "rerun")) &&
+			json_object_set_new(message, "rerun", json_true()) < 0))
 		return fold_no_memory(error);
 	int r = begin(fold, chat, message, WFS_EFFECT_PLAN_NORMALIZE, chat_id, error);
 	if (r)

@@ -6,6 +6,15 @@
 	"'schema_version':1,'plan_id':'p-1','goal':'g','created_utc':'2026-11-21T20:46:37." \
 	"250Z','updated_utc':'2026-11-21T20:47:00+00:00','cursors':{},"
 
+/* Steps that are done and have no results may run again. */
+static struct attempt attempt_rerun(const char *text)
+{
+	const struct wfs_plan_origin origin = {
+		.chat_id = CHAT_ID, .imported = true, .reruns = true};
+
+	return attempt_as(&origin, text);
+}
+
 /* A document with these steps; more of it in @more, with a comma before. */
 static struct attempt import_steps(const char *status, const char *steps, const char *more)
 {
@@ -13,7 +22,7 @@ static struct attempt import_steps(const char *status, const char *steps, const 
 
 	wfs_buffer_printf(
 		&text, "{" HEAD "'status':'%s','plan':{'steps':[%s]}%s}", status, steps, more);
-	return attempt_import(wfs_buffer_text(&text));
+	return attempt_rerun(wfs_buffer_text(&text));
 }
 
 static json_t *member_of(const struct attempt *attempt, size_t index, const char *name)
@@ -126,6 +135,26 @@ static void a_step_that_is_done_has_a_result(void **state)
 	assert_null(made.plan.status);
 	assert_int_equal(made.plan.done, 2);
 	assert_int_equal(made.plan.failed, 2);
+}
+
+static void done_steps_without_results_are_refused_unless_they_may_run_again(void **state)
+{
+	static const char steps[] =
+		"{" HEAD
+		"'status':'done','plan':{'steps':[{'id':'n','type':'note','status':'done'},"
+		"{'id':'a','tool':'x','status':'done'},{'id':'b','type':'llm','status':'done'},"
+		"{'id':'c','tool':'x','status':'running'},{'id':'d','tool':'x','status':'done'}]},"
+		"'tool_results':[{'_step_id':'d','ok':true,'result':1}]}";
+
+	(void)state;
+	assert_refusal(attempt_import(steps), -EINVAL,
+		"step 'a': 2 done steps have no results and would run again: import what 'worldfs "
+		"plan "
+		"export' wrote, or have them run again with --rerun ('rerun': true)",
+		"{'code':'MISSING_RESULTS','count':2,'index':1,'step':'a'}");
+	ATTEMPT_AUTO struct attempt again = taken(attempt_rerun(steps));
+	assert_string_equal(text_of_step(&again, 1, "status"), "pending");
+	assert_string_equal(text_of_step(&again, 4, "status"), "done");
 }
 
 /* Its dependents have ended long since: nobody waits for it. */
@@ -527,6 +556,7 @@ int main(void)
 		cmocka_unit_test(the_payload_tells_when_it_was_made_and_what_has_ended),
 		cmocka_unit_test(what_was_under_way_is_done_again),
 		cmocka_unit_test(a_step_that_is_done_has_a_result),
+		cmocka_unit_test(done_steps_without_results_are_refused_unless_they_may_run_again),
 		cmocka_unit_test(who_has_ended_waits_for_nobody),
 		cmocka_unit_test(who_depends_on_what_failed_is_skipped),
 		cmocka_unit_test(a_plan_has_ended_if_it_says_so_and_its_steps_have),
