@@ -266,20 +266,39 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 
 /* --- calls --- */
 
+/* WFS_EFFECT_COUNT: the tool is not an action */
+static enum wfs_effect effect_of(const json_t *tool)
+{
+	return is_kind(tool, WFS_TOOL_KIND_ACTION)
+		? wfs_effect_find_action(wfs_json_text(tool, "name"))
+		: WFS_EFFECT_COUNT;
+}
+
 /* The kernel says better what is wrong with the type and the params of a query than their schema does. */
 static json_t *checked_parameters(const json_t *tool)
 {
-	const enum wfs_effect effect = is_kind(tool, WFS_TOOL_KIND_ACTION)
-		? wfs_effect_find_action(wfs_json_text(tool, "name"))
-		: WFS_EFFECT_COUNT;
+	const enum wfs_effect effect = effect_of(tool);
 
 	return effect == WFS_EFFECT_ACTION_QUERY_KERNEL
 		? wfs_effect_params_schema(effect)
 		: json_incref(json_object_get(tool, "parameters"));
 }
 
+/* Of an action without those that are null and optional. Return: a new reference, NULL without memory. */
+static json_t *given_arguments(const json_t *tool, const json_t *arguments)
+{
+	const enum wfs_effect effect = effect_of(tool);
+
+	if (effect == WFS_EFFECT_COUNT || !json_is_object(arguments))
+		return json_incref((json_t *)arguments);
+	json_t *const given = wfs_json_copy(arguments);
+	wfs_effect_drop_nulls(effect, given);
+	return given;
+}
+
 int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
+	WFS_AUTO_JSON json_t *given = given_arguments(tool, arguments);
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
 	WFS_AUTO_JSON json_t *parameters = checked_parameters(tool);
@@ -287,11 +306,11 @@ int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_er
 
 	if (!json_object_get(tool, "parameters"))
 		return 0;
-	if (!parameters)
+	if (!given || !parameters)
 		return no_memory(error);
 	int r = wfs_schema_new(parameters, NULL, "", &problems, &schema);
 	if (!r)
-		r = wfs_schema_check(schema, arguments, &reason);
+		r = wfs_schema_check(schema, given, &reason);
 	if (r == -ENOMEM)
 		return no_memory(error);
 	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,

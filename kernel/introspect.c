@@ -11,7 +11,7 @@
 /* One question. */
 struct asked {
 	const struct wfs_introspector *introspector;
-	const json_t *json; /* the params as they came */
+	json_t *json; /* the params, without members that are null */
 	struct wfs_params params;
 	struct wfs_view view;
 	json_t *meta;    /* of the view, once it is open; owned */
@@ -313,10 +313,13 @@ static json_t *error_payload(struct asked *asked)
 int wfs_introspect(const struct wfs_introspector *introspector, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error)
 {
-	struct asked asked = {.introspector = introspector, .json = params, .error = error};
+	WFS_AUTO_JSON json_t *given =
+		json_is_object(params) ? wfs_json_copy(params) : json_incref((json_t *)params);
+	struct asked asked = {.introspector = introspector, .json = given, .error = error};
 
 	wfs_require(wfs_introspects(effect));
-	int r = answer(&asked, effect);
+	wfs_effect_drop_nulls(effect, given);
+	int r = given || !params ? answer(&asked, effect) : -ENOMEM;
 	if (r) {
 		wfs_read_describe(error, r);
 		json_decref(asked.receipt);

@@ -117,6 +117,10 @@ static int check_payload(const struct verb *verb, struct wfs_call *call)
 	if (!json_is_object(call->payload))
 		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
 			"the payload of '%s' is not an object", verb->name);
+	if (verb->members)
+		wfs_json_drop_nulls(call->payload, verb->members);
+	else
+		wfs_effect_drop_nulls(effect, call->payload);
 	r = wfs_json_members(call->payload, verb->name,
 		verb->members ? verb->members : wfs_effect_members(effect), &call->error);
 	return r || verb->members ? r

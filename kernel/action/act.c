@@ -43,13 +43,16 @@ const char *wfs_action_artifact(const json_t *action)
 	return json_string_value(json_object_get(action, "artifact_id"));
 }
 
-/* Its members beside `action_type`: a new object, NULL without memory. */
+/* Its members beside `action_type`, without those that are null and optional: a new object, NULL without memory. */
 static json_t *params_of(const json_t *action)
 {
+	const enum wfs_effect effect = wfs_action_effect(action);
 	json_t *const params = wfs_json_copy(action);
 
 	if (params)
 		(void)json_object_del(params, "action_type");
+	if (params && effect < WFS_EFFECT_COUNT)
+		wfs_effect_drop_nulls(effect, params);
 	return params;
 }
 

@@ -116,6 +116,9 @@ int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum
 /** wfs_json_only() - every member of @object is one of the NULL-ended @names. */
 int wfs_json_only(const json_t *object, const char *const *names, struct wfs_error *error);
 
+/** wfs_json_drop_nulls() - remove members that are null and that @members (as below) lets be absent. */
+void wfs_json_drop_nulls(json_t *object, const char *members);
+
 /**
  * wfs_json_members() - every member of @object is one of @members, and none that must be is missing
  * @what: what takes them, for messages

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel/base/json.h"
+#include "kernel/manifest/builtin-schemas-data.h"
 #include "kernel/manifest/effect.h"
 
 /* Lists are bounded, so that judging a call is. A pattern is over paths or ids, as
@@ -67,6 +68,11 @@ static json_t *list_of(const char *text)
 
 	wfs_require(r == 0 || r == -ENOMEM);
 	return list;
+}
+
+json_t *wfs_builtin_schemas(void)
+{
+	return list_of(builtin_schemas);
 }
 
 json_t *wfs_builtin_effects(void)

@@ -66,7 +66,9 @@ const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
 /** wfs_builtin_reducer_hidden() - is it the name of one that nobody is shown? */
 bool wfs_builtin_reducer_hidden(const char *name, size_t size);
 
-/* Each gives a new list of definitions, or NULL when there is no memory. */
+/* Each gives a new list of definitions, or NULL when there is no memory. The schemas are those of values that
+ * definitions of effects refer to, and of the payload of a receipt of an error; no event is of one of them. */
+json_t *wfs_builtin_schemas(void);
 json_t *wfs_builtin_effects(void);
 json_t *wfs_builtin_caps(void);
 json_t *wfs_builtin_policies(void);

@@ -229,6 +229,16 @@ static int decode_member(const json_t *params, const struct wfs_shape_member *me
 	}
 }
 
+void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params)
+{
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	for (const struct wfs_shape_member *member = effects[effect].params.members; member->name;
+		member++)
+		if (member->optional && member->shape->kind != WFS_SHAPE_VALUE &&
+			json_is_null(json_object_get(params, member->name)))
+			(void)json_object_del(params, member->name);
+}
+
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,
 	struct wfs_error *error)
 {

@@ -354,6 +354,12 @@ json_t *wfs_effect_definition(enum wfs_effect effect);
 json_t *wfs_effect_params_schema(enum wfs_effect effect);
 
 /**
+ * wfs_effect_drop_nulls() - remove the optional members of params that are null: they count as absent
+ * A member that may be any value keeps its null.
+ */
+void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
+
+/**
  * wfs_effect_decode() - check params and hand them out
  * @params: what @ret_params borrows from
  * Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type); the

@@ -11,12 +11,7 @@
 
 /* --- effects and capabilities: built-in ones only --- */
 
-/*
- * Is item @index of the list @name one of @builtins, and the only one of its name?
- * @seen: by name
- * Return: 1, 0 when it was noted that not, -ENOMEM.
- */
-static int read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
+int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
 	const json_t *builtins, json_t *seen)
 {
 	const json_t *list = json_object_get(reader->manifest->document, name);
@@ -59,7 +54,7 @@ int manifest_read_effects(const struct manifest_reader *reader)
 	if (!builtins || !seen)
 		return -ENOMEM;
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		int r = read_builtin(reader, "effects", i, builtins, seen);
+		int r = manifest_read_builtin(reader, "effects", i, builtins, seen);
 
 		if (r < 0)
 			return r;
@@ -83,7 +78,7 @@ static int read_cap_definitions(const struct manifest_reader *reader)
 	for (size_t i = 0; i < manifest->cap_count; i++) {
 		const json_t *item = json_array_get(list, i);
 		struct manifest_cap *cap = &manifest->caps[i];
-		int r = read_builtin(reader, "caps", i, builtins, manifest->cap_index);
+		int r = manifest_read_builtin(reader, "caps", i, builtins, manifest->cap_index);
 
 		if (r > 0)
 			r = wfs_schema_new(json_object_get(item, "schema"), NULL, "",

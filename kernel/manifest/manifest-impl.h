@@ -134,5 +134,13 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, size_t index, const struct manifest_naming *naming,
 	const char **ret_name);
 
+/**
+ * manifest_read_builtin() - is item @index of the list @name one of @builtins, and the only one of its name?
+ * @seen: by name
+ * Return: 1, 0 when it was noted that not, -ENOMEM.
+ */
+int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
+	const json_t *builtins, json_t *seen);
+
 /** manifest_find_named() - the item of @list with this `name`, or NULL. */
 json_t *manifest_find_named(const json_t *list, const json_t *name);

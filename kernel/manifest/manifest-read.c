@@ -67,18 +67,37 @@ static int read_schema(const struct manifest_reader *reader, const json_t *item,
 	return r == -EINVAL ? 0 : r;
 }
 
+/* How many of the manifest's schemas are built in: the manifest of an older version has none. */
+static size_t count_builtin_schemas(const struct wfs_manifest *manifest, const json_t *builtins)
+{
+	const json_t *item;
+	size_t count = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(manifest->document, "schemas"), i, item) count +=
+		manifest_find_named(builtins, json_object_get(item, "name")) != NULL;
+	return count;
+}
+
+/* Built-in ones are there to be read: no event, route or reducer can name one. */
 static int read_schemas(const struct manifest_reader *reader)
 {
-	const json_t *list = manifest_list(reader, "schemas", WFS_MANIFEST_SCHEMAS_MAX, 0);
+	WFS_AUTO_JSON json_t *builtins = wfs_builtin_schemas();
+	WFS_AUTO_JSON json_t *seen = json_object();
 	struct wfs_manifest *manifest = reader->manifest;
+	const json_t *list = manifest_list(reader, "schemas", WFS_MANIFEST_SCHEMAS_MAX,
+		count_builtin_schemas(manifest, builtins));
 	size_t count = json_array_size(list);
 
 	manifest->schemas = calloc(count + 1, sizeof(*manifest->schemas));
-	if (!manifest->schemas)
+	if (!manifest->schemas || !builtins || !seen)
 		return -ENOMEM;
 	manifest->schema_count = count;
 	for (size_t i = 0; i < count; i++) {
-		int r = read_schema(reader, json_array_get(list, i), i);
+		const json_t *item = json_array_get(list, i);
+		int r = manifest_find_named(builtins, json_object_get(item, "name"))
+			? manifest_read_builtin(reader, "schemas", i, builtins, seen)
+			: read_schema(reader, item, i);
 
 		if (r < 0)
 			return r;

@@ -273,8 +273,10 @@ static int list_extend(json_t *manifest, const char *name, json_t *builtins)
 
 static int builtins_add(json_t *manifest)
 {
-	int r = list_extend(manifest, "effects", wfs_builtin_effects());
+	int r = list_extend(manifest, "schemas", wfs_builtin_schemas());
 
+	if (r == 0)
+		r = list_extend(manifest, "effects", wfs_builtin_effects());
 	if (r == 0)
 		r = list_extend(manifest, "caps", wfs_builtin_caps());
 	if (r == 0)

@@ -250,6 +250,16 @@ static void expect_unfit(
 		fail_msg("%s", fixture->error.message);
 }
 
+static void optional_arguments_of_an_action_may_be_null(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "write_artifact");
+	WFS_AUTO_JSON json_t *given = json_of("{'artifact_id':'x','type':null,'price':null}");
+
+	assert_int_equal(agents_tool_check(tool, given, &fixture->error), 0);
+	expect_unfit(fixture, "write_artifact", "{'artifact_id':null}", "/artifact_id");
+}
+
 static void arguments_are_checked_against_parameters(void **state)
 {
 	struct agents_fixture *const fixture = *state;
@@ -348,6 +358,7 @@ int main(void)
 		UNDRIVEN(a_long_id_becomes_a_name_that_servers_take),
 		UNDRIVEN(a_call_is_an_action),
 		UNDRIVEN(an_action_type_among_the_arguments_does_not_count),
+		UNDRIVEN(optional_arguments_of_an_action_may_be_null),
 		UNDRIVEN(arguments_are_checked_against_parameters),
 		GENESIS(tools_of_memory_have_aliases),
 		GENESIS(services_are_described_for_models),

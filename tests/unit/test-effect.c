@@ -3,6 +3,7 @@
 #include "tests/unit/json-helper.h"
 
 #include "kernel/base/problems.h"
+#include "kernel/manifest/builtin.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/schema/schema.h"
 
@@ -109,6 +110,50 @@ static void params_are_handed_out_typed(void **state)
 	assert_null(params.event_emit.key);
 }
 
+static void optional_members_that_are_null_are_dropped(void **state)
+{
+	WFS_AUTO_JSON json_t *params = parse(
+		"{'reducer':null,'limit':null,'cursor':null,'consistency':'head','other':null}");
+	WFS_AUTO_JSON json_t *left = parse("{'reducer':null,'consistency':'head','other':null}");
+	WFS_AUTO_JSON json_t *write = parse("{'artifact_id':'x','content':null,'price':null}");
+	WFS_AUTO_JSON json_t *kept = parse("{'artifact_id':'x','content':null}");
+
+	(void)state;
+	wfs_effect_drop_nulls(WFS_EFFECT_INTROSPECT_LIST_CELLS, params);
+	wfs_effect_drop_nulls(WFS_EFFECT_ACTION_WRITE_ARTIFACT, write);
+
+	assert_true(json_equal(params, left));
+	assert_true(json_equal(write, kept)); /* content may be any value */
+}
+
+/* Every `ref` in @document is the name of one of @schemas. */
+static void assert_refs_are_known(const json_t *document, const json_t *schemas)
+{
+	const char *const ref = json_string_value(json_object_get(document, "ref"));
+	json_t *const iterated = (json_t *)document;
+	bool known = !ref;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(schemas, i, item) known =
+		known || strcmp(json_string_value(json_object_get(item, "name")), ref) == 0;
+	if (!known)
+		fail_msg("'%s' is in no schemas", ref);
+	json_array_foreach(document, i, item) assert_refs_are_known(item, schemas);
+	for (void *at = json_object_iter(iterated); at; at = json_object_iter_next(iterated, at))
+		assert_refs_are_known(json_object_iter_value(at), schemas);
+}
+
+static void what_definitions_refer_to_is_a_built_in_schema(void **state)
+{
+	WFS_AUTO_JSON json_t *schemas = wfs_builtin_schemas();
+	WFS_AUTO_JSON json_t *effects = wfs_builtin_effects();
+
+	(void)state;
+	assert_int_equal(json_array_size(schemas), 6);
+	assert_refs_are_known(effects, schemas);
+}
+
 static void an_absent_number_is_below_zero(void **state)
 {
 	WFS_AUTO_JSON json_t *empty = json_object();
@@ -204,6 +249,8 @@ int main(void)
 		cmocka_unit_test(reducers_may_ask_for_what_the_kernel_answers),
 		cmocka_unit_test(members_are_listed_for_verbs),
 		cmocka_unit_test(params_are_handed_out_typed),
+		cmocka_unit_test(optional_members_that_are_null_are_dropped),
+		cmocka_unit_test(what_definitions_refer_to_is_a_built_in_schema),
 		cmocka_unit_test(an_absent_number_is_below_zero),
 		cmocka_unit_test(params_that_are_unknown_missing_or_mistyped_are_named),
 		cmocka_unit_test(receipts_that_are_as_defined_pass),

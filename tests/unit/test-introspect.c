@@ -226,6 +226,37 @@ static void errors_say_what_is_wrong_and_where_the_world_stood(void **state)
 	}
 }
 
+static void a_member_that_is_null_is_as_if_absent(void **state)
+{
+	AUTO_ANSWER struct answer answer = ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+		"{'reducer':'cell','key_b64':null,'consistency':null}");
+
+	assert_int_equal(answer.r, 0);
+	assert_null(json_object_get(answer.payload, "state_b64"));
+}
+
+static void the_payload_of_an_error_fits_its_schema(void **state)
+{
+	AUTO_ANSWER struct answer answer =
+		ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'nope'}");
+	WFS_AUTO_JSON json_t *schemas = wfs_builtin_schemas();
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
+	const json_t *definition = NULL;
+	size_t i;
+
+	json_array_foreach(schemas, i, definition)
+	{
+		if (strcmp(json_string_value(json_object_get(definition, "name")),
+			    "sys/IntrospectError@1") == 0)
+			break;
+	}
+	assert_int_equal(
+		wfs_schema_new(json_object_get(definition, "schema"), NULL, "", &problems, &schema),
+		0);
+	assert_int_equal(wfs_schema_check(schema, answer.payload, NULL), 0);
+}
+
 static void an_unknown_reducer_is_told_those_there_are(void **state)
 {
 	AUTO_ANSWER struct answer open =
@@ -321,6 +352,8 @@ int main(void)
 		IN_WORLD(a_state_is_given_at_head_exactly_and_at_least),
 		IN_WORLD(a_key_that_is_not_there_has_no_state),
 		IN_WORLD(errors_say_what_is_wrong_and_where_the_world_stood),
+		IN_WORLD(a_member_that_is_null_is_as_if_absent),
+		IN_WORLD(the_payload_of_an_error_fits_its_schema),
 		IN_WORLD(an_unknown_reducer_is_told_those_there_are),
 		IN_WORLD(cells_come_in_pages),
 		IN_WORLD(what_is_out_of_sight_is_as_if_it_were_not_there),

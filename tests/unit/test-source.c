@@ -29,8 +29,22 @@ static void take_builtin(json_t *manifest, const char *name, json_t *builtins)
 	json_decref(builtins);
 }
 
+/* They stand behind those of the source. */
+static void take_builtin_schemas(json_t *schemas)
+{
+	WFS_AUTO_JSON json_t *builtins = wfs_builtin_schemas();
+
+	for (size_t i = json_array_size(builtins); i-- > 0;) {
+		const size_t last = json_array_size(schemas) - 1;
+
+		assert_true(json_equal(json_array_get(schemas, last), json_array_get(builtins, i)));
+		json_array_remove(schemas, last);
+	}
+}
+
 static void take_builtins(json_t *manifest)
 {
+	take_builtin_schemas(json_object_get(manifest, "schemas"));
 	take_builtin(manifest, "effects", wfs_builtin_effects());
 	take_builtin(manifest, "caps", wfs_builtin_caps());
 	take_builtin(manifest, "policies", wfs_builtin_policies());

@@ -34,6 +34,72 @@ static void query_state_gives_the_exact_bytes(void **state)
 	assert_meta(&asked, height_of(*state));
 }
 
+static void optional_members_that_are_null_are_as_if_absent(void **state)
+{
+	AUTO_ASKED struct asked cells;
+	AUTO_ASKED struct asked none;
+	AUTO_ASKED struct asked turns;
+
+	tell(*state, "{'key':'a','op':'set','n':5}");
+	ask(*state, "list-cells",
+		"{'reducer':'cell','limit':null,'cursor':null,'consistency':null}", &cells);
+	ask(*state, "query-state", "{'reducer':'cell','key_b64':null}", &none);
+	ask(*state, "turns", "{'agent':null,'limit':null,'cursor':null}", &turns);
+
+	assert_int_equal(json_array_size(result_of(&cells, "cells")), 1);
+	assert_null(result_of(&none, "state_b64"));
+	assert_int_equal(json_array_size(result_of(&turns, "turns")), 0);
+	assert_refused(*state, "list-cells", "{'reducer':null}", WFS_E_INVALID_ARGUMENT,
+		"'reducer': expected a string, got null");
+}
+
+/* @value fits the schema that is called @name in the manifest which the world gives. */
+static void assert_is_a(struct world_fixture *fixture, const char *name, const json_t *value)
+{
+	AUTO_ASKED struct asked asked;
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
+	struct wfs_error error = {0};
+	const json_t *definition;
+	size_t i;
+
+	ask(fixture, "manifest-read", "{}", &asked);
+	json_array_foreach(json_object_get(result_of(&asked, "manifest"), "schemas"), i, definition)
+	{
+		if (strcmp(json_string_value(json_object_get(definition, "name")), name) == 0)
+			assert_int_equal(wfs_schema_new(json_object_get(definition, "schema"), NULL,
+						 "", &problems, &schema),
+				0);
+	}
+	assert_non_null(schema);
+	if (wfs_schema_check(schema, value, &error) != 0)
+		fail_msg("%s: %s", name, error.message);
+}
+
+static void answers_fit_the_schemas_that_definitions_refer_to(void **state)
+{
+	AUTO_ASKED struct asked manifest;
+	AUTO_ASKED struct asked journal;
+	const json_t *records;
+	const json_t *record;
+	size_t i;
+
+	tell(*state, "{'key':'a','op':'set','n':5}");
+	ask(*state, "manifest-read", "{}", &manifest);
+	ask(*state, "journal-read", "{'from':0}", &journal);
+	records = result_of(&journal, "records");
+
+	assert_is_a(*state, "sys/Manifest@1", result_of(&manifest, "manifest"));
+	assert_true(json_array_size(records) > 2);
+	json_array_foreach(records, i, record) assert_is_a(*state, "sys/Record@1", record);
+}
+
+static void no_event_is_of_a_built_in_schema(void **state)
+{
+	assert_refused(*state, "send-event", "{'schema':'sys/Object@1','value':{}}",
+		WFS_E_NOT_FOUND, "sys/Object@1");
+}
+
 static void query_state_at_an_exact_height_gives_the_state_of_then(void **state)
 {
 	AUTO_ASKED struct asked asked;
@@ -321,6 +387,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(manifest_read_gives_document_and_meta_twice),
 		IN_WORLD(query_state_gives_the_exact_bytes),
+		IN_WORLD(optional_members_that_are_null_are_as_if_absent),
+		IN_WORLD(answers_fit_the_schemas_that_definitions_refer_to),
+		IN_WORLD(no_event_is_of_a_built_in_schema),
 		IN_WORLD(query_state_at_an_exact_height_gives_the_state_of_then),
 		IN_WORLD(query_state_of_a_missing_key_is_ok_without_state),
 		IN_WORLD(a_damaged_file_of_a_cell_is_hash_mismatch),
