@@ -263,7 +263,7 @@ class Asker:
                 kind = "stat"
         if name in ("socket", "command") and path and path[0] == "at":
             pass  # names its height itself
-        elif (name in ("socket", "command") or (name == "tools" and not path)) and self.random.random() < 0.4:
+        elif (name in ("socket", "command") or (name == "tools" and path is None)) and self.random.random() < 0.4:
             at = self.random.choice((f"exact:{self.random_height()}", f"at_least:{self.random_height()}", "head"))
         reducer = self.random_reducer()
         key = "" if reducer == "total" and self.random.random() < 0.9 else self.random.choice(judged_world.KEYS)
