@@ -161,10 +161,30 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 	return r == -ENOENT ? -EACCES : r; /* whoever has its number saw it once */
 }
 
+/* As in the answer to a query: see caps/session-query.c. The rule is the newest one, as for content and code.
+ * Return: 1, 0, or -errno. */
+static int sees_hashes(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
+{
+	struct wfs_bytes reducer;
+	struct wfs_bytes id;
+
+	if (wfs_session_sees_all(session))
+		return 1;
+	int r = wfs_view_name(view, version, &reducer, &id);
+	return r ? r : session_reads_artifact(session, view, id);
+}
+
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, const struct wfs_version *version, struct wfs_session_part *part)
 {
-	(void)session; /* has the version already */
+	const int whole = file == WFS_ENTITY_FILE_META ? sees_hashes(session, view, version) : 1;
+
+	if (whole < 0)
+		return wfs_trace(whole);
+	if (!whole)
+		return wfs_trace(wfs_entity_write_bare_meta(
+			view, version, part->range, part->buffer, &part->size_bytes));
 	return wfs_entity_write(view, file, version, part->range, part->buffer, &part->size_bytes);
 }
 

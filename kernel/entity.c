@@ -211,7 +211,7 @@ static int write_whole(struct wfs_view *then, enum wfs_entity_file file, const j
 	case WFS_ENTITY_STATE:
 		return write_document(json_incref((json_t *)state), buffer);
 	case WFS_ENTITY_META:
-		return write_document(wfs_artifact_row(state), buffer);
+		return write_document(wfs_artifact_document(state, true), buffer);
 	case WFS_ENTITY_QUOTAS:
 		return write_document(wfs_query_quotas(state), buffer);
 	case WFS_ENTITY_FROZEN:
@@ -246,14 +246,20 @@ static int source_state(struct wfs_view *view, enum wfs_entity_file file,
 	return *ret_state ? 0 : -ENOMEM;
 }
 
-static void append_part(struct wfs_bytes whole, struct wfs_range range, struct wfs_buffer *buffer)
+/* Return: 0, -ENOMEM. */
+static int append_part(struct wfs_bytes whole, struct wfs_range range, struct wfs_buffer *buffer,
+	uint64_t *ret_size_bytes)
 {
 	const size_t skip = range.offset < whole.size ? (size_t)range.offset : whole.size;
 	const size_t left = whole.size - skip;
 
-	if (range.size > 0 && left > 0)
+	*ret_size_bytes = whole.size;
+	if (range.size == 0)
+		return 0;
+	if (left > 0)
 		wfs_buffer_append(buffer, (const char *)whole.data + skip,
 			left < range.size ? left : range.size);
+	return wfs_buffer_check(buffer);
 }
 
 /* The other cells of a run or a plan are as they were when it got this version; that height may be
@@ -276,11 +282,20 @@ int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	if (files[file].form == WFS_ENTITY_PLAN_DOCUMENT || files[file].form == WFS_ENTITY_BESIDE)
 		return wfs_trace(wfs_plan_document(&then, state, range, buffer, ret_size_bytes));
 	r = write_whole(&then, file, state, &whole);
-	if (r)
-		return r;
-	*ret_size_bytes = whole.size;
-	append_part(wfs_buffer_bytes(&whole), range, buffer);
-	return range.size > 0 ? wfs_buffer_check(buffer) : 0;
+	return r ? r : append_part(wfs_buffer_bytes(&whole), range, buffer, ret_size_bytes);
+}
+
+int wfs_entity_write_bare_meta(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = wfs_entity_state(view, version, &state);
+
+	if (!r)
+		r = write_document(wfs_artifact_document(state, false), &whole);
+	return r ? wfs_trace(r)
+		 : append_part(wfs_buffer_bytes(&whole), range, buffer, ret_size_bytes);
 }
 
 /* Is it a grant to this principal? Then it becomes part of the list. */

@@ -73,7 +73,7 @@ enum wfs_entity_form {
 	WFS_ENTITY_BYTES,  /* the cell's bytes as they are */
 	WFS_ENTITY_STATE,  /* the cell's document */
 	WFS_ENTITY_MEMBER, /* the member of its name, as raw text and a newline */
-	WFS_ENTITY_META,   /* wfs_artifact_row */
+	WFS_ENTITY_META,   /* wfs_artifact_document */
 	WFS_ENTITY_QUOTAS, /* wfs_query_quotas */
 	WFS_ENTITY_FROZEN, /* wfs_query_frozen, as raw text and a newline */
 	WFS_ENTITY_GRANTS, /* an array of the documents of grants */
@@ -126,7 +126,7 @@ int wfs_entity_state(struct wfs_view *view, const struct wfs_version *version, j
 
 /**
  * wfs_entity_write() - append a part of a file to @buffer
- * Of those that are made in parts nothing else is read.
+ * Of those that are made in parts nothing else is read. `meta.json` has the hashes of content and code.
  * @file: not WFS_ENTITY_BYTES, ENTRIES, GRANTS or EVENTS
  * @range: of size 0: only the size is wanted
  * @ret_size_bytes: of the whole
@@ -135,6 +135,10 @@ int wfs_entity_state(struct wfs_view *view, const struct wfs_version *version, j
 int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes);
+
+/** wfs_entity_write_bare_meta() - the same of `meta.json`, without the hashes. */
+int wfs_entity_write_bare_meta(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
 /**
  * wfs_entity_grants() - all that a principal holds at the view's height, by name

@@ -2,6 +2,7 @@
 /* Queries about artifacts: pages of them, one, libraries, dependencies. */
 #include <inttypes.h>
 
+#include "kernel/action/action.h"
 #include "kernel/index.h"
 #include "kernel/query-impl.h"
 #include "kernel/schema/pattern.h"
@@ -266,7 +267,8 @@ static int find_deleted(struct query_run *run, const char *id, json_t **ret_resu
 	if (r)
 		return r == -ENOENT ? refuse_artifact(run, id) : wfs_trace(r);
 	json_t *const result = query_copy(state, names);
-	if (json_object_set_new(result, "id", json_string(id)) < 0) {
+	if (json_object_set_new(result, "id", json_string(id)) < 0 ||
+		json_object_set_new(result, "deleted", json_true()) < 0) {
 		json_decref(result);
 		return -ENOMEM;
 	}
@@ -274,34 +276,29 @@ static int find_deleted(struct query_run *run, const char *id, json_t **ret_resu
 	return 0;
 }
 
-/* Takes the hashes out if the asker may not read what they are of. */
-static int hide_hashes(struct query_run *run, json_t *state)
+/* Of one that exists. Its hashes only if the asker may read what they are of. */
+static int describe(struct query_run *run, const json_t *state, json_t **ret_result)
 {
 	const int reads = run->sight ? run->sight->reads(run->sight->context, state) : 1;
 
-	if (reads == 0) {
-		(void)json_object_del(state, "content_hash");
-		(void)json_object_del(state, "code_hash");
-	}
-	return reads < 0 ? wfs_trace(reads) : 0;
+	if (reads < 0)
+		return wfs_trace(reads);
+	*ret_result = wfs_artifact_document(state, reads > 0);
+	return *ret_result ? 0 : -ENOMEM;
 }
 
 int query_artifact(struct query_run *run)
 {
 	const char *const id = run->query->artifact.artifact_id;
-	WFS_AUTO_JSON json_t *result = NULL;
-	bool deleted = false;
-	int r = find_artifact(run, id, &result);
+	WFS_AUTO_JSON json_t *state = NULL;
+	json_t *result = NULL;
+	int r = find_artifact(run, id, &state);
 
-	if (r == -ENOENT) {
-		deleted = true;
+	if (r == -ENOENT)
 		r = find_deleted(run, id, &result);
-	} else if (!r) {
-		r = hide_hashes(run, result);
-	}
-	if (!r && json_object_set_new(result, "deleted", json_boolean(deleted)) < 0)
-		r = -ENOMEM;
-	return r ? wfs_trace(r) : query_set(run, "result", json_incref(result));
+	else if (!r)
+		r = describe(run, state, &result);
+	return r ? wfs_trace(r) : query_set(run, "result", result);
 }
 
 /* --- what belongs to one --- */

@@ -119,6 +119,13 @@ static int look_for_text(struct wfs_notify *notify, struct wfs_view *view, void 
 		notify->tree->session, view, text->file, text->key, text->vid, &text->vid);
 }
 
+static int drop_node(struct wfs_notify *notify, const struct wfs_node *node)
+{
+	return wfs_node_fits(node)
+		? notify_known(wfs_teller_inode(notify->teller, wfs_ino_encode(node), 0))
+		: 0;
+}
+
 /* Every version, for all of them are judged by the newest rule, below heights and in open files. */
 static int drop_texts(struct wfs_notify *notify, enum wfs_entity_file file, struct wfs_bytes key)
 {
@@ -129,10 +136,26 @@ static int drop_texts(struct wfs_notify *notify, enum wfs_entity_file file, stru
 		const struct wfs_node live = {.kind = WFS_NODE_LIVE, .number = text.vid};
 		const struct wfs_node version = {.kind = WFS_NODE_VERSION, .number = text.vid};
 
-		r = notify_known(wfs_teller_inode(notify->teller, wfs_ino_encode(&live), 0));
+		r = drop_node(notify, &live);
 		if (!r)
-			r = notify_known(
-				wfs_teller_inode(notify->teller, wfs_ino_encode(&version), 0));
+			r = drop_node(notify, &version);
+		if (r)
+			return r;
+	}
+	return notify_known(r);
+}
+
+/* Every `meta.json` of an artifact, which has hashes while the rule lets the artifact be read. */
+static int drop_metas(struct wfs_notify *notify, struct wfs_bytes id)
+{
+	struct text text = {.file = WFS_ENTITY_FILE_META, .key = id, .vid = UINT64_MAX};
+	int r;
+
+	while ((r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_text, &text)) == 0) {
+		const struct wfs_node meta = {
+			.kind = WFS_NODE_MADE, .file = WFS_ENTITY_FILE_META, .number = text.vid};
+
+		r = drop_node(notify, &meta);
 		if (r)
 			return r;
 	}
@@ -221,23 +244,29 @@ static int drop_private_texts(struct wfs_notify *notify)
 	return r;
 }
 
-/* Did the rule before the commit let the artifact be read, and does the one of now not? */
-static int is_lost(struct wfs_notify *notify, const struct wfs_commit *commit, struct wfs_bytes id,
-	bool *ret_lost)
-{
-	bool before = false;
-	bool now = false;
-	int r = may_read(notify, WFS_HEIGHT_HEAD, id, &now);
+/* May the mount read an artifact? Plain value. */
+struct right {
+	bool before; /* the commit */
+	bool now;
+};
 
-	if (!r && !now) {
-		r = may_read(notify, commit->from_height, id, &before);
-		if (r == -ENOENT) { /* that height was dropped meanwhile */
-			before = true;
-			r = 0;
-		}
+static int right_of(struct wfs_notify *notify, const struct wfs_commit *commit, struct wfs_bytes id,
+	struct right *ret_right)
+{
+	struct right right = {.before = false};
+	int r = may_read(notify, WFS_HEIGHT_HEAD, id, &right.now);
+
+	if (r)
+		return r;
+	right.before = right.now;
+	if (!right.now || !wfs_session_sees_all(notify->tree->session))
+		r = may_read(notify, commit->from_height, id, &right.before);
+	if (r == -ENOENT) { /* that height was dropped meanwhile */
+		right.before = !right.now;
+		r = 0;
 	}
 	if (!r)
-		*ret_lost = before && !now;
+		*ret_right = right;
 	return r;
 }
 
@@ -349,7 +378,7 @@ static int drop_artifact(struct telling *telling, const struct wfs_change *chang
 {
 	struct wfs_notify *const notify = telling->notify;
 	struct place place = {.entity = WFS_ENTITY_ARTIFACT, .id = change->key};
-	bool lost = false;
+	struct right right = {.now = true};
 	int r = find_place(notify, &place);
 
 	if (!r && place.ino != 0)
@@ -357,8 +386,10 @@ static int drop_artifact(struct telling *telling, const struct wfs_change *chang
 	if (!r)
 		r = drop_one(telling, WFS_ENTITY_ARTIFACT, change);
 	if (!r)
-		r = is_lost(notify, telling->commit, change->key, &lost);
-	if (r || !lost)
+		r = right_of(notify, telling->commit, change->key, &right);
+	if (!r && right.before != right.now)
+		r = drop_metas(notify, change->key);
+	if (r || right.now || !right.before)
 		return r;
 	telling->artifact_lost = true;
 	return drop_lost(notify, change->key);

@@ -89,9 +89,16 @@ const char *wfs_action_artifact(const json_t *action);
 
 /* --- artifacts, for those who show them --- */
 
-/** wfs_artifact_row() - what queries and readers are told of one. @state: of its cell of sys.artifact;
- *  what it lacks is null. Return: new reference, or NULL. */
+/** wfs_artifact_row() - what is told of one among others. @state: of its cell of sys.artifact; what it lacks is null. Return: new reference, or NULL. */
 json_t *wfs_artifact_row(const json_t *state);
+
+/**
+ * wfs_artifact_document() - what is told of one by itself: by the query `artifact`, and as its `meta.json`
+ * @state: as above
+ * @hashes: also those of content and code, by which a short text can be found
+ * Return: new reference, or NULL.
+ */
+json_t *wfs_artifact_document(const json_t *state, bool hashes);
 
 /** wfs_artifact_reads() - may @principal read its content and code for nothing, without asking its
  *  contract? @state: as above */

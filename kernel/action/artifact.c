@@ -256,6 +256,21 @@ json_t *wfs_artifact_row(const json_t *state)
 	return WFS_STEAL(row);
 }
 
+json_t *wfs_artifact_document(const json_t *state, bool hashes)
+{
+	json_t *const document = json_copy((json_t *)(uintptr_t)state);
+
+	if (!hashes) {
+		(void)json_object_del(document, "content_hash");
+		(void)json_object_del(document, "code_hash");
+	}
+	if (json_object_set_new(document, "deleted", json_false()) < 0) {
+		json_decref(document);
+		return NULL;
+	}
+	return document;
+}
+
 json_t *artifact_row(const struct artifact *artifact)
 {
 	return wfs_artifact_row(artifact->document);

@@ -76,19 +76,72 @@ static void an_artifact_is_a_directory(void **state)
 	assert_missing(shown, "artifacts/nobody");
 }
 
-static void meta_is_the_row_of_the_query(void **state)
+/* The file has the member `result` of the query's answer to the same principal. */
+static void assert_answers(struct shown *shown, const char *id)
+{
+	WFS_AUTO_JSON json_t *params = json_pack("{s:s}", "artifact_id", id);
+	const struct wfs_session_query query = {.type = "artifact", .params = params};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *answer = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "artifacts/%s/meta.json", id);
+	WFS_AUTO_FREE char *text = contents(shown, path);
+	WFS_AUTO_JSON json_t *meta = json_of(text);
+	assert_int_equal(wfs_session_view(shown->session, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_session_query(shown->session, &view, &query, &answer, NULL), 0);
+	if (!json_equal(meta, json_object_get(answer, "result")))
+		fail_msg("%s", text);
+	assert_string_equal(text + strlen(text) - 2, "}\n");
+}
+
+static bool has_hash(struct shown *shown, const char *path)
+{
+	WFS_AUTO_FREE char *text = contents(shown, path);
+
+	return strstr(text, "\"content_hash\"") != NULL;
+}
+
+static void meta_is_the_answer_of_the_query(void **state)
 {
 	struct shown *shown = *state;
 
-	act(shown, WRITE("pricer", ",'type':'tool','content':'hello'"));
-	WFS_AUTO_FREE char *text = contents(shown, "artifacts/pricer/meta.json");
-	WFS_AUTO_JSON json_t *row = json_of(text);
+	act(shown,
+		WRITE("pricer",
+			",'type':'tool','content':'hello','access':'private','metadata':"
+			"{'name':'n'},'depends_on':[]"));
+	act(shown, WRITE("runner", ADD_CODE ",'policy':{'read_price':3,'invoke_price':5}"));
 
-	assert_int_equal(json_object_size(row), 11);
-	assert_int_equal(json_integer_value(json_object_get(row, "content_size")), 5);
-	assert_true(json_is_false(json_object_get(row, "deleted")));
-	assert_string_equal(json_string_value(json_object_get(row, "id")), "pricer");
-	assert_string_equal(text + strlen(text) - 2, "}\n");
+	assert_answers(shown, "pricer");
+	assert_answers(shown, "runner");
+	assert_true(has_hash(shown, "artifacts/pricer/meta.json"));
+}
+
+/* By the newest rule, also below old heights, as content and code. */
+static void meta_has_the_hashes_of_what_may_be_read(void **state)
+{
+	struct shown *shown = *state;
+	struct other other;
+	char path[64];
+
+	act(shown, PRINCIPAL("alice"));
+	act(shown,
+		"{'action_type':'grant','cap':'sys/query@1','to':'alice',"
+		"'params':{'scope':['artifacts']}}");
+	act(shown, WRITE("a", ",'content':'one'"));
+	snprintf(path, sizeof(path), "at/%d/artifacts/a/meta.json", (int)height_of(shown->world));
+	other_begin(shown, &other);
+	assert_answers(&other.shown, "a");
+	assert_true(has_hash(&other.shown, path));
+
+	act(shown, WRITE("a", ",'access':'private'"));
+	assert_answers(&other.shown, "a");
+	assert_false(has_hash(&other.shown, "artifacts/a/meta.json"));
+	assert_false(has_hash(&other.shown, path));
+	assert_true(has_hash(shown, path));
+	act(shown, DELETE("a"));
+	assert_false(has_hash(&other.shown, path));
+	other_end(&other);
 }
 
 static void a_principal_is_a_directory(void **state)
@@ -440,7 +493,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SHOWN(an_artifact_is_a_directory),
-		SHOWN(meta_is_the_row_of_the_query),
+		SHOWN(meta_is_the_answer_of_the_query),
+		SHOWN(meta_has_the_hashes_of_what_may_be_read),
 		SHOWN(a_principal_is_a_directory),
 		SHOWN(grants_are_those_of_the_height),
 		SHOWN(a_file_changes_its_inode_with_its_cell_only),
