@@ -197,6 +197,17 @@ int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs
 	return 0;
 }
 
+int intent_call_of(
+	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *document = NULL;
+	int r = intent_load(fold, intent_id, NULL, &document, error);
+
+	if (r || !is_of_run(document))
+		return wfs_trace(r);
+	return wfs_trace(turn_describe_call(fold, document, ret_call, error));
+}
+
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = NULL;

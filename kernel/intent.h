@@ -70,6 +70,11 @@ int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs
  *  -EINVAL. */
 int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
+/** intent_call_of() - the tool call of a run that an open intent asks for: {call_id, run_id, tool_name, turn}
+ *  @ret_call: NULL: the intent is of a plan; caller owns it */
+int intent_call_of(
+	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error);
+
 /** intent_fold_called() - the action of record 0 has answered it; what it gave becomes part of the
  *  outcome's result, which an action out of a journal has already. */
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

@@ -182,6 +182,8 @@ void wfs_handbook_write_code(struct wfs_buffer *buffer)
 		"- `ctx.origin`: the principal who began it all, and pays\n"
 		"- `ctx.artifact_id`: the artifact itself\n"
 		"- `ctx.method`: the name that it was invoked by; `run` when none was given\n"
+		"- `ctx.call_id`, `ctx.tool_name`, `ctx.run_id`, `ctx.turn`: the tool call\n"
+		"  of an agent, when it was called by one\n"
 		"- `ctx.seq`, `ctx.at_ns`: the record, and its time in ns since 1970\n"
 		"- `ctx.random(n)`: an integer from 1 to n; without n, a number from 0 to 1\n"
 		"- `deps`: rows of what it depends on, by id; only the id of what its author does "

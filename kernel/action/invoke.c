@@ -7,6 +7,7 @@
 
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
+#include "kernel/intent.h"
 #include "kernel/memory/embedding.h"
 #include "kernel/service/service.h"
 
@@ -97,6 +98,18 @@ struct running {
 	enum wfs_lua_failure failure;
 };
 
+/* The artifact that an agent has called as a tool is told of its call; what it invokes itself is not.
+ * @ret_call: {call_id, run_id, tool_name, turn}; NULL: it is no such call; caller owns it */
+static int find_call(const struct act *act, const struct running *running, json_t **ret_call,
+	struct wfs_error *error)
+{
+	const char *const intent_id = act->fold->input.intent_id;
+
+	if (!intent_id || act->within || running->trial)
+		return 0;
+	return wfs_trace(intent_call_of(act->fold, intent_id, ret_call, error));
+}
+
 static int run_code(
 	struct act *act, struct running *running, json_t **ret_result, struct wfs_error *error)
 {
@@ -108,8 +121,11 @@ static int run_code(
 		.depth = act->within ? act->within->depth + 1 : 0,
 	};
 	WFS_AUTO_JSON json_t *deps = NULL;
+	WFS_AUTO_JSON json_t *called = NULL;
 	int r = load_dependencies(&invocation, running->artifact, &deps, error);
 
+	if (!r)
+		r = find_call(act, running, &called, error);
 	if (!r)
 		r = action_program(act, running->artifact, &invocation.program, error);
 	if (r)
@@ -125,6 +141,10 @@ static int run_code(
 		.method = running->method,
 		.seq = act->fold->head->height,
 		.at_ns = act->fold->input.at_ns,
+		.call_id = json_string_value(json_object_get(called, "call_id")),
+		.tool_name = json_string_value(json_object_get(called, "tool_name")),
+		.run_id = json_string_value(json_object_get(called, "run_id")),
+		.turn = json_integer_value(json_object_get(called, "turn")),
 		.budget = &act->fold->budget,
 	};
 	action_seed(act->fold, UINT64_C(1) << 63 | running->number, call.seed);

@@ -39,6 +39,10 @@ static int put_call(struct calling *calling)
 		.method = call->method,
 		.seq = call->seq,
 		.at_ns = call->at_ns,
+		.call_id = call->call_id,
+		.tool_name = call->tool_name,
+		.run_id = call->run_id,
+		.turn = call->turn,
 		.run = calling->run,
 	};
 

@@ -221,6 +221,12 @@ struct wfs_code_call {
 	int64_t at_ns;
 	uint8_t seed[32]; /* of ctx.random(), which gets its hash; differs from call to call */
 
+	/* Of the tool call that it is; the texts are NULL when it is none. */
+	const char *call_id;
+	const char *tool_name;
+	const char *run_id;
+	int64_t turn;
+
 	struct wfs_lua_budget
 		*budget;              /* of all calls of a nest; NULL: it has its own bounds only */
 	enum wfs_lua_failure failure; /* set by the call */

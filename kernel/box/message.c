@@ -224,6 +224,10 @@ void message_put_call(struct wfs_buffer *frame, uint64_t id, const struct wfs_lu
 	wfs_wire_put_number(frame, call->seq);
 	wfs_wire_put_number(frame, (uint64_t)call->at_ns);
 	put_seed(frame, call->seed);
+	wfs_wire_put_text(frame, call->call_id);
+	wfs_wire_put_text(frame, call->tool_name);
+	wfs_wire_put_text(frame, call->run_id);
+	wfs_wire_put_number(frame, (uint64_t)call->turn);
 	message_put_run(frame, &call->run);
 }
 
@@ -244,6 +248,10 @@ bool message_get_call(struct wfs_wire_reader *reader, struct message_call *ret_c
 	call->seq = wfs_wire_get_number(reader);
 	call->at_ns = (int64_t)wfs_wire_get_number(reader);
 	get_seed(reader, call->seed);
+	call->call_id = wfs_wire_get_text(reader);
+	call->tool_name = wfs_wire_get_text(reader);
+	call->run_id = wfs_wire_get_text(reader);
+	call->turn = (int64_t)wfs_wire_get_number(reader);
 	message_get_run(reader, &call->run);
 	return wfs_wire_is_whole(reader) && call->function;
 }

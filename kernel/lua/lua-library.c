@@ -176,15 +176,21 @@ void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step)
 
 void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call)
 {
-	enum { FIELD_COUNT = 7 };
+	enum { FIELD_COUNT = 7, TOOL_FIELD_COUNT = 4 };
 
-	lua_createtable(L, 0, FIELD_COUNT);
+	lua_createtable(L, 0, call->run_id ? FIELD_COUNT + TOOL_FIELD_COUNT : FIELD_COUNT);
 	add_text(L, "caller", call->caller);
 	add_text(L, "origin", call->origin);
 	add_text(L, "artifact_id", call->artifact_id);
 	add_text(L, "method", call->method);
 	add_integer(L, "seq", (lua_Integer)call->seq);
 	add_integer(L, "at_ns", call->at_ns);
+	if (call->run_id) {
+		add_text(L, "call_id", call->call_id);
+		add_text(L, "tool_name", call->tool_name);
+		add_text(L, "run_id", call->run_id);
+		add_integer(L, "turn", call->turn);
+	}
 	wfs_lua_push_stable(L, wfs_lua_random);
 	lua_setfield(L, -2, "random");
 }

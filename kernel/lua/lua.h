@@ -203,6 +203,13 @@ struct wfs_lua_call {
 	uint64_t seq;
 	int64_t at_ns;
 	uint8_t seed[32]; /* of ctx.random(): differs from call to call */
+
+	/* Of the tool call that it is; the texts are NULL when it is none. */
+	const char *call_id;
+	const char *tool_name;
+	const char *run_id;
+	int64_t turn;
+
 	struct wfs_lua_run run;
 };
 

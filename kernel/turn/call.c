@@ -40,6 +40,22 @@ int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **
 	return wfs_trace(r);
 }
 
+int turn_describe_call(
+	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error)
+{
+	struct turn turn = {.fold = fold, .run_id = wfs_json_text(intent, "run_id")};
+	json_t *const number = json_object_get(intent, "turn");
+	WFS_AUTO_JSON json_t *call = NULL;
+	int r = turn_call_of(&turn, json_integer_value(number),
+		json_integer_value(json_object_get(intent, "call")), &call, error);
+
+	if (r)
+		return wfs_trace(r);
+	*ret_call = json_pack("{s:O, s:s, s:O, s:O}", "call_id", json_object_get(call, "id"),
+		"run_id", turn.run_id, "tool_name", json_object_get(call, "name"), "turn", number);
+	return *ret_call ? 0 : fold_no_memory(error);
+}
+
 /* --- what is wrong with a call --- */
 
 static bool is_offered(const json_t *setup, const char *name)

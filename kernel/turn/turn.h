@@ -96,6 +96,11 @@ int turn_fold_approve(
 int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
 	struct wfs_error *error);
 
+/** turn_describe_call() - the call that an intent of a run asks for: {call_id, run_id, tool_name, turn}
+ *  @intent: its document; @ret_call: caller owns it */
+int turn_describe_call(
+	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error);
+
 /** turn_fold_called() - the action of record 0 has answered it; its output becomes part of the
  *  outcome's result, which an action out of a journal has already. */
 int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,

@@ -4,7 +4,8 @@
  *
  * Agents: `ada` holds what an agent needs; `dumb` may not ask models; `poor` has a grant of 15 tokens;
  * `cold` has a quota of 15; `full` may add 40,000 bytes to the journal. Artifacts that can be called: `sum` takes an object {a, b}, `list.sum` a
- * list of numbers, `bare` says nothing of itself, `page` cannot be called. Helpers: `fs_echo` gives its
+ * list of numbers, `bare` says nothing of itself, `called` tells which call it is and what one that it
+ * invokes is told, `page` cannot be called. Helpers: `fs_echo` gives its
  * arguments, `fs_fail` fails, `fs_wait` waits for fixture_let_go().
  * JSON in the tests is written with ' for ", and with \' for \" within a text.
  */
@@ -26,6 +27,10 @@
 #define FIXTURE_GRANTS "{'cap':'sys/act@1','params':{}},{'cap':'sys/query@1','params':{}}"
 #define FIXTURE_LLM "{'cap':'sys/llm@1','params':{}}"
 
+#define FIXTURE_CALLED                                                                      \
+	"local c = {ctx.call_id or 0, ctx.tool_name or 0, ctx.run_id or 0, ctx.turn or 0} " \
+	"if a then c[5] = invoke(ctx.artifact_id).result end return c"
+
 static const char agents_world_json[] =
 	"{'name':'agents','principals':["
 	"{'id':'ada','grants':[" FIXTURE_GRANTS "," FIXTURE_LLM "]},"
@@ -43,7 +48,8 @@ static const char agents_world_json[] =
 		"'interface':{'description':'adds','methods':[{'name':'run','description':"
 		"'adds two','input':{'type':'object','required':['a','b'],'properties':{'a':"
 		"{'type':'integer'},'b':{'type':'integer'}}}}]},",
-		"return a.a + a.b") "," FIXTURE_CODE("list.sum",
+		"return a.a + a.b") "," FIXTURE_CODE("called", "",
+		FIXTURE_CALLED) "," FIXTURE_CODE("list.sum",
 		"'interface':{'description':'adds all','methods':[{'name':'run','input':{'type':"
 		"'array','items':{'type':'integer'}}}]},",
 		"return a + b") "," FIXTURE_CODE("bare", "",

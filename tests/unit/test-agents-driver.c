@@ -83,6 +83,27 @@ static void tools_of_every_kind_are_called(void **state)
 	assert_json_is(json_incref(json_object_get(result, "final_tool_result")), "{'n':7}");
 }
 
+/* Seed 1, 1. What it invokes itself is no tool call. */
+static void code_is_told_the_tool_call_that_it_is(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	char expected[256];
+
+	fixture_configure(
+		fixture, "ada", "{'model':'script','tools':['called','invoke_artifact']}");
+	fixture_script(fixture,
+		CALLS(CALL("called", "{\\'args\\':[\\'again\\']}") "," CALL("invoke_artifact",
+			"{\\'artifact_id\\':\\'called\\',\\'args\\':[]}")) "{'content':'done'}\n");
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+
+	const char *const run_id = fixture_text(result, "run_id");
+	snprintf(expected, sizeof(expected), "[\"called\",\"called\",\"%s\",1,[0,0,0,0]]", run_id);
+	assert_string_equal(fixture_message(result, 2), expected);
+	snprintf(expected, sizeof(expected), "[\"invoke_artifact\",\"invoke_artifact\",\"%s\",1]",
+		run_id);
+	assert_string_equal(fixture_message(result, 3), expected);
+}
+
 static void arguments_that_do_not_fit_are_told_and_nothing_is_run(void **state)
 {
 	struct agents_fixture *const fixture = *state;
@@ -787,6 +808,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DRIVEN(a_run_ends_with_an_answer),
 		DRIVEN(tools_of_every_kind_are_called),
+		DRIVEN(code_is_told_the_tool_call_that_it_is),
 		DRIVEN(arguments_that_do_not_fit_are_told_and_nothing_is_run),
 		DRIVEN(the_messages_that_are_given_stay_as_they_were),
 		DRIVEN(several_turns_are_a_list_of_results),

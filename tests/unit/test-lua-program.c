@@ -198,11 +198,31 @@ static void a_call_is_told_arguments_context_and_deps(void **state)
 		"\"random\":461,\"seq\":42,\"version\":\"1.2\"}");
 }
 
+static void a_tool_call_is_told_in_the_context(void **state)
+{
+	WFS_AUTO_CODE struct wfs_code *program = program_load(
+		"function run() return {ctx.call_id, ctx.tool_name, ctx.run_id, ctx.turn} end");
+	AUTO_ANSWER struct lua_answer answer = {0};
+	struct wfs_code_call call = {
+		.function = "run",
+		.call_id = "c1",
+		.tool_name = "buy",
+		.run_id = "ada.7",
+		.turn = 3,
+	};
+	(void)state;
+
+	lua_answer_call(program, &call, "[]", &answer);
+
+	assert_string_equal(wfs_buffer_text(&answer.text), "[\"c1\",\"buy\",\"ada.7\",3]");
+}
+
 static void what_is_not_given_is_nil(void **state)
 {
 	(void)state;
-	assert_run("function run() return {deps == nil, ctx.caller == nil, ctx.seq} end", NULL,
-		"[true,true,0]");
+	assert_run("function run() return {deps == nil, ctx.caller == nil, ctx.seq, "
+		   "ctx.call_id == nil, ctx.turn == nil} end",
+		NULL, "[true,true,0,true,true]");
 }
 
 static void results_are_values_of_json(void **state)
@@ -661,6 +681,7 @@ int main(void)
 		cmocka_unit_test(loading_is_charged_and_bounded),
 		cmocka_unit_test(code_that_was_checked_before_runs_when_it_is_called),
 		cmocka_unit_test(a_call_is_told_arguments_context_and_deps),
+		cmocka_unit_test(a_tool_call_is_told_in_the_context),
 		cmocka_unit_test(what_is_not_given_is_nil),
 		cmocka_unit_test(results_are_values_of_json),
 		cmocka_unit_test(results_that_are_not_one_value_are_refused),
