@@ -72,6 +72,10 @@ class Model(judged_model.Model):
         artifact = self.artifacts[name]
         return self.is_admin(who) or who == artifact.owner or artifact.is_free()
 
+    def is_told_hashes(self, who, name):
+        """Of content and code, in meta.json and by the query artifact."""
+        return self.sees_all(who) or self.may_read_bytes(who, name)
+
     def may_read_text(self, who, text):
         return self.is_admin(who) or any(who == principal or (of and all(self.may_read_bytes(who, name) for name in of))
                                          for of, principal in text)

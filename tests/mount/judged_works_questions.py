@@ -100,7 +100,21 @@ class Questions:
             return {MISSING}, None
         if path == ("journal", "log.jsonl"):
             return {OK}, lambda given: given.startswith(there) or there.startswith(given)
+        if self.is_meta(path):
+            return {OK}, self.meta_of(who, path, there)
         return {OK}, there
+
+    @staticmethod
+    def is_meta(path):
+        return path[0] == "artifacts" and path[2:] == ("meta.json",)
+
+    def meta_of(self, who, path, data):
+        """What `who` reads when somebody else has read `data`, maybe before the rule of the artifact changed."""
+        def bare(document):
+            return {name: value for name, value in document.items() if name not in ("content_hash", "code_hash")}
+        told = self.model.is_told_hashes(who, path[1])
+        return lambda given: bare(json.loads(given)) == bare(json.loads(data)) and \
+            ("content_hash" in json.loads(given)) == told
 
     def ask_again(self):
         """A descriptor that was opened before: what it shows is judged as today."""
@@ -119,6 +133,8 @@ class Questions:
         accepted = {OK} if OK in accepted else {REFUSED, MISSING}
         if len(path) == 3 and path[0] == "artifacts" and self.model.artifacts[path[1]].deleted:
             accepted = {OK, REFUSED, MISSING}
+        if self.is_meta(path) and data:
+            data = self.meta_of(who, path, data)
         self.counts["mount"] += 1
         self.kinds["again"] += 1
         self.judge("mount", "again", who, path, accepted, got, data)
@@ -135,7 +151,11 @@ class Questions:
         if query == "artifact":
             known = name in self.model.artifacts
             seen = known and (reads and self.model.covers(who, "artifacts", name) or name == itself)
-            return {OK} if seen else {MISSING}, None
+            if not seen:
+                return {MISSING}, None
+            told = self.model.is_told_hashes(who, name)
+            return {OK}, lambda given: origin != "host" or given["result"]["deleted"] or \
+                ("content_hash" in given["result"]) == told
         rows = frozenset(name for name, artifact in self.model.artifacts.items()
                          if reads and self.model.reads(who, LIST_CELLS, origin) and
                          not artifact.deleted and self.model.covers(who, "artifacts", name))
