@@ -100,8 +100,11 @@ static bool is_format(const json_t *value)
 static int check_keyword(
 	const char *name, json_t *value, struct wfs_buffer *where, struct wfs_error *error)
 {
-	/* More are refused on every server: kernel/schema could not check an answer by them. */
-	static const char *const refused[] = {"multipleOf", "uniqueItems", NULL};
+	/* Up to propertyNames it is vLLM's list; what the others allow, a grammar does not follow. */
+	static const char *const refused[] = {"multipleOf", "uniqueItems", "contains",
+		"minContains", "maxContains", "patternProperties", "propertyNames", "if", "then",
+		"else", "dependentRequired", "dependentSchemas", "unevaluatedItems",
+		"unevaluatedProperties", "$dynamicRef", NULL};
 	static const char *const schemas[] = {"items", "additionalProperties", "not", NULL};
 	static const char *const groups[] = {
 		"properties", "$defs", "prefixItems", "allOf", "anyOf", "oneOf", NULL};

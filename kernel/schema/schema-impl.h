@@ -3,9 +3,12 @@
  * Inside of the schema validator: what schema.c compiles and schema-check.c walks.
  *
  * A compiled schema is a graph of nodes, one for each (sub)schema. Invariant after a successful
- * wfs_schema_new: every `target` is set, and no path of in-place edges (target, all_of, any_of,
- * one_of, negated) is longer than WFS_SCHEMA_CHAIN_MAX; so a check's recursion is bounded by that
- * times the depth of the value.
+ * wfs_schema_new: every reference has its target, and no path of in-place edges (targets, all_of, any_of,
+ * one_of, negated, if_fits, then_fits, else_fits, dependent_schemas) is longer than WFS_SCHEMA_CHAIN_MAX.
+ * Where a $dynamicRef leads is known in a check only, which counts for itself.
+ *
+ * A resource is a schema with an identifier of its own: the document, what has `$id`, and each of the
+ * metaschemas that the document refers to. Each node is part of one.
  */
 #pragma once
 
@@ -47,6 +50,36 @@ struct schema_list {
 	size_t count;
 };
 
+struct schema_pattern {
+	struct wfs_pattern *compiled; /* owned */
+	const char *text;             /* borrowed from the definition */
+};
+
+/* Members whose names fit a pattern. */
+struct schema_group {
+	struct schema_pattern pattern;
+	const struct schema_node *node;
+};
+
+/* A schema with $dynamicAnchor. */
+struct schema_dynamic {
+	const char *name;
+	unsigned resource;
+	const struct schema_node *node;
+};
+
+/* $ref, $dynamicRef. In a check, the anchor of the first resource that was entered takes the place of the target. */
+struct schema_reference {
+	const char *text; /* borrowed from the definition; NULL: the node has no such keyword */
+	const struct schema_node *target;
+	const struct schema_dynamic *dynamics; /* by resource; borrowed from the schema */
+	size_t dynamic_count;
+
+	/* Of use while compiling only. */
+	const char *dynamic_name; /* of the target's $dynamicAnchor, if the reference names that */
+	char *where;              /* pointer of the keyword; owned */
+};
+
 struct schema_property {
 	const char *name;               /* borrowed from the definition */
 	const struct schema_node *node; /* NULL: the name is only required */
@@ -72,39 +105,59 @@ struct schema_node {
 
 	uint64_t length_min; /* code points */
 	uint64_t length_max;
-	struct wfs_pattern *pattern; /* owned */
-	const char *pattern_text;
+	struct schema_pattern pattern;
 
 	uint64_t items_min;
 	uint64_t items_max;
 	bool items_unique;
 	struct schema_list prefix_items;
 	const struct schema_node *items;
+	const struct schema_node *contains;
+	uint64_t contains_min;
+	uint64_t contains_max;
+	const struct schema_node *unevaluated_items;
 
 	uint64_t members_min;
 	uint64_t members_max;
 	struct schema_property *properties; /* owned; named ones first, then the only required */
 	size_t property_count;
+	struct schema_group *groups; /* owned; patternProperties */
+	size_t group_count;
 	const struct schema_node *additional;
+	const struct schema_node *names;
+	const json_t *dependent_required;
+	const struct schema_node *unevaluated_members;
 
 	struct schema_list all_of;
 	struct schema_list any_of;
 	struct schema_list one_of;
 	const struct schema_node *negated;
-	const struct schema_node *target; /* of $ref */
+	const struct schema_node *if_fits;
+	const struct schema_node *then_fits;
+	const struct schema_node *else_fits;
+	struct schema_property *dependent_schemas; /* owned */
+	size_t dependent_count;
+	struct schema_reference reference;
+	struct schema_reference dynamic_reference;
+
+	unsigned resource;                   /* index */
+	const struct schema_node *annotated; /* contentSchema, which checks nothing */
 
 	/* Of use while compiling only. */
-	const json_t *target_definition;
-	char *target_where; /* pointer of the $ref; owned */
-	unsigned chain;     /* longest in-place path from here, itself counted; 0: not known yet */
+	unsigned chain; /* longest in-place path from here, itself counted; 0: not known yet */
 	bool visiting;
 };
 
 struct wfs_schema {
-	json_t *definition; /* one reference */
+	json_t *documents; /* array, owned: the definition, and metaschemas */
 	struct schema_node *nodes;
+	struct schema_node *last_node;
 	size_t node_count;
 	const struct schema_node *root;
+	unsigned resource_count;
+	struct schema_dynamic *dynamics; /* owned; by name, then by resource */
+	size_t dynamic_count;
+	bool has_scopes; /* a check needs to know which resources it has entered */
 };
 
 /* What is known while a schema is loaded. */
@@ -115,6 +168,25 @@ struct schema_compiler {
 	struct wfs_problems *problems;
 	size_t depth; /* schemas around the one being read */
 	size_t pattern_count;
+	unsigned resource;                 /* index of the one being read */
+	struct schema_resource *resources; /* owned; as many as the schema has */
+	json_t *resource_of;               /* owned: identifier → index */
+	json_t *anchor_of;                 /* owned: index of a resource # name → index below */
+	struct schema_anchor *anchors;     /* owned */
+	size_t anchor_count;
+	const struct schema_node **sorted; /* owned: nodes by definition, then by resource */
+	size_t sorted_count;
+};
+
+struct schema_resource {
+	char *uri; /* owned; empty when the document has no identifier */
+	const struct schema_node *root;
+};
+
+struct schema_anchor {
+	const char *name; /* borrowed from the definition */
+	const struct schema_node *node;
+	bool dynamic;
 };
 
 /* Where in a document we are: a list on the stack, from the inside out. */
@@ -174,12 +246,47 @@ const struct schema_keyword *schema_keyword_find(const char *name);
 /** schema_merge_required() - `required` joins the properties. Return: 0, -ENOMEM. */
 int schema_merge_required(struct schema_node *node);
 
-/** schema_compile_reference() - the keyword $ref. */
+/** schema_compile_pattern() - @where: the keyword or member that has it. Return: 0 (problems are added to the
+ *  list), -E2BIG (stop, one was added), -ENOMEM. */
+int schema_compile_pattern(struct schema_compiler *compiler, struct schema_pattern *pattern,
+	const char *text, size_t size, const struct schema_path *where);
+
+/** schema_compile_reference() - the keywords $ref and $dynamicRef. */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
-/** schema_resolve_references() - set the target of every $ref. Return: 0, -ENOMEM. */
-int schema_resolve_references(struct wfs_schema *schema);
+/** schema_compile_anchor() - the keywords $anchor and $dynamicAnchor. */
+int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
+
+/** schema_resource_enter() - begin a resource if @node is one: a document's top, or a schema with `$id`
+ *  Return: 0 (problems are added to the list), -ENOMEM. */
+int schema_resource_enter(
+	struct schema_compiler *compiler, struct schema_node *node, const struct schema_path *path);
+
+/**
+ * schema_resource_find() - the resource that a reference names
+ * @base: index of the resource that the reference is part of
+ * @text: the reference without its fragment; a metaschema is compiled when it is first named
+ * Return: 1, 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added).
+ */
+int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
+	size_t size, unsigned *ret_resource);
+
+/** schema_anchor_find() - *ret_anchor: NULL when @resource has none of this name. Return: 0, -ENOMEM. */
+int schema_anchor_find(struct schema_compiler *compiler, unsigned resource, const char *name,
+	const struct schema_anchor **ret_anchor);
+
+/** schema_metaschema() - the text of the metaschema with this identifier, or NULL. */
+const char *schema_metaschema(const char *uri);
+
+/** schema_uri_resolve() - append the URI that @text (without a fragment) means in a document @base
+ *  Return: 0, -ENOMEM. */
+int schema_uri_resolve(const char *base, const char *text, size_t size, struct wfs_buffer *out);
+
+/** schema_resolve_references() - set the targets of all. Return: 0 (problems are added to the list), -E2BIG
+ *  (stop, one was added), -ENOMEM. */
+int schema_resolve_references(struct schema_compiler *compiler);
 
 /** schema_check_chains() - note in-place paths that never end or are too long. */
 void schema_check_chains(struct schema_compiler *compiler);

@@ -3,6 +3,7 @@
  * The keywords of a schema, one row each in a table. A keyword fills members of its node; what is
  * not in the table is refused.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,10 @@ static int compile_annotation(struct schema_compiler *compiler, struct schema_no
 		type = SCHEMA_STRING;
 	else if (json_is_boolean(value))
 		type = SCHEMA_BOOLEAN;
+	else if (json_is_array(value))
+		type = SCHEMA_ARRAY;
 	else
-		type = json_is_array(value) ? SCHEMA_ARRAY : SCHEMA_NULL;
+		type = json_is_object(value) ? SCHEMA_OBJECT : SCHEMA_NULL;
 	if (keyword->types == SCHEMA_ANY || (keyword->types & type))
 		return 0;
 	schema_type_names(keyword->types, &names);
@@ -32,24 +35,31 @@ static int compile_annotation(struct schema_compiler *compiler, struct schema_no
 	return 0;
 }
 
-/* $schema and $id change how a schema is read anywhere but at the top. */
-static int compile_top(struct schema_compiler *compiler, struct schema_node *node,
+/* schema_resource_enter() has read it. */
+static int compile_nothing(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	(void)compiler;
+	(void)node;
+	(void)keyword;
+	(void)value;
+	(void)path;
+	return 0;
+}
+
+static int compile_dialect(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
 {
 	static const char dialect[] = "https://json-schema.org/draft/2020-12/schema";
 	const char *text = json_string_value(value);
 
-	(void)node;
-	if (path->parent) {
-		schema_problem(compiler, path, NULL, "%s may stand only at the top of a schema",
-			keyword->name);
-		return 0;
-	}
-	if (!text) {
+	(void)keyword;
+	if (path->parent && compiler->resources[node->resource].root != node)
+		schema_problem(compiler, path, NULL,
+			"$schema may stand only at the top of a schema, or beside $id");
+	else if (!text)
 		schema_problem(compiler, path, value, "expected string");
-		return 0;
-	}
-	if (strcmp(keyword->name, "$schema") == 0 && strcmp(text, dialect) != 0)
+	else if (strcmp(text, dialect) != 0)
 		schema_problem(compiler, path, value, "expected \"%s\"", dialect);
 	return 0;
 }
@@ -123,10 +133,15 @@ static int compile_number(struct schema_compiler *compiler, struct schema_node *
 static int compile_count(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
 {
-	if (!json_is_integer(value) || json_integer_value(value) < 0)
+	const double real = json_number_value(value);
+	uint64_t *const count = FIELD(node, keyword, uint64_t);
+
+	if (!json_is_number(value) || real < 0 || floor(real) != real)
 		schema_problem(compiler, path, value, "expected an integer of at least 0");
+	else if (json_is_integer(value))
+		*count = (uint64_t)json_integer_value(value);
 	else
-		*FIELD(node, keyword, uint64_t) = (uint64_t)json_integer_value(value);
+		*count = real < 0x1p63 ? (uint64_t)real : UINT64_MAX;
 	return 0;
 }
 
@@ -140,31 +155,34 @@ static int compile_flag(struct schema_compiler *compiler, struct schema_node *no
 	return 0;
 }
 
-static int compile_pattern(struct schema_compiler *compiler, struct schema_node *node,
-	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+int schema_compile_pattern(struct schema_compiler *compiler, struct schema_pattern *pattern,
+	const char *text, size_t size, const struct schema_path *where)
 {
 	struct wfs_error reason;
 	int r;
 
-	(void)keyword;
-	if (!json_is_string(value)) {
-		schema_problem(compiler, path, value, "expected string");
-		return 0;
-	}
 	if (++compiler->pattern_count > WFS_SCHEMA_PATTERNS_MAX) {
-		schema_problem(compiler, path, NULL, "a schema has at most %d patterns",
+		schema_problem(compiler, where, NULL, "a schema has at most %d patterns",
 			WFS_SCHEMA_PATTERNS_MAX);
 		return -E2BIG;
 	}
-	r = wfs_pattern_new(json_string_value(value), json_string_length(value), WFS_PATTERN_ECMA,
-		&node->pattern, &reason);
+	r = wfs_pattern_new(text, size, WFS_PATTERN_ECMA, &pattern->compiled, &reason);
 	if (r == -EINVAL) {
-		schema_problem(compiler, path, NULL, "%s", reason.message);
+		schema_problem(compiler, where, NULL, "%s", reason.message);
 		return 0;
 	}
-	if (r < 0)
-		return r;
-	node->pattern_text = json_string_value(value);
+	pattern->text = text;
+	return r;
+}
+
+static int compile_pattern(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	(void)keyword;
+	if (json_is_string(value))
+		return schema_compile_pattern(compiler, &node->pattern, json_string_value(value),
+			json_string_length(value), path);
+	schema_problem(compiler, path, value, "expected string");
 	return 0;
 }
 
@@ -255,15 +273,43 @@ static int compile_properties(struct schema_compiler *compiler, struct schema_no
 	return 0;
 }
 
-static int compile_required(struct schema_compiler *compiler, struct schema_node *node,
+static int compile_groups(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	const char *name;
+	json_t *item;
+
+	(void)keyword;
+	if (!json_is_object(value)) {
+		schema_problem(compiler, path, value, "expected object");
+		return 0;
+	}
+	node->groups = calloc(json_object_size(value) + 1, sizeof(*node->groups));
+	if (!node->groups)
+		return -ENOMEM;
+	json_object_foreach(value, name, item)
+	{
+		struct schema_group *const group = &node->groups[node->group_count++];
+		const struct schema_path inner = {.parent = path, .name = name};
+		int r = schema_compile_pattern(
+			compiler, &group->pattern, name, strlen(name), &inner);
+
+		if (!r)
+			r = schema_compile_node(compiler, item, &inner, &group->node);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* A list of names of members, each once. Return: 0 (problems are added to the list), -ENOMEM. */
+static int check_names(
+	struct schema_compiler *compiler, const json_t *value, const struct schema_path *path)
 {
 	WFS_AUTO_JSON json_t *seen = json_object();
 	size_t index;
 	json_t *item;
 
-	(void)node;
-	(void)keyword;
 	if (!seen)
 		return -ENOMEM;
 	if (!json_is_array(value)) {
@@ -281,6 +327,64 @@ static int compile_required(struct schema_compiler *compiler, struct schema_node
 			schema_problem(compiler, &inner, item, "expected each name once");
 		else if (json_object_set_new(seen, name, json_null()) < 0)
 			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compile_required(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	(void)node;
+	(void)keyword;
+	return check_names(compiler, value, path);
+}
+
+static int compile_dependent_required(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	const char *name;
+	json_t *item;
+
+	(void)keyword;
+	if (!json_is_object(value))
+		schema_problem(compiler, path, value, "expected object");
+	json_object_foreach(value, name, item)
+	{
+		const struct schema_path inner = {.parent = path, .name = name};
+		const int r = check_names(compiler, item, &inner);
+
+		if (r < 0)
+			return r;
+	}
+	node->dependent_required = value;
+	return 0;
+}
+
+static int compile_dependent_schemas(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	const char *name;
+	json_t *item;
+
+	(void)keyword;
+	if (!json_is_object(value)) {
+		schema_problem(compiler, path, value, "expected object");
+		return 0;
+	}
+	node->dependent_schemas =
+		calloc(json_object_size(value) + 1, sizeof(*node->dependent_schemas));
+	if (!node->dependent_schemas)
+		return -ENOMEM;
+	json_object_foreach(value, name, item)
+	{
+		struct schema_property *const dependent =
+			&node->dependent_schemas[node->dependent_count++];
+		const struct schema_path inner = {.parent = path, .name = name};
+		const int r = schema_compile_node(compiler, item, &inner, &dependent->node);
+
+		if (r < 0)
+			return r;
+		dependent->name = name;
 	}
 	return 0;
 }
@@ -335,11 +439,26 @@ static const struct schema_keyword keywords[] = {
 	{"required", compile_required, .checks = SCHEMA_CHECK_OBJECT},
 	{"additionalProperties", compile_schema, AT(additional), SCHEMA_CHECK_OBJECT,
 		.shape = SCHEMA_SHAPE_SCHEMA},
+	{"patternProperties", compile_groups, .checks = SCHEMA_CHECK_OBJECT,
+		.shape = SCHEMA_SHAPE_MAP},
+	{"propertyNames", compile_schema, AT(names), SCHEMA_CHECK_OBJECT,
+		.shape = SCHEMA_SHAPE_SCHEMA},
+	{"dependentRequired", compile_dependent_required, .checks = SCHEMA_CHECK_OBJECT},
+	{"dependentSchemas", compile_dependent_schemas, .checks = SCHEMA_CHECK_IN_PLACE,
+		.shape = SCHEMA_SHAPE_MAP},
+	{"unevaluatedProperties", compile_schema, AT(unevaluated_members), SCHEMA_CHECK_OBJECT,
+		.shape = SCHEMA_SHAPE_SCHEMA},
 	{"minProperties", compile_count, AT(members_min), SCHEMA_CHECK_OBJECT},
 	{"maxProperties", compile_count, AT(members_max), SCHEMA_CHECK_OBJECT},
 	{"items", compile_schema, AT(items), SCHEMA_CHECK_ARRAY, .shape = SCHEMA_SHAPE_SCHEMA},
 	{"prefixItems", compile_list, AT(prefix_items), SCHEMA_CHECK_ARRAY,
 		.shape = SCHEMA_SHAPE_LIST},
+	{"contains", compile_schema, AT(contains), SCHEMA_CHECK_ARRAY,
+		.shape = SCHEMA_SHAPE_SCHEMA},
+	{"minContains", compile_count, AT(contains_min), SCHEMA_CHECK_ARRAY},
+	{"maxContains", compile_count, AT(contains_max), SCHEMA_CHECK_ARRAY},
+	{"unevaluatedItems", compile_schema, AT(unevaluated_items), SCHEMA_CHECK_ARRAY,
+		.shape = SCHEMA_SHAPE_SCHEMA},
 	{"minItems", compile_count, AT(items_min), SCHEMA_CHECK_ARRAY},
 	{"maxItems", compile_count, AT(items_max), SCHEMA_CHECK_ARRAY},
 	{"uniqueItems", compile_flag, AT(items_unique), SCHEMA_CHECK_ARRAY},
@@ -357,15 +476,29 @@ static const struct schema_keyword keywords[] = {
 	{"anyOf", compile_list, AT(any_of), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_LIST},
 	{"oneOf", compile_list, AT(one_of), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_LIST},
 	{"not", compile_schema, AT(negated), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_SCHEMA},
-	{"$ref", schema_compile_reference, .checks = SCHEMA_CHECK_IN_PLACE},
+	{"if", compile_schema, AT(if_fits), SCHEMA_CHECK_IN_PLACE, .shape = SCHEMA_SHAPE_SCHEMA},
+	{"then", compile_schema, AT(then_fits), SCHEMA_CHECK_IN_PLACE,
+		.shape = SCHEMA_SHAPE_SCHEMA},
+	{"else", compile_schema, AT(else_fits), SCHEMA_CHECK_IN_PLACE,
+		.shape = SCHEMA_SHAPE_SCHEMA},
+	{"$ref", schema_compile_reference, AT(reference), SCHEMA_CHECK_IN_PLACE},
+	{"$dynamicRef", schema_compile_reference, AT(dynamic_reference), SCHEMA_CHECK_IN_PLACE},
+	{"$anchor", schema_compile_anchor},
+	{"$dynamicAnchor", schema_compile_anchor},
 	{"$defs", compile_definitions, .shape = SCHEMA_SHAPE_MAP},
-	{"$schema", compile_top},
-	{"$id", compile_top},
+	{"$schema", compile_dialect},
+	{"$id", compile_nothing},
+	{"contentSchema", compile_schema, AT(annotated), .shape = SCHEMA_SHAPE_SCHEMA},
+	NOTE("contentEncoding", SCHEMA_STRING),
+	NOTE("contentMediaType", SCHEMA_STRING),
+	NOTE("$vocabulary", SCHEMA_OBJECT),
 	NOTE("title", SCHEMA_STRING),
 	NOTE("description", SCHEMA_STRING),
 	NOTE("$comment", SCHEMA_STRING),
 	NOTE("format", SCHEMA_STRING),
 	NOTE("deprecated", SCHEMA_BOOLEAN),
+	NOTE("readOnly", SCHEMA_BOOLEAN),
+	NOTE("writeOnly", SCHEMA_BOOLEAN),
 	NOTE("secret", SCHEMA_BOOLEAN),
 	NOTE("examples", SCHEMA_ARRAY),
 	NOTE("default", SCHEMA_ANY),

@@ -171,8 +171,13 @@ static int node_new(struct schema_compiler *compiler, const json_t *definition,
 	node->length_max = UINT64_MAX;
 	node->items_max = UINT64_MAX;
 	node->members_max = UINT64_MAX;
-	node->next = schema->nodes;
-	schema->nodes = node;
+	node->contains_min = 1;
+	node->contains_max = UINT64_MAX;
+	if (schema->last_node)
+		schema->last_node->next = node;
+	else
+		schema->nodes = node;
+	schema->last_node = node;
 	schema->node_count++;
 	*ret_node = node;
 	return 0;
@@ -205,6 +210,7 @@ static int compile_keywords(struct schema_compiler *compiler, json_t *definition
 int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 	const struct schema_path *path, const struct schema_node **ret_node)
 {
+	const unsigned around = compiler->resource;
 	struct schema_node *node = NULL;
 	int r;
 
@@ -222,32 +228,41 @@ int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 	if (r < 0)
 		return r;
 	*ret_node = node;
-	if (json_is_boolean(definition)) {
-		node->never = json_is_false(definition);
-		return 0;
-	}
+	node->never = json_is_false(definition);
+	r = schema_resource_enter(compiler, node, path);
 	compiler->depth++;
-	r = compile_keywords(compiler, definition, node, path);
+	if (!r && json_is_object(definition))
+		r = compile_keywords(compiler, definition, node, path);
 	compiler->depth--;
+	compiler->resource = around;
 	return r;
 }
 
-static int schema_compile(struct schema_compiler *compiler)
+static int schema_compile(struct schema_compiler *compiler, json_t *definition)
 {
-	struct wfs_schema *schema = compiler->schema;
 	size_t before = compiler->problems->count;
 	int r;
 
-	r = schema_compile_node(compiler, schema->definition, NULL, &schema->root);
+	r = schema_compile_node(compiler, definition, NULL, &compiler->schema->root);
+	if (r == 0)
+		r = schema_resolve_references(compiler);
 	if (r < 0 && r != -E2BIG)
 		return wfs_trace(r);
 	if (compiler->problems->count != before)
 		return -EINVAL;
-	r = schema_resolve_references(schema);
-	if (r < 0)
-		return wfs_trace(r);
 	schema_check_chains(compiler);
 	return compiler->problems->count == before ? 0 : -EINVAL;
+}
+
+static void compiler_done(struct schema_compiler *compiler)
+{
+	for (unsigned i = 0; i < compiler->schema->resource_count; i++)
+		free(compiler->resources[i].uri);
+	free(compiler->resources);
+	free(compiler->anchors);
+	free(compiler->sorted);
+	json_decref(compiler->resource_of);
+	json_decref(compiler->anchor_of);
 }
 
 int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
@@ -260,8 +275,11 @@ int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
 
 	if (!schema)
 		return -ENOMEM;
-	schema->definition = json_incref(definition);
-	r = schema_compile(&compiler);
+	schema->documents = json_array();
+	if (!schema->documents || json_array_append(schema->documents, definition) < 0)
+		return -ENOMEM;
+	r = schema_compile(&compiler, definition);
+	compiler_done(&compiler);
 	if (r < 0)
 		return r;
 	*ret_schema = WFS_STEAL(schema);
@@ -275,8 +293,13 @@ static void node_free(struct schema_node *node)
 	free(node->any_of.nodes);
 	free(node->one_of.nodes);
 	free(node->properties);
-	free(node->target_where);
-	wfs_pattern_free(node->pattern);
+	free(node->dependent_schemas);
+	for (size_t i = 0; i < node->group_count; i++)
+		wfs_pattern_free(node->groups[i].pattern.compiled);
+	free(node->groups);
+	free(node->reference.where);
+	free(node->dynamic_reference.where);
+	wfs_pattern_free(node->pattern.compiled);
 	free(node);
 }
 
@@ -290,6 +313,7 @@ void wfs_schema_free(struct wfs_schema *schema)
 		schema->nodes = node->next;
 		node_free(node);
 	}
-	json_decref(schema->definition);
+	free(schema->dynamics);
+	json_decref(schema->documents);
 	free(schema);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON Schema (2020-12), the part of it that worlds use.
+ * JSON Schema (2020-12): every keyword of its vocabularies, as far as no other document is to be fetched.
  *
  * One validator serves events, params, receipts, tool arguments and artifact interfaces. A keyword
- * that is not implemented is refused when the schema is loaded, never ignored. Patterns run under
- * limits (pattern.h); a hostile one is a violation, not a hang.
+ * that JSON Schema does not have is refused when the schema is loaded, never ignored, and so is a reference
+ * to a document that is neither this one nor a metaschema. Patterns are those of ECMA-262 (pattern.h), and
+ * run under limits; a hostile one is a violation, not a hang.
  * Source: spec 1, "Manifest", defschema.
  * Thread: a schema is immutable after wfs_schema_new; check from any number of threads.
  */
@@ -22,7 +23,10 @@ enum {
 	WFS_SCHEMA_DEPTH_MAX = 64,    /* schemas inside one another */
 	WFS_SCHEMA_COUNT_MAX = 10000, /* schemas in one document, the inner ones counted */
 	WFS_SCHEMA_CHAIN_MAX = 128, /* schemas that one value must pass, by $ref, allOf, not … */
+	WFS_SCHEMA_NESTED_MAX =
+		4096, /* schemas that a check is inside of, by chains and by nesting of the value */
 	WFS_SCHEMA_PATTERNS_MAX = 256, /* patterns in one document */
+	WFS_SCHEMA_URI_MAX = 1024,     /* bytes of a schema's identifier, when it is resolved */
 	/*
 	 * Work of one check. A step is a schema met by a value; comparisons and patterns are
 	 * charged by size. It allows a million items, and 20 KiB of text for a pattern that is

@@ -310,7 +310,14 @@ static void keywords_that_a_server_does_not_enforce_are_refused(void **state)
 		"agent 'clerk': /schema/format: expected nothing that is not enforced by a server "
 		"of profile 'vllm'");
 	assert_refused(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'contains':{}}}"),
-		"agent 'clerk': /schema/contains: this keyword is not supported");
+		"agent 'clerk': /schema/contains: expected nothing that is not enforced by a "
+		"server of profile 'vllm'");
+	assert_refused(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'not':{'if':true}}}"),
+		"agent 'clerk': /schema/not/if: expected nothing that is not enforced by a server "
+		"of profile 'vllm'");
+	assert_refused(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'iff':{}}}"),
+		"agent 'clerk': /schema/iff: this keyword is not supported");
+	assert_taken(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'contains':{}}}"));
 	assert_taken(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'multipleOf':5}}"));
 }
 

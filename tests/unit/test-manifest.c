@@ -383,8 +383,8 @@ static void problems_of_schemas_point_into_the_manifest(void **state)
 {
 	(void)state;
 
-	assert_edit_refused("schemas/1", "{'schema':{'items':{'if':1}}}",
-		"/schemas/1/schema/items/if: this keyword is not supported\n");
+	assert_edit_refused("schemas/1", "{'schema':{'items':{'iff':1}}}",
+		"/schemas/1/schema/items/iff: this keyword is not supported\n");
 }
 
 static void module_is_a_hash(void **state)

@@ -131,6 +131,7 @@ static void lengths_count_code_points(void **state)
 
 	assert_fits("{'minLength':2,'maxLength':2}", "'äö'");
 	assert_fits("{'minLength':1,'maxLength':1}", "'😀'");
+	assert_fits("{'minLength':1.0,'maxLength':1e300}", "'ä'");
 	assert_violates("{'minLength':3}", "'äö'",
 		"at the top: expected at least 3 characters (there are 2), got string \"äö\"");
 	assert_violates("{'maxLength':1}", "'äö'",

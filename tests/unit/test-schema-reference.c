@@ -75,6 +75,94 @@ static void ref_that_comes_back_without_consuming_is_refused(void **state)
 	assert_fits("{'items':{'$ref':'#'}}", "[[[]]]");
 }
 
+static void anchors_name_schemas_of_their_document(void **state)
+{
+	(void)state;
+
+	assert_violates("{'$ref':'#n','$defs':{'x':{'$anchor':'n','type':'null'}}}", "1",
+		"at the top: expected null, got integer 1");
+	assert_not_loaded("{'$anchor':'1'}",
+		"/$anchor: expected a name of letters, digits, '_', '-' and '.', got string "
+		"\"1\"\n");
+	assert_not_loaded("{'$anchor':'a','items':{'$dynamicAnchor':'a'}}",
+		"/items/$dynamicAnchor: expected a name that no other anchor has, got string "
+		"\"a\"\n");
+	assert_fits("{'items':{'$ref':'#a'},'$anchor':'a','$dynamicAnchor':'a'}", "[[]]");
+	assert_fits("{'enum':[{'$anchor':'n'}],'$defs':{'x':{'$anchor':'n'}}}", "{'$anchor':'n'}");
+}
+
+static void identifiers_resolve_against_those_around_them(void **state)
+{
+	(void)state;
+	const char *inner = "{'$id':'http://a/b/c','$ref':'../d#/$defs/n','$defs':{"
+			    "'x':{'$id':'/d','$defs':{'n':{'type':'null'}}}}}";
+
+	assert_violates(inner, "1", "at the top: expected null, got integer 1");
+	assert_fits("{'$ref':'n','$defs':{'x':{'$id':'n','type':'null'}}}", "null");
+	assert_not_loaded("{'$id':1}", "/$id: expected string, got integer 1\n");
+	assert_not_loaded(
+		"{'$id':'a#b'}", "/$id: expected a URI without a fragment, got string \"a#b\"\n");
+	assert_not_loaded("{'$id':'http://a/b','items':{'$id':'/b'}}",
+		"/items/$id: expected a URI that no other schema has, got string \"/b\"\n");
+}
+
+static void identifiers_have_a_size_at_most(void **state)
+{
+	char id[WFS_SCHEMA_URI_MAX + 2];
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_JSON json_t *definition = NULL;
+	struct wfs_schema *schema = NULL;
+	(void)state;
+	memset(id, 'a', sizeof(id));
+	id[WFS_SCHEMA_URI_MAX] = '\0';
+
+	definition = json_pack("{s:s}", "$id", id);
+	schema = schema_of_json(definition);
+	wfs_schema_free(WFS_STEAL(schema));
+	id[WFS_SCHEMA_URI_MAX] = 'a';
+	id[WFS_SCHEMA_URI_MAX + 1] = '\0';
+	json_object_set_new(definition, "$id", json_string(id));
+
+	assert_int_equal(wfs_schema_new(definition, NULL, "", &problems, &schema), -EINVAL);
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines),
+		"/$id: a URI has at most 1024 bytes, this one has 1025"));
+}
+
+static void the_metaschema_is_in_the_program_and_no_other_document(void **state)
+{
+	(void)state;
+	const char *meta = "{'$ref':'https://json-schema.org/draft/2020-12/schema'}";
+
+	assert_fits(meta, "{'properties':{'a':{'minLength':1}}}");
+	assert_violates(meta, "{'properties':{'a':{'minLength':-1}}}",
+		"at /properties/a/minLength: expected a number of at least 0, got integer -1");
+	assert_not_loaded("{'$dynamicRef':'https://json-schema.org/draft/2019-09/schema'}",
+		"/$dynamicRef: expected a reference within the document (#/…), got string "
+		"\"https://json-schema.org/draft/2019-09/schema\"\n");
+}
+
+static void dynamic_ref_leads_to_the_outermost_anchor(void **state)
+{
+	(void)state;
+	const char *numbers = "{'$id':'numbers','$ref':'list','$defs':{"
+			      "'n':{'$dynamicAnchor':'item','type':'number'},"
+			      "'l':{'$id':'list','items':{'$dynamicRef':'#item'},"
+			      "'$defs':{'any':{'$dynamicAnchor':'item'}}}}}";
+
+	assert_violates(numbers, "['a']", "at /0: expected number, got string \"a\"");
+}
+
+static void dynamic_refs_in_a_circle_are_refused_or_end(void **state)
+{
+	(void)state;
+
+	assert_not_loaded("{'$dynamicAnchor':'a','$dynamicRef':'#a'}",
+		"/$dynamicRef: the reference leads back to itself\n");
+	assert_violates("{'$dynamicAnchor':'a','anyOf':[{'$dynamicRef':'#a'},true],"
+			"'$defs':{'b':{'$id':'b','$dynamicAnchor':'a'}}}",
+		"1", "at the top: too many schemas apply inside one another");
+}
+
 static json_t *chain_of_references(size_t count)
 {
 	json_t *definition = json_pack("{s:s, s:{}}", "$ref", "#/$defs/0", "$defs");
@@ -141,6 +229,12 @@ int main(void)
 		cmocka_unit_test(ref_applies_together_with_its_neighbours),
 		cmocka_unit_test(ref_that_leads_nowhere_is_refused),
 		cmocka_unit_test(ref_that_comes_back_without_consuming_is_refused),
+		cmocka_unit_test(anchors_name_schemas_of_their_document),
+		cmocka_unit_test(identifiers_resolve_against_those_around_them),
+		cmocka_unit_test(identifiers_have_a_size_at_most),
+		cmocka_unit_test(the_metaschema_is_in_the_program_and_no_other_document),
+		cmocka_unit_test(dynamic_ref_leads_to_the_outermost_anchor),
+		cmocka_unit_test(dynamic_refs_in_a_circle_are_refused_or_end),
 		cmocka_unit_test(chain_of_references_is_bounded),
 		cmocka_unit_test(doubling_references_run_out_of_steps),
 	};

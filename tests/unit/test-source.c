@@ -284,7 +284,7 @@ static void invalid_json_does_not_stop_the_checks_of_other_files(void **state)
 		"{'name':'a/C@1','file':'c.json'}],"
 		"'reducers':[{'name':'r','module':'r.lua'}],'x':1}");
 	put(fixture, "b.json", "{\"type\":");
-	put_json(fixture, "c.json", "{'items':{'if':1}}");
+	put_json(fixture, "c.json", "{'items':{'iff':1}}");
 	put(fixture, "r.lua", "function step()\n  return +\nend\n");
 	put(fixture, "host.json", "");
 
@@ -296,7 +296,7 @@ static void invalid_json_does_not_stop_the_checks_of_other_files(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines),
 		"world.json: /x: no such member is known\nb.json: line 1 column 8: "));
 	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines),
-		"\nc.json: /items/if: this keyword is not supported\nr.lua: line 2: "));
+		"\nc.json: /items/iff: this keyword is not supported\nr.lua: line 2: "));
 	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines), "\nhost.json: line 1"));
 }
 
@@ -519,7 +519,7 @@ static void problems_of_a_file_named_twice_are_reported_once(void **state)
 {
 	struct fixture *fixture = *state;
 
-	put_json(fixture, "s.json", "{'if':1}");
+	put_json(fixture, "s.json", "{'iff':1}");
 	put(fixture, "r.lua", "x = ");
 
 	put_json(fixture, "world.json",
