@@ -430,13 +430,14 @@ void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *e
 
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer)
 {
-	wfs_require(world->writer != NULL);
-	wfs_writer_observe(world->writer, observer);
+	if (world->writer)
+		wfs_writer_observe(world->writer, observer);
 }
 
 void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer)
 {
-	wfs_writer_unobserve(world->writer, observer);
+	if (world->writer)
+		wfs_writer_unobserve(world->writer, observer);
 }
 
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures)
@@ -446,6 +447,9 @@ void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_fi
 		wfs_writer_figures(world->writer, ret_figures);
 	wfs_store_figures(world->store, &ret_figures->store);
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
-	if (wfs_store_read(world->store, &txn) == 0)
-		(void)wfs_first_height_get(txn, &ret_figures->first_height);
+	if (wfs_store_read(world->store, &txn))
+		return;
+	(void)wfs_first_height_get(txn, &ret_figures->first_height);
+	if (!world->writer)
+		(void)wfs_journal_height(txn, &ret_figures->height);
 }

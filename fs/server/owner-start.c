@@ -38,13 +38,15 @@ static void on_ready(void *context)
 /* Nothing of the terminal or working directory that it came from is kept. */
 static int leave_terminal(const char *directory, struct wfs_error *error)
 {
-	WFS_AUTO_FD int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	WFS_AUTO_FD int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	WFS_AUTO_FD int log_fd = -1;
 
 	if (null_fd < 0)
 		return wfs_error_from_errno(error, -errno, "open '/dev/null'");
 	log_fd =
 		wfs_world_file_open(directory, "worldfs.log", O_WRONLY | O_CREAT | O_APPEND, error);
+	if (log_fd == -EROFS) /* then it has nothing to log but reads that fail, which are told */
+		log_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, 0);
 	if (log_fd < 0)
 		return log_fd;
 	if (setsid() < 0 || chdir("/") < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 
 #include "fs/server/server.h"
 #include "fs/tool/helper.h"
@@ -126,11 +127,25 @@ static int make_mounts(
 	return !r && options->mount ? wfs_mounts_add(owner->mounts, options->mount, error) : r;
 }
 
+/* Nothing there can change, so that a mount needs neither the lock nor the control socket of a world. */
+static bool is_read_only(const char *directory)
+{
+	struct statvfs found;
+
+	return statvfs(directory, &found) == 0 && (found.f_flag & ST_RDONLY);
+}
+
 static int come_up(
 	struct owner *owner, const struct wfs_owner_options *options, struct wfs_error *error)
 {
-	const struct wfs_world_options world_options = {.wait_ms = options->wait_ms};
-	int r = wfs_guardian_new(&owner->guardian, error);
+	const bool reads_only = is_read_only(options->directory);
+	const struct wfs_world_options world_options = {
+		.wait_ms = options->wait_ms, .read_only = reads_only};
+	int r = reads_only && options->keep
+		? wfs_error_set(error, WFS_E_READ_ONLY,
+			  "'%s' is on a read-only medium, where no control socket can be made",
+			  options->directory)
+		: wfs_guardian_new(&owner->guardian, error);
 
 	if (!r)
 		r = wfs_world_open(options->directory, &world_options, &owner->world, error);
@@ -139,7 +154,7 @@ static int come_up(
 	if (!r)
 		r = wfs_session_new(
 			owner->authority, WFS_PRINCIPAL_OPERATOR, &owner->session, error);
-	if (!r && options->drive)
+	if (!r && options->drive && !reads_only)
 		r = options->drive(owner->authority, &wfs_tool_helpers, options->paused,
 			&owner->host.driver, error);
 	if (!r)

@@ -168,13 +168,29 @@ static int add_handles(struct wfs_server *server, int *listener_fd)
 		r = uv_check_start(&server->turns, on_turns);
 	if (!r)
 		r = watch_signals(server);
-	if (!r)
-		r = uv_pipe_open(&server->listener, *listener_fd);
+	if (r || *listener_fd < 0)
+		return r;
+	r = uv_pipe_open(&server->listener, *listener_fd);
 	if (!r)
 		*listener_fd = -1; /* the handle closes it */
 	if (!r)
 		r = uv_listen((uv_stream_t *)&server->listener, SOMAXCONN, on_connection);
 	return r; /* libuv's codes are negative errno on Linux */
+}
+
+/* Return: 0 and the listening socket, or -errno. */
+static int listen_in(
+	struct wfs_server *server, const char *directory, int *ret_fd, struct wfs_error *error)
+{
+	if (asprintf(&server->socket_path, "%s/%s", directory, WFS_SOCKET_NAME) < 0) {
+		server->socket_path = NULL;
+		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
+	}
+	const int fd = wfs_socket_listen(directory, wfs_peers_any(server->peers), error);
+	if (fd < 0)
+		return fd;
+	*ret_fd = fd;
+	return 0;
 }
 
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
@@ -207,16 +223,11 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 		r = wfs_work_new(LINE_THREADS, &server->long_lines);
 	if (r)
 		return wfs_error_from_errno(error, r, "start the threads of the control socket");
-	if (asprintf(&server->socket_path, "%s/%s", directory, WFS_SOCKET_NAME) < 0) {
-		server->socket_path = NULL;
-		return wfs_error_from_errno(error, -ENOMEM, "open the control socket");
-	}
 	r = wfs_peers_new(directory, &server->peers, error);
+	if (!r && !wfs_world_read_only(wfs_session_world(session)))
+		r = listen_in(server, directory, &fd, error);
 	if (r)
 		return r;
-	fd = wfs_socket_listen(directory, wfs_peers_any(server->peers), error);
-	if (fd < 0)
-		return fd;
 	r = add_handles(server, &fd);
 	if (r)
 		return wfs_error_from_errno(error, r, "open the control socket");

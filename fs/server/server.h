@@ -45,7 +45,8 @@ enum {
 struct wfs_server;
 
 /**
- * wfs_server_new() - listen; the caller owns the world (a socket left behind is replaced)
+ * wfs_server_new() - listen; the caller owns the world (a socket left behind is replaced). A world that was
+ * opened for reading has no socket: its medium has no room for one.
  * @session: of the operator; must outlive the server. Others are made for other peers.
  * @host: given to verbs; must outlive the server
  * Return: 0, -errno (error says what could not be done).
