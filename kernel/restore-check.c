@@ -177,9 +177,11 @@ static int compare_cell(void *context, struct wfs_bytes reducer, struct wfs_byte
 	r = hash_file(compare, path.text, version, &hash);
 	if (r <= 0)
 		return r;
-	if (!wfs_hash_equal(&hash, &version->hash))
+	if (!wfs_hash_equal(&hash, &version->hash)) {
+		restore_same_size(compare->restore);
 		restore_hash_noted(
 			compare->restore, path.text, "what folding gives", &version->hash, &hash);
+	}
 	r = wfs_snapshot_document_add(&compare->document, reducer, key, &hash);
 	return r ? wfs_error_from_errno(error, r, "compare") : 0;
 }
@@ -299,18 +301,12 @@ static int find_texts(struct compare *compare)
 
 /* --- all of it --- */
 
-/* Do records prove all cells? */
-static bool is_proven(const struct restore *restore)
-{
-	return restore->restored.history && restore->restored.lost.seq == 0;
-}
-
 /* A journal that was not folded, or not all of it, may still know the hash of the state. */
 static bool knows_state(const struct restore *restore)
 {
 	const struct restore_journal *const journal = &restore->journal;
 
-	return !is_proven(restore) && journal->snapshot_height > 0 &&
+	return !restore_is_proven(restore) && journal->snapshot_height > 0 &&
 		journal->last_change_height <= journal->snapshot_height;
 }
 
@@ -343,7 +339,7 @@ static int compare_all(struct compare *compare)
 		r = restore_compare_entities(restore, &compare->view);
 	if (!r)
 		r = restore_compare_texts(restore, &compare->view);
-	if (!r && !is_proven(restore))
+	if (!r && !restore_is_proven(restore))
 		r = restore_compare_stores(restore, &compare->view);
 	if (!r)
 		r = find_blobs(compare);

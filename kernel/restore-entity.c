@@ -81,6 +81,8 @@ static int compare_made(
 		return 0;
 	const struct wfs_hash expected = wfs_hash_of(wanted.data, wanted.size);
 	const struct wfs_hash came = wfs_hash_of(found.data, found.size);
+	if (wanted.size == found.size)
+		restore_same_size(restore);
 	return restore_hash_noted(restore, path, "what its cell says", &expected, &came);
 }
 
@@ -146,6 +148,8 @@ static int compare_pieces(
 		r = restore_pieces(restore, fd, path, compare_piece, pieces);
 	if (r <= 0)
 		return r;
+	if (pieces->differ && pieces->offset == pieces->size_bytes)
+		restore_same_size(restore);
 	return pieces->differ || pieces->offset != pieces->size_bytes
 		? restore_noted(restore, path, "is not what %s", says)
 		: 0;

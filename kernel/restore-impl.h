@@ -51,6 +51,8 @@ struct restore {
 	struct restore_journal journal;
 	struct restore_proof proof;
 	struct wfs_store *store; /* in the stage, until it is filled */
+	size_t grave_count;      /* of the problems: not of files that follow from the journal */
+	size_t same_size_count;  /* of the problems: of files that differ and have the right size */
 	bool filled;             /* the stage has a whole world, to be compared with the copy */
 	struct {
 		const char *what;
@@ -73,6 +75,9 @@ void restore_progress(struct restore *restore, const char *what, uint64_t done, 
 /** restore_noted() - note that @path differs. Return: 0. */
 int restore_noted(struct restore *restore, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** restore_same_size() - what was noted last is a file that has the right size, but other bytes. */
+void restore_same_size(struct restore *restore);
 
 /** restore_hash_noted() - the same for content: which hash was expected, which came. */
 int restore_hash_noted(struct restore *restore, const char *path, const char *whose,
@@ -165,6 +170,12 @@ int restore_journal_check(struct restore *restore);
 static inline bool restore_has_journal(const struct restore *restore)
 {
 	return restore->journal.log || restore->journal.record_files > 0;
+}
+
+/** restore_is_proven() - do records prove all cells? To be asked when all were folded. */
+static inline bool restore_is_proven(const struct restore *restore)
+{
+	return restore->restored.history && restore->restored.lost.seq == 0;
 }
 
 /* --- kernel/restore-fill.c: what is read from the copy into the store --- */

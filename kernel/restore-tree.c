@@ -73,6 +73,23 @@ void restore_progress(struct restore *restore, const char *what, uint64_t done, 
 	restore->told.total = total;
 }
 
+/* Does what is at this path only show what the journal gives? */
+static bool is_shown(const char *path)
+{
+	static const char *const shown[] = {
+		"artifacts/", "journal/head", "plans/", "principals/", "reducers/", "turns/"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(shown); i++)
+		if (strncmp(path, shown[i], strlen(shown[i])) == 0)
+			return true;
+	return false;
+}
+
+void restore_same_size(struct restore *restore)
+{
+	restore->same_size_count++;
+}
+
 int restore_noted(struct restore *restore, const char *path, const char *format, ...)
 {
 	char reason[WFS_ERROR_MESSAGE_SIZE];
@@ -82,6 +99,7 @@ int restore_noted(struct restore *restore, const char *path, const char *format,
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
 	wfs_problems_add(restore->problems, path, NULL, "%s", reason);
+	restore->grave_count += !is_shown(path);
 	return 0;
 }
 

@@ -57,13 +57,39 @@ static int build(struct restore *restore)
 	return wfs_trace(r);
 }
 
+/* Does the whole world follow from the journal, whatever the files say that show it? */
+static bool may_be_repaired(const struct restore *restore)
+{
+	return restore->filled && restore_is_proven(restore) && restore->grave_count == 0;
+}
+
+/* What is likely to have happened to the copy. */
+static const char *cause(const struct restore *restore)
+{
+	const bool repairable = may_be_repaired(restore);
+
+	if (repairable && restore->same_size_count == restore->problems->count)
+		return "; the journal is whole, and all files that differ have the right size, as "
+		       "when rsync "
+		       "copied into an older copy without -c or --modify-window=-1: 'restore "
+		       "--repair' takes "
+		       "what the journal gives";
+	if (repairable)
+		return "; the journal is whole, so 'restore --repair' takes what it gives";
+	if (restore->restored.journal && !restore->journal.broken)
+		return "; if the tree changed while it was copied, copy at/head, which does not "
+		       "change";
+	return "";
+}
+
 static int refuse(struct restore *restore, const char *tree)
 {
 	const size_t count = restore->problems->count;
 
 	return wfs_error_set(restore->error, WFS_E_HASH_MISMATCH,
-		"'%s' is not a whole and unchanged copy of a tree: %zu problem%s, nothing was made",
-		tree, count, count == 1 ? "" : "s");
+		"'%.150s' is not a whole and unchanged copy of a tree: %zu problem%s, nothing was "
+		"made%s",
+		tree, count, count == 1 ? "" : "s", cause(restore));
 }
 
 static void restore_done(struct restore *restore)
@@ -94,7 +120,8 @@ int wfs_restore(const char *tree, const char *directory, const struct wfs_restor
 	int r = wfs_stage_init(&restore.stage, directory, error);
 	if (!r)
 		r = build(&restore);
-	if (!r && problems->count > 0)
+	restore.restored.repaired = problems->count;
+	if (!r && problems->count > 0 && !(options->repair && may_be_repaired(&restore)))
 		r = refuse(&restore, tree);
 	if (!r)
 		r = restore_stopped(&restore);

@@ -8,7 +8,8 @@
  * less (decision 17). Without a journal, the world
  * begins with a baseline whose cells are those of the copy. Either way the world's snapshot hash is
  * the one computed from the copy. A copy that differs anywhere is refused, each path of it that
- * does is named, and nothing is made. Nothing outside of the copy is read, whatever is in it.
+ * does is named, and nothing is made; unless it is to be repaired, and its whole journal was folded: then files
+ * that only show what follows from the journal may differ. Nothing outside of the copy is read, whatever is in it.
  * Source: spec 1, "Snapshot, replay, restore".
  */
 #pragma once
@@ -30,6 +31,7 @@ struct wfs_restore_options {
 	/* Time of a baseline; NULL: the host's clock. */
 	int64_t (*clock_ns)(void *context);
 	void *clock_context;
+	bool repair; /* files that follow from the journal, which is whole, are not taken from the copy */
 };
 
 /* What was made. Plain value. */
@@ -40,6 +42,7 @@ struct wfs_restored {
 	struct wfs_hash snapshot_hash; /* of `height` */
 	bool history;                  /* the journal was folded */
 	struct wfs_refold_lost lost;   /* with history: what kept actions from being folded */
+	size_t repaired;               /* files of the copy that differ, and were not taken */
 	bool journal;                  /* without history: there is a journal, but it begins with a
 	                                * baseline, whose cells no later copy has */
 };
@@ -47,7 +50,7 @@ struct wfs_restored {
 /**
  * wfs_restore() - make a world in @directory from the copy in @tree
  * @directory: missing, or an empty directory; a failure leaves it like that
- * @problems: every path that differs
+ * @problems: every path that differs, also of a copy that is repaired
  * Return: 0, -EIO (hash_mismatch, with @problems), -EEXIST (already_exists), -EINTR (cancelled),
  *         -EINVAL, -ENOENT, -ENOSPC, …
  */

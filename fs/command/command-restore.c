@@ -21,9 +21,10 @@ static int print_json(struct wfs_run *run, const struct wfs_restored *restored)
 
 	wfs_hash_text(&restored->snapshot_hash, text);
 	return wfs_run_json(run,
-		json_pack("{s:I, s:I, s:b, s:s, s:s, s:s}", "first_height",
+		json_pack("{s:I, s:I, s:b, s:I, s:s, s:s, s:s}", "first_height",
 			(json_int_t)restored->first_height, "height", (json_int_t)restored->height,
-			"history", (int)restored->history, "snapshot_hash", text, "world",
+			"history", (int)restored->history, "repaired",
+			(json_int_t)restored->repaired, "snapshot_hash", text, "world",
 			run->arguments[1], "world_id", restored->world_id));
 }
 
@@ -65,8 +66,9 @@ int wfs_run_restore(struct wfs_run *run)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
 	struct wfs_progress progress;
-	const struct wfs_restore_options options = {
-		.progress = wfs_progress_step, .context = &progress};
+	const struct wfs_restore_options options = {.progress = wfs_progress_step,
+		.context = &progress,
+		.repair = run->options[WFS_OPTION_REPAIR] != NULL};
 	struct wfs_restored restored;
 
 	wfs_interrupt_catch();
@@ -78,6 +80,11 @@ int wfs_run_restore(struct wfs_run *run)
 	if (r)
 		return r;
 	print_lost(run, &restored);
+	if (restored.repaired > 0)
+		wfs_run_notice(run,
+			"%zu files of the copy differ from what its journal gives, and were not "
+			"taken",
+			restored.repaired);
 	if (run->options[WFS_OPTION_JSON])
 		return print_json(run, &restored);
 	print_text(run, &restored);

@@ -118,14 +118,18 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "TREE DIR",
 		.argument_min = 2,
 		.argument_max = 2,
+		.options = WFS_OPTION_BIT(REPAIR),
 		.run = wfs_run_restore,
 		.summary = "make a world in DIR from a copy of a tree",
 		.help = "TREE is a copy of a mount or of one of its heights, made by tar, "
 			"cp, rsync or git. With the journal in it, the world gets its "
 			"records, and every file of TREE must be what they give; without "
 			"it, the world begins with the state of TREE. Every path that "
-			"differs is named, and nothing is made unless there is none. DIR is "
-			"made if it is not there, and must be empty otherwise.\n\n"
+			"differs is named, and nothing is made unless there is none. With --repair "
+			"files that only show what follows from the journal may differ, as in "
+			"a copy that rsync has updated without -c: they are named, and not "
+			"taken. DIR is made if it is not there, and must be empty "
+			"otherwise.\n\n"
 			"  tar -C ~/mnt/at/head -c . | tar -C ~/copy -x\n"
 			"  worldfs restore ~/copy ~/world2\n",
 	},

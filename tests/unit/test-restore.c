@@ -482,6 +482,80 @@ static void a_changed_cell_is_named(void **state)
 	assert_refused(*state, "reducers/cell/a: expected sha256:");
 }
 
+/* --- repairing --- */
+
+static void assert_cause(struct world_fixture *fixture, const char *start, const char *cause)
+{
+	assert_refused(fixture, start);
+	if (!strstr(fixture->error.message, cause))
+		fail_msg("%s", fixture->error.message);
+}
+
+/* As rsync leaves a file that changed within a second and kept its size. */
+static void a_copy_with_old_files_of_the_right_size_is_repaired(void **state)
+{
+	const struct wfs_restore_options repair = {.repair = true};
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct world_fixture *fixture = *state;
+	struct wfs_restored restored;
+
+	live(fixture);
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy(fixture, "reducers/cell/a", wfs_bytes_text("{\"n\":2.5}\n"));
+	assert_cause(fixture,
+		"reducers/cell/a: expected sha256:", "rsync copied into an older copy without -c");
+	put_copy(fixture, "reducers/cell/b", wfs_bytes_text("{}\n"));
+	assert_cause(fixture, "reducers/cell/b: is no cell of the world",
+		"'restore --repair' takes what it gives");
+	assert_null(strstr(fixture->error.message, "rsync"));
+	world_fixture_close(fixture);
+	wfs_directory_remove(fixture->directory);
+	assert_int_equal(restore_with(fixture, &repair, &problems, &restored), 0);
+
+	assert_int_equal(restored.repaired, 2);
+	assert_int_equal(problems.count, 2);
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_state(fixture, "cell", "a", "{'n':4.5}");
+	assert_state(fixture, "cell", "b", NULL);
+	assert_sound(fixture);
+}
+
+static void a_copy_whose_journal_is_not_whole_is_not_repaired(void **state)
+{
+	const struct wfs_restore_options repair = {.repair = true};
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct world_fixture *fixture = *state;
+	struct wfs_restored restored;
+
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy(fixture, "journal/9999.json", wfs_bytes_text("{}\n"));
+	assert_cause(fixture, "journal/log.jsonl: ends with record",
+		"if the tree changed while it was copied, copy at/head");
+	world_fixture_close(fixture);
+	wfs_directory_remove(fixture->directory);
+
+	assert_int_equal(restore_with(fixture, &repair, &problems, &restored), -EIO);
+}
+
+static void a_state_alone_is_not_repaired(void **state)
+{
+	const struct wfs_restore_options repair = {.repair = true};
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	struct world_fixture *fixture = *state;
+	struct wfs_restored restored;
+
+	live(fixture);
+	copy_state(fixture);
+	put_copy(fixture, "reducers/cell/a", wfs_bytes_text("{\"n\": 2.5}\n"));
+	world_fixture_close(fixture);
+	wfs_directory_remove(fixture->directory);
+
+	assert_int_equal(restore_with(fixture, &repair, &problems, &restored), -EIO);
+}
+
 static void cells_that_are_too_many_and_too_few_are_named(void **state)
 {
 	live(*state);
@@ -707,6 +781,9 @@ int main(void)
 		IN_WORLD(a_cell_of_a_baseline_that_is_lost_is_missed),
 		IN_WORLD(verify_and_replay_see_a_cell_that_the_baseline_did_not_give),
 		IN_WORLD(a_changed_cell_is_named),
+		IN_WORLD(a_copy_with_old_files_of_the_right_size_is_repaired),
+		IN_WORLD(a_copy_whose_journal_is_not_whole_is_not_repaired),
+		IN_WORLD(a_state_alone_is_not_repaired),
 		IN_WORLD(cells_that_are_too_many_and_too_few_are_named),
 		IN_WORLD(a_changed_manifest_is_named),
 		IN_WORLD(a_missing_module_is_named),
