@@ -164,6 +164,9 @@ static int make_messages(
 	if (!r && given && json_object_get(params, "message"))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'message' and 'messages': expected one of them");
+	if (!r && given && json_array_size(given) == 0)
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'messages': expected one at least, got an empty array");
 	if (r)
 		return r;
 	if (!messages || (system && !given && add_message(messages, "system", system) < 0) ||
@@ -310,6 +313,8 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 	if (!r)
 		r = wfs_json_get_integer(
 			content, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
+	if (!r) /* no more than the agent's owner lets it */
+		r = wfs_json_get_integer(params, "max_turns", 0, max_turns, &max_turns, error);
 	if (!r)
 		r = make_messages(content, params, &messages, error);
 	const struct agents_catalog catalog = {session, &view, helpers};

@@ -69,7 +69,12 @@ enum {
 	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
 	X(OF_TURN, "of-turn", 0, "N",                                                              \
 		"the CALL of the run's turn N, if other turns have one, too")                      \
-	X(TURNS, "turns", 0, "N", "N turns, one after the other (default 1)")                      \
+	X(TURNS, "turns", 0, "N", "N turns of the agent, one after the other (default 1)")         \
+	X(MAX_TURNS, "max-turns", 0, "N",                                                          \
+		"at most N requests to the model in a turn, no more than the agent has")           \
+	X(MESSAGES, "messages", 0, "FILE",                                                         \
+		"begin with the messages in FILE, an array of {role, content}; -: standard input") \
+	X(TOOLS, "tools", 0, "NAMES", "offer the model these of its tools alone: a,b; '': none")   \
 	X(TIMEOUT, "timeout", 0, "TIME", "end a turn that takes longer: 90s, 10m, 1h")             \
 	X(NO_WAIT, "no-wait", 0, NULL, "do not wait for the end, print the id of the turn")        \
 	X(RECORD, "record", 0, "FILE", "write what the model answered, for the provider 'script'") \

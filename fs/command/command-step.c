@@ -30,6 +30,50 @@ static int add_turns(struct wfs_run *run, json_t *payload)
 	return set(payload, "turns", json_integer((json_int_t)number));
 }
 
+static int add_max_turns(struct wfs_run *run, json_t *payload)
+{
+	const char *const given = run->options[WFS_OPTION_MAX_TURNS];
+	uint64_t number = 0;
+	int r = given ? wfs_run_number(run, "--max-turns", given, &number) : 0;
+
+	return r || !given ? r : set(payload, "max_turns", json_integer((json_int_t)number));
+}
+
+static int add_messages(struct wfs_run *run, json_t *payload)
+{
+	const char *const file = run->options[WFS_OPTION_MESSAGES];
+	WFS_AUTO_BUFFER struct wfs_buffer at = {0};
+	json_t *messages;
+
+	if (!file)
+		return 0;
+	if (run->argument_count > 1)
+		return wfs_run_misuse(run, "MESSAGE and --messages exclude each other");
+	wfs_buffer_append_byte(&at, '@');
+	wfs_buffer_append_text(&at, file);
+	int r = wfs_buffer_check(&at);
+	if (!r)
+		r = wfs_run_value(run, wfs_buffer_text(&at), &messages);
+	return r ? r : set(payload, "messages", messages);
+}
+
+static int add_tools(struct wfs_run *run, json_t *payload)
+{
+	const char *names = run->options[WFS_OPTION_TOOLS];
+	WFS_AUTO_JSON json_t *tools = json_array();
+	int r = tools ? 0 : -ENOMEM;
+
+	if (!names)
+		return 0;
+	while (!r && *names) {
+		const size_t size = strcspn(names, ",");
+
+		r = json_array_append_new(tools, json_stringn(names, size)) < 0 ? -ENOMEM : 0;
+		names += size + (names[size] == ',');
+	}
+	return r ? r : set(payload, "tools", json_incref(tools));
+}
+
 static int add_timeout(struct wfs_run *run, json_t *payload)
 {
 	const char *const timeout = run->options[WFS_OPTION_TIMEOUT];
@@ -52,6 +96,12 @@ static int make_request(struct wfs_run *run, json_t **ret_payload)
 		r = wfs_run_misuse(run, "--no-wait and --record exclude each other");
 	if (!r)
 		r = add_turns(run, payload);
+	if (!r)
+		r = add_max_turns(run, payload);
+	if (!r)
+		r = add_messages(run, payload);
+	if (!r)
+		r = add_tools(run, payload);
 	if (!r)
 		r = add_timeout(run, payload);
 	if (!r && run->argument_count > 1)

@@ -420,7 +420,8 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "AGENT [MESSAGE|@FILE|@-]",
 		.argument_min = 1,
 		.argument_max = 2,
-		.options = WFS_OPTION_BIT(TURNS) | WFS_OPTION_BIT(TIMEOUT) |
+		.options = WFS_OPTION_BIT(TURNS) | WFS_OPTION_BIT(MAX_TURNS) |
+			WFS_OPTION_BIT(MESSAGES) | WFS_OPTION_BIT(TOOLS) | WFS_OPTION_BIT(TIMEOUT) |
 			WFS_OPTION_BIT(NO_WAIT) | WFS_OPTION_BIT(RECORD),
 		.changes = true,
 		.run = wfs_run_step,

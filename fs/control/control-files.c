@@ -18,10 +18,12 @@ const struct wfs_control_file wfs_control_files[] = {
 		.kind = WFS_CONTROL_JSON,
 		.word = "agent",
 		.usage =
-			"Write the id of an agent, or {agent, message?, messages?, tools?, turns?, "
-			"timeout_ms?,\n"
-			"wait?}: it takes a turn. The write returns when that has ended, and fails "
-			"when it\n"
+			"Write the id of an agent, or {agent, message?, messages?, tools?, "
+			"max_turns?, turns?,\n"
+			"timeout_ms?, wait?}: it takes a turn of at most max_turns requests to its "
+			"model, or\n"
+			"several one after the other. The write returns when they have ended, and "
+			"fails when one\n"
 			"failed; then read the result from the same descriptor. Interrupting the "
 			"writer ends\n"
 			"the turn. With \"wait\":false it is {turn_id} at once. Example:\n"

@@ -96,6 +96,21 @@ json_t *wfs_tool_action_schema(bool strict)
 	return r ? NULL : WFS_STEAL(schema);
 }
 
+json_t *wfs_tool_names_schema(bool strict)
+{
+	(void)strict;
+	return json_pack("{s:{s:s}}", "items", "type", "string");
+}
+
+json_t *wfs_tool_messages_schema(bool strict)
+{
+	(void)strict;
+	return json_pack("{s:{s:b, s:{s:{s:s}, s:{s:[s, s, s, s], s:s}}, s:[s, s], s:s}}", "items",
+		"additionalProperties", 0, "properties", "content", "type", "string", "role",
+		"enum", "system", "developer", "user", "assistant", "type", "string", "required",
+		"content", "role", "type", "object");
+}
+
 json_t *wfs_tool_query_type_schema(bool strict)
 {
 	(void)strict;
@@ -141,9 +156,7 @@ int wfs_tool_query_start(struct wfs_task *task)
 
 int wfs_tool_step_start(struct wfs_task *task)
 {
-	return wfs_task_ask(task, "step",
-		json_pack("{s:s, s:s*}", "agent", wfs_task_text(task, "agent"), "message",
-			wfs_task_text(task, "message")));
+	return wfs_task_ask(task, "step", given(task->arguments));
 }
 
 int wfs_tool_chat_start(struct wfs_task *task)

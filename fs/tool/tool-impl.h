@@ -20,6 +20,8 @@ int wfs_tool_chat_answered(struct wfs_task *task, const json_t *result);
 void wfs_tool_chat_failed(struct wfs_task *task, const json_t *details);
 json_t *wfs_tool_action_schema(bool strict);
 json_t *wfs_tool_query_type_schema(bool strict);
+json_t *wfs_tool_messages_schema(bool strict);
+json_t *wfs_tool_names_schema(bool strict);
 json_t *wfs_tool_query_schema(bool strict);
 
 /* fs/tool/tool-read.c: the others */

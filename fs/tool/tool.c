@@ -163,7 +163,7 @@ const struct wfs_tool wfs_tools[] = {
 	},
 	{
 		.name = "step",
-		.signature = "step(agent, message?)",
+		.signature = "step(agent, message?, messages?, tools?, max_turns?)",
 		.summary = "have an agent take a turn",
 		.description = "Have an agent take a turn, and wait for its end: it is told the "
 			       "message and works with its own tools and rights. 'final_message' "
@@ -180,6 +180,27 @@ const struct wfs_tool wfs_tools[] = {
 					.name = "message",
 					.description = "What to tell it; what it is configured to "
 						       "be told if left out.",
+				},
+				{
+					.name = "messages",
+					.type = WFS_TOOL_ARRAY,
+					.schema = wfs_tool_messages_schema,
+					.description = "Instead of 'message': the whole history "
+						       "that the turn begins with.",
+				},
+				{
+					.name = "tools",
+					.type = WFS_TOOL_ARRAY,
+					.schema = wfs_tool_names_schema,
+					.description = "Those of its tools that it is offered; all "
+						       "if left out.",
+				},
+				{
+					.name = "max_turns",
+					.type = WFS_TOOL_INTEGER,
+					.maximum = WFS_TOOL_TURNS_MAX,
+					.description = "Requests to its model at most, no more "
+						       "than the agent is configured to have.",
 				},
 			},
 		.task = {.changes = true,
@@ -233,6 +254,7 @@ static const char *const type_names[] = {
 	[WFS_TOOL_TEXT] = "string",
 	[WFS_TOOL_INTEGER] = "integer",
 	[WFS_TOOL_OBJECT] = "object",
+	[WFS_TOOL_ARRAY] = "array",
 };
 
 /* Return: new reference, NULL without memory. */
@@ -307,15 +329,19 @@ static int check_argument(
 				"'%s': expected at most %d bytes, got %zu", argument->name,
 				(int)WFS_TOOL_TEXT_MAX, json_string_length(value));
 		return wfs_json_get_string(arguments, argument->name, &text, error);
+	case WFS_TOOL_ARRAY:
 	case WFS_TOOL_OBJECT:
 		break;
 	}
+	const bool array = argument->type == WFS_TOOL_ARRAY;
+	const char *const type = array ? "an array" : "an object";
 	if (!value)
-		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
-			"'%s' is missing, expected an object", argument->name);
-	return json_is_object(value) ? 0
-				     : wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-					       "'%s': expected an object", argument->name);
+		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT, "'%s' is missing, expected %s",
+			argument->name, type);
+	return (array ? json_is_array(value) : json_is_object(value))
+		? 0
+		: wfs_error_set(
+			  error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s", argument->name, type);
 }
 
 int wfs_tool_check(const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error)

@@ -17,10 +17,11 @@ enum {
 	WFS_TOOL_DEPTH_MAX = 8,           /* levels of one fs_ls */
 	WFS_TOOL_NAMES_MAX = 1000,        /* names of one fs_ls */
 	WFS_TOOL_NAMES_DEEP_MAX = 100,    /* of each directory, when it lists several levels */
+	WFS_TOOL_TURNS_MAX = 10000,       /* requests of a turn that one may ask for */
 	WFS_TOOL_TEXT_MAX = 64 << 10,     /* bytes of a string among the arguments */
 };
 
-enum wfs_tool_type { WFS_TOOL_TEXT, WFS_TOOL_INTEGER, WFS_TOOL_OBJECT };
+enum wfs_tool_type { WFS_TOOL_TEXT, WFS_TOOL_INTEGER, WFS_TOOL_OBJECT, WFS_TOOL_ARRAY };
 
 /* An argument. Static lifetime. */
 struct wfs_tool_argument {
@@ -29,13 +30,13 @@ struct wfs_tool_argument {
 	bool required;
 	int64_t minimum; /* of an integer */
 	int64_t maximum;
-	/* More of its schema: what an object consists of, or which texts there are. May be NULL.
+	/* More of its schema: what an object or an array consists of, or which texts there are. May be NULL.
 	 * @strict: as of wfs_tool_schema() */
 	json_t *(*schema)(bool strict);
 	const char *description; /* NULL: `schema` has it */
 };
 
-enum { WFS_TOOL_ARGUMENTS_MAX = 3 };
+enum { WFS_TOOL_ARGUMENTS_MAX = 5 };
 
 /* A row of the table. Static lifetime. */
 struct wfs_tool {

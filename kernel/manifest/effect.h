@@ -138,13 +138,14 @@
 
 #define WFS_PARAMS_RESOLVE_MINT(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
 
-#define WFS_PARAMS_STEP(P, effect)                                                        \
-	P(effect, TEXT, agent, REQUIRED, "an artifact of type agent")                     \
-	P(effect, TEXT, message, OPTIONAL, "what it is told; its own prompt when absent") \
-	P(effect, VALUES, messages, OPTIONAL, "or the whole history that it begins with") \
-	P(effect, TEXTS, tools, OPTIONAL, "those of its tools that it is offered")        \
-	P(effect, NAT, turns, OPTIONAL, "runs, one after the other; 1 when absent")       \
-	P(effect, NAT, timeout_ms, OPTIONAL, "for each run")                              \
+#define WFS_PARAMS_STEP(P, effect)                                                         \
+	P(effect, TEXT, agent, REQUIRED, "an artifact of type agent")                      \
+	P(effect, TEXT, message, OPTIONAL, "what it is told; its own prompt when absent")  \
+	P(effect, VALUES, messages, OPTIONAL, "or the whole history that it begins with")  \
+	P(effect, TEXTS, tools, OPTIONAL, "those of its tools that it is offered")         \
+	P(effect, NAT, max_turns, OPTIONAL, "requests of a run, no more than the agent's") \
+	P(effect, NAT, turns, OPTIONAL, "runs, one after the other; 1 when absent")        \
+	P(effect, NAT, timeout_ms, OPTIONAL, "for each run")                               \
 	P(effect, BOOL, wait, OPTIONAL, "for its end; true when absent")
 #define WFS_PARAMS_CANCEL(P, effect) P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")
 #define WFS_PARAMS_APPROVE(P, effect)                                   \

@@ -121,8 +121,21 @@ static void who_asks_can_offer_fewer_tools_and_less_time(void **state)
 		50);
 	refused(fixture, "{'agent':'ada','tools':['fs_fail']}", WFS_E_NOT_FOUND,
 		"no tool 'fs_fail' (it has: fs_echo noop)");
+	refused(fixture, "{'agent':'ada','messages':[]}", WFS_E_INVALID_ARGUMENT,
+		"'messages': expected one at least");
 	refused(fixture, "{'agent':'ada','tools':['noop','noop']}", WFS_E_INVALID_ARGUMENT,
 		"each name once");
+}
+
+static void an_asker_can_have_fewer_requests_made_and_not_more(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_configure(fixture, "ada", "{'model':'script','max_turns':3}");
+	WFS_AUTO_JSON json_t *fewer = made(fixture, "{'agent':'ada','max_turns':2}");
+
+	assert_int_equal(json_integer_value(json_object_get(fewer, "max_turns")), 2);
+	refused(fixture, "{'agent':'ada','max_turns':4}", WFS_E_INVALID_ARGUMENT, "max_turns");
 }
 
 static void who_may_not_read_the_agent_is_not_told_its_tools(void **state)
@@ -259,6 +272,7 @@ int main(void)
 		UNDRIVEN(what_an_agent_says_is_taken),
 		UNDRIVEN(who_asks_says_what_the_agent_is_told),
 		UNDRIVEN(who_asks_can_offer_fewer_tools_and_less_time),
+		UNDRIVEN(an_asker_can_have_fewer_requests_made_and_not_more),
 		UNDRIVEN(who_may_not_read_the_agent_is_not_told_its_tools),
 		UNDRIVEN(what_is_no_agent_is_refused),
 		UNDRIVEN(a_deleted_agent_is_refused),

@@ -571,9 +571,13 @@ static void step_tells_what_came_of_a_turn_that_failed(void **state)
 	json_t *payload;
 	(void)state;
 
-	begin(&task, "step", "{'agent':'ada','message':null}");
+	begin(&task, "step",
+		"{'agent':'ada','max_turns':2,'message':null,'messages':[{'content':'hi','role':"
+		"'user'}],'tools':['look']}");
 	assert_true(wfs_task_next(&task, &verb, &payload));
-	assert_json(payload, "{'agent':'ada'}");
+	assert_json(payload,
+		"{'agent':'ada','max_turns':2,'messages':[{'content':'hi','role':'user'}],"
+		"'tools':['look']}");
 	json_decref(payload);
 	answer.details = json_pack("{s:s, s:[]}", "run_id", "ada.7", "history");
 	wfs_task_answer(&task, &answer);
