@@ -257,7 +257,8 @@ static int take_class_member(struct pattern_parser *parser, uint32_t *ret_code)
 static int read_class_range(struct pattern_parser *parser)
 {
 	const size_t from = parser->at;
-	uint32_t first, last;
+	uint32_t first = 0;
+	uint32_t last = 0;
 	int r = take_class_member(parser, &first);
 
 	if (r != 0)

@@ -96,7 +96,9 @@ static inline bool pattern_at_end(const struct pattern_parser *parser)
 /* The byte @offset after the next one; 0 after the end. */
 static inline char pattern_peek(const struct pattern_parser *parser, size_t offset)
 {
-	return parser->size - parser->at > offset ? parser->text[parser->at + offset] : '\0';
+	if (parser->size - parser->at <= offset)
+		return '\0';
+	return parser->text[parser->at + offset];
 }
 
 static inline bool pattern_is_digit(char c)

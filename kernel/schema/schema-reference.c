@@ -129,13 +129,13 @@ static int sort_nodes(struct schema_compiler *compiler)
 		return 0;
 	free(compiler->sorted);
 	compiler->sorted_count = 0;
-	compiler->sorted = calloc(count, sizeof(*compiler->sorted));
+	compiler->sorted = calloc(count, sizeof(struct schema_node *));
 	if (!compiler->sorted)
 		return -ENOMEM;
 	for (const struct schema_node *node = compiler->schema->nodes; node; node = node->next)
 		compiler->sorted[i++] = node;
 	compiler->sorted_count = count;
-	qsort(compiler->sorted, count, sizeof(*compiler->sorted), compare_nodes);
+	qsort(compiler->sorted, count, sizeof(struct schema_node *), compare_nodes);
 	return 0;
 }
 

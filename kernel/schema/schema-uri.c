@@ -103,30 +103,30 @@ static int append_merged(struct wfs_buffer *out, const struct uri *base, struct 
 	return wfs_buffer_check(&merged);
 }
 
-int schema_uri_resolve(const char *base_text, const char *text, size_t size, struct wfs_buffer *out)
+int schema_uri_resolve(const char *base, const char *text, size_t size, struct wfs_buffer *out)
 {
 	const struct uri reference = uri_split(text, size);
-	const struct uri base = uri_split(base_text, strlen(base_text));
+	const struct uri around = uri_split(base, strlen(base));
 	const char *const path = reference.path.data;
 	const bool absolute = reference.scheme.size > 0;
 	int r = 0;
 
-	append_bytes(out, absolute ? reference.scheme : base.scheme);
+	append_bytes(out, absolute ? reference.scheme : around.scheme);
 	if (absolute || reference.authority.size > 0) {
 		append_bytes(out, reference.authority);
 		append_path(out, path, reference.path.size);
 		append_bytes(out, reference.query);
 		return wfs_buffer_check(out);
 	}
-	append_bytes(out, base.authority);
+	append_bytes(out, around.authority);
 	if (reference.path.size == 0)
-		append_bytes(out, base.path);
+		append_bytes(out, around.path);
 	else if (path[0] == '/')
 		append_path(out, path, reference.path.size);
 	else
-		r = append_merged(out, &base, reference.path);
+		r = append_merged(out, &around, reference.path);
 	append_bytes(out,
-		reference.path.size == 0 && reference.query.size == 0 ? base.query
+		reference.path.size == 0 && reference.query.size == 0 ? around.query
 								      : reference.query);
 	return r ? r : wfs_buffer_check(out);
 }
