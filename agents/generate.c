@@ -160,7 +160,10 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 	char message[sizeof(failure->message)];
 	char status[24];
 
-	snprintf(status, sizeof(status), "http_%d", failure->status);
+	if (failure->status / 100 == 2)
+		snprintf(status, sizeof(status), "server_error");
+	else
+		snprintf(status, sizeof(status), "http_%d", failure->status);
 	snprintf(message, sizeof(message), "HTTP %d; " AGENTS_REASON_LEFT_OUT, failure->status);
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s, s:I, s:s, s:s#, s:i}", "attempts",
 		(json_int_t)result->attempts, "code", has_code ? failure->code : status,

@@ -60,8 +60,9 @@ void wfs_model_call_limit_reached(struct wfs_model_call *call)
 	default:
 		wfs_model_failure_set(failure, WFS_MODEL_FAILURE_TIMEOUT,
 			WFS_MODEL_CODE_TOTAL_TIMEOUT,
-			"expected the whole answer within %lld ms, got none in %u attempts",
-			(long long)endpoint->total_timeout_ms, call->attempt_count);
+			"expected the whole answer within %lld ms, got none in %u attempt%s",
+			(long long)endpoint->total_timeout_ms, call->attempt_count,
+			call->attempt_count == 1 ? "" : "s");
 		break;
 	}
 }

@@ -44,6 +44,11 @@ int wfs_run_blob_put(struct wfs_run *run)
 	WFS_AUTO_JSON json_t *result = NULL;
 	int r = wfs_input_read(run->arguments[0], BLOB_PUT_MAX, &bytes, &run->error);
 
+	if (r == -EFBIG)
+		return wfs_error_set(&run->error, WFS_E_TOO_LARGE,
+			"'%.200s': expected at most %d bytes; write more to ctl/put-blob of a "
+			"mount",
+			run->arguments[0], BLOB_PUT_MAX);
 	if (r)
 		return r;
 	wfs_base64_append(&text, bytes.data, bytes.size);

@@ -56,20 +56,27 @@ static void print_command_line(FILE *file, const struct wfs_command *command)
 	wfs_help_item(file, left, command->summary);
 }
 
+/* All commands of the group that command @first begins; nothing when an earlier one has begun it. */
+static void print_group(FILE *file, size_t first)
+{
+	const char *const group = wfs_commands[first].group;
+
+	for (size_t i = 0; i < first; i++)
+		if (strcmp(wfs_commands[i].group, group) == 0)
+			return;
+	fprintf(file, "\n%s:\n", group);
+	for (size_t i = first; i < wfs_command_count; i++)
+		if (strcmp(wfs_commands[i].group, group) == 0)
+			print_command_line(file, &wfs_commands[i]);
+}
+
 void wfs_help_overview(FILE *file)
 {
-	const char *group = "";
-
 	fputs("Usage: worldfs [-w WORLD] COMMAND [OPTION]... [ARGUMENT]...\n"
 	      "Keeps event-sourced worlds and shows them as files.\n",
 		file);
-	for (size_t i = 0; i < wfs_command_count; i++) {
-		if (strcmp(group, wfs_commands[i].group) != 0) {
-			group = wfs_commands[i].group;
-			fprintf(file, "\n%s:\n", group);
-		}
-		print_command_line(file, &wfs_commands[i]);
-	}
+	for (size_t i = 0; i < wfs_command_count; i++)
+		print_group(file, i);
 	fputs("\nEverywhere:\n", file);
 	print_options(file, WFS_OPTIONS_GLOBAL | WFS_OPTION_BIT(VERSION));
 	fputs("\nData goes to standard output; notices, progress and where a read stood (meta)\n"

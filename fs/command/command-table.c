@@ -690,6 +690,17 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs apply ./source --dry-run\n",
 	},
 	{
+		.name = "help",
+		.group = GROUP_PROGRAMS,
+		.arguments = "[COMMAND...]",
+		.argument_max = 3,
+		.run = wfs_run_help,
+		.summary = "what there is, or more about a command",
+		.help = "As --help does. A word behind the command is a topic of it.\n\n"
+			"  worldfs help plan show\n"
+			"  worldfs help query artifacts\n",
+	},
+	{
 		.name = "mcp",
 		.group = GROUP_PROGRAMS,
 		.arguments = "",

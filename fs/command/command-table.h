@@ -103,5 +103,6 @@ int wfs_run_plan_graph(struct wfs_run *run);
 int wfs_run_event(struct wfs_run *run);
 
 /* fs/command/command-mcp.c */
+int wfs_run_help(struct wfs_run *run);
 int wfs_run_tools(struct wfs_run *run);
 int wfs_run_mcp(struct wfs_run *run);

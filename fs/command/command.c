@@ -6,9 +6,11 @@
 
 #include "fs/client/client.h"
 #include "fs/command/command-impl.h"
+#include "fs/command/command-table.h"
 #include "fs/command/interrupt.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/base/near.h"
 
 enum { WAIT_MAX_S = 86400 }; /* for an owner */
 
@@ -225,6 +227,7 @@ static void print_meta(struct wfs_run *run)
 	if (!run->meta || run->options[WFS_OPTION_JSON] || run->options[WFS_OPTION_RAW_STATE])
 		return;
 	wfs_json_write(run->meta, &text);
+	(void)fflush(run->out); /* both may go to one file: what is written stays in one piece */
 	wfs_run_notice(run, "meta: %s", wfs_buffer_text(&text));
 }
 
@@ -261,6 +264,25 @@ static int run_command(struct wfs_run *run)
 	return r ? WFS_EXIT_FAILED : WFS_EXIT_DONE;
 }
 
+/* Return: -EINVAL. */
+static int refuse_word(struct wfs_run *run, const char *word)
+{
+	struct wfs_near near = {.asked = word};
+	char first[WFS_NEAR_SIZE_MAX];
+	char nearest[WFS_NEAR_SIZE_MAX];
+
+	for (size_t i = 0; i < wfs_command_count; i++) {
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(wfs_commands[i].name, " "),
+			wfs_commands[i].name);
+		wfs_near_try(&near, first);
+		if (near.name == first)
+			near.name = memcpy(nearest, first, sizeof(first));
+	}
+	return near.name ? wfs_run_misuse(run, "there is no command '%.60s'; did you mean '%s'?",
+				   word, near.name)
+			 : wfs_run_misuse(run, "there is no command '%.60s'", word);
+}
+
 static int refuse_command(struct wfs_run *run, const struct line *line)
 {
 	if (line->word_count == 0) {
@@ -271,25 +293,33 @@ static int refuse_command(struct wfs_run *run, const struct line *line)
 		wfs_help_group(run->err, line->words[0]);
 		return WFS_EXIT_MISUSE;
 	}
-	(void)wfs_run_misuse(run, "there is no command '%.60s'", line->words[0]);
+	(void)refuse_word(run, line->words[0]);
 	return misuse_status(run);
 }
 
-/* @words: how many of the line name the command */
-static int print_help(struct wfs_run *run, const struct line *line, size_t words)
+/* Of what the words of a line name. Return: 0, or -EINVAL: nothing has that name. */
+static int print_help(struct wfs_run *run, const char *const *words, size_t word_count)
 {
-	if (run->command && run->command->topic && line->word_count > words &&
-		run->command->topic(run->out, line->words[words]))
-		return WFS_EXIT_DONE;
-	if (run->command)
-		wfs_help_command(run->out, run->command);
-	else if (line->word_count > 0 && is_group_word(line->words[0]))
-		wfs_help_group(run->out, line->words[0]);
-	else if (line->word_count > 0)
-		return refuse_command(run, line);
+	size_t named = 0;
+	const struct wfs_command *const command = wfs_command_find(words, word_count, &named);
+
+	if (command && command->topic && word_count > named &&
+		command->topic(run->out, words[named]))
+		return 0;
+	if (command)
+		wfs_help_command(run->out, command);
+	else if (word_count > 0 && is_group_word(words[0]))
+		wfs_help_group(run->out, words[0]);
+	else if (word_count > 0)
+		return refuse_word(run, words[0]);
 	else
 		wfs_help_overview(run->out);
-	return WFS_EXIT_DONE;
+	return 0;
+}
+
+int wfs_run_help(struct wfs_run *run)
+{
+	return print_help(run, run->arguments, run->argument_count);
 }
 
 static int set_wait(struct wfs_run *run)
@@ -319,7 +349,8 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 		return misuse_status(run);
 	run->command = wfs_command_find(line.words, line.word_count, &words);
 	if (is_given(&line, WFS_OPTION_HELP))
-		return print_help(run, &line, words);
+		return print_help(run, line.words, line.word_count) ? misuse_status(run)
+								    : WFS_EXIT_DONE;
 	if (is_given(&line, WFS_OPTION_VERSION) && !run->command) {
 		fprintf(run->out, "worldfs %s\n", WFS_VERSION);
 		return WFS_EXIT_DONE;

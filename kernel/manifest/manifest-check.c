@@ -56,7 +56,7 @@ bool manifest_check_members(const struct manifest_reader *reader, struct wfs_pla
 			"no such member is known");
 	}
 	for (; *names; names++) {
-		if (!json_object_get(value, *names))
+		if (!json_object_get(value, *names) && strcmp(*names, "$kind") != 0)
 			wfs_problems_add(reader->problems, NULL,
 				wfs_place_at("%s/%s", place.text, *names).text, "missing");
 	}
@@ -94,6 +94,18 @@ void manifest_check_text(const struct manifest_reader *reader, struct wfs_place 
 		return;
 	wfs_json_write_string(&quoted, wanted, strlen(wanted));
 	manifest_expected(reader, place, wfs_buffer_text(&quoted), value);
+}
+
+void manifest_check_kind(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *item, const char *wanted)
+{
+	const struct wfs_place inner = wfs_place_at("%s/$kind", place.text);
+	const json_t *const value = json_object_get(item, "$kind");
+
+	manifest_check_text(reader, inner, value, wanted);
+	if (!value)
+		wfs_problems_add(
+			reader->problems, NULL, inner.text, "expected \"%s\", got nothing", wanted);
 }
 
 static bool is_lower(char c)

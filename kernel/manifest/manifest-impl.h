@@ -105,6 +105,10 @@ bool manifest_check_members(const struct manifest_reader *reader, struct wfs_pla
 const json_t *manifest_list(
 	const struct manifest_reader *reader, const char *name, size_t max, size_t builtin_count);
 
+/** manifest_check_kind() - the member `$kind` of a definition must be there, and be @wanted. */
+void manifest_check_kind(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *item, const char *wanted);
+
 /** manifest_check_text() - is @value the string @wanted? */
 void manifest_check_text(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *wanted);

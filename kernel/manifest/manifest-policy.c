@@ -288,8 +288,7 @@ static int read_policy(const struct manifest_reader *reader, const json_t *built
 	if (builtin && !json_equal(item, builtin))
 		wfs_problems_add(reader->problems, NULL, place.text,
 			"differs from the built-in definition of this name");
-	manifest_check_text(reader, wfs_place_at("%s/$kind", place.text),
-		json_object_get(item, "$kind"), "defpolicy");
+	manifest_check_kind(reader, place, item, "defpolicy");
 	r = manifest_enter(reader, wfs_place_at("%s/name", place.text),
 		json_object_get(item, "name"), index, &naming, &name);
 	if (r == 0)

@@ -53,8 +53,7 @@ static int read_schema(const struct manifest_reader *reader, const json_t *item,
 
 	if (!manifest_check_members(reader, place, item, names, NULL))
 		return 0;
-	manifest_check_text(reader, wfs_place_at("%s/$kind", place.text),
-		json_object_get(item, "$kind"), "defschema");
+	manifest_check_kind(reader, place, item, "defschema");
 	r = manifest_enter(reader, wfs_place_at("%s/name", place.text),
 		json_object_get(item, "name"), index, &naming, &name);
 	if (r < 0)
@@ -190,8 +189,7 @@ static int read_user_reducer(const struct manifest_reader *reader, const json_t 
 
 	if (!manifest_check_members(reader, place, item, names, NULL))
 		return 0;
-	manifest_check_text(reader, wfs_place_at("%s/$kind", place.text),
-		json_object_get(item, "$kind"), "defreducer");
+	manifest_check_kind(reader, place, item, "defreducer");
 	manifest_check_text(reader, wfs_place_at("%s/language", place.text),
 		json_object_get(item, "language"), "lua");
 	r = manifest_enter(reader, wfs_place_at("%s/name", place.text),

@@ -50,6 +50,39 @@ static void help_overview_fits_and_names_every_command(void **state)
 		assert_says(printed.out, wfs_commands[i].name);
 }
 
+static void each_heading_of_the_overview_is_there_once(void **state)
+{
+	AUTO_PRINTED struct printed printed = RUN("--help");
+
+	(void)state;
+	for (size_t i = 0; i < wfs_command_count; i++) {
+		char heading[80];
+
+		snprintf(heading, sizeof(heading), "\n%s:\n", wfs_commands[i].group);
+		const char *const first = strstr(printed.out, heading);
+		assert_non_null(first);
+		if (strstr(first + 1, heading))
+			fail_msg("'%s' is there twice", wfs_commands[i].group);
+	}
+}
+
+static void help_prints_what_the_option_prints(void **state)
+{
+	AUTO_PRINTED struct printed overview = RUN("help");
+	AUTO_PRINTED struct printed overview_too = RUN("--help");
+	AUTO_PRINTED struct printed command = RUN("help", "plan", "show");
+	AUTO_PRINTED struct printed command_too = RUN("plan", "show", "--help");
+	AUTO_PRINTED struct printed topic = RUN("help", "query", "artifacts");
+	AUTO_PRINTED struct printed topic_too = RUN("query", "--help", "artifacts");
+	AUTO_PRINTED struct printed unknown = RUN("help", "plann");
+
+	(void)state;
+	assert_done(&overview, overview_too.out);
+	assert_done(&command, command_too.out);
+	assert_done(&topic, topic_too.out);
+	assert_misuse(&unknown, "there is no command 'plann'; did you mean 'plan'?", "Try");
+}
+
 static void help_of_a_group_lists_its_commands(void **state)
 {
 	AUTO_PRINTED struct printed printed = RUN("fs", "-h");
@@ -74,12 +107,14 @@ static void misuse_of_commands_is_told_with_a_hint(void **state)
 {
 	AUTO_PRINTED struct printed none = run_words(1, (char *[]){(char *)"worldfs", NULL});
 	AUTO_PRINTED struct printed unknown = RUN("fly");
+	AUTO_PRINTED struct printed near = RUN("staet");
 	AUTO_PRINTED struct printed group = RUN("fs");
 	AUTO_PRINTED struct printed member = RUN("fs", "fly");
 
 	(void)state;
 	assert_misuse(&none, "Usage:", "--help");
 	assert_misuse(&unknown, "no command 'fly'", "Try 'worldfs --help'.");
+	assert_misuse(&near, "no command 'staet'; did you mean 'state'?", "Try 'worldfs --help'.");
 	assert_misuse(&group, "fs grep", "--help");
 	assert_misuse(&member, "fs grep", "--help");
 }
@@ -348,6 +383,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(help_of_every_command_fits_80_columns_and_goes_to_stdout),
 		cmocka_unit_test(help_overview_fits_and_names_every_command),
+		cmocka_unit_test(each_heading_of_the_overview_is_there_once),
+		cmocka_unit_test(help_prints_what_the_option_prints),
 		cmocka_unit_test(help_of_a_group_lists_its_commands),
 		cmocka_unit_test(version_is_printed),
 		cmocka_unit_test(misuse_of_commands_is_told_with_a_hint),
