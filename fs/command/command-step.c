@@ -137,8 +137,10 @@ static const char *plural(int64_t count)
 static void print_summary(struct wfs_run *run, const json_t *turn, const char *took)
 {
 	const json_t *const usage = json_object_get(turn, "total_usage");
-	const int64_t requests = wfs_run_integer(turn, "turn_count");
-	const int64_t calls = count_calls(turn);
+	/* A reflex acts in the place of the model: its action is no message of the history. */
+	const bool reflex = strcmp(wfs_json_text(turn, "termination_reason"), "reflex") == 0;
+	const int64_t requests = reflex ? 0 : wfs_run_integer(turn, "turn_count");
+	const int64_t calls = reflex ? 1 : count_calls(turn);
 
 	wfs_run_notice(run,
 		"%s: %s, %" PRId64 " request%s, %" PRId64 " tool call%s, %s%" PRId64 " tokens%s",
