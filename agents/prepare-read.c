@@ -8,6 +8,7 @@
 #include "agents/mind/template.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/base/log.h"
 
 int prepare_no_memory(struct wfs_error *error)
 {
@@ -15,6 +16,15 @@ int prepare_no_memory(struct wfs_error *error)
 }
 
 /* --- what is told --- */
+
+/* The reason and the reference may quote a private text, so the log has neither. */
+static void log_fallback(const struct preparing *turn, const char *stage, const char *fallback)
+{
+	wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
+		"'%s': what its configuration names for %s is not used, using '%s' instead; the "
+		"TurnNote in events.jsonl of the turn says why",
+		wfs_session_principal(turn->session), stage, fallback);
+}
 
 int prepare_note(struct preparing *turn, const char *stage, const char *reference,
 	const char *fallback, struct wfs_error *error, const char *format, ...)
@@ -27,6 +37,8 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
 	wfs_utf8_clean(reason, strlen(reason));
+	if (fallback)
+		log_fallback(turn, stage, fallback);
 	snprintf(shown, sizeof(shown), "%s", reference);
 	wfs_utf8_clean(shown, strlen(shown));
 	return json_array_append_new(turn->notes,

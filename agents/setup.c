@@ -12,7 +12,7 @@
 enum { CONTENT_MAX = 1 << 20 }; /* bytes of an agent's configuration */
 
 #define MEMBERS                                                                                \
-	"constraint? extra_body? longterm_memory_artifact_id? max_concurrency? "               \
+	"constraint? extra_body? llm_model? longterm_memory_artifact_id? max_concurrency? "    \
 	"max_history_messages? max_tokens? max_turns? model? personality_prompt_artifact_id? " \
 	"prompt? prompts? reflex_artifact_id? run_timeout_ms? system_prompt? temperature? "    \
 	"tool_choice? tool_timeout_ms? tools? workflow? workflow_artifact_id? "                \
@@ -225,8 +225,15 @@ static int make_setup(const struct asked *asked, const json_t *content, json_t *
 	WFS_AUTO_JSON json_t *offered = NULL;
 	const char *model = WFS_AGENT_MODEL;
 	const json_t *const names = json_object_get(content, "tools");
-	int r = optional_text(content, "model", &model, error);
+	const bool twice =
+		json_object_get(content, "model") && json_object_get(content, "llm_model");
+	int r = optional_text(content, "llm_model", &model, error); /* seed 2's name of it */
 
+	if (!r)
+		r = optional_text(content, "model", &model, error);
+	if (!r && twice)
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'model' and 'llm_model': expected one of them");
 	if (!r && names && !json_is_array(names))
 		r = wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "'tools': expected an array of names");

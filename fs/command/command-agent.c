@@ -300,7 +300,7 @@ int wfs_run_agent_migrate(struct wfs_run *run)
 {
 	WFS_CLEANUP(task_done) struct task task = {.run = run, .agent = run->arguments[0]};
 	int r = look_at_agent(&task);
-	const bool changes = json_array_size(task.migration.artifacts) > 0;
+	const bool changes = task.migration.changes;
 
 	if (!r && changes)
 		r = check_owner(&task);

@@ -343,6 +343,20 @@ static int migrate_prompt(const struct parts *parts)
 	return r ? r : replace(parts, "prompt", WORKFLOW, id);
 }
 
+/* --- the model --- */
+
+static int rename_model(const struct parts *parts)
+{
+	json_t *const model = json_object_get(parts->to->content, "llm_model");
+
+	if (!model || json_object_get(parts->to->content, "model"))
+		return 0;
+	return json_object_set(parts->to->content, "model", model) < 0 ||
+			json_object_del(parts->to->content, "llm_model") < 0
+		? no_memory(parts)
+		: 0;
+}
+
 /* --- all of it --- */
 
 static int list_kept(const struct parts *parts)
@@ -376,9 +390,12 @@ int wfs_migration_make(const char *agent, const json_t *content,
 	if (!r)
 		r = migrate_workflow(&parts);
 	if (!r)
+		r = rename_model(&parts);
+	if (!r)
 		r = list_kept(&parts);
 	if (r)
 		return wfs_trace(r);
+	made.changes = !json_equal(made.content, content);
 	*ret_migration = made;
 	made = (struct wfs_migration){.artifacts = NULL};
 	return 0;

@@ -3,6 +3,7 @@
  * What stands inline in an agent's configuration, as artifacts that the configuration names. The agent's
  * next turn has the same messages as before, byte for byte.
  *
+ *   llm_model                   model
  *   system_prompt               ID_personality, a prompt
  *   workflow                    ID_workflow
  *   steps' prompt_inline, prompts  ID_STATE_prompt, a prompt that the step names
@@ -17,6 +18,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "kernel/base/error.h"
 
@@ -25,6 +27,7 @@ struct wfs_migration {
 	json_t *artifacts; /* [{artifact_id, content, type}], none behind what names it */
 	json_t *content;   /* of the agent then */
 	json_t *kept;      /* names of members that stay inline */
+	bool changes;      /* the content is another one */
 };
 void wfs_migration_done(struct wfs_migration *migration);
 #define WFS_AUTO_MIGRATION WFS_CLEANUP(wfs_migration_done)
@@ -33,7 +36,7 @@ void wfs_migration_done(struct wfs_migration *migration);
  * wfs_migration_make() - what there is to do
  * @agent: its id
  * @content: its configuration, borrowed
- * @ret_migration: without artifacts: there is nothing to migrate; caller owns it
+ * @ret_migration: caller owns it
  * Return: 0, -EINVAL (invalid_argument: a part has not the form it must have, or an artifact would have no
  * valid id), -EFBIG (too_large: a prompt), -ENOMEM.
  */

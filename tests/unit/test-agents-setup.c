@@ -99,6 +99,19 @@ static void who_asks_says_what_the_agent_is_told(void **state)
 		"expected one of them");
 }
 
+/* Seed 2's AgentConfigDict has this name. */
+static void a_model_may_be_named_as_the_seed_does(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_configure(fixture, "ada", "{'llm_model':'script'}");
+	WFS_AUTO_JSON json_t *step = made(fixture, "{'agent':'ada'}");
+
+	assert_string_equal(wfs_json_text(json_object_get(step, "setup"), "model"), "script");
+	expect_refused(fixture, "{'llm_model':'script','model':'script'}", WFS_E_INVALID_ARGUMENT,
+		"'model' and 'llm_model'");
+}
+
 static void who_asks_can_offer_fewer_tools_and_less_time(void **state)
 {
 	struct agents_fixture *const fixture = *state;
@@ -271,6 +284,7 @@ int main(void)
 		UNDRIVEN(an_agent_that_says_nothing_has_the_defaults),
 		UNDRIVEN(what_an_agent_says_is_taken),
 		UNDRIVEN(who_asks_says_what_the_agent_is_told),
+		UNDRIVEN(a_model_may_be_named_as_the_seed_does),
 		UNDRIVEN(who_asks_can_offer_fewer_tools_and_less_time),
 		UNDRIVEN(an_asker_can_have_fewer_requests_made_and_not_more),
 		UNDRIVEN(who_may_not_read_the_agent_is_not_told_its_tools),

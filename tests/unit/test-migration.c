@@ -65,6 +65,13 @@ static void an_agent_without_inline_parts_has_nothing_to_migrate(void **state)
 	}
 }
 
+static void the_seeds_name_of_the_model_becomes_ours(void **state)
+{
+	(void)state;
+	expect("{'llm_model':'m'}", "[]", "{'model':'m'}", "[]");
+	expect("{'llm_model':'m','model':'n'}", "[]", "{'llm_model':'m','model':'n'}", "[]");
+}
+
 static void a_legacy_agent_gets_a_personality_and_one_state(void **state)
 {
 	(void)state;
@@ -257,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_agent_without_inline_parts_has_nothing_to_migrate),
+		cmocka_unit_test(the_seeds_name_of_the_model_becomes_ours),
 		cmocka_unit_test(a_legacy_agent_gets_a_personality_and_one_state),
 		cmocka_unit_test(what_an_agent_is_told_by_default_is_written_down),
 		cmocka_unit_test(braces_of_texts_that_were_no_templates_are_doubled),
