@@ -169,6 +169,7 @@ struct wfs_run {
 	char *directory;           /* of the world; owned, NULL until it was looked for */
 	struct wfs_access *access; /* owned, NULL until the first request */
 	bool misused;
+	int output_errno; /* why `out` could not be written; 0: it was, or that is not known */
 	struct wfs_error error;
 	json_t *error_details; /* of the last answer; owned */
 	json_t *meta;          /* the same */

@@ -161,7 +161,7 @@ int wfs_run_plan_import(struct wfs_run *run)
 
 static int print_part(void *context, struct wfs_bytes part)
 {
-	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -EIO;
+	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -errno;
 }
 
 /* Starts Graphviz. @graph: read by it, from the beginning. @ret_picture: what it writes; caller closes.

@@ -117,7 +117,7 @@ int wfs_walk_read(struct wfs_walk *walk, const char *path,
 
 static int write_part(void *context, struct wfs_bytes part)
 {
-	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -EIO;
+	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -errno;
 }
 
 static int keep_part(void *context, struct wfs_bytes part)

@@ -258,7 +258,10 @@ static int run_command(struct wfs_run *run)
 
 	if (run->misused)
 		return misuse_status(run);
-	if (r < 0)
+	/* That output cannot be written is told at the end, of every command. */
+	if (r < 0 && run->error.code == WFS_OK && ferror(run->out))
+		run->output_errno = -r;
+	else if (r < 0)
 		print_error(run, r);
 	print_meta(run);
 	return r ? WFS_EXIT_FAILED : WFS_EXIT_DONE;
@@ -373,8 +376,11 @@ int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driv
 	else
 		status = run_line(&run, argc, argv);
 
-	if (fflush(out) != 0 || ferror(out)) {
-		wfs_run_notice(&run, "worldfs: cannot write to standard output");
+	/* What could not be written often stays in its buffer, and fails again. */
+	const int reason = fflush(out) != 0 ? errno : run.output_errno;
+	if (reason || ferror(out)) {
+		wfs_run_notice(&run, "worldfs: cannot write to standard output%s%s",
+			reason ? ": " : "", reason ? strerrordesc_np(reason) : "");
 		status = WFS_EXIT_FAILED;
 	}
 

@@ -294,15 +294,16 @@ void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_
 		open_start(control, opening);
 }
 
-/* An artifact that is not there, or is not seen: it is made when the file is closed.
- * Valid replies: entry and open, or EPERM, EINVAL (no id), EACCES, ENFILE (the user has too many
+/* An artifact that is not there, or is not seen: it is made when the file is closed. Of control files there are no
+ * others, so a shell that opens a mistyped name for writing is told that it is not there.
+ * Valid replies: entry and open, or ENOENT, EINVAL (no id), EACCES, ENFILE (the user has too many
  * files open), ENODEV (stopping), ENOMEM. */
 void wfs_control_fuse_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,
 	struct fuse_file_info *info)
 {
 	struct wfs_control *control = fuse_req_userdata(request);
 	struct wfs_control_opening *opening = NULL;
-	int r = parent != WFS_CONTROL_ARTIFACTS_INO ? -EPERM
+	int r = parent != WFS_CONTROL_ARTIFACTS_INO ? -ENOENT
 		: !wfs_grant_name_valid(name)       ? -EINVAL
 						    : 0;
 

@@ -179,6 +179,12 @@ static void control_getattr(fuse_req_t request, fuse_ino_t ino, struct fuse_file
 	wfs_control_reply_attr(request, ino);
 }
 
+/* Valid replies: 0, EACCES. */
+static void control_access(fuse_req_t request, fuse_ino_t ino, int mask)
+{
+	fs_reply_access(request, !wfs_control_file_find(ino), mask);
+}
+
 /*
  * Truncating and touching change nothing, except that the content which is being written to an
  * artifact is cut: only through a descriptor of it, because no other process ever closes it.
@@ -304,6 +310,7 @@ static const struct fuse_lowlevel_ops control_ops = {
 	.forget = control_forget,
 	.getattr = control_getattr,
 	.setattr = control_setattr,
+	.access = control_access,
 	.readdir = control_readdir,
 	.statfs = control_statfs,
 	.open = wfs_control_fuse_open,

@@ -304,6 +304,15 @@ static void do_readlink(fuse_req_t request, fuse_ino_t ino)
 		fuse_reply_readlink(request, wfs_buffer_text(&target));
 }
 
+/* A file's mode says that nobody may execute it, but access(2) is answered by this alone. Replies: 0, EACCES. */
+static void do_access(fuse_req_t request, fuse_ino_t ino, int mask)
+{
+	struct wfs_node node;
+	const bool found = wfs_ino_decode(ours(request, ino), &node);
+
+	fs_reply_access(request, found && node.kind == WFS_NODE_DIRECTORY, mask);
+}
+
 /* The kernel never sends another open after this answer. Replies: ENOSYS. */
 static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *file)
 {
@@ -734,6 +743,7 @@ static const struct fuse_lowlevel_ops operations = {
 	.forget_multi = do_forget_multi,
 	.getattr = do_getattr,
 	.readlink = do_readlink,
+	.access = do_access,
 	.open = do_open,
 	.read = do_read,
 	.opendir = do_open,

@@ -45,6 +45,11 @@ void fs_reply_result(fuse_req_t request, int result)
 	(void)fuse_reply_err(request, result < 0 ? -result : 0);
 }
 
+void fs_reply_access(fuse_req_t request, bool directory, int mask)
+{
+	fs_reply_result(request, (mask & X_OK) && !directory ? -EACCES : 0);
+}
+
 /* libfuse tells why it failed by a log function only. */
 __attribute__((format(printf, 2, 0))) static void fuse_log_line(
 	enum fuse_log_level level, const char *format, va_list arguments)

@@ -84,3 +84,7 @@ WFS_DEFINE_AUTO(fuse, struct wfs_fuse, wfs_fuse_free)
  * @result: 0 or a negative errno; the one place where it becomes FUSE's positive one
  */
 void fs_reply_result(fuse_req_t request, int result);
+
+/** fs_reply_access() - answer access(2): only a directory may be executed, which is to search it. Whether it may be
+ *  read or written its open says. Replies: 0, EACCES. */
+void fs_reply_access(fuse_req_t request, bool directory, int mask);
