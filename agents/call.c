@@ -181,7 +181,8 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the arguments: expected a JSON object, got another value");
 	if (!r)
-		r = agents_tool_check(called->tool, called->arguments, error);
+		r = agents_tool_check(
+			work->engine->helpers, called->tool, called->arguments, error);
 	return hide_reason(stored, r, error);
 }
 
@@ -197,9 +198,8 @@ void work_call(struct work *work)
 			return;
 	}
 	if (!r)
-		work->action = agents_tool_action(called.tool, called.arguments);
-	if (!r && !work->action)
-		r = no_memory(&error);
+		r = agents_tool_action(work->engine->helpers, called.tool, called.arguments,
+			&work->action, &error);
 	work->called =
 		(struct wfs_session_call){.intent_id = work->intent_id, .approved = work->approved};
 	if (r)

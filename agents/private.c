@@ -28,12 +28,13 @@ static int action_of(
 	WFS_AUTO_JSON json_t *arguments = NULL;
 
 	*ret_action = NULL;
-	if (!invokes && strcmp(kind, WFS_TOOL_KIND_ACTION) != 0)
+	if (!invokes && strcmp(kind, WFS_TOOL_KIND_ACTION) != 0 &&
+		strcmp(kind, WFS_TOOL_KIND_ACT) != 0)
 		return 0;
 	int r = wfs_json_look(text, strlen(text), &arguments);
 	if (r || (!invokes && !json_is_object(arguments)))
 		return r == -ENOMEM ? no_memory(error) : 0;
-	*ret_action = agents_tool_action(tool, arguments);
+	*ret_action = agents_tool_asked(tool, arguments);
 	return *ret_action ? 0 : no_memory(error);
 }
 

@@ -256,7 +256,7 @@ int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_
 	}
 	if (take_as_arguments(tool, call) < 0)
 		return wfs_error_from_errno(error, -ENOMEM, "find a tool");
-	if (agents_tool_check(tool, json_object_get(call, "args"), &reason))
+	if (agents_tool_check(catalog->helpers, tool, json_object_get(call, "args"), &reason))
 		return misfit(call, &reason, ret_outcome, error);
 	*ret_tool = WFS_STEAL(tool);
 	return 0;

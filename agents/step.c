@@ -201,9 +201,7 @@ void work_step_call(struct work *work)
 			return;
 	}
 	if (!r)
-		work->action = agents_tool_action(tool, args);
-	if (!r && !work->action)
-		r = no_memory(&error);
+		r = agents_tool_action(work->engine->helpers, tool, args, &work->action, &error);
 	work->called = (struct wfs_session_call){.intent_id = work->intent_id, .cannot_wait = true};
 	if (r)
 		work_fail(work, &error);

@@ -108,7 +108,7 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 		return wfs_error_from_errno(error, r, "find a tool");
 	if (r == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"there is no tool '%.140s': expected an action, a helper (fs_…), "
+			"there is no tool '%.140s': expected an action, fs_…, query, invoke, "
 			"submit_result or an executable artifact",
 			id);
 	if (!json_is_true(json_object_get(artifact, "executable")))
@@ -129,12 +129,14 @@ static int make_tool(const struct agents_catalog *catalog, const json_t *helpers
 	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
 	const enum wfs_effect effect = wfs_effect_find_action(name);
+	const json_t *const helper = agents_tool_find(helpers, name);
 	const char *kind = NULL;
 
 	if (effect < WFS_EFFECT_COUNT && effect != WFS_EFFECT_ACTION_RESOLVE_MINT)
 		kind = WFS_TOOL_KIND_ACTION;
-	else if (agents_tool_find(helpers, name))
-		kind = WFS_TOOL_KIND_READ;
+	else if (helper)
+		kind = json_is_true(json_object_get(helper, "acts")) ? WFS_TOOL_KIND_ACT
+								     : WFS_TOOL_KIND_READ;
 	else if (strcmp(name, RESULT_NAME) == 0)
 		kind = WFS_TOOL_KIND_RESULT;
 	if (!kind)
@@ -222,12 +224,13 @@ static json_t *expand_result(void)
 		WFS_TOOL_KIND_RESULT, "name", RESULT_NAME, "parameters", parameters);
 }
 
-static json_t *expand_read(const json_t *definitions, const char *name)
+static json_t *expand_helper(const json_t *definitions, const json_t *tool)
 {
-	json_t *const definition = wfs_json_copy(agents_tool_find(definitions, name));
+	json_t *const definition =
+		wfs_json_copy(agents_tool_find(definitions, wfs_json_text(tool, "name")));
 
-	if (definition &&
-		json_object_set_new(definition, "kind", json_string(WFS_TOOL_KIND_READ)) < 0) {
+	(void)json_object_del(definition, "acts");
+	if (definition && json_object_set(definition, "kind", json_object_get(tool, "kind")) < 0) {
 		json_decref(definition);
 		return NULL;
 	}
@@ -241,8 +244,8 @@ static json_t *expand(const json_t *definitions, json_t *tool)
 		return expand_action(wfs_json_text(tool, "name"));
 	if (is_kind(tool, WFS_TOOL_KIND_RESULT))
 		return expand_result();
-	if (is_kind(tool, WFS_TOOL_KIND_READ))
-		return expand_read(definitions, wfs_json_text(tool, "name"));
+	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT))
+		return expand_helper(definitions, tool);
 	return json_incref(tool);
 }
 
@@ -296,7 +299,16 @@ static json_t *given_arguments(const json_t *tool, const json_t *arguments)
 	return given;
 }
 
-int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_error *error)
+static int check_helper(const struct wfs_helpers *helpers, const json_t *tool,
+	const json_t *arguments, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *action = NULL;
+
+	return helpers->action(wfs_json_text(tool, "name"), arguments, &action, error);
+}
+
+int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
+	const json_t *arguments, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *given = given_arguments(tool, arguments);
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -304,6 +316,8 @@ int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_er
 	WFS_AUTO_JSON json_t *parameters = checked_parameters(tool);
 	struct wfs_error reason = {0};
 
+	if (is_kind(tool, WFS_TOOL_KIND_ACT))
+		return check_helper(helpers, tool, arguments, error);
 	if (!json_object_get(tool, "parameters"))
 		return 0;
 	if (!given || !parameters)
@@ -331,14 +345,37 @@ static json_t *invocation(const json_t *tool, json_t *arguments)
 		json_object_get(tool, "method"));
 }
 
-json_t *agents_tool_action(const json_t *tool, json_t *arguments)
+/* Members of the action may stand beside `action` by mistake. One that does not say what it is, is an invocation. */
+static json_t *asked_of_helper(const json_t *arguments)
+{
+	WFS_AUTO_JSON json_t *asked = json_pack("{s:s}", "action_type", "invoke_artifact");
+	json_t *const action = json_object_get(arguments, "action");
+
+	if (!asked || json_object_update(asked, (json_t *)(uintptr_t)arguments) < 0 ||
+		(json_is_object(action) && json_object_update(asked, action) < 0))
+		return NULL;
+	return WFS_STEAL(asked);
+}
+
+json_t *agents_tool_asked(const json_t *tool, json_t *arguments)
 {
 	WFS_AUTO_JSON json_t *action = NULL;
 
 	if (is_kind(tool, WFS_TOOL_KIND_ARTIFACT))
 		return invocation(tool, arguments);
+	if (is_kind(tool, WFS_TOOL_KIND_ACT))
+		return asked_of_helper(arguments);
 	action = wfs_json_copy(arguments);
 	return action && json_object_set(action, "action_type", json_object_get(tool, "name")) == 0
 		? WFS_STEAL(action)
 		: NULL;
+}
+
+int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, json_t *arguments,
+	json_t **ret_action, struct wfs_error *error)
+{
+	if (is_kind(tool, WFS_TOOL_KIND_ACT))
+		return helpers->action(wfs_json_text(tool, "name"), arguments, ret_action, error);
+	*ret_action = agents_tool_asked(tool, arguments);
+	return *ret_action ? 0 : no_memory(error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tools that an agent can have: actions, helpers that read, executable artifacts, and
+ * The tools that an agent can have: actions, helpers that read or act, executable artifacts, and
  * `submit_result`, which ends a run.
  *
  * A run keeps {kind, name} of each, and of an artifact also {artifact_id, description, method,
@@ -15,6 +15,7 @@
 #include "kernel/drive.h"
 
 #define WFS_TOOL_KIND_ACTION "action"
+#define WFS_TOOL_KIND_ACT "act" /* a helper that is an action in another form */
 #define WFS_TOOL_KIND_ARTIFACT "artifact"
 #define WFS_TOOL_KIND_READ "read"
 #define WFS_TOOL_KIND_RESULT "result"
@@ -53,11 +54,18 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 
 /**
  * agents_tool_check() - do these arguments fit the tool?
+ * @helpers: check those of a helper that acts
  * @tool: expanded
  * Return: 0, -EINVAL (the message says where and what), -ENOMEM.
  */
-int agents_tool_check(const json_t *tool, const json_t *arguments, struct wfs_error *error);
+int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
+	const json_t *arguments, struct wfs_error *error);
 
-/** agents_tool_action() - the action that a call of this tool is; caller owns it. NULL without memory.
- *  @arguments: those that do not fit the tool are all in the action, too, which says whose texts they are */
-json_t *agents_tool_action(const json_t *tool, json_t *arguments);
+/** agents_tool_action() - the action that a call of this tool is; caller owns it. @arguments: fit the tool
+ *  Return: 0, -ENOMEM. */
+int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, json_t *arguments,
+	json_t **ret_action, struct wfs_error *error);
+
+/** agents_tool_asked() - the same of arguments that may not fit; all of these are in the action, which says whose
+ *  texts they are. NULL without memory. */
+json_t *agents_tool_asked(const json_t *tool, json_t *arguments);

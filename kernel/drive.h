@@ -62,11 +62,16 @@ struct wfs_driver {
 	void (*free)(struct wfs_driver *driver);
 };
 
-/* Functions for models that are no actions: they read. Callback table. Thread: any. */
+/* Functions for models beside actions. They read, or are another form of actions. Callback table. Thread: any. */
 struct wfs_helpers {
-	/* Array of {description, name, parameters}; new reference, NULL without memory. */
+	/* Array of {acts?, description, name, parameters}; `acts` is true for those that are actions. New reference,
+	 * NULL without memory. */
 	json_t *(*definitions)(void);
-	/* Append what it gives. @arguments: fit its parameters. Return: 0, or -errno with @error. */
+	/* The action that a call of one that acts is; caller owns it. @arguments: are checked as for other callers of
+	 * the function. Return: 0, -EINVAL, -ENOMEM. NULL: no function acts. */
+	int (*action)(const char *name, const json_t *arguments, json_t **ret_action,
+		struct wfs_error *error);
+	/* Append what one that reads gives. @arguments: fit its parameters. Return: 0, or -errno with @error. */
 	int (*run)(const struct wfs_session *session, const char *name, const json_t *arguments,
 		struct wfs_buffer *output, struct wfs_error *error);
 };

@@ -2,16 +2,14 @@
 /* Tasks in this thread. */
 #include "fs/tool/helper.h"
 
-#include <string.h>
-
 #include "fs/tool/tool.h"
 #include "fs/verb/verb.h"
 #include "kernel/base/json.h"
 
-/* What is an action is one of an agent's tools already. */
+/* Those that have others take turns are not for agents. */
 static bool is_helper(const struct wfs_tool *tool)
 {
-	return strncmp(tool->name, "fs_", strlen("fs_")) == 0;
+	return tool->action || !tool->task.changes;
 }
 
 static json_t *definitions(void)
@@ -24,11 +22,24 @@ static json_t *definitions(void)
 
 		if (is_helper(tool))
 			r |= json_array_append_new(all,
-				json_pack("{s:s, s:s, s:o}", "description", tool->description,
-					"name", tool->name, "parameters",
-					wfs_tool_schema(tool, false)));
+				json_pack("{s:b, s:s, s:s, s:o}", "acts", tool->action != NULL,
+					"description", tool->description, "name", tool->name,
+					"parameters", wfs_tool_schema(tool, false)));
 	}
 	return r ? NULL : WFS_STEAL(all);
+}
+
+static int action(
+	const char *name, const json_t *arguments, json_t **ret_action, struct wfs_error *error)
+{
+	const struct wfs_tool *const tool = wfs_tool_find(name);
+
+	wfs_require(tool && tool->action);
+	int r = wfs_tool_check(tool, arguments, error);
+	if (r)
+		return r;
+	*ret_action = tool->action(arguments);
+	return *ret_action ? 0 : wfs_error_from_errno(error, -ENOMEM, "call a tool");
 }
 
 static void ignore(struct wfs_call *call)
@@ -62,7 +73,7 @@ static int run(const struct wfs_session *session, const char *name, const json_t
 	const char *verb;
 	json_t *payload;
 
-	wfs_require(tool && is_helper(tool));
+	wfs_require(tool && is_helper(tool) && !tool->action);
 	int r = wfs_tool_check(tool, arguments, error);
 	if (r)
 		return r;
@@ -77,4 +88,4 @@ static int run(const struct wfs_session *session, const char *name, const json_t
 	return wfs_buffer_check(output);
 }
 
-const struct wfs_helpers wfs_tool_helpers = {definitions, run};
+const struct wfs_helpers wfs_tool_helpers = {definitions, action, run};

@@ -39,11 +39,25 @@ static int add(json_t *schema, const char *name, json_t *value, const char *help
 		return 0;
 	}
 	return json_object_set_new(value, "description", json_string(help)) < 0 ||
-			json_object_set_new(properties, name, value) < 0 ||
-			json_array_append_new(
-				json_object_get(schema, "required"), json_string(name)) < 0
+			json_object_set_new(properties, name, value) < 0
 		? -ENOMEM
 		: 0;
+}
+
+/* All of them, for interfaces that want every member to be given; each but the type may be null. */
+static int require(json_t *schema, bool strict)
+{
+	json_t *const required = json_object_get(schema, "required");
+	const char *name;
+	json_t *value;
+	int r = 0;
+
+	json_object_foreach(json_object_get(schema, "properties"), name, value)
+	{
+		if (strict || strcmp(name, "action_type") == 0)
+			r |= json_array_append_new(required, json_string(name));
+	}
+	return r;
 }
 
 static json_t *empty_object(void)
@@ -82,7 +96,6 @@ json_t *wfs_tool_action_schema(bool strict)
 	WFS_AUTO_JSON json_t *schema = empty_object();
 	int r = schema ? add_types(schema) : -ENOMEM;
 
-	(void)strict; /* each action takes a few of the members, so null may stand for the others */
 	for (int i = 0; !r && i < WFS_EFFECT_COUNT; i++) {
 		const struct wfs_shape_member *member =
 			wfs_effect_params((enum wfs_effect)i)->members;
@@ -93,6 +106,8 @@ json_t *wfs_tool_action_schema(bool strict)
 			r = value ? add(schema, member->name, value, member->help) : 0;
 		}
 	}
+	if (!r)
+		r = require(schema, strict);
 	return r ? NULL : WFS_STEAL(schema);
 }
 
@@ -141,10 +156,30 @@ static json_t *given(const json_t *object)
 	return copy;
 }
 
+/* One that does not say what it is, is an invocation. */
+json_t *wfs_tool_invoke_action(const json_t *arguments)
+{
+	json_t *const action = given(json_object_get(arguments, "action"));
+
+	if (!json_object_get(action, "action_type") &&
+		json_object_set_new(action, "action_type", json_string("invoke_artifact")) < 0) {
+		json_decref(action);
+		return NULL;
+	}
+	return action;
+}
+
 int wfs_tool_invoke_start(struct wfs_task *task)
 {
 	return wfs_task_ask(task, "invoke",
-		json_pack("{s:o}", "action", given(json_object_get(task->arguments, "action"))));
+		json_pack("{s:o}", "action", wfs_tool_invoke_action(task->arguments)));
+}
+
+json_t *wfs_tool_query_action(const json_t *arguments)
+{
+	return json_pack("{s:s, s:o, s:O}", "action_type", "query_kernel", "params",
+		given(json_object_get(arguments, "params")), "query_type",
+		json_object_get(arguments, "query_type"));
 }
 
 int wfs_tool_query_start(struct wfs_task *task)

@@ -12,6 +12,8 @@ int wfs_tool_list_answered(struct wfs_task *task, const json_t *result);
  * without memory) */
 int wfs_tool_invoke_start(struct wfs_task *task);
 int wfs_tool_query_start(struct wfs_task *task);
+json_t *wfs_tool_invoke_action(const json_t *arguments);
+json_t *wfs_tool_query_action(const json_t *arguments);
 int wfs_tool_step_start(struct wfs_task *task);
 int wfs_tool_step_answered(struct wfs_task *task, const json_t *result);
 void wfs_tool_step_failed(struct wfs_task *task, const json_t *details);

@@ -140,6 +140,7 @@ const struct wfs_tool wfs_tools[] = {
 				},
 			},
 		.task = {.start = wfs_tool_query_start, .answered = wfs_tool_plain_answered},
+		.action = wfs_tool_query_action,
 	},
 	{
 		.name = "invoke",
@@ -160,6 +161,7 @@ const struct wfs_tool wfs_tools[] = {
 		.task = {.changes = true,
 			.start = wfs_tool_invoke_start,
 			.answered = wfs_tool_plain_answered},
+		.action = wfs_tool_invoke_action,
 	},
 	{
 		.name = "step",

@@ -32,6 +32,7 @@ WORLD = {
         {"id": "spy1", "grants": SPY + [grant("llm")]},
         {"id": "spy2", "grants": SPY + [grant("llm")]},
         {"id": "spy3", "grants": SPY + [grant("llm")]},
+        {"id": "spy4", "grants": SPY + [grant("llm")]},
         {"id": "robot", "grants": ALL + [grant("llm"), grant("drive", approve=True)]},
         {"id": "puppet", "grants": [grant("query")]},
         {"id": "boss", "grants": [grant("admin")]},
@@ -51,6 +52,7 @@ WORLD = {
         agent("spy1", {"tools": ["hidden"]}),
         agent("spy2", {"tools": ["nosuch"]}),
         agent("spy3", {"tools": ["query_kernel"], "prompt": "query"}),
+        agent("spy4", {"tools": ["query", "invoke"], "prompt": "helpers"}),
         agent("robot", {"tools": ["write_artifact"], "prompt": "write"}),
         agent("open1", {}),
         agent("priced", {}, policy={"invoke_price": 30}),
@@ -67,6 +69,12 @@ WORLD = {
 SCRIPT = [
     {"match": "query", "turn": 1, "tool_calls": [
         {"id": "q", "name": "query_kernel", "arguments": '{"query_type":"artifacts","params":{}}'}]},
+    {"match": "helpers", "turn": 1, "tool_calls": [
+        {"id": "q", "name": "query", "arguments": '{"query_type":"artifacts","params":{"owner":null}}'},
+        {"id": "w", "name": "invoke", "arguments":
+         '{"action":{"action_type":"write_artifact","artifact_id":"spy_note","content":"by spy4","code":null}}'},
+        {"id": "r", "name": "invoke", "arguments": '{"action":{"action_type":"write_artifact","artifact_id":"other"}}'},
+        {"id": "n", "name": "query", "arguments": '{"query_type":"artefacts"}'}]},
     {"match": "write", "turn": 1, "tool_calls": [
         {"id": "c", "name": "write_artifact", "arguments": '{"artifact_id":"made","content":"by robot"}'}]},
     {"match": "clumsy", "turn": 1, "tool_calls": [{"id": "o", "name": "open_tool", "arguments": '{"x":1}'}]},
@@ -177,6 +185,14 @@ def tools(client):
     told = json.dumps(run["history"])
     ok("a tool that queries tells what the agent sees", "spy3" in told and "priced" not in told, told)
     ok("and the journal has no more of it", not client.records('"kind":"action".*query_kernel.*priced'))
+    told = [message["content"] for message in client.done("eve", "step", agent="spy4")["history"]
+            if message["role"] == "tool"]
+    ok("the functions query and invoke are tools, judged as the agent", "spy4" in told[0] and "priced" not in told[0] and
+       client.done("operator", "query", query_type="artifact", params={"artifact_id": "spy_note"})["result"]["owner"] ==
+       "spy4", told)
+    ok("which refuse what is refused to the agent", "no grant" in told[2] and client.error(
+        "operator", "query", query_type="artifact", params={"artifact_id": "other"})[0] == "not_found", told)
+    ok("and what is no query, with the one that is near", "Did you mean 'artifacts'?" in told[3], told)
     told = json.dumps(client.done("bob", "step", agent="clumsy")["history"])
     ok("a model whose call does not fit its tool is told so", "do not fit the tool's parameters" in told, told)
 

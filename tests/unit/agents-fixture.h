@@ -5,7 +5,7 @@
  * Agents: `ada` holds what an agent needs; `dumb` may not ask models; `poor` has a grant of 15 tokens;
  * `cold` has a quota of 15; `full` may add 40,000 bytes to the journal. Artifacts that can be called: `sum` takes an object {a, b}, `list.sum` a
  * list of numbers, `bare` says nothing of itself, `called` tells which call it is and what one that it
- * invokes is told, `page` cannot be called. Helpers: `fs_echo` gives its
+ * invokes is told, `page` cannot be called. Helpers: `perform` is the action that it is given, `fs_echo` gives its
  * arguments, `fs_fail` fails, `fs_wait` waits for fixture_let_go().
  * JSON in the tests is written with ' for ", and with \' for \" within a text.
  */
@@ -77,9 +77,22 @@ static inline void wait_sem(sem_t *sem)
 
 static inline json_t *fixture_definitions(void)
 {
-	return json_of("[{'name':'fs_echo','description':'echoes','parameters':{'type':'object'}},"
+	return json_of("[{'name':'perform','acts':true,'description':'acts','parameters':{'type':"
+		       "'object'}},{'name':'fs_echo','description':'echoes','parameters':{'type':'"
+		       "object'}},"
 		       "{'name':'fs_fail','description':'fails','parameters':{'type':'object'}},"
 		       "{'name':'fs_wait','description':'waits','parameters':{'type':'object'}}]");
+}
+
+/* The action under `action`. */
+static inline int fixture_action(
+	const char *name, const json_t *arguments, json_t **ret_action, struct wfs_error *error)
+{
+	json_t *const action = json_object_get(arguments, "action");
+
+	(void)name;
+	*ret_action = json_incref(action);
+	return action ? 0 : wfs_error_set(error, WFS_E_MISSING_ARGUMENT, "'action' is missing");
 }
 
 static inline int fixture_run(const struct wfs_session *session, const char *name,
@@ -96,7 +109,8 @@ static inline int fixture_run(const struct wfs_session *session, const char *nam
 	return wfs_buffer_check(output);
 }
 
-static const struct wfs_helpers fixture_helpers = {fixture_definitions, fixture_run};
+static const struct wfs_helpers fixture_helpers = {
+	fixture_definitions, fixture_action, fixture_run};
 
 /* --- the world --- */
 

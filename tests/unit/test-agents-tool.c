@@ -143,8 +143,8 @@ static void what_is_wrong_with_a_query_is_left_to_the_kernel(void **state)
 	WFS_AUTO_JSON json_t *text = json_of("'artifacts'");
 	struct wfs_error error = {0};
 
-	assert_int_equal(agents_tool_check(tool, unknown, &error), 0);
-	assert_int_equal(agents_tool_check(tool, text, &error), -EINVAL);
+	assert_int_equal(agents_tool_check(&fixture_helpers, tool, unknown, &error), 0);
+	assert_int_equal(agents_tool_check(&fixture_helpers, tool, text, &error), -EINVAL);
 }
 
 /* --- what is refused --- */
@@ -216,7 +216,11 @@ static void expect_action(
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, name);
 	WFS_AUTO_JSON json_t *given = json_of(arguments);
 
-	assert_json_is(agents_tool_action(tool, given), action);
+	json_t *made = NULL;
+
+	assert_int_equal(
+		agents_tool_action(&fixture_helpers, tool, given, &made, &fixture->error), 0);
+	assert_json_is(made, action);
 	assert_json_is(json_incref(given), arguments); /* it is as it was */
 }
 
@@ -229,6 +233,35 @@ static void a_call_is_an_action(void **state)
 	expect_action(*state, "list.sum", "{'args':[1,2]}",
 		"{'action_type':'invoke_artifact','args':[1,2],'artifact_id':'list.sum','method':"
 		"'run'}");
+}
+
+static void a_helper_that_acts_is_the_action_that_it_makes(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "perform");
+	WFS_AUTO_JSON json_t *wrong = json_of("{'x':1}");
+
+	assert_string_equal(fixture_text(tool, "kind"), "act");
+	assert_null(json_object_get(tool, "acts"));
+	expect_action(
+		fixture, "perform", "{'action':{'action_type':'noop'}}", "{'action_type':'noop'}");
+	assert_int_equal(
+		agents_tool_check(&fixture_helpers, tool, wrong, &fixture->error), -EINVAL);
+	assert_int_equal(fixture->error.code, WFS_E_MISSING_ARGUMENT);
+}
+
+/* So that it is known whose texts they are. */
+static void members_that_stand_beside_the_action_are_asked_for_too(void **state)
+{
+	WFS_AUTO_JSON json_t *tool = tool_of(*state, "perform");
+	WFS_AUTO_JSON json_t *beside = json_of("{'artifact_id':'x','content':'c'}");
+	WFS_AUTO_JSON json_t *within = json_of("{'action':{'artifact_id':'x'}}");
+	WFS_AUTO_JSON json_t *asked = agents_tool_asked(tool, within);
+
+	assert_json_is(agents_tool_asked(tool, beside),
+		"{'action_type':'invoke_artifact','artifact_id':'x','content':'c'}");
+	assert_string_equal(fixture_text(asked, "action_type"), "invoke_artifact");
+	assert_string_equal(fixture_text(asked, "artifact_id"), "x");
 }
 
 static void an_action_type_among_the_arguments_does_not_count(void **state)
@@ -244,7 +277,8 @@ static void expect_unfit(
 	WFS_AUTO_JSON json_t *given = json_of(arguments);
 
 	print_message("%s\n", arguments);
-	assert_int_equal(agents_tool_check(tool, given, &fixture->error), -EINVAL);
+	assert_int_equal(
+		agents_tool_check(&fixture_helpers, tool, given, &fixture->error), -EINVAL);
 	assert_non_null(strstr(fixture->error.message, "do not fit the tool's parameters"));
 	if (!strstr(fixture->error.message, where))
 		fail_msg("%s", fixture->error.message);
@@ -256,7 +290,7 @@ static void optional_arguments_of_an_action_may_be_null(void **state)
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "write_artifact");
 	WFS_AUTO_JSON json_t *given = json_of("{'artifact_id':'x','type':null,'price':null}");
 
-	assert_int_equal(agents_tool_check(tool, given, &fixture->error), 0);
+	assert_int_equal(agents_tool_check(&fixture_helpers, tool, given, &fixture->error), 0);
 	expect_unfit(fixture, "write_artifact", "{'artifact_id':null}", "/artifact_id");
 }
 
@@ -266,7 +300,7 @@ static void arguments_are_checked_against_parameters(void **state)
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "sum");
 	WFS_AUTO_JSON json_t *fine = json_of("{'a':1,'b':2}");
 
-	assert_int_equal(agents_tool_check(tool, fine, &fixture->error), 0);
+	assert_int_equal(agents_tool_check(&fixture_helpers, tool, fine, &fixture->error), 0);
 	expect_unfit(fixture, "sum", "{'a':'x','b':2}", "/a");
 	expect_unfit(fixture, "sum", "{'a':1}", "b");
 	expect_unfit(fixture, "list.sum", "{}", "args");
@@ -357,6 +391,8 @@ int main(void)
 		UNDRIVEN(two_ids_that_servers_cannot_tell_apart_are_refused),
 		UNDRIVEN(a_long_id_becomes_a_name_that_servers_take),
 		UNDRIVEN(a_call_is_an_action),
+		UNDRIVEN(a_helper_that_acts_is_the_action_that_it_makes),
+		UNDRIVEN(members_that_stand_beside_the_action_are_asked_for_too),
 		UNDRIVEN(an_action_type_among_the_arguments_does_not_count),
 		UNDRIVEN(optional_arguments_of_an_action_may_be_null),
 		UNDRIVEN(arguments_are_checked_against_parameters),

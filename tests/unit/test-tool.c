@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "fs/tool/helper.h"
 #include "fs/tool/tool.h"
 #include "kernel/base/encode.h"
+#include "kernel/base/json.h"
 #include "kernel/query/query.h"
 
 /* --- definitions --- */
@@ -202,6 +204,51 @@ static void a_text_that_is_too_long_is_refused(void **state)
 		wfs_buffer_append_byte(&text, 'x');
 	wfs_buffer_append_text(&text, "'}");
 	assert_refused("fs_stat", wfs_buffer_text(&text), "invalid_argument", "at most 65536");
+}
+
+/* --- tools of agents --- */
+
+static void agents_have_the_tools_that_read_and_those_that_are_actions(void **state)
+{
+	WFS_AUTO_JSON json_t *definitions = wfs_tool_helpers.definitions();
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+	const json_t *definition;
+	size_t i;
+	(void)state;
+
+	json_array_foreach(definitions, i, definition)
+		wfs_buffer_printf(&names, "%s%s ", wfs_json_text(definition, "name"),
+			json_is_true(json_object_get(definition, "acts")) ? "!" : "");
+	assert_string_equal(wfs_buffer_text(&names),
+		"fs_read_manifest fs_read_reducer fs_ls fs_stat fs_read query! invoke! ");
+}
+
+static void assert_action(const char *tool, const char *arguments, const char *action)
+{
+	WFS_AUTO_JSON json_t *given = json_of(arguments);
+	WFS_AUTO_JSON json_t *made = NULL;
+	struct wfs_error error = {0};
+
+	assert_int_equal(wfs_tool_helpers.action(tool, given, &made, &error), 0);
+	assert_json(made, action);
+}
+
+static void a_call_of_an_agent_is_an_action(void **state)
+{
+	WFS_AUTO_JSON json_t *wrong = json_of("{'action':5}");
+	json_t *made = NULL;
+	struct wfs_error error = {0};
+	(void)state;
+
+	assert_action("invoke", "{'action':{'action_type':'noop','artifact_id':null}}",
+		"{'action_type':'noop'}");
+	assert_action("invoke", "{'action':{'artifact_id':'x'}}",
+		"{'action_type':'invoke_artifact','artifact_id':'x'}");
+	assert_action("query", "{'query_type':'mint','params':{'limit':1,'owner':null}}",
+		"{'action_type':'query_kernel','params':{'limit':1},'query_type':'mint'}");
+	assert_action("query", "{'query_type':'frozen','params':null}",
+		"{'action_type':'query_kernel','params':{},'query_type':'frozen'}");
+	assert_int_equal(wfs_tool_helpers.action("invoke", wrong, &made, &error), -EINVAL);
 }
 
 /* --- tasks --- */
@@ -660,6 +707,8 @@ int main(void)
 		cmocka_unit_test(an_argument_of_the_wrong_type_is_named),
 		cmocka_unit_test(a_number_out_of_bounds_is_refused_with_them),
 		cmocka_unit_test(a_text_that_is_too_long_is_refused),
+		cmocka_unit_test(agents_have_the_tools_that_read_and_those_that_are_actions),
+		cmocka_unit_test(a_call_of_an_agent_is_an_action),
 		cmocka_unit_test(a_manifest_comes_with_meta),
 		cmocka_unit_test(a_state_is_a_value),
 		cmocka_unit_test(a_manifest_and_a_state_of_an_older_height_are_asked_for),
