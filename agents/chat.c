@@ -166,7 +166,7 @@ static json_t *compose(struct talk *talk, const struct response *response)
 }
 
 /* The errno of a code; what it says in words is the caller's. */
-static enum wfs_error_code error_of(const char *code)
+static enum wfs_error_code error_of(const struct response *response)
 {
 	static const struct {
 		const char *code;
@@ -178,10 +178,13 @@ static enum wfs_error_code error_of(const char *code)
 		{WFS_CHAT_RESUME_FAILED, WFS_E_CONFLICT},
 	};
 
+	const char *const code = response->code;
+
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(codes); i++)
 		if (strcmp(codes[i].code, code) == 0)
 			return codes[i].error;
-	return WFS_E_EFFECT_FAILED;
+	return json_is_false(json_object_get(response->details, "retriable")) ? WFS_E_EFFECT_REFUSED
+									      : WFS_E_EFFECT_FAILED;
 }
 
 /* Why it failed, in one line. */
@@ -191,15 +194,15 @@ static void tell_failure(const struct response *response, struct wfs_error *erro
 	const char *const message = wfs_json_text(response->details, "message");
 
 	if (strcmp(code, WFS_CHAT_PLAN_FAILED) == 0)
-		(void)wfs_error_set(error, error_of(code),
+		(void)wfs_error_set(error, error_of(response),
 			"%s: no step is done, %" PRId64 " failed, %" PRId64 " were skipped", code,
 			response_number(response, "failed"), response_number(response, "skipped"));
 	else if (*message)
-		(void)wfs_error_set(error, error_of(code), "%s: %.400s", code, message);
+		(void)wfs_error_set(error, error_of(response), "%s: %.400s", code, message);
 	else if (strcmp(code, WFS_CHAT_CANCELLED) == 0)
-		(void)wfs_error_set(error, error_of(code), "%s: it was stopped", code);
+		(void)wfs_error_set(error, error_of(response), "%s: it was stopped", code);
 	else
-		(void)wfs_error_set(error, error_of(code), "%s", code);
+		(void)wfs_error_set(error, error_of(response), "%s", code);
 }
 
 /*

@@ -154,6 +154,8 @@ static enum wfs_error_code code_of(const json_t *result)
 		{"timeout", WFS_E_TIMEOUT},
 	};
 
+	if (json_is_false(json_object_get(json_object_get(result, "error"), "retriable")))
+		return WFS_E_EFFECT_REFUSED;
 	for (size_t i = 0; reason && i < WFS_ARRAY_COUNT(codes); i++)
 		if (strcmp(reason, codes[i].reason) == 0)
 			return codes[i].code;

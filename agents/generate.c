@@ -6,6 +6,7 @@
 #include "agents/adapter/constraint.h"
 #include "agents/adapter/format.h"
 #include "agents/endpoint.h"
+#include "agents/model/retry.h"
 #include "agents/models.h"
 #include "agents/private.h"
 #include "agents/script.h"
@@ -151,6 +152,13 @@ static bool is_word(const char *code)
 	return *code && code[strspn(code, letters)] == '\0';
 }
 
+static bool may_pass(const struct wfs_model_failure *failure)
+{
+	return failure->kind != WFS_MODEL_FAILURE_HTTP ||
+		(wfs_retry_status_passes(failure->status) &&
+			strcmp(failure->code, "insufficient_quota") != 0);
+}
+
 /* What the server has told, and text that came before a stream broke. NULL without memory. */
 static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
 {
@@ -165,12 +173,13 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 	else
 		snprintf(status, sizeof(status), "http_%d", failure->status);
 	snprintf(message, sizeof(message), "HTTP %d; " AGENTS_REASON_LEFT_OUT, failure->status);
-	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s, s:I, s:s, s:s#, s:i}", "attempts",
-		(json_int_t)result->attempts, "code", has_code ? failure->code : status,
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s, s:I, s:s, s:s#, s:b, s:i}",
+		"attempts", (json_int_t)result->attempts, "code", has_code ? failure->code : status,
 		"duration_ms", (json_int_t)work_elapsed_ms(work), "message",
 		hides ? message : failure->message, "partial",
 		failure->partial.size ? (const char *)failure->partial.data : "",
-		(int)failure->partial.size, "status", failure->status);
+		(int)failure->partial.size, "retriable", may_pass(failure), "status",
+		failure->status);
 	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
 }
 

@@ -75,6 +75,20 @@ static int64_t backoff_ms(unsigned int attempt, double random)
 	return wait_ms - (int64_t)((double)wait_ms * JITTER * random);
 }
 
+bool wfs_retry_status_passes(int status)
+{
+	switch (status) {
+	case 408:
+	case 409:
+	case 429:
+		return true;
+	case 501:
+		return false;
+	default:
+		return status >= 500;
+	}
+}
+
 static bool worth_it(const struct wfs_retry_input *input)
 {
 	if (same(input->code, QUOTA) || same(input->type, QUOTA))
@@ -83,16 +97,7 @@ static bool worth_it(const struct wfs_retry_input *input)
 		return true;
 	if (same(input->should_retry, "false"))
 		return false;
-	switch (input->status) {
-	case 408:
-	case 409:
-	case 429:
-		return true;
-	case 501:
-		return input->lost;
-	default:
-		return input->lost || input->status >= 500;
-	}
+	return input->lost || wfs_retry_status_passes(input->status);
 }
 
 struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input)

@@ -38,3 +38,6 @@ struct wfs_retry {
 
 /** wfs_retry_decide() - what to do after an attempt that failed. */
 struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input);
+
+/** wfs_retry_status_passes() - may the same request have another answer than this HTTP status later? */
+bool wfs_retry_status_passes(int status);

@@ -38,6 +38,10 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 	if (!r && (json_is_string(content) || wfs_text_is_hidden(content, NULL)) &&
 		json_object_set(json_object_get(turn->state, "error"), "content", content) < 0)
 		r = fold_no_memory(error);
+	if (!r && json_is_false(json_object_get(payload, "retriable")) &&
+		json_object_set_new(
+			json_object_get(turn->state, "error"), "retriable", json_false()) < 0)
+		r = fold_no_memory(error);
 	return wfs_trace(r);
 }
 
