@@ -61,6 +61,9 @@ static int is_right(const struct store *store, const json_t *entry, const char *
 	int r = embedding_read(entry, &embedding, &reason);
 	if (r)
 		return r == -ENOMEM ? r : 0;
+	/* While a store is being embedded anew, its entries are of two models. */
+	if (json_object_get(store->state, "left"))
+		return 1;
 	return strcmp(embedding.model, wfs_json_text(store->state, "model")) == 0 &&
 		(json_int_t)embedding.dims ==
 		json_integer_value(json_object_get(store->state, "dims"));

@@ -143,22 +143,41 @@ static int replace(struct act *act, const struct artifact *artifact, struct wfs_
 	return wfs_buffer_check(after) ? fold_no_memory(error) : 0;
 }
 
+/* What an edit leaves of a store's content is that of a store, with the entries that it had. */
+static int check_memory(struct act *act, const struct artifact *artifact, const json_t *before,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *after = NULL;
+	int r = memory_check(act->fold, artifact, error);
+
+	if (!r)
+		r = memory_content_entries(act->fold, artifact, &after, error);
+	if (r || (!before && !after) || json_equal(before, after))
+		return wfs_trace(r);
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'entries' of '%s' are changed by write_artifact, or by methods of genesis_memory",
+		artifact->id);
+}
+
 int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_edit_artifact.artifact_id;
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
 	WFS_AUTO_BUFFER struct wfs_buffer after = {0};
+	WFS_AUTO_JSON json_t *entries = NULL;
 	int r = act_artifact(act, id, &artifact, error);
 
 	if (!r)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_EDIT, error);
+	if (!r)
+		r = memory_content_entries(act->fold, &artifact, &entries, error);
 	if (!r)
 		r = replace(act, &artifact, &after, error);
 	if (!r)
 		r = artifact_change_text(
 			act, &artifact, WFS_BUILTIN_CONTENT, wfs_buffer_bytes(&after), error);
 	if (!r)
-		r = memory_check(act->fold, &artifact, error);
+		r = check_memory(act, &artifact, entries, error);
 	if (!r)
 		r = artifact_put(act->fold, &artifact, error);
 	if (r)

@@ -395,8 +395,11 @@ static int take_executable(struct act *act, struct artifact *artifact, struct wf
 
 static int take_all(struct act *act, struct artifact *artifact, struct wfs_error *error)
 {
-	int r = take_type(act, artifact, error);
+	WFS_AUTO_JSON json_t *entries = NULL; /* of a memory store, before the write */
+	int r = memory_content_entries(act->fold, artifact, &entries, error);
 
+	if (!r)
+		r = take_type(act, artifact, error);
 	if (!r)
 		r = take_prices(act, artifact, error);
 	if (!r)
@@ -418,6 +421,8 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 			wfs_buffer_bytes(&act->content.bytes), error);
 	if (!r)
 		r = memory_check(act->fold, artifact, error);
+	if (!r)
+		r = memory_take_content(act, artifact, entries, error);
 	if (!r)
 		r = take_executable(act, artifact, error);
 	return wfs_trace(r ? r : take_code(act, artifact, error));

@@ -135,10 +135,8 @@ static int embed_by_server(struct act *act, const char *model, const char *text,
 
 /* --- both --- */
 
-int embedding_make(struct act *act, const char *model, const char *text,
-	struct embedding *ret_embedding, struct wfs_error *error)
+int embedding_check_text(const char *text, struct wfs_error *error)
 {
-	const char *const wanted = model ? model : embedding_host_model(act);
 	const size_t size = strlen(text);
 
 	if (text[strspn(text, " \t\r\n")] == '\0')
@@ -146,6 +144,17 @@ int embedding_make(struct act *act, const char *model, const char *text,
 	if (size > EMBEDDING_TEXT_MAX)
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"the text has %zu bytes, at most %d are taken", size, EMBEDDING_TEXT_MAX);
+	return 0;
+}
+
+int embedding_make(struct act *act, const char *model, const char *text,
+	struct embedding *ret_embedding, struct wfs_error *error)
+{
+	const char *const wanted = model ? model : embedding_host_model(act);
+	int r = embedding_check_text(text, error);
+
+	if (r)
+		return wfs_trace(r);
 	return wfs_trace(strcmp(wanted, WFS_EMBED_MODEL) == 0
 			? embed_locally(text, ret_embedding, error)
 			: embed_by_server(act, wanted, text, ret_embedding, error));

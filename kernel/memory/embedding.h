@@ -43,6 +43,9 @@ void embedding_done(struct embedding *embedding);
 int embedding_make(struct act *act, const char *model, const char *text,
 	struct embedding *ret_embedding, struct wfs_error *error);
 
+/** embedding_check_text() - can it be embedded? Return: 0, -EINVAL (it is blank), -EFBIG (too_large). */
+int embedding_check_text(const char *text, struct wfs_error *error);
+
 /** embedding_host_model() - the model of the host's embedder. */
 const char *embedding_host_model(struct act *act);
 

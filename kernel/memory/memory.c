@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entries of memory stores: their cells, and what changes them. */
-#include "kernel/memory/memory.h"
+#include "kernel/memory/memory-impl.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -52,7 +52,11 @@ static int read_config(struct wfs_bytes content, struct memory *memory, struct w
 	memory->entries_max = MEMORY_ENTRIES_DEFAULT;
 	memory->order = WFS_VECTORS_OLDEST;
 	if (!r && document)
-		r = wfs_json_members(document, "a memory_store", "config?", &reason);
+		r = wfs_json_members(document, "a memory_store", "config? entries?", &reason);
+	const json_t *const entries = json_object_get(document, "entries");
+	if (!r && entries && !json_is_array(entries))
+		r = wfs_error_set(
+			&reason, WFS_E_INVALID_ARGUMENT, "'entries': expected a list of entries");
 	const json_t *const config = json_object_get(document, "config");
 	if (!r && config)
 		r = wfs_json_members(config, "config", "auto_prune? max_entries?", &reason);
@@ -113,14 +117,14 @@ int memory_open(struct act *act, const struct artifact *artifact, struct memory 
 	return 0;
 }
 
-static int64_t state_number(const struct memory *memory, const char *member)
+int64_t memory_number(const struct memory *memory, const char *member)
 {
 	return json_integer_value(json_object_get(memory->state, member));
 }
 
 int64_t memory_count(const struct memory *memory)
 {
-	return state_number(memory, "count");
+	return memory_number(memory, "count");
 }
 
 const char *memory_model(const struct memory *memory)
@@ -130,7 +134,7 @@ const char *memory_model(const struct memory *memory)
 
 /* What was done to the store is in its label, one thing behind the other. It is hashed with the world's entropy,
  * so that nobody who sees the label and not the journal finds a short text by trying. */
-static void change_label(struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash)
+void memory_change_label(struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash)
 {
 	struct {
 		uint8_t entropy[WFS_ENTROPY_SIZE];
@@ -149,12 +153,12 @@ static void change_label(struct memory *memory, char kind, uint32_t id, const st
 		memory->label = memory->label << 8 | next.bytes[i];
 }
 
-static int set_number(struct memory *memory, const char *member, int64_t value)
+int memory_set_number(struct memory *memory, const char *member, int64_t value)
 {
 	return json_object_set_new(memory->state, member, json_integer(value));
 }
 
-static int store_state(struct memory *memory, struct wfs_error *error)
+int memory_store_state(struct memory *memory, struct wfs_error *error)
 {
 	return json_object_set_new(
 		       memory->state, "label", json_sprintf("%016" PRIx64, memory->label)) < 0
@@ -239,7 +243,25 @@ static int new_id(struct memory *memory, const char *text, uint32_t *ret_id, siz
 	}
 }
 
-static int charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
+/* The one that it wants, if that is free. */
+static int choose_id(struct memory *memory, const struct memory_entry *entry, uint32_t *ret_id,
+	size_t *ret_cell, struct wfs_error *error)
+{
+	char id[MEMORY_ID_SIZE];
+
+	if (!entry->named)
+		return wfs_trace(new_id(memory, entry->text, ret_id, ret_cell, error));
+	memory_id_text(entry->number, id);
+	int r = touch_entry(memory, id, ret_cell, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_id = entry->number;
+	return fold_cell_at(memory->act->fold, *ret_cell)->live
+		? wfs_trace(new_id(memory, entry->text, ret_id, ret_cell, error))
+		: 0;
+}
+
+int memory_charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
 	struct wfs_error *error)
 {
 	return wfs_trace(account_use(
@@ -272,25 +294,27 @@ int memory_remove(struct memory *memory, const struct artifact *artifact, const 
 	if (r == -ENOENT || (!r && !fold_cell_at(memory->act->fold, cell)->live))
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Entry '%.80s' not found in '%s'",
 			entry_id, memory->id);
-	if (!r)
+	if (!r && memory_left(memory) == 0) /* else there is no mirror */
 		r = memory_mirror(memory, &mirror, error);
 	if (r)
 		return wfs_trace(r);
 	const int64_t bytes = (int64_t)fold_cell_at(memory->act->fold, cell)->state.size;
-	r = charge(memory, artifact, -bytes, error);
+	r = memory_charge(memory, artifact, -bytes, error);
 	if (!r)
 		r = fold_delete(memory->act->fold, cell, error);
 	if (!r)
 		r = delete_hit(memory, entry_id, error);
 	if (!r &&
-		(set_number(memory, "bytes", state_number(memory, "bytes") - bytes) < 0 ||
-			set_number(memory, "count", memory_count(memory) - 1) < 0))
+		(memory_set_number(memory, "bytes", memory_number(memory, "bytes") - bytes) < 0 ||
+			memory_set_number(memory, "count", memory_count(memory) - 1) < 0))
 		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
-	change_label(memory, '-', number, NULL);
-	memory_mirror_remove(mirror, number, memory->label);
-	return wfs_trace(store_state(memory, error));
+	memory_change_label(memory, '-', number, NULL);
+	if (mirror)
+		memory_mirror_remove(mirror, number, memory->label);
+	memory_looked_away(memory, number);
+	return wfs_trace(memory_store_state(memory, error));
 }
 
 /* Does an entry that is being added go before this one? Of two alike the older goes, and it is the newest. */
@@ -311,9 +335,9 @@ static int prune(struct memory *memory, const struct artifact *artifact,
 	int r = 0;
 
 	*ret_stored = true;
-	for (int i = 0; !r && i < MEMORY_PRUNED_MAX &&
+	for (; !r && memory->pruned < MEMORY_PRUNED_MAX &&
 		memory_count(memory) + *ret_stored > memory->entries_max;
-		i++) {
+		memory->pruned++) {
 		struct memory_mirror *mirror = NULL;
 		char id[MEMORY_ID_SIZE];
 		uint32_t number;
@@ -334,11 +358,11 @@ static int prune(struct memory *memory, const struct artifact *artifact,
 
 /* --- adding --- */
 
-static int check_model(
+int memory_check_model(
 	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error)
 {
 	const char *const model = memory_model(memory);
-	const int64_t dims = state_number(memory, "dims");
+	const int64_t dims = memory_number(memory, "dims");
 
 	if (!model || (strcmp(model, embedding->model) == 0 && dims == (int64_t)embedding->dims))
 		return 0;
@@ -346,6 +370,28 @@ static int check_model(
 		"the entries of '%s' have embeddings of '%s' (%" PRId64
 		" dimensions), this one is of '%s' (%zu)",
 		memory->id, model, dims, embedding->model, embedding->dims);
+}
+
+int memory_check_ready(const struct memory *memory, struct wfs_error *error)
+{
+	const char *const model = memory_model(memory);
+
+	if (memory_left(memory) > 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"%" PRId64 " of the %" PRId64
+			" entries of '%s' have no embedding of '%.128s' yet: "
+			"'worldfs memory reembed %s', or the method reembed of genesis_memory, "
+			"goes on",
+			memory_left(memory), memory_count(memory), memory->id, model, memory->id);
+	if (!model || strcmp(model, WFS_EMBED_MODEL) == 0 ||
+		strcmp(model, embedding_host_model(memory->act)) == 0)
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"the entries of '%s' have embeddings of '%.128s', and this host has the model "
+		"'%.128s': "
+		"'worldfs memory reembed %s', or the method reembed of genesis_memory, makes them "
+		"anew",
+		memory->id, model, embedding_host_model(memory->act), memory->id);
 }
 
 static int check_size(
@@ -362,7 +408,7 @@ static int check_size(
 }
 
 /* Rounding may give a little more than 1. */
-static double told_score(const struct wfs_vectors_hit *hit)
+double memory_told_score(const struct wfs_vectors_hit *hit)
 {
 	return hit->score < 1 ? hit->score : 1;
 }
@@ -383,9 +429,15 @@ static int find_same(struct memory *memory, const struct embedding *embedding, u
 			memory_mirror_vectors(mirror), embedding->vector, 1, &hit, error);
 	if (r > 0 && hit.score > MEMORY_SAME) {
 		*ret_id = hit.id;
-		*ret_similarity = told_score(&hit);
+		*ret_similarity = memory_told_score(&hit);
 	}
 	return r < 0 ? wfs_trace(r) : 0;
+}
+
+static int64_t tick_of(const struct memory *memory, const struct memory_entry *entry)
+{
+	return entry->tick == MEMORY_TICK_NOW ? (int64_t)memory->act->fold->head->height
+					      : entry->tick;
 }
 
 static json_t *entry_document(
@@ -394,9 +446,9 @@ static json_t *entry_document(
 	json_t *const tags =
 		entry->tags ? json_incref((json_t *)(uintptr_t)entry->tags) : json_array();
 	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:f, s:I, s:o, s:s, s:I}", "id", id,
-		"importance", entry->importance, "place", (json_int_t)state_number(memory, "added"),
-		"tags", tags, "text", entry->text, "tick",
-		(json_int_t)memory->act->fold->head->height);
+		"importance", entry->importance, "place",
+		(json_int_t)memory_number(memory, "added"), "tags", tags, "text", entry->text,
+		"tick", (json_int_t)tick_of(memory, entry));
 
 	return document && !embedding_write(entry->embedding, document) ? WFS_STEAL(document)
 									: NULL;
@@ -405,10 +457,11 @@ static json_t *entry_document(
 /* In the store's state. */
 static int count_entry(struct memory *memory, const struct memory_entry *entry, int64_t bytes)
 {
-	return set_number(memory, "added", state_number(memory, "added") + 1) < 0 ||
-			set_number(memory, "bytes", state_number(memory, "bytes") + bytes) < 0 ||
-			set_number(memory, "count", memory_count(memory) + 1) < 0 ||
-			set_number(memory, "dims", (int64_t)entry->embedding->dims) < 0 ||
+	return memory_set_number(memory, "added", memory_number(memory, "added") + 1) < 0 ||
+			memory_set_number(memory, "bytes", memory_number(memory, "bytes") + bytes) <
+				0 ||
+			memory_set_number(memory, "count", memory_count(memory) + 1) < 0 ||
+			memory_set_number(memory, "dims", (int64_t)entry->embedding->dims) < 0 ||
 			json_object_set_new(
 				memory->state, "model", json_string(entry->embedding->model)) < 0
 		? -ENOMEM
@@ -422,8 +475,8 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	struct wfs_fold *const fold = memory->act->fold;
 	struct memory_mirror *mirror = NULL;
 	struct wfs_vectors_row row = {
-		.tick = (int64_t)fold->head->height,
-		.place = (uint64_t)state_number(memory, "added"),
+		.tick = tick_of(memory, entry),
+		.place = (uint64_t)memory_number(memory, "added"),
 		.importance = entry->importance,
 		.vector = entry->embedding->vector,
 	};
@@ -432,7 +485,7 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	int r = memory_count(memory) > 0 ? memory_mirror(memory, &mirror, error) : 0;
 
 	if (!r)
-		r = new_id(memory, entry->text, &row.id, &cell, error);
+		r = choose_id(memory, entry, &row.id, &cell, error);
 	if (r)
 		return wfs_trace(r);
 	memory_id_text(row.id, ret_id);
@@ -442,15 +495,15 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 		return wfs_trace(r);
 	const int64_t bytes = (int64_t)fold_cell_at(fold, cell)->state.size;
 	const struct wfs_hash hash = fold_cell_at(fold, cell)->hash;
-	r = charge(memory, artifact, bytes, error);
+	r = memory_charge(memory, artifact, bytes, error);
 	if (!r && count_entry(memory, entry, bytes))
 		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
-	change_label(memory, '+', row.id, &hash);
+	memory_change_label(memory, '+', row.id, &hash);
 	if (mirror)
 		r = memory_mirror_add(mirror, &row, memory->label, error);
-	return wfs_trace(r ? r : store_state(memory, error));
+	return wfs_trace(r ? r : memory_store_state(memory, error));
 }
 
 /* The id that it would have had. */
@@ -459,118 +512,43 @@ static int name_pruned(struct memory *memory, const struct memory_entry *entry,
 {
 	uint32_t number;
 	size_t cell;
-	int r = new_id(memory, entry->text, &number, &cell, error);
+	int r = choose_id(memory, entry, &number, &cell, error);
 
 	if (!r)
 		memory_id_text(number, ret_id);
 	return wfs_trace(r);
 }
 
-int memory_add(struct memory *memory, const struct artifact *artifact,
+int memory_put(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error)
 {
 	struct memory_added added = {.stored = true};
-	uint32_t same = 0;
-	int r = check_model(memory, entry->embedding, error);
+	int r = memory_check_model(memory, entry->embedding, error);
 
 	if (!r)
-		r = find_same(memory, entry->embedding, &same, &added.similarity, error);
-	if (!r && added.similarity > 0)
-		memory_id_text(same, added.id);
-	else if (!r)
 		r = prune(memory, artifact, entry, &added.stored, error);
-	if (!r && !added.stored)
-		r = name_pruned(memory, entry, added.id, error);
-	else if (!r && added.similarity == 0)
+	if (!r && added.stored)
 		r = check_size(memory, entry->embedding, error);
-	if (!r && added.stored && added.similarity == 0)
-		r = put_entry(memory, artifact, entry, added.id, error);
+	if (!r)
+		r = added.stored ? put_entry(memory, artifact, entry, added.id, error)
+				 : name_pruned(memory, entry, added.id, error);
 	if (!r)
 		*ret_added = added;
 	return wfs_trace(r);
 }
 
-/* --- searching --- */
-
-/* As long as entries go by their scores these are kept. */
-static int keep_hit(struct memory *memory, struct memory_mirror *mirror,
-	const struct wfs_vectors_hit *hit, struct wfs_error *error)
+int memory_add(struct memory *memory, const struct artifact *artifact,
+	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *document = json_pack("{s:f}", "score", told_score(hit));
-	struct wfs_fold *const fold = memory->act->fold;
-	char id[MEMORY_ID_SIZE];
-	char key[MEMORY_KEY_SIZE];
-	size_t cell;
+	struct memory_added same = {.stored = true};
+	uint32_t number = 0;
+	int r = memory_check_model(memory, entry->embedding, error);
 
-	if (!document)
-		return fold_no_memory(error);
-	memory_id_text(hit->id, id);
-	memory_key(memory->id, id, key);
-	int r = fold_touch(fold, fold_builtin(fold, WFS_BUILTIN_MEMORY_HIT), wfs_bytes_text(key),
-		&cell, error);
 	if (!r)
-		r = fold_set_document(fold, cell, document, error);
-	if (r)
-		return wfs_trace(r);
-	const struct wfs_hash hash = fold_cell_at(fold, cell)->hash;
-	change_label(memory, '=', hit->id, &hash);
-	memory_mirror_score(mirror, hit->id, told_score(hit), memory->label);
-	return 0;
-}
-
-static int add_result(struct memory *memory, const struct wfs_vectors_hit *hit, json_t *results,
-	struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *entry = NULL;
-	char id[MEMORY_ID_SIZE];
-	char key[MEMORY_KEY_SIZE];
-	size_t cell;
-
-	memory_id_text(hit->id, id);
-	memory_key(memory->id, id, key);
-	int r = fold_load(memory->act->fold, WFS_BUILTIN_MEMORY, key, &cell, &entry, error);
-	if (!r && !entry)
-		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"the entry '%s' of '%s' is not there", id, memory->id);
-	if (r)
-		return wfs_trace(r);
-	return json_array_append_new(results,
-		       json_pack("{s:s, s:f, s:O, s:O, s:O}", "id", id, "score", told_score(hit),
-			       "tags", json_object_get(entry, "tags"), "text",
-			       json_object_get(entry, "text"), "tick",
-			       json_object_get(entry, "tick"))) < 0
-		? fold_no_memory(error)
-		: 0;
-}
-
-int memory_search(struct memory *memory, const struct embedding *query, size_t limit,
-	json_t **ret_results, struct wfs_error *error)
-{
-	WFS_AUTO_FREE struct wfs_vectors_hit *hits = calloc(limit, sizeof(*hits));
-	WFS_AUTO_JSON json_t *results = json_array();
-	struct memory_mirror *mirror = NULL;
-	int count = 0;
-
-	if (!hits || !results)
-		return fold_no_memory(error);
-	int r = check_model(memory, query, error);
-	if (!r && memory_count(memory) > 0) {
-		r = memory_mirror(memory, &mirror, error);
-		if (!r)
-			count = wfs_vectors_search(
-				memory_mirror_vectors(mirror), query->vector, limit, hits, error);
-		if (count < 0)
-			r = count;
-	}
-	for (int i = 0; !r && i < count; i++) {
-		r = add_result(memory, &hits[i], results, error);
-		if (!r && memory->order == WFS_VECTORS_LOWEST_SCORE)
-			r = keep_hit(memory, mirror, &hits[i], error);
-	}
-	if (!r && count > 0 && memory->order == WFS_VECTORS_LOWEST_SCORE)
-		r = store_state(memory, error);
-	if (r)
-		return wfs_trace(r);
-	*ret_results = WFS_STEAL(results);
+		r = find_same(memory, entry->embedding, &number, &same.similarity, error);
+	if (r || same.similarity == 0)
+		return wfs_trace(r ? r : memory_put(memory, artifact, entry, ret_added, error));
+	memory_id_text(number, same.id);
+	*ret_added = same;
 	return 0;
 }

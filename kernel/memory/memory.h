@@ -3,13 +3,14 @@
  * Memory stores: artifacts of type memory_store. Their content says how they are kept, their entries
  * are cells of their own, so that adding one costs the same however many there are.
  *
- *   content of the artifact: {config?: {auto_prune?, max_entries?}}
+ *   content of the artifact: {config?: {auto_prune?, max_entries?}, entries?}; what a write changes in its
+ *       entries it changes in the store, see memory_take_content()
  *   sys.memory, key artifact id/entry id:
  *       {dims, embedding, id, importance, model, place, tags, text, tick}; embedding: base64 of little-endian
  *       float32; place: how many entries the store was given before; shown as a file of the artifact alone
  *   sys.memory_store, key artifact id: {added, bytes, count, dims, label, model} once it has had an entry;
  *       added: how many there ever were; bytes: of the entries, which count against the disk that the
- *       artifact counts against;
+ *       artifact counts against; with {left, next} while its entries get other embeddings, see reembed.c;
  *       label: 16 hex digits, another one after every change
  *   sys.memory_hit, key as of sys.memory: {score} of the last search that found it, as long as the store
  *       is pruned by that
@@ -34,10 +35,14 @@ enum {
 	MEMORY_TAG_MAX = 64,            /* bytes */
 	MEMORY_ID_SIZE = 12 + 1,        /* text of an entry's id, `mem_` and 8 hex digits */
 	MEMORY_KEY_SIZE = 128 + 1 + MEMORY_ID_SIZE,
-	MEMORY_PRUNED_MAX = 1000, /* entries that go when one is added */
+	MEMORY_PRUNED_MAX = 1000, /* entries that go in one action that adds some */
+	MEMORY_GIVEN_MAX = 256,   /* entries that come as JSON in one action */
 	MEMORY_LIMIT_DEFAULT = 5, /* results of a search */
 	MEMORY_LIMIT_MAX = WFS_VECTORS_LIMIT_MAX,
 };
+
+#define MEMORY_TICK_NOW (-1)
+#define MEMORY_TICK_MAX (INT64_C(1) << 53)
 
 #define MEMORY_SAME 0.95 /* cosine above which a text is there already */
 
@@ -50,6 +55,7 @@ struct memory {
 	json_t *state;                /* of its cell of sys.memory_store; owned */
 	size_t cell;
 	uint64_t label; /* as there */
+	int pruned;     /* entries so far */
 };
 void memory_done(struct memory *memory);
 #define MEMORY_AUTO WFS_CLEANUP(memory_done)
@@ -65,6 +71,12 @@ int memory_open(struct act *act, const struct artifact *artifact, struct memory 
 
 int64_t memory_count(const struct memory *memory);
 
+/**
+ * memory_check_ready() - can texts be added and sought, with the embedder of this host?
+ * Return: 0, -EINVAL (its entries have embeddings of another model, says what is to be done).
+ */
+int memory_check_ready(const struct memory *memory, struct wfs_error *error);
+
 /** memory_model() - of its entries; NULL: it has none. */
 const char *memory_model(const struct memory *memory);
 
@@ -73,6 +85,9 @@ struct memory_entry {
 	const char *text;
 	const json_t *tags; /* array of texts; NULL: none */
 	double importance;  /* 0 to 1 */
+	int64_t tick;       /* when it was made; MEMORY_TICK_NOW */
+	bool named;         /* it wants the id of this number, if no other entry has that */
+	uint32_t number;
 	const struct embedding *embedding;
 };
 
@@ -88,6 +103,10 @@ struct memory_added {
  * Return: 0, -EDQUOT (quota_exceeded), -EINVAL, …
  */
 int memory_add(struct memory *memory, const struct artifact *artifact,
+	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
+
+/** memory_put() - the same, also if an entry says the same already. */
+int memory_put(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
 /** memory_search() - @limit: 1 to MEMORY_LIMIT_MAX
@@ -111,6 +130,61 @@ int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_by
 
 /** memory_delete_all() - the artifact is deleted, whoever paid for it is told elsewhere. */
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
+
+/**
+ * memory_reembed() - embeddings of the host's model for entries that have others
+ * @limit: of embeddings in this record
+ * @ret_done: that were made; the store is ready when memory_check_ready() says so
+ * Return: 0, -EIO (effect_failed), -EDQUOT (quota_exceeded), …
+ */
+int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
+	size_t *ret_done, struct wfs_error *error);
+
+/** memory_left() - entries that have not been looked at; 0: the store is not being embedded anew. */
+int64_t memory_left(const struct memory *memory);
+
+/* --- given.c: entries as JSON --- */
+
+/** memory_check_tags() - @tags: NULL: none. Return: 0, -EINVAL, -EFBIG (too_large). */
+int memory_check_tags(const json_t *tags, struct wfs_error *error);
+
+/** memory_read_importance() - @value: NULL: 0.5. Return: 0, -EINVAL. */
+int memory_read_importance(const json_t *value, double *ret_importance, struct wfs_error *error);
+
+/* What came of a list. Plain value; memory_given_done. */
+struct memory_given {
+	json_t *ids;        /* of each, in the order of the list; owned */
+	size_t added;       /* without those that were pruned at once */
+	int64_t price_paid; /* scrip, for embeddings that the host made */
+};
+void memory_given_done(struct memory_given *given);
+
+/**
+ * memory_give() - add entries as they are, whatever else says the same
+ * A vector counts if it is of the store's model, or of the host's when the store is empty; other texts are embedded
+ * by the host, which costs as much as genesis_embedder does.
+ * @entries: a list of at most MEMORY_GIVEN_MAX of {text, dims?, embedding?, id?, importance?, model?, place?, tags?,
+ *  tick?}; embedding: numbers, or as in a cell; `mem_` and 1 to 8 hex digits as id are kept if no entry has them
+ * Return: 0, -EINVAL, -EFBIG (too_large), -EDQUOT (insufficient_funds, quota_exceeded), …
+ */
+int memory_give(struct memory *memory, const struct artifact *artifact, const json_t *entries,
+	struct memory_given *ret_given, struct wfs_error *error);
+
+/** memory_has() - has the store an entry with the id and the text of @item? Return: 1, 0, or -errno. */
+int memory_has(struct memory *memory, const json_t *item, struct wfs_error *error);
+
+/** memory_content_entries() - @ret_entries: those that the content names; NULL: none; caller owns it */
+int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifact,
+	json_t **ret_entries, struct wfs_error *error);
+
+/**
+ * memory_take_content() - do to the store what a write did to the entries of its content
+ * Entries that the content did not have before are added, those that it has no more are removed. Others
+ * may have been deleted or pruned since, and stay so.
+ * @before: what memory_content_entries() gave before the write; may be NULL
+ */
+int memory_take_content(
+	struct act *act, const struct artifact *artifact, json_t *before, struct wfs_error *error);
 
 /* --- mirror.c: vectors in memory --- */
 

@@ -10,7 +10,10 @@
 #include "kernel/base/json.h"
 #include "kernel/service/service.h"
 
-enum { LIST_DEFAULT = 20 };
+enum {
+	LIST_DEFAULT = 20,
+	REEMBED_DEFAULT = 100,
+};
 
 /* What these take, in instructions of code that take as long. */
 enum {
@@ -167,41 +170,22 @@ static int create(struct service_call *call, struct wfs_error *error)
 
 /* --- add --- */
 
-static int check_tags(const json_t *tags, struct wfs_error *error)
-{
-	const json_t *tag;
-	size_t i;
-
-	if (json_array_size(tags) > MEMORY_TAGS_MAX)
-		return wfs_error_set(error, WFS_E_TOO_LARGE,
-			"'tags' has %zu of them, at most %d are taken", json_array_size(tags),
-			MEMORY_TAGS_MAX);
-	json_array_foreach(tags, i, tag)
-	{
-		if (json_string_length(tag) > MEMORY_TAG_MAX)
-			return wfs_error_set(error, WFS_E_TOO_LARGE,
-				"'tags': number %zu has %zu bytes, at most %d are taken", i + 1,
-				json_string_length(tag), MEMORY_TAG_MAX);
-	}
-	return 0;
-}
-
 static int read_entry(
 	const struct service_call *call, struct memory_entry *ret_entry, struct wfs_error *error)
 {
-	const json_t *const importance = json_object_get(call->args, "importance");
-	const struct memory_entry entry = {
+	struct memory_entry entry = {
 		.text = service_text(call, "text"),
 		.tags = json_object_get(call->args, "tags"),
-		.importance = importance ? json_number_value(importance) : 0.5,
+		.tick = MEMORY_TICK_NOW,
 	};
+	int r = memory_read_importance(
+		json_object_get(call->args, "importance"), &entry.importance, error);
 
-	if (importance &&
-		(!json_is_number(importance) || !(entry.importance >= 0 && entry.importance <= 1)))
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'importance': expected a number from 0 to 1");
-	*ret_entry = entry;
-	return check_tags(entry.tags, error);
+	if (!r)
+		r = memory_check_tags(entry.tags, error);
+	if (!r)
+		*ret_entry = entry;
+	return r;
 }
 
 static int add(struct service_call *call, struct wfs_error *error)
@@ -214,6 +198,8 @@ static int add(struct service_call *call, struct wfs_error *error)
 
 	if (!r)
 		r = open_store(call, ARTIFACT_USE_WRITE, &store, error);
+	if (!r)
+		r = memory_check_ready(&store.memory, error);
 	if (!r)
 		r = work_to_embed(call, entry.text, error);
 	if (!r)
@@ -254,6 +240,8 @@ static int search(struct service_call *call, struct wfs_error *error)
 
 	if (!r)
 		r = open_store(call, ARTIFACT_USE_READ, &store, error);
+	if (!r)
+		r = memory_check_ready(&store.memory, error);
 	if (!r)
 		r = work_to_embed(call, service_text(call, "query"), error);
 	if (!r)
@@ -303,6 +291,79 @@ static int delete_entry(struct service_call *call, struct wfs_error *error)
 	if (r)
 		return wfs_trace(r);
 	call->result = json_pack("{s:s, s:I}", "deleted_entry_id", entry, "remaining_entries",
+		(json_int_t)memory_count(&store.memory));
+	return call->result ? 0 : fold_no_memory(error);
+}
+
+/* --- import, reembed --- */
+
+/* Those of the list that the store does not have already: with that id and that text.
+ * @ret_missing: caller owns it */
+static int find_missing(
+	struct memory *memory, const json_t *entries, json_t **ret_missing, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *missing = json_array();
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(entries, i, item)
+	{
+		const int r = memory_has(memory, item, error);
+
+		if (r < 0)
+			return wfs_trace(r);
+		if (r == 0 && json_array_append(missing, item) < 0)
+			return fold_no_memory(error);
+	}
+	*ret_missing = WFS_STEAL(missing);
+	return *ret_missing ? 0 : fold_no_memory(error);
+}
+
+static int import(struct service_call *call, struct wfs_error *error)
+{
+	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	WFS_CLEANUP(memory_given_done) struct memory_given given = {.ids = NULL};
+	const json_t *const entries = json_object_get(call->args, "entries");
+	WFS_AUTO_JSON json_t *missing = NULL;
+	int r = open_store(call, ARTIFACT_USE_WRITE, &store, error);
+
+	if (!r && json_array_size(entries) > MEMORY_GIVEN_MAX)
+		r = wfs_error_set(error, WFS_E_TOO_LARGE,
+			"'entries' has %zu of them, at most %d are taken at once",
+			json_array_size(entries), MEMORY_GIVEN_MAX);
+	if (!r)
+		r = work_to_add(call, &store.memory, error);
+	if (!r)
+		r = find_missing(&store.memory, entries, &missing, error);
+	if (!r)
+		r = memory_give(&store.memory, &store.artifact, missing, &given, error);
+	if (r)
+		return wfs_trace(r);
+	call->price_paid += given.price_paid;
+	call->result = json_pack("{s:I, s:O, s:s, s:I, s:b, s:I}", "added", (json_int_t)given.added,
+		"entry_ids", given.ids, "memory_artifact_id", store.artifact.id, "present",
+		(json_int_t)(json_array_size(entries) - json_array_size(missing)), "success", 1,
+		"total_entries", (json_int_t)memory_count(&store.memory));
+	return call->result ? 0 : fold_no_memory(error);
+}
+
+static int reembed(struct service_call *call, struct wfs_error *error)
+{
+	const int64_t limit = service_number(call, "limit", REEMBED_DEFAULT);
+	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	size_t done = 0;
+	int r = check_limit("limit", limit, 1, error);
+
+	if (!r)
+		r = open_store(call, ARTIFACT_USE_WRITE, &store, error);
+	if (!r)
+		r = memory_reembed(&store.memory, &store.artifact, (size_t)limit, &done, error);
+	if (r)
+		return wfs_trace(r);
+	const char *const model = memory_model(&store.memory);
+	call->result = json_pack("{s:I, s:s, s:s?, s:I, s:I}", "left",
+		(json_int_t)memory_left(&store.memory), "memory_artifact_id", store.artifact.id,
+		"model", model, "reembedded", (json_int_t)done, "total_entries",
 		(json_int_t)memory_count(&store.memory));
 	return call->result ? 0 : fold_no_memory(error);
 }
@@ -362,6 +423,20 @@ static const struct wfs_shape_member delete_params[] = {
 	{NULL},
 };
 
+static const struct wfs_shape entry = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/MemoryEntry@1"};
+static const struct wfs_shape entries = {.kind = WFS_SHAPE_LIST, .item = &entry};
+static const struct wfs_shape_member import_params[] = {
+	MEMORY,
+	NEED("entries", &entries,
+		"at most 256 of {text, embedding?, id?, importance?, model?, tags?, tick?}"),
+	{NULL},
+};
+static const struct wfs_shape_member reembed_params[] = {
+	MEMORY,
+	MAYBE("limit", &wfs_shape_nat, "at most so many, 100 when absent"),
+	{NULL},
+};
+
 #define ADD                                                                                \
 	{                                                                                  \
 		"add", 1, add, add_params,                                                 \
@@ -384,6 +459,10 @@ const struct service_method memory_methods[] = {
 	SEARCH,
 	{"delete", 0, delete_entry, delete_params, "takes an entry out of a memory_store"},
 	{"list", 0, list, list_params, "lists the entries of a memory_store, by id"},
+	{"import", 0, import, import_params,
+		"adds entries as they are; 1 scrip for each that has no embedding of the model"},
+	{"reembed", 0, reembed, reembed_params,
+		"makes embeddings anew when the model is another one"},
 	{NULL},
 };
 const struct service_method memory_search_methods[] = {SEARCH, {NULL}};

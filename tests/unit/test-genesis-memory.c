@@ -215,7 +215,7 @@ static void what_is_no_content_of_a_store_is_refused(void **state)
 	assert_refused(*state, "alice", WRITE_STORE("null"), WFS_E_INVALID_ARGUMENT, "content");
 	assert_refused(*state, "alice", WRITE_STORE("{'config':5}"), WFS_E_INVALID_ARGUMENT,
 		"expected an object");
-	assert_refused(*state, "alice", WRITE_STORE("{'entries':[{'text':'x'}]}"),
+	assert_refused(*state, "alice", WRITE_STORE("{'entries':[{'words':'x'}]}"),
 		WFS_E_INVALID_ARGUMENT, "entries");
 	assert_refused(*state, "alice", WRITE_STORE("{'config':{'max_entries':1.5}}"),
 		WFS_E_INVALID_ARGUMENT, "max_entries");

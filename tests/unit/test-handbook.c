@@ -113,7 +113,7 @@ static void it_tells_how_memories_are_kept_and_found(void **state)
 		"`lowest_score`", "`lowest_importance`", "/artifacts/<store>/entries/<id>.json",
 		"float32", "`{success, memory_artifact_id, entry_id,\n", "0.95",
 		"\"total_entries\"", "genesis_memory_add", "genesis_memory_search",
-		"genesis_embedder"};
+		"genesis_embedder", "`import(memory, entries)`", "`reembed(memory, limit?)`: free"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
 	(void)state;
@@ -204,7 +204,7 @@ static void examples_are_json(void **state)
 {
 	(void)state;
 	assert_examples_are_json(wfs_handbook_write_agents, 3);
-	assert_examples_are_json(wfs_handbook_write_memory, 6);
+	assert_examples_are_json(wfs_handbook_write_memory, 7);
 	assert_examples_are_json(wfs_handbook_write_trade, 7);
 }
 

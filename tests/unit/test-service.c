@@ -114,7 +114,8 @@ static void the_prices_that_are_told_are_those_that_are_paid(void **state)
 		wfs_json_text(method, "name"),
 		json_object_get(method, "price") ? json_object_get(method, "price") : json_null());
 	assert_json_is(json_incref(prices),
-		"{'add':1,'create':5,'delete':0,'list':0,'run':null,'search':1}");
+		"{'add':1,'create':5,'delete':0,'import':0,'list':0,'reembed':0,'run':null,'search'"
+		":1}");
 }
 
 /* --- calling --- */

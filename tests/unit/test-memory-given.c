@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entries of memory stores that come as JSON: in contents as of seed 2, and by `import`; and other embeddings
+ * for entries. */
+#include "tests/unit/market-fixture.h"
+
+#include "kernel/memory/memory.h"
+
+#define CREATE(args) CALL("genesis_memory", "create", args)
+#define ADD(args) CALL("genesis_memory", "add", args)
+#define SEARCH(args) CALL("genesis_memory", "search", args)
+#define LIST(args) CALL("genesis_memory", "list", args)
+#define IMPORT(args) CALL("genesis_memory", "import", args)
+#define REEMBED(args) CALL("genesis_memory", "reembed", args)
+#define STORE(id, content) WRITE("'artifact_id':'" id "','type':'memory_store','content':" content)
+
+/* --- helpers --- */
+
+/* `id place tick text` of each entry, in the order in which they were added, with | behind each. Caller frees. */
+static char *entries_of(struct world_fixture *fixture, const char *list)
+{
+	WFS_AUTO_JSON json_t *result = call_for(fixture, "alice", list, 0);
+	const json_t *const entries = json_object_get(result, "entries");
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const size_t count = json_array_size(entries);
+
+	for (json_int_t place = 0, found = 0; found < (json_int_t)count && place < 1000; place++) {
+		const json_t *entry;
+		size_t i;
+
+		json_array_foreach(entries, i, entry)
+		{
+			if (json_integer_value(json_object_get(entry, "place")) != place)
+				continue;
+			found++;
+			wfs_buffer_printf(&text, "%s %lld %s|", wfs_json_text(entry, "id"),
+				json_integer_value(json_object_get(entry, "tick")),
+				wfs_json_text(entry, "text"));
+		}
+	}
+	return strdup(wfs_buffer_text(&text));
+}
+
+static void assert_entries(struct world_fixture *fixture, const char *list, const char *expected)
+{
+	WFS_AUTO_FREE char *text = entries_of(fixture, list);
+
+	assert_string_equal(text, expected);
+}
+
+static void assert_found(struct world_fixture *fixture, const char *search, const char *expected)
+{
+	WFS_AUTO_JSON json_t *result = call_for(fixture, "alice", search, 1);
+	const json_t *const first = json_array_get(json_object_get(result, "results"), 0);
+
+	assert_string_equal(wfs_json_text(first, "text"), expected);
+}
+
+/* --- in contents --- */
+
+/* But for the dots, and for the comment, as seed 2 has it. */
+#define ESCROW                                                                           \
+	"{'id':'mem_001','tick':50,'text':'Built escrow artifact, earned 20 scrip from " \
+	"usage','tags':['building','escrow','success'],'embedding':[0.12,-0.34,0.56],"   \
+	"'importance':0.8}"
+#define TRADING                                                                                \
+	"{'id':'mem_002','tick':75,'text':'Trading with beta is profitable when "              \
+	"coordinating','tags':['trading','beta','coordination'],'embedding':[0.23,0.11,'...'," \
+	"-0.45],'importance':0.9}"
+#define SEED \
+	"{'config':{'max_entries':1000,'auto_prune':'oldest'},'entries':[" ESCROW "," TRADING "]}"
+
+static void the_store_of_the_seed_can_be_written(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	assert_done(fixture, "alice", STORE("alice_longterm_memory", SEED));
+
+	assert_entries(fixture, LIST("'alice_longterm_memory'"),
+		"mem_00000001 50 Built escrow artifact, earned 20 scrip from usage|"
+		"mem_00000002 75 Trading with beta is profitable when coordinating|");
+	assert_found(fixture, SEARCH("'alice_longterm_memory','how do I trade with beta?'"),
+		"Trading with beta is profitable when coordinating");
+	WFS_AUTO_FREE char *text = state_at(
+		fixture, WFS_HEIGHT_HEAD, "sys.memory", "alice_longterm_memory/mem_00000001");
+	assert_non_null(strstr(text, "\"importance\":0.8"));
+	assert_non_null(strstr(text, "\"dims\":768"));
+	assert_non_null(strstr(text, "[\"building\",\"escrow\",\"success\"]"));
+	assert_int_equal(scrip_of(fixture, "alice"), 100 - 2 - 1); /* embeddings, search */
+	assert_int_equal(scrip_of(fixture, "genesis"), 3);
+}
+
+/* As genesis_memory_add of the seed writes it, without a config. */
+static void a_write_changes_what_it_changes_in_the_entries(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	assert_done(fixture, "alice", STORE("m", SEED));
+	json_decref(call_for(fixture, "alice", ADD("'m','one apple'"), 1));
+	json_decref(call_for(
+		fixture, "alice", CALL("genesis_memory", "delete", "'m','mem_00000002'"), 0));
+
+	assert_done(fixture, "alice",
+		STORE("m",
+			"{'entries':[" ESCROW "," TRADING
+			",{'id':'mem_a','tick':7,'text':'alpha'}]}"));
+
+	WFS_AUTO_FREE char *entries = entries_of(fixture, LIST("'m'"));
+	assert_non_null(strstr(entries, "mem_00000001 50 Built"));
+	assert_non_null(strstr(entries, " one apple|mem_0000000a 7 alpha|"));
+	assert_null(strstr(entries, "Trading")); /* it was deleted, and stays so */
+	assert_done(fixture, "alice",
+		STORE("m", "{'entries':[{'id':'mem_a','tick':7,'text':'omega'}]}"));
+	WFS_AUTO_FREE char *after = entries_of(fixture, LIST("'m'"));
+	assert_non_null(strstr(after, "mem_0000000a 7 omega|"));
+	assert_null(strstr(after, "Built"));
+	assert_non_null(strstr(after, "one apple"));
+	assert_done(fixture, "alice", STORE("m", "{}"));
+	WFS_AUTO_FREE char *last = entries_of(fixture, LIST("'m'"));
+	assert_null(strstr(last, "omega"));
+}
+
+static void a_write_that_names_no_entries_leaves_them(void **state)
+{
+	assert_done(*state, "alice", STORE("m", "{}"));
+	json_decref(call_for(
+		*state, "alice", IMPORT("'m',[{'id':'mem_1','tick':3,'text':'alpha'}]"), 1));
+
+	assert_done(*state, "alice", STORE("m", "{'config':{'max_entries':5}}"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'m','access':'public'"));
+
+	assert_entries(*state, LIST("'m'"), "mem_00000001 3 alpha|");
+}
+
+static void an_edit_does_not_change_entries(void **state)
+{
+	assert_done(*state, "alice", STORE("m", SEED));
+
+	assert_refused(*state, "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'m','old_string':'Built','new_string':'Made'"),
+		WFS_E_INVALID_ARGUMENT, "are changed by write_artifact");
+	assert_done(*state, "alice",
+		ACTION("edit_artifact",
+			"'artifact_id':'m','old_string':'1000','new_string':'999'"));
+}
+
+static void a_store_without_entries_may_become_something_else(void **state)
+{
+	assert_done(*state, "alice", STORE("m", "{'entries':[{'id':'mem_1','text':'alpha'}]}"));
+	assert_refused(*state, "alice", WRITE("'artifact_id':'m','type':'data'"),
+		WFS_E_INVALID_ARGUMENT, "has entries");
+	json_decref(call_for(
+		*state, "alice", CALL("genesis_memory", "delete", "'m','mem_00000001'"), 0));
+	assert_done(*state, "alice", WRITE("'artifact_id':'m','type':'data'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'m','content':'hello'"));
+}
+
+static void who_cannot_pay_for_embeddings_writes_none(void **state)
+{
+	assert_refused(*state, "poor", STORE("p", SEED), WFS_E_INSUFFICIENT_FUNDS, "2 needed");
+	assert_done(*state, "poor", STORE("p", "{'entries':[]}"));
+}
+
+static void what_is_no_entry_is_refused_by_its_number(void **state)
+{
+	static const struct {
+		const char *entries;
+		const char *message;
+	} cases[] = {
+		{"5", "'entries': number 2: expected an object, got an integer"},
+		{"{'text':''}", "number 2: Text cannot be empty"},
+		{"{'text':5}", "number 2: 'text': expected a text"},
+		{"{'text':'x','size':1}", "number 2: "},
+		{"{'text':'x','id':5}", "number 2: 'id': expected a text"},
+		{"{'text':'x','tags':'a'}", "number 2: 'tags': expected a list of texts"},
+		{"{'text':'x','tags':[5]}", "number 2: 'tags': number 1: expected a text"},
+		{"{'text':'x','importance':2}", "number 2: 'importance': expected a number"},
+		{"{'text':'x','tick':-1}", "number 2: "},
+		{"{'text':'x','model':'m','embedding':[]}",
+			"number 2: 'embedding': expected a list of 1 to"},
+		{"{'text':'x','model':'m','embedding':[0,0]}", "numbers that are not all 0"},
+		{"{'text':'x','model':'m','embedding':['1']}", "number 2: 'embedding'"},
+		{"{'text':'x','model':'m','embedding':'AACAPw=='}", "number 2: 'embedding'"},
+		{"{'text':'x','model':'m','dims':2,'embedding':'AACAPw=='}", "'embedding'"},
+		{"{'text':'x','model':'m','dims':1,'embedding':'AADAfw=='}", "'embedding'"},
+	};
+
+	assert_done(*state, "alice", STORE("m", "{}"));
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
+		WFS_AUTO_FREE char *write = NULL;
+		WFS_AUTO_FREE char *import = NULL;
+
+		assert_true(asprintf(&write, STORE("m", "{'entries':[{'text':'alpha'},%s]}"),
+				    cases[i].entries) > 0);
+		assert_true(asprintf(&import, IMPORT("'m',[{'text':'alpha'},%s]"),
+				    cases[i].entries) > 0);
+		assert_refused(*state, "alice", write, WFS_E_INVALID_ARGUMENT, cases[i].message);
+		if (i > 0)
+			assert_refused(
+				*state, "alice", import, WFS_E_INVALID_ARGUMENT, cases[i].message);
+	}
+	assert_refused(*state, "alice", IMPORT("'m',[{}]"), WFS_E_MISSING_ARGUMENT,
+		"'entries': number 1: 'text' is missing");
+	assert_refused(*state, "alice", STORE("m", "{'entries':{}}"), WFS_E_INVALID_ARGUMENT,
+		"'entries': expected a list of entries");
+}
+
+static void too_many_at_once_are_refused(void **state)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer write = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer import = {0};
+
+	assert_done(*state, "rich", STORE("m", "{}"));
+	wfs_buffer_append_text(&write,
+		"{'action_type':'write_artifact','artifact_id':'m',"
+		"'content':{'entries':[");
+	wfs_buffer_append_text(&import,
+		"{'action_type':'invoke_artifact','artifact_id':"
+		"'genesis_memory','method':'import','args':['m',[");
+	for (int i = 0; i < MEMORY_GIVEN_MAX + 1; i++) {
+		wfs_buffer_printf(&write, "%s{'text':'text %d'}", i ? "," : "", i);
+		wfs_buffer_printf(&import, "%s{'text':'text %d'}", i ? "," : "", i);
+	}
+	wfs_buffer_append_text(&write, "]}}");
+	wfs_buffer_append_text(&import, "]]}");
+
+	assert_refused(*state, "rich", wfs_buffer_text(&write), WFS_E_TOO_LARGE,
+		"257 are new, at most 256 are taken at once");
+	assert_refused(*state, "rich", wfs_buffer_text(&import), WFS_E_TOO_LARGE,
+		"'entries' has 257 of them, at most 256");
+}
+
+/* --- import --- */
+
+static void what_is_imported_is_as_it_was(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	assert_done(fixture, "rich", STORE("m", "{}"));
+	json_decref(call_for(fixture, "rich",
+		ADD("{'memory':'m','text':'one apple','tags':['fruit'],'importance':0.75}"), 1));
+	WFS_AUTO_JSON json_t *list = call_for(fixture, "rich", LIST("'m'"), 0);
+	const char *const id =
+		wfs_json_text(json_array_get(json_object_get(list, "entries"), 0), "id");
+	WFS_AUTO_FREE char *key = NULL;
+	WFS_AUTO_FREE char *key_of_copy = NULL;
+	assert_true(asprintf(&key, "m/%s", id) > 0);
+	assert_true(asprintf(&key_of_copy, "copy/%s", id) > 0);
+	WFS_AUTO_FREE char *entry = state_at(fixture, WFS_HEIGHT_HEAD, "sys.memory", key);
+	WFS_AUTO_FREE char *import = NULL;
+	assert_true(asprintf(&import, IMPORT("'copy',[%s]"), entry) > 0);
+	assert_done(fixture, "rich", STORE("copy", "{}"));
+
+	WFS_AUTO_JSON json_t *first = call_for(fixture, "rich", import, 0); /* it has its vector */
+	WFS_AUTO_JSON json_t *again = call_for(fixture, "rich", import, 0);
+
+	assert_int_equal(json_integer_value(json_object_get(first, "added")), 1);
+	assert_int_equal(json_integer_value(json_object_get(first, "present")), 0);
+	assert_int_equal(json_integer_value(json_object_get(again, "added")), 0);
+	assert_int_equal(json_integer_value(json_object_get(again, "present")), 1);
+	WFS_AUTO_FREE char *copy = state_at(fixture, WFS_HEIGHT_HEAD, "sys.memory", key_of_copy);
+	assert_string_equal(copy, entry);
+}
+
+static void an_id_that_is_taken_becomes_another_one(void **state)
+{
+	assert_done(*state, "alice", STORE("m", "{}"));
+	assert_call(*state, "alice", IMPORT("'m',[{'id':'mem_1','text':'alpha'}]"), 1,
+		"{'added':1,'entry_ids':['mem_00000001'],'memory_artifact_id':'m','present':0,"
+		"'success':true,'total_entries':1}");
+	WFS_AUTO_JSON json_t *other = call_for(*state, "alice",
+		IMPORT("'m',[{'id':'mem_1','text':'omega'},{'id':'notes/1','text':'beta'}]"), 2);
+	const json_t *const ids = json_object_get(other, "entry_ids");
+
+	assert_string_not_equal(json_string_value(json_array_get(ids, 0)), "mem_00000001");
+	assert_int_equal(strlen(json_string_value(json_array_get(ids, 1))), 12);
+	assert_int_equal(json_integer_value(json_object_get(other, "total_entries")), 3);
+}
+
+static void what_is_imported_is_pruned_as_what_is_added(void **state)
+{
+	assert_done(
+		*state, "alice", STORE("m", "{'config':{'max_entries':2,'auto_prune':'oldest'}}"));
+	WFS_AUTO_JSON json_t *result = call_for(*state, "alice",
+		IMPORT("'m',[{'id':'mem_1','tick':9,'text':'alpha'},{'id':'mem_2','tick':3,'text':'"
+		       "beta'},"
+		       "{'id':'mem_3','tick':5,'text':'gamma'}]"),
+		3);
+
+	assert_entries(*state, LIST("'m'"), "mem_00000001 9 alpha|mem_00000003 5 gamma|");
+}
+
+static void only_a_writer_imports_and_embeds_anew(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'m','type':'memory_store','access':'private'"));
+	assert_refused(
+		*state, "bob", IMPORT("'m',[{'text':'x'}]"), WFS_E_NOT_AUTHORIZED, "may not write");
+	assert_refused(*state, "bob", REEMBED("'m'"), WFS_E_NOT_AUTHORIZED, "may not write");
+	assert_refused(*state, "alice", REEMBED("'m',0"), WFS_E_INVALID_ARGUMENT,
+		"'limit': expected 1 to");
+}
+
+/* --- other embeddings --- */
+
+/* A host whose embedder gives one of a few vectors, by the first byte of the text. */
+struct host {
+	struct wfs_embedder embedder; /* first: the callback casts back */
+	struct wfs_world *world;
+};
+
+static void give_vector(struct wfs_embedder *embedder, struct wfs_request *request)
+{
+	struct host *const host = (struct host *)embedder;
+	const char first = *wfs_json_text(request->wanted, "text");
+
+	wfs_world_embedded(host->world, request,
+		json_pack("{s:i, s:s, s:s}", "dims", 2, "embedding",
+			first < 'h' ? "AACAPwAAAAA=" : "AAAAAAAAgD8=", "model", embedder->model));
+}
+
+static struct host host_of(struct world_fixture *fixture, const char *model)
+{
+	return (struct host){{model, give_vector}, fixture->world};
+}
+
+static void use(struct world_fixture *fixture, struct host *host)
+{
+	wfs_world_set_embedder(fixture->world, host ? &host->embedder : NULL);
+}
+
+static void entries_get_embeddings_of_another_model(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct host far = host_of(fixture, "far");
+	struct host near = host_of(fixture, "near");
+
+	use(fixture, &far);
+	assert_done(fixture, "alice", STORE("m", "{}"));
+	json_decref(call_for(fixture, "alice", ADD("'m','apple'"), 1));
+	json_decref(call_for(fixture, "alice", ADD("'m','zebra'"), 1));
+	use(fixture, &near);
+
+	assert_refused(fixture, "alice", ADD("'m','x'"), WFS_E_INVALID_ARGUMENT,
+		"the entries of 'm' have embeddings of 'far', and this host has the model 'near': "
+		"'worldfs memory reembed m'");
+	assert_refused(fixture, "alice", SEARCH("'m','x'"), WFS_E_INVALID_ARGUMENT, "'far'");
+	assert_call(fixture, "alice", REEMBED("'m',1"), 0,
+		"{'left':1,'memory_artifact_id':'m','model':'near','reembedded':1,'total_entries':"
+		"2}");
+	assert_refused(fixture, "alice", SEARCH("'m','x'"), WFS_E_INVALID_ARGUMENT,
+		"1 of the 2 entries of 'm' have no embedding of 'near' yet");
+	assert_refused(fixture, "alice", ADD("'m','x'"), WFS_E_INVALID_ARGUMENT, "yet");
+	assert_refused(
+		fixture, "alice", IMPORT("'m',[{'text':'x'}]"), WFS_E_INVALID_ARGUMENT, "yet");
+	assert_call(fixture, "alice", REEMBED("{'memory':'m'}"), 0,
+		"{'left':0,'memory_artifact_id':'m','model':'near','reembedded':1,'total_entries':"
+		"2}");
+	assert_call(fixture, "alice", REEMBED("'m'"), 0,
+		"{'left':0,'memory_artifact_id':'m','model':'near','reembedded':0,'total_entries':"
+		"2}");
+
+	assert_found(fixture, SEARCH("'m','avocado',1"), "apple");
+	assert_found(fixture, SEARCH("'m','zoo',1"), "zebra");
+	use(fixture, NULL);
+}
+
+static void a_world_without_its_embedder_embeds_anew_by_itself(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct host far = host_of(fixture, "far");
+
+	use(fixture, &far);
+	assert_done(fixture, "alice", STORE("m", "{}"));
+	json_decref(call_for(fixture, "alice", ADD("'m','one apple'"), 1));
+	const int64_t before = used_disk_of(fixture, "alice");
+	use(fixture, NULL);
+
+	assert_refused(fixture, "alice", SEARCH("'m','x'"), WFS_E_INVALID_ARGUMENT,
+		"has the model 'local-1'");
+	json_decref(call_for(fixture, "alice", REEMBED("'m'"), 0));
+
+	assert_found(fixture, SEARCH("'m','apple'"), "one apple");
+	assert_true(used_disk_of(fixture, "alice") > before + 4000);
+}
+
+static void an_entry_may_go_while_others_are_embedded_anew(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct host far = host_of(fixture, "far");
+	struct host near = host_of(fixture, "near");
+
+	use(fixture, &far);
+	assert_done(fixture, "alice", STORE("m", "{}"));
+	json_decref(call_for(fixture, "alice",
+		IMPORT("'m',[{'id':'mem_1','text':'apple'},{'id':'mem_2','text':'berry'},"
+		       "{'id':'mem_3','text':'zebra'},{'id':'mem_4','text':'zoo'}]"),
+		4));
+	use(fixture, &near);
+	json_decref(call_for(fixture, "alice", REEMBED("'m',2"), 0));
+
+	json_decref(call_for(
+		fixture, "alice", CALL("genesis_memory", "delete", "'m','mem_00000001'"), 0));
+	json_decref(call_for(
+		fixture, "alice", CALL("genesis_memory", "delete", "'m','mem_00000003'"), 0));
+	assert_call(fixture, "alice", REEMBED("'m'"), 0,
+		"{'left':0,'memory_artifact_id':'m','model':'near','reembedded':1,'total_entries':"
+		"2}");
+
+	assert_found(fixture, SEARCH("'m','zero',1"), "zoo");
+	use(fixture, NULL);
+}
+
+static void the_model_may_change_again_half_way(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct host far = host_of(fixture, "far");
+	struct host near = host_of(fixture, "near");
+
+	use(fixture, &far);
+	assert_done(fixture, "alice", STORE("m", "{}"));
+	json_decref(call_for(fixture, "alice",
+		IMPORT("'m',[{'id':'mem_1','text':'apple'},{'id':'mem_2','text':'zebra'}]"), 2));
+	use(fixture, &near);
+	json_decref(call_for(fixture, "alice", REEMBED("'m',1"), 0));
+	use(fixture, &far);
+
+	assert_call(fixture, "alice", REEMBED("'m'"), 0,
+		"{'left':0,'memory_artifact_id':'m','model':'far','reembedded':1,'total_entries':"
+		"2}");
+
+	assert_found(fixture, SEARCH("'m','zero',1"), "zebra");
+	use(fixture, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_MARKET(the_store_of_the_seed_can_be_written),
+		IN_MARKET(a_write_changes_what_it_changes_in_the_entries),
+		IN_MARKET(a_write_that_names_no_entries_leaves_them),
+		IN_MARKET(an_edit_does_not_change_entries),
+		IN_MARKET(a_store_without_entries_may_become_something_else),
+		IN_MARKET(who_cannot_pay_for_embeddings_writes_none),
+		IN_MARKET(what_is_no_entry_is_refused_by_its_number),
+		IN_MARKET(too_many_at_once_are_refused),
+		IN_MARKET(what_is_imported_is_as_it_was),
+		IN_MARKET(an_id_that_is_taken_becomes_another_one),
+		IN_MARKET(what_is_imported_is_pruned_as_what_is_added),
+		IN_MARKET(only_a_writer_imports_and_embeds_anew),
+		IN_MARKET(entries_get_embeddings_of_another_model),
+		IN_MARKET(a_world_without_its_embedder_embeds_anew_by_itself),
+		IN_MARKET(an_entry_may_go_while_others_are_embedded_anew),
+		IN_MARKET(the_model_may_change_again_half_way),
+	};
+
+	return cmocka_run_group_tests_name("memory-given", tests, NULL, NULL);
+}
