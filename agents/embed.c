@@ -11,6 +11,7 @@
 #include "agents/secret.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
+#include "kernel/drive.h"
 
 enum { EMBEDS_MAX = 1024 }; /* texts that are under way */
 

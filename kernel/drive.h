@@ -11,6 +11,9 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
+#define WFS_EMBEDDING_MODEL \
+	"embedding" /* name of the entry of host.json that makes embeddings, for all actions */
+
 struct wfs_authority;
 struct wfs_driver;
 struct wfs_session;

@@ -15,8 +15,6 @@
 #include "agents/model/failure.h"
 #include "kernel/base/error.h"
 
-#define WFS_EMBEDDING_MODEL "embedding" /* its name in host.json */
-
 enum { WFS_EMBEDDING_DIMENSIONS_MAX = 4096 };
 
 /* Plain value; zero-initialised is empty. */

@@ -7,6 +7,9 @@
 
 #include "fs/tool/helper.h"
 #include "fs/verb/order.h"
+#include "kernel/base/host-file.h"
+#include "kernel/base/json.h"
+#include "kernel/drive.h"
 
 /* A request under way. */
 struct local_call {
@@ -121,18 +124,39 @@ static struct local_call *take_idle(struct wfs_local *local)
 	return call;
 }
 
-static int start_driver(struct wfs_local *local, struct wfs_error *error)
+static int start_driver(struct wfs_local *local, bool paused, struct wfs_error *error)
 {
 	if (local->driver || !local->drive)
 		return 0;
-	return local->drive(local->authority, &wfs_tool_helpers, false, &local->driver, error);
+	return local->drive(local->authority, &wfs_tool_helpers, paused, &local->driver, error);
+}
+
+/* Has the host a server that makes embeddings? What cannot be read is told by those that need it. */
+static bool has_embedder(const struct wfs_local *local)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_error error;
+
+	return !wfs_host_file_read(wfs_world_directory(local->world), &host, NULL, &error) &&
+		json_object_get(json_object_get(host, "models"), WFS_EMBEDDING_MODEL);
+}
+
+/* Turns and plans need the driver; so do actions where it makes their embeddings, and then nothing goes on that was
+ * under way. */
+static int drive_for(struct wfs_local *local, const char *verb, struct wfs_error *error)
+{
+	if (wfs_verb_drives(verb))
+		return start_driver(local, false, error);
+	return strcmp(verb, "invoke") == 0 && !local->driver && has_embedder(local)
+		? start_driver(local, true, error)
+		: 0;
 }
 
 static void begin(struct local_call *call)
 {
 	struct wfs_local *const local = call->local;
 	WFS_AUTO_FREE char *verb = WFS_STEAL(call->verb);
-	const int r = wfs_verb_drives(verb) ? start_driver(local, &call->call.error) : 0;
+	const int r = drive_for(local, verb, &call->call.error);
 
 	pthread_mutex_lock(&local->lock);
 	call->counted = true;

@@ -85,6 +85,7 @@ enum {
 	X(RESUME, "resume", 0, NULL, "run it at once")                                             \
 	X(REPAIR, "repair", 0, NULL, "make the world that the journal gives, if it is whole")      \
 	X(RERUN, "rerun", 0, NULL, "run done steps again whose results are not in FILE")           \
+	X(ARTIFACT_ID, "id", 0, "ID", "of the one artifact that FILE has")                         \
 	X(SVG, "svg", 0, NULL, "a picture, drawn by Graphviz")                                     \
 	X(YES, "yes", 'y', NULL, "do not ask")                                                     \
 	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")

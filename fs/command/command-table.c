@@ -456,6 +456,56 @@ const struct wfs_command wfs_commands[] = {
 			"  worldfs agent migrate helper --dry-run\n",
 	},
 	{
+		.name = "agent export",
+		.group = GROUP_ACT,
+		.arguments = "AGENT",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_agent_export,
+		.summary = "print an agent with its prompts, workflow and memories",
+		.help = "One JSON document, {agent, artifacts}: the agent, and what it and its "
+			"workflow name, each as write_artifact takes it. A memory store has its "
+			"entries, with their embeddings. You must be able to read all of it. "
+			"What costs to read is paid.\n\n"
+			"  worldfs --as helper agent export helper > helper.json\n",
+	},
+	{
+		.name = "agent import",
+		.group = GROUP_ACT,
+		.arguments = "FILE|-",
+		.argument_min = 1,
+		.argument_max = 1,
+		.options = WFS_OPTION_BIT(ARTIFACT_ID),
+		.changes = true,
+		.run = wfs_run_agent_import,
+		.summary = "make what 'agent export' has printed, or other artifacts in JSON",
+		.help = "FILE has the document of an export, a list of artifacts, or one artifact: "
+			"{id, type, content, ...}. Prints a line for each that is made (A) or "
+			"there already (=). One that is there must be the same; a memory store "
+			"gets the entries that it lacks. An embedding of another model than the "
+			"store's, or the host's when the store is empty, is made anew, for 1 "
+			"scrip. Artifacts that were the agent's are given to it; grants are not "
+			"imported. Run again, it goes on where it was interrupted.\n\n"
+			"  worldfs agent import helper.json\n"
+			"  worldfs agent import store.json --id helper_memory\n",
+	},
+	{
+		.name = "memory reembed",
+		.group = GROUP_ACT,
+		.arguments = "STORE",
+		.argument_min = 1,
+		.argument_max = 1,
+		.changes = true,
+		.run = wfs_run_memory_reembed,
+		.summary = "make the embeddings of a memory store with the host's model",
+		.help = "For a store whose entries have embeddings of a model that host.json does "
+			"not name any more: until this is done, nothing is added to it or found in "
+			"it. It costs nothing. You must be able to write the store. Interrupted, "
+			"it is run again.\n\n"
+			"  worldfs --as helper memory reembed helper_memory\n",
+	},
+	{
 		.name = "chat",
 		.group = GROUP_ACT,
 		.arguments = "MESSAGE|@FILE|@-",

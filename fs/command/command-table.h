@@ -62,6 +62,11 @@ int wfs_run_fs_grep(struct wfs_run *run);
 /* fs/command/command-agent.c */
 int wfs_run_agent_migrate(struct wfs_run *run);
 
+/* fs/command/command-mind.c */
+int wfs_run_agent_export(struct wfs_run *run);
+int wfs_run_agent_import(struct wfs_run *run);
+int wfs_run_memory_reembed(struct wfs_run *run);
+
 /* fs/command/command-apply.c */
 int wfs_run_apply(struct wfs_run *run);
 
