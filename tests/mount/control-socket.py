@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -348,5 +349,10 @@ ok("64 connections at once, beside one that never reads", not wrong, wrong[:3])
 
 # --- the end ---
 verbs = set(client.call("dance")["error"]["message"].split("there are:")[1].rstrip(")").split())
+with open(os.path.join(os.environ["SOURCE_ROOT"], "docs", "man", "worldfs.1"), encoding="utf-8") as page:
+    manual = dict(re.findall(r"^\.It Li (\S+) Ta ?(.*)$", page.read().split("\n.Sh CONTROL SOCKET\n")[1].split("\n.Sh ")[0], re.M))
+takes = {verb: client.call(verb, {"nosuch": 1})["error"]["message"] for verb in sorted(verbs)}
+differ = [(verb, told) for verb, told in takes.items() if not told.endswith(f"takes: {manual.get(verb) or 'none'})")]
+ok("worldfs(1) has the verbs and their payloads", not differ, differ)
 client.done("shutdown")
 ok(f"all of the {len(verbs)} verbs were asked", verbs == asked, verbs ^ asked)
