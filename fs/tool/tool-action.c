@@ -197,19 +197,30 @@ int wfs_tool_step_start(struct wfs_task *task)
 int wfs_tool_chat_start(struct wfs_task *task)
 {
 	return wfs_task_ask(task, "chat",
-		json_pack("{s:s, s:s*}", "message", wfs_task_text(task, "message"), "session_id",
+		json_pack("{s:s, s:s*, s:s*}", "message", wfs_task_text(task, "message"), "plan_id",
+			wfs_task_text(task, "plan_id"), "session_id",
 			wfs_task_text(task, "session_id")));
 }
 
-/* The history can be much more than a model wants to read, as can a plan; it is in the tree. */
+/* The history can be much more than a model wants to read, as can a plan; it is in the tree. `omitted` names what is left
+ * out; what is empty is not missed. */
 static json_t *without_history(const json_t *answer)
 {
 	static const char *const members[] = {"history", "plan", "tool_results"};
-	json_t *const copy = wfs_json_copy(answer);
+	WFS_AUTO_JSON json_t *copy = wfs_json_copy(answer);
+	WFS_AUTO_JSON json_t *omitted = json_array();
 
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
+		const json_t *const member = json_object_get(answer, members[i]);
+
+		if ((json_object_size(member) > 0 || json_array_size(member) > 0) &&
+			json_array_append_new(omitted, json_string(members[i])) < 0)
+			return NULL;
 		(void)json_object_del(copy, members[i]);
-	return copy;
+	}
+	if (json_array_size(omitted) > 0 && json_object_set(copy, "omitted", omitted) < 0)
+		return NULL;
+	return WFS_STEAL(copy);
 }
 
 static int take_driven(struct wfs_task *task, const json_t *result)

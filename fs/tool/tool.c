@@ -212,7 +212,7 @@ const struct wfs_tool wfs_tools[] = {
 	},
 	{
 		.name = "chat",
-		.signature = "chat(message, session_id?)",
+		.signature = "chat(message, session_id?, plan_id?)",
 		.summary = "have a model answer; it may plan",
 		.description =
 			"Say something to the world's own model, and wait for its answer, 'final'. "
@@ -231,6 +231,11 @@ const struct wfs_tool wfs_tools[] = {
 					.description = "Which of several talks it belongs to; "
 						       "'default' if left out. What was said "
 						       "before in it is known to the model.",
+				},
+				{
+					.name = "plan_id",
+					.description = "A plan of that talk that is to go on, in "
+						       "the place of a new one.",
 				},
 			},
 		.task = {.changes = true,

@@ -607,7 +607,8 @@ static void step_tells_what_an_agent_said_and_not_its_history(void **state)
 		"{'agent':'ada','final_message':{'content':'yes'},'history':[1,2]}", 7);
 
 	assert_result(&task,
-		"{'agent':'ada','final_message':{'content':'yes'},'meta':{'journal_height':7}}");
+		"{'agent':'ada','final_message':{'content':'yes'},'meta':{'journal_height':7},'"
+		"omitted':['history']}");
 }
 
 static void step_tells_what_came_of_a_turn_that_failed(void **state)
@@ -645,8 +646,21 @@ static void chat_tells_the_answer_and_not_the_plan(void **state)
 		"'tool_results':[1]}",
 		7);
 
-	assert_result(
-		&task, "{'checkpoint':{'plan_id':'p'},'final':'yes','meta':{'journal_height':7}}");
+	assert_result(&task,
+		"{'checkpoint':{'plan_id':'p'},'final':'yes','meta':{'journal_height':7},"
+		"'omitted':['plan','tool_results']}");
+}
+
+static void chat_goes_on_with_a_plan(void **state)
+{
+	WFS_AUTO_TASK struct wfs_task task;
+	(void)state;
+
+	begin(&task, "chat", "{'message':'go on','session_id':'s','plan_id':'p'}");
+	give(&task, "chat", "{'message':'go on','plan_id':'p','session_id':'s'}",
+		"{'final':'yes','plan':null,'tool_results':[]}", 7);
+
+	assert_result(&task, "{'final':'yes','meta':{'journal_height':7}}");
 }
 
 static void chat_tells_why_it_failed(void **state)
@@ -665,7 +679,7 @@ static void chat_tells_why_it_failed(void **state)
 	wfs_task_answer(&task, &answer);
 
 	assert_int_equal(task.status, -EIO);
-	assert_json(task.error_details, "{'error':'PLAN_FAILED'}");
+	assert_json(task.error_details, "{'error':'PLAN_FAILED','omitted':['plan']}");
 }
 
 static void members_that_are_null_are_left_out(void **state)
@@ -730,6 +744,7 @@ int main(void)
 		cmocka_unit_test(step_tells_what_an_agent_said_and_not_its_history),
 		cmocka_unit_test(step_tells_what_came_of_a_turn_that_failed),
 		cmocka_unit_test(chat_tells_the_answer_and_not_the_plan),
+		cmocka_unit_test(chat_goes_on_with_a_plan),
 		cmocka_unit_test(chat_tells_why_it_failed),
 		cmocka_unit_test(members_that_are_null_are_left_out),
 		cmocka_unit_test(a_task_that_never_began_is_released),
