@@ -370,6 +370,14 @@ static int cut_off(const char *reason, struct wfs_error *error)
 		reason);
 }
 
+/* Nothing that could be shown. */
+static bool is_blank(const json_t *kept)
+{
+	const char *const text = json_string_value(kept);
+
+	return text[strspn(text, " \t\r\n")] == '\0' && strlen(text) == json_string_length(kept);
+}
+
 int prompt_payload(
 	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error)
 {
@@ -387,6 +395,9 @@ int prompt_payload(
 		r = wfs_plan_answer(text, &kept, error);
 	else
 		kept = json_string(text);
+	if (!r && work->kind == WORK_CHAT_ASK && !is_plan && is_blank(kept))
+		return wfs_error_set(error, WFS_E_EFFECT_FAILED,
+			"the model's answer is empty: expected a text or a plan");
 	if (r)
 		return r;
 	*ret_payload = json_pack("{s:O?, s:O, s:O, s:O?}", "attempts",

@@ -206,13 +206,26 @@ static int parse_arguments(
 	return 0;
 }
 
-static int read_args(struct normalize *work, int64_t index, const json_t *call, json_t **ret_args)
+static bool has_args(const json_t *call)
 {
-	json_t *const args = json_object_get(call, "args");
-	json_t *const arguments = json_object_get(call, "arguments");
+	return !normalize_is_absent(json_object_get(call, "args")) ||
+		!normalize_is_absent(json_object_get(call, "arguments"));
+}
+
+/* Models also write the arguments beside `tool`. @beside: what they write them in then; may be NULL */
+static int read_args(struct normalize *work, int64_t index, const json_t *call,
+	const json_t *beside, json_t **ret_args)
+{
+	const bool inside = has_args(call);
+	const json_t *const place = inside ? call : beside;
+	json_t *const args = json_object_get(place, "args");
+	json_t *const arguments = json_object_get(place, "arguments");
 	WFS_AUTO_JSON json_t *given = NULL;
 	int r = 0;
 
+	if (inside && has_args(beside))
+		return normalize_refuse(work, NORMALIZE_INVALID_STEP, index,
+			"'args': expected once, got them in 'tool' and beside it");
 	if (!normalize_is_absent(args))
 		given = json_incref(args);
 	else if (json_is_string(arguments))
@@ -248,9 +261,9 @@ static int read_name(struct normalize *work, int64_t index, const char *member,
 	return 0;
 }
 
-/* What a step or a call calls: {args, method, name}. */
-static int read_tool(
-	struct normalize *work, int64_t index, const json_t *written, json_t **ret_tool)
+/* What a step or a call calls: {args, method, name}. @step: that `written` is `tool` of; NULL: it is a call */
+static int read_tool(struct normalize *work, int64_t index, const json_t *written,
+	const json_t *step, json_t **ret_tool)
 {
 	const json_t *const function = json_object_get(written, "function");
 	const json_t *const call = json_is_object(function) ? function : written;
@@ -271,9 +284,11 @@ static int read_tool(
 			normalize_kind(written),
 			normalize_is_absent(written) ? "" : " without one");
 	if (!r)
-		r = read_name(work, index, "method", json_object_get(call, "method"), &method);
+		r = read_name(work, index, "method",
+			json_object_get(json_object_get(call, "method") ? call : step, "method"),
+			&method);
 	if (!r)
-		r = read_args(work, index, call, &args);
+		r = read_args(work, index, call, step, &args);
 	if (r)
 		return r;
 	*ret_tool = json_pack("{s:O, s:s%, s:s%}", "args", args, "method", method.data, method.size,
@@ -295,6 +310,31 @@ static const char *known_type(struct wfs_bytes written)
 	return NULL;
 }
 
+/* One that says nothing to do is a note; one that says it in another way is not understood. */
+static int check_note(struct normalize *work, size_t index, const json_t *step)
+{
+	static const char *const known[] = {"attempts", "depends_on", "description", "id",
+		"max_attempts", "prompt", "reason", "result_ref", "status", "title", "tool",
+		"type"};
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)step, name, value)
+	{
+		bool found = normalize_is_absent(value);
+
+		for (size_t i = 0; !found && i < WFS_ARRAY_COUNT(known); i++)
+			found = strcmp(known[i], name) == 0;
+		if (!found)
+			return normalize_refuse(work, NORMALIZE_INVALID_STEP, (int64_t)index,
+				"expected 'tool' {name, method?, args} or 'prompt', or 'type' "
+				"note, got "
+				"'%.60s'",
+				name);
+	}
+	return 0;
+}
+
 static int read_type(
 	struct normalize *work, size_t index, const json_t *step, const char **ret_type)
 {
@@ -303,16 +343,21 @@ static int read_type(
 
 	if (work->is_calls ||
 		(normalize_is_absent(written) &&
-			!normalize_is_absent(json_object_get(step, "tool"))))
+			!normalize_is_absent(json_object_get(step, "tool")))) {
 		*ret_type = "tool";
-	else if (normalize_is_absent(written))
-		*ret_type = normalize_is_absent(json_object_get(step, "prompt")) ? "note" : "llm";
-	else if (!(*ret_type = known_type(text)))
+	} else if (normalize_is_absent(written) &&
+		!normalize_is_absent(json_object_get(step, "prompt"))) {
+		*ret_type = "llm";
+	} else if (normalize_is_absent(written)) {
+		*ret_type = "note";
+		return check_note(work, index, step);
+	} else if (!(*ret_type = known_type(text))) {
 		return normalize_refuse(work, NORMALIZE_UNKNOWN_STEP_TYPE, (int64_t)index,
 			"'type': expected tool, llm or note, got %s%s%.*s%s",
 			json_is_string(written) ? "" : normalize_kind(written),
 			json_is_string(written) ? "'" : "", cut_for_message(text),
 			(const char *)text.data, json_is_string(written) ? "'" : "");
+	}
 	return 0;
 }
 
@@ -381,7 +426,7 @@ static int read_work(struct normalize *work, size_t index, const char *type, jso
 
 	*ret_tool = *ret_prompt = json_null();
 	if (is_tool)
-		r = read_tool(work, (int64_t)index, call, ret_tool);
+		r = read_tool(work, (int64_t)index, call, work->is_calls ? NULL : step, ret_tool);
 	if (!r)
 		r = read_title(work, index, step, *ret_tool, ret_title);
 	if (!r && strcmp(type, "llm") == 0)

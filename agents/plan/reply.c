@@ -73,6 +73,26 @@ static bool is_plan(const struct written *written, bool has_final)
 	return written->steps.size > 0 && !(has_final && is_array(written->steps, true));
 }
 
+/* Does a plan begin here that has no end? The text, or what is in its fence, begins with an object that is not
+ * whole and speaks of steps or calls. @found: the first whole object; of size 0: there is none */
+static bool is_cut_plan(struct wfs_bytes text, struct wfs_bytes found, struct wfs_bytes *ret_rest)
+{
+	static const char fence[] = "```";
+	const char *const start = memchr(text.data, '{', text.size);
+	const char *const fenced = memmem(text.data, text.size, fence, strlen(fence));
+	const char *before = fenced && start && fenced < start ? fenced + strlen(fence) : text.data;
+
+	if (!start || found.data == start)
+		return false;
+	if (before != text.data && start - before >= 4 && strncasecmp(before, "json", 4) == 0)
+		before += 4;
+	if (before + strspn(before, " \t\r\n") != start)
+		return false;
+	*ret_rest = WFS_BYTES(start, text.size - (size_t)(start - (const char *)text.data));
+	return memmem(start, ret_rest->size, "\"steps\"", 7) ||
+		memmem(start, ret_rest->size, "\"tool_calls\"", 12);
+}
+
 /* The whole text, if @final is NULL. */
 static int give_text(const char *text, json_t *final, json_t **ret_text, struct wfs_error *error)
 {
@@ -105,6 +125,7 @@ static int give_plan(struct wfs_bytes object, json_t **ret_text, struct wfs_erro
 int wfs_plan_reply(const char *text, bool *ret_is_plan, json_t **ret_text, struct wfs_error *error)
 {
 	struct written written = {0};
+	struct wfs_bytes rest;
 	WFS_AUTO_JSON json_t *final = NULL;
 	int r = read_text(text, &written);
 
@@ -112,6 +133,10 @@ int wfs_plan_reply(const char *text, bool *ret_is_plan, json_t **ret_text, struc
 		r = parse_final(&written, &final);
 	if (r < 0)
 		return wfs_error_from_errno(error, r, "read a reply");
+	if (is_cut_plan(wfs_text_trimmed(wfs_bytes_text(text)), written.object, &rest)) {
+		*ret_is_plan = true;
+		return wfs_trace(give_plan(rest, ret_text, error));
+	}
 	*ret_is_plan = is_plan(&written, json_string_length(final) > 0);
 	return wfs_trace(*ret_is_plan ? give_plan(written.object, ret_text, error)
 				      : give_text(text, final, ret_text, error));

@@ -17,7 +17,8 @@
  * wfs_plan_reply() - is it a plan?
  *
  * A plan is an object with `steps` or with calls in `tool_calls`. One without any of these and with a
- * `final` is an answer: that text. So is every other text, without the white space around it.
+ * `final` is an answer: that text. So is every other text, without the white space around it. A text that begins
+ * with a plan that is cut off is that plan, which wfs_plan_normalize() refuses.
  *
  * @text: valid UTF-8
  * @ret_text: JSON string: the plan as the model wrote it, or the answer; caller owns it

@@ -31,6 +31,39 @@ static void a_step_has_the_form_that_plan_json_shows(void **state)
 	assert_stays(&made, NULL);
 }
 
+static void arguments_beside_the_tool_are_those_of_the_tool(void **state)
+{
+	(void)state;
+	ATTEMPT_AUTO struct attempt made =
+		taken(attempt("{'steps':[{'tool':'fs_ls','args':{'path':'/"
+			      "'}},{'tool':{'name':'file'},'method':'ls',"
+			      "'arguments':'{\\'path\\':1}'}]}"));
+
+	assert_json_is(
+		json_incref(json_object_get(json_object_get(part_of(&made, 0), "step"), "tool")),
+		"{'args':{'path':'/'},'method':'','name':'fs_ls'}");
+	assert_json_is(
+		json_incref(json_object_get(json_object_get(part_of(&made, 1), "step"), "tool")),
+		"{'args':{'path':1},'method':'ls','name':'file'}");
+	assert_refusal(attempt("{'steps':[{'id':'a','tool':{'name':'x','args':{}},'args':{}}]}"),
+		-EINVAL, "step 'a': 'args': expected once, got them in 'tool' and beside it",
+		"{'code':'INVALID_STEP','index':0,'step':'a'}");
+}
+
+static void a_step_that_says_otherwise_what_to_do_is_refused(void **state)
+{
+	(void)state;
+
+	assert_refusal(attempt("{'steps':[{'id':'a','title':'t','action':'x'}]}"), -EINVAL,
+		"step 'a': expected 'tool' {name, method?, args} or 'prompt', or 'type' note, got "
+		"'action'",
+		"{'code':'INVALID_STEP','index':0,'step':'a'}");
+	ATTEMPT_AUTO struct attempt note =
+		taken(attempt("{'steps':[{'type':'note','action':'x'},{'title':'t','description':'"
+			      "d','x':null}]}"));
+	assert_string_equal(text_of_step(&note, 1, "type"), "note");
+}
+
 /* Case 116. */
 static void the_same_text_gives_the_same_plan(void **state)
 {
@@ -667,6 +700,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_has_the_form_that_plan_json_shows),
+		cmocka_unit_test(arguments_beside_the_tool_are_those_of_the_tool),
+		cmocka_unit_test(a_step_that_says_otherwise_what_to_do_is_refused),
 		cmocka_unit_test(the_same_text_gives_the_same_plan),
 		cmocka_unit_test(the_id_is_that_of_the_definitions),
 		cmocka_unit_test(another_chat_goal_or_step_gives_another_id),

@@ -89,9 +89,21 @@ static void plain_text_is_the_answer(void **state)
 
 	assert_text(" \n There are 7 apples.\t\n", "There are 7 apples.");
 	assert_text("", "");
-	assert_text("{'steps':[", "{'steps':[");
 	assert_text("see {'a':1} ", "see {'a':1}");
 	assert_text("{'a':1} {'steps':[1]}", "{'a':1} {'steps':[1]}");
+}
+
+static void a_plan_that_is_cut_off_is_one_that_will_be_refused(void **state)
+{
+	(void)state;
+
+	assert_plan("{'steps':[", "{'steps':[");
+	assert_plan(" {'goal':'g','steps':[{'id':'a'},{'id':",
+		"{'goal':'g','steps':[{'id':'a'},{'id':");
+	assert_plan(
+		"```json\n{'tool_calls':[{'name':'x'},\n```", "{'tool_calls':[{'name':'x'},\n```");
+	assert_text("{'a':[{'b':1},", "{'a':[{'b':1},");
+	assert_text("I would write {'steps':[", "I would write {'steps':[");
 }
 
 static void final_without_steps_is_the_answer(void **state)
@@ -187,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_are_a_plan_as_they_were_written),
 		cmocka_unit_test(calls_are_a_plan_whatever_they_are_given_with),
+		cmocka_unit_test(a_plan_that_is_cut_off_is_one_that_will_be_refused),
 		cmocka_unit_test(a_plan_is_found_in_a_fence_and_before_other_objects),
 		cmocka_unit_test(what_is_no_json_to_us_is_a_plan_all_the_same),
 		cmocka_unit_test(plain_text_is_the_answer),
