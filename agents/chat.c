@@ -503,7 +503,9 @@ static int make_import(struct talk *talk, struct wfs_error *error)
 
 static int make_resume(struct talk *talk, struct wfs_error *error)
 {
-	return take(talk, "plan_id", error);
+	const int r = take(talk, "plan_id", error);
+
+	return r ? r : take(talk, "retry_failed", error);
 }
 
 static const struct {

@@ -252,7 +252,16 @@ static int sort(struct normalize *work)
 
 /* --- parts --- */
 
-/* Who waits for a step: those that depend on it and have not ended. @ret_next: NULL: nobody */
+/* Dependents of this status that must be told when a step ends: also those of one that has failed, or was skipped,
+ * and may be run again. */
+static bool is_told(enum normalize_status step, enum normalize_status dependent)
+{
+	const bool again = step == NORMALIZE_FAILED || step == NORMALIZE_SKIPPED;
+
+	return dependent == NORMALIZE_PENDING || (again && dependent != NORMALIZE_DONE);
+}
+
+/* Steps that wait for a step, or will when it is run again. @ret_next: NULL: there are none */
 static int next_of(struct normalize *work, size_t index, json_t **ret_next)
 {
 	WFS_AUTO_JSON json_t *next = json_array();
@@ -261,7 +270,7 @@ static int next_of(struct normalize *work, size_t index, json_t **ret_next)
 	int r = next ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !r && i < count; i++)
-		if (work->statuses[steps[i]] == NORMALIZE_PENDING)
+		if (is_told(work->statuses[index], work->statuses[steps[i]]))
 			r = json_array_append_new(next, json_integer(steps[i]));
 	if (r)
 		return normalize_no_memory(work);

@@ -83,6 +83,7 @@ enum {
 	X(BATCH, "batch", 0, "N", "steps of a batch, 1 to 200 (default 25)")                       \
 	X(CONCURRENCY, "concurrency", 0, "N", "steps that run at once, 1 to 64 (default 8)")       \
 	X(RESUME, "resume", 0, NULL, "run it at once")                                             \
+	X(RETRY_FAILED, "retry-failed", 0, NULL, "run steps again that failed or were skipped")    \
 	X(REPAIR, "repair", 0, NULL, "make the world that the journal gives, if it is whole")      \
 	X(RERUN, "rerun", 0, NULL, "run done steps again whose results are not in FILE")           \
 	X(ARTIFACT_ID, "id", 0, "ID", "of the one artifact that FILE has")                         \

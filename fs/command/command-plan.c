@@ -261,6 +261,10 @@ int wfs_run_plan_resume(struct wfs_run *run)
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "plan_id", run->arguments[0]);
 	int r = wfs_run_open(run);
 
+	if (!r && run->options[WFS_OPTION_RETRY_FAILED] &&
+		json_object_set_new(payload, "retry_failed", json_true()) < 0)
+		r = -ENOMEM;
+
 	return r ? r : wfs_plan_wait(run, "plan-resume", payload, &watch);
 }
 

@@ -578,11 +578,14 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "PLAN",
 		.argument_min = 1,
 		.argument_max = 1,
+		.options = WFS_OPTION_BIT(RETRY_FAILED),
 		.changes = true,
 		.run = wfs_run_plan_resume,
 		.summary = "go on with a plan, and wait for its answer",
 		.help = "Steps that are done are not run again. One that has ended is told as it "
 			"is. "
+			"With --retry-failed the steps of one that has ended are run again "
+			"that failed, and those that were skipped because of them. "
 			"A world goes on with its running plans by itself when it is opened.\n",
 	},
 	{

@@ -56,7 +56,8 @@ enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 		"batch_size? max_concurrency? message? plan_id? session_id? wait?")              \
 	X(plans, "plans", WFS_EFFECT_PER_READ, false, READ, "cursor? limit? session_id?")        \
 	X(plan_status, "plan-status", WFS_EFFECT_PER_READ, false, READ, "plan_id? session_id?")  \
-	X(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, TURN, "plan_id wait?")         \
+	X(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, TURN,                          \
+		"plan_id retry_failed? wait?")                                                   \
 	X(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, AT_ONCE, "plan_id")         \
 	X(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false, TURN,                          \
 		"batch_size? blob max_concurrency? rerun? resume? session_id?")                  \

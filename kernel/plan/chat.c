@@ -97,7 +97,12 @@ int wfs_plan_check_resume(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	(void)manifest;
-	int r = wfs_json_members(action, "resume", "action_type plan_id", error);
+	const json_t *const retry = json_object_get(action, "retry_failed");
+	int r = wfs_json_members(action, "resume", "action_type plan_id retry_failed?", error);
+
+	if (!r && retry && !json_is_boolean(retry))
+		r = wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'retry_failed': expected true or false");
 	return r ? r : check_text(action, "plan_id", error);
 }
 
@@ -267,14 +272,38 @@ static json_t *answer_of(const char *chat_id, const char *plan_id)
 	return json_pack("{s:s, s:s*}", "chat_id", chat_id, "plan_id", plan_id);
 }
 
+/* A plan that has ended, or was cancelled, goes on with the steps that failed. */
+static int retry_failed(struct plan *plan, struct wfs_error *error)
+{
+	const bool ended = plan_is(plan, "phase", "ended");
+
+	if (!ended && !is_waiting(plan))
+		return wfs_error_set(error, WFS_E_CONFLICT,
+			"plan '%s' is running: its failed steps run again when it has ended, or "
+			"was "
+			"cancelled",
+			plan->plan_id);
+	if (plan_number(plan, "failed") == 0)
+		return wfs_error_set(
+			error, WFS_E_CONFLICT, "no step of plan '%s' has failed", plan->plan_id);
+	plan_retry(plan);
+	if (plan_number(plan, "defined") < plan_number(plan, "total"))
+		return wfs_trace(go_on_again(plan, error));
+	plan_set(plan, "status", json_string("running"));
+	plan_set(plan, "phase", json_string("running"));
+	return wfs_trace(plan_go_on(plan, error));
+}
+
 int plan_fold_resume(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	PLAN_AUTO struct plan plan = {.fold = fold};
 	int r = load_resumable(fold, action, &plan, error);
 
-	if (!r && is_waiting(&plan)) {
-		r = go_on_again(&plan, error);
+	const bool retry = json_is_true(json_object_get(action, "retry_failed"));
+
+	if (!r && (retry || is_waiting(&plan))) {
+		r = retry ? retry_failed(&plan, error) : go_on_again(&plan, error);
 		if (!r)
 			r = plan_store(&plan, error);
 	}

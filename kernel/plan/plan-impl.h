@@ -97,6 +97,9 @@ int plan_step_keep(
  *  NULL */
 int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error);
 
+/** plan_wait_more() - step @index waits, for @more dependencies more; none of them has failed. */
+int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error);
+
 /** plan_give_back() - a step that was taken may be taken again. */
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error);
 
@@ -112,6 +115,9 @@ int plan_take(
 
 /** plan_go_on() - begin steps that may begin; when all have ended, what comes then. */
 int plan_go_on(struct plan *plan, struct wfs_error *error);
+
+/** plan_retry() - steps that failed or were skipped are to be run again, by plan_go_on(). */
+void plan_retry(struct plan *plan);
 
 /** plan_stop() - nothing is run any more; what was begun may begin again. */
 int plan_stop(struct plan *plan, struct wfs_error *error);

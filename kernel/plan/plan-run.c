@@ -253,8 +253,73 @@ static int advance_later(struct plan *plan, struct wfs_error *error)
 		json_pack("{s:s}", "plan_id", plan->plan_id), -1, 0, error));
 }
 
+/* --- trying again --- */
+
+/* @step: has failed or was skipped. What depends on it waits for it again. */
+static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *edge = NULL;
+	size_t cell;
+	size_t i;
+	const json_t *next;
+
+	plan_add(plan, wfs_json_text(step->document, "status"), -1);
+	plan->ended_count++;
+	(void)json_object_del(step->document, "reason");
+	plan->failed |= json_object_set_new(step->document, "attempts", json_integer(0)) < 0;
+	int r = plan_step_set(plan, step, "pending", NULL, error);
+	if (!r)
+		r = plan_wait_more(plan, step->index, 0, error);
+	if (!r)
+		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
+	json_array_foreach(json_object_get(edge, "next"), i, next)
+	{
+		if (!r)
+			r = plan_wait_more(plan, json_integer_value(next), 1, error);
+	}
+	return wfs_trace(r);
+}
+
+static int retry_step(struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	int r = plan_step_load(plan, index, &step, error);
+	const char *const status = r ? "" : wfs_json_text(step.document, "status");
+
+	if (r || (strcmp(status, "failed") != 0 && strcmp(status, "skipped") != 0))
+		return wfs_trace(r);
+	return wfs_trace(reopen(plan, &step, error));
+}
+
+/* From the step on that `retry` names; nothing is begun before all were looked at. */
+static int retry_some(struct plan *plan, struct wfs_error *error)
+{
+	int64_t index = plan_number(plan, "retry");
+	int r = 0;
+
+	while (!r && index < plan_number(plan, "total") && !is_enough(plan))
+		r = retry_step(plan, index++, error);
+	if (index < plan_number(plan, "total"))
+		plan_set_number(plan, "retry", index);
+	else
+		(void)json_object_del(plan->state, "retry");
+	return wfs_trace(r);
+}
+
+void plan_retry(struct plan *plan)
+{
+	(void)json_object_del(plan->state, "error");
+	plan_set(plan, "retry", json_integer(0));
+}
+
 int plan_go_on(struct plan *plan, struct wfs_error *error)
 {
+	if (json_object_get(plan->state, "retry")) {
+		const int r = retry_some(plan, error);
+
+		if (r || is_enough(plan))
+			return wfs_trace(r ? r : advance_later(plan, error));
+	}
 	for (;;) {
 		int r = begin_steps(plan, error);
 

@@ -135,6 +135,21 @@ int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct 
 	return wfs_trace(r ? r : set_waiting(plan, index, count - 1, error));
 }
 
+int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error)
+{
+	char name[24];
+	int r = has_step(plan, index) ? load_block(plan, index, error)
+				      : no_step(plan, index, error);
+
+	if (r)
+		return wfs_trace(r);
+	const int64_t count = json_integer_value(
+		json_array_get(waiting_of(plan, index), (size_t)(index % WFS_PLAN_BLOCK)));
+	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
+	(void)json_object_del(json_object_get(block_at(plan, index)->document, "doomed"), name);
+	return wfs_trace(set_waiting(plan, index, (count < 0 ? 0 : count) + more, error));
+}
+
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error)
 {
 	int r = load_block(plan, index, error);

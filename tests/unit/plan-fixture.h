@@ -397,6 +397,20 @@ static inline void plan_resume_it(const struct plan_run *run)
 	assert_int_equal(plan_tell(run, "alice", "resume"), 0);
 }
 
+/* Its failed steps are to run again. Return: as wfs_world_call. */
+static inline int plan_retry_it(const struct plan_run *run)
+{
+	WFS_AUTO_JSON json_t *action = json_pack(
+		"{s:s, s:s, s:b}", "action_type", "resume", "plan_id", run->id, "retry_failed", 1);
+	struct wfs_request request = {
+		.kind = WFS_REQUEST_ACTION, .principal = "alice", .action = action};
+	int r = wfs_world_call(run->fixture->world, &request);
+
+	json_decref(request.answer);
+	run->fixture->error = request.error;
+	return r;
+}
+
 /* --- sums --- */
 
 /* The bytes that are counted are those that there are: of each block, and of all steps and results. */

@@ -106,7 +106,7 @@ static void what_was_done_is_not_done_again(void **state)
 {
 	struct plan_run run = import_text(*state,
 		"{" DOCUMENT ",'status':'running','plan':{'steps':["
-		"{'id':'a','tool':'t','status':'done'},"
+		"{'id':'a','tool':'t','status':'running'},"
 		"{'id':'b','tool':'t','status':'done','depends_on':'a'},"
 		"{'id':'c','tool':'t','depends_on':['a','b']},"
 		"{'id':'d','tool':'t','depends_on':'e'},{'id':'e','tool':'t','status':'failed'}]},"
@@ -123,6 +123,12 @@ static void what_was_done_is_not_done_again(void **state)
 	assert_steps(&run, "dddsf");
 	assert_plan(&run, "{'done':3,'phase':'answering'}");
 	assert_bytes_are_counted(&run);
+
+	plan_stop_it(&run);
+	assert_int_equal(plan_retry_it(&run), 0);
+	assert_steps(&run, "dddpr");
+	plan_do(&run, 2);
+	assert_steps(&run, "ddddd");
 }
 
 static void a_plan_that_had_ended_has_ended(void **state)
