@@ -11,6 +11,7 @@
 #include "kernel/base/json.h"
 #include "kernel/base/world-file.h"
 #include "kernel/stage.h"
+#include "kernel/store/rows.h"
 
 enum { LOOK_COUNT = 1024 }; /* rows between two looks at whether to go on */
 
@@ -72,6 +73,15 @@ static bool pages_checked(void *context, uint64_t done, uint64_t total)
 	return look(context, "pages", done, total);
 }
 
+/* The first of them. */
+static int refuse(struct backup *backup, struct wfs_problems *problems)
+{
+	return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH,
+		"%.*s; no backup was made, 'worldfs verify' lists all damage",
+		(int)strcspn(wfs_buffer_text(&problems->lines), "\n"),
+		wfs_buffer_text(&problems->lines));
+}
+
 /* LMDB copies pages on threads of its own, without the store's guard: a damaged page would end the process. */
 static int check_pages(struct backup *backup)
 {
@@ -83,12 +93,7 @@ static int check_pages(struct backup *backup)
 		return cancelled(backup);
 	if (r)
 		return wfs_error_from_errno(backup->error, r, "check the pages of data.mdb");
-	if (problems.count == 0)
-		return 0;
-	return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH,
-		"%.*s; no backup was made, 'worldfs verify' lists all damage",
-		(int)strcspn(wfs_buffer_text(&problems.lines), "\n"),
-		wfs_buffer_text(&problems.lines));
+	return problems.count > 0 ? refuse(backup, &problems) : 0;
 }
 
 static int copy_data(struct backup *backup)
@@ -231,6 +236,26 @@ static void sort_files(struct backup *backup)
 	backup->file_count = kept + 1;
 }
 
+/* Is each row of the copy as it was written? */
+static int check_rows(struct backup *backup, struct wfs_txn *txn)
+{
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	struct wfs_rows rows = {0};
+	uint64_t total = 0;
+	int r = wfs_rows_total(txn, &total);
+
+	if (!r)
+		r = 1;
+	while (r > 0 && problems.count == 0) {
+		r = wfs_rows_check(&rows, txn, LOOK_COUNT, &problems);
+		if (r >= 0 && !look(backup, "rows", rows.done, total))
+			return cancelled(backup);
+	}
+	if (problems.count > 0)
+		return refuse(backup, &problems);
+	return r ? wfs_error_from_errno(backup->error, r, "read the rows of the copy") : 0;
+}
+
 /* The rows of the copy say which: the world goes on meanwhile. */
 static int find_files(struct backup *backup)
 {
@@ -241,8 +266,12 @@ static int find_files(struct backup *backup)
 	if (r)
 		return wfs_trace(r);
 	r = wfs_store_read(wfs_world_store(backup->copy), &txn);
-	if (!r)
-		r = wfs_journal_height(txn, &backup->figures.height);
+	if (r)
+		return wfs_error_from_errno(backup->error, r, "read the rows of the copy");
+	r = check_rows(backup, txn);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_journal_height(txn, &backup->figures.height);
 	if (!r)
 		r = find_in_versions(backup, txn);
 	if (!r)
@@ -339,7 +368,7 @@ int wfs_backup(struct wfs_world *world, const char *directory,
 		return wfs_error_from_errno(
 			error, backup.hold_fd, "open 'blobs' of '%s'", wfs_world_directory(world));
 	r = fill(&backup);
-	if (!r && !look(&backup, "rows", 0, 0))
+	if (!r && !look(&backup, "rows", 0, 0)) /* for the last time before it is there */
 		r = cancelled(&backup);
 	if (!r)
 		r = wfs_stage_publish(&backup.stage, "data.mdb", error);

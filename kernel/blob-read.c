@@ -2,13 +2,15 @@
 /* Reading values, from rows and files. */
 #include "kernel/blob-read.h"
 
+#include "kernel/base/damage.h"
+
 static int damaged(const struct wfs_blob *value, const char *how, struct wfs_error *error)
 {
 	char text[WFS_HASH_TEXT_SIZE];
 
 	wfs_hash_text(&value->hash, text);
-	return wfs_error_set(
-		error, WFS_E_HASH_MISMATCH, "the stored bytes of %s are %s", text, how);
+	wfs_damage_note("the stored bytes of %s are %s", text, how);
+	return wfs_error_set(error, WFS_E_HASH_MISMATCH, "%s", wfs_damage_noted());
 }
 
 static int compare(const struct wfs_blob *value, struct wfs_bytes bytes, struct wfs_error *error)

@@ -10,6 +10,7 @@
 #include "kernel/memory/memory-file.h"
 #include "kernel/plan/plan-file.h"
 #include "kernel/query-run.h"
+#include "kernel/store/row-name.h"
 #include "kernel/turn/turn-file.h"
 
 static const struct {
@@ -356,7 +357,7 @@ static int add_indexed(
 		if (!r)
 			r = add_grant(view, &version, principal, grants, time_ns);
 		if (r)
-			return wfs_trace(r == -ENOENT ? -EIO : r);
+			return wfs_trace(wfs_row_needed(view->txn, r));
 	}
 	return wfs_trace(r);
 }

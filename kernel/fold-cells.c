@@ -5,6 +5,7 @@
 #include "kernel/blob-read.h"
 #include "kernel/fold-work.h"
 #include "kernel/grants.h"
+#include "kernel/store/row-name.h"
 
 enum { SLOTS_FIRST = 64 }; /* of the table of touched cells */
 
@@ -78,7 +79,8 @@ int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const 
 	if (!r)
 		r = wfs_cell_get(fold->head->txn, cell_id, &cell);
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "look a cell up");
+		return wfs_error_from_errno(
+			error, wfs_row_needed(fold->head->txn, r), "look a cell up");
 	return cell.live;
 }
 
@@ -141,14 +143,18 @@ static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_
 	}
 	r = wfs_version_get(fold->head->txn, cell->row.head_vid, &version);
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a cell");
+		return wfs_error_from_errno(
+			error, wfs_row_needed(fold->head->txn, r), "read a cell");
 	r = check_text(fold, version.size_bytes, error);
 	if (r)
 		return wfs_trace(r);
 	cell->loaded = true;
 	cell->hash = version.hash;
 	cell->state = (struct fold_span){.offset = fold->text.size, .size = version.size_bytes};
-	return wfs_trace(wfs_version_read(fold->head->store, &version, &fold->text, error));
+	r = wfs_version_read(fold->head->store, &version, &fold->text, error);
+	return wfs_trace(r == -EIO
+			? wfs_row_name_error(fold->head->txn, WFS_TABLE_VERSION, version.vid, error)
+			: r);
 }
 
 /* --- what can be taken back --- */
@@ -315,7 +321,8 @@ static int look_up(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_err
 	if (!r)
 		r = wfs_cell_get(fold->head->txn, cell_id, &cell->row);
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "look a cell up");
+		return wfs_error_from_errno(
+			error, wfs_row_needed(fold->head->txn, r), "look a cell up");
 	cell->live = cell->stored_live = cell->row.live;
 	return 0;
 }

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 
 #include "kernel/base/array.h"
+#include "kernel/base/damage.h"
 #include "kernel/baseline.h"
 #include "kernel/record.h"
+#include "kernel/store/row-name.h"
 #include "kernel/view.h"
 
 /* --- steps, in the kernel thread --- */
@@ -64,7 +66,7 @@ static int drop_deleted(struct wfs_gc_step *step, struct wfs_head *head,
 	int r = wfs_cell_get(head->txn, cell_id, &cell);
 
 	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
+		return wfs_trace(wfs_row_needed(head->txn, r));
 	/* The newest version of all stays, so that its number is not given again. */
 	if (cell.head_vid != version->vid || version->vid + 1 == head->next_vid ||
 		is_of_baseline(step, cell_id, cell.created_height))
@@ -90,7 +92,7 @@ static int look_at_version(struct wfs_gc_step *step, struct wfs_head *head, uint
 	int r = wfs_history_at(head->txn, version->cell_id, first, &in_force);
 
 	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
+		return wfs_trace(wfs_row_needed(head->txn, r));
 	if (in_force.vid == version->vid)
 		return version->tombstone ? drop_deleted(step, head, version, ret_fatal) : 0;
 	r = drop_version(step, head->txn, version);
@@ -119,9 +121,9 @@ static int drop_rows(
 	}
 	if (r == -EIO)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
-			"the rows behind version %" PRIu64
-			" are damaged, what is above them was not dropped; 'worldfs verify' lists "
-			"all damage",
+			"%s; what came after version %" PRIu64
+			" was not dropped, 'worldfs verify' lists all damage",
+			*wfs_damage_noted() ? wfs_damage_noted() : "a row is damaged",
 			step->after_vid);
 	return r ? wfs_error_from_errno(error, r, "drop old versions") : 0;
 }

@@ -10,6 +10,7 @@
 #include "kernel/grants-impl.h"
 #include "kernel/grants.h"
 #include "kernel/manifest/builtin.h"
+#include "kernel/store/row-name.h"
 
 struct grants_passed {
 	struct wfs_hash prev; /* of the journal's last line */
@@ -80,7 +81,8 @@ static int note_cell(struct wfs_fold *fold, const struct wfs_cell *cell, struct 
 	int r = wfs_version_get(fold->head->txn, cell->head_vid, &version);
 
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a grant");
+		return wfs_error_from_errno(
+			error, wfs_row_needed(fold->head->txn, r), "read a grant");
 	wfs_buffer_reset(&fold->scratch);
 	r = wfs_version_read(fold->head->store, &version, &fold->scratch, error);
 	return wfs_trace(r ? r : note(fold->passed, wfs_buffer_bytes(&fold->scratch), error));

@@ -2,6 +2,8 @@
 /* Appending to the journal and setting cells. */
 #include "kernel/head.h"
 
+#include "kernel/base/damage.h"
+
 void wfs_head_done(struct wfs_head *head)
 {
 	free(head->reducers);
@@ -38,11 +40,14 @@ static int load_reducers(struct wfs_head *head, const struct wfs_manifest *manif
 }
 
 /* Every reducer of the manifest in force has a row. */
-static int check_reducers(const struct wfs_head *head)
+static int check_reducers(const struct wfs_head *head, const struct wfs_manifest *manifest)
 {
 	for (size_t i = 0; i < head->reducer_count; i++)
-		if (head->reducers[i].reducer_id == WFS_REDUCER_ID_KERNEL)
+		if (head->reducers[i].reducer_id == WFS_REDUCER_ID_KERNEL) {
+			wfs_damage_note(
+				"reducer '%s' is missing", wfs_manifest_reducer(manifest, i)->name);
 			return -EIO;
+		}
 	return 0;
 }
 
@@ -81,7 +86,7 @@ int wfs_head_load(struct wfs_head *head, struct wfs_store *store, struct wfs_txn
 	if (!r)
 		r = load_reducers(head, manifest);
 	if (!r && head->height > 0)
-		r = check_reducers(head);
+		r = check_reducers(head, manifest);
 	if (r)
 		return wfs_trace(r);
 	head->next_vid = last_vid + 1;

@@ -20,9 +20,10 @@ struct check {
 	uint64_t runs_records;
 };
 
-static void wrong(struct check *check, uint64_t row, const char *reason)
+/* Of the item that the walk over all rows met last, in the set at hand. */
+static void wrong(struct check *check, const char *reason)
 {
-	check->checker->wrong(check->checker->context, row, reason);
+	check->checker->wrong(check->checker->context, &check->set, check->last_id, reason);
 }
 
 /* Is that what fails a look at a row: the row, or this process? */
@@ -45,10 +46,14 @@ static int check_cell(struct check *check, enum wfs_indexed indexed, const struc
 
 		check->wanted++;
 		r = wfs_index_get(check->txn, &places.items[i].set, cell->cell_id, &amount);
+		const char *reason = NULL;
 		if (is_damage(r))
-			wrong(check, cell->cell_id, "is missing in a set where it belongs");
+			reason = "is missing in a set where it belongs";
 		else if (!r && amount != places.items[i].amount)
-			wrong(check, cell->cell_id, "has another part of a sum than it should");
+			reason = "has another part of a sum than it should";
+		if (reason)
+			check->checker->wrong(check->checker->context, &places.items[i].set,
+				cell->cell_id, reason);
 		r = is_damage(r) ? 0 : r;
 	}
 	return wfs_trace(r);
@@ -95,7 +100,7 @@ static int check_reducers(struct check *check)
 static void close_set(struct check *check)
 {
 	if (check->told.count != check->found.count || check->told.amount != check->found.amount)
-		wrong(check, check->last_id, "is in a set whose sum is another one");
+		wrong(check, "is in a set whose sum is another one");
 }
 
 static int check_row(void *context, const struct wfs_index_row *row)
@@ -128,15 +133,14 @@ static int check_rows(struct check *check)
 	int r = wfs_index_each(check->txn, check_row, check);
 
 	if (r == -EIO)
-		wrong(check, check->last_id, "is the last one whose row can be read");
+		wrong(check, "is the last one whose row can be read");
 	else if (r)
 		return wfs_trace(r);
 	close_set(check);
 	if (check->items > check->wanted)
-		wrong(check, check->last_id, "is the last item, and there are more than belong");
+		wrong(check, "is the last item, and there are more than belong");
 	if (check->runs_records > check->checker->runs_records)
-		wrong(check, check->last_id,
-			"is the last item, and there are more records of runs than belong");
+		wrong(check, "is the last item, and there are more records of runs than belong");
 	return 0;
 }
 

@@ -3,9 +3,11 @@
 #include "kernel/index.h"
 
 #include "kernel/base/array.h"
+#include "kernel/base/damage.h"
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
 #include "kernel/manifest/builtin.h"
+#include "kernel/store/row-name.h"
 
 /* Bits of a set's kind: which of its texts are given. */
 enum {
@@ -324,7 +326,7 @@ int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_
 	if (!r && version.in_file)
 		r = wfs_version_read(store, &version, &read, NULL);
 	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
+		return wfs_trace(wfs_row_needed(txn, r));
 	return wfs_trace(wfs_index_places_of(
 		indexed, version.in_file ? wfs_buffer_bytes(&read) : version.bytes, places));
 }
@@ -347,16 +349,32 @@ static bool has_place(
 	return false;
 }
 
+static int wrong_place(
+	struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id, const char *how)
+{
+	struct wfs_row_name name;
+
+	wfs_row_name_index(txn, set, cell_id, &name);
+	wfs_damage_note("%s %s", name.text, how);
+	return -EIO;
+}
+
 int wfs_index_move(struct wfs_txn *txn, uint64_t cell_id, const struct wfs_index_places *from,
 	const struct wfs_index_places *to)
 {
 	int r = 0;
 
-	for (size_t i = 0; !r && i < from->count; i++)
+	for (size_t i = 0; !r && i < from->count; i++) {
 		if (!has_place(to, i, &from->items[i]))
 			r = wfs_index_remove(txn, &from->items[i].set, cell_id);
-	for (size_t i = 0; !r && i < to->count; i++)
+		if (r == -ENOENT)
+			r = wrong_place(txn, &from->items[i].set, cell_id, "is missing");
+	}
+	for (size_t i = 0; !r && i < to->count; i++) {
 		if (!has_place(from, i, &to->items[i]))
 			r = wfs_index_add(txn, &to->items[i].set, cell_id, to->items[i].amount);
-	return wfs_trace(r == -ENOENT || r == -EEXIST ? -EIO : r);
+		if (r == -EEXIST)
+			r = wrong_place(txn, &to->items[i].set, cell_id, "is there already");
+	}
+	return wfs_trace(r);
 }

@@ -110,8 +110,9 @@ int wfs_index_move(struct wfs_txn *txn, uint64_t cell_id, const struct wfs_index
 
 /* Who is told. Callback table. */
 struct wfs_index_checker {
-	/* @row: number of a cell */
-	void (*wrong)(void *context, uint64_t row, const char *reason);
+	/* @id: of a cell; or a seq, in the set of a run */
+	void (*wrong)(
+		void *context, const struct wfs_index_set *set, uint64_t id, const char *reason);
 	/* Now and then, with cells done. Return: 0, or -errno that ends it. */
 	int (*progress)(void *context, uint64_t done);
 	void *context;

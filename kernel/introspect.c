@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernel/base/damage.h"
 #include "kernel/base/json.h"
 #include "kernel/consistency.h"
 
@@ -37,6 +38,8 @@ int wfs_read_describe(struct wfs_error *error, int r)
 	if (error->code != WFS_OK)
 		return r;
 	/* Who writes files says what went wrong, so EIO without a text comes from reading. */
+	if (r == -EIO && *wfs_damage_noted())
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "%s", wfs_damage_noted());
 	if (r == -EIO)
 		return wfs_error_set(
 			error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");

@@ -6,6 +6,7 @@
 #include "kernel/index.h"
 #include "kernel/query-impl.h"
 #include "kernel/schema/pattern.h"
+#include "kernel/store/row-name.h"
 
 enum {
 	MATCH_LIMIT = 4 << 10,       /* of the work of a pattern on one id, mostly enough */
@@ -127,7 +128,7 @@ static int page_of_set(struct page *page, const struct wfs_index_set *set)
 			continue;
 		r = wfs_cell_get(txn, cell_id, &cell);
 		if (r)
-			return wfs_trace(r == -ENOENT ? -EIO : r);
+			return wfs_trace(wfs_row_needed(txn, r));
 		if (!query_sees_listed(page->run, WFS_QUERY_PART_ARTIFACT, cell.key))
 			continue;
 		const struct wfs_entry entry = {.vid = cell.head_vid, .key = cell.key};
@@ -322,7 +323,7 @@ static int set_list(
 			return wfs_trace(r);
 		r = wfs_cell_get(run->view->txn, cell_id, &cell);
 		if (r)
-			return wfs_trace(r == -ENOENT ? -EIO : r);
+			return wfs_trace(wfs_row_needed(run->view->txn, r));
 		const struct wfs_entry entry = {.vid = cell.head_vid, .key = cell.key};
 		if (query_sees_listed(run, WFS_QUERY_PART_ARTIFACT, cell.key))
 			r = each(run, &entry, list);

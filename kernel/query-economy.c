@@ -4,6 +4,7 @@
 #include "kernel/manifest/grant.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/query-impl.h"
+#include "kernel/store/row-name.h"
 
 static const char *const resources[] = {
 #define RESOURCE_NAME(constant, name) #name,
@@ -286,7 +287,7 @@ static int bid_at(
 	if (!r)
 		r = query_entry_state(run, &entry, &state);
 	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
+		return wfs_trace(wfs_row_needed(run->view->txn, r));
 	const json_t *const id = json_object_get(state, "artifact_id");
 	if (!query_sees_listed(run, WFS_QUERY_PART_BID,
 		    WFS_BYTES(json_string_value(id), json_string_length(id))))

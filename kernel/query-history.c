@@ -2,6 +2,7 @@
 /* Queries about what happened: records of the journal, invocations. */
 #include "kernel/index.h"
 #include "kernel/query-impl.h"
+#include "kernel/store/row-name.h"
 
 /* --- events --- */
 
@@ -128,7 +129,7 @@ static int add_record(
 	if (!r)
 		r = query_entry_state(run, &entry, &state);
 	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
+		return wfs_trace(wfs_row_needed(run->view->txn, r));
 	const json_t *const id = json_object_get(state, "artifact_id");
 	if (!query_sees_listed(run, WFS_QUERY_PART_INVOCATION,
 		    WFS_BYTES(json_string_value(id), json_string_length(id))))

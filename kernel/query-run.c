@@ -6,6 +6,7 @@
 #include "kernel/entity.h"
 #include "kernel/introspect.h"
 #include "kernel/query-impl.h"
+#include "kernel/store/row-name.h"
 
 static const struct {
 	enum wfs_entity directory;
@@ -186,7 +187,7 @@ int query_entry_state(struct query_run *run, const struct wfs_entry *entry, json
 	int r = wfs_view_version(run->view, entry->vid, &version);
 
 	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
+		return wfs_trace(wfs_row_needed(run->view->txn, r));
 	return wfs_trace(query_version_state(run, &version, ret_state));
 }
 

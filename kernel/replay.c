@@ -2,11 +2,15 @@
 /* Folding a world's journal into a scratch store. */
 #include "kernel/replay.h"
 
+#include <inttypes.h>
+
 #include "kernel/action/action.h"
 #include "kernel/apply.h"
+#include "kernel/base/damage.h"
 #include "kernel/base/scratch.h"
 #include "kernel/blob-read.h"
 #include "kernel/refold.h"
+#include "kernel/store/rows.h"
 #include "kernel/world-impl.h"
 
 enum { LOOK_COUNT = 1024 }; /* cells between two looks at whether to go on */
@@ -46,7 +50,7 @@ static int give_line(
 	struct replay *replay = context;
 	int r = wfs_view_record(&replay->view, seq, ret_line);
 
-	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "read the journal") : r;
+	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "fold record %" PRIu64, seq) : r;
 }
 
 static int give_module(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
@@ -196,6 +200,15 @@ static bool same_version(struct replay *replay, struct wfs_txn *txn, const struc
 		a->tombstone == b->tombstone && wfs_hash_equal(&a->hash, &b->hash);
 }
 
+static int differs_damaged(struct replay *replay, uint64_t seq)
+{
+	char how[WFS_ERROR_MESSAGE_SIZE];
+
+	snprintf(how, sizeof(how), "left a version that cannot be compared: %.400s",
+		wfs_damage_noted());
+	return wfs_refold_differs(&replay->refold, seq, how);
+}
+
 static int compare_versions(struct replay *replay, struct wfs_error *error)
 {
 	const uint64_t next_vid = replay->refold.head.next_vid;
@@ -212,6 +225,8 @@ static int compare_versions(struct replay *replay, struct wfs_error *error)
 		if (r)
 			return wfs_error_from_errno(error, r, "read the scratch store");
 		r = wfs_view_version(&replay->view, vid, &version);
+		if (r == -EIO)
+			return differs_damaged(replay, ours.height - 1);
 		if (r && r != -ENOENT)
 			return wfs_error_from_errno(error, r, "read a version");
 		/* It may have been dropped; compare_first looks for those that must not. */
@@ -238,6 +253,8 @@ static int compare_cell(
 	if (r)
 		return wfs_error_from_errno(error, r, "read the scratch store");
 	r = wfs_view_version(&replay->view, ours.vid, &version);
+	if (r == -EIO)
+		return differs_damaged(replay, ours.height - 1);
 	if (r && r != -ENOENT)
 		return wfs_error_from_errno(error, r, "read a version");
 	return r ? wfs_refold_differs(&replay->refold, ours.height - 1,
@@ -284,6 +301,30 @@ static int compare_first(struct replay *replay, struct wfs_error *error)
 		wfs_reducer_next(txn, reducer.reducer_id, &name, &reducer) == 0);
 	wfs_view_close(&replay->view);
 	return wfs_trace(r);
+}
+
+/* No record tells of the rows that others are found by. */
+static int check_rows(struct replay *replay, struct wfs_problems *problems, struct wfs_error *error)
+{
+	struct wfs_rows rows = {0};
+	uint64_t total = 0;
+	int r = 1;
+
+	while (r > 0) {
+		r = open_view(replay, error);
+		if (r)
+			return wfs_trace(r);
+		r = wfs_rows_total(replay->view.txn, &total);
+		if (!r)
+			r = wfs_rows_check(&rows, replay->view.txn, LOOK_COUNT, problems);
+		wfs_view_close(&replay->view);
+		if (r < 0)
+			return wfs_error_from_errno(error, r, "read all rows");
+		const int stop = look(replay, "rows", rows.done, total, error);
+		if (stop)
+			return wfs_trace(stop);
+	}
+	return 0;
 }
 
 /* --- the run --- */
@@ -396,5 +437,7 @@ int wfs_replay(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	}
 	if (!r && problems->count == 0)
 		r = compare_first(&replay, error);
+	if (!r && problems->count == 0)
+		r = check_rows(&replay, problems, error);
 	return wfs_trace(r);
 }

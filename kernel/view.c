@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/damage.h"
 #include "kernel/base/encode.h"
+#include "kernel/store/row-name.h"
 #include "kernel/world-impl.h"
 
 void wfs_content_done(struct wfs_content *content)
@@ -105,8 +107,11 @@ int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta)
 	struct wfs_version version;
 	int r = wfs_view_manifest(view, &version);
 
+	if (r == -ENOENT)
+		r = wfs_row_lost(view->txn, WFS_TABLE_CELL,
+			wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_MANIFEST));
 	if (r)
-		return wfs_trace(r == -ENOENT ? -EIO : r);
+		return wfs_trace(r);
 	meta.manifest_hash = version.hash;
 	r = wfs_history_at(view->txn, wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT),
 		view->height, &version);
@@ -157,7 +162,11 @@ int wfs_view_builtin(
 	const char *const name = wfs_builtin_reducer_name(builtin);
 	int r = wfs_view_reducer(view, name, strlen(name), ret_reducer);
 
-	return r == -ENOENT ? -EIO : r; /* its row is damaged */
+	if (r == -ENOENT) { /* its row is damaged */
+		wfs_damage_note("reducer '%s' is missing", name);
+		return -EIO;
+	}
+	return r;
 }
 
 int wfs_view_reducer_by_id(
@@ -388,7 +397,9 @@ int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
 
 	if (version->tombstone)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "the cell is deleted");
-	return wfs_view_blob_content(view, &value, range, ret_content, error);
+	int r = wfs_view_blob_content(view, &value, range, ret_content, error);
+	return r == -EIO ? wfs_row_name_error(view->txn, WFS_TABLE_VERSION, version->vid, error)
+			 : r;
 }
 
 int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
@@ -431,7 +442,8 @@ int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_l
 	if (seq >= view->height)
 		return -ENOENT;
 	int r = wfs_journal_get(view->txn, seq, &offset, ret_line);
-	return r == -ENOENT ? -EIO : r; /* the journal has no gaps */
+	/* The journal has no gaps. */
+	return r == -ENOENT ? wfs_row_lost(view->txn, WFS_TABLE_JOURNAL, seq) : r;
 }
 
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)
@@ -448,7 +460,7 @@ int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns
 	if (line.size <= prefix_size || memcmp(text, prefix, prefix_size) != 0 ||
 		!wfs_decimal_read(text + prefix_size, line.size - prefix_size, &at_ns) ||
 		at_ns > INT64_MAX)
-		return -EIO;
+		return wfs_row_bad(view->txn, WFS_TABLE_JOURNAL, seq);
 	*ret_at_ns = (int64_t)at_ns;
 	return 0;
 }
@@ -467,6 +479,7 @@ int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes)
 int wfs_view_journal_read(
 	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer)
 {
+	const size_t begin = buffer->size;
 	uint64_t seq;
 	int r = wfs_journal_at_offset(view->txn, offset, &seq);
 
@@ -476,7 +489,7 @@ int wfs_view_journal_read(
 
 		r = wfs_journal_get(view->txn, seq, &start, &line);
 		if (!r && (offset < start || offset - start >= line.size))
-			r = -EIO; /* lines do not follow one another */
+			r = wfs_row_bad(view->txn, WFS_TABLE_JOURNAL, seq);
 		if (r)
 			break;
 		size_t skip = (size_t)(offset - start);
@@ -487,5 +500,7 @@ int wfs_view_journal_read(
 	}
 	if (r == -ENOENT) /* at or behind the end: nothing to read */
 		return 0;
+	if (r == -EIO && buffer->size > begin) /* the next read begins where it cannot be read */
+		r = 0;
 	return r ? r : wfs_buffer_check(buffer);
 }

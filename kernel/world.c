@@ -12,6 +12,7 @@
 #include "kernel/head.h"
 #include "kernel/lock.h"
 #include "kernel/record.h"
+#include "kernel/store/row-name.h"
 #include "kernel/world-impl.h"
 #include "kernel/writer.h"
 
@@ -109,6 +110,14 @@ static bool is_head_hash(struct wfs_txn *txn, struct wfs_bytes line)
 		memcmp(stored.data, hash.bytes, sizeof(hash.bytes)) == 0;
 }
 
+static int get_record(struct wfs_txn *txn, uint64_t seq, struct wfs_bytes *ret_line)
+{
+	uint64_t offset;
+	int r = wfs_journal_get(txn, seq, &offset, ret_line);
+
+	return r == -ENOENT ? wfs_row_lost(txn, WFS_TABLE_JOURNAL, seq) : r;
+}
+
 /* The last record must hash, parse, stand in its place and be chained to the one before. */
 static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 {
@@ -116,21 +125,22 @@ static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 	struct wfs_hash before = {0};
 	struct wfs_bytes line;
 	uint64_t height;
-	uint64_t offset;
 	int r = wfs_journal_height(txn, &height);
 
-	if (!r && height == 0)
+	if (r)
+		return wfs_error_from_errno(error, r, "read the last record");
+	if (height == 0)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "the journal is empty");
-	if (!r && height > 1) {
-		r = wfs_journal_get(txn, height - 2, &offset, &line);
+	if (height > 1) {
+		r = get_record(txn, height - 2, &line);
 		if (!r)
 			before = wfs_hash_of(line.data, line.size);
 	}
 	if (!r)
-		r = wfs_journal_get(txn, height - 1, &offset, &line);
-	if (r && r != -ENOENT && r != -EIO)
-		return wfs_error_from_errno(error, r, "read the last record");
-	if (r || !is_head_hash(txn, line))
+		r = get_record(txn, height - 1, &line);
+	if (r)
+		return wfs_error_from_errno(error, r, "read the last two records");
+	if (!is_head_hash(txn, line))
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
 			"the stored bytes of record %llu are damaged",
 			(unsigned long long)height - 1);
@@ -148,13 +158,17 @@ static int read_manifest(struct wfs_world *world, struct wfs_txn *txn, struct wf
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_version version;
 	struct wfs_cell cell;
-	int r = wfs_cell_get(
-		txn, wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_MANIFEST), &cell);
+	const uint64_t cell_id = wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_MANIFEST);
+	int r = wfs_cell_get(txn, cell_id, &cell);
 
+	if (r == -ENOENT)
+		r = wfs_row_lost(txn, WFS_TABLE_CELL, cell_id);
 	if (!r)
 		r = wfs_version_get(txn, cell.head_vid, &version);
+	if (r == -ENOENT)
+		r = wfs_row_lost(txn, WFS_TABLE_VERSION, cell.head_vid);
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "find the manifest");
+		return wfs_error_from_errno(error, r, "find the manifest");
 	r = wfs_version_read(world->store, &version, &text, error);
 	return wfs_trace(r ? r : wfs_apply_parse(wfs_buffer_bytes(&text), &world->manifest, error));
 }
@@ -176,7 +190,8 @@ static int read_world(struct wfs_world *world, struct wfs_error *error)
 	if (!r)
 		r = read_meta(world, txn);
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read the world's id");
+		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r,
+			"read the world's values 'world_id' and 'entropy'");
 	r = check_head(txn, error);
 	if (!r)
 		r = read_manifest(world, txn, error);

@@ -3,11 +3,13 @@
 #include "kernel/apply.h"
 #include "kernel/base/array.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/damage.h"
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
 #include "kernel/gc.h"
 #include "kernel/grants.h"
 #include "kernel/rights/rights.h"
+#include "kernel/store/row-name.h"
 #include "kernel/writer-impl.h"
 
 enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
@@ -408,7 +410,8 @@ static int read_grant(struct wfs_writer *writer, const struct wfs_cell *cell, js
 	int r = wfs_version_get(writer->head.txn, cell->head_vid, &version);
 
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a grant");
+		return wfs_error_from_errno(
+			error, wfs_row_needed(writer->head.txn, r), "read a grant");
 	r = wfs_version_read(writer->world->store, &version, &text, error);
 	return wfs_trace(r ? r : wfs_json_parse(text.data, text.size, ret_grant, error));
 }
@@ -483,8 +486,8 @@ static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
+	wfs_damage_forget(); /* the transaction may be of other requests, too */
 	int r = check_granted(writer, request);
-
 	if (r)
 		return wfs_trace(r);
 	switch (request->kind) {

@@ -2,6 +2,7 @@
 /* Batches: kernel thread, publisher thread. */
 #include "kernel/base/clock.h"
 #include "kernel/crashes.h"
+#include "kernel/introspect.h"
 #include "kernel/writer-impl.h"
 
 enum {
@@ -259,6 +260,8 @@ static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, 
 			start = wfs_clock_monotonic_ns();
 		}
 		request->result = writer_process(writer, request, ret_fatal);
+		if (request->result == -EIO) /* this thread knows what is damaged */
+			(void)wfs_read_describe(&request->error, request->result);
 		share = writer_ahead_share_ns(writer, writer->current->fold_work - work_before);
 		(void)writer_fold_end(writer);
 	}

@@ -17,6 +17,7 @@
 #include "fs/data/readahead.h"
 #include "fs/data/revoke.h"
 #include "fs/mount/fuse.h"
+#include "kernel/base/damage.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/log.h"
 
@@ -83,7 +84,8 @@ static void refuse(fuse_req_t request, uint64_t ino, int r)
 {
 	if (r == -EIO)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
-			"stored bytes are damaged, refused to serve them ino=%#" PRIx64, ino);
+			"refused to serve what is damaged: %s ino=%#" PRIx64,
+			*wfs_damage_noted() ? wfs_damage_noted() : "stored bytes", ino);
 	fs_reply_result(request, r);
 }
 
@@ -323,6 +325,15 @@ static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *f
 
 /* --- reads --- */
 
+/* Were the bytes of log.jsonl that were read cut short by a damaged record? For Linux a part of a page is the end of
+ * the file. */
+static bool ends_in_damage(uint64_t ino)
+{
+	struct wfs_node node;
+
+	return *wfs_damage_noted() && wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_LOG;
+}
+
 static void answer_read(fuse_req_t request, uint64_t ino, size_t size, off_t offset)
 {
 	WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
@@ -334,6 +345,8 @@ static void answer_read(fuse_req_t request, uint64_t ino, size_t size, off_t off
 	if (ino == wfs_notify_log_ino())
 		log_is_seen(data);
 	int r = wfs_tree_read(&data->tree, ino, (uint64_t)offset, size, &found);
+	if (!r && found.bytes.size < size && ends_in_damage(ino))
+		r = -EIO;
 	if (r) {
 		refuse(request, ino, r);
 		return;

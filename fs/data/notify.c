@@ -163,7 +163,7 @@ static int read_lines_once(
 		r = wfs_session_journal_read(notify->tree->session, &view, offset, size, lines);
 	if (!r)
 		r = wfs_buffer_check(lines);
-	return r || lines->size > 0 ? r : -EIO;
+	return r || lines->size == size ? r : -EIO; /* a damaged record comes next */
 }
 
 static int read_lines(

@@ -4,6 +4,7 @@
 
 #include "fs/tree/tree.h"
 #include "fs/verb/verb-impl.h"
+#include "kernel/base/damage.h"
 #include "kernel/base/json.h"
 
 /* A node that a verb was asked for. */
@@ -35,9 +36,12 @@ static int tree_error(struct wfs_call *call, int r, const char *path)
 	case -ENAMETOOLONG:
 		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
 			"a name in the path has more than 255 bytes");
-	case -EIO:
-		return wfs_error_set(&call->error, WFS_E_HASH_MISMATCH,
-			"'%.300s': what is stored does not have its hash", path);
+	case -EIO: {
+		const char *const noted = wfs_damage_noted();
+
+		return wfs_error_set(&call->error, WFS_E_HASH_MISMATCH, "'%.300s': %s", path,
+			*noted ? noted : "what is stored does not have its hash");
+	}
 	case -EACCES: /* the tree has said why */
 		return r;
 	default: /* what it said was about something else */

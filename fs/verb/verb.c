@@ -239,6 +239,10 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve what is damaged: %s",
 			call->error.message);
+	/* The damage may be in what its principal may not see, and then has a name that it may not see. */
+	if (r && call->error.code == WFS_E_HASH_MISMATCH && !wfs_session_sees_all(call->session))
+		(void)wfs_error_set(
+			&call->error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");
 	if (r == -EACCES && host)
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_INFO, "refused: %s", call->error.message);
 	call->status = r;

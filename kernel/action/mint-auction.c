@@ -12,6 +12,7 @@
 #include "kernel/base/json.h"
 #include "kernel/blob-read.h"
 #include "kernel/index.h"
+#include "kernel/store/row-name.h"
 
 /* A bid that waits. */
 struct entry {
@@ -77,7 +78,7 @@ static int read_bid(const struct auction *auction, uint64_t cell_id, struct wfs_
 	if (!r)
 		r = wfs_version_get(head->txn, ret_cell->head_vid, &version);
 	if (r)
-		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r, "read a bid");
+		return wfs_error_from_errno(error, wfs_row_needed(head->txn, r), "read a bid");
 	r = wfs_version_read(head->store, &version, &text, error);
 	if (!r)
 		r = wfs_json_parse(text.data, text.size, &document, error);
@@ -226,7 +227,7 @@ static int next_principal(const struct wfs_fold *fold, struct wfs_bytes *key)
 			return r == -ENOENT ? 0 : r;
 		r = wfs_cell_get(fold->head->txn, cell_id, &cell);
 	}
-	return r ? (r == -ENOENT ? -EIO : r) : 1;
+	return r ? wfs_row_needed(fold->head->txn, r) : 1;
 }
 
 /* Among @count others in equal parts; what is left over is the first one's. */

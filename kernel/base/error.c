@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/base/damage.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/log.h"
 
@@ -124,7 +125,12 @@ int wfs_error_from_errno(struct wfs_error *error, int number, const char *format
 	message_format(&what, format, arguments);
 	va_end(arguments);
 
-	wfs_error_set(error, meaning_of(-number), "%s: %s", what.message, reason_of(-number));
+	if (number == -EIO && *wfs_damage_noted())
+		wfs_error_set(
+			error, WFS_E_HASH_MISMATCH, "%s: %s", what.message, wfs_damage_noted());
+	else
+		wfs_error_set(
+			error, meaning_of(-number), "%s: %s", what.message, reason_of(-number));
 	return number;
 }
 

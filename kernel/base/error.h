@@ -130,8 +130,8 @@ int wfs_error_set(struct wfs_error *error, enum wfs_error_code code, const char 
 /**
  * wfs_error_from_errno() - describe a system failure that has no text yet
  * @number: negative errno; ENOSPC becomes store_full, ENOMEM and the rest internal_error,
- *          an errno that belongs to exactly one meaning keeps it (EBUSY busy, ENOENT not_found …)
- * @format: what was being done, e.g. "open 'data.mdb'"; the system's reason is put behind it
+ *          an errno of one meaning keeps it (EBUSY busy, …); EIO with a note (damage.h) is hash_mismatch
+ * @format: what was being done, e.g. "open 'data.mdb'"; the system's reason, or the note, is put behind it
  * Return: @number unchanged.
  */
 int wfs_error_from_errno(struct wfs_error *error, int number, const char *format, ...)

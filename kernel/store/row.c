@@ -4,6 +4,7 @@
 
 #include <xxhash.h>
 
+#include "kernel/base/damage.h"
 #include "kernel/store/guard.h"
 
 enum {
@@ -35,7 +36,41 @@ struct access {
 	MDB_val value;
 	bool damaged; /* LMDB found a row, and its seal does not fit */
 	MDB_stat stat;
+	void *copy; /* of a row that is read as it is */
+	size_t copy_size;
 };
+
+/* --- what a user is told --- */
+
+static void note(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const char *how)
+{
+	struct wfs_row_name name;
+
+	if (txn->naming)
+		return;
+	wfs_row_name(txn, table, key, &name);
+	wfs_damage_note("%s %s", name.text, how);
+}
+
+/* Of a row that LMDB did not reach. */
+static int note_failure(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, int r)
+{
+	if (r == -EIO)
+		note(txn, table, key, "cannot be reached: a page of data.mdb is damaged");
+	return r;
+}
+
+int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	note(txn, table, key, "is damaged");
+	return -EIO;
+}
+
+int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	note(txn, table, key, "is missing");
+	return -EIO;
+}
 
 static MDB_dbi table_of(const struct access *access)
 {
@@ -141,14 +176,17 @@ static int drop(void *context)
 	return r ? r : mdb_cursor_del(access->cursor, 0);
 }
 
-static int get_first_byte(void *context)
+static int get_as_it_is(void *context)
 {
 	struct access *access = context;
 	int r = mdb_get(access->txn->mdb, table_of(access), &access->key, &access->value);
 
-	if (!r && access->value.mv_size > 0)
-		access->flags = *(const uint8_t *)access->value.mv_data;
-	return r;
+	if (r)
+		return r;
+	if (access->value.mv_size < access->copy_size)
+		access->copy_size = access->value.mv_size;
+	memcpy(access->copy, access->value.mv_data, access->copy_size);
+	return 0;
 }
 
 /* --- rows --- */
@@ -159,22 +197,27 @@ int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
 	int r = wfs_store_error(guard_call(get, &access));
 
-	if (r || access.damaged)
-		return r ? r : -EIO;
+	if (r)
+		return note_failure(txn, table, key, r);
+	if (access.damaged)
+		return row_bad(txn, table, key);
 	*ret_value = row_bytes_of(access.value);
 	return 0;
 }
 
-int row_first_byte(
-	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *ret_byte)
+int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
+	size_t size, size_t *ret_size)
 {
-	struct access access = {.txn = txn, .table = table, .key = row_val_of(key)};
-	int r = wfs_store_error(guard_call(get_first_byte, &access));
+	struct access access = {.txn = txn,
+		.table = table,
+		.key = row_val_of(key),
+		.copy = ret_bytes,
+		.copy_size = size};
+	int r = wfs_store_error(guard_call(get_as_it_is, &access));
 
-	if (r || access.value.mv_size == 0)
-		return r ? r : -EIO;
-	*ret_byte = (uint8_t)access.flags;
-	return 0;
+	if (!r)
+		*ret_size = access.copy_size;
+	return r;
 }
 
 /* What was left in the middle of a change can only be dropped. */
@@ -184,7 +227,8 @@ static int change(int (*call)(void *context), struct access *access)
 		return -EIO;
 	const int r = guard_call(call, access);
 	access->txn->broken = r == MDB_CORRUPTED;
-	return wfs_store_error(r);
+	return note_failure(
+		access->txn, access->table, row_bytes_of(access->key), wfs_store_error(r));
 }
 
 /* Writes the fixed part, `tail` and the seal as one value, without joining them first. */
@@ -232,8 +276,11 @@ int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count)
 	if (r)
 		return r;
 	/* A damaged number would keep loops busy for years. */
-	if (access.stat.ms_entries > row_count_max(txn))
+	if (access.stat.ms_entries > row_count_max(txn)) {
+		wfs_damage_note("data.mdb: table '%s' counts more rows than there is room for",
+			wfs_table_name(table));
 		return -EIO;
+	}
 	*ret_count = access.stat.ms_entries;
 	return 0;
 }
@@ -255,10 +302,12 @@ static int move_to(struct access *access, struct wfs_bytes *key, struct wfs_byte
 	access->key = row_val_of(*key);
 	int r = wfs_store_error(guard_call(move, access));
 	if (r)
-		return r;
+		return note_failure(access->txn, access->table, *key, r);
 	*key = row_bytes_of(access->key);
-	if (access->damaged)
+	if (access->damaged) {
+		note(access->txn, access->table, *key, "is damaged");
 		return -EBADMSG;
+	}
 	*ret_value = row_bytes_of(access->value);
 	return 0;
 }
@@ -300,4 +349,42 @@ int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, ui
 	struct row_reader reader = row_reader_of(key);
 	*ret_key = row_take_u64(&reader);
 	return reader.bad ? -EIO : 0;
+}
+
+/* Is the row before the place of @key damaged? A row whose own key is damaged may stand there. Return: 0, -EIO. */
+static int check_before(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	struct wfs_bytes place = key;
+	struct wfs_bytes value;
+	int r = row_seek(txn, table, MDB_SET_RANGE, &place, &value);
+
+	if (!r || r == -ENOENT)
+		r = row_seek(txn, table, r ? MDB_LAST : MDB_PREV, &place, &value);
+	return r == -ENOENT ? 0 : r;
+}
+
+int row_find(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
+	struct wfs_bytes *ret_value)
+{
+	int r = row_get(txn, table, key, ret_value);
+
+	if (r != -ENOENT)
+		return r;
+	r = check_before(txn, table, key);
+	return r ? r : -ENOENT;
+}
+
+int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value)
+{
+	const struct wfs_bytes from = *key;
+	int r = row_seek(txn, table, MDB_SET_RANGE, key, ret_value);
+
+	if ((r && r != -ENOENT) || (!r && wfs_bytes_equal(*key, from)))
+		return r;
+	r = check_before(txn, table, from);
+	if (r)
+		return r;
+	*key = from;
+	return row_seek(txn, table, MDB_SET_RANGE, key, ret_value);
 }

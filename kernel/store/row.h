@@ -140,10 +140,6 @@ static inline struct row row_key_u32(uint32_t number)
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_first_byte() - of a value whose checksum may be of a later kind. */
-int row_first_byte(
-	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *ret_byte);
-
 /** row_put() - @row and @tail, one behind the other. @flags: of mdb_put() */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags);
@@ -162,6 +158,46 @@ int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct
 /** row_edge_key() - the u64 key of a table's last or first row; @when_empty when there is none. */
 int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
 	uint64_t *ret_key);
+
+/**
+ * row_find() - row_get() of a row that may be missing, when nothing else would tell
+ * A row whose key is damaged is not found; whoever looks for it comes to its place. So the rows on both sides of the
+ * place are looked at, and when one of them is damaged, the answer is -EIO.
+ */
+int row_find(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
+	struct wfs_bytes *ret_value);
+
+/** row_seek_first() - as row_seek() with MDB_SET_RANGE: the first row of a range; one whose key is damaged may stand
+ *  before it, and then the answer is -EIO. */
+int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *key,
+	struct wfs_bytes *ret_value);
+
+/** row_peek() - up to @size bytes of a value, seal included, whether it is damaged or not.
+ *  Return: 0, -ENOENT, -EIO. */
+int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
+	size_t size, size_t *ret_size);
+
+/** row_bad() - note that a row is damaged (kernel/base/damage.h). Return: -EIO. */
+int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
+
+/** row_absent() - remember what was not found, for wfs_row_needed() */
+static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
+{
+	txn->absent_table = table;
+	txn->absent_number = number;
+}
+
+/** row_lost() - note that a row that must be there is missing. Return: -EIO. */
+int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
+
+struct wfs_index_row;
+struct wfs_index_set;
+
+/** index_key_read() - set and id of a row of the index. Return: 0, or -EIO. */
+int index_key_read(struct wfs_bytes key, struct wfs_index_row *ret_row);
+
+/** index_set_text() - the texts that name a set: 'alice', 'agent' */
+void index_set_text(const struct wfs_index_set *set, char *ret_text, size_t size);
 
 /** row_count() - how many rows LMDB says that the table has. Whoever finds another number of them
  *  was led past some, or led astray. */

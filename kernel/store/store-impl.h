@@ -4,37 +4,19 @@
 
 #include <lmdb.h>
 
+#include "kernel/store/row-name.h"
 #include "kernel/store/store.h"
-
-/* X(constant, LMDB name) */
-#define WFS_TABLES(X)                   \
-	X(META, "meta")                 \
-	X(JOURNAL, "journal")           \
-	X(REDUCER, "reducer")           \
-	X(REDUCER_NAME, "reducer_name") \
-	X(CELL_BY_NAME, "cell_by_name") \
-	X(CELL, "cell")                 \
-	X(HISTORY, "history")           \
-	X(VERSION, "version")           \
-	X(BLOB, "blob")                 \
-	X(BLOB_LISTED, "blob_listed")   \
-	X(INDEX, "index")               \
-	X(TEXT, "text")                 \
-	X(TEXT_BY_HASH, "text_by_hash") \
-	X(CODE_CRASH, "code_crash")
-
-enum wfs_table {
-#define WFS_TABLE_ENUM(constant, name) WFS_TABLE_##constant,
-	WFS_TABLES(WFS_TABLE_ENUM)
-#undef WFS_TABLE_ENUM
-		WFS_TABLE_COUNT
-};
 
 struct wfs_txn {
 	struct wfs_store *store;
 	MDB_txn *mdb;
 	bool writing;
-	bool broken;          /* a change ended in its middle: nothing of it can be committed */
+	bool broken;        /* a change ended in its middle: nothing of it can be committed */
+	bool naming;        /* rows are read for the name of one: what they lack is not noted */
+	uint64_t cell_hint; /* of the version that is looked for, when not 0 */
+	/* The cell or the version that was looked for last and is not there. */
+	enum wfs_table absent_table;
+	uint64_t absent_number;
 	struct wfs_txn *next; /* in the store's pool of idle readers */
 	/* One cursor a table, opened at its first use and kept: for a pooled reader it is renewed. */
 	MDB_cursor *cursors[WFS_TABLE_COUNT];
@@ -47,6 +29,9 @@ struct wfs_blob_pending {
 	struct wfs_blob_writer *first; /* lock */
 };
 struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store);
+
+/** wfs_table_name() - as LMDB has it. */
+const char *wfs_table_name(enum wfs_table table);
 
 MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table);
 int wfs_store_directory_fd(const struct wfs_store *store);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "kernel/base/damage.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/hash.h"
 #include "kernel/base/world-file.h"
@@ -44,6 +45,11 @@ static const char *const names[] = {
 #undef TABLE_NAME
 		NULL,
 };
+
+const char *wfs_table_name(enum wfs_table table)
+{
+	return names[table];
+}
 
 int wfs_store_error(int code)
 {
@@ -205,6 +211,7 @@ int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn)
 {
 	struct wfs_txn *txn = pool_take(store);
 
+	wfs_damage_forget();
 	if (!txn)
 		return txn_new(store, false, ret_txn);
 	int r = mdb_txn_renew(txn->mdb);
@@ -218,6 +225,7 @@ int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn)
 
 int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn)
 {
+	wfs_damage_forget();
 	return txn_new(store, true, ret_txn);
 }
 
@@ -322,6 +330,15 @@ static int format_error(const char *directory, int format, struct wfs_error *err
 		directory, format, WFS_STORE_FORMAT, newer ? "a newer" : "an older");
 }
 
+/* Is it not another format, but a flipped byte? Another one may have other checksums, but then in all rows. */
+static bool is_damaged(struct wfs_txn *txn)
+{
+	struct wfs_bytes row;
+
+	return wfs_meta_get(txn, "world_id", &row) == 0 &&
+		wfs_meta_get(txn, "format", &row) == -EIO;
+}
+
 static int check_format(struct wfs_store *store, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -331,13 +348,13 @@ static int check_format(struct wfs_store *store, struct wfs_error *error)
 
 	if (!r)
 		r = wfs_meta_format(txn, &format);
-	if (!r && format != WFS_STORE_FORMAT)
+	if (!r && format != WFS_STORE_FORMAT && !is_damaged(txn))
 		return format_error(store->directory, format, error);
 	if (!r)
 		r = wfs_meta_get(txn, "format", &row);
 	if (r)
 		return wfs_error_from_errno(error, r == -ENOENT ? -EIO : r,
-			"read the format of the store in '%s'", store->directory);
+			"read the world's value 'format' of '%s'", store->directory);
 	return 0;
 }
 

@@ -37,9 +37,11 @@ int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_bl
 {
 	struct wfs_bytes key = WFS_BYTES(hash->bytes, WFS_HASH_SIZE);
 	struct wfs_bytes value;
-	int r = row_get(txn, WFS_TABLE_BLOB, key, &value);
+	int r = row_find(txn, WFS_TABLE_BLOB, key, &value);
 
-	return r ? r : blob_decode(key, value, ret_blob);
+	if (!r && blob_decode(key, value, ret_blob))
+		r = row_bad(txn, WFS_TABLE_BLOB, key);
+	return r;
 }
 
 int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_blob *ret_blob)
@@ -50,8 +52,8 @@ int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_
 
 	if (!r && after && wfs_bytes_equal(key, WFS_BYTES(after->bytes, WFS_HASH_SIZE)))
 		r = row_seek(txn, WFS_TABLE_BLOB, MDB_NEXT, &key, &value);
-	if (!r)
-		r = blob_decode(key, value, ret_blob);
+	if (!r && blob_decode(key, value, ret_blob))
+		r = row_bad(txn, WFS_TABLE_BLOB, key);
 	/* So that the next search can begin behind a damaged row. */
 	if (r == -EIO && key.size == WFS_HASH_SIZE &&
 		(!after || memcmp(key.data, after->bytes, WFS_HASH_SIZE) > 0)) {
@@ -86,13 +88,13 @@ int wfs_blob_listing_get(
 	if (!r)
 		r = row_get(txn, WFS_TABLE_BLOB_LISTED, row_bytes(&key), &value);
 	if (r)
-		return r == -ENOENT ? -EIO : r;
+		return r == -ENOENT ? wfs_row_lost(txn, WFS_TABLE_BLOB_LISTED, listed_id) : r;
 	struct row_reader reader = row_reader_of(value);
 	struct wfs_blob_listing listing = {.listed_id = listed_id, .height = row_take_u64(&reader)};
 	listing.time_ns = (int64_t)row_take_u64(&reader);
 	row_take(&reader, listing.hash.bytes, sizeof(listing.hash.bytes));
 	if (reader.bad)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_BLOB_LISTED, row_bytes(&key));
 	*ret_listing = listing;
 	return 0;
 }
@@ -106,7 +108,7 @@ int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id)
 	if (!r)
 		r = row_count(txn, WFS_TABLE_BLOB_LISTED, &count);
 	if (!r && last != count)
-		r = -EIO;
+		r = wfs_row_bad(txn, WFS_TABLE_BLOB_LISTED, last);
 	if (!r)
 		*ret_listed_id = last;
 	return r;

@@ -43,13 +43,13 @@ int wfs_cell_find(
 	int r = name_key_of(reducer_id, key, &name);
 
 	if (!r)
-		r = row_get(txn, WFS_TABLE_CELL_BY_NAME, WFS_BYTES(name.bytes, name.size), &value);
+		r = row_find(txn, WFS_TABLE_CELL_BY_NAME, WFS_BYTES(name.bytes, name.size), &value);
 	if (r)
 		return r;
 	struct row_reader reader = row_reader_of(value);
 	uint64_t cell_id = row_take_u64(&reader);
 	if (reader.bad || wfs_cell_reducer(cell_id) != reducer_id)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_CELL_BY_NAME, WFS_BYTES(name.bytes, name.size));
 	*ret_cell_id = cell_id;
 	return 0;
 }
@@ -65,7 +65,7 @@ int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wf
 		return r;
 	struct wfs_bytes wanted = WFS_BYTES(from.bytes, from.size);
 	struct wfs_bytes key = wanted;
-	r = row_seek(txn, WFS_TABLE_CELL_BY_NAME, MDB_SET_RANGE, &key, &value);
+	r = row_seek_first(txn, WFS_TABLE_CELL_BY_NAME, &key, &value);
 	if (!r && after && wfs_bytes_equal(key, wanted))
 		r = row_seek(txn, WFS_TABLE_CELL_BY_NAME, MDB_NEXT, &key, &value);
 	if (r)
@@ -75,11 +75,11 @@ int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wf
 	uint32_t found = row_take_u32(&name);
 	uint64_t cell_id = row_take_u64(&reader);
 	if (name.bad || reader.bad)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_CELL_BY_NAME, key);
 	if (found != reducer_id)
 		return -ENOENT;
 	if (wfs_cell_reducer(cell_id) != reducer_id)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_CELL_BY_NAME, key);
 	*ret_key = row_rest_of(&name);
 	*ret_cell_id = cell_id;
 	return 0;
@@ -131,7 +131,12 @@ int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cel
 	struct wfs_bytes value;
 	int r = row_get(txn, WFS_TABLE_CELL, row_bytes(&key), &value);
 
-	return r ? r : cell_decode(row_bytes(&key), value, ret_cell);
+	if (r == -ENOENT)
+		row_absent(txn, WFS_TABLE_CELL, cell_id);
+	if (r)
+		return r;
+	r = cell_decode(row_bytes(&key), value, ret_cell);
+	return r == -EIO ? row_bad(txn, WFS_TABLE_CELL, row_bytes(&key)) : r;
 }
 
 /* The id of the cell that was made last. */
@@ -150,7 +155,7 @@ static int last_cell(struct wfs_txn *txn, uint32_t reducer_id, uint64_t *ret_id)
 		return r;
 	/* Rows of cells stay when the cells are removed: a walk ends after that many. */
 	if (reducer.cell_count > count)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_REDUCER, name);
 	*ret_id = wfs_cell_id(reducer_id, reducer.cell_count);
 	return 0;
 }
@@ -181,7 +186,9 @@ int wfs_cell_walk_init(
 /* No row of the reducer is left. */
 static int end_walk(const struct wfs_cell_walk *walk)
 {
-	return walk->last_id && walk->next_id <= walk->last_id ? -EIO : 0;
+	return walk->last_id && walk->next_id <= walk->last_id
+		? wfs_row_lost(walk->txn, WFS_TABLE_CELL, walk->next_id)
+		: 0;
 }
 
 /* What a damaged row says of itself is not believed: it is one of the reducer's until all were
@@ -218,12 +225,13 @@ static int walk_row(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 	/* @after_id is a caller's word: it may point behind the reducer. */
 	if (wfs_cell_reducer(cell_id) != walk->reducer_id)
 		return end_walk(walk);
-	bool missed = walk->last_id && cell_id != walk->next_id;
+	const uint64_t missed = walk->last_id && cell_id != walk->next_id ? walk->next_id : 0;
 	walk->next_id = cell_id + 1;
 	r = cell_decode(key, value, ret_cell);
 	walk->row_damaged = r == -EIO || missed;
 	if (walk->row_damaged)
-		return -EIO;
+		return missed ? wfs_row_lost(walk->txn, WFS_TABLE_CELL, missed)
+			      : row_bad(walk->txn, WFS_TABLE_CELL, key);
 	return r ? r : 1;
 }
 

@@ -40,7 +40,7 @@ int wfs_code_crash_next(
 	/* Keys that do not rise would lead round in circles. */
 	if (reader.bad || key.size != WFS_HASH_SIZE ||
 		(after && memcmp(key.data, after->bytes, WFS_HASH_SIZE) <= 0))
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_CODE_CRASH, key);
 	memcpy(crash.code.bytes, key.data, WFS_HASH_SIZE);
 	*ret_crash = crash;
 	return 0;

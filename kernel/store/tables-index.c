@@ -87,14 +87,14 @@ int wfs_index_get(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t
 {
 	struct item_key key;
 	struct wfs_bytes value;
-	int r = row_get(txn, WFS_TABLE_INDEX, item_key_of(set, cell_id, &key), &value);
+	int r = row_find(txn, WFS_TABLE_INDEX, item_key_of(set, cell_id, &key), &value);
 
 	if (r)
 		return r;
 	struct row_reader reader = row_reader_of(value);
 	const uint64_t amount = row_take_u64(&reader);
 	if (reader.bad)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_INDEX, WFS_BYTES(key.bytes, key.size));
 	*ret_amount = amount;
 	return 0;
 }
@@ -115,13 +115,15 @@ int wfs_index_sum_get(
 	struct wfs_txn *txn, const struct wfs_index_set *set, struct wfs_index_sum *ret_sum)
 {
 	struct wfs_bytes value;
-	int r = row_get(txn, WFS_TABLE_INDEX, sum_key(set), &value);
+	int r = row_find(txn, WFS_TABLE_INDEX, sum_key(set), &value);
 
 	if (r == -ENOENT) {
 		*ret_sum = (struct wfs_index_sum){0};
 		return 0;
 	}
-	return r ? r : sum_decode(value, ret_sum);
+	if (!r && sum_decode(value, ret_sum))
+		r = row_bad(txn, WFS_TABLE_INDEX, sum_key(set));
+	return r;
 }
 
 /* A set that is empty has no row. */
@@ -167,13 +169,58 @@ int wfs_index_remove(struct wfs_txn *txn, const struct wfs_index_set *set, uint6
 	if (!r)
 		r = wfs_index_sum_get(txn, set, &sum);
 	if (!r && sum.count == 0)
-		r = -EIO;
+		r = row_bad(txn, WFS_TABLE_INDEX, sum_key(set));
 	if (r)
 		return r;
 	sum.count--;
 	sum.amount -= amount;
 	r = row_drop(txn, WFS_TABLE_INDEX, item_key_of(set, cell_id, &key));
 	return r ? r : sum_put(txn, set, &sum);
+}
+
+/* --- names --- */
+
+int index_key_read(struct wfs_bytes key, struct wfs_index_row *ret_row)
+{
+	const size_t size = name_size(key);
+	struct wfs_index_row row = {.set.size = size};
+
+	if (size == 0)
+		return -EIO;
+	struct row_reader reader =
+		row_reader_of(WFS_BYTES((const uint8_t *)key.data + size, key.size - size));
+	memcpy(row.set.bytes, key.data, size);
+	row.is_sum = reader.left == 0;
+	row.cell_id = row.is_sum ? 0 : row_take_u64(&reader);
+	if (reader.bad || reader.left > 0)
+		return -EIO;
+	*ret_row = row;
+	return 0;
+}
+
+void index_set_text(const struct wfs_index_set *set, char *ret_text, size_t size)
+{
+	const uint8_t *at = set->bytes + TEXTS_AT + 1;
+	size_t done = 0;
+
+	ret_text[0] = '\0';
+	for (uint8_t i = 0; i < set->bytes[TEXTS_AT] && done < size; i++) {
+		const bool hashed = *at == TEXT_HASHED;
+		const size_t part = hashed ? (size_t)WFS_HASH_SIZE : *at;
+
+		done += (size_t)snprintf(ret_text + done, size - done, "%s'%.*s'",
+			i > 0 ? ", " : "", hashed ? 3 : (int)part,
+			hashed ? "..." : (const char *)at + 1);
+		at += 1 + part;
+	}
+}
+
+void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
+	struct wfs_row_name *ret_name)
+{
+	struct item_key key;
+
+	wfs_row_name(txn, WFS_TABLE_INDEX, item_key_of(set, id, &key), ret_name);
 }
 
 /* --- walking --- */
@@ -239,7 +286,7 @@ int wfs_index_walk_next(struct wfs_index_walk *walk, uint64_t *ret_cell_id)
 	/* A damaged page can send a cursor round in circles. */
 	if (reader.bad || values.bad ||
 		(walk->positioned && walk->newest_first && cell_id >= walk->cell_id))
-		return -EIO;
+		return row_bad(walk->txn, WFS_TABLE_INDEX, key);
 	walk->positioned = true;
 	walk->cell_id = cell_id;
 	walk->amount = amount;
@@ -258,24 +305,17 @@ void wfs_index_walk_done(struct wfs_index_walk *walk)
 
 static int row_decode(struct wfs_bytes key, struct wfs_bytes value, struct wfs_index_row *ret_row)
 {
-	const size_t size = name_size(key);
 	struct row_reader values = row_reader_of(value);
-	struct wfs_index_row row = {.set.size = size};
-	int r = 0;
+	struct wfs_index_row row;
+	int r = index_key_read(key, &row);
 
-	if (size == 0)
-		return -EIO;
-	struct row_reader reader =
-		row_reader_of(WFS_BYTES((const uint8_t *)key.data + size, key.size - size));
-	memcpy(row.set.bytes, key.data, size);
-	row.is_sum = reader.left == 0;
-	if (row.is_sum) {
+	if (r)
+		return r;
+	if (row.is_sum)
 		r = sum_decode(value, &row.sum);
-	} else {
-		row.cell_id = row_take_u64(&reader);
+	else
 		row.sum = (struct wfs_index_sum){1, row_take_u64(&values)};
-	}
-	if (r || reader.bad || values.bad || reader.left > 0)
+	if (r || values.bad)
 		return -EIO;
 	*ret_row = row;
 	return 0;
@@ -289,9 +329,9 @@ int wfs_index_each(struct wfs_txn *txn, wfs_index_each_fn *each, void *context)
 	int r = row_seek(txn, WFS_TABLE_INDEX, MDB_FIRST, &key, &value);
 
 	while (!r) {
-		r = row_decode(key, value, &row);
-		if (!r)
-			r = each(context, &row);
+		if (row_decode(key, value, &row))
+			return row_bad(txn, WFS_TABLE_INDEX, key);
+		r = each(context, &row);
 		if (!r)
 			r = row_seek(txn, WFS_TABLE_INDEX, MDB_NEXT, &key, &value);
 	}

@@ -2,6 +2,7 @@
 /* Records, by number and by place in log.jsonl. */
 #include "kernel/store/tables.h"
 
+#include "kernel/base/damage.h"
 #include "kernel/store/row.h"
 
 int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line)
@@ -24,7 +25,7 @@ int wfs_journal_get(
 	struct row_reader reader = row_reader_of(value);
 	uint64_t offset = row_take_u64(&reader);
 	if (reader.bad || reader.left == 0)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_JOURNAL, row_bytes(&key));
 	*ret_offset = offset;
 	*ret_line = row_rest_of(&reader);
 	return 0;
@@ -40,7 +41,7 @@ int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height)
 		r = wfs_journal_first(txn, &first);
 	/* They have no gaps: loops over them end. */
 	if (!r && last + 1 - first > row_count_max(txn))
-		r = -EIO;
+		r = wfs_row_bad(txn, WFS_TABLE_JOURNAL, last);
 	if (r)
 		return r;
 	*ret_height = last + 1;
@@ -52,8 +53,29 @@ int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq)
 	return row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_FIRST, 0, ret_seq);
 }
 
+/* The first record from @from to before @end that can be read, or else the last one before @from and behind @low.
+ * Return: 0, -EIO (none can, and the first that cannot is noted), … */
+static int nearest(struct wfs_txn *txn, uint64_t low, uint64_t from, uint64_t end,
+	uint64_t *ret_seq, uint64_t *ret_start)
+{
+	struct wfs_bytes line;
+	int r = -EIO;
+
+	for (uint64_t seq = from; r == -EIO && seq < end; seq++) {
+		r = wfs_journal_get(txn, seq, ret_start, &line);
+		*ret_seq = seq;
+	}
+	for (uint64_t seq = from - 1; r == -EIO && seq > low; seq--) {
+		r = wfs_journal_get(txn, seq, ret_start, &line);
+		*ret_seq = seq;
+	}
+	return r;
+}
+
 int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_seq)
 {
+	struct wfs_bytes line;
+	uint64_t start = 0;
 	uint64_t low;
 	uint64_t height;
 	int r = wfs_journal_first(txn, &low);
@@ -64,27 +86,31 @@ int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_se
 		return r;
 	if (low >= height)
 		return -ENOENT;
-	/* Invariant: the record sought is in [low, high). Offsets rise with seq. */
+	/* Invariant: the record sought is in [low, high). Offsets rise with seq. Damaged records are passed over. */
 	for (uint64_t high = height; high - low > 1;) {
-		uint64_t middle = low + (high - low) / 2;
-		uint64_t start;
-		struct wfs_bytes line;
+		uint64_t seq;
 
-		r = wfs_journal_get(txn, middle, &start, &line);
+		r = nearest(txn, low, low + (high - low) / 2, high, &seq, &start);
+		if (r == -EIO)
+			break; /* all behind low */
 		if (r)
 			return r;
 		if (start <= offset)
-			low = middle;
+			low = seq;
 		else
-			high = middle;
+			high = seq;
 	}
-	uint64_t start;
-	struct wfs_bytes line;
 	r = wfs_journal_get(txn, low, &start, &line);
 	if (r)
 		return r;
-	if (offset < start || offset - start >= line.size)
+	if (offset >= start && offset - start < line.size) {
+		wfs_damage_forget(); /* of records that were passed over */
+		*ret_seq = low;
+		return 0;
+	}
+	if (offset < start || low + 1 == height)
 		return -ENOENT;
-	*ret_seq = low;
-	return 0;
+	/* It is in a record behind that one, which cannot be read; or lines do not follow one another. */
+	r = wfs_journal_get(txn, low + 1, &start, &line);
+	return r ? r : wfs_row_bad(txn, WFS_TABLE_JOURNAL, low);
 }

@@ -14,12 +14,16 @@ int wfs_meta_put(struct wfs_txn *txn, const char *name, struct wfs_bytes value)
 
 int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_value)
 {
-	return row_get(txn, WFS_TABLE_META, wfs_bytes_text(name), ret_value);
+	return row_find(txn, WFS_TABLE_META, wfs_bytes_text(name), ret_value);
 }
 
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format)
 {
-	return row_first_byte(txn, WFS_TABLE_META, wfs_bytes_text("format"), ret_format);
+	size_t size;
+	int r = row_peek(txn, WFS_TABLE_META, wfs_bytes_text("format"), ret_format,
+		sizeof(*ret_format), &size);
+
+	return !r && size == 0 ? row_bad(txn, WFS_TABLE_META, wfs_bytes_text("format")) : r;
 }
 
 #define META_FIRST_HEIGHT "first_height"
@@ -38,7 +42,7 @@ int wfs_first_height_get(struct wfs_txn *txn, uint64_t *ret_height)
 	struct row_reader reader = row_reader_of(value);
 	uint64_t height = row_take_u64(&reader);
 	if (reader.bad || height == 0)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_META, wfs_bytes_text(META_FIRST_HEIGHT));
 	*ret_height = height;
 	return 0;
 }

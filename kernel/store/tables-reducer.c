@@ -48,12 +48,13 @@ static int checked_reducer(struct wfs_txn *txn, struct wfs_bytes name, struct wf
 	struct wfs_bytes known;
 	int r = reducer_decode(value, &reducer);
 
-	if (!r)
-		r = wfs_reducer_name(txn, reducer.reducer_id, &known);
 	if (r)
-		return r == -ENOENT ? -EIO : r;
-	if (!wfs_bytes_equal(known, name))
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_REDUCER, name);
+	r = wfs_reducer_name(txn, reducer.reducer_id, &known);
+	if (r && r != -ENOENT)
+		return r;
+	if (r || !wfs_bytes_equal(known, name))
+		return row_bad(txn, WFS_TABLE_REDUCER, name);
 	*ret_reducer = reducer;
 	return 0;
 }
@@ -65,7 +66,7 @@ int wfs_reducer_get(
 
 	if (name_size == 0 || name_size > WFS_KEY_SIZE_MAX)
 		return -ENOENT; /* LMDB would call these bad keys */
-	int r = row_get(txn, WFS_TABLE_REDUCER, WFS_BYTES(name, name_size), &value);
+	int r = row_find(txn, WFS_TABLE_REDUCER, WFS_BYTES(name, name_size), &value);
 	return r ? r : checked_reducer(txn, WFS_BYTES(name, name_size), value, ret_reducer);
 }
 
@@ -105,9 +106,9 @@ int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_
 		r = wfs_reducer_get(txn, name.data, name.size, ret_reducer);
 	/* A name that leads to another id would lead the caller round in circles. */
 	if (!r && ret_reducer->reducer_id != after + 1)
-		r = -EIO;
+		r = wfs_row_bad(txn, WFS_TABLE_REDUCER_NAME, after + 1);
 	if (r)
-		return r == -ENOENT ? -EIO : r;
+		return r == -ENOENT ? wfs_row_lost(txn, WFS_TABLE_REDUCER_NAME, after + 1) : r;
 	*ret_name = name;
 	return 0;
 }

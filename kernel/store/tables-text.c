@@ -11,7 +11,7 @@ int wfs_text_last(struct wfs_txn *txn, uint64_t *ret_number)
 
 	/* Numbers have no gaps: loops over them end. */
 	if (!r && last > row_count_max(txn))
-		r = -EIO;
+		r = wfs_row_bad(txn, WFS_TABLE_TEXT, last);
 	if (!r)
 		*ret_number = last;
 	return r;
@@ -41,8 +41,13 @@ int wfs_text_get(struct wfs_txn *txn, uint64_t number, struct wfs_text *ret_text
 {
 	struct row key = row_key_u64(number);
 	struct wfs_bytes value;
+	uint64_t count;
 	int r = row_get(txn, WFS_TABLE_TEXT, row_bytes(&key), &value);
 
+	/* Numbers have no gaps. */
+	if (r == -ENOENT && number > 0 && row_count(txn, WFS_TABLE_TEXT, &count) == 0 &&
+		number <= count)
+		return row_lost(txn, WFS_TABLE_TEXT, row_bytes(&key));
 	if (r)
 		return r;
 	struct row_reader reader = row_reader_of(value);
@@ -51,7 +56,7 @@ int wfs_text_get(struct wfs_txn *txn, uint64_t number, struct wfs_text *ret_text
 	const size_t to_size = row_take_u32(&reader);
 	const size_t of_size = row_take_u32(&reader);
 	if (reader.bad || to_size > reader.left || of_size > reader.left - to_size)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_TEXT, row_bytes(&key));
 	text.to = WFS_BYTES(reader.at, to_size);
 	text.of = WFS_BYTES(reader.at + to_size, of_size);
 	text.bytes = WFS_BYTES(reader.at + to_size + of_size, reader.left - to_size - of_size);
@@ -63,15 +68,18 @@ int wfs_text_find(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_t
 {
 	struct wfs_bytes value;
 	struct wfs_text text;
-	int r = row_get(txn, WFS_TABLE_TEXT_BY_HASH, WFS_BYTES(hash->bytes, WFS_HASH_SIZE), &value);
+	int r = row_find(
+		txn, WFS_TABLE_TEXT_BY_HASH, WFS_BYTES(hash->bytes, WFS_HASH_SIZE), &value);
 
 	if (r)
 		return r;
 	struct row_reader reader = row_reader_of(value);
 	const uint64_t number = row_take_u64(&reader);
-	r = reader.bad ? -EIO : wfs_text_get(txn, number, &text);
+	r = reader.bad ? -ENOENT : wfs_text_get(txn, number, &text);
+	if (r && r != -ENOENT)
+		return r;
 	if (r || !wfs_hash_equal(&text.hash, hash))
-		return r && r != -ENOENT ? r : -EIO;
+		return row_bad(txn, WFS_TABLE_TEXT_BY_HASH, WFS_BYTES(hash->bytes, WFS_HASH_SIZE));
 	*ret_text = text;
 	return 0;
 }

@@ -46,6 +46,8 @@ int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_v
 	struct wfs_bytes value;
 	int r = row_get(txn, WFS_TABLE_VERSION, row_bytes(&key), &value);
 
+	if (r == -ENOENT)
+		row_absent(txn, WFS_TABLE_VERSION, vid);
 	if (r)
 		return r;
 	struct row_reader reader = row_reader_of(value);
@@ -61,7 +63,7 @@ int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_v
 	version.bytes = row_rest_of(&reader);
 	if (reader.bad || version.bytes.size != (version.in_file ? 0 : version.size_bytes) ||
 		version.size_bytes > INT64_MAX || version.prev_vid >= vid)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_VERSION, row_bytes(&key));
 	*ret_version = version;
 	return 0;
 }
@@ -72,7 +74,7 @@ int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid)
 	int r = row_edge_key(txn, WFS_TABLE_VERSION, MDB_LAST, 0, &vid);
 
 	if (!r && vid > WFS_VID_MAX)
-		r = -EIO;
+		r = wfs_row_bad(txn, WFS_TABLE_VERSION, vid);
 	if (!r)
 		*ret_vid = vid;
 	return r;
@@ -93,7 +95,7 @@ int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid)
 	if (r && (r != -EIO || key.data == wanted.bytes))
 		return r;
 	if (reader.bad || vid <= after || vid > WFS_VID_MAX)
-		return -EIO;
+		return row_bad(txn, WFS_TABLE_VERSION, key);
 	*ret_vid = vid;
 	return 0;
 }
@@ -142,7 +144,7 @@ static int history_start(struct wfs_txn *txn, uint64_t cell_id, uint64_t height,
 
 		if (row_take_u64(&id) == cell_id) {
 			*ret_vid = row_take_u64(&reader);
-			return id.bad || reader.bad ? -EIO : 0;
+			return id.bad || reader.bad ? row_bad(txn, WFS_TABLE_HISTORY, key) : 0;
 		}
 	} else if (r != -ENOENT) {
 		return r;
@@ -150,6 +152,18 @@ static int history_start(struct wfs_txn *txn, uint64_t cell_id, uint64_t height,
 	r = wfs_cell_get(txn, cell_id, &cell);
 	if (!r)
 		*ret_vid = cell.head_vid;
+	return r;
+}
+
+/* A version that the cell's row, its history or its next version leads to. */
+static int get_of_cell(
+	struct wfs_txn *txn, uint64_t cell_id, uint64_t vid, struct wfs_version *ret_version)
+{
+	txn->cell_hint = cell_id;
+	int r = wfs_version_get(txn, vid, ret_version);
+	if (r == -ENOENT || (!r && ret_version->cell_id != cell_id))
+		r = wfs_row_lost(txn, WFS_TABLE_VERSION, vid);
+	txn->cell_hint = 0;
 	return r;
 }
 
@@ -161,9 +175,9 @@ int wfs_history_at(
 	int r = history_start(txn, cell_id, height, &vid);
 
 	while (!r && vid != 0) {
-		r = wfs_version_get(txn, vid, &version);
-		if (r || version.cell_id != cell_id || version.prev_vid >= vid)
-			return r && r != -ENOENT ? r : -EIO; /* the chain is broken */
+		r = get_of_cell(txn, cell_id, vid, &version);
+		if (r)
+			return r;
 		if (version.height <= height) {
 			*ret_version = version;
 			return 0;

@@ -8,7 +8,9 @@
 #include <sys/sendfile.h>
 
 #include "kernel/backup.h"
+#include "kernel/base/damage.h"
 #include "kernel/index.h"
+#include "kernel/replay.h"
 #include "kernel/store/layout.h"
 #include "kernel/turn/turn-file.h"
 #include "kernel/verify.h"
@@ -381,6 +383,215 @@ static void a_world_of_a_stranger_has_its_pages_walked_before_it_is_read(void **
 	assert_non_null(strstr(fixture->error.message, "'worldfs verify' lists all damage"));
 }
 
+/* --- rows whose checksum does not fit: what each is called --- */
+
+/* Flips a bit of a row's checksum. */
+static void spoil(struct world_fixture *fixture, const char *table, struct wfs_bytes key)
+{
+	MDB_val k = {.mv_size = key.size, .mv_data = (void *)(uintptr_t)key.data};
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	MDB_val v;
+
+	world_fixture_close(fixture);
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 32), 0);
+	assert_int_equal(mdb_env_set_mapsize(env, UINT64_C(1) << 30), 0);
+	assert_int_equal(mdb_env_open(env, fixture->directory, 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, table, 0, &dbi), 0);
+	assert_int_equal(mdb_get(txn, dbi, &k, &v), 0);
+	WFS_AUTO_FREE char *value = malloc(v.mv_size);
+	memcpy(value, v.mv_data, v.mv_size);
+	value[v.mv_size - 1] ^= 1;
+	v.mv_data = value;
+	assert_int_equal(mdb_put(txn, dbi, &k, &v, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+static void spoil_number(struct world_fixture *fixture, const char *table, uint64_t number)
+{
+	const uint64_t key = htobe64(number);
+
+	spoil(fixture, table, WFS_BYTES(&key, sizeof(key)));
+}
+
+/* `verify` lists it; `replay` and `backup` do not succeed. */
+static void assert_told(struct world_fixture *fixture, const char *name)
+{
+	const struct wfs_backup_options options = {.progress = NULL};
+	WFS_AUTO_PROBLEMS struct wfs_problems verified = {.count = 0};
+	WFS_AUTO_PROBLEMS struct wfs_problems replayed = {.count = 0};
+	struct wfs_backup_figures figures;
+	struct wfs_error error = {0};
+	char path[512];
+
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(wfs_verify(fixture->world, &verified, NULL, NULL, &error), 0);
+	print_message("%s", wfs_buffer_text(&verified.lines));
+	assert_non_null(strstr(wfs_buffer_text(&verified.lines), name));
+
+	int r = wfs_replay(fixture->world, &replayed, NULL, NULL, &error);
+	assert_true(r == -EIO || replayed.count > 0);
+	assert_non_null(strstr(r ? error.message : wfs_buffer_text(&replayed.lines), name));
+
+	snprintf(path, sizeof(path), "%s.copy", fixture->directory);
+	assert_int_equal(wfs_backup(fixture->world, path, &options, &figures, &error), -EIO);
+	assert_int_equal(error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(strstr(error.message, name));
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static uint64_t cell_id_of(struct world_fixture *fixture, const char *key, uint64_t *ret_vid)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	const uint32_t id = reducer_id(fixture, "cell");
+	assert_int_equal(wfs_view_cell(&view, id, wfs_bytes_text(key), &version), 0);
+	*ret_vid = version.vid;
+	return version.cell_id;
+}
+
+static void a_record_is_told_by_its_number(void **state)
+{
+	live(*state);
+	spoil_number(*state, "journal", 5);
+
+	assert_told(*state, "record 5");
+}
+
+static void a_state_is_told_by_reducer_key_and_height(void **state)
+{
+	uint64_t vid;
+
+	live(*state);
+	(void)cell_id_of(*state, "a", &vid);
+	spoil_number(*state, "version", vid - 1);
+
+	assert_told(*state, "reducer 'cell', key 'a' at height 13");
+}
+
+static void a_cell_is_told_by_reducer_and_key(void **state)
+{
+	uint64_t vid;
+
+	live(*state);
+	const uint64_t cell_id = cell_id_of(*state, "a", &vid);
+	spoil_number(*state, "cell", cell_id);
+
+	assert_told(*state, "reducer 'cell', key 'a': is damaged");
+}
+
+static void a_reducer_is_told_by_its_name(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	const uint32_t id = htobe32(reducer_id(fixture, "total"));
+	spoil(fixture, "reducer_name", WFS_BYTES(&id, sizeof(id)));
+
+	assert_int_equal(world_fixture_open(fixture), -EIO);
+	assert_non_null(strstr(fixture->error.message, "reducer 'total' is damaged"));
+}
+
+static void a_value_of_the_world_is_told_by_its_name(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	spoil(fixture, "meta", wfs_bytes_text("entropy"));
+
+	assert_int_equal(world_fixture_open(fixture), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(strstr(fixture->error.message, "the world's value 'entropy' is damaged"));
+}
+
+static void the_last_record_is_told_by_its_number_each_time(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	live(fixture);
+	spoil_number(fixture, "journal", 13);
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(world_fixture_open(fixture), -EIO);
+		assert_non_null(strstr(fixture->error.message, "record 13 is damaged"));
+	}
+}
+
+static void an_event_on_a_damaged_state_is_hash_mismatch(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	uint64_t vid;
+
+	live(fixture);
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	(void)cell_id_of(fixture, "a", &vid);
+	spoil_number(fixture, "version", vid);
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'add','n':1}"), -EIO);
+	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
+	assert_non_null(strstr(fixture->error.message, "reducer 'cell', key 'a' at height 14"));
+	/* Another state is not kept from changing, and its message is its own. */
+	tell(fixture, "{'key':'b','op':'add','n':1}");
+}
+
+/* A row whose key is damaged is not where it is looked for; the row there tells. */
+static void a_key_with_a_damaged_name_is_not_missing(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	struct __attribute__((packed)) {
+		uint32_t reducer_id;
+		char key;
+	} name = {.key = 'a'};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+
+	live(fixture);
+	const uint32_t id = reducer_id(fixture, "cell");
+	name.reducer_id = htobe32(id);
+	spoil(fixture, "cell_by_name", WFS_BYTES(&name, sizeof(name)));
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_view_cell(&view, id, wfs_bytes_text("aa"), &version), -EIO);
+	assert_non_null(strstr(wfs_damage_noted(), "the name of reducer 'cell', key 'a'"));
+}
+
+/* What is before it and behind it can be read. */
+static void a_damaged_record_in_the_middle_hides_no_other(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer part = {0};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	uint64_t offset;
+	uint64_t next;
+	struct wfs_bytes line;
+
+	live(fixture);
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
+	assert_int_equal(wfs_journal_get(view.txn, 7, &offset, &line), 0);
+	next = offset + line.size;
+	wfs_view_close(&view);
+	spoil_number(fixture, "journal", 7);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+
+	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &part), 0);
+	assert_int_equal(part.size, offset);
+	assert_int_equal(wfs_view_journal_read(&view, offset, 1 << 20, &part), -EIO);
+	assert_int_equal(wfs_view_journal_read(&view, next, 1 << 20, &part), 0);
+	assert_int_equal(part.size, offset + log.size - next);
+	assert_memory_equal(part.data + offset, log.data + next, log.size - next);
+}
+
 int main(void)
 {
 #define DAMAGE_TEST(name) \
@@ -401,6 +612,15 @@ int main(void)
 		DAMAGE_TEST(a_store_with_a_damaged_page_has_no_backup),
 		DAMAGE_TEST(a_world_with_a_page_that_leads_to_itself_is_not_read),
 		DAMAGE_TEST(a_world_of_a_stranger_has_its_pages_walked_before_it_is_read),
+		DAMAGE_TEST(a_record_is_told_by_its_number),
+		DAMAGE_TEST(a_state_is_told_by_reducer_key_and_height),
+		DAMAGE_TEST(a_cell_is_told_by_reducer_and_key),
+		DAMAGE_TEST(a_reducer_is_told_by_its_name),
+		DAMAGE_TEST(a_value_of_the_world_is_told_by_its_name),
+		DAMAGE_TEST(the_last_record_is_told_by_its_number_each_time),
+		DAMAGE_TEST(an_event_on_a_damaged_state_is_hash_mismatch),
+		DAMAGE_TEST(a_key_with_a_damaged_name_is_not_missing),
+		DAMAGE_TEST(a_damaged_record_in_the_middle_hides_no_other),
 	};
 
 	return cmocka_run_group_tests_name("damage", tests, NULL, NULL);

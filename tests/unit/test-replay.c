@@ -192,7 +192,8 @@ static bool note_progress(void *context, const char *what, uint64_t done, uint64
 {
 	struct progress *progress = context;
 
-	assert_string_equal(what, "records");
+	if (strcmp(what, "records") != 0) /* at last all rows are read */
+		return true;
 	assert_true(done > progress->last);
 	progress->last = done;
 	progress->total = total;

@@ -464,9 +464,9 @@ static void verify_and_replay_see_a_cell_that_the_baseline_did_not_give(void **s
 	assert_int_equal(wfs_replay(fixture->world, &replayed, NULL, NULL, &fixture->error), 0);
 
 	assert_non_null(strstr(wfs_buffer_text(&verified.lines),
-		"journal: 1: `changes` is not the hash of what the record changed"));
+		"record 1: `changes` is not the hash of what the record changed"));
 	assert_non_null(strstr(wfs_buffer_text(&verified.lines),
-		"journal: 1: its snapshot hash is not that of its height"));
+		"record 1: its snapshot hash is not that of its height"));
 	assert_int_equal(replayed.count, 1);
 	assert_memory_equal(wfs_buffer_text(&replayed.lines), "journal: 1: differs", 19);
 }

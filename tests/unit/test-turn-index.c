@@ -341,7 +341,7 @@ static void a_record_that_the_index_lacks_is_found(void **state)
 
 	tamper_rows(*state, remove_item, &damage);
 
-	snprintf(line, sizeof(line), "index: %llu: is missing among the records of its run",
+	snprintf(line, sizeof(line), "record %llu: is missing among the records of its run",
 		(unsigned long long)damage.seq);
 	assert_finds(*state, line);
 }

@@ -187,7 +187,7 @@ static void a_damaged_row_is_hash_mismatch(void **state)
 	assert_int_equal(world_fixture_open(fixture), 0);
 
 	assert_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
-		WFS_E_HASH_MISMATCH, "stored");
+		WFS_E_HASH_MISMATCH, "reducer 'cell', key 'a' at height ");
 }
 
 static void a_damaged_file_of_a_blob_is_hash_mismatch(void **state)

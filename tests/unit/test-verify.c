@@ -7,6 +7,9 @@
 
 enum { GENESIS_HEIGHT = 2 };
 
+/* The first blob of the fixture's world. */
+#define GENESIS_BLOB "blob sha256:94e7123db24ba3b9bdf06d2e21b128c6de20cc9b8f210231098e991400158f86"
+
 static struct wfs_problems verify(struct world_fixture *fixture)
 {
 	struct wfs_problems problems = {0};
@@ -29,17 +32,34 @@ static void assert_good(struct world_fixture *fixture)
 	assert_int_equal(problems.count, 0);
 }
 
-/* One of the problems is in this row of this table and says this. */
-static void assert_finds(
-	struct world_fixture *fixture, const char *table, uint64_t row, const char *reason)
+/* One of the problems has this name and says this. */
+static void assert_tells(struct world_fixture *fixture, const char *name, const char *reason)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = verify(fixture);
 	char line[256];
 
-	snprintf(line, sizeof(line), "%s: %llu: %s", table, (unsigned long long)row, reason);
+	snprintf(line, sizeof(line), "%s: %s", name, reason);
 	print_message("%s", wfs_buffer_text(&problems.lines));
 	assert_true(problems.count > 0);
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), line));
+}
+
+static void assert_tells_record(struct world_fixture *fixture, uint64_t seq, const char *reason)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "record %llu", (unsigned long long)seq);
+	assert_tells(fixture, name, reason);
+}
+
+/* @name: of its cell, and its height */
+static void assert_tells_version(
+	struct world_fixture *fixture, const char *name, uint64_t vid, const char *reason)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s (version %llu)", name, (unsigned long long)vid);
+	assert_tells(fixture, text, reason);
 }
 
 static int snapshot(struct world_fixture *fixture, const struct wfs_hash *hash)
@@ -189,7 +209,7 @@ static void a_changed_line_breaks_the_chain(void **state)
 	live_a_little(*state);
 	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
 
-	assert_finds(*state, "journal", GENESIS_HEIGHT + 1, "`prev` is not the hash");
+	assert_tells_record(*state, GENESIS_HEIGHT + 1, "`prev` is not the hash");
 }
 
 static void a_shorter_line_leaves_a_gap(void **state)
@@ -197,8 +217,8 @@ static void a_shorter_line_leaves_a_gap(void **state)
 	live_a_little(*state);
 	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":");
 
-	assert_finds(*state, "journal", GENESIS_HEIGHT, "is not a record");
-	assert_finds(*state, "journal", GENESIS_HEIGHT + 1, "does not begin where");
+	assert_tells_record(*state, GENESIS_HEIGHT, "is not a record");
+	assert_tells_record(*state, GENESIS_HEIGHT + 1, "does not begin where");
 }
 
 static void a_missing_line_is_found(void **state)
@@ -206,7 +226,7 @@ static void a_missing_line_is_found(void **state)
 	live_a_little(*state);
 	tamper_number(*state, "journal", GENESIS_HEIGHT, NULL, NULL);
 
-	assert_finds(*state, "journal", GENESIS_HEIGHT, "is missing");
+	assert_tells_record(*state, GENESIS_HEIGHT, "is missing");
 }
 
 static void a_line_with_another_seq_is_found(void **state)
@@ -214,7 +234,7 @@ static void a_line_with_another_seq_is_found(void **state)
 	live_a_little(*state);
 	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":9");
 
-	assert_finds(*state, "journal", GENESIS_HEIGHT, "holds another seq");
+	assert_tells_record(*state, GENESIS_HEIGHT, "holds another seq");
 }
 
 static void time_that_goes_back_is_found(void **state)
@@ -222,7 +242,7 @@ static void time_that_goes_back_is_found(void **state)
 	live_a_little(*state);
 	tamper_number(*state, "journal", GENESIS_HEIGHT, "{\"at_ns\":17", "{\"at_ns\":16");
 
-	assert_finds(*state, "journal", GENESIS_HEIGHT, "is older than");
+	assert_tells_record(*state, GENESIS_HEIGHT, "is older than");
 }
 
 static void a_cause_in_the_future_is_found(void **state)
@@ -230,7 +250,7 @@ static void a_cause_in_the_future_is_found(void **state)
 	live_a_little(*state);
 	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"cause\":null", "\"cause\":9999");
 
-	assert_finds(*state, "journal", GENESIS_HEIGHT, "is caused by a later record");
+	assert_tells_record(*state, GENESIS_HEIGHT, "is caused by a later record");
 }
 
 static void changes_that_are_not_those_of_the_head_record_are_found(void **state)
@@ -245,7 +265,7 @@ static void changes_that_are_not_those_of_the_head_record_are_found(void **state
 		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
 	tamper_head_hash(fixture);
 
-	assert_finds(fixture, "journal", GENESIS_HEIGHT + 2, "`changes` is not the hash");
+	assert_tells_record(fixture, GENESIS_HEIGHT + 2, "`changes` is not the hash");
 }
 
 static void a_record_without_changes_that_changed_something_is_found(void **state)
@@ -261,7 +281,7 @@ static void a_record_without_changes_that_changed_something_is_found(void **stat
 	tamper_number(fixture, "journal", GENESIS_HEIGHT + 2, text, "null");
 	tamper_head_hash(fixture);
 
-	assert_finds(fixture, "journal", GENESIS_HEIGHT + 2, "`changes` is not the hash");
+	assert_tells_record(fixture, GENESIS_HEIGHT + 2, "`changes` is not the hash");
 }
 
 static void changes_of_a_record_that_changed_nothing_are_found(void **state)
@@ -275,7 +295,7 @@ static void changes_of_a_record_that_changed_nothing_are_found(void **state)
 		"\"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"");
 	tamper_head_hash(fixture);
 
-	assert_finds(fixture, "journal", GENESIS_HEIGHT + 3, "`changes` is not the hash");
+	assert_tells_record(fixture, GENESIS_HEIGHT + 3, "`changes` is not the hash");
 }
 
 /* --- versions --- */
@@ -288,7 +308,8 @@ static void a_flipped_bit_in_a_version_is_found(void **state)
 	uint64_t vid = last_vid(fixture);
 	tamper_number(fixture, "version", vid, "{\"n\":3}", "{\"n\":1}");
 
-	assert_finds(fixture, "version", vid, "its bytes do not have its hash");
+	assert_tells_version(fixture, "reducer 'cell', key 'c' at height 5", vid,
+		"its bytes do not have its hash");
 }
 
 static void a_version_that_was_replaced_with_its_hash_is_found_by_the_record(void **state)
@@ -298,7 +319,7 @@ static void a_version_that_was_replaced_with_its_hash_is_found_by_the_record(voi
 	live_a_little(fixture);
 	tamper_version(fixture, last_vid(fixture), "{\"n\":3}\n", "{\"n\":1}\n");
 
-	assert_finds(fixture, "journal", GENESIS_HEIGHT + 2, "`changes` is not the hash");
+	assert_tells_record(fixture, GENESIS_HEIGHT + 2, "`changes` is not the hash");
 }
 
 static void a_missing_version_is_found(void **state)
@@ -309,7 +330,7 @@ static void a_missing_version_is_found(void **state)
 	uint64_t vid = last_vid(fixture) - 1;
 	tamper_number(fixture, "version", vid, NULL, NULL);
 
-	assert_finds(fixture, "version", vid, "is missing");
+	assert_tells_version(fixture, "reducer 'cell', key 'b'", vid, "is missing");
 }
 
 static void a_version_cut_short_is_found(void **state)
@@ -320,7 +341,7 @@ static void a_version_cut_short_is_found(void **state)
 	uint64_t vid = last_vid(fixture);
 	tamper_number(fixture, "version", vid, "{\"n\":3}\n", "{\"n\"");
 
-	assert_finds(fixture, "version", vid, "is damaged");
+	assert_tells_version(fixture, "reducer 'cell', key 'c' at height 5", vid, "is damaged");
 }
 
 static void large_state(struct world_fixture *fixture, uint64_t *ret_vid, char ret_path[static 256])
@@ -342,7 +363,8 @@ static void a_missing_file_of_a_version_is_found(void **state)
 	large_state(fixture, &vid, path);
 	assert_int_equal(unlink(path), 0);
 
-	assert_finds(fixture, "version", vid, "its blob file is missing");
+	assert_tells_version(
+		fixture, "reducer 'cell', key 'a' at height 3", vid, "its blob file is missing");
 }
 
 static void a_flipped_bit_in_a_file_of_a_version_is_found(void **state)
@@ -355,7 +377,8 @@ static void a_flipped_bit_in_a_file_of_a_version_is_found(void **state)
 	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(pwrite(fd, "!", 1, 50000), 1);
 
-	assert_finds(fixture, "version", vid, "its blob file is missing or does not");
+	assert_tells_version(fixture, "reducer 'cell', key 'a' at height 3", vid,
+		"its blob file is missing or does not");
 }
 
 /* --- cells --- */
@@ -386,7 +409,7 @@ static void assert_finds_cell(
 	struct cell_damage context = {cell_reducer(fixture), damage};
 	tamper_rows(fixture, put_damaged_cell, &context);
 
-	assert_finds(fixture, "cell", wfs_cell_id(context.reducer_id, 1), reason);
+	assert_tells(fixture, "reducer 'cell', key 'a'", reason);
 }
 
 static void other_head(struct wfs_cell *cell)
@@ -426,7 +449,13 @@ static void other_key(struct wfs_cell *cell)
 
 static void a_cell_with_another_key_is_found(void **state)
 {
-	assert_finds_cell(*state, other_key, "its key does not lead to it");
+	struct world_fixture *fixture = *state;
+
+	live_a_little(fixture);
+	struct cell_damage context = {cell_reducer(fixture), other_key};
+	tamper_rows(fixture, put_damaged_cell, &context);
+
+	assert_tells(fixture, "reducer 'cell', key 'other'", "its key does not lead to it");
 }
 
 static void other_count(struct wfs_cell *cell)
@@ -465,7 +494,7 @@ static void a_cell_row_that_does_not_decode_is_found(void **state)
 	context = (struct cell_damage){cell_reducer(fixture), long_key};
 	tamper_rows(fixture, put_damaged_cell, &context);
 
-	assert_finds(fixture, "reducer", context.reducer_id, "has a cell whose row is damaged");
+	assert_tells(fixture, "reducer 'cell', key 'a'", "is damaged");
 }
 
 static void put_wrong_name(struct wfs_txn *txn, void *context)
@@ -485,7 +514,7 @@ static void a_name_that_leads_to_another_cell_is_found(void **state)
 	uint32_t reducer_id = cell_reducer(fixture);
 	tamper_rows(fixture, put_wrong_name, &reducer_id);
 
-	assert_finds(fixture, "cell", wfs_cell_id(reducer_id, 1), "its key does not lead to it");
+	assert_tells(fixture, "reducer 'cell', key 'a'", "its key does not lead to it");
 }
 
 static void put_wrong_history(struct wfs_txn *txn, void *context)
@@ -508,7 +537,8 @@ static void a_history_that_leads_elsewhere_is_found(void **state)
 	uint64_t vid = last_vid(fixture) - 2;
 	tamper_rows(fixture, put_wrong_history, &reducer_id);
 
-	assert_finds(fixture, "version", vid, "the history does not lead to it");
+	assert_tells_version(fixture, "reducer 'cell', key 'a' at height 3", vid,
+		"the history does not lead to it");
 }
 
 static void put_wrong_counts(struct wfs_txn *txn, void *context)
@@ -526,10 +556,9 @@ static void a_reducer_that_counts_wrong_is_found(void **state)
 	struct world_fixture *fixture = *state;
 
 	live_a_little(fixture);
-	uint32_t reducer_id = cell_reducer(fixture);
 	tamper_rows(fixture, put_wrong_counts, NULL);
 
-	assert_finds(fixture, "reducer", reducer_id, "counts other cells than it has");
+	assert_tells(fixture, "reducer 'cell'", "counts other cells than it has");
 }
 
 /* --- blobs --- */
@@ -552,7 +581,7 @@ static void a_flipped_bit_in_a_blob_is_found(void **state)
 {
 	tamper_rows(*state, put_wrong_blob, NULL);
 
-	assert_finds(*state, "blob", 1, "its bytes do not have its hash");
+	assert_tells(*state, GENESIS_BLOB, "its bytes do not have its hash");
 }
 
 static void put_wrong_listing(struct wfs_txn *txn, void *context)
@@ -573,19 +602,23 @@ static void a_blob_with_another_listing_is_found(void **state)
 {
 	tamper_rows(*state, put_wrong_listing, NULL);
 
-	assert_finds(*state, "blob", 1, "its listing does not lead to it");
+	assert_tells(*state, GENESIS_BLOB, "its listing does not lead to it");
 }
 
 static void a_listing_without_a_blob_is_found(void **state)
 {
 	struct world_fixture *fixture = *state;
+	char text[WFS_HASH_TEXT_SIZE];
+	char name[128];
 	struct wfs_hash hash;
 
 	assert_int_equal(put_blob(fixture, "x", 1, &hash), 0);
 	tamper(fixture, "blob", WFS_BYTES(hash.bytes, WFS_HASH_SIZE), WFS_BYTES(NULL, 0),
 		WFS_BYTES(NULL, 0));
 
-	assert_finds(fixture, "blob_listed", 2, "names no blob");
+	wfs_hash_text(&hash, text);
+	snprintf(name, sizeof(name), "the listing of blob %s", text);
+	assert_tells(fixture, name, "names no blob");
 }
 
 static void a_damaged_file_of_a_blob_is_found(void **state)
@@ -608,11 +641,15 @@ static void a_blob_row_cut_short_is_found(void **state)
 {
 	struct world_fixture *fixture = *state;
 	const struct wfs_hash module = wfs_hash_of(fixture_step_lua, strlen(fixture_step_lua));
+	char text[WFS_HASH_TEXT_SIZE];
+	char name[128];
 
 	tamper(fixture, "blob", WFS_BYTES(module.bytes, WFS_HASH_SIZE),
 		wfs_bytes_text("function step"), WFS_BYTES(NULL, 0));
 
-	assert_finds(fixture, "blob", 1, "is damaged");
+	wfs_hash_text(&module, text);
+	snprintf(name, sizeof(name), "blob %s", text);
+	assert_tells(fixture, name, "is damaged");
 }
 
 /* --- snapshots --- */
@@ -624,7 +661,7 @@ static void a_snapshot_with_another_hash_is_found(void **state)
 
 	assert_int_equal(snapshot(fixture, &wrong), 0);
 
-	assert_finds(fixture, "journal", GENESIS_HEIGHT, "its snapshot hash is not that");
+	assert_tells_record(fixture, GENESIS_HEIGHT, "its snapshot hash is not that");
 }
 
 static void a_snapshot_of_a_height_to_come_is_found(void **state)
@@ -636,7 +673,7 @@ static void a_snapshot_of_a_height_to_come_is_found(void **state)
 
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 
-	assert_finds(fixture, "journal", GENESIS_HEIGHT, "is not a snapshot record");
+	assert_tells_record(fixture, GENESIS_HEIGHT, "is not a snapshot record");
 }
 
 static void verify_tells_what_is_missing_when_all_blob_files_are(void **state)

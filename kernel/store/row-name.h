@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables, and the names that their rows have in messages: the one place that makes them.
+ *
+ * A user knows records by their number, states by reducer, key and height, blobs and texts by their hash. Each row
+ * has such a name, also when it is damaged: what the row itself says is believed only when other rows confirm it,
+ * otherwise the row that leads to it is searched for, among a bounded number of rows.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "kernel/base/error.h"
+#include "kernel/base/hash.h"
+#include "kernel/store/store.h"
+
+/* X(constant, LMDB name) */
+#define WFS_TABLES(X)                   \
+	X(META, "meta")                 \
+	X(JOURNAL, "journal")           \
+	X(REDUCER, "reducer")           \
+	X(REDUCER_NAME, "reducer_name") \
+	X(CELL_BY_NAME, "cell_by_name") \
+	X(CELL, "cell")                 \
+	X(HISTORY, "history")           \
+	X(VERSION, "version")           \
+	X(BLOB, "blob")                 \
+	X(BLOB_LISTED, "blob_listed")   \
+	X(INDEX, "index")               \
+	X(TEXT, "text")                 \
+	X(TEXT_BY_HASH, "text_by_hash") \
+	X(CODE_CRASH, "code_crash")
+
+enum wfs_table {
+#define WFS_TABLE_ENUM(constant, name) WFS_TABLE_##constant,
+	WFS_TABLES(WFS_TABLE_ENUM)
+#undef WFS_TABLE_ENUM
+		WFS_TABLE_COUNT
+};
+
+struct wfs_index_set;
+
+/* Plain value: "record 7", "reducer 'cell', key 'a' at height 8 (version 12)". */
+struct wfs_row_name {
+	char text[WFS_ERROR_MESSAGE_SIZE];
+};
+
+/** wfs_row_name() - @txn: rows that tell more about it are looked up in it; NULL: what the key tells */
+void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
+	struct wfs_row_name *ret_name);
+
+/** wfs_row_name_number() - of a table whose keys are numbers */
+void wfs_row_name_number(
+	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *ret_name);
+
+/** wfs_row_name_index() - of an item of the index. @id: of a cell, or a seq */
+void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
+	struct wfs_row_name *ret_name);
+
+/** wfs_row_name_error() - put the name of a row before what an error says of its bytes. Return: -EIO. */
+int wfs_row_name_error(
+	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_error *error);
+
+/** wfs_row_lost() - note that a row that must be there is missing (kernel/base/damage.h). Return: -EIO. */
+int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
+
+/**
+ * wfs_row_needed() - of a look-up of a cell or a version that other rows lead to
+ * @r: what came of it; -ENOENT is noted as above
+ * Return: @r, -EIO instead of -ENOENT.
+ */
+int wfs_row_needed(struct wfs_txn *txn, int r);
+
+/** wfs_row_bad() - note that a row is damaged. Return: -EIO. */
+int wfs_row_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
