@@ -164,7 +164,36 @@ struct journal_reader {
 	uint64_t next_seq;
 	uint64_t left; /* records still wanted */
 	json_t *all;   /* for --json, else NULL */
+	uint64_t damaged_count;
+	struct wfs_error damage; /* the first */
 };
+
+/* Goes on behind a damaged record, of which the user is told last. Return: 1, or @r: it is another failure. */
+static int pass_over(struct journal_reader *reader, int r)
+{
+	struct wfs_run *const run = reader->run;
+	const json_t *const seq = json_object_get(run->error_details, "seq");
+
+	if (r != -EIO || run->error.code != WFS_E_HASH_MISMATCH || !json_is_integer(seq))
+		return r;
+	if (reader->damaged_count++ == 0)
+		reader->damage = run->error;
+	reader->next_seq = (uint64_t)json_integer_value(seq) + 1;
+	return 1;
+}
+
+static int tell_damage(struct journal_reader *reader)
+{
+	struct wfs_error *const error = &reader->run->error;
+	const struct wfs_error *const first = &reader->damage;
+
+	if (reader->damaged_count == 0)
+		return 0;
+	if (reader->damaged_count == 1)
+		return wfs_error_set(error, first->code, "%s", first->message);
+	return wfs_error_set(error, first->code, "%.400s, and %" PRIu64 " more records",
+		first->message, reader->damaged_count - 1);
+}
 
 /* The first record behind a page. Those that were passed over as not to be seen count as well. */
 static uint64_t next_seq(const struct journal_reader *reader, const json_t *page)
@@ -189,7 +218,7 @@ static int read_page(struct journal_reader *reader)
 		&result);
 
 	if (r)
-		return r;
+		return pass_over(reader, r);
 	json_array_foreach(json_object_get(result, "records"), i, record)
 	{
 		if (reader->left == 0)
@@ -246,5 +275,5 @@ int wfs_run_journal(struct wfs_run *run)
 		r = follow(&reader);
 	if (!r && json)
 		r = wfs_run_json(run, json_pack("{s:O}", "records", all));
-	return r;
+	return r ? r : tell_damage(&reader);
 }

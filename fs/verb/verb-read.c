@@ -73,10 +73,19 @@ static bool is_full(const struct journal_page *page)
 		page->size >= WFS_VERB_JOURNAL_MAX || page->looked == WFS_VERB_SCAN_MAX;
 }
 
+/* A page ends before a damaged record, which is then the first of the next page, and refused.
+ * Return: 0, 1 (the page ends here), or -errno. */
 static int take_record(struct journal_page *page)
 {
+	int r = append_record(page->call, &page->view, page->records, page->seq, &page->size);
+
+	if (r == -EIO && page->looked > 0)
+		return 1;
+	if (r == -EIO)
+		page->call->error_details = json_pack("{s:I}", "seq", (json_int_t)page->seq);
 	page->looked++;
-	return append_record(page->call, &page->view, page->records, page->seq++, &page->size);
+	page->seq++;
+	return r;
 }
 
 static int read_journal(struct journal_page *page)
@@ -85,7 +94,7 @@ static int read_journal(struct journal_page *page)
 
 	while (!r && page->seq < page->view.height && !is_full(page))
 		r = take_record(page);
-	return r;
+	return r > 0 ? 0 : r;
 }
 
 /* Behind the last of a turn the page ends at the height. A turn of which nothing is seen is not found. */
@@ -101,10 +110,11 @@ static int read_turn(struct journal_page *page, const char *turn_id)
 		r = 1;
 	while (r > 0 && !is_full(page)) {
 		r = wfs_turn_walk_next(&walk, &page->seq, &event_size);
-		if (r > 0) {
-			r = take_record(page);
-			r = r ? r : 1;
-		}
+		if (r <= 0)
+			break;
+		const int taken = take_record(page);
+		if (taken)
+			return taken > 0 ? 0 : taken;
 	}
 	if (r == 0)
 		page->seq = page->view.height;
