@@ -66,7 +66,7 @@ COMMANDS = {
     "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
 # These do not ask the world as a principal: they make or prove one by its files, or serve it.
-OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "mcp", "tools", "trust"}
+OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "mcp", "tools", "trust", "help"}
 
 
 def fail(what):
