@@ -629,7 +629,7 @@ static void do_listxattr(fuse_req_t request, fuse_ino_t ino, size_t size)
 
 /* --- the rest --- */
 
-/* The store's size and what it can still take, within its file and on its disk. */
+/* The size of store and blob files, and what they can still take, within its file and on its disk. */
 static int fill_statfs(const struct wfs_session *session, const struct wfs_session_figures *figures,
 	struct statvfs *answer)
 {
@@ -641,7 +641,8 @@ static int fill_statfs(const struct wfs_session *session, const struct wfs_sessi
 	uint64_t map_room = figures->world.store.map_size_bytes - figures->world.store.used_bytes;
 	const uint64_t growth = room < map_room ? room : map_room;
 	const uint64_t free_blocks = (figures->world.store.free_bytes + growth) / BLOCK_SIZE;
-	const uint64_t taken = figures->world.store.used_bytes - figures->world.store.free_bytes;
+	const uint64_t taken = figures->world.store.used_bytes - figures->world.store.free_bytes +
+		figures->world.store.blob_bytes;
 	answer->f_blocks = taken / BLOCK_SIZE + free_blocks;
 	answer->f_bfree = free_blocks;
 	answer->f_bavail = free_blocks;

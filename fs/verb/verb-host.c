@@ -166,13 +166,15 @@ static void hide_mounts(struct wfs_call *call)
 /* What all principals together do. */
 static int add_figures(struct wfs_call *call, const struct wfs_session_figures *figures)
 {
-	WFS_AUTO_JSON json_t *members = json_pack("{s:I, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I}}",
-		"effects_in_flight", (json_int_t)figures->effects_in_flight, "queue", "bytes",
-		(json_int_t)figures->world.queue_bytes, "count",
-		(json_int_t)figures->world.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX, "store",
-		"free_bytes", (json_int_t)figures->world.store.free_bytes, "map_size_bytes",
-		(json_int_t)figures->world.store.map_size_bytes, "used_bytes",
-		(json_int_t)figures->world.store.used_bytes);
+	WFS_AUTO_JSON json_t *members =
+		json_pack("{s:I, s:{s:I, s:I, s:i}, s:{s:I, s:I, s:I, s:I}}", "effects_in_flight",
+			(json_int_t)figures->effects_in_flight, "queue", "bytes",
+			(json_int_t)figures->world.queue_bytes, "count",
+			(json_int_t)figures->world.queue_count, "max", (int)WFS_QUEUE_COUNT_MAX,
+			"store", "blob_bytes", (json_int_t)figures->world.store.blob_bytes,
+			"free_bytes", (json_int_t)figures->world.store.free_bytes, "map_size_bytes",
+			(json_int_t)figures->world.store.map_size_bytes, "used_bytes",
+			(json_int_t)figures->world.store.used_bytes);
 
 	return json_object_update(call->result, members) < 0 ? -ENOMEM : 0;
 }
@@ -239,6 +241,7 @@ static const struct {
 		world.store.used_bytes),
 	METRIC("worldfs_store_free_bytes", "gauge", "Of these, bytes that are used again.",
 		world.store.free_bytes),
+	METRIC("worldfs_store_blob_bytes", "gauge", "Bytes of blob files.", world.store.blob_bytes),
 	METRIC("worldfs_store_map_bytes", "gauge", "Bytes that data.mdb can grow to.",
 		world.store.map_size_bytes),
 #undef METRIC

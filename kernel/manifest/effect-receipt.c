@@ -55,6 +55,7 @@ static const struct wfs_shape_member queue_members[] = {
 static const struct wfs_shape queue = {.kind = WFS_SHAPE_RECORD, .members = queue_members};
 
 static const struct wfs_shape_member store_members[] = {
+	NEED("blob_bytes", NAT),
 	NEED("free_bytes", NAT),
 	NEED("map_size_bytes", NAT),
 	NEED("used_bytes", NAT),

@@ -235,6 +235,22 @@ static bool is_pending(const struct wfs_blob_pending *pending, const struct wfs_
 	return false;
 }
 
+/* Gives the file its name, and counts it unless it is there already. */
+static int put_in_place(struct wfs_blob_writer *writer, const char *path)
+{
+	const int directory_fd = wfs_store_directory_fd(writer->store);
+	struct wfs_blob_count *const count = wfs_store_blob_count(writer->store);
+	struct stat st;
+	WFS_GUARD(&count->lock);
+
+	const bool present = fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (renameat(directory_fd, writer->temporary, directory_fd, path))
+		return -errno;
+	if (!present)
+		count->bytes += writer->size_bytes;
+	return 0;
+}
+
 static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 {
 	int directory_fd = wfs_store_directory_fd(writer->store);
@@ -252,8 +268,9 @@ static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 	r = publish_sums(writer, hash);
 	if (r)
 		return r;
-	if (renameat(directory_fd, writer->temporary, directory_fd, path))
-		return -errno;
+	r = put_in_place(writer, path);
+	if (r)
+		return r;
 	close(WFS_STEAL_FD(writer->fd));
 	writer->temporary[0] = '\0';
 	return sync_directory(directory_fd, parent);
@@ -489,6 +506,17 @@ int wfs_blob_files_settle(struct wfs_store *store)
 	return flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 }
 
+static int remove_file(struct wfs_store *store, const char *path, uint64_t size_bytes)
+{
+	struct wfs_blob_count *const count = wfs_store_blob_count(store);
+	WFS_GUARD(&count->lock);
+
+	if (unlinkat(wfs_store_directory_fd(store), path, 0))
+		return -errno;
+	count->bytes -= size_bytes;
+	return 0;
+}
+
 int wfs_blob_file_remove(
 	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes)
 {
@@ -498,6 +526,7 @@ int wfs_blob_file_remove(
 	char path[BLOB_PATH_SIZE];
 	bool alone = false; /* are the sums all that is left? */
 	struct stat st;
+	int r;
 	WFS_GUARD(&pending->lock);
 
 	blob_path(hash, "", path);
@@ -512,8 +541,11 @@ int wfs_blob_file_remove(
 	/* They go first: what is found by its own name is left when this is as far as it gets. */
 	if (unlinkat(directory_fd, sums, 0) && errno != ENOENT)
 		return -errno;
-	if (!alone && unlinkat(directory_fd, path, 0))
-		return -errno;
+	if (!alone) {
+		r = remove_file(store, path, (uint64_t)st.st_size);
+		if (r)
+			return r;
+	}
 	*ret_size_bytes = (uint64_t)st.st_size;
 	return 0;
 }
@@ -572,4 +604,45 @@ int wfs_blob_files_each(struct wfs_store *store,
 	for (unsigned int byte = 0; !r && byte <= UINT8_MAX; byte++)
 		r = files_below(wfs_store_directory_fd(store), byte, each, context);
 	return wfs_trace(r);
+}
+
+/* --- their size --- */
+
+struct sizes {
+	int directory_fd;
+	uint64_t bytes;
+};
+
+/* Of a file that goes meanwhile, and of sums without one, nothing. */
+static int add_size(void *context, const struct wfs_hash *hash)
+{
+	struct sizes *const sizes = context;
+	char path[BLOB_PATH_SIZE];
+	struct stat st;
+
+	blob_path(hash, "", path);
+	if (fstatat(sizes->directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISREG(st.st_mode))
+		sizes->bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes)
+{
+	struct wfs_blob_count *const count = wfs_store_blob_count(store);
+	struct sizes sizes = {.directory_fd = wfs_store_directory_fd(store)};
+	const uint64_t last_txn = wfs_store_last_txn(store);
+	WFS_GUARD(&count->lock);
+
+	if (!count->known || (wfs_store_read_only(store) && count->last_txn != last_txn)) {
+		int r = wfs_blob_files_each(store, add_size, &sizes);
+
+		if (r)
+			return wfs_trace(r);
+		count->bytes = sizes.bytes;
+		count->last_txn = last_txn;
+		count->known = true;
+	}
+	*ret_bytes = count->bytes;
+	return 0;
 }

@@ -30,6 +30,22 @@ struct wfs_blob_pending {
 };
 struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store);
 
+/* How many bytes the blob files have. They are listed once, when that is first asked for; from then on the owner, who
+ * alone makes and removes them, counts. Another process lists them once for each commit that it is asked about. */
+struct wfs_blob_count {
+	pthread_mutex_t lock;
+	bool known;        /* lock */
+	uint64_t bytes;    /* lock */
+	uint64_t last_txn; /* lock; when they were listed */
+};
+struct wfs_blob_count *wfs_store_blob_count(struct wfs_store *store);
+
+/** wfs_blob_files_bytes() - Return: 0, or -errno of what cannot be listed. */
+int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes);
+
+/** wfs_store_read_only() - is another process the owner? */
+bool wfs_store_read_only(const struct wfs_store *store);
+
 /** wfs_table_name() - as LMDB has it. */
 const char *wfs_table_name(enum wfs_table table);
 

@@ -35,7 +35,9 @@ struct wfs_store {
 	bool scratch; /* its files may have no name */
 	pthread_mutex_t pool_lock;
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
+	bool read_only;
 	struct wfs_blob_pending pending;
+	struct wfs_blob_count blob_count;
 	struct wfs_space space;
 };
 
@@ -118,6 +120,16 @@ uint64_t wfs_store_data_bytes(const struct wfs_store *store)
 struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store)
 {
 	return &store->pending;
+}
+
+struct wfs_blob_count *wfs_store_blob_count(struct wfs_store *store)
+{
+	return &store->blob_count;
+}
+
+bool wfs_store_read_only(const struct wfs_store *store)
+{
+	return store->read_only;
 }
 
 const char *wfs_store_directory(const struct wfs_store *store)
@@ -517,8 +529,10 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		return wfs_error_from_errno(error, -ENOMEM, "open '%s'", directory);
 	store->directory_fd = -1;
 	store->scratch = options->scratch;
+	store->read_only = options->read_only;
 	pthread_mutex_init(&store->pool_lock, NULL);
 	pthread_mutex_init(&store->pending.lock, NULL);
+	pthread_mutex_init(&store->blob_count.lock, NULL);
 	pthread_mutex_init(&store->space.lock, NULL);
 	store->directory = strdup(directory);
 	if (!store->directory)
@@ -581,6 +595,7 @@ void wfs_store_close(struct wfs_store *store)
 		close(store->directory_fd);
 	pthread_mutex_destroy(&store->pool_lock);
 	pthread_mutex_destroy(&store->pending.lock);
+	pthread_mutex_destroy(&store->blob_count.lock);
 	pthread_mutex_destroy(&store->space.lock);
 	free(store->directory);
 	free(store);
@@ -589,6 +604,7 @@ void wfs_store_close(struct wfs_store *store)
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures)
 {
 	wfs_space_figures(&store->space, store->env, ret_figures);
+	(void)wfs_blob_files_bytes(store, &ret_figures->blob_bytes);
 }
 
 int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,

@@ -42,6 +42,7 @@ struct wfs_store_figures {
 	uint64_t map_size_bytes;
 	uint64_t used_bytes; /* pages in use, up to the highest one */
 	uint64_t free_bytes; /* of these: pages that later commits use again */
+	uint64_t blob_bytes; /* of all blob files, checksums apart; 0 when they cannot be listed */
 	uint64_t readers_max;
 };
 

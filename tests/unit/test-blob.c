@@ -489,6 +489,38 @@ static void two_writers_of_one_value_both_keep_its_file(void **state)
 	assert_int_equal(wfs_blob_file_remove(fixture->store, &blob.hash, &size_bytes), 0);
 }
 
+static uint64_t blob_bytes_of(struct wfs_store *store)
+{
+	struct wfs_store_figures figures;
+
+	wfs_store_figures(store, &figures);
+	return figures.blob_bytes;
+}
+
+/* What was there is listed once; what comes and goes is counted. */
+static void figures_count_the_bytes_of_files(void **state)
+{
+	const struct wfs_store_options options = {.read_only = true};
+	struct store_fixture *fixture = *state;
+	WFS_AUTO_FREE char *value = value_of(200000);
+	WFS_AUTO_STORE struct wfs_store *other = NULL;
+	struct wfs_blob blobs[3];
+	uint64_t size_bytes;
+
+	for (size_t i = 0; i < 3; i++) {
+		WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+
+		/* The second is the first again, and asked about before it comes. */
+		receive(fixture, value, i < 2 ? 200000 : 100000, &writer, &blobs[i]);
+		assert_int_equal(blob_bytes_of(fixture->store), i < 2 ? 200000 : 300000);
+	}
+	assert_int_equal(wfs_blob_file_remove(fixture->store, &blobs[0].hash, &size_bytes), 0);
+
+	assert_int_equal(blob_bytes_of(fixture->store), 100000);
+	assert_int_equal(wfs_store_open(fixture->directory, &options, &other, NULL), 0);
+	assert_int_equal(blob_bytes_of(other), 100000);
+}
+
 static void files_are_held_until_everybody_has_let_go(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -524,6 +556,7 @@ int main(void)
 		IN_STORE(a_blob_without_its_sums_is_not_read),
 		IN_STORE(cleaning_removes_what_was_being_written_and_nothing_else),
 		IN_STORE(check_finds_a_file_of_another_size),
+		IN_STORE(figures_count_the_bytes_of_files),
 		IN_STORE(files_are_found_and_removed),
 		IN_STORE(sums_without_their_file_are_found_and_removed),
 		IN_STORE(a_file_without_its_sums_is_found_and_removed),

@@ -177,11 +177,17 @@ static void status_has_figures_and_what_the_host_adds(void **state)
 {
 	AUTO_ASKED struct asked asked;
 	struct host host = HOST;
+	WFS_AUTO_FREE char *large = calloc(1, 100000);
+	struct wfs_hash hash;
 	const json_t *queue;
 
+	assert_int_equal(put_blob(*state, large, 100000, &hash), 0);
 	ask_host(*state, &host.host, "status", NULL, &asked);
 
 	assert_int_equal(integer_of(&asked, "height"), height_of(*state));
+	assert_int_equal(
+		json_integer_value(json_object_get(result_of(&asked, "store"), "blob_bytes")),
+		100000);
 	assert_int_equal(integer_of(&asked, "effects_in_flight"), 0);
 	assert_int_equal(integer_of(&asked, "pid"), 7);
 	assert_string_equal(text_of(&asked, "name"), "fixture");
