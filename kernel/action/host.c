@@ -244,7 +244,16 @@ static int check_depends(const struct asked *asked, const char *asker, const cha
 static int check_library(const struct asked *asked, const struct artifact *artifact)
 {
 	const char *const type = json_string_value(json_object_get(artifact->document, "type"));
+	const int shown = strcmp(author_of(artifact), asked->self->author) == 0
+		? 1
+		: author_sees(asked->self, WFS_QUERY_PART_ARTIFACT, artifact->id, asked->error);
 
+	if (shown < 0)
+		return wfs_trace(shown);
+	if (!shown) /* neither its type nor its author is told */
+		return wfs_error_set(asked->error, WFS_E_NOT_AUTHORIZED,
+			"'%s' is not a library of '%s', who wrote what requires it", artifact->id,
+			asked->self->author);
 	if (strcmp(type, "library") != 0)
 		return wfs_error_set(asked->error, WFS_E_INVALID_TYPE,
 			"'%s' has the type %s, expected library", artifact->id, type);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The basic functions that are not Lua's own (lua-stock.c) and have nothing to do with metatables or order.
- * Absent on purpose: `load` and its kin, `require`, `collectgarbage`, `print`, `warn`, `rawset`, coroutines.
+ * Absent on purpose: `load` and its kin, `collectgarbage`, `print`, `warn`, `rawset`, coroutines. (`require` is a function
+ * of a host: lua-module.c.)
  */
 #include "kernel/lua/lua-impl.h"
 

@@ -65,7 +65,8 @@ static int call_require(lua_State *L)
 	lua_settop(L, NAME);
 	push_modules(L);
 	lua_pushvalue(L, NAME);
-	if (lua_rawget(L, MODULES) == LUA_TLIGHTUSERDATA)
+	(void)lua_rawget(L, MODULES);
+	if (lua_touserdata(L, -1) == L) /* the mark below; `null` is light userdata, too */
 		return luaL_error(L, "%s: '%s' requires itself, or has failed", function, name);
 	if (!lua_isnil(L, -1))
 		return 1;

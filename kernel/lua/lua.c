@@ -16,6 +16,8 @@
 enum {
 	NAME_SHOWN_BYTES = LUA_IDSIZE - 1, /* Lua cuts chunk names there */
 	SCRATCH_KEPT_BYTES = 16 << 10,     /* of a buffer, between two runs */
+	PLACE_LEVELS_MAX =
+		16, /* looked at for a place: to find one, Lua walks through those above it */
 };
 
 /* --- errors --- */
@@ -85,7 +87,7 @@ static bool has_place(lua_State *L, const char *message)
 
 	if (begins_with(message, wfs_lua_of(L)->name))
 		return true;
-	for (int level = 1; lua_getstack(L, level, &ar); level++) {
+	for (int level = 1; level <= PLACE_LEVELS_MAX && lua_getstack(L, level, &ar); level++) {
 		lua_getinfo(L, "S", &ar);
 		if (begins_with(message, ar.short_src))
 			return true;

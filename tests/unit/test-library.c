@@ -89,6 +89,20 @@ static void only_a_library_with_code_is_required(void **state)
 	assert_raises(*state, "require: library 'empty' has no code");
 }
 
+static void what_is_hidden_tells_neither_its_type_nor_its_author(void **state)
+{
+	assert_done(*state, "tester", "{'action_type':'principal','id':'eve'}");
+	assert_done(*state, "tester",
+		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'eve'}");
+	assert_done(*state, "bob", WRITE("'artifact_id':'spy','access':'public','content':'a'"));
+	assert_done(*state, "eve",
+		WRITE("'artifact_id':'y','depends_on':['spy'],'code':'function run() "
+		      "return require(\\'spy\\') end'"));
+
+	assert_fails(*state, "eve", INVOKE("'artifact_id':'y'"), WFS_E_RUNTIME_ERROR,
+		"y:1: require: 'spy' is not a library of 'eve', who wrote what requires it");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +112,7 @@ int main(void)
 		TEST(what_code_requires_is_one_of_its_dependencies),
 		TEST(code_of_another_author_is_not_run_as_a_library),
 		TEST(only_a_library_with_code_is_required),
+		TEST(what_is_hidden_tells_neither_its_type_nor_its_author),
 	};
 
 	return cmocka_run_group_tests_name("library", tests, NULL, NULL);

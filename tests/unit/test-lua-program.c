@@ -349,6 +349,7 @@ static void a_module_is_what_its_source_returns(void **state)
 		"return require('m').twice(21)", "42");
 	assert_requires("return 7", "return require 'm'", "7");
 	assert_requires("return false", "return {require('m'), require('m')}", "[false,false]");
+	assert_requires("return null", "require('m') return {require('m')}", "[null]");
 	assert_requires("return ctx", "return require('m')",
 		"market.lua:2: m: a module must return a value other than nil");
 }
@@ -372,6 +373,10 @@ static void a_module_that_fails_is_named_with_its_line(void **state)
 		"\nlocal = 1", "return require 'm'", "market.lua:2: m:2: <name> expected near '='");
 	assert_requires("\nerror('no')", "return require 'm'", "m:2: no");
 	assert_requires("return function() assert(false, 'no') end", "\nrequire('m')()", "m:1: no");
+	assert_requires("return 1",
+		"local function f(n) if n == 0 then error('no', 0) end f(n - 1) return 1 end "
+		"f(300000)",
+		"market.lua:2: no");
 	assert_requires("return function() error('no', 2) end", "\nrequire('m')()\nreturn 1",
 		"market.lua:3: no");
 	assert_requires("\n\nwhile true do end", "return pcall(require, 'm')",
