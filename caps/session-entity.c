@@ -158,7 +158,7 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 		r = session_sees_file(session, WFS_ENTITY_FILE_PLAN_BESIDE, id);
 	if (!r)
 		*ret_version = version;
-	return r == -ENOENT ? -EACCES : r; /* whoever has its number saw it once */
+	return r == -ENOENT ? -EACCES : r; /* a reader that has it open saw it once */
 }
 
 /* As in the answer to a query: see caps/session-query.c. The rule is the newest one, as for content and code.
@@ -234,7 +234,7 @@ int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
 	if (r)
 		return r;
 	r = session_sees_file(session, WFS_ENTITY_FILE_EVENTS, wfs_buffer_bytes(&turn_id));
-	if (r) /* whoever has its number saw it once */
+	if (r) /* a reader that has it open saw it once */
 		return r == -ENOENT ? -EACCES : r;
 	r = wfs_turn_events(
 		view, wfs_buffer_bytes(&turn_id), seq, range, buffer, &events.size_bytes);

@@ -262,7 +262,7 @@ void wfs_session_walk_done(struct wfs_session_walk *walk)
 	wfs_sight_done(&walk->sight);
 }
 
-/* Whoever has its number saw it once. */
+/* A reader that has its number saw it once, or guesses: of a file handle, fs/tree/tree-number.c makes both the same. */
 static int check_version(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {

@@ -13,7 +13,7 @@
 
 #define MS_NS INT64_C(1000000)
 
-/* Not a verb: the loop of the socket answers it itself, to whomever, and it is not judged or recorded. */
+/* Not a verb: the loop of the socket answers it itself, and it is not judged or recorded. */
 static const char question[] =
 	"{\"cmd\":\"abandon\",\"id\":\"-\",\"payload\":{\"id\":\"-\"},\"v\":1}\n";
 
@@ -45,8 +45,9 @@ int wfs_reaction_missed(const char *directory, unsigned int wait_ms, struct wfs_
 		return wfs_error_set(error, WFS_E_TIMEOUT,
 			"the process that owns '%s' has not reacted for %g s", directory, seconds);
 	return wfs_error_set(error, WFS_E_TIMEOUT,
-		"process %d, which owns '%s', has not reacted for %g s: it hangs, or was stopped "
+		"process %d, which owns '%s', has not reacted for %g s: it hangs, was stopped "
 		"(kill "
-		"-CONT %d lets it go on)",
+		"-CONT %d lets it go on), or another connection of this user has too many answers "
+		"to read",
 		(int)pid, directory, seconds, (int)pid);
 }

@@ -67,7 +67,8 @@ struct wfs_server_connection {
 	struct wfs_server_request *last;
 	struct wfs_server_request *waiting; /* none before it waits to be begun */
 	struct wfs_order order;             /* those that were begun */
-	struct wfs_server_request *slow;    /* one of them that was begun, or is being parsed */
+	struct wfs_server_request
+		*slow; /* begun, or being parsed: nothing is read or begun meanwhile */
 	size_t request_count;
 	size_t request_bytes;
 	size_t answer_bytes; /* answers that wait for their turn or for the client */
@@ -75,7 +76,7 @@ struct wfs_server_connection {
 	bool admitted;    /* it counts among those of its user */
 	bool ready;       /* there are lines to begin; in the list of its user */
 	bool input_ended; /* the client sends nothing more */
-	bool ending;      /* nothing more is begun */
+	bool ending;      /* no more lines are read */
 	bool closing;     /* uv_close was called */
 	bool closed;      /* and has ended */
 	bool touched;     /* in a list of connections to look at */
@@ -133,7 +134,7 @@ void wfs_server_accept_waiting(struct wfs_server *server);
 /** wfs_server_collect() - send the answers of requests that other threads finished. */
 void wfs_server_collect(struct wfs_server *server);
 
-/** wfs_server_end_connections() - begin nothing more; answer what was begun, then close.
+/** wfs_server_end_connections() - read no more lines; answer what was read, then close.
  *  @now: do not wait for the answers to be read */
 void wfs_server_end_connections(struct wfs_server *server, bool now);
 
@@ -166,6 +167,9 @@ void wfs_server_order_add(
 
 /** wfs_server_order_may_start() - may the next request be begun? */
 bool wfs_server_order_may_start(struct wfs_server_connection *connection);
+
+/** wfs_server_order_holds() - would a request of this kind, which comes next, wait for others to be answered? */
+bool wfs_server_order_holds(struct wfs_server_connection *connection, enum wfs_order_kind kind);
 
 /** wfs_server_order_start() - begin the next request, which may be. */
 void wfs_server_order_start(struct wfs_server_connection *connection);

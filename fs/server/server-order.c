@@ -33,11 +33,19 @@ static struct wfs_server_request *first_waiting(struct wfs_server_connection *co
 	return connection->waiting;
 }
 
+bool wfs_server_order_holds(struct wfs_server_connection *connection, enum wfs_order_kind kind)
+{
+	return kind != WFS_ORDER_AT_ONCE &&
+		(first_waiting(connection) || wfs_order_waits(&connection->order, kind));
+}
+
 bool wfs_server_order_may_start(struct wfs_server_connection *connection)
 {
 	const struct wfs_server_request *const request = first_waiting(connection);
 
-	return request && !connection->slow && !wfs_order_waits(&connection->order, request->order);
+	return request && !connection->slow &&
+		connection->answer_bytes < WFS_SERVER_ANSWERS_BYTES_MAX &&
+		!wfs_order_waits(&connection->order, request->order);
 }
 
 void wfs_server_order_start(struct wfs_server_connection *connection)

@@ -31,6 +31,8 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 {
 	if (request->answer.size == 0)
 		format_answer(request);
+	/* The answer may wait long for its turn; nothing reads the values any more. */
+	(void)json_object_del(request->envelope, "payload");
 	if (request->counted)
 		wfs_order_end(&request->connection->order, request->order);
 	request->counted = false;
@@ -131,7 +133,7 @@ void wfs_server_request_free(struct wfs_server_request *request)
 	server->idle_count++;
 }
 
-/* `as` makes the operator somebody else for one request. A request before it may have added that principal. */
+/* `as` makes the operator somebody else for one request. A `principal` before it may have added that one. */
 static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 {
 	const struct wfs_session *const own = request->call.session;
@@ -207,7 +209,8 @@ static void read_line(struct wfs_server_request *request, const char *line)
 		request->order = WFS_ORDER_AT_ONCE;
 }
 
-static void read_long_line(struct wfs_server_request *request, const char *line)
+/* Its user is charged for the values of the line. Return: false: it fails, because that is too much. */
+static bool charge_values(struct wfs_server_request *request, const char *line)
 {
 	struct wfs_server_connection *const connection = request->connection;
 	const size_t bytes = wfs_json_count(line, request->line_bytes) * WFS_JSON_VALUE_BYTES +
@@ -215,12 +218,27 @@ static void read_long_line(struct wfs_server_request *request, const char *line)
 	int r = wfs_server_user_parse(
 		connection->server, connection->user, bytes, &request->call.error);
 
-	if (r) {
-		request->call.status = r;
-		return;
-	}
-	request->parsed_bytes = bytes;
+	request->call.status = r;
+	if (!r)
+		request->parsed_bytes = bytes;
+	return !r;
+}
+
+static void read_long_line(struct wfs_server_request *request, const char *line)
+{
+	if (charge_values(request, line))
+		read_line(request, line);
+}
+
+/* Values of a short line are charged when they will wait for other requests. */
+static void read_short_line(struct wfs_server_request *request, const char *line)
+{
 	read_line(request, line);
+	if (!request->call.status && wfs_server_order_holds(request->connection, request->order) &&
+		!charge_values(request, line)) {
+		request->order = WFS_ORDER_AT_ONCE;
+		request->slow = false;
+	}
 }
 
 struct wfs_server_request *wfs_server_request_new(
@@ -235,7 +253,7 @@ struct wfs_server_request *wfs_server_request_new(
 	if (request->slow)
 		request->unread = line;
 	else
-		read_line(request, line);
+		read_short_line(request, line);
 	return request;
 }
 

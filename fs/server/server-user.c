@@ -317,7 +317,7 @@ int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *use
 		return 0;
 	if (user->parsed_bytes > 0 && user->parsed_bytes + bytes > WFS_SERVER_USER_PARSED_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"long requests of user %u take %zu bytes of memory already, and this one "
+			"requests of user %u take %zu bytes of memory already, and this one "
 			"would "
 			"take %zu; at most %d are given",
 			(unsigned int)user->uid, user->parsed_bytes, bytes,
@@ -325,7 +325,7 @@ int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *use
 	if (!user->owner && server->guest_parsed_bytes > 0 &&
 		server->guest_parsed_bytes + bytes > WFS_SERVER_GUEST_PARSED_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"long requests of others take too much memory already, try again");
+			"requests of others take too much memory already, try again");
 	user->parsed_bytes += bytes;
 	if (!user->owner)
 		server->guest_parsed_bytes += bytes;

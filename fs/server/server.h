@@ -3,9 +3,9 @@
  * The control socket of a world's owner: `<world>/control.sock`, one JSON object a line.
  *
  * Answers come in the order of the requests of their connection, and each request sees the effects of those
- * before it (fs/verb/order.h); connections do not wait for each other. Whoever sends faster than the world answers, or does not read the answers, is not read
- * from any more until that has changed. Each connection is a session of the principal that its user
- * is (fs/server/peer.h).
+ * before it (fs/verb/order.h); connections do not wait for each other. A client that sends faster than the world
+ * answers, or does not read the answers, is not read from any more until that has changed. Each connection is a
+ * session of the principal that its user is (fs/server/peer.h).
  *
  * A client that goes away while it waits for turns of an agent ends them. One that only sends nothing
  * more is still there. `abandon {id}` ends the request of that id on the same connection, whose answer
@@ -32,10 +32,11 @@ enum {
 
 /* Bytes of memory. A guest is a user who does not own the world. */
 enum {
-	WFS_SERVER_USER_INPUT_MAX = 40 << 20,    /* lines of one user */
-	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20,   /* lines of all guests */
-	WFS_SERVER_USER_INPUT_FEW = 4 << 20,     /* of one guest, while all have more */
-	WFS_SERVER_USER_PARSED_MAX = 128 << 20,  /* values of long lines of one user, about */
+	WFS_SERVER_USER_INPUT_MAX = 40 << 20,  /* lines of one user */
+	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20, /* lines of all guests */
+	WFS_SERVER_USER_INPUT_FEW = 4 << 20,   /* of one guest, while all have more */
+	WFS_SERVER_USER_PARSED_MAX = 128
+		<< 20, /* values of long and waiting lines of one user, about */
 	WFS_SERVER_GUEST_PARSED_MAX = 192 << 20, /* of all guests */
 	WFS_SERVER_USER_ANSWERS_MAX = 16 << 20,  /* answers that one guest has not read */
 	/* Unread answers of one guest; above that, its requests that have not begun are dropped. */

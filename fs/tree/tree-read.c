@@ -122,7 +122,7 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 		r = wfs_session_text(tree->session, &data->view, node->number, &text);
 		if (!r)
 			data->bytes = wfs_tree_slice(text.bytes, offset, size);
-		return r == -ENOENT ? -EACCES : r; /* a reader that has its number saw it once */
+		return r == -ENOENT ? -EACCES : r; /* a reader that has it open saw it once */
 	case WFS_NODE_RECORD:
 		r = wfs_session_record(tree->session, &data->view, node->number, &line);
 		if (!r)

@@ -7,8 +7,10 @@
  * until those that it must see have been answered. The kernel thread keeps the order of changes by
  * itself, so changes are begun at once, and stored many at a time; a read waits for all changes before it.
  *
- * A turn of an agent or a plan ends when it ends, so only reads wait for it. What ends a turn, or lets it
- * go on, waits for nothing.
+ * A turn of an agent or a plan ends when it ends, so only reads wait for it, and what was sent behind these.
+ * What ends a turn, or lets it go on, waits for nothing.
+ * An action that needs an embedding of a server is done when that has come, so changes that were sent after it may be
+ * done before.
  * Thread: one at a time; users lock.
  * Source: spec 3, "Control socket".
  */

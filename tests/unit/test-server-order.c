@@ -163,6 +163,26 @@ static void principal_may_be_acted_as_and_has_its_grants_at_once(void **state)
 	assert_sum(&wire, 1);
 }
 
+static void grant_that_was_passed_on_can_be_revoked_at_once(void **state)
+{
+	AUTO_WIRE struct wire wire = wire_to(*state);
+
+	wire_say(&wire,
+		"{'v':1,'id':'a','cmd':'principal','payload':{'id':'ada'}}\n"
+		"{'v':1,'id':'b','cmd':'principal','payload':{'id':'bob'}}\n"
+		"{'v':1,'id':'c','cmd':'grant','payload':{'cap':'sys/query@1','to':'ada'}}\n"
+		"{'v':1,'id':'d','as':'ada','cmd':'grant','payload':{'cap':'sys/"
+		"query@1','to':'bob',"
+		"'name':'given'}}\n"
+		"{'v':1,'id':'e','as':'ada','cmd':'revoke','payload':{'name':'given'}}\n");
+
+	assert_ok(&wire, "a");
+	assert_ok(&wire, "b");
+	assert_ok(&wire, "c");
+	assert_ok(&wire, "d");
+	assert_ok(&wire, "e");
+}
+
 /* --- behind a turn of an agent --- */
 
 #define ABANDON(of) "{'v':1,'id':'drop','cmd':'abandon','payload':{'id':'" of "'}}\n"
@@ -204,6 +224,39 @@ static void request_that_waits_can_be_abandoned(void **state)
 	assert_ok(&wire, "drop");
 }
 
+/* A line of @count values that are parsed at once. */
+static void say_values(struct wire *wire, int count)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_append_text(&text, "{'v':1,'id':'large','cmd':'query-state','payload':{'x':[0");
+	for (int i = 1; i < count; i++)
+		wfs_buffer_append_text(&text, ",0");
+	wfs_buffer_append_text(&text, "]}}\n");
+	wire_say(wire, wfs_buffer_text(&text));
+}
+
+static void values_that_wait_are_bounded(void **state)
+{
+	enum { VALUES = 120000, FIT = WFS_SERVER_USER_PARSED_MAX / (VALUES * 128) };
+	struct served *const served = *state;
+	AUTO_WIRE struct wire wire = wire_to(served);
+
+	wire_say(&wire, STEP_1);
+	for (int i = 0; i < FIT + 1; i++)
+		say_values(&wire, VALUES);
+	wait_for(&served->driver.asked);
+	wire_say(&wire, ABANDON("1"));
+
+	assert_error(&wire, "1", "cancelled");
+	for (int i = 0; i < FIT - 1; i++)
+		assert_error(&wire, "large", "invalid_argument");
+	WFS_AUTO_JSON json_t *nearly = wire_next(&wire);
+	assert_non_null(nearly);
+	assert_error(&wire, "large", "overloaded");
+	assert_ok(&wire, "drop");
+}
+
 static void client_that_goes_away_ends_what_waits(void **state)
 {
 	struct served *const served = *state;
@@ -232,7 +285,9 @@ int main(void)
 		SERVED(read_does_not_see_the_change_after_it),
 		SERVED(long_line_is_begun_in_its_turn),
 		SERVED(principal_may_be_acted_as_and_has_its_grants_at_once),
+		SERVED(grant_that_was_passed_on_can_be_revoked_at_once),
 		SERVED(read_waits_for_the_turn_before_it_and_changes_do_not),
+		SERVED(values_that_wait_are_bounded),
 		SERVED(request_that_waits_can_be_abandoned),
 		SERVED(client_that_goes_away_ends_what_waits),
 	};
