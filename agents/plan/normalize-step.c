@@ -314,8 +314,8 @@ static const char *known_type(struct wfs_bytes written)
 static int check_note(struct normalize *work, size_t index, const json_t *step)
 {
 	static const char *const known[] = {"attempts", "depends_on", "description", "id",
-		"max_attempts", "prompt", "reason", "result_ref", "status", "title", "tool",
-		"type"};
+		"max_attempts", "prompt", "reason", "result", "result_ref", "status", "title",
+		"tool", "type"};
 	const char *name;
 	json_t *value;
 
