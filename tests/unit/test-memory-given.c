@@ -287,6 +287,7 @@ static void what_is_imported_is_pruned_as_what_is_added(void **state)
 		       "{'id':'mem_3','tick':5,'text':'gamma'}]"),
 		3);
 
+	assert_non_null(result);
 	assert_entries(*state, LIST("'m'"), "mem_00000001 9 alpha|mem_00000003 5 gamma|");
 }
 
