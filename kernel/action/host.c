@@ -277,7 +277,7 @@ static int read_library(const struct asked *asked, json_t **ret_value)
 {
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
 	const char *asker = asked->self->id;
-	const char *id = NULL;
+	const char *id = "";
 	struct wfs_bytes code;
 	int r = text_argument(asked, 0, &id);
 

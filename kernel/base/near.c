@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-static char lower(char c)
+static int lower(char c)
 {
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 static bool same(char a, char b)
