@@ -67,10 +67,14 @@ void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int 
 	struct wfs_bytes value = {0};
 	int r = 0;
 
-	if (!calling || !calling->open)
+	if (!calling || !calling->open) {
 		luaL_error(L, "%s: not available outside of functions", name);
-	if (!calling->call->host)
+		return; /* not reached */
+	}
+	if (!calling->call->host) {
 		luaL_error(L, "%s: not available in '%s'", name, calling->call->function);
+		return; /* not reached */
+	}
 	write_arguments(L, name, first, &lua->output[0]);
 	lua_settop(L, first - 1);
 	r = ask_host(lua, binding_index, &lua->output[0], &value);
