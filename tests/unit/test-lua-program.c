@@ -429,7 +429,7 @@ static void compiling_a_module_is_charged(void **state)
 	lua_answer_call(program, &call, NULL, &answer);
 
 	assert_string_equal(wfs_buffer_text(&answer.text), "1");
-	assert_true(budget.used >= 4 * SIZE);
+	assert_true(budget.used >= UINT64_C(4) * SIZE);
 }
 
 /* --- the host --- */
