@@ -206,10 +206,14 @@ int wfs_view_cell(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes k
 {
 	struct wfs_version version;
 	uint64_t cell_id;
+	struct wfs_cell cell;
 	int r = wfs_cell_find(view->txn, reducer_id, key, &cell_id);
 
-	if (!r)
-		r = wfs_history_at(view->txn, cell_id, view->height, &version);
+	if (r)
+		return r;
+	r = wfs_history_at(view->txn, cell_id, view->height, &version);
+	if (r == -ENOENT && wfs_cell_get(view->txn, cell_id, &cell) == -ENOENT)
+		return wfs_row_needed(view->txn, -ENOENT); /* a name leads to it */
 	if (!r && version.tombstone)
 		r = -ENOENT;
 	if (!r)
@@ -277,9 +281,12 @@ int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, str
 	uint64_t cell_id;
 	int r = find_builtin_cell(view, builtin, key, &cell_id);
 
+	if (r)
+		return r;
+	r = wfs_cell_get(view->txn, cell_id, &cell);
 	if (!r)
-		r = wfs_cell_get(view->txn, cell_id, &cell);
-	return r ? r : wfs_version_get(view->txn, cell.head_vid, ret_version);
+		r = wfs_version_get(view->txn, cell.head_vid, ret_version);
+	return wfs_row_needed(view->txn, r);
 }
 
 int wfs_view_is_of(

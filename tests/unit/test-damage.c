@@ -563,6 +563,27 @@ static void a_key_with_a_damaged_name_is_not_missing(void **state)
 	assert_non_null(strstr(wfs_damage_noted(), "the name of reducer 'cell', key 'a'"));
 }
 
+static void a_name_that_leads_to_no_cell_is_damage(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_version version;
+	uint64_t vid;
+
+	live(fixture);
+	tell(fixture, "{'key':'b','op':'set','n':1}");
+	const uint64_t cell_id = cell_id_of(fixture, "b", &vid);
+	const uint64_t key = htobe64(cell_id);
+	const uint32_t id = reducer_id(fixture, "cell");
+	tamper(fixture, "cell", WFS_BYTES(&key, sizeof(key)), wfs_bytes_text(""),
+		wfs_bytes_text(""));
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_view_cell(&view, id, wfs_bytes_text("b"), &version), -EIO);
+	assert_non_null(strstr(wfs_damage_noted(), "reducer 'cell', key 'b' is missing"));
+}
+
 /* What is before it and behind it can be read. */
 static void a_damaged_record_in_the_middle_hides_no_other(void **state)
 {
@@ -620,6 +641,7 @@ int main(void)
 		DAMAGE_TEST(the_last_record_is_told_by_its_number_each_time),
 		DAMAGE_TEST(an_event_on_a_damaged_state_is_hash_mismatch),
 		DAMAGE_TEST(a_key_with_a_damaged_name_is_not_missing),
+		DAMAGE_TEST(a_name_that_leads_to_no_cell_is_damage),
 		DAMAGE_TEST(a_damaged_record_in_the_middle_hides_no_other),
 	};
 
