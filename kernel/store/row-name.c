@@ -260,7 +260,7 @@ static bool cell_of_version(
 	struct wfs_txn *txn, uint64_t vid, struct wfs_bytes row, uint64_t *ret_cell_id)
 {
 	struct text key;
-	uint64_t told;
+	uint64_t told = 0;
 	const bool tells = number_at(row, 0, &told);
 
 	if (txn->cell_hint) {
@@ -569,18 +569,18 @@ void wfs_row_name_number(
 	wfs_row_name(txn, table, row_bytes(&key), ret_name);
 }
 
-int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
+void wfs_row_note_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	const struct row key = key_of_number(table, number);
 
-	return row_lost(txn, table, row_bytes(&key));
+	row_note_lost(txn, table, row_bytes(&key));
 }
 
-int wfs_row_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
+void wfs_row_note_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	const struct row key = key_of_number(table, number);
 
-	return row_bad(txn, table, row_bytes(&key));
+	row_note_bad(txn, table, row_bytes(&key));
 }
 
 int wfs_row_needed(struct wfs_txn *txn, int r)

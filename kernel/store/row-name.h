@@ -61,8 +61,15 @@ void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, ui
 int wfs_row_name_error(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_error *error);
 
+void wfs_row_note_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
+void wfs_row_note_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
+
 /** wfs_row_lost() - note that a row that must be there is missing (kernel/base/damage.h). Return: -EIO. */
-int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
+static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
+{
+	wfs_row_note_lost(txn, table, number);
+	return -EIO;
+}
 
 /**
  * wfs_row_needed() - of a look-up of a cell or a version that other rows lead to
@@ -72,4 +79,8 @@ int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
 int wfs_row_needed(struct wfs_txn *txn, int r);
 
 /** wfs_row_bad() - note that a row is damaged. Return: -EIO. */
-int wfs_row_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
+static inline int wfs_row_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
+{
+	wfs_row_note_bad(txn, table, number);
+	return -EIO;
+}

@@ -60,16 +60,14 @@ static int note_failure(struct wfs_txn *txn, enum wfs_table table, struct wfs_by
 	return r;
 }
 
-int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+void row_note_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 {
 	note(txn, table, key, "is damaged");
-	return -EIO;
 }
 
-int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+void row_note_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 {
 	note(txn, table, key, "is missing");
-	return -EIO;
 }
 
 static MDB_dbi table_of(const struct access *access)

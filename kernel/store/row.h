@@ -177,8 +177,15 @@ int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *
 int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
 	size_t size, size_t *ret_size);
 
+void row_note_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
+void row_note_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
+
 /** row_bad() - note that a row is damaged (kernel/base/damage.h). Return: -EIO. */
-int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
+static inline int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	row_note_bad(txn, table, key);
+	return -EIO;
+}
 
 /** row_absent() - remember what was not found, for wfs_row_needed() */
 static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
@@ -188,7 +195,11 @@ static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_
 }
 
 /** row_lost() - note that a row that must be there is missing. Return: -EIO. */
-int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
+static inline int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
+{
+	row_note_lost(txn, table, key);
+	return -EIO;
+}
 
 struct wfs_index_row;
 struct wfs_index_set;
