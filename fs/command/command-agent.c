@@ -28,30 +28,6 @@ static void task_done(struct task *task)
 
 /* --- asking the world --- */
 
-/* One action; takes it. @ret_data: may be NULL; else caller owns it */
-static int act(struct wfs_run *run, json_t *action, json_t **ret_data)
-{
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = action ? wfs_run_call(run, "invoke", json_pack("{s:o}", "action", action), &result)
-		       : -ENOMEM;
-
-	if (!r && ret_data)
-		*ret_data = json_incref(json_object_get(result, "data"));
-	return r;
-}
-
-/* @ret_artifact: caller owns it */
-static int read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact)
-{
-	WFS_AUTO_JSON json_t *data = NULL;
-	int r = act(run, json_pack("{s:s, s:s}", "action_type", "read_artifact", "artifact_id", id),
-		&data);
-
-	if (!r)
-		*ret_artifact = json_incref(json_object_get(data, "artifact"));
-	return r;
-}
-
 /* NULL: it is no JSON. New reference. */
 static json_t *content_of(const json_t *artifact)
 {
@@ -96,7 +72,7 @@ static int look_at_agent(struct task *task)
 {
 	struct wfs_run *const run = task->run;
 	WFS_AUTO_JSON json_t *content = NULL;
-	int r = read_artifact(run, task->agent, &task->artifact);
+	int r = wfs_run_read_artifact(run, task->agent, &task->artifact);
 
 	if (r)
 		return r;
@@ -138,7 +114,7 @@ static int look_at(struct task *task, json_t *wanted)
 	struct wfs_run *const run = task->run;
 	WFS_AUTO_JSON json_t *there = NULL;
 	const char *owner = caller(task);
-	int r = read_artifact(run, wfs_json_text(wanted, "artifact_id"), &there);
+	int r = wfs_run_read_artifact(run, wfs_json_text(wanted, "artifact_id"), &there);
 
 	if (r && run->error.code != WFS_E_NOT_FOUND)
 		return r;
@@ -198,7 +174,7 @@ static json_t *content_text(const json_t *content)
 
 static int write_artifact(const struct task *task, const json_t *wanted)
 {
-	return act(task->run,
+	return wfs_run_act(task->run,
 		json_pack("{s:s, s:s, s:O, s:o, s:O}", "access", access_of(task->artifact),
 			"action_type", "write_artifact", "artifact_id",
 			json_object_get(wanted, "artifact_id"), "content",
@@ -211,7 +187,7 @@ static int give_to_agent(const struct task *task, const json_t *wanted)
 {
 	if (strcmp(wfs_json_text(wanted, "owner"), task->agent) == 0)
 		return 0;
-	return act(task->run,
+	return wfs_run_act(task->run,
 		json_pack("{s:s, s:O, s:s}", "action_type", "transfer_ownership", "artifact_id",
 			json_object_get(wanted, "artifact_id"), "to", task->agent),
 		NULL);
@@ -220,7 +196,7 @@ static int give_to_agent(const struct task *task, const json_t *wanted)
 /* The old content as a whole is what is replaced: if it is another one by now, nothing is. */
 static int change_agent(const struct task *task)
 {
-	return act(task->run,
+	return wfs_run_act(task->run,
 		json_pack("{s:s, s:s, s:o, s:O}", "action_type", "edit_artifact", "artifact_id",
 			task->agent, "new_string", content_text(task->migration.content),
 			"old_string", json_object_get(task->artifact, "content")),

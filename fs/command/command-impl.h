@@ -199,6 +199,12 @@ int wfs_run_open(struct wfs_run *run);
  */
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
 
+/** wfs_run_act() - take one action as `invoke` does. @action: taken; @ret_data: may be NULL, else caller owns it */
+int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
+
+/** wfs_run_read_artifact() - by the action. @ret_artifact: caller owns it */
+int wfs_run_read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact);
+
 /** wfs_run_take() - the same for a request that was posted: wait for its answer. */
 int wfs_run_take(struct wfs_run *run, json_t **ret_result);
 

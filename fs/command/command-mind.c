@@ -26,34 +26,10 @@ enum {
 
 /* --- asking the world --- */
 
-/* One action; takes it. @ret_data: may be NULL; else caller owns it */
-static int act(struct wfs_run *run, json_t *action, json_t **ret_data)
-{
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = action ? wfs_run_call(run, "invoke", json_pack("{s:o}", "action", action), &result)
-		       : -ENOMEM;
-
-	if (!r && ret_data)
-		*ret_data = json_incref(json_object_get(result, "data"));
-	return r;
-}
-
-/* @ret_artifact: caller owns it */
-static int read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact)
-{
-	WFS_AUTO_JSON json_t *data = NULL;
-	int r = act(run, json_pack("{s:s, s:s}", "action_type", "read_artifact", "artifact_id", id),
-		&data);
-
-	if (!r)
-		*ret_artifact = json_incref(json_object_get(data, "artifact"));
-	return r;
-}
-
 /* Is it there? Return: 1, 0, or -errno. @ret_artifact: NULL: it is not; caller owns it */
 static int find_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact)
 {
-	int r = read_artifact(run, id, ret_artifact);
+	int r = wfs_run_read_artifact(run, id, ret_artifact);
 
 	if (r && (run->error.code == WFS_E_NOT_FOUND || run->error.code == WFS_E_DELETED)) {
 		run->error = (struct wfs_error){.code = WFS_OK};
@@ -66,7 +42,7 @@ static int call_memory(
 	struct wfs_run *run, const char *method, json_t *arguments, json_t **ret_result)
 {
 	WFS_AUTO_JSON json_t *data = NULL;
-	int r = act(run,
+	int r = wfs_run_act(run,
 		json_pack("{s:s, s:s, s:s, s:[o]}", "action_type", "invoke_artifact", "artifact_id",
 			MEMORY_SERVICE, "method", method, "args", arguments),
 		&data);
@@ -274,7 +250,8 @@ int wfs_run_agent_export(struct wfs_run *run)
 	struct export export = {run, json_array(), json_object()};
 	WFS_AUTO_JSON json_t *artifact = NULL;
 	const char *const agent = run->arguments[0];
-	int r = export.artifacts && export.seen ? read_artifact(run, agent, &artifact) : -ENOMEM;
+	int r = export.artifacts && export.seen ? wfs_run_read_artifact(run, agent, &artifact)
+						: -ENOMEM;
 
 	if (!r && strcmp(wfs_json_text(artifact, "type"), WFS_ARTIFACT_TYPE_AGENT) != 0)
 		r = wfs_error_set(&run->error, WFS_E_INVALID_TYPE,
@@ -345,7 +322,7 @@ static int import_store(struct wfs_run *run, const json_t *artifact, bool there)
 		return r;
 	(void)json_object_del(content, "entries");
 	if (!there)
-		r = act(run, write_action(artifact, json_incref(content)), NULL);
+		r = wfs_run_act(run, write_action(artifact, json_incref(content)), NULL);
 	return r ? r
 		 : import_entries(
 			   run, wfs_json_text(artifact, "id"), json_object_get(given, "entries"));
@@ -409,7 +386,7 @@ static int import_all(struct wfs_run *run, const json_t *artifacts, const json_t
 		if (!r && is_store(artifact))
 			r = import_store(run, artifact, is_there);
 		else if (!r && !is_there)
-			r = act(run, write_action(artifact, NULL), NULL);
+			r = wfs_run_act(run, write_action(artifact, NULL), NULL);
 		if (!r && !run->options[WFS_OPTION_JSON])
 			fprintf(run->out, "%c  %-12s  %s\n", is_there ? '=' : 'A',
 				wfs_json_text(artifact, "type"), id);
@@ -432,7 +409,7 @@ static int give_to_agent(
 
 		if (!r && strcmp(wfs_json_text(artifact, "owner"), agent) == 0 &&
 			strcmp(wfs_json_text(found, "owner"), agent) != 0)
-			r = act(run,
+			r = wfs_run_act(run,
 				json_pack("{s:s, s:O, s:s}", "action_type", "transfer_ownership",
 					"artifact_id", id, "to", agent),
 				NULL);

@@ -408,3 +408,25 @@ void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 	va_end(arguments);
 	fputc('\n', run->err);
 }
+
+int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = action ? wfs_run_call(run, "invoke", json_pack("{s:o}", "action", action), &result)
+		       : -ENOMEM;
+
+	if (!r && ret_data)
+		*ret_data = json_incref(json_object_get(result, "data"));
+	return r;
+}
+
+int wfs_run_read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact)
+{
+	WFS_AUTO_JSON json_t *data = NULL;
+	int r = wfs_run_act(run,
+		json_pack("{s:s, s:s}", "action_type", "read_artifact", "artifact_id", id), &data);
+
+	if (!r)
+		*ret_artifact = json_incref(json_object_get(data, "artifact"));
+	return r;
+}
