@@ -193,7 +193,7 @@ static int misfit(const json_t *call, const struct wfs_error *reason, json_t **r
 	struct wfs_error *error)
 {
 	*ret_outcome = agents_router_failed(
-		call, WFS_TOOL_INVALID_CALL, "invalid_argument", reason->message);
+		call, WFS_TOOL_INVALID_CALL, wfs_error_info(reason->code)->name, reason->message);
 	return *ret_outcome ? -EINVAL : wfs_error_from_errno(error, -ENOMEM, "find a tool");
 }
 

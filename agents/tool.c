@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "agents/question.h"
 #include "agents/router.h"
 #include "kernel/base/json.h"
 #include "kernel/schema/schema.h"
@@ -269,68 +270,55 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 
 /* --- calls --- */
 
-/* WFS_EFFECT_COUNT: the tool is not an action */
-static enum wfs_effect effect_of(const json_t *tool)
+/* Of an action or a question, as they are checked however they are sent. Those that are null and optional are absent. */
+static int check_params(enum wfs_effect effect, const json_t *arguments, struct wfs_error *error)
 {
-	return is_kind(tool, WFS_TOOL_KIND_ACTION)
-		? wfs_effect_find_action(wfs_json_text(tool, "name"))
-		: WFS_EFFECT_COUNT;
-}
+	WFS_AUTO_JSON json_t *given = wfs_json_copy(arguments);
+	struct wfs_params params;
 
-/* The kernel says better what is wrong with the type and the params of a query than their schema does. */
-static json_t *checked_parameters(const json_t *tool)
-{
-	const enum wfs_effect effect = effect_of(tool);
-
-	return effect == WFS_EFFECT_ACTION_QUERY_KERNEL
-		? wfs_effect_params_schema(effect)
-		: json_incref(json_object_get(tool, "parameters"));
-}
-
-/* Of an action without those that are null and optional. Return: a new reference, NULL without memory. */
-static json_t *given_arguments(const json_t *tool, const json_t *arguments)
-{
-	const enum wfs_effect effect = effect_of(tool);
-
-	if (effect == WFS_EFFECT_COUNT || !json_is_object(arguments))
-		return json_incref((json_t *)arguments);
-	json_t *const given = wfs_json_copy(arguments);
+	if (!given)
+		return no_memory(error);
 	wfs_effect_drop_nulls(effect, given);
-	return given;
+	return wfs_effect_decode(effect, given, &params, error);
 }
 
-static int check_helper(const struct wfs_helpers *helpers, const json_t *tool,
-	const json_t *arguments, struct wfs_error *error)
+/* What only models call. */
+static int check_parameters(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *action = NULL;
-
-	return helpers->action(wfs_json_text(tool, "name"), arguments, &action, error);
-}
-
-int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
-	const json_t *arguments, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *given = given_arguments(tool, arguments);
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
-	WFS_AUTO_JSON json_t *parameters = checked_parameters(tool);
+	json_t *const parameters = json_object_get(tool, "parameters");
 	struct wfs_error reason = {0};
 
-	if (is_kind(tool, WFS_TOOL_KIND_ACT))
-		return check_helper(helpers, tool, arguments, error);
-	if (!json_object_get(tool, "parameters"))
+	if (!parameters)
 		return 0;
-	if (!given || !parameters)
-		return no_memory(error);
 	int r = wfs_schema_new(parameters, NULL, "", &problems, &schema);
 	if (!r)
-		r = wfs_schema_check(schema, given, &reason);
+		r = wfs_schema_check(schema, arguments, &reason);
 	if (r == -ENOMEM)
 		return no_memory(error);
 	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			   "the arguments do not fit the tool's parameters: %s",
 			   problems.count > 0 ? wfs_buffer_text(&problems.lines) : reason.message)
 		 : 0;
+}
+
+int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
+	const json_t *arguments, struct wfs_error *error)
+{
+	const char *const name = wfs_json_text(tool, "name");
+	const enum wfs_effect question = agents_question_find(name);
+
+	if (!json_is_object(arguments))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the arguments: expected a JSON object, got another value");
+	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
+		return check_params(wfs_effect_find_action(name), arguments, error);
+	if (is_kind(tool, WFS_TOOL_KIND_READ) && question != WFS_EFFECT_COUNT)
+		return check_params(question, arguments, error);
+	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT))
+		return helpers->check(name, arguments, error);
+	return check_parameters(tool, arguments, error);
 }
 
 static json_t *invocation(const json_t *tool, json_t *arguments)

@@ -70,8 +70,10 @@ struct wfs_helpers {
 	/* Array of {acts?, description, name, parameters}; `acts` is true for those that are actions. New reference,
 	 * NULL without memory. */
 	json_t *(*definitions)(void);
-	/* The action that a call of one that acts is; caller owns it. @arguments: are checked as for other callers of
-	 * the function. Return: 0, -EINVAL, -ENOMEM. NULL: no function acts. */
+	/* Do the arguments fit the function? The same answer as for its other callers. Return: 0, -EINVAL, -ENOMEM. */
+	int (*check)(const char *name, const json_t *arguments, struct wfs_error *error);
+	/* The action that a call of one that acts is; caller owns it. @arguments: are checked, too.
+	 * Return: 0, -EINVAL, -ENOMEM. NULL: no function acts. */
 	int (*action)(const char *name, const json_t *arguments, json_t **ret_action,
 		struct wfs_error *error);
 	/* Append what one that reads gives. @arguments: fit its parameters. Return: 0, or -errno with @error. */

@@ -10,9 +10,11 @@
 
 enum { BLOB_PUT_MAX = 11 << 20 }; /* bytes; in base64 they fit one request of 16 MiB */
 
+/* Its bytes are read by parts as a file, but what there is not is told as for blobs. */
 int wfs_run_blob_get(struct wfs_run *run)
 {
 	WFS_AUTO_WALK struct wfs_walk walk = {0};
+	WFS_AUTO_JSON json_t *found = NULL;
 	char path[sizeof("blob/") + WFS_HASH_HEX_SIZE] = "blob/";
 	struct wfs_hash hash;
 	int r;
@@ -20,7 +22,10 @@ int wfs_run_blob_get(struct wfs_run *run)
 	if (wfs_hash_parse(run->arguments[0], strlen(run->arguments[0]), &hash, &run->error) < 0)
 		return wfs_run_misuse(run, "%s", run->error.message);
 	wfs_hash_hex(&hash, path + strlen(path));
-	r = wfs_walk_init(&walk, run, path);
+	r = wfs_run_call(
+		run, "blob-stat", json_pack("{s:s}", "hash_hex", run->arguments[0]), &found);
+	if (!r)
+		r = wfs_walk_init(&walk, run, path);
 	return r ? r : wfs_walk_print(&walk, path);
 }
 

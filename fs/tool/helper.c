@@ -29,6 +29,14 @@ static json_t *definitions(void)
 	return r ? NULL : WFS_STEAL(all);
 }
 
+static int check(const char *name, const json_t *arguments, struct wfs_error *error)
+{
+	const struct wfs_tool *const tool = wfs_tool_find(name);
+
+	wfs_require(tool);
+	return wfs_tool_check(tool, arguments, error);
+}
+
 static int action(
 	const char *name, const json_t *arguments, json_t **ret_action, struct wfs_error *error)
 {
@@ -88,4 +96,4 @@ static int run(const struct wfs_session *session, const char *name, const json_t
 	return wfs_buffer_check(output);
 }
 
-const struct wfs_helpers wfs_tool_helpers = {definitions, action, run};
+const struct wfs_helpers wfs_tool_helpers = {definitions, check, action, run};

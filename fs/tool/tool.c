@@ -321,6 +321,7 @@ static int check_argument(
 	const struct wfs_tool_argument *argument, const json_t *arguments, struct wfs_error *error)
 {
 	const json_t *const value = json_object_get(arguments, argument->name);
+	const bool array = argument->type == WFS_TOOL_ARRAY;
 	const char *text;
 	int64_t number;
 
@@ -331,36 +332,37 @@ static int check_argument(
 		return wfs_json_get_integer(arguments, argument->name, argument->minimum,
 			argument->maximum, &number, error);
 	case WFS_TOOL_TEXT:
-		if (json_string_length(value) > WFS_TOOL_TEXT_MAX)
-			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'%s': expected at most %d bytes, got %zu", argument->name,
-				(int)WFS_TOOL_TEXT_MAX, json_string_length(value));
 		return wfs_json_get_string(arguments, argument->name, &text, error);
 	case WFS_TOOL_ARRAY:
 	case WFS_TOOL_OBJECT:
 		break;
 	}
-	const bool array = argument->type == WFS_TOOL_ARRAY;
-	const char *const type = array ? "an array" : "an object";
-	if (!value)
-		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT, "'%s' is missing, expected %s",
-			argument->name, type);
 	return (array ? json_is_array(value) : json_is_object(value))
 		? 0
-		: wfs_error_set(
-			  error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s", argument->name, type);
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s", argument->name,
+			  array ? "an array" : "an object");
+}
+
+/* Unknown and missing ones, as for the members of requests. */
+static int check_names(
+	const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer members = {0};
+
+	for (const struct wfs_tool_argument *argument = tool->arguments; argument->name; argument++)
+		wfs_buffer_printf(&members, "%s%s%s", members.size > 0 ? " " : "", argument->name,
+			argument->required ? "" : "?");
+	return wfs_buffer_check(&members)
+		? wfs_error_from_errno(error, -ENOMEM, "check arguments")
+		: wfs_json_members(arguments, tool->name, wfs_buffer_text(&members), error);
 }
 
 int wfs_tool_check(const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *nothing = arguments ? NULL : json_object();
 	const json_t *const given = arguments ? arguments : nothing;
-	const char *names[WFS_TOOL_ARGUMENTS_MAX + 1] = {NULL};
-	int r;
+	int r = check_names(tool, given, error);
 
-	for (size_t i = 0; tool->arguments[i].name; i++)
-		names[i] = tool->arguments[i].name;
-	r = wfs_json_only(given, names, error);
 	for (const struct wfs_tool_argument *argument = tool->arguments; !r && argument->name;
 		argument++)
 		r = check_argument(argument, given, error);

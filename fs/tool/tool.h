@@ -18,7 +18,6 @@ enum {
 	WFS_TOOL_NAMES_MAX = 1000,        /* names of one fs_ls */
 	WFS_TOOL_NAMES_DEEP_MAX = 100,    /* of each directory, when it lists several levels */
 	WFS_TOOL_TURNS_MAX = 10000,       /* requests of a turn that one may ask for */
-	WFS_TOOL_TEXT_MAX = 64 << 10,     /* bytes of a string among the arguments */
 };
 
 enum wfs_tool_type { WFS_TOOL_TEXT, WFS_TOOL_INTEGER, WFS_TOOL_OBJECT, WFS_TOOL_ARRAY };
@@ -71,6 +70,6 @@ json_t *wfs_tool_definitions(void);
 /**
  * wfs_tool_check() - do these arguments fit? An optional one may be null.
  * @arguments: anything; NULL is as good as {}
- * Return: 0, or -EINVAL (missing_argument or invalid_argument, naming it).
+ * Return: 0, -EINVAL (missing_argument or invalid_argument, naming it), or -ENOMEM.
  */
 int wfs_tool_check(const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error);

@@ -201,8 +201,7 @@ int wfs_query_check(const char *query_type, const json_t *params, struct wfs_que
 	if (query.type == WFS_QUERY_COUNT)
 		return refuse_type(query_type, error);
 	if (params && !json_is_null(params) && !json_is_object(params))
-		return wfs_error_set(
-			error, WFS_E_INVALID_PARAM_TYPE, "'params' of a query must be an object");
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'params': expected an object");
 	r = check_names(query.type, params, error);
 	if (!r)
 		r = check_required(query.type, params, error);

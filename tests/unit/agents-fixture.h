@@ -84,6 +84,13 @@ static inline json_t *fixture_definitions(void)
 		       "{'name':'fs_wait','description':'waits','parameters':{'type':'object'}}]");
 }
 
+static inline int fixture_check(const char *name, const json_t *arguments, struct wfs_error *error)
+{
+	if (strcmp(name, "perform") == 0 && !json_object_get(arguments, "action"))
+		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT, "'action' is missing");
+	return 0;
+}
+
 /* The action under `action`. */
 static inline int fixture_action(
 	const char *name, const json_t *arguments, json_t **ret_action, struct wfs_error *error)
@@ -110,7 +117,7 @@ static inline int fixture_run(const struct wfs_session *session, const char *nam
 }
 
 static const struct wfs_helpers fixture_helpers = {
-	fixture_definitions, fixture_action, fixture_run};
+	fixture_definitions, fixture_check, fixture_action, fixture_run};
 
 /* --- the world --- */
 

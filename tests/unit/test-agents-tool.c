@@ -270,8 +270,8 @@ static void an_action_type_among_the_arguments_does_not_count(void **state)
 		*state, "noop", "{'action_type':'delete_artifact'}", "{'action_type':'noop'}");
 }
 
-static void expect_unfit(
-	struct agents_fixture *fixture, const char *name, const char *arguments, const char *where)
+static void expect_refusal(
+	struct agents_fixture *fixture, const char *name, const char *arguments, const char *says)
 {
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, name);
 	WFS_AUTO_JSON json_t *given = json_of(arguments);
@@ -279,9 +279,15 @@ static void expect_unfit(
 	print_message("%s\n", arguments);
 	assert_int_equal(
 		agents_tool_check(&fixture_helpers, tool, given, &fixture->error), -EINVAL);
-	assert_non_null(strstr(fixture->error.message, "do not fit the tool's parameters"));
-	if (!strstr(fixture->error.message, where))
+	if (!strstr(fixture->error.message, says))
 		fail_msg("%s", fixture->error.message);
+}
+
+static void expect_unfit(
+	struct agents_fixture *fixture, const char *name, const char *arguments, const char *where)
+{
+	expect_refusal(fixture, name, arguments, where);
+	assert_non_null(strstr(fixture->error.message, "do not fit the tool's parameters"));
 }
 
 static void optional_arguments_of_an_action_may_be_null(void **state)
@@ -291,7 +297,22 @@ static void optional_arguments_of_an_action_may_be_null(void **state)
 	WFS_AUTO_JSON json_t *given = json_of("{'artifact_id':'x','type':null,'price':null}");
 
 	assert_int_equal(agents_tool_check(&fixture_helpers, tool, given, &fixture->error), 0);
-	expect_unfit(fixture, "write_artifact", "{'artifact_id':null}", "/artifact_id");
+	expect_refusal(fixture, "write_artifact", "{'artifact_id':null}",
+		"'artifact_id': expected a string, got null");
+}
+
+/* With the code and the message that a client of the control socket gets. */
+static void arguments_of_an_action_are_checked_as_those_of_other_callers(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	expect_refusal(fixture, "read_artifact", "{}",
+		"'artifact_id' is missing (action.read_artifact takes: artifact_id reasoning?)");
+	assert_int_equal(fixture->error.code, WFS_E_MISSING_ARGUMENT);
+	expect_refusal(fixture, "read_artifact", "{'artifact_id':7}",
+		"'artifact_id': expected a string, got an integer");
+	expect_refusal(fixture, "noop", "{'action_type':'noop'}", "unknown member 'action_type'");
+	expect_refusal(fixture, "noop", "[]", "expected a JSON object");
 }
 
 static void arguments_are_checked_against_parameters(void **state)
@@ -395,6 +416,7 @@ int main(void)
 		UNDRIVEN(members_that_stand_beside_the_action_are_asked_for_too),
 		UNDRIVEN(an_action_type_among_the_arguments_does_not_count),
 		UNDRIVEN(optional_arguments_of_an_action_may_be_null),
+		UNDRIVEN(arguments_of_an_action_are_checked_as_those_of_other_callers),
 		UNDRIVEN(arguments_are_checked_against_parameters),
 		GENESIS(tools_of_memory_have_aliases),
 		GENESIS(services_are_described_for_models),

@@ -229,8 +229,7 @@ static void a_param_of_another_type_is_refused_with_what_came(void **state)
 		"Param 'invoker_id' must be a string, got 7");
 	assert_refused("frozen", "{'agent_id':7}", WFS_E_INVALID_PARAM_TYPE,
 		"Param 'agent_id' must be a string, got 7");
-	assert_refused(
-		"events", "[]", WFS_E_INVALID_PARAM_TYPE, "'params' of a query must be an object");
+	assert_refused("events", "[]", WFS_E_INVALID_ARGUMENT, "'params': expected an object");
 }
 
 static void a_text_with_nul_is_no_text(void **state)
