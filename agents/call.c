@@ -62,9 +62,9 @@ static void read_for(uv_work_t *reading)
 
 	work->read_result = question == WFS_EFFECT_COUNT
 		? work->engine->helpers->run(work->session, work->tool_name, work->arguments,
-			  &work->output, &work->failure)
-		: agents_question_ask(
-			  work->session, question, work->arguments, &work->output, &work->failure);
+			  &work->output, &work->failure_meta, &work->failure)
+		: agents_question_ask(work->session, question, work->arguments, &work->output,
+			  &work->failure_meta, &work->failure);
 	if (work->read_result && work->failure.code == WFS_OK)
 		(void)wfs_error_from_errno(&work->failure, work->read_result, "read");
 	work->read_ms = work_elapsed_ms(work);

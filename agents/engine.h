@@ -155,13 +155,14 @@ struct work {
 
 	/* A helper reads. */
 	uv_work_t reading;
-	bool is_reading; /* a thread of libuv's has `tool_name`, `arguments`, `output`, `failure` */
-	bool is_late;    /* another answer was given meanwhile */
-	bool is_done;    /* and there is nothing else to wait for */
-	char *tool_name; /* owned */
+	bool is_reading; /* a thread of libuv's has `tool_name`, `arguments`, `output` and what failed */
+	bool is_late;      /* another answer was given meanwhile */
+	bool is_done;      /* and there is nothing else to wait for */
+	char *tool_name;   /* owned */
 	json_t *arguments; /* owned */
 	struct wfs_buffer output;
 	struct wfs_error failure;
+	json_t *failure_meta; /* where the world stood then; owned; NULL: not known */
 	int read_result;
 	int64_t read_ms; /* that it took; observers may have kept our thread for longer */
 };
@@ -183,6 +184,9 @@ void work_answer(struct work *work, const char *status, json_t *payload);
 
 /** work_fail() - the same, of a failure. */
 void work_fail(struct work *work, const struct wfs_error *error);
+
+/** work_failure_meta() - where the world stood when its reading failed; borrowed. NULL: it did not, or that is not known. */
+json_t *work_failure_meta(const struct work *work);
 
 /** work_act() - the answer is its action. */
 void work_act(struct work *work);

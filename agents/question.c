@@ -50,6 +50,14 @@ static int read_blob(const struct wfs_session *session, struct wfs_view *view, c
 		: wfs_session_blob_content(session, view, &blob, WFS_RANGE_ALL, ret_content, error);
 }
 
+/* NULL: not known. */
+static json_t *meta_of(const struct wfs_session *session, struct wfs_view *view)
+{
+	struct wfs_meta meta;
+
+	return wfs_session_meta(session, view, &meta) ? NULL : wfs_meta_document(&meta);
+}
+
 static int get_blob(const struct wfs_session *session, const json_t *params, json_t **ret_answer,
 	struct wfs_error *error)
 {
@@ -59,26 +67,44 @@ static int get_blob(const struct wfs_session *session, const json_t *params, jso
 	int r = wfs_effect_decode(WFS_EFFECT_BLOB_GET, params, &decoded, error);
 
 	if (!r)
-		r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
+		r = wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error);
 	if (!r)
 		r = read_blob(session, &view, decoded.blob_get.hash_hex, &content, error);
 	if (r)
 		return r;
-	*ret_answer = json_object();
+	*ret_answer = json_pack("{s:o*}", "meta", meta_of(session, &view));
 	r = wfs_json_set_base64(*ret_answer, "data_b64", content.bytes.data, content.bytes.size);
 	return r ? wfs_error_from_errno(error, r, "read a blob") : 0;
 }
 
+/* As verbs tell it: to those who may query anything, also where nothing was read. */
+static json_t *meta_of_failure(const struct wfs_session *session, const json_t *answer)
+{
+	json_t *const meta = json_object_get(answer, "meta");
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_error ignored;
+
+	if (!wfs_session_queries(session))
+		return NULL;
+	if (meta)
+		return json_incref(meta);
+	return wfs_session_view(session, WFS_HEIGHT_HEAD, &view, &ignored)
+		? NULL
+		: meta_of(session, &view);
+}
+
 int agents_question_ask(const struct wfs_session *session, enum wfs_effect effect,
-	const json_t *params, struct wfs_buffer *output, struct wfs_error *error)
+	const json_t *params, struct wfs_buffer *output, json_t **ret_meta, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *answer = NULL;
 	int r = effect == WFS_EFFECT_BLOB_GET
 		? get_blob(session, params, &answer, error)
 		: wfs_session_introspect(session, effect, params, &answer, error);
 
-	if (r)
+	if (r) {
+		*ret_meta = meta_of_failure(session, answer);
 		return r;
+	}
 	wfs_json_write(answer, output);
 	return wfs_buffer_check(output) ? wfs_error_from_errno(error, -ENOMEM, "ask") : 0;
 }

@@ -18,7 +18,9 @@ json_t *agents_question_tool(enum wfs_effect effect);
 /**
  * agents_question_ask() - ask as the session's principal; reads files of the store, so not on a loop's thread
  * Appends the answer, JSON.
+ * @ret_meta: of a failure, where the world stood; caller owns it; NULL: not told
  * Return: 0, -EACCES, -ENOENT, -EFBIG (the blob), … with @error.
  */
 int agents_question_ask(const struct wfs_session *session, enum wfs_effect effect,
-	const json_t *params, struct wfs_buffer *output, struct wfs_error *error);
+	const json_t *params, struct wfs_buffer *output, json_t **ret_meta,
+	struct wfs_error *error);

@@ -35,7 +35,10 @@ json_t *step_failure(struct work *work, const struct wfs_error *error)
 	WFS_AUTO_JSON json_t *outcome = agents_router_failed(work->asked,
 		error->code == WFS_E_TIMEOUT ? WFS_TOOL_TIMEOUT : WFS_TOOL_EXCEPTION,
 		wfs_error_info(error->code)->name, error->message);
+	json_t *const meta = work_failure_meta(work);
 
+	if (meta && json_object_set(json_object_get(outcome, "details"), "meta", meta) < 0)
+		return NULL;
 	return hide_reason(work, outcome) ? NULL : WFS_STEAL(outcome);
 }
 

@@ -71,6 +71,7 @@ static void work_free(struct work *work)
 	json_decref(work->setup);
 	json_decref(work->arguments);
 	json_decref(work->asked);
+	json_decref(work->failure_meta);
 	agents_origin_done(&work->origin);
 	normalize_free(work->normalizing);
 	wfs_buffer_done(&work->body);
@@ -337,6 +338,12 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 		work_free(work); /* without memory: it is found again when the world is opened */
 }
 
+/* A reading that goes on, for nobody, may set it in its thread. */
+json_t *work_failure_meta(const struct work *work)
+{
+	return work->is_reading ? NULL : work->failure_meta;
+}
+
 void work_fail(struct work *work, const struct wfs_error *error)
 {
 	const bool is_private = agents_origin_is_private(&work->origin);
@@ -345,10 +352,11 @@ void work_fail(struct work *work, const struct wfs_error *error)
 	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
 
 	work_answer(work, error->code == WFS_E_TIMEOUT ? "timeout" : "error",
-		json_pack("{s:s, s:I, s:s*, s:s, s:o*}", "code", wfs_error_info(error->code)->name,
-			"duration_ms", (json_int_t)work_elapsed_ms(work), "failed", work->failed,
-			"message", is_private ? "hidden in the outcome" : error->message, "outcome",
-			outcome));
+		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*}", "code",
+			wfs_error_info(error->code)->name, "duration_ms",
+			(json_int_t)work_elapsed_ms(work), "failed", work->failed, "message",
+			is_private ? "hidden in the outcome" : error->message, "meta",
+			outcome ? NULL : work_failure_meta(work), "outcome", outcome));
 }
 
 /* --- looking --- */

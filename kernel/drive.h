@@ -76,9 +76,10 @@ struct wfs_helpers {
 	 * Return: 0, -EINVAL, -ENOMEM. NULL: no function acts. */
 	int (*action)(const char *name, const json_t *arguments, json_t **ret_action,
 		struct wfs_error *error);
-	/* Append what one that reads gives. @arguments: fit its parameters. Return: 0, or -errno with @error. */
+	/* Append what one that reads gives. @arguments: fit its parameters. @ret_meta: of a failure, where the world stood;
+	 * caller owns it; NULL: not told. Return: 0, or -errno with @error. */
 	int (*run)(const struct wfs_session *session, const char *name, const json_t *arguments,
-		struct wfs_buffer *output, struct wfs_error *error);
+		struct wfs_buffer *output, json_t **ret_meta, struct wfs_error *error);
 };
 
 /**

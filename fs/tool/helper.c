@@ -74,7 +74,7 @@ static void ask(
 }
 
 static int run(const struct wfs_session *session, const char *name, const json_t *arguments,
-	struct wfs_buffer *output, struct wfs_error *error)
+	struct wfs_buffer *output, json_t **ret_meta, struct wfs_error *error)
 {
 	const struct wfs_tool *const tool = wfs_tool_find(name);
 	WFS_AUTO_TASK struct wfs_task task = {.kind = NULL};
@@ -90,6 +90,7 @@ static int run(const struct wfs_session *session, const char *name, const json_t
 		ask(session, &task, verb, payload);
 	if (task.status) {
 		*error = task.error;
+		*ret_meta = json_incref(task.meta);
 		return task.status;
 	}
 	wfs_json_write(task.result, output);

@@ -1,141 +1,294 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same request on each way in, for test-same-answers: WORLDFS WORLD MOUNT.
+"""The same request on each way in, for test-same-answers: WORLDFS WORLD OPERATORS_MOUNT BOBS_MOUNT.
 
-A request is asked over the control socket, with a command, through a tool of `worldfs mcp` and in a control file
-while the world has an owner, and with a command and a tool again when it has none. Each must give the same
-result, or the same error (category, code, message, retriable), and the same meta (height and hashes).
+REQUESTS are asked over the control socket, whose answers the others are compared with, and then on each way of
+same_answers_ways.py: each must give the same value, or the same error (category, code, message, retriable), and the same
+meta. Ways that change the world move its height, which is then one that the world had while they were asked.
 """
+import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
-from judged_doors import CommandLine, Socket, Tools
+import judged_doors
+import same_answers_ways as ways
+from same_answers_world import CANARY
 
-worldfs, world, tree = sys.argv[1:]
-KEY = "YQ=="  # a
-MANY = 9999
+A, NO = "YQ==", "bm8="  # keys: a, no
+BLOB = "0" * 64
+MANY = "exact:99999"
+COMPARED = 1000  # answers, so that no way is left out unseen
+SHOWN = 300  # characters of each of two answers that differ
 
-# Name, verb and payload; words of a command; tool and arguments; control file and line. None: it cannot be asked there.
+# Name, verb, payload.
 REQUESTS = [
-    ("a state", "query-state", {"reducer": "counter", "key_b64": KEY}, ["state", "counter", "a"],
-     ("fs_read_reducer", {"name": "counter", "key": "a"}), None),
-    ("a state that is not there", "query-state", {"reducer": "counter", "key_b64": "bm8="}, None, None, None),
-    ("a reducer that is not there", "query-state", {"reducer": "none", "key_b64": KEY}, ["state", "none", "a"],
-     ("fs_read_reducer", {"name": "none", "key": "a"}), None),
-    ("a height that is not reached", "query-state",
-     {"reducer": "counter", "key_b64": KEY, "consistency": f"exact:{MANY}"},
-     ["state", "counter", "a", "--exact-height", str(MANY)],
-     ("fs_read_reducer", {"name": "counter", "key": "a", "consistency": f"exact:{MANY}"}), None),
-    ("the manifest of an older height", "manifest-read", {"consistency": "exact:1"},
-     ["manifest", "--exact-height", "1"], ("fs_read_manifest", {"consistency": "exact:1"}), None),
-    ("the head", "journal-head", {}, ["head"], None, None),
-    ("the attributes of a file", "fs-stat", {"path": "reducers/counter/a"}, ["fs", "stat", "reducers/counter/a"],
-     ("fs_stat", {"path": "reducers/counter/a"}), None),
-    ("a path that is not there", "fs-stat", {"path": "no/where"}, ["fs", "stat", "no/where"],
-     ("fs_stat", {"path": "no/where"}), None),
-    ("a directory read as a file", "fs-read", {"path": "reducers"}, ["fs", "cat", "reducers"],
-     ("fs_read", {"path": "reducers"}), None),
-    ("a file listed as a directory", "fs-list", {"path": "README"}, None, ("fs_ls", {"path": "README"}), None),
-    ("a query", "query", {"query_type": "artifacts", "params": {"name_pattern": "note"}},
-     ["query", "artifacts", "name_pattern=note"],
-     ("query", {"query_type": "artifacts", "params": {"name_pattern": "note"}}),
-     ("query", {"query_type": "artifacts", "params": {"name_pattern": "note"}})),
-    ("a query of an unknown type", "query", {"query_type": "weather"}, ["query", "weather"],
-     ("query", {"query_type": "weather"}), ("query", {"query_type": "weather"})),
-    ("a query with an unknown param", "query", {"query_type": "artifacts", "params": {"color": "red"}},
-     ["query", "artifacts", "color=red"], None,
-     ("query", {"query_type": "artifacts", "params": {"color": "red"}})),
-    ("an unknown action", "invoke", {"action": {"action_type": "dance"}}, ["invoke", '{"action_type":"dance"}'],
-     ("invoke", {"action": {"action_type": "dance"}}), ("invoke", {"action_type": "dance"})),
-    ("an action that lacks an argument", "invoke", {"action": {"action_type": "read_artifact"}},
-     ["invoke", '{"action_type":"read_artifact"}'], ("invoke", {"action": {"action_type": "read_artifact"}}),
-     ("invoke", {"action_type": "read_artifact"})),
+    ("a state", "query-state", {"reducer": "counter", "key_b64": A}),
+    ("a state that is not there", "query-state", {"reducer": "counter", "key_b64": NO}),
+    ("a state at a height", "query-state", {"reducer": "counter", "key_b64": A, "consistency": "exact:HEIGHT"}),
+    ("a state at a height that is not reached", "query-state", {"reducer": "counter", "key_b64": A, "consistency": MANY}),
+    ("a state with an odd consistency", "query-state", {"reducer": "counter", "key_b64": A, "consistency": "soon"}),
+    ("a state of an unknown reducer", "query-state", {"reducer": "none", "key_b64": A}),
+    ("a state of a reducer that bob does not see", "query-state", {"reducer": "notes", "key_b64": ""}),
+    ("a state of a reducer that is a number", "query-state", {"reducer": 7}),
+    ("a state of no reducer", "query-state", {}),
+    ("a state and more", "query-state", {"reducer": "counter", "colour": "red"}),
+    ("a state with a damaged key", "query-state", {"reducer": "counter", "key_b64": "*"}),
+    ("the manifest", "manifest-read", {}),
+    ("the manifest of an older height", "manifest-read", {"consistency": "exact:1"}),
+    ("the manifest of a height that is not reached", "manifest-read", {"consistency": MANY}),
+    ("the manifest and more", "manifest-read", {"colour": "red"}),
+    ("the cells of a reducer", "list-cells", {"reducer": "counter"}),
+    ("the cells of an unknown reducer", "list-cells", {"reducer": "none"}),
+    ("too many cells", "list-cells", {"reducer": "counter", "limit": 1001}),
+    ("the head", "journal-head", {}),
+    ("records behind the head", "journal-read", {"from": 99999}),
+    ("records from a negative number", "journal-read", {"from": -1}),
+    ("records of an unknown turn", "journal-read", {"from": 0, "turn": "nobody.1"}),
+    ("a blob that is not there", "blob-get", {"hash_hex": BLOB}),
+    ("a blob", "blob-get", {"hash_hex": "STORED"}),
+    ("a blob of an odd hash", "blob-get", {"hash_hex": "xyz"}),
+    ("the size of a blob", "blob-stat", {"hash_hex": BLOB}),
+    ("a file", "fs-read", {"path": "artifacts/note/content"}),
+    ("a file at a height", "fs-read", {"path": "artifacts/note/content", "at": "exact:HEIGHT"}),
+    ("a file at an older height by its path", "fs-read", {"path": "at/HEIGHT/reducers/counter/a"}),
+    ("a file that bob may not read", "fs-read", {"path": "artifacts/locked/content"}),
+    ("a file that bob does not see", "fs-read", {"path": "artifacts/hidden/content"}),
+    ("a file that is not there", "fs-read", {"path": "artifacts/none/content"}),
+    ("a directory read as a file", "fs-read", {"path": "reducers"}),
+    ("a file of no path", "fs-read", {}),
+    ("a file of a path that is a number", "fs-read", {"path": 7}),
+    ("a file from a negative offset", "fs-read", {"path": "README", "offset": -1}),
+    ("a path with a name that is too long", "fs-read", {"path": "x" * 300}),
+    ("a path that is too long", "fs-stat", {"path": "x/" * 40000}),
+    ("attributes of a file", "fs-stat", {"path": "reducers/counter/a"}),
+    ("attributes of a height", "fs-stat", {"path": "at/HEIGHT"}),
+    ("attributes of a path that is not there", "fs-stat", {"path": "no/where"}),
+    ("attributes of a file as a directory", "fs-stat", {"path": "journal/head/x"}),
+    ("attributes and more", "fs-stat", {"path": "journal/head", "colour": "red"}),
+    ("names", "fs-list", {"path": "reducers/counter"}),
+    ("names of artifacts", "fs-list", {"path": "artifacts"}),
+    ("names of what is no directory", "fs-list", {"path": "journal/head"}),
+    ("names of a directory that is not there", "fs-list", {"path": "no"}),
+    ("the status", "status", {}),
+    ("metrics", "metrics", {}),
+    ("turns of nobody", "turns", {"agent": "nobody"}),
+    ("an unknown plan", "plan-status", {"plan_id": "f" * 32}),
+    ("artifacts", "query", {"query_type": "artifacts", "params": {"owner": "operator"}}),
+    ("an artifact", "query", {"query_type": "artifact", "params": {"artifact_id": "note"}}),
+    ("an artifact that bob does not see", "query", {"query_type": "artifact", "params": {"artifact_id": "hidden"}}),
+    ("an artifact that is not there", "query", {"query_type": "artifact", "params": {"artifact_id": "none"}}),
+    ("no artifact", "query", {"query_type": "artifact"}),
+    ("an artifact that is a number", "query", {"query_type": "artifact", "params": {"artifact_id": 7}}),
+    ("principals", "query", {"query_type": "principals"}),
+    ("a principal", "query", {"query_type": "principal", "params": {"principal_id": "carol"}}),
+    ("a balance", "query", {"query_type": "balances", "params": {"principal_id": "carol"}}),
+    ("quotas", "query", {"query_type": "quotas", "params": {"principal_id": "carol"}}),
+    ("an unknown resource", "query", {"query_type": "resources", "params": {"principal_id": "bob", "resource": "gold"}}),
+    ("auctions of the mint", "query", {"query_type": "mint"}),
+    ("who is frozen", "query", {"query_type": "frozen"}),
+    ("libraries", "query", {"query_type": "libraries", "params": {"principal_id": "bob"}}),
+    ("dependencies", "query", {"query_type": "dependencies", "params": {"artifact_id": "note"}}),
+    ("a query of an unknown type", "query", {"query_type": "weather"}),
+    ("a query of a type that is a number", "query", {"query_type": 7}),
+    ("a query of no type", "query", {}),
+    ("a query with params that are a list", "query", {"query_type": "artifacts", "params": [1]}),
+    ("a query with an unknown param", "query", {"query_type": "artifacts", "params": {"color": "red"}}),
+    ("a query with a param of a wrong type", "query", {"query_type": "artifacts", "params": {"limit": "fifty"}}),
+    ("a query beyond its bound", "query", {"query_type": "artifacts", "params": {"limit": 10001}}),
+    ("a query with a damaged pattern", "query", {"query_type": "artifacts", "params": {"name_pattern": "["}}),
+    ("a query and more", "query", {"query_type": "frozen", "colour": "red"}),
+    ("a query as an action", "invoke", {"action": {"action_type": "query_kernel", "query_type": "weather"}}),
+    ("no action", "invoke", {}),
+    ("an action that is a text", "invoke", {"action": "noop"}),
+    ("an unknown action", "invoke", {"action": {"action_type": "dance"}}),
+    ("nothing done", "invoke", {"action": {"action_type": "noop"}}),
+    ("an artifact's content", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": "note"}}),
+    ("content that bob may not read", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": "locked"}}),
+    ("content that bob does not see", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": "hidden"}}),
+    ("content that is not there", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": "none"}}),
+    ("content of nothing", "invoke", {"action": {"action_type": "read_artifact"}}),
+    ("content of a number", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": 7}}),
+    ("content of an id that is none", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": "a/b"}}),
+    ("content and more", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": "note", "colour": "red"}}),
+    ("an edit of what does not occur", "invoke", {"action": {
+        "action_type": "edit_artifact", "artifact_id": "note", "old_string": "zz", "new_string": "z"}}),
+    ("deleting what is not there", "invoke", {"action": {"action_type": "delete_artifact", "artifact_id": "none"}}),
+    ("writing with an id that is too long", "invoke", {"action": {
+        "action_type": "write_artifact", "artifact_id": "x" * 200, "content": "x"}}),
+    ("writing what depends on nothing", "invoke", {"action": {
+        "action_type": "write_artifact", "artifact_id": "x", "content": "x", "depends_on": ["none"]}}),
+    ("scrip for nobody", "invoke", {"action": {"action_type": "transfer", "to": "nobody", "amount": 1}}),
+    ("running code", "invoke", {"action": {"action_type": "invoke_artifact", "artifact_id": "tool", "args": ["x"]}}),
+    ("running code that fails", "invoke", {"action": {
+        "action_type": "invoke_artifact", "artifact_id": "tool", "args": ["fail"]}}),
+    ("running code with arguments that do not fit", "invoke", {"action": {
+        "action_type": "invoke_artifact", "artifact_id": "tool", "args": [7]}}),
+    ("running what is no code", "invoke", {"action": {"action_type": "invoke_artifact", "artifact_id": "note"}}),
+    ("running an action", "invoke", {"action": {"action_type": "invoke_artifact", "artifact_id": "read_artifact"}}),
+    ("an event of an unknown schema", "send-event", {"schema": "test/None@1", "value": {}}),
+    ("an event that does not fit", "send-event", {"schema": "test/Add@1", "value": {"key": 7}}),
+    ("a step of nobody", "step", {"agent": "nobody"}),
+    ("a step of what is no agent", "step", {"agent": "note"}),
+    ("an empty message", "chat", {"message": ""}),
+    ("cancelling an unknown turn", "cancel", {"turn_id": "nobody.1"}),
+    ("approving in an unknown turn", "approve", {"turn_id": "nobody.1", "call_id": "c", "decision": "allow"}),
+    ("cancelling an unknown plan", "plan-cancel", {"plan_id": "f" * 32}),
+    ("resuming an unknown plan", "plan-resume", {"plan_id": "f" * 32}),
+    ("a grant to nobody", "grant", {"to": "nobody", "cap": "sys/query@1"}),
+    ("revoking what is no grant", "revoke", {"name": "nobody.query.1"}),
+    ("a principal that is there", "principal", {"id": "carol"}),
 ]
+# Only refusals change nothing.
+OF_BOB = [
+    ("a snapshot", "snapshot", {}), ("gc", "gc", {"keep_heights": 1}),
+    ("one more principal", "principal", {"id": "dora"}), ("another manifest", "apply", {"manifest": {}}), ("code", "code", {}),
+]
+PAST = []  # heights that requests name
 failures = []
 
 
-def outcome(answer):
-    """What must be the same. @answer: an envelope of the socket, or what a command or tool prints"""
-    if answer.get("error"):
-        return {"error": answer["error"], "meta": answer.get("meta")}
-    result = answer["result"] if "result" in answer else answer.get("data", answer)
-    return {"result": {name: value for name, value in result.items() if name != "meta"} if isinstance(result, dict)
-            else result, "meta": answer.get("meta") or (result.get("meta") if isinstance(result, dict) else None)}
+class Setting:
+    """What ways need to know."""
+
+    def __init__(self):
+        self.worldfs, self.world, *points = sys.argv[1:]
+        self.points = dict(zip(("operator", "bob"), points))
+        self.socket = judged_doors.Socket(self.world)
+        self.turns, self.plans = {}, {}
+        self.heard = {who: [] for who in self.points}
+
+    def script(self, model, lines):
+        path = os.path.join(self.world, f"{model}.jsonl")
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+        os.rename(path + ".new", path)
+
+    def height(self):
+        if self.socket:
+            return self.socket.must("journal-head")["journal_height"]
+        _, printed = judged_doors.CommandLine(self.worldfs, self.world).run("operator", "head")
+        return json.loads(printed)["journal_height"]
+
+    def leave(self):
+        """The owner ends with its last mount."""
+        self.socket.close()
+        self.socket = None
+        for point in reversed(self.points.values()):
+            subprocess.run([self.worldfs, "umount", point], check=True)
 
 
-def of_command(who, words):
-    status, printed = CommandLine(worldfs, world).run(who, "--json", *words)
-    if status not in (0, 1):
-        failures.append(f"{words}: exit status {status}")
-        return None
-    document = json.loads(printed)
-    if (status == 1) != ("error" in document):
-        failures.append(f"{words}: exit status {status}")
-    return outcome(document)
+def requests_of(who, setting):
+    text = json.dumps(REQUESTS + (OF_BOB if who == "bob" else []))
+    return json.loads(text.replace("HEIGHT", str(setting.first)).replace("STORED", setting.blob))
 
 
-def of_tool(tools, who, tool, arguments):
-    """A tool that refuses its arguments by itself answers with an error of the protocol: None."""
-    answer = tools.answer(who, "tools/call", name=tool, arguments=arguments)
-    return outcome(answer["result"]["structuredContent"]) if "result" in answer else None
+def parts_of(verb, found):
+    """What is compared, by name."""
+    of = "actions" if verb in ("query", "invoke") else "errors" if "error" in found else None
+    parts = dict(found.get("error", {}))
+    if "value" in found:
+        parts["value"] = found["value"]
+    if found.get("meta"):
+        parts[f"meta of {of}" if of else "meta"] = found["meta"]
+    return parts
 
 
-def of_control_file(name, line):
-    """The answer on the descriptor, whether the write fails or not."""
-    file = os.open(os.path.join(tree, "ctl", name), os.O_RDWR)
-    try:
-        os.write(file, json.dumps(line).encode() + b"\n")
-    except OSError:
-        pass
-    data = b""
-    while part := os.read(file, 1 << 20):
-        data += part
-    os.close(file)
-    return outcome(json.loads(data))
+def plain(part, value):
+    """The height is looked at by itself. Of messages without where the head is, and what a form of the request takes, which
+    they tell by the form's own name."""
+    if part == "message":
+        return re.sub(r" \(\S+ takes: .*\)$", "", re.sub(r"the head is \d+", "the head is …", value))
+    if part.startswith("meta"):
+        return {name: member for name, member in value.items() if name != "journal_height"}
+    return value
 
 
-def compare(name, way, found, expected):
-    """Tools name the members of a result in their own way: of results only errors and meta are compared with theirs."""
-    parts = ["error", "meta"] if way.startswith("tool") else ["error", "meta", "result"]
-    if found is None:
-        return
-    for part in parts:
-        if found.get(part) != expected.get(part) and not (part == "result" and found.get(part) is None):
-            failures.append(f"{name}: {way} gives another {part}:\n    {found.get(part)}\n    {expected.get(part)}")
+def compare(what, verb, way, found, expected, heights):
+    """@expected: of the socket. @heights: from and to, of the world while @found was asked for"""
+    known = (expected.get("meta") or {}).get("journal_height")
+    found, expected = parts_of(verb, found), parts_of(verb, way.expected(expected))
+    for part in expected.keys() | found.keys():
+        if part not in found and part in way.lacks:
+            continue
+        both = [plain(part, parts[part]) if part in parts else "nothing" for parts in (found, expected)]
+        if both[0] != both[1]:
+            failures.append("\n    ".join([f"{what}: another {part}:", *(str(each)[:SHOWN] for each in both)]))
+        if part.startswith("meta") and part in found:
+            at = found[part]["journal_height"]
+            if at != known and (known in PAST or not heights[0] <= at <= heights[1]):
+                failures.append(f"{what}: of height {at}, expected {known} or one from {heights[0]} to {heights[1]}")
 
 
-def ask_all(who, owner, known):
-    """@known: what the socket gave, by name; filled while there is an owner"""
-    tools = Tools(worldfs, world)
-    client = Socket(world) if owner else None
-    beside = "" if owner else " without an owner"
-    for name, verb, payload, words, tool, control in REQUESTS:
-        if owner:
-            known[name] = outcome(client.call(who, verb, payload))
-        if words:
-            compare(f"{who}: {name}", "command" + beside, of_command(who, words), known[name])
-        if tool:
-            compare(f"{who}: {name}", "tool" + beside, of_tool(tools, who, *tool), known[name])
-        if control and owner and who == "operator":
-            compare(f"{who}: {name}", "control file", of_control_file(*control), known[name])
-    tools.close()
-    if client:
-        client.close()
+def ask(way, who, requests, setting):
+    """(name, verb, form, outcome, heights) of each request in each form in which it can be asked there"""
+    asked = [(name, verb, payload, form) for name, verb, payload in requests for form_of in way.forms
+             if (form := form_of(verb, payload)) is not None]
+    before = setting.height()
+    found = way.ask(who, [each[1:] for each in asked])
+    heights = before, setting.height()
+    return [(name, verb, form, answer, heights) for (name, verb, _, form), answer in zip(asked, found) if answer is not None]
 
 
-answers = {"operator": {}, "alice": {}}
-ACTS = ("an unknown action", "an action that lacks an argument")
-ask_all("operator", True, answers["operator"])
-everything = REQUESTS
-# What alice may not do is recorded, which changes the height: she reads only.
-REQUESTS = [request for request in everything if request[0] not in ACTS and request[1] != "query"]
-ask_all("alice", True, answers["alice"])
-subprocess.run([worldfs, "-w", world, "umount", tree], check=True, stdout=subprocess.DEVNULL)
-ask_all("alice", False, answers["alice"])
-REQUESTS = everything
-ask_all("operator", False, answers["operator"])
-errors = sum("error" in answer for known in answers.values() for answer in known.values())
-print(f"{sum(map(len, answers.values()))} answers of the socket, {errors} of them errors")
-if failures or errors < 10:
-    sys.exit("\n".join(["not ok - each way in gives the same answer", *failures]))
+def ask_on(named, requests, setting, known):
+    """Return: how many answers were compared."""
+    compared = 0
+    for label, (kind, *shares) in named.items():
+        way = kind(setting)
+        for who, (which, count) in zip(setting.points, shares):
+            answers = ask(way, who, requests[who][which::count], setting)
+            for name, verb, form, answer, heights in answers:
+                shown = form[0] if isinstance(form, tuple) else verb
+                compare(f"{who}: {name}: {label} ({shown})", verb, way, answer, known[who][name], heights)
+                setting.heard[who].append(f"{label}: {name}: {answer}")
+            compared += len(answers)
+        way.close()
+    return compared
+
+
+def privacy(setting):
+    """Bob reads the operator's turn and plan, in which the operator was told what bob may not read."""
+    point = setting.points["bob"]
+    turn, plan = setting.turns["operator"], setting.plans["operator"]
+    paths = [*glob.glob(f"{point}/turns/{turn}/*"), f"{point}/plans/{plan}.json", *glob.glob(f"{point}/plans/{plan}/steps/*"),
+             f"{point}/journal/log.jsonl"]
+    if len(paths) < 100:
+        failures.append(f"bob sees only {paths} of the operator's turn and plan")
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            setting.heard["bob"].append(f"{path}: {file.read()}")
+    for text in setting.heard["bob"]:
+        if CANARY in text:
+            at = text.index(CANARY)
+            failures.append(f"bob finds what he may not read: {text[:100]} ... {text[max(at - 100, 0):at + 50]}")
+    for label in ("turn", "plan", "tools of mcp", "control file", "mount"):
+        if not any(text.startswith(f"{label}: ") and CANARY in text for text in setting.heard["operator"]):
+            failures.append(f"{label}: the operator is not told what is secret, so that nothing was looked for")
+
+
+def main():
+    setting = Setting()
+    setting.blob = setting.socket.must("put-blob", data_b64="YmxvYg==")["hash"].removeprefix("sha256:")
+    setting.socket.must("snapshot")
+    setting.first = setting.height()
+    PAST.extend(range(setting.first + 1))
+    setting.socket.must("send-event", schema="test/Add@1", value={"key": "b", "by": 1})  # then it is the past
+    requests = {who: requests_of(who, setting) for who in setting.points}
+    way = ways.Socket(setting)
+    known = {who: {name: answer for name, _, _, answer, _ in ask(way, who, requests[who], setting)} for who in setting.points}
+    way.close()
+    compared = ask_on(ways.WITH_OWNER, requests, setting, known)
+    privacy(setting)
+    setting.leave()
+    requests = {who: [request for request in asked if request[1] not in ways.OF_OWNER] for who, asked in requests.items()}
+    compared += ask_on(ways.WITHOUT_OWNER, requests, setting, known)
+    errors = sum("error" in answer for answers in known.values() for answer in answers.values())
+    print(f"{sum(map(len, known.values()))} answers of the socket, {errors} of them errors; {compared} others compared")
+    if compared < COMPARED:
+        failures.append(f"expected at least {COMPARED} to be compared")
+    if failures:
+        sys.exit("\n".join([*failures, "not ok - each way in gives the same answer"]))
+
+
+main()

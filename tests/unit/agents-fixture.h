@@ -103,11 +103,14 @@ static inline int fixture_action(
 }
 
 static inline int fixture_run(const struct wfs_session *session, const char *name,
-	const json_t *arguments, struct wfs_buffer *output, struct wfs_error *error)
+	const json_t *arguments, struct wfs_buffer *output, json_t **ret_meta,
+	struct wfs_error *error)
 {
 	(void)session;
-	if (strcmp(name, "fs_fail") == 0)
+	if (strcmp(name, "fs_fail") == 0) {
+		*ret_meta = json_of("{'journal_height':7}");
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "nothing is there");
+	}
 	if (strcmp(name, "fs_wait") == 0) {
 		sem_post(&gate.entered);
 		wait_sem(&gate.leave);
