@@ -282,23 +282,45 @@ static int check_params(enum wfs_effect effect, const json_t *arguments, struct 
 	return wfs_effect_decode(effect, given, &params, error);
 }
 
-/* What only models call. */
-static int check_parameters(const json_t *tool, const json_t *arguments, struct wfs_error *error)
+/* An artifact whose arguments are one object takes this; any other takes them as `args`, as an invocation does. */
+static int check_shape(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
+	if (json_is_true(json_object_get(tool, "object")))
+		return 0;
+	int r = wfs_json_members(arguments, wfs_json_text(tool, "name"), "args", error);
+	if (r)
+		return r;
+	WFS_AUTO_JSON json_t *invoked =
+		json_pack("{s:O, s:O}", "args", json_object_get(arguments, "args"), "artifact_id",
+			json_object_get(tool, "artifact_id"));
+	return invoked ? check_params(WFS_EFFECT_ACTION_INVOKE_ARTIFACT, invoked, error)
+		       : no_memory(error);
+}
+
+/* As an invocation is checked, by what the run keeps of the interface. */
+static int check_artifact(const json_t *tool, const json_t *arguments, struct wfs_error *error)
+{
+	const bool object = json_is_true(json_object_get(tool, "object"));
+	json_t *const parameters = json_object_get(tool, "parameters");
+	json_t *const input = object
+		? parameters
+		: json_object_get(json_object_get(parameters, "properties"), "args");
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
-	json_t *const parameters = json_object_get(tool, "parameters");
 	struct wfs_error reason = {0};
+	int r = check_shape(tool, arguments, error);
 
-	if (!parameters)
-		return 0;
-	int r = wfs_schema_new(parameters, NULL, "", &problems, &schema);
+	if (r || !input)
+		return r;
+	r = wfs_schema_new(input, NULL, "", &problems, &schema);
 	if (!r)
-		r = wfs_schema_check(schema, arguments, &reason);
+		r = wfs_schema_check(
+			schema, object ? arguments : json_object_get(arguments, "args"), &reason);
 	if (r == -ENOMEM)
 		return no_memory(error);
 	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			   "the arguments do not fit the tool's parameters: %s",
+			   "the arguments do not fit the interface of '%s': %s",
+			   wfs_json_text(tool, "artifact_id"),
 			   problems.count > 0 ? wfs_buffer_text(&problems.lines) : reason.message)
 		 : 0;
 }
@@ -318,7 +340,9 @@ int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 		return check_params(question, arguments, error);
 	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT))
 		return helpers->check(name, arguments, error);
-	return check_parameters(tool, arguments, error);
+	return is_kind(tool, WFS_TOOL_KIND_ARTIFACT)
+		? check_artifact(tool, arguments, error)
+		: wfs_json_members(arguments, RESULT_NAME, "result", error);
 }
 
 static json_t *invocation(const json_t *tool, json_t *arguments)

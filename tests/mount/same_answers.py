@@ -125,6 +125,8 @@ REQUESTS = [
         "action_type": "invoke_artifact", "artifact_id": "tool", "args": ["fail"]}}),
     ("running code with arguments that do not fit", "invoke", {"action": {
         "action_type": "invoke_artifact", "artifact_id": "tool", "args": [7]}}),
+    ("running code with arguments that are a text", "invoke", {"action": {
+        "action_type": "invoke_artifact", "artifact_id": "tool", "args": "x"}}),
     ("running what is no code", "invoke", {"action": {"action_type": "invoke_artifact", "artifact_id": "note"}}),
     ("running an action", "invoke", {"action": {"action_type": "invoke_artifact", "artifact_id": "read_artifact"}}),
     ("an event of an unknown schema", "send-event", {"schema": "test/None@1", "value": {}}),

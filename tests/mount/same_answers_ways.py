@@ -170,6 +170,13 @@ def as_action(verb, payload):
     return action["action_type"], {name: value for name, value in action.items() if name != "action_type"}
 
 
+def as_artifact(verb, payload):
+    """A tool of the world's own, by its name."""
+    action = payload.get("action")
+    known = verb == "invoke" and isinstance(action, dict) and action.get("action_type") == "invoke_artifact"
+    return ("tool", {"args": action["args"]}) if known and action["artifact_id"] == "tool" and "args" in action else None
+
+
 def as_question(verb, payload):
     """An effect that a plan or a reducer asks for."""
     return (INTROSPECTS[verb], payload) if verb in INTROSPECTS else None
@@ -381,7 +388,7 @@ class Mount(Way):
 class Turn(Way):
     """Tools of an agent, in one turn of it. Of a failure the journal has code and meta."""
 
-    forms = (as_function, as_action)
+    forms = (as_function, as_action, as_artifact)
     lacks = {"category": "receipts have a code", "retriable": "likewise",
              "meta of errors": "the world is not asked with arguments that do not fit",
              "meta of actions": "a model is told what an action gave, and no more"}
@@ -431,7 +438,7 @@ class Turn(Way):
 class Plan(Way):
     """Steps of one plan."""
 
-    forms = (as_function, as_action, as_question_of_plan)
+    forms = (as_function, as_action, as_artifact, as_question_of_plan)
     lacks = {"category": "the result of a step has a type and a message", "retriable": "likewise",
              "meta of errors": "the world is not asked with arguments that do not fit",
              "meta of actions": "a step's result is what an action gave, and no more",

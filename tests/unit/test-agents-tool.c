@@ -287,7 +287,7 @@ static void expect_unfit(
 	struct agents_fixture *fixture, const char *name, const char *arguments, const char *where)
 {
 	expect_refusal(fixture, name, arguments, where);
-	assert_non_null(strstr(fixture->error.message, "do not fit the tool's parameters"));
+	assert_non_null(strstr(fixture->error.message, "do not fit the interface of '"));
 }
 
 static void optional_arguments_of_an_action_may_be_null(void **state)
@@ -324,10 +324,11 @@ static void arguments_are_checked_against_parameters(void **state)
 	assert_int_equal(agents_tool_check(&fixture_helpers, tool, fine, &fixture->error), 0);
 	expect_unfit(fixture, "sum", "{'a':'x','b':2}", "/a");
 	expect_unfit(fixture, "sum", "{'a':1}", "b");
-	expect_unfit(fixture, "list.sum", "{}", "args");
-	expect_unfit(fixture, "list.sum", "{'args':['x']}", "/args/0");
-	expect_unfit(fixture, "list.sum", "{'args':[],'more':1}", "more");
-	expect_unfit(fixture, "submit_result", "{}", "result");
+	expect_refusal(fixture, "list.sum", "{}", "'args' is missing (list_sum takes: args)");
+	expect_unfit(fixture, "list.sum", "{'args':['x']}", "of 'list.sum': at /0:");
+	expect_refusal(fixture, "list.sum", "{'args':[],'more':1}", "unknown member 'more'");
+	expect_refusal(fixture, "list.sum", "{'args':1}", "'args': expected a");
+	expect_refusal(fixture, "submit_result", "{}", "'result' is missing");
 }
 
 /* --- services --- */
