@@ -224,6 +224,14 @@ void wfs_mcp_calls_free(struct wfs_mcp *mcp)
 		call_free(queue_take(&mcp->asked));
 }
 
+json_t *wfs_mcp_error_data(const struct wfs_error *error, json_t *meta, const char *uri)
+{
+	const struct wfs_error_info *const info = wfs_error_info(error->code);
+
+	return json_pack("{s:s, s:s, s:O*, s:b, s:s*}", "category", info->category, "code",
+		info->name, "meta", meta, "retriable", (int)info->retriable, "uri", uri);
+}
+
 json_t *wfs_mcp_error_document(const struct wfs_task *task)
 {
 	const struct wfs_error_info *const info = wfs_error_info(task->error.code);

@@ -53,6 +53,10 @@ void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
 /** wfs_mcp_calls_free() - forget all of them, and the way to the world. */
 void wfs_mcp_calls_free(struct wfs_mcp *mcp);
 
+/** wfs_mcp_error_data() - {category, code, meta?, retriable, uri?}, beside the message of an error of the protocol. @meta,
+ *  @uri: may be NULL. Return: new reference, NULL without memory. */
+json_t *wfs_mcp_error_data(const struct wfs_error *error, json_t *meta, const char *uri);
+
 /** wfs_mcp_error_document() - {"error":{category,code,details?,message,retriable},"meta"?} of a task that failed;
  *  new reference, NULL without memory. */
 json_t *wfs_mcp_error_document(const struct wfs_task *task);

@@ -43,9 +43,8 @@ static void refuse(struct wfs_mcp *mcp, const struct wfs_mcp_call *call, const c
 		missing         ? WFS_RPC_RESOURCE_NOT_FOUND
 			: wrong ? WFS_RPC_INVALID_PARAMS
 				: WFS_RPC_INTERNAL_ERROR,
-		json_pack("{s:s, s:O*, s:s*}", "code", info->name, "meta", call->task.meta, "uri",
-			uri),
-		"%s", call->task.error.message);
+		wfs_mcp_error_data(&call->task.error, call->task.meta, uri), "%s",
+		call->task.error.message);
 }
 
 /* --- reading: what is it, then its bytes or its names --- */

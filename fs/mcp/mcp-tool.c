@@ -61,15 +61,6 @@ static void finish_tool(struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
 			    (int)(task->status != 0), "structuredContent", structured));
 }
 
-/* What the members of an error say that the message of the protocol does not. */
-static json_t *error_data(const struct wfs_error *error)
-{
-	const struct wfs_error_info *const info = wfs_error_info(error->code);
-
-	return json_pack("{s:s, s:s, s:b}", "category", info->category, "code", info->name,
-		"retriable", (int)info->retriable);
-}
-
 void wfs_mcp_tools_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 {
 	const char *const name = json_string_value(json_object_get(message->params, "name"));
@@ -81,8 +72,9 @@ void wfs_mcp_tools_call(struct wfs_mcp *mcp, const struct wfs_rpc_message *messa
 		wfs_rpc_error(&mcp->output, message->id, WFS_RPC_INVALID_PARAMS, NULL,
 			"Unknown tool: %.60s", name ? name : "'name' is missing");
 	else if (wfs_tool_check(tool, arguments, &error) < 0)
-		wfs_rpc_error(&mcp->output, message->id, WFS_RPC_INVALID_PARAMS, error_data(&error),
-			"%s: %s", tool->name, error.message);
+		wfs_rpc_error(&mcp->output, message->id, WFS_RPC_INVALID_PARAMS,
+			wfs_mcp_error_data(&error, NULL, NULL), "%s: %s", tool->name,
+			error.message);
 	else
 		wfs_mcp_call_begin(
 			mcp, message->id, &tool->task, json_incref(arguments), finish_tool);

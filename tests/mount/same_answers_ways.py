@@ -160,6 +160,17 @@ def as_function(verb, payload):
     return tool, payload
 
 
+def as_driving(verb, payload):
+    """Functions that have others take turns."""
+    return (verb, payload) if verb in ("step", "chat") else None
+
+
+def as_resource(verb, payload):
+    """The address of a file."""
+    plain = verb == "fs-read" and set(payload) == {"path"} and isinstance(payload["path"], str)
+    return f"worldfs:///{payload['path']}" if plain else None
+
+
 def as_action(verb, payload):
     """A tool that is an action."""
     if verb == "query":
@@ -277,7 +288,7 @@ class Command(Way):
 class Functions(Way):
     """`worldfs mcp`"""
 
-    forms = (as_function,)
+    forms = (as_function, as_driving)
     lacks = {"meta of errors": "arguments that do not fit are an error of the protocol: the world is not asked",
              "meta of actions": "likewise"}
 
@@ -295,6 +306,25 @@ class Functions(Way):
 
     def close(self):
         self.tools.close()
+
+
+class Resources(Functions):
+    """Files of `worldfs mcp`. A directory is a file there, too."""
+
+    forms = (as_resource,)
+    lacks = {}
+
+    def one(self, who, verb, payload, uri):
+        answer = self.tools.answer(who, "resources/read", uri=uri)
+        if "error" in answer:
+            data = answer["error"]["data"]
+            parts = {name: data[name] for name in ("category", "code", "retriable")}
+            return {"error": parts | {"message": answer["error"]["message"]}, "meta": meta_that_is_there(data)}
+        content = answer["result"]["contents"][0]
+        if content["mimeType"] == "inode/directory":
+            return None
+        value = content["text"].encode() if "text" in content else base64.b64decode(content["blob"])
+        return {"value": value, "meta": answer["result"]["_meta"]["worldfs/meta"]}
 
 
 class ControlFiles(Way):
@@ -528,7 +558,8 @@ class Reducer(Way):
 
 # Name: kind, and which of how many requests the operator asks there, and bob. What is a process or a record each is asked less.
 ALL = (0, 1), (0, 1)
-WITH_OWNER = {"command": (Command, (0, 6), (1, 6)), "tools of mcp": (Functions, *ALL), "control file": (ControlFiles, *ALL),
+WITH_OWNER = {"command": (Command, (0, 6), (1, 6)), "tools of mcp": (Functions, *ALL), "resources": (Resources, *ALL),
+              "control file": (ControlFiles, *ALL),
               "mount": (Mount, *ALL), "turn": (Turn, (1, 2), (0, 2)), "plan": (Plan, *ALL), "code": (Code, *ALL),
               "reducer": (Reducer, *ALL)}
 OF_OWNER = ("status", "metrics")  # these tell of the process
