@@ -357,14 +357,28 @@ static json_t *invocation(const json_t *tool, json_t *arguments)
 		json_object_get(tool, "method"));
 }
 
+/* Members that are null count as absent, as where a helper makes its action. Return: 0, or -1 without memory. */
+static int take_members(json_t *asked, const json_t *from)
+{
+	const char *name;
+	json_t *value;
+	int r = 0;
+
+	json_object_foreach((json_t *)(uintptr_t)from, name, value)
+	{
+		if (!json_is_null(value))
+			r |= json_object_set(asked, name, value);
+	}
+	return r;
+}
+
 /* Members of the action may stand beside `action` by mistake. One that does not say what it is, is an invocation. */
 static json_t *asked_of_helper(const json_t *arguments)
 {
 	WFS_AUTO_JSON json_t *asked = json_pack("{s:s}", "action_type", "invoke_artifact");
-	json_t *const action = json_object_get(arguments, "action");
 
-	if (!asked || json_object_update(asked, (json_t *)(uintptr_t)arguments) < 0 ||
-		(json_is_object(action) && json_object_update(asked, action) < 0))
+	if (!asked || take_members(asked, arguments) < 0 ||
+		take_members(asked, json_object_get(arguments, "action")) < 0)
 		return NULL;
 	return WFS_STEAL(asked);
 }

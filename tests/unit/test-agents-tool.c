@@ -256,8 +256,11 @@ static void members_that_stand_beside_the_action_are_asked_for_too(void **state)
 	WFS_AUTO_JSON json_t *tool = tool_of(*state, "perform");
 	WFS_AUTO_JSON json_t *beside = json_of("{'artifact_id':'x','content':'c'}");
 	WFS_AUTO_JSON json_t *within = json_of("{'action':{'artifact_id':'x'}}");
+	WFS_AUTO_JSON json_t *untyped = json_of("{'action':{'action_type':null,'args':['s']}}");
 	WFS_AUTO_JSON json_t *asked = agents_tool_asked(tool, within);
+	WFS_AUTO_JSON json_t *invoked = agents_tool_asked(tool, untyped);
 
+	assert_string_equal(fixture_text(invoked, "action_type"), "invoke_artifact");
 	assert_json_is(agents_tool_asked(tool, beside),
 		"{'action_type':'invoke_artifact','artifact_id':'x','content':'c'}");
 	assert_string_equal(fixture_text(asked, "action_type"), "invoke_artifact");
