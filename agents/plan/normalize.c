@@ -252,16 +252,7 @@ static int sort(struct normalize *work)
 
 /* --- parts --- */
 
-/* Dependents of this status that must be told when a step ends: also those of one that has failed, or was skipped,
- * and may be run again. */
-static bool is_told(enum normalize_status step, enum normalize_status dependent)
-{
-	const bool again = step == NORMALIZE_FAILED || step == NORMALIZE_SKIPPED;
-
-	return dependent == NORMALIZE_PENDING || (again && dependent != NORMALIZE_DONE);
-}
-
-/* Steps that wait for a step, or will when it is run again. @ret_next: NULL: there are none */
+/* Steps that wait for a step, or will when they are run again. @ret_next: NULL: there are none */
 static int next_of(struct normalize *work, size_t index, json_t **ret_next)
 {
 	WFS_AUTO_JSON json_t *next = json_array();
@@ -270,7 +261,7 @@ static int next_of(struct normalize *work, size_t index, json_t **ret_next)
 	int r = next ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !r && i < count; i++)
-		if (is_told(work->statuses[index], work->statuses[steps[i]]))
+		if (work->statuses[steps[i]] != NORMALIZE_DONE)
 			r = json_array_append_new(next, json_integer(steps[i]));
 	if (r)
 		return normalize_no_memory(work);
@@ -297,17 +288,18 @@ static int refs_of(struct normalize *work, const json_t *document, json_t **ret_
 	return 0;
 }
 
+/* A step that has failed or was skipped may be run again: then it waits for what is pending now. */
 static json_int_t waiting_of(const struct normalize *work, size_t index)
 {
 	size_t count;
 	const uint32_t *const on = wfs_edges_of(&work->graph.on, index, &count);
 	json_int_t waiting = 0;
 
-	if (work->statuses[index] != NORMALIZE_PENDING)
+	if (work->statuses[index] == NORMALIZE_DONE)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		waiting += work->statuses[on[i]] != NORMALIZE_DONE;
-	return waiting;
+		waiting += work->statuses[on[i]] == NORMALIZE_PENDING;
+	return work->statuses[index] == NORMALIZE_PENDING ? waiting : -1 - waiting;
 }
 
 static int make_part(struct normalize *work, size_t index, json_t **ret_part)

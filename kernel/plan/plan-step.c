@@ -92,7 +92,7 @@ static json_t *waiting_of(struct plan *plan, int64_t index)
 	return json_object_get(block_at(plan, index)->document, "waiting");
 }
 
-/* @count: how many it waits for, -1: it was taken */
+/* @count: as in sys.plan_block (plan.h) */
 static int set_waiting(struct plan *plan, int64_t index, int64_t count, struct wfs_error *error)
 {
 	json_t *const waiting = waiting_of(plan, index);
@@ -126,13 +126,14 @@ int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct 
 		return wfs_trace(r);
 	const int64_t count = json_integer_value(
 		json_array_get(waiting_of(plan, index), (size_t)(index % WFS_PLAN_BLOCK)));
-	if (count <= 0)
+	if (count == 0 || count == -1)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
 			"step %lld of plan '%s' waits for nothing", (long long)index,
 			plan->plan_id);
 	if (failed)
 		r = doom(plan, index, failed, error);
-	return wfs_trace(r ? r : set_waiting(plan, index, count - 1, error));
+	return wfs_trace(r ? r
+			   : set_waiting(plan, index, count > 0 ? count - 1 : count + 1, error));
 }
 
 int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error)
@@ -147,7 +148,7 @@ int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_er
 		json_array_get(waiting_of(plan, index), (size_t)(index % WFS_PLAN_BLOCK)));
 	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
 	(void)json_object_del(json_object_get(block_at(plan, index)->document, "doomed"), name);
-	return wfs_trace(set_waiting(plan, index, (count < 0 ? 0 : count) + more, error));
+	return wfs_trace(set_waiting(plan, index, (count < 0 ? -1 - count : count) + more, error));
 }
 
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error)
@@ -343,7 +344,8 @@ static bool is_well_formed(const struct plan *plan, const json_t *part)
 
 	return *id && strlen(id) <= WFS_PLAN_STEP_ID_MAX && *wfs_json_text(step, "status") &&
 		(!result || json_is_object(result)) &&
-		plan_is_number(json_object_get(part, "waiting"), -1, WFS_PLAN_STEPS_MAX) &&
+		plan_is_number(json_object_get(part, "waiting"), -1 - WFS_PLAN_STEPS_MAX,
+			WFS_PLAN_STEPS_MAX) &&
 		are_steps(plan, json_object_get(part, "next"), json_object_get(part, "refs"));
 }
 

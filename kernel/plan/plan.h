@@ -29,7 +29,8 @@
  *                                 its placeholders name
  *   sys.plan_block, key plan.b:   {bytes, doomed{}, waiting[]} of WFS_PLAN_BLOCK steps: bytes of their
  *                                 documents, which depend on one that failed, and for how many each waits
- *                                 (-1: for none any more, it was taken into a batch)
+ *                                 (-1: for none any more, it was taken into a batch; -1 - n: it was
+ *                                 imported as failed or skipped while n of them were pending)
  *   sys.plan_result, key plan.n:  {_step_id, asked, details, error, method, name, ok, result}
  *
  * Its intents (kernel/intent.h) have {chat_id}, or {not_before_ns?, plan_id, step?}.

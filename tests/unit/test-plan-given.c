@@ -131,6 +131,24 @@ static void what_was_done_is_not_done_again(void **state)
 	assert_steps(&run, "ddddd");
 }
 
+/* Step c was skipped for a, and waits for b, too, when it is run again; b waits for d. */
+static void what_is_run_again_waits_for_what_was_pending(void **state)
+{
+	struct plan_run run = import_text(*state,
+		"{" DOCUMENT ",'status':'cancelled','plan':{'steps':["
+		"{'id':'a','tool':'t','status':'failed'},{'id':'b','tool':'t','depends_on':'d'},"
+		"{'id':'c','tool':'t','depends_on':['a','b']},{'id':'d','tool':'t'}]}}");
+
+	assert_steps(&run, "fpsr");
+	plan_stop_it(&run);
+	assert_int_equal(plan_retry_it(&run), 0);
+	assert_steps(&run, "rppr");
+	plan_do(&run, 2);
+	assert_steps(&run, "drpd");
+	plan_do(&run, 2);
+	assert_steps(&run, "dddd");
+}
+
 static void a_plan_that_had_ended_has_ended(void **state)
 {
 	struct plan_run run = import_text(*state,
@@ -149,6 +167,7 @@ int main(void)
 		TEST(a_plan_without_steps_is_answered),
 		TEST(a_plan_of_several_parts_is_taken),
 		TEST(what_was_done_is_not_done_again),
+		TEST(what_is_run_again_waits_for_what_was_pending),
 		TEST(a_plan_that_had_ended_has_ended),
 	};
 
