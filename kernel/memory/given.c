@@ -347,18 +347,6 @@ int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifac
 	return wfs_trace(r);
 }
 
-/* What is in a list: the texts of its items, and their ids. Plain value; index_done. */
-struct index {
-	json_t *items;
-	json_t *ids;
-};
-
-static void index_done(struct index *index)
-{
-	json_decref(index->items);
-	json_decref(index->ids);
-}
-
 static json_t *text_of(const json_t *item)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -367,35 +355,26 @@ static json_t *text_of(const json_t *item)
 	return wfs_buffer_check(&text) ? NULL : json_stringn(text.data, text.size);
 }
 
-static int index_of(const json_t *entries, struct index *ret_index)
+/* An object whose members are the items of a list, as text. Return: new reference, NULL without memory. */
+static json_t *index_of(const json_t *entries)
 {
+	WFS_AUTO_JSON json_t *index = json_object();
 	const json_t *item;
 	size_t i;
 
-	*ret_index = (struct index){json_object(), json_object()};
 	json_array_foreach(entries, i, item)
 	{
-		const char *const id = wfs_json_text(item, "id");
 		WFS_AUTO_JSON json_t *text = text_of(item);
 
 		if (!text ||
-			json_object_set_new(
-				ret_index->items, json_string_value(text), json_true()) < 0 ||
-			(*id && json_object_set_new(ret_index->ids, id, json_true()) < 0))
-			return -ENOMEM;
+			json_object_set_new(index, json_string_value(text), json_true()) < 0)
+			return NULL;
 	}
-	return ret_index->items && ret_index->ids ? 0 : -ENOMEM;
+	return WFS_STEAL(index);
 }
 
-static int has(const struct index *index, const json_t *item)
-{
-	WFS_AUTO_JSON json_t *text = text_of(item);
-
-	return text ? json_object_get(index->items, json_string_value(text)) != NULL : -ENOMEM;
-}
-
-/* Those of @entries that @index lacks. NULL without memory. */
-static json_t *others(json_t *entries, const struct index *index)
+/* The items of @entries that @index, of another list, lacks. Return: new reference, NULL without memory. */
+static json_t *others(json_t *entries, const json_t *index)
 {
 	WFS_AUTO_JSON json_t *found = json_array();
 	json_t *item;
@@ -403,15 +382,18 @@ static json_t *others(json_t *entries, const struct index *index)
 
 	json_array_foreach(entries, i, item)
 	{
-		const int r = has(index, item);
+		WFS_AUTO_JSON json_t *text = text_of(item);
 
-		if (r < 0 || (r == 0 && json_array_append(found, item) < 0))
+		if (!text ||
+			(!json_object_get(index, json_string_value(text)) &&
+				json_array_append(found, item) < 0))
 			return NULL;
 	}
 	return WFS_STEAL(found);
 }
 
-/* Entries that the content had, and has not any more or otherwise. What is gone already is gone. */
+/* Removes entries that the content had and does not have any more, or has in another form. An entry with the id of one
+ * of these and another text stays: it had that id before the list was written, so the one of the list got another. */
 static int remove_all(struct memory *memory, const struct artifact *artifact, const json_t *entries,
 	struct wfs_error *error)
 {
@@ -420,18 +402,16 @@ static int remove_all(struct memory *memory, const struct artifact *artifact, co
 
 	json_array_foreach(entries, i, item)
 	{
-		struct wfs_error reason = {0};
 		char id[MEMORY_ID_SIZE];
 		uint32_t number;
+		int r = memory_has(memory, item, error);
 
-		if (!read_id(wfs_json_text(item, "id"), &number))
-			continue;
-		memory_id_text(number, id);
-		int r = memory_remove(memory, artifact, id, &reason);
-		if (r && reason.code != WFS_E_NOT_FOUND) {
-			*error = reason;
-			return wfs_trace(r);
+		if (r > 0 && read_id(wfs_json_text(item, "id"), &number)) {
+			memory_id_text(number, id);
+			r = memory_remove(memory, artifact, id, error);
 		}
+		if (r < 0)
+			return wfs_trace(r);
 	}
 	return 0;
 }
@@ -459,16 +439,16 @@ static int change(struct act *act, const struct artifact *artifact, json_t *gone
 int memory_take_content(
 	struct act *act, const struct artifact *artifact, json_t *before, struct wfs_error *error)
 {
-	WFS_CLEANUP(index_done) struct index old = {NULL};
-	WFS_CLEANUP(index_done) struct index new = {NULL};
 	WFS_AUTO_JSON json_t *entries = NULL;
 	int r = memory_content_entries(act->fold, artifact, &entries, error);
 
 	if (r || !wfs_memory_is_store(artifact->document) || (!before && !entries))
 		return wfs_trace(r);
-	if (index_of(before, &old) || index_of(entries, &new))
+	WFS_AUTO_JSON json_t *old = index_of(before);
+	WFS_AUTO_JSON json_t *new = index_of(entries);
+	if (!old || !new)
 		return fold_no_memory(error);
-	WFS_AUTO_JSON json_t *gone = others(before, &new);
-	WFS_AUTO_JSON json_t *come = others(entries, &old);
+	WFS_AUTO_JSON json_t *gone = others(before, new);
+	WFS_AUTO_JSON json_t *come = others(entries, old);
 	return wfs_trace(change(act, artifact, gone, come, error));
 }

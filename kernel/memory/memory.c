@@ -35,11 +35,6 @@ static int read_order(
 		"'content': config/auto_prune: expected oldest, lowest_score or lowest_importance");
 }
 
-static bool is_store(const struct artifact *artifact)
-{
-	return strcmp(wfs_json_text(artifact->document, "type"), WFS_ARTIFACT_TYPE_MEMORY) == 0;
-}
-
 /* @memory: gets the bound and the order */
 static int read_config(struct wfs_bytes content, struct memory *memory, struct wfs_error *error)
 {
@@ -76,7 +71,7 @@ int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct 
 	struct wfs_bytes content;
 	struct memory memory;
 
-	if (!is_store(artifact))
+	if (!wfs_memory_is_store(artifact->document))
 		return 0;
 	int r = artifact_text(fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
 	return wfs_trace(r ? r : read_config(content, &memory, error));
@@ -95,7 +90,7 @@ int memory_open(struct act *act, const struct artifact *artifact, struct memory 
 	struct memory memory = {.act = act, .id = artifact->id};
 	struct wfs_bytes content;
 
-	if (!is_store(artifact))
+	if (!wfs_memory_is_store(artifact->document))
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"Artifact '%s' is not a " WFS_ARTIFACT_TYPE_MEMORY " (type: %s)",
 			artifact->id, wfs_json_text(artifact->document, "type"));

@@ -119,6 +119,21 @@ static void a_write_changes_what_it_changes_in_the_entries(void **state)
 	assert_null(strstr(last, "omega"));
 }
 
+/* The second of one id got another one when it was written. */
+static void an_entry_with_the_id_of_one_that_goes_stays(void **state)
+{
+	assert_done(*state, "alice",
+		STORE("m",
+			"{'entries':[{'id':'mem_1','tick':3,'text':'alpha'},"
+			"{'id':'mem_1','tick':4,'text':'omega'}]}"));
+
+	assert_done(*state, "alice",
+		STORE("m", "{'entries':[{'id':'mem_1','tick':3,'text':'alpha'}]}"));
+
+	WFS_AUTO_FREE char *entries = entries_of(*state, LIST("'m'"));
+	assert_non_null(strstr(entries, "mem_00000001 3 alpha|"));
+}
+
 static void a_write_that_names_no_entries_leaves_them(void **state)
 {
 	assert_done(*state, "alice", STORE("m", "{}"));
@@ -439,6 +454,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_MARKET(the_store_of_the_seed_can_be_written),
 		IN_MARKET(a_write_changes_what_it_changes_in_the_entries),
+		IN_MARKET(an_entry_with_the_id_of_one_that_goes_stays),
 		IN_MARKET(a_write_that_names_no_entries_leaves_them),
 		IN_MARKET(an_edit_does_not_change_entries),
 		IN_MARKET(a_store_without_entries_may_become_something_else),
