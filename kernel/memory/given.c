@@ -145,7 +145,9 @@ static int read_vector(const json_t *item, const char *model, struct embedding *
 		return 0;
 	int r = json_is_array(value) ? read_numbers(value, own, &read)
 				     : embedding_read(item, &read, &reason);
-	if (!r && !is_usable(&read))
+	if (!r &&
+		(!is_usable(&read) ||
+			(strcmp(own, WFS_EMBED_MODEL) == 0 && read.dims != WFS_EMBED_DIMS)))
 		r = -EINVAL;
 	if (!r && strcmp(own, model) == 0)
 		*ret_embedding = read;
@@ -155,8 +157,9 @@ static int read_vector(const json_t *item, const char *model, struct embedding *
 		return fold_no_memory(error);
 	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			   "'embedding': expected a list of 1 to %d numbers that are not all 0, or "
-			   "base64 of 'dims' numbers as float32",
-			   EMBEDDING_DIMS_MAX)
+			   "base64 of 'dims' numbers as float32; of '" WFS_EMBED_MODEL
+			   "' %d numbers",
+			   EMBEDDING_DIMS_MAX, WFS_EMBED_DIMS)
 		 : 0;
 }
 
@@ -272,9 +275,11 @@ static int add_one(struct memory *memory, const struct artifact *artifact, struc
 	int r = 0;
 
 	memory->act->fold->budget.used += WORK_OF_GIVEN;
-	if (!given->embedding.vector)
+	if (!given->embedding.vector) {
+		memory->act->fold->budget.used += strlen(given->entry.text) * MEMORY_WORK_OF_BYTE;
 		r = embedding_make(memory->act, memory_model(memory), given->entry.text,
 			&given->embedding, error);
+	}
 	given->entry.embedding = &given->embedding;
 	if (!r)
 		r = memory_put(memory, artifact, &given->entry, &added, error);

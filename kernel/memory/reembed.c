@@ -14,7 +14,6 @@ enum {
 	LOOKED_AT_MAX =
 		1000, /* entries, in one record; most have the model already when it was changed twice */
 	WORK_OF_ENTRY = 500, /* in instructions of code that take as long */
-	WORK_OF_BYTE = 8,
 };
 
 /* One record's part. Plain value. */
@@ -98,7 +97,7 @@ static int embed(struct reembedding *work, size_t cell, json_t *entry, uint32_t 
 	struct act *const act = work->memory->act;
 	const char *const text = wfs_json_text(entry, "text");
 
-	act->fold->budget.used += WORK_OF_ENTRY + strlen(text) * WORK_OF_BYTE;
+	act->fold->budget.used += WORK_OF_ENTRY + strlen(text) * MEMORY_WORK_OF_BYTE;
 	int r = embedding_make(act, work->model, text, &embedding, work->error);
 	if (!r)
 		r = check_dims(work, embedding.dims);

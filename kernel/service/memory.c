@@ -17,14 +17,13 @@ enum {
 
 /* What these take, in instructions of code that take as long. */
 enum {
-	WORK_OF_BYTE = 8,     /* of a text that is embedded */
 	WORK_OF_ENTRY = 100,  /* that is listed, or left out */
 	NUMBERS_OF_WORK = 32, /* of vectors that are looked at, for one instruction */
 };
 
 static int work_to_embed(struct service_call *call, const char *text, struct wfs_error *error)
 {
-	return wfs_trace(service_work(call, strlen(text) * WORK_OF_BYTE, error));
+	return wfs_trace(service_work(call, strlen(text) * MEMORY_WORK_OF_BYTE, error));
 }
 
 static int work_to_search(
