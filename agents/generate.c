@@ -59,8 +59,7 @@ static int read_answer(
 static void take_violation(struct work *work, const json_t *parsed, const struct wfs_error *error)
 {
 	json_t *const usage = json_object_get(parsed, "usage");
-	json_t *const raw = json_object_get(parsed, "raw_content");
-	json_t *const content = raw ? raw : json_object_get(parsed, "content");
+	json_t *const content = json_object_get(parsed, "content");
 
 	work_answer(work, "error",
 		json_pack("{s:s, s:O?, s:O, s:s, s:O?}", "code", wfs_error_info(error->code)->name,
@@ -81,15 +80,20 @@ static void take_for_plan(struct work *work, const json_t *parsed)
 		work_answer(work, "ok", payload);
 }
 
-/* Before anything of it is recorded. */
-static int hide_private(struct work *work, json_t *parsed, struct wfs_error *error)
+static void take_for_run(struct work *work, json_t *parsed)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	struct wfs_error error = {0};
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, &error);
 
-	return r ? r
-		 : agents_hide_answer(&view, json_object_get(work->setup, "tools"), &work->texts,
-			   parsed, error);
+	if (!r)
+		r = agents_hide_answer(&view, json_object_get(work->setup, "tools"), &work->texts,
+			parsed, &error);
+	wfs_view_close(&view);
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", json_incref(parsed));
 }
 
 static void take_next(struct work *work, const json_t *parsed)
@@ -109,13 +113,8 @@ static void take_completion(
 {
 	WFS_AUTO_JSON json_t *parsed = NULL;
 	struct wfs_error error = {0};
-	struct wfs_error unhidden;
 	int r = read_answer(work, completion, &parsed, &error);
 
-	if (parsed && work->kind == WORK_RUN_ASK && hide_private(work, parsed, &unhidden)) {
-		work_fail(work, &unhidden);
-		return;
-	}
 	if (parsed &&
 		(json_object_set_new(parsed, "duration_ms", json_integer(duration_ms)) < 0 ||
 			json_object_set_new(
@@ -126,7 +125,7 @@ static void take_completion(
 	else if (r)
 		fail_with(work, r, &error);
 	else if (work->kind == WORK_RUN_ASK)
-		work_answer(work, "ok", json_incref(parsed));
+		take_for_run(work, parsed);
 	else if (work->kind == WORK_RUN_NEXT)
 		take_next(work, parsed);
 	else

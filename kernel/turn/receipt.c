@@ -35,7 +35,7 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 		code, wfs_buffer_text(&message), error);
 	/* What the model has said all the same: it is not the answer, but somebody may want to read it. */
 	json_t *const content = json_object_get(payload, "content");
-	if (!r && (json_is_string(content) || wfs_text_is_hidden(content, NULL)) &&
+	if (!r && json_is_string(content) &&
 		json_object_set(json_object_get(turn->state, "error"), "content", content) < 0)
 		r = fold_no_memory(error);
 	if (!r && json_is_false(json_object_get(payload, "retriable")) &&
