@@ -151,13 +151,6 @@ static bool is_word(const char *code)
 	return *code && code[strspn(code, letters)] == '\0';
 }
 
-static bool may_pass(const struct wfs_model_failure *failure)
-{
-	return failure->kind != WFS_MODEL_FAILURE_HTTP ||
-		(wfs_retry_status_passes(failure->status) &&
-			strcmp(failure->code, "insufficient_quota") != 0);
-}
-
 /* What the server has told, and text that came before a stream broke. NULL without memory. */
 static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
 {
@@ -177,8 +170,8 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 		"duration_ms", (json_int_t)work_elapsed_ms(work), "message",
 		hides ? message : failure->message, "partial",
 		failure->partial.size ? (const char *)failure->partial.data : "",
-		(int)failure->partial.size, "retriable", may_pass(failure), "status",
-		failure->status);
+		(int)failure->partial.size, "retriable", (int)wfs_retry_may_pass(failure),
+		"status", failure->status);
 	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <string.h>
 
+#include "agents/model/failure.h"
 #include "kernel/base/encode.h"
 
 enum {
@@ -75,7 +76,7 @@ static int64_t backoff_ms(unsigned int attempt, double random)
 	return wait_ms - (int64_t)((double)wait_ms * JITTER * random);
 }
 
-bool wfs_retry_status_passes(int status)
+static bool status_passes(int status)
 {
 	switch (status) {
 	case 408:
@@ -89,15 +90,26 @@ bool wfs_retry_status_passes(int status)
 	}
 }
 
+static bool is_quota(const char *code, const char *type)
+{
+	return same(code, QUOTA) || same(type, QUOTA);
+}
+
+bool wfs_retry_may_pass(const struct wfs_model_failure *failure)
+{
+	return !is_quota(failure->code, failure->type) &&
+		(failure->kind != WFS_MODEL_FAILURE_HTTP || status_passes(failure->status));
+}
+
 static bool worth_it(const struct wfs_retry_input *input)
 {
-	if (same(input->code, QUOTA) || same(input->type, QUOTA))
+	if (is_quota(input->code, input->type))
 		return false;
 	if (same(input->should_retry, "true"))
 		return true;
 	if (same(input->should_retry, "false"))
 		return false;
-	return input->lost || wfs_retry_status_passes(input->status);
+	return input->lost || status_passes(input->status);
 }
 
 struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input)

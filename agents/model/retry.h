@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct wfs_model_failure;
+
 /* What came of an attempt. Plain value; texts are borrowed, NULL: absent. */
 struct wfs_retry_input {
 	unsigned int attempt; /* 1: the first has failed */
@@ -39,5 +41,5 @@ struct wfs_retry {
 /** wfs_retry_decide() - what to do after an attempt that failed. */
 struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input);
 
-/** wfs_retry_status_passes() - may the same request have another answer than this HTTP status later? */
-bool wfs_retry_status_passes(int status);
+/** wfs_retry_may_pass() - may the same request succeed when it is sent again later? */
+bool wfs_retry_may_pass(const struct wfs_model_failure *failure);

@@ -57,8 +57,13 @@ int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *recei
 static json_t *failure_of(const json_t *receipt)
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
+	WFS_AUTO_JSON json_t *details =
+		details_of(wfs_json_text(payload, "code"), wfs_json_text(payload, "message"));
 
-	return details_of(wfs_json_text(payload, "code"), wfs_json_text(payload, "message"));
+	if (json_is_false(json_object_get(payload, "retriable")) &&
+		json_object_set_new(details, "retriable", json_false()) < 0)
+		return NULL;
+	return WFS_STEAL(details);
 }
 
 /* The answer is the last thing that is said of a plan, and its end. Without one it can be asked for
