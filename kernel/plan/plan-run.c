@@ -309,6 +309,7 @@ static int retry_some(struct plan *plan, struct wfs_error *error)
 void plan_retry(struct plan *plan)
 {
 	(void)json_object_del(plan->state, "error");
+	(void)json_object_del(plan->state, "final");
 	plan_set(plan, "retry", json_integer(0));
 }
 
