@@ -26,8 +26,9 @@ struct wfs_session;
 	X(STEP, "those of agent.step", "the run's, or the list of them")                     \
 	X(CHAT, "{batch_size?, max_concurrency?, message, plan_id?, session_id?, wait?}",    \
 		"the answer of a chat")                                                      \
-	X(IMPORT, "{batch_size?, blob, max_concurrency?, resume?, session_id?}", "the same") \
-	X(RESUME, "{plan_id, wait?}", "the same")
+	X(IMPORT, "{batch_size?, blob, max_concurrency?, rerun?, resume?, session_id?}",     \
+		"the answer of a chat")                                                      \
+	X(RESUME, "{plan_id, retry_failed?, wait?}", "the answer of a chat")
 
 enum wfs_drive_what {
 #define WFS_DRIVE_ENUM(constant, params, result) WFS_DRIVE_##constant,

@@ -100,7 +100,7 @@ static bool is_format(const json_t *value)
 static int check_keyword(
 	const char *name, json_t *value, struct wfs_buffer *where, struct wfs_error *error)
 {
-	/* Up to propertyNames it is vLLM's list; what the others allow, a grammar does not follow. */
+	/* vLLM refuses those up to propertyNames; a grammar cannot enforce the others. */
 	static const char *const refused[] = {"multipleOf", "uniqueItems", "contains",
 		"minContains", "maxContains", "patternProperties", "propertyNames", "if", "then",
 		"else", "dependentRequired", "dependentSchemas", "unevaluatedItems",

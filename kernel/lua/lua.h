@@ -204,7 +204,7 @@ struct wfs_lua_call {
 	int64_t at_ns;
 	uint8_t seed[32]; /* of ctx.random(): differs from call to call */
 
-	/* Of the tool call that it is; the texts are NULL when it is none. */
+	/* The agent's tool call that this is; the texts are NULL if no agent has called it. */
 	const char *call_id;
 	const char *tool_name;
 	const char *run_id;

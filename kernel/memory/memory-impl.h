@@ -33,5 +33,5 @@ double memory_told_score(const struct wfs_vectors_hit *hit);
 
 /* --- reembed.c --- */
 
-/** memory_looked_away() - the entry @number goes while the store is being embedded anew. */
+/** memory_looked_away() - entry @number was removed: if memory_reembed() has not come to it, one less is left. */
 void memory_looked_away(struct memory *memory, uint32_t number);

@@ -106,7 +106,7 @@ struct memory_added {
 int memory_add(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
-/** memory_put() - the same, also if an entry says the same already. */
+/** memory_put() - add an entry, also if the store has one that is nearly equal (MEMORY_SAME). Return: as memory_add */
 int memory_put(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
@@ -161,7 +161,7 @@ struct memory_given {
 void memory_given_done(struct memory_given *given);
 
 /**
- * memory_give() - add entries as they are, whatever else says the same
+ * memory_give() - add entries, also such as are nearly equal to others
  * A vector counts if it is of the store's model, or of the host's when the store is empty; other texts are embedded
  * by the host, which costs as much as genesis_embedder does.
  * @entries: a list of at most MEMORY_GIVEN_MAX of {text, dims?, embedding?, id?, importance?, model?, place?, tags?,
@@ -180,8 +180,9 @@ int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifac
 
 /**
  * memory_take_content() - do to the store what a write did to the entries of its content
- * Entries that the content did not have before are added, those that it has no more are removed. Others
- * may have been deleted or pruned since, and stay so.
+ * Entries that the content did not have before are added. Those that it does not have any more are removed if the
+ * store has an entry with their id and text; those without an id stay. An entry that the content has before and after
+ * the write is left alone, even if it was deleted from the store or pruned.
  * @before: what memory_content_entries() gave before the write; may be NULL
  */
 int memory_take_content(

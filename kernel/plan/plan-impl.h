@@ -24,7 +24,7 @@ struct plan {
 	struct plan_block *blocks; /* owned */
 	size_t block_count;
 	uint8_t *ready; /* a bit for each block that has a step to be taken into a batch; owned */
-	size_t ended_count; /* steps that this fold has ended */
+	size_t ended_count; /* steps that this fold has ended, or has opened again */
 	bool failed;        /* there was no memory for a member: told when it is stored */
 };
 void plan_done(struct plan *plan);
@@ -97,7 +97,8 @@ int plan_step_keep(
  *  NULL */
 int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error);
 
-/** plan_wait_more() - step @index waits, for @more dependencies more; none of them has failed. */
+/** plan_wait_more() - step @index waits for @more dependencies more. That one has failed before does not count any
+ *  more. */
 int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error);
 
 /** plan_give_back() - a step that was taken may be taken again. */

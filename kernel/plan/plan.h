@@ -12,16 +12,17 @@
  *   sys.chat, key chat:           {created_ns, messages, principal, session_id}; a chat is the
  *                                 session of one principal: `principal+session_id`
  *   sys.chat_message, key chat.n: {content, plan_id?, role}; of what was asked also {batch_size, blob?,
- *                                 error?, max_concurrency, model, open?, reply?, resume?, status}; status:
+ *                                 error?, max_concurrency, model, open?, reply?, rerun?, resume?, status}; status:
  *                                 planning, normalizing, then answered, planned, failed or cancelled; or
  *                                 resumed, which says more about a plan that there is
  *   sys.plan_source, key chat.n:  {text}: the plan as the model wrote it
  *   sys.plan, key plan id:        {batch{next, steps[], tools}, batch_size, batches, chat_id, created_ns,
  *                                 defined, done, draft?, error?, failed, final?, goal, in_order?, max_concurrency,
  *                                 model, open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes,
- *                                 results_count, session_id, skipped, source_id, status, steps_bytes,
+ *                                 results_count, retry?, session_id, skipped, source_id, status, steps_bytes,
  *                                 tool_batches, tool_calls, total, updated_ns}; phase: defining, running,
- *                                 answering, ended; chat_id: the message that asked last, source_id: the
+ *                                 answering, ended; retry: the first step that is still to be opened again
+ *                                 if it has failed or was skipped; chat_id: the message that asked last, source_id: the
  *                                 one that it was made for
  *   sys.plan_step, key plan.n:    {attempts, depends_on[], id, max_attempts, prompt, reason?, result_ref,
  *                                 status, title, tool, type}: the step as plan.json shows it
@@ -51,7 +52,7 @@ enum {
 	WFS_PLAN_CONCURRENCY_DEFAULT = 8, /* the same, when nothing is said */
 	WFS_PLAN_ATTEMPTS_MAX = 10,       /* of a step */
 	WFS_PLAN_BLOCK = 64,              /* steps of one cell of sys.plan_block */
-	WFS_PLAN_ADVANCE_MAX = 1000,      /* steps that one fold ends; then it goes on in another */
+	WFS_PLAN_ADVANCE_MAX = 1000,      /* steps that one fold ends or opens again; the next fold goes on */
 	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* that a fold holds, after which it is the same */
 	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of what a step gives */
 	WFS_PLAN_STEP_ID_MAX = 128,        /* bytes */

@@ -346,7 +346,7 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 	WFS_AUTO_JSON json_t *arguments = wfs_text_is_hidden(given, NULL)
 		? json_incref(given)
 		: arguments_of(wfs_json_text(call, "arguments"), &reason);
-	if (!arguments && reason.code != WFS_OK) /* such as are not taken are told as a text */
+	if (!arguments && reason.code != WFS_OK) /* the event has refused arguments as a text */
 		arguments = json_incref(given);
 	r = turn_emit(turn, WFS_KERNEL_CALL,
 		json_pack("{s:O, s:O, s:O, s:I}", "arguments", arguments, "call_id",
