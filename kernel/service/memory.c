@@ -33,11 +33,11 @@ static int work_to_search(
 		call, (uint64_t)memory_count(memory) * WFS_EMBED_DIMS / NUMBERS_OF_WORK, error));
 }
 
-/* It may be there already; and each of those that go is looked for. */
-static int work_to_add(
-	struct service_call *call, const struct memory *memory, struct wfs_error *error)
+/* @count: entries that come. They may be there already; and each of those that go is looked for. */
+static int work_to_add(struct service_call *call, const struct memory *memory, size_t count,
+	struct wfs_error *error)
 {
-	const int64_t more = memory_count(memory) + 1 - memory->entries_max;
+	const int64_t more = memory_count(memory) + (int64_t)count - memory->entries_max;
 	const int64_t pruned = more < 0 ? 0 : more > MEMORY_PRUNED_MAX ? MEMORY_PRUNED_MAX : more;
 	int r = work_to_search(call, memory, error);
 
@@ -202,7 +202,7 @@ static int add(struct service_call *call, struct wfs_error *error)
 	if (!r)
 		r = work_to_embed(call, entry.text, error);
 	if (!r)
-		r = work_to_add(call, &store.memory, error);
+		r = work_to_add(call, &store.memory, 1, error);
 	if (!r)
 		r = embedding_make(
 			call->act, memory_model(&store.memory), entry.text, &embedding, error);
@@ -331,9 +331,9 @@ static int import(struct service_call *call, struct wfs_error *error)
 			"'entries' has %zu of them, at most %d are taken at once",
 			json_array_size(entries), MEMORY_GIVEN_MAX);
 	if (!r)
-		r = work_to_add(call, &store.memory, error);
-	if (!r)
 		r = find_missing(&store.memory, entries, &missing, error);
+	if (!r)
+		r = work_to_add(call, &store.memory, json_array_size(missing), error);
 	if (!r)
 		r = memory_give(&store.memory, &store.artifact, missing, &given, error);
 	if (r)
