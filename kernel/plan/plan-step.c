@@ -341,11 +341,12 @@ static bool is_well_formed(const struct plan *plan, const json_t *part)
 	const json_t *const step = json_object_get(part, "step");
 	const json_t *const result = json_object_get(part, "result");
 	const char *const id = wfs_json_text(step, "id");
+	const char *const status = wfs_json_text(step, "status");
+	const int64_t least = strcmp(status, "pending") == 0 ? -1 : -1 - WFS_PLAN_STEPS_MAX;
 
-	return *id && strlen(id) <= WFS_PLAN_STEP_ID_MAX && *wfs_json_text(step, "status") &&
+	return *id && strlen(id) <= WFS_PLAN_STEP_ID_MAX && *status &&
 		(!result || json_is_object(result)) &&
-		plan_is_number(json_object_get(part, "waiting"), -1 - WFS_PLAN_STEPS_MAX,
-			WFS_PLAN_STEPS_MAX) &&
+		plan_is_number(json_object_get(part, "waiting"), least, WFS_PLAN_STEPS_MAX) &&
 		are_steps(plan, json_object_get(part, "next"), json_object_get(part, "refs"));
 }
 
