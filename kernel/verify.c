@@ -930,6 +930,22 @@ static int check_pages(struct verify *verify, bool *ret_sound)
 	return r && r != -EINTR ? failed(verify, r, "the pages") : r;
 }
 
+/* The number of the newest version. LMDB's last row may be damaged, which check_rows() reports: then it is the largest
+ * number that a walk over the versions comes to. */
+static int find_last_version(struct verify *verify)
+{
+	struct wfs_txn *const txn = verify->view.txn;
+	int r = wfs_version_last(txn, &verify->last_vid);
+
+	if (r == -EIO) {
+		do {
+			r = wfs_version_next_vid(txn, verify->last_vid, &verify->last_vid);
+		} while (!r);
+		r = r == -ENOENT ? 0 : r;
+	}
+	return r ? failed(verify, r, "the newest version") : 0;
+}
+
 int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progress_fn *progress,
 	void *context, struct wfs_error *error)
 {
@@ -964,7 +980,7 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 	r = open_view(&verify, WFS_HEIGHT_HEAD);
 	verify.height = verify.view.height;
 	if (!r)
-		r = wfs_version_last(verify.view.txn, &verify.last_vid);
+		r = find_last_version(&verify);
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(checks); i++)
 		r = checks[i](&verify);
 	if (!r && verify.forbidden[0])

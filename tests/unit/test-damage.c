@@ -486,6 +486,27 @@ static void a_cell_is_told_by_reducer_and_key(void **state)
 	assert_told(*state, "reducer 'cell', key 'a': is damaged");
 }
 
+static void a_damaged_newest_version_hides_no_other_damage(void **state)
+{
+	const struct wfs_world_options options = {.read_only = true};
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
+	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
+	struct world_fixture *const fixture = *state;
+	uint64_t vid;
+
+	live(fixture);
+	(void)cell_id_of(fixture, "a", &vid);
+	spoil_number(fixture, "version", vid);
+	spoil_number(fixture, "journal", 5);
+	assert_int_equal(wfs_world_open(fixture->directory, &options, &world, &fixture->error), 0);
+
+	assert_int_equal(wfs_verify(world, &problems, NULL, NULL, &fixture->error), 0);
+
+	assert_non_null(
+		strstr(wfs_buffer_text(&problems.lines), "reducer 'cell', key 'a' at height 14"));
+	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "record 5: is damaged"));
+}
+
 static void a_reducer_is_told_by_its_name(void **state)
 {
 	struct world_fixture *const fixture = *state;
@@ -636,6 +657,7 @@ int main(void)
 		DAMAGE_TEST(a_record_is_told_by_its_number),
 		DAMAGE_TEST(a_state_is_told_by_reducer_key_and_height),
 		DAMAGE_TEST(a_cell_is_told_by_reducer_and_key),
+		DAMAGE_TEST(a_damaged_newest_version_hides_no_other_damage),
 		DAMAGE_TEST(a_reducer_is_told_by_its_name),
 		DAMAGE_TEST(a_value_of_the_world_is_told_by_its_name),
 		DAMAGE_TEST(the_last_record_is_told_by_its_number_each_time),
