@@ -419,7 +419,9 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 		.effects_in_flight = intents.live_count,
 		.refused_total = wfs_authority_refused_total(session->authority)};
 	wfs_world_figures(wfs_session_world(session), &figures.world);
-	if (!whole)
+	if (whole)
+		wfs_world_count_blobs(wfs_session_world(session), &figures.world);
+	else
 		figures = (struct wfs_session_figures){.world.height = figures.world.height,
 			.world.first_height = figures.world.first_height};
 	*ret_figures = figures;

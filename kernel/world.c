@@ -468,3 +468,8 @@ void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_fi
 	if (!world->writer)
 		(void)wfs_journal_height(txn, &ret_figures->height);
 }
+
+void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *figures)
+{
+	wfs_store_count_blobs(world->store, &figures->store);
+}

@@ -146,7 +146,10 @@ struct wfs_world_figures {
 	uint64_t batches_total;
 	struct wfs_store_figures store;
 };
+/** wfs_world_figures() - all but the bytes of blob files */
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
+/** wfs_world_count_blobs() - those bytes, too (wfs_store_count_blobs()) */
+void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *figures);
 
 /* --- changing --- */
 

@@ -246,7 +246,7 @@ static int put_in_place(struct wfs_blob_writer *writer, const char *path)
 	const bool present = fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (renameat(directory_fd, writer->temporary, directory_fd, path))
 		return -errno;
-	if (!present)
+	if (!present && count->known[writer->hash.bytes[0]])
 		count->bytes += writer->size_bytes;
 	return 0;
 }
@@ -506,14 +506,16 @@ int wfs_blob_files_settle(struct wfs_store *store)
 	return flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 }
 
-static int remove_file(struct wfs_store *store, const char *path, uint64_t size_bytes)
+static int remove_file(struct wfs_store *store, const struct wfs_hash *hash, const char *path,
+	uint64_t size_bytes)
 {
 	struct wfs_blob_count *const count = wfs_store_blob_count(store);
 	WFS_GUARD(&count->lock);
 
 	if (unlinkat(wfs_store_directory_fd(store), path, 0))
 		return -errno;
-	count->bytes -= size_bytes;
+	if (count->known[hash->bytes[0]])
+		count->bytes -= size_bytes;
 	return 0;
 }
 
@@ -542,7 +544,7 @@ int wfs_blob_file_remove(
 	if (unlinkat(directory_fd, sums, 0) && errno != ENOENT)
 		return -errno;
 	if (!alone) {
-		r = remove_file(store, path, (uint64_t)st.st_size);
+		r = remove_file(store, hash, path, (uint64_t)st.st_size);
 		if (r)
 			return r;
 	}
@@ -627,22 +629,49 @@ static int add_size(void *context, const struct wfs_hash *hash)
 	return 0;
 }
 
-int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes)
+/* One directory, unless it is known. @ret_bytes: of all that are known then */
+static int count_below(struct wfs_store *store, unsigned int first_byte, uint64_t *ret_bytes)
 {
 	struct wfs_blob_count *const count = wfs_store_blob_count(store);
 	struct sizes sizes = {.directory_fd = wfs_store_directory_fd(store)};
-	const uint64_t last_txn = wfs_store_last_txn(store);
 	WFS_GUARD(&count->lock);
 
-	if (!count->known || (wfs_store_read_only(store) && count->last_txn != last_txn)) {
-		int r = wfs_blob_files_each(store, add_size, &sizes);
+	if (!count->known[first_byte]) {
+		int r = files_below(sizes.directory_fd, first_byte, add_size, &sizes);
 
 		if (r)
-			return wfs_trace(r);
-		count->bytes = sizes.bytes;
-		count->last_txn = last_txn;
-		count->known = true;
+			return r;
+		count->bytes += sizes.bytes;
+		count->known[first_byte] = true;
 	}
 	*ret_bytes = count->bytes;
 	return 0;
+}
+
+/* What was counted at another commit. */
+static void forget_count(struct wfs_store *store)
+{
+	struct wfs_blob_count *const count = wfs_store_blob_count(store);
+	const uint64_t last_txn = wfs_store_last_txn(store);
+	WFS_GUARD(&count->lock);
+
+	if (count->last_txn != last_txn) {
+		memset(count->known, 0, sizeof(count->known));
+		count->bytes = 0;
+		count->last_txn = last_txn;
+	}
+}
+
+int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes)
+{
+	uint64_t bytes = 0;
+	int r = 0;
+
+	if (wfs_store_read_only(store))
+		forget_count(store);
+	for (unsigned int byte = 0; !r && byte <= UINT8_MAX; byte++)
+		r = count_below(store, byte, &bytes);
+	if (!r)
+		*ret_bytes = bytes;
+	return wfs_trace(r);
 }

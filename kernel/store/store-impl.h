@@ -30,20 +30,22 @@ struct wfs_blob_pending {
 };
 struct wfs_blob_pending *wfs_store_blob_pending(struct wfs_store *store);
 
-/* How many bytes the blob files have. They are listed once, when that is first asked for; from then on the owner, who
- * alone makes and removes them, counts. Another process lists them once for each commit that it is asked about. */
+/* How many bytes the blob files have. Each of the directories blobs/00 to blobs/ff is listed once, when the bytes are
+ * first asked for; after that the owner, which alone makes and removes files, counts. A store that was opened for
+ * reading lists them once for each commit that it is asked about. The lock is held for one directory at a time, so
+ * that the kernel thread can store a large value while all are listed. */
 struct wfs_blob_count {
 	pthread_mutex_t lock;
-	bool known;        /* lock */
-	uint64_t bytes;    /* lock */
-	uint64_t last_txn; /* lock; when they were listed */
+	bool known[UINT8_MAX + 1]; /* lock; has this directory been listed? */
+	uint64_t bytes;            /* lock; of the directories that have */
+	uint64_t last_txn;         /* lock; when they were listed */
 };
 struct wfs_blob_count *wfs_store_blob_count(struct wfs_store *store);
 
 /** wfs_blob_files_bytes() - Return: 0, or -errno of what cannot be listed. */
 int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes);
 
-/** wfs_store_read_only() - is another process the owner? */
+/** wfs_store_read_only() - was it opened for reading only? Then another process may be the owner. */
 bool wfs_store_read_only(const struct wfs_store *store);
 
 /** wfs_table_name() - as LMDB has it. */

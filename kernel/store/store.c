@@ -604,7 +604,12 @@ void wfs_store_close(struct wfs_store *store)
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures)
 {
 	wfs_space_figures(&store->space, store->env, ret_figures);
-	(void)wfs_blob_files_bytes(store, &ret_figures->blob_bytes);
+}
+
+void wfs_store_count_blobs(struct wfs_store *store, struct wfs_store_figures *figures)
+{
+	figures->blob_bytes = 0;
+	(void)wfs_blob_files_bytes(store, &figures->blob_bytes);
 }
 
 int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,

@@ -42,7 +42,7 @@ struct wfs_store_figures {
 	uint64_t map_size_bytes;
 	uint64_t used_bytes; /* pages in use, up to the highest one */
 	uint64_t free_bytes; /* of these: pages that later commits use again */
-	uint64_t blob_bytes; /* of all blob files, checksums apart; 0 when they cannot be listed */
+	uint64_t blob_bytes; /* of all blob files, checksums apart; see wfs_store_count_blobs() */
 	uint64_t readers_max;
 };
 
@@ -66,7 +66,12 @@ const char *wfs_store_directory(const struct wfs_store *store);
 /** wfs_store_last_txn() - the number of the last transaction that was committed. */
 uint64_t wfs_store_last_txn(const struct wfs_store *store);
 
+/** wfs_store_figures() - all but `blob_bytes`, which is 0 */
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures);
+
+/** wfs_store_count_blobs() - set `blob_bytes`; 0 when the blob files cannot be listed. The first call for a store lists
+ *  all of them, which takes long when there are many. */
+void wfs_store_count_blobs(struct wfs_store *store, struct wfs_store_figures *figures);
 
 /**
  * wfs_store_read() - begin a read transaction (a snapshot of the last commit)

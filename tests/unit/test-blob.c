@@ -493,7 +493,7 @@ static uint64_t blob_bytes_of(struct wfs_store *store)
 {
 	struct wfs_store_figures figures;
 
-	wfs_store_figures(store, &figures);
+	wfs_store_count_blobs(store, &figures);
 	return figures.blob_bytes;
 }
 
