@@ -5,7 +5,8 @@
  * Reads of the store fail with -EIO, and pass through many functions before one of them tells a user. This is
  * to -EIO what dlerror(3) is to dlopen(3): the store notes a name where it finds the damage, and
  * wfs_error_from_errno() puts it into the message. The store forgets it when the thread begins another
- * transaction, so that a note is never of an earlier request.
+ * transaction, and when it writes a blob file. Code that may fail with -EIO for another reason, without having begun
+ * a transaction, calls wfs_damage_forget() first: the note may be one of an earlier request on its thread.
  */
 #pragma once
 

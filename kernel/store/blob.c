@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include "kernel/base/damage.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/file.h"
 #include "kernel/base/world-file.h"
@@ -127,6 +128,7 @@ static int spill(struct wfs_blob_writer *writer)
 
 int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t size)
 {
+	wfs_damage_forget(); /* what fails here is no read of a row */
 	wfs_hasher_add(writer->hasher, data, size);
 	add_to_sums(writer, data, size);
 	writer->size_bytes += size;
@@ -284,6 +286,7 @@ int wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_
 		.in_file = writer->fd >= 0,
 	};
 
+	wfs_damage_forget(); /* as in wfs_blob_writer_add() */
 	if (blob.in_file) {
 		int r = publish(writer, &blob.hash);
 
