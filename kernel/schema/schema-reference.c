@@ -87,8 +87,7 @@ int schema_compile_reference(struct schema_compiler *compiler, struct schema_nod
 	const char *const text = json_string_value(value);
 
 	if (!text || strlen(text) != json_string_length(value)) {
-		schema_problem(
-			compiler, path, value, "expected a reference within the document (#/…)");
+		schema_problem(compiler, path, value, "expected a reference (#/…, #name or a URI)");
 		return 0;
 	}
 	wfs_buffer_append_text(&where, compiler->prefix);
@@ -299,7 +298,9 @@ static int resolve(
 	if (r < 0)
 		return r;
 	if (r == 0) {
-		reference_problem(compiler, reference, "a reference within the document (#/…)");
+		reference_problem(compiler, reference,
+			"a schema of this document (#/…, #name or its $id) or a metaschema of JSON "
+			"Schema 2020-12");
 		return 0;
 	}
 	r = text[size] ? fragment_decode(text + size + 1, &fragment) : 0;
