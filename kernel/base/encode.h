@@ -33,6 +33,16 @@ void wfs_line_clean(char *text, size_t size);
 /** wfs_terminal_clean() - as wfs_line_clean(), but line ends and tabs stay */
 void wfs_terminal_clean(char *text, size_t size);
 
+/** wfs_hex_value() - of a hexadecimal digit of either case; -1: @digit is none. */
+static inline int wfs_hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
 /**
  * wfs_decimal_read() - the number whose digits @text begins with
  * Return: how many digits it has, 0 when there is none or the number is above UINT64_MAX.

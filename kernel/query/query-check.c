@@ -10,14 +10,6 @@
 
 enum { SHOWN_MAX = 200 }; /* bytes of what came, in a message */
 
-static const struct wfs_query_param *param_find(enum wfs_query_type type, struct wfs_bytes name)
-{
-	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++)
-		if (wfs_bytes_equal(wfs_bytes_text(param->name), name))
-			return param;
-	return NULL;
-}
-
 static void append_hint(const struct wfs_near *near, struct wfs_buffer *buffer)
 {
 	if (near->name)
@@ -137,7 +129,7 @@ static int check_names(enum wfs_query_type type, const json_t *params, struct wf
 		const struct wfs_bytes name =
 			WFS_BYTES(json_object_iter_key(at), json_object_iter_key_len(at));
 
-		if (!param_find(type, name))
+		if (!wfs_query_param_find(type, name))
 			return refuse_param(type, name.data, error);
 	}
 	return 0;

@@ -71,6 +71,14 @@ const struct wfs_query_param *wfs_query_params(enum wfs_query_type type)
 	return queries[type].params;
 }
 
+const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, struct wfs_bytes name)
+{
+	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++)
+		if (wfs_bytes_equal(wfs_bytes_text(param->name), name))
+			return param;
+	return NULL;
+}
+
 void wfs_query_names_append(struct wfs_buffer *buffer)
 {
 	for (int i = 0; i < WFS_QUERY_COUNT; i++)
@@ -114,14 +122,6 @@ static json_t *param_schema(const struct wfs_query_param *param, bool strict)
 		: NULL;
 }
 
-static const struct wfs_query_param *param_find(enum wfs_query_type type, const char *name)
-{
-	for (const struct wfs_query_param *param = wfs_query_params(type); param->name; param++)
-		if (strcmp(param->name, name) == 0)
-			return param;
-	return NULL;
-}
-
 /* What it is to each type that takes it; types after each other to which it is the same stand together. */
 static void describe_param(const char *name, struct wfs_buffer *buffer)
 {
@@ -129,7 +129,7 @@ static void describe_param(const char *name, struct wfs_buffer *buffer)
 
 	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
 		const struct wfs_query_param *const param =
-			param_find((enum wfs_query_type)i, name);
+			wfs_query_param_find((enum wfs_query_type)i, wfs_bytes_text(name));
 
 		if (!param)
 			continue;

@@ -176,6 +176,9 @@ const char *wfs_query_example(enum wfs_query_type type);
 /** wfs_query_params() - in the order of the table; the last one has no name. */
 const struct wfs_query_param *wfs_query_params(enum wfs_query_type type);
 
+/** wfs_query_param_find() - the param of this name, or NULL when the type does not take it. */
+const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, struct wfs_bytes name);
+
 /** wfs_query_type_schema() - JSON Schema (2020-12) of the name of a type: all there are, and what each tells and
  *  takes. Return: new reference, NULL without memory. */
 json_t *wfs_query_type_schema(void);

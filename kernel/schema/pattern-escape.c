@@ -73,22 +73,13 @@ static bool is_punctuation(char c)
 	return c > ' ' && c < 0x7f && !pattern_is_digit(c) && !pattern_is_letter(c);
 }
 
-static int hex_digit(char c)
-{
-	if (pattern_is_digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Takes @count hexadecimal digits, or none. */
 static bool take_hex(struct pattern_parser *parser, size_t count, uint32_t *ret_code)
 {
 	uint32_t code = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const int digit = hex_digit(pattern_peek(parser, i));
+		const int digit = wfs_hex_value(pattern_peek(parser, i));
 
 		if (digit < 0)
 			return false;
@@ -128,8 +119,8 @@ static int take_unicode(struct pattern_parser *parser, size_t from, uint32_t *re
 
 		if (pattern_peek(parser, 0) == '}')
 			return pattern_refuse(parser, from, "\\u{} has no digits");
-		for (; hex_digit(pattern_peek(parser, 0)) >= 0; parser->at++) {
-			code = code << 4 | (uint32_t)hex_digit(pattern_peek(parser, 0));
+		for (; wfs_hex_value(pattern_peek(parser, 0)) >= 0; parser->at++) {
+			code = code << 4 | (uint32_t)wfs_hex_value(pattern_peek(parser, 0));
 			if (code > UNICODE_MAX)
 				return pattern_refuse(parser, from, "\\u{...} is beyond U+10FFFF");
 		}

@@ -133,13 +133,9 @@ static bool append_script(
 {
 	const char *const text = name.data;
 
-	for (size_t i = 0; i < name.size; i++) {
-		const bool is_letter =
-			(text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z');
-
-		if (!is_letter && text[i] != '_')
+	for (size_t i = 0; i < name.size; i++)
+		if (!pattern_is_letter(text[i]) && text[i] != '_')
 			return false;
-	}
 	append_property(out, negated, kind, name);
 	return true;
 }

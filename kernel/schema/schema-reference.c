@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/base/cleanup.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/schema/schema-impl.h"
 
@@ -47,17 +48,6 @@ static json_t *list_item(json_t *list, const char *index)
 	return json_array_get(list, strtoul(index, NULL, 10));
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* A fragment is percent-encoded (RFC 6901 section 6). Return: 0, -EINVAL, -ENOMEM. */
 static int fragment_decode(const char *fragment, struct wfs_buffer *pointer)
 {
@@ -68,8 +58,8 @@ static int fragment_decode(const char *fragment, struct wfs_buffer *pointer)
 			wfs_buffer_append_byte(pointer, *fragment);
 			continue;
 		}
-		high = hex_digit(fragment[1]);
-		low = high < 0 ? -1 : hex_digit(fragment[2]);
+		high = wfs_hex_value(fragment[1]);
+		low = high < 0 ? -1 : wfs_hex_value(fragment[2]);
 		if (low < 0 || high * 16 + low == 0)
 			return -EINVAL;
 		wfs_buffer_append_byte(pointer, (char)(high * 16 + low));
