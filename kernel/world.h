@@ -324,8 +324,8 @@ struct wfs_observer {
 	struct wfs_observer *next; /* private; lock: the world's */
 };
 
-/** wfs_world_observe() - who began to observe first is told of each commit first. A world that was opened for
- *  reading has none. */
+/** wfs_world_observe() - call @observer for each commit, after the observers that were added before it. Does nothing
+ *  for a world that was opened for reading: such a world commits nothing. */
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer);
 /** wfs_world_unobserve() - when it returns, the observer is not being called any more. */
 void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer);

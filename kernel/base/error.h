@@ -130,7 +130,7 @@ int wfs_error_set(struct wfs_error *error, enum wfs_error_code code, const char 
 /**
  * wfs_error_from_errno() - describe a system failure that has no text yet
  * @number: negative errno; ENOSPC becomes store_full, ENOMEM and the rest internal_error,
- *          an errno of one meaning keeps it (EBUSY busy, …); EIO with a note (damage.h) is hash_mismatch
+ *          an errno with a code of its own gets that (EBUSY: busy, …); EIO with a note (damage.h): hash_mismatch
  * @format: what was being done, e.g. "open 'data.mdb'"; the system's reason, or the note, is put behind it
  * Return: @number unchanged.
  */

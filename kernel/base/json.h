@@ -52,7 +52,7 @@ int wfs_json_parse_bounded(
 	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
 
 /**
- * wfs_json_look() - the same for a text that is looked at and not kept
+ * wfs_json_look() - parse a text whose value is only read, and not stored
  * Takes JSON that wfs_json_parse refuses: integers beyond 64 bits (as reals), members of one name (the last
  * counts), any depth that jansson takes. The value may have no canonical form, so it must not be written.
  * Return: 0, -EINVAL (the text is not JSON, or has a number beyond a double), -EFBIG, -ENOMEM.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Near misses: of some names, the one that somebody may have meant who wrote another.
+ * Near misses: which of the known names did the writer of an unknown name probably mean?
  *
  *     struct wfs_near near = {.asked = name};
  *     for (each name there is)
  *             wfs_near_try(&near, it);
  *     if (near.name) …
  *
- * Two names are near when few letters differ (one in three, at least one), the case of letters aside, or when what
- * was asked for is one of the words that the other is made of: `id` for `artifact_id`.
+ * Two names are near when at most a third of the letters differ (one letter in names of fewer than six), upper and
+ * lower case being the same, or when the unknown name is one of the words of the known name: `id` of `artifact_id`.
  */
 #pragma once
 

@@ -184,10 +184,11 @@ const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, str
 json_t *wfs_query_type_schema(void);
 
 /**
- * wfs_query_params_schema() - the same of params: an object of what any type takes, and nothing else
- * Models' servers take few schemas that choose between objects; what belongs to which type is described.
- * @strict: for interfaces that want every member to be given: each is required, and may be null
- * Return: as above.
+ * wfs_query_params_schema() - JSON Schema of an object with the params of all types
+ * It does not depend on the type: few servers of models take a schema that chooses between objects. The description
+ * of each param names the types that take it.
+ * @strict: for servers that require every member: each is required, and may be null
+ * Return: new reference, NULL without memory.
  */
 json_t *wfs_query_params_schema(bool strict);
 

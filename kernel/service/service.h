@@ -36,7 +36,7 @@ struct service_method {
 enum service_run {
 	SERVICE_RUN_NAMED, /* the method that its first argument, or `method`, names */
 	SERVICE_RUN_FIRST, /* the first method */
-	SERVICE_RUN_EITHER, /* the same; but one that is named before other arguments, or as `method`, is called */
+	SERVICE_RUN_EITHER, /* the first method, unless `method`, or the first of several arguments, names another */
 };
 
 /* One service. Plain value with static lifetime. */

@@ -45,7 +45,7 @@ struct wfs_row_name {
 	char text[WFS_ERROR_MESSAGE_SIZE];
 };
 
-/** wfs_row_name() - @txn: rows that tell more about it are looked up in it; NULL: what the key tells */
+/** wfs_row_name() - the name of a row. @txn: for reading rows that tell more about it; NULL: use the key alone */
 void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_row_name *ret_name);
 
@@ -72,9 +72,9 @@ static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64
 }
 
 /**
- * wfs_row_needed() - of a look-up of a cell or a version that other rows lead to
- * @r: what came of it; -ENOENT is noted as above
- * Return: @r, -EIO instead of -ENOENT.
+ * wfs_row_needed() - the result of looking up a cell or a version that must be there because another row leads to it
+ * @r: of wfs_cell_get() or wfs_version_get(), called last; when it is -ENOENT, the row is noted as missing
+ * Return: @r, but -EIO for -ENOENT.
  */
 int wfs_row_needed(struct wfs_txn *txn, int r);
 

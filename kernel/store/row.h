@@ -160,15 +160,16 @@ int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, ui
 	uint64_t *ret_key);
 
 /**
- * row_find() - row_get() of a row that may be missing, when nothing else would tell
- * A row whose key is damaged is not found; whoever looks for it comes to its place. So the rows on both sides of the
- * place are looked at, and when one of them is damaged, the answer is -EIO.
+ * row_find() - row_get(), for tables in which a missing row is normal and no other row shows that it was lost
+ * A row whose key is damaged cannot be found by its right key, but it still stands where that key belongs. So when
+ * @key is not found, the rows on both sides of its place are read.
+ * Return: 0, -ENOENT, -EIO (the row, or one beside its place, is damaged).
  */
 int row_find(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_seek_first() - as row_seek() with MDB_SET_RANGE: the first row of a range; one whose key is damaged may stand
- *  before it, and then the answer is -EIO. */
+/** row_seek_first() - row_seek() with MDB_SET_RANGE, to the first row of a range. Also -EIO when the row before the
+ *  range is damaged: its right key may be in the range. */
 int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 

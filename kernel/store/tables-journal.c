@@ -53,8 +53,8 @@ int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq)
 	return row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_FIRST, 0, ret_seq);
 }
 
-/* The first record from @from to before @end that can be read, or else the last one before @from and behind @low.
- * Return: 0, -EIO (none can, and the first that cannot is noted), … */
+/* A record between @low and @end (both excluded) that can be read: the first from @from on, otherwise the last before it.
+ * Return: 0, -EIO (none can be read), … */
 static int nearest(struct wfs_txn *txn, uint64_t low, uint64_t from, uint64_t end,
 	uint64_t *ret_seq, uint64_t *ret_start)
 {

@@ -25,8 +25,7 @@ struct wfs_vectors;
 struct wfs_vectors_row {
 	uint32_t id;  /* unique in its set */
 	int64_t tick; /* when it was made */
-	uint64_t
-		place; /* of all rows that there ever were, in the order in which they were added */
+	uint64_t place; /* how many rows had been added before it, removed ones counted */
 	double importance;
 	double score;
 	const float *vector; /* as many as the set has dimensions; borrowed: see the functions */
