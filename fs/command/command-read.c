@@ -176,6 +176,9 @@ static int pass_over(struct journal_reader *reader, int r)
 
 	if (r != -EIO || run->error.code != WFS_E_HASH_MISMATCH || !json_is_integer(seq))
 		return r;
+	if (run->options[WFS_OPTION_FOLLOW]) /* which has no end to tell it at */
+		wfs_run_notice(run, "worldfs: %s: %s", wfs_error_info(run->error.code)->name,
+			run->error.message);
 	if (reader->damaged_count++ == 0)
 		reader->damage = run->error;
 	reader->next_seq = (uint64_t)json_integer_value(seq) + 1;
@@ -273,7 +276,11 @@ int wfs_run_journal(struct wfs_run *run)
 	} while (r > 0);
 	if (!r && run->options[WFS_OPTION_FOLLOW])
 		r = follow(&reader);
-	if (!r && json)
-		r = wfs_run_json(run, json_pack("{s:O}", "records", all));
-	return r ? r : tell_damage(&reader);
+	if (r || !json)
+		return r ? r : tell_damage(&reader);
+	/* One document has both: the records that are whole, and what is damaged. */
+	r = wfs_run_json(run,
+		json_pack("{s:s*, s:O}", "damaged",
+			tell_damage(&reader) ? run->error.message : NULL, "records", all));
+	return r ? r : reader.damaged_count > 0;
 }
