@@ -57,7 +57,7 @@ static bool is_store(const json_t *artifact)
 	return strcmp(wfs_json_text(artifact, "type"), TYPE_MEMORY) == 0;
 }
 
-/* A content that is a JSON object is one in the document, too. New reference, NULL without memory. */
+/* A content that is a JSON object or array is one in the document, too. New reference; NULL: it has none */
 static json_t *content_value(const json_t *artifact)
 {
 	json_t *const text = json_object_get(artifact, "content");
@@ -66,7 +66,7 @@ static json_t *content_value(const json_t *artifact)
 	if (json_is_string(text))
 		(void)wfs_json_parse_bounded(
 			json_string_value(text), json_string_length(text), &value, NULL);
-	return json_is_object(value) ? WFS_STEAL(value) : json_incref(text);
+	return json_is_object(value) || json_is_array(value) ? WFS_STEAL(value) : json_incref(text);
 }
 
 /* --- export --- */
@@ -172,7 +172,7 @@ static json_t *document_of(const json_t *artifact, json_t *content)
 	return WFS_STEAL(document);
 }
 
-static int export_named(struct export *export, const json_t *from, const char *member);
+static int export_named(struct export *export, const char *member, const char *reference);
 
 /* What an agent or a workflow names. */
 static int export_references(struct export *export, const json_t *content)
@@ -188,11 +188,26 @@ static int export_references(struct export *export, const json_t *content)
 	int r = 0;
 
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(members); i++)
-		r = export_named(export, content, members[i]);
+		r = export_named(export, members[i], wfs_json_text(content, members[i]));
 	json_array_foreach(json_object_get(inlined ? inlined : content, "steps"), at, step)
 	{
 		for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(of_steps); i++)
-			r = export_named(export, step, of_steps[i]);
+			r = export_named(export, of_steps[i], wfs_json_text(step, of_steps[i]));
+	}
+	return r;
+}
+
+/* Without them the artifact cannot be written elsewhere. */
+static int export_dependencies(struct export *export, const json_t *artifact)
+{
+	const json_t *id;
+	size_t at;
+	int r = 0;
+
+	json_array_foreach(json_object_get(artifact, "depends_on"), at, id)
+	{
+		if (!r)
+			r = export_named(export, "depends_on", json_string_value(id));
 	}
 	return r;
 }
@@ -201,15 +216,21 @@ static int export_artifact(struct export *export, const json_t *artifact)
 {
 	const char *const id = wfs_json_text(artifact, "id");
 	const char *const type = wfs_json_text(artifact, "type");
-	WFS_AUTO_JSON json_t *content = content_value(artifact);
+	const bool refers =
+		strcmp(type, WFS_ARTIFACT_TYPE_AGENT) == 0 || strcmp(type, TYPE_WORKFLOW) == 0;
+	/* Other texts stay as they are, byte for byte: models are shown them. */
+	WFS_AUTO_JSON json_t *content = refers || is_store(artifact)
+		? content_value(artifact)
+		: json_incref(json_object_get(artifact, "content"));
 	int r = json_object_set_new(export->seen, id, json_true()) < 0 ? -ENOMEM : 0;
 
 	if (!r &&
 		(json_object_get(artifact, "content_b64") || json_object_get(artifact, "code_b64")))
 		r = wfs_error_set(&export->run->error, WFS_E_INVALID_TYPE,
 			"'%.140s' is no text, and JSON cannot have it", id);
-
-	if (!r && (strcmp(type, WFS_ARTIFACT_TYPE_AGENT) == 0 || strcmp(type, TYPE_WORKFLOW) == 0))
+	if (!r)
+		r = export_dependencies(export, artifact);
+	if (!r && refers)
 		r = export_references(export, content);
 	if (!r && is_store(artifact) && !json_is_object(content)) {
 		json_decref(content); /* an empty one */
@@ -225,9 +246,8 @@ static int export_artifact(struct export *export, const json_t *artifact)
 }
 
 /* Those of genesis are in the other world, too; what dangles there dangles here. */
-static int export_named(struct export *export, const json_t *from, const char *member)
+static int export_named(struct export *export, const char *member, const char *reference)
 {
-	const char *const reference = wfs_json_text(from, member);
 	WFS_AUTO_JSON json_t *artifact = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
 
@@ -332,7 +352,7 @@ static int import_store(struct wfs_run *run, const json_t *artifact, bool there)
 static int compare(struct wfs_run *run, const json_t *artifact, const json_t *there)
 {
 	WFS_AUTO_JSON json_t *content = content_value(there);
-	const json_t *const wanted = json_object_get(artifact, "content");
+	WFS_AUTO_JSON json_t *wanted = content_value(artifact);
 	const char *const code = wfs_json_text(artifact, "code");
 
 	if (strcmp(wfs_json_text(there, "type"), wfs_json_text(artifact, "type")) == 0 &&
