@@ -322,11 +322,20 @@ static int take_descriptor(struct wfs_server_connection *connection)
 	return r;
 }
 
+/* Do descriptors wait for their request to begin? So one connection keeps those of one request at most. */
+static bool holds_descriptors(const struct wfs_server_connection *connection)
+{
+	for (const struct wfs_server_request *at = connection->waiting; at; at = at->next)
+		if (!at->started && at->call.handed_count > 0)
+			return true;
+	return connection->handed_count > 0;
+}
+
 /* Takes in what came with the bytes at @offset. What is too much, or comes while others wait for their
  * request to begin, is closed. Return: 0 or -errno. */
 static int take_descriptors(struct wfs_server_connection *connection, size_t offset)
 {
-	const bool wanted = connection->handed_count == 0;
+	const bool wanted = !holds_descriptors(connection);
 
 	while (uv_pipe_pending_count(&connection->pipe) > 0) {
 		const int fd = take_descriptor(connection);
