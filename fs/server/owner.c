@@ -127,7 +127,9 @@ static int make_mounts(
 	return !r && options->mount ? wfs_mounts_add(owner->mounts, options->mount, error) : r;
 }
 
-/* Nothing there can change, so that a mount needs neither the lock nor the control socket of a world. */
+/* This process can neither lock the world nor make its control socket there, so a mount does without both. Another
+ * process may be able to write there (a bind mount that is read-only): its changes are seen late or as damage, because
+ * LMDB, too, has no lock file. */
 static bool is_read_only(const char *directory)
 {
 	struct statvfs found;
