@@ -110,7 +110,7 @@ void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call)
 /* Does the open way serve this call? Without an owner it may be one for reading only. */
 static bool serves(const struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
 {
-	return wfs_access_has_owner(mcp->access) || mcp->access_changes ||
+	return wfs_access_has_owner(mcp->access) || mcp->options.change ||
 		!call->task.kind->changes;
 }
 
@@ -119,15 +119,8 @@ static int post(struct wfs_mcp *mcp, struct wfs_mcp_call *call, struct wfs_error
 	int r = 0;
 
 	if (!mcp->access) {
-		mcp->access_changes = call->task.kind->changes;
-		const struct wfs_access_options options = {
-			.directory = mcp->directory,
-			.as = mcp->as,
-			.change = mcp->access_changes,
-			.drive = mcp->drive,
-			.wait_ms = mcp->wait_ms,
-		};
-		r = wfs_access_new(&options, &mcp->access, error);
+		mcp->options.change = call->task.kind->changes;
+		r = wfs_access_new(&mcp->options, &mcp->access, error);
 	}
 	if (r)
 		return r;

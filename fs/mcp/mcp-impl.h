@@ -25,14 +25,10 @@ struct wfs_mcp_queue {
 };
 
 struct wfs_mcp {
-	const char *directory;
-	const char *as;
-	wfs_driver_start *drive;
-	unsigned int wait_ms; /* for an owner; 0: the default */
-	bool initialized;     /* `initialize` was answered */
+	struct wfs_access_options options; /* of `access`, when it is opened */
+	bool initialized;                  /* `initialize` was answered */
 	struct wfs_buffer output;
 	struct wfs_access *access;    /* NULL while no verb is under way */
-	bool access_changes;          /* it was opened for changes */
 	struct wfs_mcp_queue waiting; /* with a verb to be posted, in order */
 	struct wfs_mcp_queue asked;   /* whose verb was posted, in order: so come the answers */
 	size_t count;                 /* in both */

@@ -23,16 +23,15 @@ int wfs_mcp_new(
 
 	if (!mcp)
 		return -ENOMEM;
-	mcp->directory = directory;
-	mcp->as = as;
-	mcp->drive = drive;
+	mcp->options =
+		(struct wfs_access_options){.directory = directory, .as = as, .drive = drive};
 	*ret_mcp = mcp;
 	return 0;
 }
 
 void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms)
 {
-	mcp->wait_ms = wait_ms;
+	mcp->options.wait_ms = wait_ms;
 }
 
 void wfs_mcp_free(struct wfs_mcp *mcp)
