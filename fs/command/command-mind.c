@@ -15,7 +15,6 @@
 #include "fs/command/command-walk.h"
 #include "fs/command/input.h"
 
-#define TYPE_MEMORY "memory_store"
 #define TYPE_WORKFLOW "workflow"
 #define MEMORY_SERVICE "genesis_memory"
 
@@ -54,7 +53,7 @@ static int call_memory(
 
 static bool is_store(const json_t *artifact)
 {
-	return strcmp(wfs_json_text(artifact, "type"), TYPE_MEMORY) == 0;
+	return strcmp(wfs_json_text(artifact, "type"), WFS_ARTIFACT_TYPE_MEMORY) == 0;
 }
 
 /* A content that is a JSON object or array is one in the document, too. New reference; NULL: it has none */
@@ -85,12 +84,6 @@ static void export_done(struct export *export)
 	json_decref(export->seen);
 }
 
-static int keep_part(void *context, struct wfs_bytes part)
-{
-	wfs_buffer_append(context, part.data, part.size);
-	return wfs_buffer_check(context);
-}
-
 /* Entries of a store. */
 struct entries {
 	struct wfs_walk *walk;
@@ -102,7 +95,7 @@ static int add_entry(void *context, const char *path, const json_t *file)
 	struct entries *const entries = context;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	json_t *entry = NULL;
-	int r = wfs_walk_read(entries->walk, path, keep_part, &text);
+	int r = wfs_walk_read(entries->walk, path, wfs_walk_keep, &text);
 
 	(void)file;
 	if (!r)

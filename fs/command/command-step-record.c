@@ -33,12 +33,6 @@ static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 
 /* --- private texts --- */
 
-static int keep_part(void *context, struct wfs_bytes part)
-{
-	wfs_buffer_append(context, part.data, part.size);
-	return wfs_buffer_check(context);
-}
-
 /* The turn cannot be recorded if the principal of the command may not read one of its texts. */
 static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
 {
@@ -50,7 +44,7 @@ static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
 
 	(void)wfs_text_is_hidden(stand_in, &hash);
 	wfs_hash_hex(&hash, path + strlen(path));
-	int r = wfs_walk_read(&walk, path, keep_part, &bytes);
+	int r = wfs_walk_read(&walk, path, wfs_walk_keep, &bytes);
 	if (r)
 		return r;
 	r = wfs_text_value(wfs_buffer_bytes(&bytes), ret_value);

@@ -120,7 +120,7 @@ static int write_part(void *context, struct wfs_bytes part)
 	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -errno;
 }
 
-static int keep_part(void *context, struct wfs_bytes part)
+int wfs_walk_keep(void *context, struct wfs_bytes part)
 {
 	wfs_buffer_append(context, part.data, part.size);
 	return wfs_buffer_check(context);
@@ -134,7 +134,7 @@ int wfs_walk_print(struct wfs_walk *walk, const char *path)
 
 	if (!walk->run->options[WFS_OPTION_JSON])
 		return wfs_walk_read(walk, path, write_part, walk->run->out);
-	r = wfs_walk_read(walk, path, keep_part, &all);
+	r = wfs_walk_read(walk, path, wfs_walk_keep, &all);
 	if (r)
 		return r;
 	wfs_base64_append(&text, all.data, all.size);

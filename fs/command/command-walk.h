@@ -44,5 +44,8 @@ bool wfs_walk_is(const json_t *entry, const char *type);
 int wfs_walk_read(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, struct wfs_bytes part), void *context);
 
+/** wfs_walk_keep() - an @each of wfs_walk_read(): append the part to a struct wfs_buffer, its context. */
+int wfs_walk_keep(void *context, struct wfs_bytes part);
+
 /** wfs_walk_print() - a whole file: its exact bytes, or with --json {data_b64, size}. */
 int wfs_walk_print(struct wfs_walk *walk, const char *path);

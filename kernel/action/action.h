@@ -28,6 +28,7 @@
 #include "kernel/manifest/effect.h"
 
 #define WFS_ARTIFACT_TYPE_AGENT "agent" /* of artifacts that are principals, and take turns */
+#define WFS_ARTIFACT_TYPE_MEMORY "memory_store" /* of artifacts that have entries */
 #define WFS_MINT_ADAPTER "kernel.mint"  /* adapter_id of the receipts of mint.score */
 
 struct action_programs;

@@ -25,8 +25,6 @@
 #include "kernel/memory/embedding.h"
 #include "kernel/vector/vectors.h"
 
-#define WFS_ARTIFACT_TYPE_MEMORY "memory_store"
-
 enum {
 	MEMORY_ENTRIES_DEFAULT = 1000,
 	MEMORY_ENTRIES_MAX = 100000,
