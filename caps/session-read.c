@@ -262,7 +262,8 @@ void wfs_session_walk_done(struct wfs_session_walk *walk)
 	wfs_sight_done(&walk->sight);
 }
 
-/* A reader that has its number saw it once, or guesses: of a file handle, fs/tree/tree-number.c makes both the same. */
+/* A reader that has the number of a version saw the version once, or guesses (file handles): fs/tree/tree-number.c turns
+ * this refusal into -ENOENT, so that a guess does not tell whether the version exists. */
 static int check_version(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {

@@ -64,6 +64,6 @@ int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret
  */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 
-/** wfs_client_poll() - what to poll(2) for before the next wfs_client_take can do anything. A caller that
- *  waits for an answer takes now and then all the same: else an owner that stopped is never noticed. */
+/** wfs_client_poll() - what to poll(2) for before the next wfs_client_take can do anything. A caller that waits for an
+ *  answer must poll with a timeout and then call wfs_client_take, which alone notices an owner that has stopped. */
 int wfs_client_poll(const struct wfs_client *client, short *ret_events);

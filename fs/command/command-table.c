@@ -584,8 +584,8 @@ const struct wfs_command wfs_commands[] = {
 		.summary = "go on with a plan, and wait for its answer",
 		.help = "Steps that are done are not run again. One that has ended is told as it "
 			"is. "
-			"With --retry-failed the steps of one that has ended are run again "
-			"that failed, and those that were skipped because of them. "
+			"With --retry-failed, the failed steps of a plan that has ended are run "
+			"again, and so are the steps that were skipped because of them. "
 			"A world goes on with its running plans by itself when it is opened.\n",
 	},
 	{
@@ -749,7 +749,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 3,
 		.run = wfs_run_help,
 		.summary = "what there is, or more about a command",
-		.help = "As --help does. A word behind the command is a topic of it.\n\n"
+		.help = "Prints what 'worldfs COMMAND --help' prints, or the list of all commands. "
+			"'query' and 'invoke' also take the name of one of their types.\n\n"
 			"  worldfs help plan show\n"
 			"  worldfs help query artifacts\n",
 	},

@@ -294,8 +294,8 @@ void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_
 		open_start(control, opening);
 }
 
-/* An artifact that is not there, or is not seen: it is made when the file is closed. Of control files there are no
- * others, so a shell that opens a mistyped name for writing is told that it is not there.
+/* Below ctl/artifacts, an artifact that does not exist, or that the user does not see: it is made when the file is
+ * closed. No other file can be made, and ENOENT tells a shell that the name it writes to is mistyped.
  * Valid replies: entry and open, or ENOENT, EINVAL (no id), EACCES, ENFILE (the user has too many
  * files open), ENODEV (stopping), ENOMEM. */
 void wfs_control_fuse_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,

@@ -629,7 +629,7 @@ static void do_listxattr(fuse_req_t request, fuse_ino_t ino, size_t size)
 
 /* --- the rest --- */
 
-/* The size of store and blob files, and what they can still take, within its file and on its disk. */
+/* The bytes of the store and of blob files, and how much the store can still grow: within data.mdb and on the disk. */
 static int fill_statfs(const struct wfs_session *session, const struct wfs_session_figures *figures,
 	struct statvfs *answer)
 {

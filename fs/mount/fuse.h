@@ -85,6 +85,6 @@ WFS_DEFINE_AUTO(fuse, struct wfs_fuse, wfs_fuse_free)
  */
 void fs_reply_result(fuse_req_t request, int result);
 
-/** fs_reply_access() - answer access(2): only a directory may be executed, which is to search it. Whether it may be
- *  read or written its open says. Replies: 0, EACCES. */
+/** fs_reply_access() - answer access(2): X_OK is granted for directories alone. R_OK and W_OK are always granted, because
+ *  open(2) decides about these. Replies: 0, EACCES. */
 void fs_reply_access(fuse_req_t request, bool directory, int mask);

@@ -45,8 +45,8 @@ struct wfs_tool {
 	const char *description;
 	struct wfs_tool_argument arguments[WFS_TOOL_ARGUMENTS_MAX + 1];
 	struct wfs_task_kind task;
-	/* The action that a call is, when an agent makes it: it then is one of the agent's actions. @arguments: were
-	 * checked. Return: new reference, NULL without memory. NULL: it is none. */
+	/* Makes the action that a call of this tool by an agent is recorded as. The member is NULL for tools that are
+	 * not actions. @arguments: were checked. Return: new reference, NULL without memory. */
 	json_t *(*action)(const json_t *arguments);
 };
 extern const struct wfs_tool wfs_tools[];
