@@ -569,7 +569,7 @@ static bool are_sums_alone(int parent_fd, char *name)
 
 /* The files of one `blobs/ab`, also those of which a crash has left the sums alone; other names are
  * somebody else's. */
-static int files_below(int directory_fd, unsigned int first_byte,
+static int files_below(int directory_fd, uint8_t first_byte,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context)
 {
 	char path[sizeof("blobs/ab")];
@@ -607,7 +607,7 @@ int wfs_blob_files_each(struct wfs_store *store,
 	int r = 0;
 
 	for (unsigned int byte = 0; !r && byte <= UINT8_MAX; byte++)
-		r = files_below(wfs_store_directory_fd(store), byte, each, context);
+		r = files_below(wfs_store_directory_fd(store), (uint8_t)byte, each, context);
 	return wfs_trace(r);
 }
 
@@ -633,7 +633,7 @@ static int add_size(void *context, const struct wfs_hash *hash)
 }
 
 /* One directory, unless it is known. @ret_bytes: of all that are known then */
-static int count_below(struct wfs_store *store, unsigned int first_byte, uint64_t *ret_bytes)
+static int count_below(struct wfs_store *store, uint8_t first_byte, uint64_t *ret_bytes)
 {
 	struct wfs_blob_count *const count = wfs_store_blob_count(store);
 	struct sizes sizes = {.directory_fd = wfs_store_directory_fd(store)};
@@ -673,7 +673,7 @@ int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes)
 	if (wfs_store_read_only(store))
 		forget_count(store);
 	for (unsigned int byte = 0; !r && byte <= UINT8_MAX; byte++)
-		r = count_below(store, byte, &bytes);
+		r = count_below(store, (uint8_t)byte, &bytes);
 	if (!r)
 		*ret_bytes = bytes;
 	return wfs_trace(r);
