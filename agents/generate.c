@@ -87,8 +87,8 @@ static void take_for_run(struct work *work, json_t *parsed)
 	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, &error);
 
 	if (!r)
-		r = agents_hide_answer(&view, json_object_get(work->setup, "tools"), &work->texts,
-			parsed, &error);
+		r = agents_hide_answer(
+			&view, json_object_get(work->setup, "tools"), &work->texts, parsed, &error);
 	wfs_view_close(&view);
 	if (r)
 		fail_with(work, r, &error);
@@ -170,8 +170,8 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 		"duration_ms", (json_int_t)work_elapsed_ms(work), "message",
 		hides ? message : failure->message, "partial",
 		failure->partial.size ? (const char *)failure->partial.data : "",
-		(int)failure->partial.size, "retriable", (int)wfs_retry_may_pass(failure),
-		"status", failure->status);
+		(int)failure->partial.size, "retriable", (int)wfs_retry_may_pass(failure), "status",
+		failure->status);
 	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
 }
 

@@ -22,12 +22,12 @@ struct wfs_session;
  * X(constant, params, result), of what can be asked for. Results of plans are those of spec 6, also of what
  * failed, with `plan:ID` as the checkpoint's path; with `wait: false` {chat_id, plan_id?}.
  */
-#define WFS_DRIVES(X)                                                                        \
-	X(STEP, "those of agent.step", "the run's, or the list of them")                     \
-	X(CHAT, "{batch_size?, max_concurrency?, message, plan_id?, session_id?, wait?}",    \
-		"the answer of a chat")                                                      \
-	X(IMPORT, "{batch_size?, blob, max_concurrency?, rerun?, resume?, session_id?}",     \
-		"the answer of a chat")                                                      \
+#define WFS_DRIVES(X)                                                                     \
+	X(STEP, "those of agent.step", "the run's, or the list of them")                  \
+	X(CHAT, "{batch_size?, max_concurrency?, message, plan_id?, session_id?, wait?}", \
+		"the answer of a chat")                                                   \
+	X(IMPORT, "{batch_size?, blob, max_concurrency?, rerun?, resume?, session_id?}",  \
+		"the answer of a chat")                                                   \
 	X(RESUME, "{plan_id, retry_failed?, wait?}", "the answer of a chat")
 
 enum wfs_drive_what {

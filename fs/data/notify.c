@@ -250,7 +250,8 @@ static int grow_log(struct wfs_notify *notify)
 	}
 	begin_growing(notify);
 	r = push_log(notify, start, end);
-	if (r == -EIO) /* of a damaged record in these pages: Linux asks for pages and size when somebody reads */
+	if (r ==
+		-EIO) /* of a damaged record in these pages: Linux asks for pages and size when somebody reads */
 		r = wfs_notify_log_anew(notify);
 	if (r && !not_seen(r)) /* the caller ends the growing */
 		return r;

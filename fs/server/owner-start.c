@@ -45,7 +45,8 @@ static int leave_terminal(const char *directory, struct wfs_error *error)
 		return wfs_error_from_errno(error, -errno, "open '/dev/null'");
 	log_fd =
 		wfs_world_file_open(directory, "worldfs.log", O_WRONLY | O_CREAT | O_APPEND, error);
-	if (log_fd == -EROFS) { /* readers get EIO for what is damaged, and nothing else would be logged */
+	if (log_fd ==
+		-EROFS) { /* readers get EIO for what is damaged, and nothing else would be logged */
 		log_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, 0);
 		if (log_fd < 0)
 			return wfs_error_from_errno(error, -errno, "duplicate a descriptor");

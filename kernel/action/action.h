@@ -29,7 +29,7 @@
 
 #define WFS_ARTIFACT_TYPE_AGENT "agent" /* of artifacts that are principals, and take turns */
 #define WFS_ARTIFACT_TYPE_MEMORY "memory_store" /* of artifacts that have entries */
-#define WFS_MINT_ADAPTER "kernel.mint"  /* adapter_id of the receipts of mint.score */
+#define WFS_MINT_ADAPTER "kernel.mint"          /* adapter_id of the receipts of mint.score */
 
 struct action_programs;
 struct wfs_view;

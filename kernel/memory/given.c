@@ -385,8 +385,7 @@ static json_t *index_of(const json_t *entries)
 	{
 		WFS_AUTO_JSON json_t *text = text_of(item);
 
-		if (!text ||
-			json_object_set_new(index, json_string_value(text), json_true()) < 0)
+		if (!text || json_object_set_new(index, json_string_value(text), json_true()) < 0)
 			return NULL;
 	}
 	return WFS_STEAL(index);

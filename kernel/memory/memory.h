@@ -35,7 +35,8 @@ enum {
 	MEMORY_KEY_SIZE = 128 + 1 + MEMORY_ID_SIZE,
 	MEMORY_PRUNED_MAX = 1000, /* entries that go in one action that adds some */
 	MEMORY_GIVEN_MAX = 256,   /* entries that come as JSON in one action */
-	MEMORY_WORK_OF_BYTE = 8,  /* of a text that is embedded, in instructions of code that take as long */
+	MEMORY_WORK_OF_BYTE =
+		8, /* of a text that is embedded, in instructions of code that take as long */
 	MEMORY_LIMIT_DEFAULT = 5, /* results of a search */
 	MEMORY_LIMIT_MAX = WFS_VECTORS_LIMIT_MAX,
 };

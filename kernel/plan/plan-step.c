@@ -132,8 +132,8 @@ int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct 
 			plan->plan_id);
 	if (failed)
 		r = doom(plan, index, failed, error);
-	return wfs_trace(r ? r
-			   : set_waiting(plan, index, count > 0 ? count - 1 : count + 1, error));
+	return wfs_trace(
+		r ? r : set_waiting(plan, index, count > 0 ? count - 1 : count + 1, error));
 }
 
 int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error)

@@ -52,7 +52,8 @@ enum {
 	WFS_PLAN_CONCURRENCY_DEFAULT = 8, /* the same, when nothing is said */
 	WFS_PLAN_ATTEMPTS_MAX = 10,       /* of a step */
 	WFS_PLAN_BLOCK = 64,              /* steps of one cell of sys.plan_block */
-	WFS_PLAN_ADVANCE_MAX = 1000,      /* steps that one fold ends or opens again; the next fold goes on */
+	WFS_PLAN_ADVANCE_MAX =
+		1000, /* steps that one fold ends or opens again; the next fold goes on */
 	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* that a fold holds, after which it is the same */
 	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of what a step gives */
 	WFS_PLAN_STEP_ID_MAX = 128,        /* bytes */

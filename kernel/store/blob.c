@@ -509,8 +509,8 @@ int wfs_blob_files_settle(struct wfs_store *store)
 	return flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 }
 
-static int remove_file(struct wfs_store *store, const struct wfs_hash *hash, const char *path,
-	uint64_t size_bytes)
+static int remove_file(
+	struct wfs_store *store, const struct wfs_hash *hash, const char *path, uint64_t size_bytes)
 {
 	struct wfs_blob_count *const count = wfs_store_blob_count(store);
 	WFS_GUARD(&count->lock);

@@ -23,8 +23,8 @@ struct wfs_vectors;
 
 /* Plain value. */
 struct wfs_vectors_row {
-	uint32_t id;  /* unique in its set */
-	int64_t tick; /* when it was made */
+	uint32_t id;    /* unique in its set */
+	int64_t tick;   /* when it was made */
 	uint64_t place; /* how many rows had been added before it, removed ones counted */
 	double importance;
 	double score;

@@ -57,11 +57,12 @@ static void ref_that_leads_nowhere_is_refused(void **state)
 	snprintf(line, sizeof(line), "/$ref%s\"#/$defs/~2\"\n", reason);
 	assert_not_loaded("{'$ref':'#/$defs/~2','$defs':{'~2':true}}", line);
 	assert_not_loaded("{'$ref':'http://example.org/s'}",
-		"/$ref: expected a schema of this document (#/…, #name or its $id) or a metaschema of JSON "
+		"/$ref: expected a schema of this document (#/…, #name or its $id) or a metaschema "
+		"of JSON "
 		"Schema 2020-12, got string "
 		"\"http://example.org/s\"\n");
-	assert_not_loaded("{'$ref':1}",
-		"/$ref: expected a reference (#/…, #name or a URI), got integer 1\n");
+	assert_not_loaded(
+		"{'$ref':1}", "/$ref: expected a reference (#/…, #name or a URI), got integer 1\n");
 }
 
 static void ref_that_comes_back_without_consuming_is_refused(void **state)
@@ -138,7 +139,8 @@ static void the_metaschema_is_in_the_program_and_no_other_document(void **state)
 	assert_violates(meta, "{'properties':{'a':{'minLength':-1}}}",
 		"at /properties/a/minLength: expected a number of at least 0, got integer -1");
 	assert_not_loaded("{'$dynamicRef':'https://json-schema.org/draft/2019-09/schema'}",
-		"/$dynamicRef: expected a schema of this document (#/…, #name or its $id) or a metaschema of JSON "
+		"/$dynamicRef: expected a schema of this document (#/…, #name or its $id) or a "
+		"metaschema of JSON "
 		"Schema 2020-12, got string "
 		"\"https://json-schema.org/draft/2019-09/schema\"\n");
 }
