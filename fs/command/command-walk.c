@@ -5,19 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs/tree/tree.h"
 #include "kernel/base/encode.h"
-
-/* Paths below at/ name their height themselves. */
-static bool names_a_height(const char *path)
-{
-	path += strspn(path, "/");
-	return strncmp(path, "at", 2) == 0 && (path[2] == '/' || path[2] == '\0');
-}
 
 int wfs_walk_init(struct wfs_walk *walk, struct wfs_run *run, const char *path)
 {
 	*walk = (struct wfs_walk){.run = run};
-	if (run->options[WFS_OPTION_AT] && names_a_height(path))
+	if (run->options[WFS_OPTION_AT] && wfs_tree_path_names_height(path))
 		return wfs_run_misuse(
 			run, "'%.60s' names a height already, --at another one", path);
 	return wfs_run_at(run, &walk->at);
@@ -31,7 +25,8 @@ void wfs_walk_done(struct wfs_walk *walk)
 
 json_t *wfs_walk_payload(const struct wfs_walk *walk, const char *path)
 {
-	return json_pack("{s:s, s:s*}", "path", path, "at", names_a_height(path) ? NULL : walk->at);
+	return json_pack("{s:s, s:s*}", "path", path, "at",
+		wfs_tree_path_names_height(path) ? NULL : walk->at);
 }
 
 int wfs_walk_call(struct wfs_walk *walk, const char *verb, json_t *payload, json_t **ret_result)

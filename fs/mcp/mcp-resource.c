@@ -4,6 +4,7 @@
 
 #include "fs/mcp/mcp-impl.h"
 #include "fs/mcp/uri.h"
+#include "fs/tree/tree.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
@@ -19,7 +20,8 @@ static json_t *uri_of(const char *path)
 /* States, manifests and records are JSON; what else is text may be anything. */
 static const char *media_type(const char *path, bool text)
 {
-	if (wfs_task_names_height(path)) {
+	path = wfs_tree_path_first(path);
+	if (wfs_tree_path_names_height(path)) {
 		path = strchr(path, '/');
 		path = path && strchr(path + 1, '/') ? strchr(path + 1, '/') + 1 : "";
 	}

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fs/tree/tree.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
@@ -83,18 +84,12 @@ int wfs_task_ask(struct wfs_task *task, const char *verb, json_t *payload)
 	return 0;
 }
 
-bool wfs_task_names_height(const char *path)
-{
-	path += strspn(path, "/");
-	return strncmp(path, "at", 2) == 0 && (path[2] == '/' || path[2] == '\0');
-}
-
 json_t *wfs_task_path(const struct wfs_task *task, const char *path)
 {
 	WFS_AUTO_JSON json_t *at = NULL;
 	const json_t *const height = json_object_get(task->meta, "journal_height");
 
-	if (height && !wfs_task_names_height(path)) {
+	if (height && !wfs_tree_path_names_height(path)) {
 		at = json_sprintf("exact:%" JSON_INTEGER_FORMAT, json_integer_value(height));
 		if (!at)
 			return NULL;

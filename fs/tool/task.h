@@ -79,9 +79,6 @@ int wfs_task_ask(struct wfs_task *task, const char *verb, json_t *payload);
  *  for paths below at/, which name theirs. New reference, NULL without memory. */
 json_t *wfs_task_path(const struct wfs_task *task, const char *path);
 
-/** wfs_task_names_height() - does @path begin with at/? */
-bool wfs_task_names_height(const char *path);
-
 /** wfs_task_text() - a string among the arguments; NULL when it is absent. */
 const char *wfs_task_text(const struct wfs_task *task, const char *name);
 

@@ -589,6 +589,25 @@ static void note_height(uint64_t ino, uint64_t *height)
 		*height = node.number;
 }
 
+/* `.` as a whole name */
+static bool is_dot(const char *path)
+{
+	return path[0] == '.' && (path[1] == '/' || !path[1]);
+}
+
+const char *wfs_tree_path_first(const char *path)
+{
+	while (*path == '/' || is_dot(path))
+		path++;
+	return path;
+}
+
+bool wfs_tree_path_names_height(const char *path)
+{
+	path = wfs_tree_path_first(path);
+	return strncmp(path, "at", 2) == 0 && (path[2] == '/' || !path[2]);
+}
+
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
 	struct wfs_attr *ret_attr, uint64_t *ret_height)
 {
@@ -604,13 +623,15 @@ int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *p
 
 		if (size > WFS_NAME_MAX)
 			return -ENAMETOOLONG;
-		if (size > 0 && !(size == 1 && path[0] == '.')) {
+		if (size > 0 && !is_dot(path)) {
 			memcpy(name, path, size);
 			name[size] = '\0';
 			r = resolve_name(tree, name, &attr);
 			if (!r && ret_height)
 				note_height(attr.ino, ret_height);
 		}
+		if (!r && path[size] == '/' && !S_ISDIR(attr.mode))
+			r = -ENOTDIR;
 		path += size + (path[size] == '/');
 	}
 	if (!r)

@@ -77,9 +77,15 @@ bool wfs_tree_takes_long(uint64_t ino);
 /** wfs_tree_path_takes_long() - the same of a path, by its name alone; there may be nothing there. */
 bool wfs_tree_path_takes_long(const char *path);
 
+/** wfs_tree_path_first() - a path from its first name on, which may stand behind `/` and `.`; "": it is the root. Borrowed. */
+const char *wfs_tree_path_first(const char *path);
+
+/** wfs_tree_path_names_height() - does it begin with `at`? */
+bool wfs_tree_path_names_height(const char *path);
+
 /**
  * wfs_tree_resolve() - a whole path (`/`-separated, leading `/` optional) under @height
- * (WFS_HEIGHT_HEAD: the live tree). Symlinks are not followed, but for `at/head`.
+ * (WFS_HEIGHT_HEAD: the live tree). Symlinks are not followed, but for `at/head`. Only a directory has a `/` behind it.
  * @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
  *              `at/` names; may be NULL; after a failure, as far as the path was followed
  */

@@ -17,8 +17,7 @@ struct place {
 /* `at/…` and the root itself are served from the live tree: at a height there is no `at`. */
 static bool wants_live_tree(const char *path)
 {
-	path += strspn(path, "/");
-	return *path == '\0' || (strncmp(path, "at", 2) == 0 && (path[2] == '/' || !path[2]));
+	return !*wfs_tree_path_first(path) || wfs_tree_path_names_height(path);
 }
 
 static int tree_error(struct wfs_call *call, int r, const char *path)

@@ -117,7 +117,7 @@ def as_words(verb, payload):
 
     def params():  # a text may look like a number
         named = left.pop("params", {})
-        if any(isinstance(value, int) and name not in ("limit", "offset") for name, value in named.items()):
+        if any(not isinstance(value, str) and name not in ("limit", "offset") for name, value in named.items()):
             raise KeyError
         return [f"{name}={value}" for name, value in named.items()]
     words = {
@@ -143,7 +143,7 @@ def as_words(verb, payload):
         said = words() if words else None
     except (KeyError, AttributeError):
         return None
-    return said if said and not left and all(isinstance(word, str) for word in said) else None
+    return said if said and not left and all(isinstance(word, str) and "\0" not in word for word in said) else None
 
 
 def as_function(verb, payload):
@@ -223,18 +223,20 @@ def as_control_line(verb, payload):
 
 def as_path(verb, payload):
     """What a mount has of it: (function, path)."""
-    at = payload.get("at", "")
+    at = payload.get("at") or ""
     if verb in ("fs-read", "fs-stat", "fs-list") and isinstance(payload.get("path"), str):
         before = f"at/{at.removeprefix('exact:')}/" if at else ""
-        plain = set(payload) <= {"path", "at"} and len(payload["path"]) < HOST_PATH_MAX
-        return (verb, before + payload["path"]) if plain else None
+        path = before + payload["path"].lstrip("/")
+        plain = set(payload) <= {"path", "at"} and len(path) < HOST_PATH_MAX and "\0" not in path
+        ours = not path.startswith(("../", "ctl"))  # the host's, and what leads to the control files
+        return (verb, path or ".") if plain and ours else None
     if verb == "query-state" and set(payload) == {"reducer", "key_b64"} and key_of(payload) is not None:
         return "fs-read", f"reducers/{payload['reducer']}/{key_of(payload) or '_'}"
     if verb == "blob-get":
         return ("fs-read", f"blob/{payload['hash_hex']}") if len(payload["hash_hex"]) == 64 else None
     if verb == "query" and payload.get("query_type") == "artifact":
         artifact = payload.get("params", {}).get("artifact_id")
-        return ("row", f"artifacts/{artifact}/meta.json") if isinstance(artifact, str) else None
+        return ("row", f"artifacts/{artifact}/meta.json") if isinstance(artifact, str) and "\0" not in artifact else None
     files = {"manifest-read": ("manifest", "manifest"), "journal-head": ("head", "journal/head")}
     return None if payload else files.get(verb)
 
@@ -393,13 +395,13 @@ class Mount(Way):
     def fs_list(self, path):
         kinds = {stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink", stat.S_IFREG: "file"}
         found = []
-        for name in os.listdir(path):
+        for name in set(os.listdir(path)) - {"ctl"}:
             info = os.lstat(os.path.join(path, name))
             found.append((name, kinds[stat.S_IFMT(info.st_mode)], info.st_size))
         return sorted(found)
 
     def fs_stat(self, path):
-        info = os.lstat(path)
+        info = os.stat(path)
         kinds = {stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink", stat.S_IFREG: "file"}
         return {"mode": stat.S_IMODE(info.st_mode), "mtime_ns": info.st_mtime_ns, "size": info.st_size,
                 "type": kinds[stat.S_IFMT(info.st_mode)],
@@ -558,10 +560,10 @@ class Reducer(Way):
 
 # Name: kind, and which of how many requests the operator asks there, and bob. What is a process or a record each is asked less.
 ALL = (0, 1), (0, 1)
-WITH_OWNER = {"command": (Command, (0, 6), (1, 6)), "tools of mcp": (Functions, *ALL), "resources": (Resources, *ALL),
+WITH_OWNER = {"command": (Command, (0, 10), (2, 10)), "tools of mcp": (Functions, *ALL), "resources": (Resources, *ALL),
               "control file": (ControlFiles, *ALL),
-              "mount": (Mount, *ALL), "turn": (Turn, (1, 2), (0, 2)), "plan": (Plan, *ALL), "code": (Code, *ALL),
+              "mount": (Mount, *ALL), "turn": (Turn, (0, 3), (2, 3)), "plan": (Plan, *ALL), "code": (Code, *ALL),
               "reducer": (Reducer, *ALL)}
 OF_OWNER = ("status", "metrics")  # these tell of the process
-WITHOUT_OWNER = {"command without an owner": (Command, (3, 6), (4, 6)),
-                 "tools of mcp without an owner": (Functions, (0, 4), (2, 4))}
+WITHOUT_OWNER = {"command without an owner": (Command, (5, 10), (7, 10)),
+                 "tools of mcp without an owner": (Functions, (0, 6), (3, 6))}
