@@ -112,6 +112,7 @@ struct called {
 	json_t *tool; /* expanded */
 	json_t *arguments;
 	int64_t limit_ms;
+	int64_t run_left_ms;
 };
 
 static void called_done(struct called *called)
@@ -176,6 +177,7 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 		return r;
 	const char *const arguments = wfs_json_text(call, "arguments");
 	called->limit_ms = limit_of(state, setup);
+	called->run_left_ms = work_left_ms(state, setup);
 	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
 	if (!r && !json_is_object(called->arguments))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -194,6 +196,12 @@ void work_call(struct work *work)
 
 	if (!r && is_kind(called.tool, WFS_TOOL_KIND_READ)) {
 		r = work_read_with(work, called.tool, called.arguments, called.limit_ms, &error);
+		if (!r)
+			return;
+	}
+	if (!r && is_kind(called.tool, WFS_TOOL_KIND_DRIVE)) {
+		r = work_drive(work, wfs_json_text(called.tool, "name"), called.arguments,
+			called.run_left_ms, &error);
 		if (!r)
 			return;
 	}

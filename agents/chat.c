@@ -46,11 +46,12 @@ struct talk {
 	struct talk *next; /* of all that there are */
 	struct talk **at;
 	uint64_t ticket;
-	struct wfs_drive *drive; /* NULL: it has been told */
-	json_t *action;          /* owned */
-	json_t *stop;            /* owned; the kernel has it until `stopping` is answered */
-	bool requested;          /* the kernel has `request` */
-	bool at_once;            /* it is not waited for the end */
+	struct wfs_drive *drive;     /* NULL: it has been told */
+	json_t *action;              /* owned */
+	json_t *stop;                /* owned; the kernel has it until `stopping` is answered */
+	struct wfs_session *stopper; /* the asker's, which may be gone before that; owned */
+	bool requested;              /* the kernel has `request` */
+	bool at_once;                /* it is not waited for the end */
 	bool abandoned;
 	char chat_id[WFS_CHAT_ID_MAX + 1];  /* "": not known yet */
 	char plan_id[WFS_PLAN_ID_SIZE + 1]; /* the same */
@@ -130,6 +131,7 @@ static void release(struct talk *talk)
 	if (talk->next)
 		talk->next->at = talk->at;
 	json_decref(talk->action);
+	wfs_session_free(talk->stopper);
 	free(talk);
 	engine_one_less(engine);
 }
@@ -480,6 +482,7 @@ static const char *misuse(const json_t *params, bool is_chat)
 
 static int make_chat(struct talk *talk, struct wfs_error *error)
 {
+	const char *const called_by = talk->drive->called_by.intent_id;
 	int r = set_settings(talk, error);
 
 	if (!r)
@@ -487,6 +490,9 @@ static int make_chat(struct talk *talk, struct wfs_error *error)
 	/* An empty plan_id is none. */
 	if (!r && *wfs_json_text(talk->drive->params, "plan_id"))
 		r = take(talk, "plan_id", error);
+	if (!r && called_by &&
+		json_object_set_new(talk->action, "called_by", json_string(called_by)) < 0)
+		r = no_memory(error);
 	return r;
 }
 
@@ -546,6 +552,11 @@ static void start(struct engine *engine, struct job *job)
 		session_id ? session_id : WFS_CHAT_SESSION_DEFAULT);
 	if (engine_stopping(engine)) {
 		fail_closing(talk);
+		return;
+	}
+	if (talk->drive->called_by.began) {
+		snprintf(talk->chat_id, sizeof(talk->chat_id), "%s", talk->drive->called_by.began);
+		look(talk);
 		return;
 	}
 	if (code) {
@@ -610,12 +621,17 @@ static void on_stopped(struct wfs_request *request)
 /* The end of the plan ends the waiting. */
 static void stop(struct talk *talk)
 {
+	struct wfs_error ignored;
+
+	if (wfs_session_new(talk->engine->authority, wfs_session_principal(talk->drive->session),
+		    &talk->stopper, &ignored))
+		return;
 	talk->stop = *talk->plan_id ? json_pack("{s:s}", "plan_id", talk->plan_id)
 				    : json_pack("{s:s}", "chat_id", talk->chat_id);
 	if (!talk->stop)
 		return;
 	talk->stopping = (struct wfs_request){.done = on_stopped, .context = talk};
-	if (wfs_session_plan_stop(talk->drive->session, talk->stop, &talk->stopping))
+	if (wfs_session_plan_stop(talk->stopper, talk->stop, &talk->stopping))
 		json_decref(WFS_STEAL(talk->stop));
 }
 

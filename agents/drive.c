@@ -43,7 +43,8 @@ struct wait {
 	struct wfs_error problem;
 	struct wfs_request request;
 	struct wfs_request cancel;
-	json_t *cancel_action; /* owned; the kernel has it until `cancel` is answered */
+	json_t *cancel_action;         /* owned; the kernel has it until `cancel` is answered */
+	struct wfs_session *canceller; /* the asker's, which may be gone before that; owned */
 };
 
 static int compare(const void *a, const void *b)
@@ -79,6 +80,7 @@ static void release(struct wait *wait)
 	if (wait->next)
 		wait->next->at = wait->at;
 	wfs_texts_done(&wait->texts);
+	wfs_session_free(wait->canceller);
 	free(wait);
 	engine_one_less(engine);
 }
@@ -207,6 +209,18 @@ static void take_result(struct wait *wait, json_t *result)
 		finish(wait);
 }
 
+/* A tool call tells all of the result but the history; what is private in that becomes private for the run that calls. */
+static int note_told(
+	const struct wfs_session *session, const json_t *result, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *told = json_copy((json_t *)(uintptr_t)result);
+
+	(void)json_object_del(told, "history");
+	return told && wfs_session_note_hidden(session, told) == 0
+		? 0
+		: wfs_error_from_errno(error, -ENOMEM, "drive an agent");
+}
+
 /* What a run ended with, as its asker may read it. What it is made of is gone when this returns: the asker's thread
  * has the result for itself. */
 static int read_result(struct wait *wait, json_t **ret_result, struct wfs_error *error)
@@ -217,6 +231,8 @@ static int read_result(struct wait *wait, json_t **ret_result, struct wfs_error 
 
 	if (!r)
 		r = wfs_turn_result(&view, wait->run_id, &stored, error);
+	if (!r && wait->drive && wait->drive->called_by.intent_id)
+		r = note_told(wait->drive->session, stored, error);
 	if (!r && wait->drive)
 		return wfs_session_reveal(wait->drive->session, &view, stored, ret_result, error);
 	if (!r)
@@ -264,6 +280,19 @@ static void answer_at_once(struct wait *wait)
 
 static void cancel_run(struct wait *wait);
 
+/* There is a run: wait for its end. */
+static void attend(struct wait *wait)
+{
+	if (!tsearch(wait, &wait->engine->waits, compare)) {
+		no_memory(wait);
+		return;
+	}
+	wait->is_known = true;
+	if (wait->abandoned)
+		cancel_run(wait);
+	drive_look(wait->engine, wait->run_id); /* it may have ended already */
+}
+
 static void begun(struct engine *engine, struct job *job)
 {
 	struct wait *const wait = (struct wait *)job;
@@ -285,18 +314,10 @@ static void begun(struct engine *engine, struct job *job)
 		answer_at_once(wait);
 		return;
 	}
-	if (engine_stopping(engine)) {
+	if (engine_stopping(engine))
 		fail_closing(wait);
-		return;
-	}
-	if (!tsearch(wait, &engine->waits, compare)) {
-		no_memory(wait);
-		return;
-	}
-	wait->is_known = true;
-	if (wait->abandoned)
-		cancel_run(wait);
-	drive_look(engine, wait->run_id); /* it may have ended already */
+	else
+		attend(wait);
 }
 
 static void on_begun(struct wfs_request *request)
@@ -309,9 +330,13 @@ static void on_begun(struct wfs_request *request)
 /* Return: 0: the request is on its way. */
 static int submit(struct wait *wait, struct wfs_error *error)
 {
+	const char *const called_by = wait->drive->called_by.intent_id;
 	int r = agents_hide_step(wait->engine->world, &wait->origin, wait->drive->params,
 		wait->step, &wait->texts, error);
 
+	if (!r && called_by &&
+		json_object_set_new(wait->step, "called_by", json_string(called_by)) < 0)
+		r = wfs_error_from_errno(error, -ENOMEM, "drive an agent");
 	if (r)
 		return r;
 	wait->request =
@@ -424,6 +449,7 @@ static int read_params(struct wait *wait, struct wfs_error *error)
 static void start(struct engine *engine, struct job *job)
 {
 	struct wait *const wait = (struct wait *)job;
+	const char *const began = wait->drive->called_by.began;
 	struct wfs_error error = {0};
 
 	engine->open_count++;
@@ -434,10 +460,15 @@ static void start(struct engine *engine, struct job *job)
 	engine->all_waits = wait;
 	int r = engine_stopping(engine) ? wfs_error_set(&error, WFS_E_CANCELLED, CLOSING)
 					: read_params(wait, &error);
-	if (r)
+	if (r) {
 		fail(wait, r, &error);
-	else
+	} else if (began) {
+		snprintf(wait->run_id, sizeof(wait->run_id), "%s", began);
+		wait->left = 0;
+		attend(wait);
+	} else {
 		begin(wait);
+	}
 }
 
 static void refuse(struct wfs_drive *drive, enum wfs_error_code code, const char *reason)
@@ -491,11 +522,16 @@ static void on_cancelled(struct wfs_request *request)
 /* The end of the run ends the waiting. */
 static void cancel_run(struct wait *wait)
 {
+	struct wfs_error ignored;
+
+	if (wfs_session_new(wait->engine->authority, wfs_session_principal(wait->drive->session),
+		    &wait->canceller, &ignored))
+		return;
 	wait->cancel_action = json_pack("{s:s}", "turn_id", wait->run_id);
 	if (!wait->cancel_action)
 		return;
 	wait->cancel = (struct wfs_request){.done = on_cancelled, .context = wait};
-	if (wfs_session_cancel(wait->drive->session, wait->cancel_action, &wait->cancel))
+	if (wfs_session_cancel(wait->canceller, wait->cancel_action, &wait->cancel))
 		json_decref(WFS_STEAL(wait->cancel_action));
 }
 

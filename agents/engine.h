@@ -14,6 +14,7 @@
 #include "agents/model/client.h"
 #include "agents/private.h"
 
+struct driving;
 struct embed;
 struct engine;
 struct normalizing;
@@ -119,10 +120,12 @@ struct work {
 	bool approved; /* the call was */
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char owner_id[WFS_CHAT_ID_MAX + 1]; /* the run, chat or plan that asks */
-	int64_t turn;                       /* of a run */
-	int64_t index;                      /* of the call, or of the step */
-	struct wfs_session *session;        /* of the agent; owned */
-	int64_t began_ns;                   /* monotonic */
+	char began[WFS_CHAT_ID_MAX +
+		1];                  /* the run or chat that a call has begun already; "": none */
+	int64_t turn;                /* of a run */
+	int64_t index;               /* of the call, or of the step */
+	struct wfs_session *session; /* of the agent; owned */
+	int64_t began_ns;            /* monotonic */
 
 	struct wfs_request request;
 	json_t *receipt;        /* owned; NULL: it is an action */
@@ -150,6 +153,9 @@ struct work {
 	const char *
 		failed; /* of a chat: which of its codes a failure has; static; NULL: the model's */
 
+	/* Others take turns. */
+	struct driving *driving; /* tells it first when it has ended; NULL: they do not */
+
 	/* A plan is cut into steps. */
 	struct normalizing *normalizing; /* owned; NULL: it is not */
 
@@ -162,7 +168,7 @@ struct work {
 	json_t *arguments; /* owned */
 	struct wfs_buffer output;
 	struct wfs_error failure;
-	json_t *failure_meta; /* where the world stood then; owned; NULL: not known */
+	json_t *failure_meta; /* where the world stood then, or when a turn failed; owned; NULL: not known */
 	int read_result;
 	int64_t read_ms; /* that it took; observers may have kept our thread for longer */
 };
@@ -191,10 +197,21 @@ json_t *work_failure_meta(const struct work *work);
 /** work_act() - the answer is its action. */
 void work_act(struct work *work);
 
+/**
+ * work_wait_for_approval() - has the tool call to wait for one, before it is judged by @effect and @artifact?
+ * @artifact: may be NULL
+ * Return: 1 (it does, and is begun again when it has the approval), 0, or -errno.
+ */
+int work_wait_for_approval(
+	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
+
+/** work_let_go() - without an answer: it is found again when the world is opened. */
+void work_let_go(struct work *work);
+
 /** work_read() - its reading is over. Return: does anybody want to know what it gave? */
 bool work_read(struct work *work);
 
-/** work_read_run() - its run as it is now. @ret_view: open also when this fails; caller closes it, and
+/** work_read_run() - its run as it is now; -EINTR (cancelled) when a tool call began it and is over. @ret_view: open also when this fails; caller closes it, and
  *  owns the documents */
 int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
 	json_t **ret_setup, struct wfs_error *error);
@@ -218,6 +235,17 @@ void work_normalize(struct work *work);
 /** work_read_with() - have a helper read. @arguments: borrowed. Return: 0, or -errno with @error. */
 int work_read_with(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);
+
+/* --- call-drive.c: calls that others take turns for --- */
+
+/** work_drive() - have the turns taken; their end answers @work. @arguments: borrowed.
+ *  @left_ms: of the time of the run that calls. Return: 0, or -errno with @error. */
+int work_drive(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
+	struct wfs_error *error);
+
+/** work_leave_driving() - the answer is not wanted any more: what was begun for it ends, unless the world is being
+ *  closed. */
+void work_leave_driving(struct work *work);
 
 /* --- advance.c: the state that comes next --- */
 

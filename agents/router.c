@@ -166,9 +166,12 @@ json_t *agents_router_names(const struct wfs_helpers *helpers)
 
 	if (!definitions || !names || add_actions(names) < 0 || add_questions(names) < 0)
 		return NULL;
-	json_array_foreach(definitions, i,
-		definition) if (json_array_append(names, json_object_get(definition, "name")) <
-		0) return NULL;
+	json_array_foreach(definitions, i, definition)
+	{
+		if (!json_is_true(json_object_get(definition, "drives")) &&
+			json_array_append(names, json_object_get(definition, "name")) < 0)
+			return NULL;
+	}
 	return sort(names);
 }
 
@@ -248,7 +251,8 @@ int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_
 	int r = agents_router_tool(catalog, wfs_json_text(call, "name"), method, &tool, &reason);
 	if (r == -ENOENT || r == -EINVAL ||
 		(!r && *method && !is_of_kind(tool, WFS_TOOL_KIND_ARTIFACT)) ||
-		(!r && is_of_kind(tool, WFS_TOOL_KIND_RESULT)))
+		(!r && is_of_kind(tool, WFS_TOOL_KIND_RESULT)) ||
+		(!r && is_of_kind(tool, WFS_TOOL_KIND_DRIVE)))
 		return refuse(call, catalog->helpers, ret_outcome, error);
 	if (r) {
 		*error = reason;

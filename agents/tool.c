@@ -109,8 +109,8 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 		return wfs_error_from_errno(error, r, "find a tool");
 	if (r == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"there is no tool '%.140s': expected an action, fs_…, query, invoke, "
-			"submit_result or an executable artifact",
+			"there is no tool '%.140s': expected an action, fs_…, query, invoke, step, "
+			"chat, submit_result or an executable artifact",
 			id);
 	if (!json_is_true(json_object_get(artifact, "executable")))
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
@@ -126,6 +126,14 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 
 /* --- making --- */
 
+static const char *kind_of_helper(const json_t *helper)
+{
+	if (json_is_true(json_object_get(helper, "acts")))
+		return WFS_TOOL_KIND_ACT;
+	return json_is_true(json_object_get(helper, "drives")) ? WFS_TOOL_KIND_DRIVE
+							       : WFS_TOOL_KIND_READ;
+}
+
 static int make_tool(const struct agents_catalog *catalog, const json_t *helpers, const char *name,
 	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
@@ -136,8 +144,7 @@ static int make_tool(const struct agents_catalog *catalog, const json_t *helpers
 	if (effect < WFS_EFFECT_COUNT && effect != WFS_EFFECT_ACTION_RESOLVE_MINT)
 		kind = WFS_TOOL_KIND_ACTION;
 	else if (helper)
-		kind = json_is_true(json_object_get(helper, "acts")) ? WFS_TOOL_KIND_ACT
-								     : WFS_TOOL_KIND_READ;
+		kind = kind_of_helper(helper);
 	else if (strcmp(name, RESULT_NAME) == 0)
 		kind = WFS_TOOL_KIND_RESULT;
 	if (!kind)
@@ -231,6 +238,7 @@ static json_t *expand_helper(const json_t *definitions, const json_t *tool)
 		wfs_json_copy(agents_tool_find(definitions, wfs_json_text(tool, "name")));
 
 	(void)json_object_del(definition, "acts");
+	(void)json_object_del(definition, "drives");
 	if (definition && json_object_set(definition, "kind", json_object_get(tool, "kind")) < 0) {
 		json_decref(definition);
 		return NULL;
@@ -245,7 +253,8 @@ static json_t *expand(const json_t *definitions, json_t *tool)
 		return expand_action(wfs_json_text(tool, "name"));
 	if (is_kind(tool, WFS_TOOL_KIND_RESULT))
 		return expand_result();
-	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT))
+	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT) ||
+		is_kind(tool, WFS_TOOL_KIND_DRIVE))
 		return expand_helper(definitions, tool);
 	return json_incref(tool);
 }
@@ -338,7 +347,8 @@ int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 		return check_params(wfs_effect_find_action(name), arguments, error);
 	if (is_kind(tool, WFS_TOOL_KIND_READ) && question != WFS_EFFECT_COUNT)
 		return check_params(question, arguments, error);
-	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT))
+	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT) ||
+		is_kind(tool, WFS_TOOL_KIND_DRIVE))
 		return helpers->check(name, arguments, error);
 	return is_kind(tool, WFS_TOOL_KIND_ARTIFACT)
 		? check_artifact(tool, arguments, error)

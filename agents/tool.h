@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tools that an agent can have: actions, helpers that read or act, executable artifacts, and
- * `submit_result`, which ends a run.
+ * The tools that an agent can have: actions, helpers that read, act or have others take turns, executable
+ * artifacts, and `submit_result`, which ends a run.
  *
  * A run keeps {kind, name} of each, and of an artifact also {artifact_id, description, method,
  * object, parameters}, as they were when it began. Descriptions and parameters of the others are those
@@ -17,6 +17,7 @@
 #define WFS_TOOL_KIND_ACTION "action"
 #define WFS_TOOL_KIND_ACT "act" /* a helper that is an action in another form */
 #define WFS_TOOL_KIND_ARTIFACT "artifact"
+#define WFS_TOOL_KIND_DRIVE "drive" /* a helper that has others take turns */
 #define WFS_TOOL_KIND_READ "read"
 #define WFS_TOOL_KIND_RESULT "result"
 

@@ -56,6 +56,7 @@ static void work_free(struct work *work)
 	struct engine *const engine = work->engine;
 
 	work_clear_timer(work);
+	work_leave_driving(work);
 	if (work->is_reading) {
 		work->is_done = true;
 		return;
@@ -81,8 +82,14 @@ static void work_free(struct work *work)
 	engine_one_less(engine);
 }
 
+void work_let_go(struct work *work)
+{
+	work_free(work);
+}
+
 static void stop_asking(struct work *work)
 {
+	work_leave_driving(work);
 	if (work->model_call)
 		wfs_model_call_cancel(WFS_STEAL(work->model_call));
 }
@@ -116,6 +123,20 @@ int64_t work_left_ms(const json_t *state, const json_t *setup)
 	return left_ms > 0 ? left_ms : 0;
 }
 
+/* A run that a tool call has begun is for that call, and is cancelled with it. When the process died before that, it ends
+ * here, where it asks for something. */
+static int check_caller(struct wfs_view *view, const json_t *state, struct wfs_error *error)
+{
+	const char *const called_by = wfs_json_text(state, "called_by");
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = *called_by ? wfs_view_document(view, WFS_BUILTIN_INTENT, called_by, &intent, error)
+			   : 0;
+
+	return r == -ENOENT ? wfs_error_set(error, WFS_E_CANCELLED,
+				      "the tool call that has begun this run is over")
+			    : wfs_trace(r);
+}
+
 int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
 	json_t **ret_setup, struct wfs_error *error)
 {
@@ -123,6 +144,8 @@ int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **r
 
 	if (!r)
 		r = wfs_turn_state(ret_view, work->owner_id, ret_state, error);
+	if (!r)
+		r = check_caller(ret_view, *ret_state, error);
 	return r ? r : wfs_turn_setup(ret_view, work->owner_id, ret_setup, error);
 }
 
@@ -314,6 +337,47 @@ void work_act(struct work *work)
 	submit(work);
 }
 
+static void begin_now(struct work *work);
+
+/* It is recorded that it waits, and begun again with the approval. */
+static void asked(struct engine *engine, struct job *job)
+{
+	struct work *const work = (struct work *)job;
+	const int r = work->request.result;
+	const struct wfs_error error = work->request.error;
+
+	work->state = WORK_DOING;
+	wfs_session_call_done(&work->called);
+	json_decref(WFS_STEAL(work->request.answer));
+	if (work->gone || engine_stopping(engine) || r == 0 || r == -ESTALE || r == -ENOENT)
+		work_free(work);
+	else if (!is_passing(r, &error) || work_set_timer(work, AGAIN_MS, begin_now))
+		work_fail(work, &error);
+}
+
+static void on_asked(struct wfs_request *request)
+{
+	struct work *const work = request->context;
+
+	(void)engine_post(work->engine, &work->job, asked);
+}
+
+int work_wait_for_approval(
+	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error)
+{
+	work->called =
+		(struct wfs_session_call){.intent_id = work->intent_id, .approved = work->approved};
+	work->request = (struct wfs_request){.done = on_asked, .context = work};
+	work->state = WORK_SUBMITTING;
+	const int r = wfs_session_wait_call(
+		work->session, effect, artifact, &work->called, &work->request);
+	if (r <= 0)
+		work->state = WORK_DOING;
+	if (r < 0)
+		*error = work->request.error;
+	return r;
+}
+
 bool work_read(struct work *work)
 {
 	work->is_reading = false;
@@ -344,6 +408,14 @@ json_t *work_failure_meta(const struct work *work)
 	return work->is_reading ? NULL : work->failure_meta;
 }
 
+static const char *status_of(const struct work *work, enum wfs_error_code code)
+{
+	if (code == WFS_E_TIMEOUT)
+		return "timeout";
+	return code == WFS_E_CANCELLED && strcmp(kind_of(work)->owner, "run_id") == 0 ? "cancelled"
+										      : "error";
+}
+
 void work_fail(struct work *work, const struct wfs_error *error)
 {
 	const bool is_private = agents_origin_is_private(&work->origin);
@@ -351,7 +423,7 @@ void work_fail(struct work *work, const struct wfs_error *error)
 	wfs_texts_done(&work->texts);
 	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
 
-	work_answer(work, error->code == WFS_E_TIMEOUT ? "timeout" : "error",
+	work_answer(work, status_of(work, error->code),
 		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*}", "code",
 			wfs_error_info(error->code)->name, "duration_ms",
 			(json_int_t)work_elapsed_ms(work), "failed", work->failed, "message",
@@ -395,6 +467,7 @@ static struct work *work_new(
 	work->began_ns = wfs_clock_monotonic_ns();
 	snprintf(work->intent_id, sizeof(work->intent_id), "%s", intent_id);
 	snprintf(work->owner_id, sizeof(work->owner_id), "%s", wfs_json_text(intent, kind->owner));
+	snprintf(work->began, sizeof(work->began), "%s", wfs_json_text(intent, "began"));
 	if (wfs_session_new(
 		    engine->authority, wfs_json_text(intent, "principal"), &work->session, error) ||
 		wfs_session_note_private(work->session) ||
@@ -412,8 +485,9 @@ static void begin_now(struct work *work)
 	struct wfs_error error = {0};
 
 	work->began_ns = wfs_clock_monotonic_ns();
-	/* A plan goes on until all of its steps have ended, be it with errors. */
-	if (work->kind != WORK_ADVANCE && wfs_session_check_journal(work->session, &error))
+	/* A plan goes on until all of its steps have ended, be it with errors; and what a call has begun is waited for. */
+	if (work->kind != WORK_ADVANCE && !*work->began &&
+		wfs_session_check_journal(work->session, &error))
 		work_fail(work, &error);
 	else
 		kind_of(work)->begin(work);

@@ -27,9 +27,10 @@ struct session_notes {
 struct wfs_session {
 	struct wfs_authority *authority;
 	struct wfs_holder *holder;
-	struct session_pins *pins;             /* owned */
-	struct session_notes *notes;           /* owned; NULL: nothing is noted */
-	uint64_t connection;                   /* 0: none */
+	struct session_pins *pins;   /* owned */
+	struct session_notes *notes; /* owned; NULL: nothing is noted */
+	uint64_t connection;         /* 0: none */
+	bool approved;               /* somebody has approved of the call that it is for */
 	char queue[WFS_SESSION_QUEUE_MAX + 1]; /* that its requests wait in; "": its principal's */
 };
 

@@ -200,6 +200,21 @@ int session_note(const struct wfs_session *session, const json_t *of)
 	return wfs_json_add_missing(notes->of, of);
 }
 
+static int note_stand_in(void *context, const json_t *stand_in, json_t **ret_value)
+{
+	(void)ret_value;
+	return session_note(context, json_object_get(stand_in, "of"));
+}
+
+int wfs_session_note_hidden(const struct wfs_session *session, const json_t *document)
+{
+	WFS_AUTO_JSON json_t *same = NULL;
+
+	return session->notes
+		? wfs_text_reveal(document, note_stand_in, (void *)(uintptr_t)session, &same)
+		: 0;
+}
+
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of)
 {
 	struct session_notes *const notes = session->notes;

@@ -169,6 +169,28 @@ int session_ask(const struct wfs_session *session, struct wfs_session_call *call
 	return session_act(session, "ask", call->ask, request);
 }
 
+int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
+	const char *artifact, struct wfs_session_call *call, struct wfs_request *request)
+{
+	struct wfs_question question = {
+		.effect = effect, .artifact = artifact, .approved = call->approved};
+	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
+	int r = session_rights(session, &rights, &question);
+
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "judge a request");
+	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
+	if (verdict.code == WFS_OK || !verdict.asks)
+		return 0;
+	r = session_ask(session, call, &verdict, request);
+	return r ? r : 1;
+}
+
+void wfs_session_approve_call(struct wfs_session *session)
+{
+	session->approved = true;
+}
+
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request)
 {

@@ -405,6 +405,9 @@ int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *vi
  *  this before anything is read. Return: 0, -ENOMEM. */
 int wfs_session_note_private(struct wfs_session *session);
 
+/** wfs_session_note_hidden() - note those that a document has stand-ins for, if the session notes any. Return: 0, -ENOMEM. */
+int wfs_session_note_hidden(const struct wfs_session *session, const json_t *document);
+
 /** wfs_session_noted() - have any been read? @ret_of: the artifacts that they belong to, [] when one of
  *  them is for its principal alone; caller owns it. Return: 1, 0, -ENOMEM. */
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
@@ -501,6 +504,18 @@ void wfs_session_call_done(struct wfs_session_call *call);
  */
 int wfs_session_act_called(const struct wfs_session *session, const json_t *action,
 	struct wfs_session_call *call, struct wfs_request *request);
+
+/**
+ * wfs_session_wait_call() - has a tool call that has others take turns to wait for an approval?
+ * @effect, @artifact: that it will be judged by; @artifact: may be NULL
+ * @call, @request: as of wfs_session_act_called
+ * Return: 1 (`done` will be called when it is recorded that it waits; call->ask is set), 0, or -errno.
+ */
+int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
+	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
+
+/** wfs_session_approve_call() - somebody has approved of the one tool call that the session is for. */
+void wfs_session_approve_call(struct wfs_session *session);
 
 /** wfs_session_receipt() - tell what the world's driver was asked for, for the principal of a run. No
  *  right is needed for what was asked already. @charge: the grant that pays, "" for none */

@@ -37,12 +37,20 @@ enum wfs_drive_what {
 		WFS_DRIVE_COUNT
 };
 
+/* The tool call of a run that a request is, so that what it begins is begun once. Plain value. */
+struct wfs_called_by {
+	const char *intent_id; /* NULL: it is no tool call */
+	const char
+		*began; /* id of the run or chat that the call has begun already; NULL: of none */
+};
+
 /* One request for turns of an agent, or for a plan. Zero-initialise, set the first members; the rest is
  * set in `done`. */
 struct wfs_drive {
 	enum wfs_drive_what what;
 	const struct wfs_session *session;     /* who asks; kept until `done` */
 	const json_t *params;                  /* what is asked for; kept until `done` */
+	struct wfs_called_by called_by;        /* its texts are kept until `done` */
 	void (*done)(struct wfs_drive *drive); /* exactly once, on any thread */
 	void *context;
 
@@ -66,10 +74,30 @@ struct wfs_driver {
 	void (*free)(struct wfs_driver *driver);
 };
 
-/* Functions for models beside actions. They read, or are another form of actions. Callback table. Thread: any. */
+/* One call of a function that has others take turns. Zero-initialise, set the first members; the rest is set in `done`. */
+struct wfs_helper_call {
+	const struct wfs_session *session; /* who calls; kept until `release` */
+	struct wfs_driver *driver;         /* takes the turns */
+	const char *name;                  /* of the function */
+	const json_t *arguments;           /* fit its parameters */
+	struct wfs_called_by called_by;    /* its texts are kept until `done` */
+	void (*done)(
+		struct wfs_helper_call *call); /* exactly once, on any thread, also in `begin` */
+	void *context;
+
+	int status;      /* 0 or -errno */
+	json_t *result;  /* what is told; until `release` */
+	json_t *details; /* the same, of a failure; NULL: nothing was begun */
+	json_t *meta;    /* the same: where the world stood; NULL: not told */
+	struct wfs_error error;
+	void *own; /* the function's */
+};
+
+/* Functions for models beside actions. They read, are another form of actions, or have others take turns. Callback
+ * table. Thread: any. */
 struct wfs_helpers {
-	/* Array of {acts?, description, name, parameters}; `acts` is true for those that are actions. New reference,
-	 * NULL without memory. */
+	/* Array of {acts, description, drives, name, parameters}; `acts` is true for those that are actions, `drives` for
+	 * those that have others take turns. New reference, NULL without memory. */
 	json_t *(*definitions)(void);
 	/* Do the arguments fit the function? The same answer as for its other callers. Return: 0, -EINVAL, -ENOMEM. */
 	int (*check)(const char *name, const json_t *arguments, struct wfs_error *error);
@@ -81,6 +109,12 @@ struct wfs_helpers {
 	 * caller owns it; NULL: not told. Return: 0, or -errno with @error. */
 	int (*run)(const struct wfs_session *session, const char *name, const json_t *arguments,
 		struct wfs_buffer *output, json_t **ret_meta, struct wfs_error *error);
+	/* Begin a call of one that drives; nothing waits for its end but `done`. NULL: no function drives. */
+	void (*begin)(struct wfs_helper_call *call);
+	/* The caller has gone: end what it has begun; `done` is called all the same. It may have been. */
+	void (*abandon)(struct wfs_helper_call *call);
+	/* Free what the call holds. After `done`. */
+	void (*release)(struct wfs_helper_call *call);
 };
 
 /**

@@ -197,6 +197,33 @@ int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs
 	return 0;
 }
 
+int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
+	json_t **ret_document, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *document = NULL;
+	size_t cell;
+	int r = intent_check_called(fold, intent_id, error);
+
+	if (!r)
+		r = intent_load(fold, intent_id, &cell, &document, error);
+	if (r)
+		return wfs_trace(r);
+	if (!is_of_run(document))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the intent %s is a call of a plan, and runs and chats are begun by calls "
+			"of runs",
+			intent_id);
+	if (json_object_get(document, "began"))
+		return wfs_error_set(error, WFS_E_CONFLICT, "the intent %s has begun '%.200s'",
+			intent_id, wfs_json_text(document, "began"));
+	if (json_object_set_new(document, "began", json_string(began)) < 0)
+		return fold_no_memory(error);
+	r = fold_set_document(fold, cell, document, error);
+	if (!r && ret_document)
+		*ret_document = WFS_STEAL(document);
+	return wfs_trace(r);
+}
+
 int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error)
 {

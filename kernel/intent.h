@@ -5,7 +5,7 @@
  *
  *   sys.intent, key intent id: {effect, principal, state, …}; state: open, asked (it waits for an
  *                              approval) or approved
- *     of a run:       call?, run_id, turn           (kernel/turn/turn.h)
+ *     of a run:       began?, call?, run_id, turn   (kernel/turn/turn.h)
  *     of a chat:      chat_id                       (kernel/plan/plan.h)
  *     of a plan:      not_before_ns?, plan_id, step?
  *
@@ -46,6 +46,16 @@ int intent_check_room(const struct wfs_fold *fold, struct wfs_error *error);
  * Return: 0, -ENOENT (not_found: there never was one), -ESTALE (conflict: it is answered), …
  */
 int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
+	json_t **ret_document, struct wfs_error *error);
+
+/**
+ * intent_begin() - what this tool call of a run asks for begins by the action of record 0: another run, or a chat.
+ * So whoever drives the world again finds what was begun, and a call begins one thing.
+ * @began: its id
+ * @ret_document: of the intent; caller owns it; may be NULL
+ * Return: as intent_check_called, or -ESTALE (conflict: it has begun something).
+ */
+int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	json_t **ret_document, struct wfs_error *error);
 
 /** intent_close() - it is answered. */

@@ -39,6 +39,7 @@ int wfs_verb_drive(
 		.what = what,
 		.session = call->session,
 		.params = call->payload,
+		.called_by = call->called_by,
 		.done = done,
 		.context = call,
 	};

@@ -169,7 +169,8 @@ static int run(struct wfs_call *call, const char *name)
 	call->effect = (enum wfs_effect)verb->effect;
 	call->gives_receipt = !verb->members;
 	r = check_payload(verb, call);
-	if (!r && verb->effect < WFS_EFFECT_COUNT)
+	/* A call that was begun was judged before that. */
+	if (!r && verb->effect < WFS_EFFECT_COUNT && !call->called_by.began)
 		r = judge(call, (enum wfs_effect)verb->effect);
 	if (r)
 		return r;

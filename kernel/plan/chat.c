@@ -56,7 +56,9 @@ int wfs_plan_check_chat(
 
 	(void)manifest;
 	int r = wfs_json_members(action, "chat",
-		"action_type batch_size max_concurrency message model plan_id? session_id", error);
+		"action_type batch_size called_by? max_concurrency message model plan_id? "
+		"session_id",
+		error);
 	if (!r)
 		r = wfs_json_get_string(action, "message", &message, error);
 	if (!r && strlen(message) > WFS_CHAT_MESSAGE_MAX)
@@ -65,6 +67,8 @@ int wfs_plan_check_chat(
 			WFS_CHAT_MESSAGE_MAX);
 	if (!r && json_object_get(action, "plan_id"))
 		r = check_text(action, "plan_id", error);
+	if (!r && json_object_get(action, "called_by"))
+		r = check_text(action, "called_by", error);
 	return r ? r : check_settings(action, error);
 }
 
@@ -362,26 +366,36 @@ static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum 
 	return wfs_trace(r ? r : store(fold, ret_id, message, error));
 }
 
+static int say(struct wfs_fold *fold, const json_t *action, char ret_id[static WFS_CHAT_ID_MAX + 1],
+	struct wfs_error *error)
+{
+	char chat[WFS_CHAT_ID_MAX + 1];
+
+	chat_key(fold, action, chat);
+	if (json_object_get(action, "plan_id"))
+		return wfs_trace(fold_more(fold, chat, action, ret_id, error));
+	WFS_AUTO_JSON json_t *message =
+		asking(action, wfs_json_text(action, "message"), "planning");
+	return wfs_trace(begin(fold, chat, message, WFS_EFFECT_LLM_GENERATE, ret_id, error));
+}
+
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
-	const char *const plan_id = json_string_value(json_object_get(action, "plan_id"));
+	const char *const called_by = json_string_value(json_object_get(action, "called_by"));
 	char chat_id[WFS_CHAT_ID_MAX + 1];
-	char chat[WFS_CHAT_ID_MAX + 1];
-	int r = 0;
+	const struct fold_mark mark = fold_mark(fold);
+	int r = say(fold, action, chat_id, error);
 
-	chat_key(fold, action, chat);
-	if (plan_id) {
-		r = fold_more(fold, chat, action, chat_id, error);
-	} else {
-		WFS_AUTO_JSON json_t *message =
-			asking(action, wfs_json_text(action, "message"), "planning");
-
-		r = begin(fold, chat, message, WFS_EFFECT_LLM_GENERATE, chat_id, error);
-	}
+	if (!r && called_by)
+		r = intent_begin(fold, called_by, chat_id, NULL, error);
+	if (r)
+		fold_take_back(fold, &mark);
+	else
+		fold_keep(fold, &mark);
 	if (r)
 		return wfs_trace(r);
-	*ret_answer = answer_of(chat_id, plan_id);
+	*ret_answer = answer_of(chat_id, json_string_value(json_object_get(action, "plan_id")));
 	return *ret_answer ? 0 : fold_no_memory(error);
 }
 

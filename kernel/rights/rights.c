@@ -336,7 +336,7 @@ static bool artifact_fits(const struct wfs_policy_rule *rule, const struct wfs_q
 {
 	if (rule->artifact && question->of_any && !question->artifact &&
 		wfs_effect_has_artifact(question->effect))
-		return rule->allow;
+		return rule->allow || (rule->ask && question->approved);
 	return wfs_policy_fits(rule->artifact, question->artifact);
 }
 

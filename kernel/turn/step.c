@@ -126,11 +126,14 @@ int wfs_turn_check_step(
 
 	(void)manifest;
 	int r = wfs_json_members(action, "step",
-		"action_type agent failure? max_turns messages notes? reflex? setup", error);
+		"action_type agent called_by? failure? max_turns messages notes? reflex? setup",
+		error);
 	if (!r)
 		r = wfs_json_get_string(action, "agent", &agent, error);
 	if (!r && !wfs_grant_name_valid(agent))
 		r = expected(error, "agent", "the id of an agent");
+	if (!r && json_object_get(action, "called_by"))
+		r = check_text(action, "called_by", error);
 	if (!r)
 		r = wfs_json_get_integer(
 			action, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
@@ -242,6 +245,32 @@ static int begin(struct turn *turn, const json_t *action, struct wfs_error *erro
 	return wfs_trace(r ? r : turn_store(turn, error));
 }
 
+/* A run that a tool call of another one begins knows how many stand above it, so that a chain of them has an end
+ * wherever it leads, also back to the same agent. */
+static int set_caller(struct turn *turn, const json_t *action, struct wfs_error *error)
+{
+	json_t *const intent_id = json_object_get(action, "called_by");
+	TURN_AUTO struct turn caller = {.fold = turn->fold};
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = intent_id ? intent_begin(turn->fold, json_string_value(intent_id), turn->run_id,
+				    &intent, error)
+			  : 0;
+
+	if (!r && intent)
+		r = turn_load(turn->fold, wfs_json_text(intent, "run_id"), &caller, error);
+	if (r || !intent)
+		return wfs_trace(r);
+	const int64_t depth = turn_number(&caller, "depth") + 1;
+	if (depth > WFS_TURN_DEPTH_MAX)
+		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED,
+			"the run would have the depth %lld below the first one ('%s' asks for "
+			"it), at most %d are possible",
+			(long long)depth, caller.run_id, WFS_TURN_DEPTH_MAX);
+	turn_set(turn, "called_by", json_incref(intent_id));
+	turn_set_number(turn, "depth", depth);
+	return 0;
+}
+
 static int begin_paid(struct wfs_fold *fold, const json_t *action, const char *agent,
 	json_t **ret_answer, struct wfs_error *error)
 {
@@ -256,6 +285,9 @@ static int begin_paid(struct wfs_fold *fold, const json_t *action, const char *a
 	if (!turn.state)
 		return fold_no_memory(error);
 	turn.run_id = json_string_value(json_object_get(turn.state, "run_id"));
+	r = set_caller(&turn, action, error);
+	if (r)
+		return wfs_trace(r);
 	r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_TURN), wfs_bytes_text(run_id),
 		&turn.cell, error);
 	if (!r)

@@ -10,8 +10,8 @@
  * or, when the tool is an action, by the action itself, which names the intent, so that what it did and
  * that it was done are one record. Folding the answer gives what comes next.
  *
- *   sys.turn, key run id:         {advanced?, agent, asked_by, calls {count, done, errors, next}, ending?,
- *                                  error?, event_seq, final? {call, result}, from, groups[], last_assistant?, max_turns, model,
+ *   sys.turn, key run id:         {advanced?, agent, asked_by, called_by?, calls {count, done, errors, next},
+ *                                  depth?, ending?, error?, event_seq, final? {call, result}, from, groups[], last_assistant?, max_turns, model,
  *                                  open[{asked?, call?, intent_id}], pins[], reason?, retried, run_id,
  *                                  started_ns, ended_ns?, status, tool_calls?, turn, usage{…},
  *                                  usage_incomplete}
@@ -32,7 +32,9 @@
  * host.json, `asked_model` what that entry called the model when the run was made; mind: {entered?, mode?, next?, state?, states?,
  * transition_reference?, …} says how the run's workflow goes on (mind.c): the rest is the driver's.
  *
- * Its intents (kernel/intent.h) have {call?, run_id, turn}.
+ * Its intents (kernel/intent.h) have {call?, run_id, turn}, and `began` when the call is of the tool `step` or `chat`
+ * and another run or a chat has begun for it. Such a run has `called_by`, the intent, and `depth`, the number of runs
+ * above it; of a run that somebody else has asked for they are absent.
  *
  * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
  * Source: seed 1; spec 5; design §6.
@@ -42,7 +44,9 @@
 #include "kernel/fold.h"
 
 enum {
-	WFS_TURN_TURNS_MAX = 10000,     /* of a run */
+	WFS_TURN_TURNS_MAX = 10000, /* of a run */
+	WFS_TURN_DEPTH_MAX =
+		8, /* runs below a run, each begun by a tool call of the one above it */
 	WFS_TURN_TURNS_DEFAULT = 20,    /* the same, when nothing is said */
 	WFS_TURN_CALLS_MAX = 256,       /* tool calls of one answer of a model */
 	WFS_TURN_CONCURRENCY_MAX = 64,  /* tool calls of a run at once */

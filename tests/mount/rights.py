@@ -33,6 +33,7 @@ WORLD = {
         {"id": "spy2", "grants": SPY + [grant("llm")]},
         {"id": "spy3", "grants": SPY + [grant("llm")]},
         {"id": "spy4", "grants": SPY + [grant("llm")]},
+        {"id": "spy5", "scrip": 50, "grants": SPY + [grant("llm"), grant("drive")]},
         {"id": "robot", "grants": ALL + [grant("llm"), grant("drive", approve=True)]},
         {"id": "puppet", "grants": [grant("query")]},
         {"id": "boss", "grants": [grant("admin")]},
@@ -53,6 +54,7 @@ WORLD = {
         agent("spy2", {"tools": ["nosuch"]}),
         agent("spy3", {"tools": ["query_kernel"], "prompt": "query"}),
         agent("spy4", {"tools": ["query", "invoke"], "prompt": "helpers"}),
+        agent("spy5", {"tools": ["step"], "prompt": "conduct"}),
         agent("robot", {"tools": ["write_artifact"], "prompt": "write"}),
         agent("open1", {}),
         agent("priced", {}, policy={"invoke_price": 30}),
@@ -61,6 +63,7 @@ WORLD = {
     ],
     "policies": [{"$kind": "defpolicy", "name": "test/ask@1", "rules": [
         {"when": {"effect": "action.write_artifact", "principal": "robot"}, "decision": "ask"},
+        {"when": {"effect": "agent.step", "principal": "spy5", "artifact": "open1"}, "decision": "ask"},
         {"when": {"effect": "agent.step", "principal": "boss", "artifact": "open1"}, "decision": "allow"},
         {"when": {"effect": "agent.step", "principal": "boss"}, "decision": "deny"},
         {"when": {}, "decision": "allow"}]}],
@@ -75,6 +78,9 @@ SCRIPT = [
          '{"action":{"action_type":"write_artifact","artifact_id":"spy_note","content":"by spy4","code":null}}'},
         {"id": "r", "name": "invoke", "arguments": '{"action":{"action_type":"write_artifact","artifact_id":"other"}}'},
         {"id": "n", "name": "query", "arguments": '{"query_type":"artefacts"}'}]},
+    {"match": "conduct", "turn": 1, "tool_calls": [
+        {"id": name, "name": "step", "arguments": json.dumps({"agent": name, "message": "Take it"})}
+        for name in ("closed", "absent", "dear", "priced", "open1")]},
     {"match": "write", "turn": 1, "tool_calls": [
         {"id": "c", "name": "write_artifact", "arguments": '{"artifact_id":"made","content":"by robot"}'}]},
     {"match": "clumsy", "turn": 1, "tool_calls": [{"id": "o", "name": "open_tool", "arguments": '{"x":1}'}]},
@@ -154,9 +160,9 @@ class Client:
                               check=True)
         return [line for line in done.stdout.splitlines() if re.search(pattern, line)]
 
-    def begin(self):
+    def begin(self, agent="robot"):
         """Return: a run that bob began, of which a call waits."""
-        turn = self.done("bob", "step", agent="robot", wait=False)["turn_id"]
+        turn = self.done("bob", "step", agent=agent, wait=False)["turn_id"]
         for _ in range(1000):
             if self.records(f'"action_type":"ask".*"run_id":"{turn}"'):
                 return turn
@@ -249,6 +255,26 @@ def paying(client):
     client.alike("which is not there for who does not see it", "eve", "step", "agent", "closed", "nowhere")
     client.refused("a grant may name agents", "not_authorized", "carl", "step", agent="priced")
     client.done("carl", "step", agent="open1")
+
+
+def asking(client):
+    """An agent has others take turns with its own rights and money, and not with those of the principal that asks it."""
+    before = client.scrip("bob")
+    run = client.begin("spy5")
+    client.done("operator", "approve", turn_id=run, call_id="open1", decision="allow")
+    for _ in range(1000):
+        if client.records(f'"run_id":"{run}","termination_reason"'):
+            break
+        time.sleep(0.02)
+    told = {message["tool_call_id"]: message["content"] for message in json.loads(base64.b64decode(client.done(
+        "operator", "fs-read", path=f"turns/{run}/messages.json")["data_b64"])) if message["role"] == "tool"}
+    ok("an agent that it does not see is like none", told["closed"].replace("closed", "absent") == told["absent"] and
+       "not found" in told["absent"], told)
+    ok("one that it cannot pay is refused", "scrip" in told["dear"], told)
+    ok("it pays for the turn", json.loads(told["priced"])["final_message"]["content"] == "done" and
+       (client.scrip("bob"), client.scrip("spy5")) == (before, 20), told)
+    ok("a call that the policy asks about waits, and then the turn is taken",
+       json.loads(told["open1"])["ok"] and client.records('"action_type":"step".*"called_by"'), told)
 
 
 def others(client, mount):
@@ -393,6 +419,7 @@ if __name__ == "__main__":
         tools(asked)
         forged(asked)
         paying(asked)
+        asking(asked)
         questions(asked)
         others(asked, sys.argv[3])
         plans_of_others(asked)

@@ -120,7 +120,11 @@ static inline int fixture_run(const struct wfs_session *session, const char *nam
 }
 
 static const struct wfs_helpers fixture_helpers = {
-	fixture_definitions, fixture_check, fixture_action, fixture_run};
+	fixture_definitions, fixture_check, fixture_action, fixture_run, NULL, NULL, NULL};
+
+#ifndef FIXTURE_HELPERS /* a test may have the program's */
+#define FIXTURE_HELPERS (&fixture_helpers)
+#endif
 
 /* --- the world --- */
 
@@ -158,7 +162,7 @@ static inline int fixture_open_world(struct agents_fixture *fixture)
 
 static inline int fixture_drive(struct agents_fixture *fixture)
 {
-	return wfs_agents_start(fixture->authority, &fixture_helpers, fixture->paused,
+	return wfs_agents_start(fixture->authority, FIXTURE_HELPERS, fixture->paused,
 		&fixture->driver, &fixture->error);
 }
 

@@ -211,7 +211,7 @@ static void a_long_text_is_taken(void **state)
 
 /* --- tools of agents --- */
 
-static void agents_have_the_tools_that_read_and_those_that_are_actions(void **state)
+static void agents_have_all_tools_each_as_what_it_is(void **state)
 {
 	WFS_AUTO_JSON json_t *definitions = wfs_tool_helpers.definitions();
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
@@ -221,9 +221,12 @@ static void agents_have_the_tools_that_read_and_those_that_are_actions(void **st
 
 	json_array_foreach(definitions, i, definition)
 		wfs_buffer_printf(&names, "%s%s ", wfs_json_text(definition, "name"),
-			json_is_true(json_object_get(definition, "acts")) ? "!" : "");
+			json_is_true(json_object_get(definition, "acts"))             ? "!"
+				: json_is_true(json_object_get(definition, "drives")) ? "+"
+										      : "");
 	assert_string_equal(wfs_buffer_text(&names),
-		"fs_read_manifest fs_read_reducer fs_ls fs_stat fs_read query! invoke! ");
+		"fs_read_manifest fs_read_reducer fs_ls fs_stat fs_read query! invoke! step+ "
+		"chat+ ");
 }
 
 static void assert_action(const char *tool, const char *arguments, const char *action)
@@ -724,7 +727,7 @@ int main(void)
 		cmocka_unit_test(an_argument_of_the_wrong_type_is_named),
 		cmocka_unit_test(a_number_out_of_bounds_is_refused_with_them),
 		cmocka_unit_test(a_long_text_is_taken),
-		cmocka_unit_test(agents_have_the_tools_that_read_and_those_that_are_actions),
+		cmocka_unit_test(agents_have_all_tools_each_as_what_it_is),
 		cmocka_unit_test(a_call_of_an_agent_is_an_action),
 		cmocka_unit_test(a_manifest_comes_with_meta),
 		cmocka_unit_test(a_state_is_a_value),

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tools that have others take turns: `step` and `chat`, as the program has them. */
+#include "fs/tool/helper.h"
+
+#define FIXTURE_HELPERS (&wfs_tool_helpers)
+#include "tests/unit/agents-fixture.h"
+
+#define LINE(match, calls) "{'match':'" match "','tool_calls':[" calls "]}\n"
+#define SAY(match, content) "{'match':'" match "','content':'" content "'}\n"
+#define CALL(name, arguments) "{'id':'" name "','name':'" name "','arguments':'" arguments "'}"
+#define STEP(agent, message) \
+	CALL("step", "{\\'agent\\':\\'" agent "\\',\\'message\\':\\'" message "\\'}")
+#define ADA "{'agent':'ada','message':'begin'}"
+#define STEPS "{'model':'script','tools':['step']}"
+#define HOUR ",'delay_ms':3600000"
+
+static void grant_drive(struct agents_fixture *fixture, const char *agent)
+{
+	fixture_act(fixture, "operator",
+		json_pack("{s:s, s:s, s:s, s:{}}", "action_type", "grant", "cap", "sys/drive@1",
+			"to", agent, "params"));
+}
+
+/* ada and cold may have each other take turns. */
+static int setup(void **state)
+{
+	int r = fixture_setup(state);
+
+	if (!r) {
+		grant_drive(*state, "ada");
+		grant_drive(*state, "cold");
+		fixture_configure(*state, "ada", STEPS);
+		fixture_configure(*state, "cold", STEPS);
+	}
+	return r;
+}
+
+#define DRIVES(test) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
+
+/* --- events --- */
+
+/* What runs have told, and a wait for some of it. */
+struct watcher {
+	struct wfs_turn_observer observer;
+	struct wfs_buffer told; /* lines: agent, type, termination_reason? */
+	sem_t begun;            /* posted for each ModelRequest */
+	sem_t ended;            /* and for each KernelEnd */
+};
+
+static int on_event(struct wfs_turn_observer *observer, const json_t *event)
+{
+	struct watcher *const watcher = (struct watcher *)observer;
+	const char *const type = fixture_text(event, "type");
+	const char *const reason = json_string_value(json_object_get(event, "termination_reason"));
+
+	if (strcmp(type, "KernelStart") == 0 || strcmp(type, "KernelEnd") == 0)
+		wfs_buffer_printf(&watcher->told, "%s %s%s%s\n", fixture_text(event, "agent"), type,
+			reason ? " " : "", reason ? reason : "");
+	if (strcmp(type, "ModelRequest") == 0)
+		sem_post(&watcher->begun);
+	if (strcmp(type, "KernelEnd") == 0)
+		sem_post(&watcher->ended);
+	return 0;
+}
+
+static void watch(struct agents_fixture *fixture, struct watcher *watcher)
+{
+	*watcher = (struct watcher){.observer.event = on_event};
+	sem_init(&watcher->begun, 0, 0);
+	sem_init(&watcher->ended, 0, 0);
+	wfs_agents_observe(fixture->driver, &watcher->observer);
+}
+
+static void unwatch(struct agents_fixture *fixture, struct watcher *watcher, const char *expected)
+{
+	wfs_agents_unobserve(fixture->driver, &watcher->observer);
+	assert_string_equal(wfs_buffer_text(&watcher->told), expected);
+	wfs_buffer_done(&watcher->told);
+	sem_destroy(&watcher->begun);
+	sem_destroy(&watcher->ended);
+}
+
+static void wait_for(sem_t *sem, int count)
+{
+	while (count-- > 0)
+		wait_sem(sem);
+}
+
+/* --- the state of runs --- */
+
+static json_t *cell_of(
+	struct agents_fixture *fixture, enum wfs_builtin_reducer reducer, const char *key)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	json_t *document = NULL;
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, &fixture->error), 0);
+	const int r = wfs_view_document(&view, reducer, key, &document, &fixture->error);
+	assert_true(r == 0 || r == -ENOENT);
+	return document;
+}
+
+/* The operator cancels the only run of this agent. */
+static void cancel_run_of(struct agents_fixture *fixture, const char *agent)
+{
+	struct wfs_world_figures figures;
+
+	wfs_world_figures(fixture->world, &figures);
+	for (uint64_t seq = 0; seq < figures.height; seq++) {
+		char run_id[64];
+
+		snprintf(run_id, sizeof(run_id), "%s.%llu", agent, (unsigned long long)seq);
+		WFS_AUTO_JSON json_t *run = cell_of(fixture, WFS_BUILTIN_TURN, run_id);
+		if (!run)
+			continue;
+		fixture_act(fixture, "operator",
+			json_pack("{s:s, s:s}", "action_type", "cancel", "turn_id", run_id));
+		return;
+	}
+	fail_msg("%s has no run", agent);
+}
+
+/* Output of the first call of ada's run. */
+static const char *told(const json_t *result)
+{
+	return fixture_message(result, 2);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in '%s'", part, text);
+}
+
+/* --- step --- */
+
+static void an_agent_has_another_one_take_a_turn(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_script(fixture,
+		SAY("final_message", "done") LINE("begin", STEP("cold", "inner"))
+			SAY("inner", "hello"));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+	WFS_AUTO_JSON json_t *inner = json_loads(told(result), 0, NULL);
+
+	assert_string_equal(fixture_text(inner, "agent"), "cold");
+	assert_string_equal(
+		fixture_text(json_object_get(inner, "final_message"), "content"), "hello");
+	assert_null(json_object_get(inner, "history"));
+	assert_non_null(json_object_get(json_object_get(inner, "meta"), "journal_height"));
+	WFS_AUTO_JSON json_t *run =
+		cell_of(fixture, WFS_BUILTIN_TURN, fixture_text(inner, "run_id"));
+	assert_string_equal(fixture_text(run, "asked_by"), "ada");
+	assert_int_equal(json_integer_value(json_object_get(run, "depth")), 1);
+	WFS_AUTO_JSON json_t *outer =
+		cell_of(fixture, WFS_BUILTIN_TURN, fixture_text(result, "run_id"));
+	assert_null(json_object_get(outer, "depth"));
+}
+
+static void a_call_is_judged_as_the_agent(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_configure(fixture, "dumb", STEPS);
+	fixture_configure(fixture, "full", STEPS);
+	fixture_script(
+		fixture, SAY("holds no grant", "refused") LINE("begin", STEP("cold", "inner")));
+	WFS_AUTO_JSON json_t *result =
+		fixture_ends(fixture, "{'agent':'full','message':'begin'}", "no_tool_calls");
+
+	assert_has(told(result), "Tool execution failed: 'full' holds no grant of type 'drive'");
+}
+
+static void a_run_that_fails_is_told_with_its_id(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_script(fixture,
+		SAY("ended", "done")
+			LINE("begin", STEP("cold", "inner")) "{'match':'inner','error':{'code':'"
+							     "bad','message':'no such luck'}}\n");
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+
+	assert_has(told(result), "Tool execution failed: run 'cold.");
+	assert_has(told(result), "no such luck");
+	assert_string_equal(fixture_message(result, 3), "done");
+}
+
+static void arguments_of_step_are_checked(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_script(fixture,
+		SAY("failed", "done")
+			LINE("begin", CALL("step", "{\\'agent\\':\\'cold\\',\\'turns\\':3}")));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+
+	assert_has(told(result), "turns");
+}
+
+static void the_most_requests_that_are_asked_for_are_those_of_the_run(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_script(fixture,
+		SAY("final_message", "done") LINE("begin",
+			CALL("step",
+				"{\\'agent\\':\\'cold\\',\\'message\\':\\'inner\\',"
+				"\\'max_turns\\':0}")));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+
+	assert_has(told(result), "\"termination_reason\":\"max_turns\"");
+}
+
+/* --- one below the other --- */
+
+#define END "no_tool_calls"
+
+static void a_chain_of_one_agent_ends_at_the_bound(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
+
+	watch(fixture, &watcher);
+	fixture_script(fixture,
+		SAY("final_message", "up") SAY("depth 9", "bottom")
+			LINE("begin", STEP("ada", "begin")));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, END);
+
+	assert_has(told(result), "\"content\":\"up\"");
+	for (int i = 0; i <= WFS_TURN_DEPTH_MAX; i++)
+		wfs_buffer_append_text(&expected, "ada KernelStart\n");
+	for (int i = 0; i <= WFS_TURN_DEPTH_MAX; i++)
+		wfs_buffer_append_text(&expected, "ada KernelEnd " END "\n");
+	wait_for(&watcher.ended, WFS_TURN_DEPTH_MAX + 1);
+	unwatch(fixture, &watcher, wfs_buffer_text(&expected));
+}
+
+static void the_bound_is_told_to_the_run_that_hits_it(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_script(fixture,
+		SAY("final_message", "up") SAY("at most 8", "the bound is 8")
+			LINE("begin", STEP("cold", "back")) LINE("back", STEP("ada", "begin")));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, END);
+	WFS_AUTO_JSON json_t *inner = json_loads(told(result), 0, NULL);
+	char run_id[WFS_TURN_ID_MAX + 1];
+	int depth = 0;
+
+	/* Two agents that have each other take turns: down to the last one. */
+	snprintf(run_id, sizeof(run_id), "%s", fixture_text(inner, "run_id"));
+	for (bool is_last = false; !is_last; depth++) {
+		WFS_AUTO_JSON json_t *run = cell_of(fixture, WFS_BUILTIN_TURN, run_id);
+		char key[WFS_TURN_ID_MAX + 8];
+
+		assert_string_equal(fixture_text(run, "agent"), depth % 2 ? "ada" : "cold");
+		assert_int_equal(json_integer_value(json_object_get(run, "depth")), depth + 1);
+		snprintf(key, sizeof(key), "%s.1.0", run_id);
+		WFS_AUTO_JSON json_t *call = cell_of(fixture, WFS_BUILTIN_TOOL_CALL, key);
+		WFS_AUTO_JSON json_t *below = json_loads(fixture_text(call, "output"), 0, NULL);
+		is_last = !below;
+		if (is_last)
+			assert_has(fixture_text(call, "output"), "the depth 9");
+		snprintf(run_id, sizeof(run_id), "%s", fixture_text(below, "run_id"));
+	}
+	assert_int_equal(depth, WFS_TURN_DEPTH_MAX);
+}
+
+/* --- ends --- */
+
+static void begin_and_wait_for_the_inner_one(
+	struct agents_fixture *fixture, struct watcher *watcher, struct asked *asked)
+{
+	fixture_script(fixture,
+		SAY("final_message", "done") LINE("begin",
+			STEP("cold", "inner")) "{'match':'inner','content':'late'" HOUR "}\n");
+	watch(fixture, watcher);
+	fixture_ask(fixture, fixture->operator, ADA, asked);
+	wait_for(&watcher->begun, 2);
+}
+
+static void who_goes_away_ends_both(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
+	fixture->driver->abandon(fixture->driver, asked.drive.ticket);
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	wait_for(&watcher.ended, 2);
+
+	unwatch(fixture, &watcher,
+		"ada KernelStart\ncold KernelStart\nada KernelEnd cancelled\n"
+		"cold KernelEnd cancelled\n");
+}
+
+static void the_inner_one_can_be_cancelled_alone(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
+	fixture_script(fixture, SAY("ended: cancelled", "so be it"));
+	cancel_run_of(fixture, "cold");
+
+	assert_int_equal(fixture_wait(fixture, &asked, &result), 0);
+	assert_string_equal(fixture_message(result, 3), "so be it");
+	wait_for(&watcher.ended, 2);
+	unwatch(fixture, &watcher,
+		"ada KernelStart\ncold KernelStart\ncold KernelEnd cancelled\n"
+		"ada KernelEnd no_tool_calls\n");
+}
+
+static void the_time_of_the_outer_one_ends_both(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	fixture_configure(
+		fixture, "ada", "{'model':'script','tools':['step'],'run_timeout_ms':1500}");
+	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -ETIMEDOUT);
+	assert_has(told(result), "the run that calls has used up its time");
+	wait_for(&watcher.ended, 2);
+
+	wfs_agents_unobserve(fixture->driver, &watcher.observer);
+	assert_has(wfs_buffer_text(&watcher.told), "cold KernelEnd cancelled\n");
+	assert_has(wfs_buffer_text(&watcher.told), "ada KernelEnd timeout\n");
+	unwatch(fixture, &watcher, wfs_buffer_text(&watcher.told));
+}
+
+/* The turn was asked for while the right was there. */
+static void a_right_that_is_taken_back_ends_no_turn(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
+	fixture_act(fixture, "operator",
+		json_pack("{s:s, s:s}", "action_type", "revoke", "name", "ada.drive.1"));
+	fixture->driver->stop(fixture->driver);
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	unwatch(fixture, &watcher, "ada KernelStart\ncold KernelStart\n");
+	fixture_close(fixture);
+	assert_int_equal(fixture_open_world(fixture), 0);
+	fixture_script(fixture, SAY("final_message", "done") SAY("inner", "hello"));
+	assert_int_equal(fixture_drive(fixture), 0);
+	watch(fixture, &watcher);
+	wait_for(&watcher.ended, 2);
+
+	unwatch(fixture, &watcher, "cold KernelEnd no_tool_calls\nada KernelEnd no_tool_calls\n");
+}
+
+/* --- closing and opening --- */
+
+static void a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
+	fixture->driver->stop(fixture->driver);
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	unwatch(fixture, &watcher, "ada KernelStart\ncold KernelStart\n");
+	fixture_close(fixture);
+
+	assert_int_equal(fixture_open_world(fixture), 0);
+	fixture_script(fixture, SAY("final_message", "done") SAY("inner", "hello"));
+	assert_int_equal(fixture_drive(fixture), 0);
+	watch(fixture, &watcher);
+	wait_for(&watcher.ended, 2);
+	unwatch(fixture, &watcher, "cold KernelEnd no_tool_calls\nada KernelEnd no_tool_calls\n");
+}
+
+/* As when a crash comes between the end of the one and the cancelling of the other. */
+static void a_run_whose_call_is_over_ends_when_the_world_is_opened_again(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
+	fixture_stop_driving(fixture);
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	cancel_run_of(fixture, "ada");
+	assert_int_equal(fixture_drive(fixture), 0);
+	wfs_buffer_done(&watcher.told);
+	watch(fixture, &watcher);
+	wait_for(&watcher.ended, 1);
+
+	unwatch(fixture, &watcher, "cold KernelEnd cancelled\n");
+}
+
+/* --- chat --- */
+
+static void an_agent_chats_as_itself(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	put_file(fixture->directory, "host.json",
+		"{\"models\":{\"script\":{\"provider\":\"script\",\"file\":\"script.jsonl\"},"
+		"\"default\":{\"provider\":\"script\",\"file\":\"script.jsonl\"}}}");
+	assert_int_equal(trust_host(fixture->directory, wfs_world_id(fixture->world)), 0);
+	fixture_configure(fixture, "ada", "{'model':'script','tools':['chat']}");
+	fixture_script(fixture,
+		SAY("\\'final\\'", "done") LINE("begin", CALL("chat", "{\\'message\\':\\'talk\\'}"))
+			SAY("talk", "so to say"));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+	WFS_AUTO_JSON json_t *answer = json_loads(told(result), 0, NULL);
+
+	assert_string_equal(fixture_text(answer, "final"), "so to say");
+	assert_true(json_is_true(json_object_get(answer, "ok")));
+	WFS_AUTO_JSON json_t *chat = cell_of(fixture, WFS_BUILTIN_CHAT, "ada+default");
+	assert_string_equal(fixture_text(chat, "principal"), "ada");
+}
+
+static void what_is_wrong_with_a_chat_is_told(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_configure(fixture, "ada", "{'model':'script','tools':['chat']}");
+	fixture_script(fixture,
+		SAY("not blank", "done") LINE("begin", CALL("chat", "{\\'message\\':\\' \\'}")));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+
+	assert_has(told(result), "Tool execution failed: 'message': expected a text");
+}
+
+/* --- private texts --- */
+
+/* The last message of the run below is a text that ada may read, and that not everybody may. */
+static void what_is_private_in_an_answer_is_private_in_the_output(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	fixture_act(fixture, "ada",
+		json_pack("{s:s, s:s, s:s, s:s}", "access", "private", "action_type",
+			"write_artifact", "artifact_id", "diary", "content", "vanadium"));
+	fixture_configure(fixture, "ada",
+		"{'model':'script','max_turns':2,'tools':['step','read_artifact']}");
+	fixture_script(fixture,
+		SAY("termination_reason", "done") LINE("begin",
+			CALL("step",
+				"{\\'agent\\':\\'ada\\',\\'max_turns\\':1,"
+				"\\'message\\':\\'look\\'}"))
+			LINE("look", CALL("read_artifact", "{\\'artifact_id\\':\\'diary\\'}")));
+	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
+	char key[WFS_TURN_ID_MAX + 8];
+
+	assert_has(told(result), "vanadium"); /* the operator may read it */
+	snprintf(key, sizeof(key), "%s.1.0", fixture_text(result, "run_id"));
+	WFS_AUTO_JSON json_t *call = cell_of(fixture, WFS_BUILTIN_TOOL_CALL, key);
+	assert_true(wfs_text_is_hidden(json_object_get(call, "output"), NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DRIVES(an_agent_has_another_one_take_a_turn),
+		DRIVES(a_call_is_judged_as_the_agent),
+		DRIVES(a_run_that_fails_is_told_with_its_id),
+		DRIVES(arguments_of_step_are_checked),
+		DRIVES(the_most_requests_that_are_asked_for_are_those_of_the_run),
+		DRIVES(a_chain_of_one_agent_ends_at_the_bound),
+		DRIVES(the_bound_is_told_to_the_run_that_hits_it),
+		DRIVES(who_goes_away_ends_both),
+		DRIVES(the_inner_one_can_be_cancelled_alone),
+		DRIVES(the_time_of_the_outer_one_ends_both),
+		DRIVES(a_right_that_is_taken_back_ends_no_turn),
+		DRIVES(a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again),
+		DRIVES(a_run_whose_call_is_over_ends_when_the_world_is_opened_again),
+		DRIVES(an_agent_chats_as_itself),
+		DRIVES(what_is_wrong_with_a_chat_is_told),
+		DRIVES(what_is_private_in_an_answer_is_private_in_the_output),
+	};
+
+	return cmocka_run_group_tests_name("agents-call-drive", tests, NULL, NULL);
+}
