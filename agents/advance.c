@@ -7,7 +7,7 @@
 
 #include "agents/mind/condition.h"
 #include "agents/mind/template.h"
-#include "agents/mind/workflow.h"
+#include "agents/mind/transition.h"
 #include "agents/variables.h"
 #include "kernel/base/json.h"
 

@@ -3,9 +3,9 @@
 #include "agents/prepare-impl.h"
 
 #include "agents/mind/template.h"
-#include "agents/mind/workflow.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/mind/workflow.h"
 
 #define DEFAULT_PROMPT PREPARE_LIBRARY "#observe_base"
 #define SEARCH "genesis_memory_search"

@@ -3,9 +3,9 @@
 #include "agents/prepare-impl.h"
 
 #include "agents/mind/reflex.h"
-#include "agents/mind/workflow.h"
 #include "agents/tool.h"
 #include "kernel/base/json.h"
+#include "kernel/mind/workflow.h"
 
 #define DEFAULT_TRANSITION PREPARE_LIBRARY "#transition_base"
 

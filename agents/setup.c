@@ -8,31 +8,10 @@
 #include "agents/models.h"
 #include "agents/tool.h"
 #include "kernel/base/json.h"
-
-enum { CONTENT_MAX = 1 << 20 }; /* bytes of an agent's configuration */
-
-#define MEMBERS                                                                                \
-	"constraint? extra_body? llm_model? longterm_memory_artifact_id? max_concurrency? "    \
-	"max_history_messages? max_tokens? max_turns? model? personality_prompt_artifact_id? " \
-	"prompt? prompts? reflex_artifact_id? run_timeout_ms? system_prompt? temperature? "    \
-	"tool_choice? tool_timeout_ms? tools? workflow? workflow_artifact_id? "                \
-	"working_memory_artifact_id?"
+#include "kernel/mind/agent.h"
+#include "kernel/mind/setting.h"
 
 #define DEFAULT_PROMPT "Take your turn."
-
-/* Settings that a run keeps, with what they are when an agent says nothing; the last has no name. */
-static const struct setting {
-	const char *name;
-	int64_t minimum;
-	int64_t maximum;
-	int64_t otherwise;
-} numbers[] = {
-	{"max_concurrency", INT32_MIN, WFS_TURN_CONCURRENCY_MAX, 1},
-	{"max_history_messages", 0, INT32_MAX, 50},
-	{"max_tokens", 1, INT32_MAX, 4096},
-	{"run_timeout_ms", 1, INT64_C(1000) * 86400 * 30, 3600000},
-	{"tool_timeout_ms", 1, INT64_C(1000) * 86400, 60000},
-};
 
 static int no_memory(struct wfs_error *error)
 {
@@ -67,13 +46,7 @@ static int read_text(
 	r = wfs_view_content(view, &version, WFS_RANGE_ALL, &content, error);
 	if (r)
 		return wfs_trace(r);
-	if (content.bytes.size > CONTENT_MAX)
-		return wfs_error_set(error, WFS_E_TOO_LARGE,
-			"the content of the agent '%s' has %zu bytes, at most %d are taken", id,
-			content.bytes.size, CONTENT_MAX);
-	r = wfs_json_parse_bounded(content.bytes.data, content.bytes.size, ret_content, &reason);
-	if (!r)
-		r = wfs_json_members(*ret_content, "an agent", MEMBERS, &reason);
+	r = wfs_mind_agent_read(content.bytes, ret_content, &reason);
 	return r ? wfs_error_set(error, reason.code, "the content of the agent '%s': %s", id,
 			   reason.message)
 		 : 0;
@@ -114,14 +87,15 @@ static int make_settings(
 
 	if (!r)
 		r = wfs_json_get_integer(params, "timeout_ms", 1, INT64_MAX, &timeout_ms, error);
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(numbers); i++) {
-		int64_t value = numbers[i].otherwise;
+	for (const struct wfs_mind_number *number = wfs_mind_numbers; !r && number->name;
+		number++) {
+		int64_t value = number->otherwise;
 
-		r = wfs_json_get_integer(content, numbers[i].name, numbers[i].minimum,
-			numbers[i].maximum, &value, error);
-		if (strcmp(numbers[i].name, "run_timeout_ms") == 0)
+		r = wfs_json_get_integer(
+			content, number->name, number->minimum, number->maximum, &value, error);
+		if (strcmp(number->name, "run_timeout_ms") == 0)
 			value = smaller(value, timeout_ms);
-		if (!r && json_object_set_new(settings, numbers[i].name, json_integer(value)) < 0)
+		if (!r && json_object_set_new(settings, number->name, json_integer(value)) < 0)
 			r = no_memory(error);
 	}
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(others); i++) {

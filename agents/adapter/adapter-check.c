@@ -9,6 +9,7 @@
 #include "agents/adapter/constraint.h"
 #include "agents/adapter/format.h"
 #include "kernel/base/json.h"
+#include "kernel/mind/setting.h"
 
 /* --- settings --- */
 
@@ -22,30 +23,11 @@ struct check {
 };
 
 /* A member that is there and not null. */
-enum { HISTORY_MAX_LEAST = 2 }; /* messages */
-
-/* 0 is none; with 1 there would be no room for an answer. */
-static int check_history_max(int64_t max, struct wfs_error *error)
-{
-	if (max == 0 || max >= HISTORY_MAX_LEAST)
-		return 0;
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'max_history_messages': expected 0 (no limit) or at least %d, got %" PRId64,
-		HISTORY_MAX_LEAST, max);
-}
-
 static json_t *member(const json_t *object, const char *name)
 {
 	json_t *const value = json_object_get(object, name);
 
 	return json_is_null(value) ? NULL : value;
-}
-
-static bool is_temperature(const json_t *value)
-{
-	const double number = json_number_value(value);
-
-	return json_is_number(value) && number >= 0 && number <= 2;
 }
 
 static int check_numbers(const struct check *check)
@@ -62,16 +44,15 @@ static int check_numbers(const struct check *check)
 		r = wfs_json_get_integer(check->settings, "max_history_messages", INT64_MIN,
 			INT64_MAX, &history, check->error);
 	if (r == 0)
-		r = check_history_max(history, check->error);
+		r = wfs_mind_check_history_max(history, check->error);
 	if (r == 0 && json_object_get(check->entry, "max_tokens_name"))
 		r = wfs_json_get_string(check->entry, "max_tokens_name", &name, check->error);
 	if (r == 0 && strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0)
 		r = wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"'max_tokens_name': expected %s or %s, got '%.100s'", names[0], names[1],
 			name);
-	if (r == 0 && temperature && !is_temperature(temperature))
-		r = wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
-			"'temperature': expected a number from 0 to 2");
+	if (r == 0 && temperature)
+		r = wfs_mind_check_temperature(temperature, check->error);
 	return r;
 }
 
@@ -97,17 +78,11 @@ static bool is_text(const json_t *value, const char *text)
 static int check_tool_choice(const struct check *check, const json_t *choice)
 {
 	const json_t *const function = json_object_get(choice, "function");
-	const char *const text = json_string_value(choice);
 	const char *const name = json_string_value(json_object_get(function, "name"));
+	int r = choice ? wfs_mind_check_tool_choice(choice, check->error) : 0;
 
-	if (!choice || is_text(choice, "auto") || is_text(choice, "none") ||
-		is_text(choice, "required"))
-		return 0;
-	if (!name || !is_text(json_object_get(choice, "type"), "function"))
-		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
-			"'tool_choice': expected \"auto\", \"none\", \"required\" or "
-			"{\"type\":\"function\",\"function\":{\"name\":…}}, got '%.100s'",
-			text ? text : "something else");
+	if (r < 0 || !json_is_object(choice))
+		return r;
 	if (check->adapter->tool_choice_texts)
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"'tool_choice': a server of profile '%s' knows no named tool, it would "
@@ -119,42 +94,16 @@ static int check_tool_choice(const struct check *check, const json_t *choice)
 	return 0;
 }
 
-/* Members that have a server compute or charge more than the settings say. host.json may have them: its user
- * pays. The author of an agent does not. */
-static int check_costs(const struct check *check, json_t *extra)
-{
-	static const char *const costly[] = {"background", "best_of", "max_completion_tokens",
-		"max_new_tokens", "max_tokens", "min_tokens", "models", "modalities", "n",
-		"n_predict", "num_predict", "num_return_sequences", "plugins", "provider", "route",
-		"service_tier", "store", "use_beam_search", "web_search_options"};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(costly); i++)
-		if (json_object_get(extra, costly[i]))
-			return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
-				"'extra_body' of the agent: '%s' may cost more, expected it in "
-				"the extra_body of the model in host.json",
-				costly[i]);
-	return 0;
-}
-
 /* @where: whose extra body, for messages */
 static int check_extra(const struct check *check, const char *where, json_t *extra)
 {
-	static const char *const protected[] = {"messages", "model", "stream", "tools"};
 	const struct wfs_grammar_config *const config = check->adapter->grammar_config;
 	const char *name;
 	json_t *value;
+	int r = extra ? wfs_mind_check_extra(where, extra, check->error) : 0;
 
-	if (extra && !json_is_object(extra))
-		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
-			"'extra_body' of the %s: expected an object", where);
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(protected); i++)
-		if (json_object_get(extra, protected[i]))
-			return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
-				"'extra_body' of the %s: '%s' cannot be replaced", where,
-				protected[i]);
-	if (!config || !config->ignored)
-		return 0;
+	if (r < 0 || !config || !config->ignored)
+		return r;
 	json_object_foreach(extra, name, value)
 	{
 		if (strncmp(name, config->ignored, strlen(config->ignored)) == 0)
@@ -247,7 +196,7 @@ static int check_setup(const json_t *setup, const json_t *entry, struct wfs_erro
 	if (r == 0)
 		r = check_extra(&check, "agent", member(check.settings, "extra_body"));
 	if (r == 0)
-		r = check_costs(&check, member(check.settings, "extra_body"));
+		r = wfs_mind_check_costs(member(check.settings, "extra_body"), error);
 	if (r == 0 && constraint)
 		r = wfs_constraint_check(
 			constraint, check.adapter, tools, effective_choice(&check), error);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "agents/adapter/span.h"
 #include "kernel/base/json.h"
+#include "kernel/base/span.h"
 
 static struct wfs_bytes slice(struct wfs_bytes text, size_t from, size_t to)
 {

@@ -3,23 +3,22 @@
  * Conditions: what is no predicate is an expression, and runs in the sandbox.
  *
  * An expression is put into the source of a program, between parentheses. So that it cannot close them
- * and go on as something else, it is compiled behind a `return` first, as all that is left of a chunk:
- * there is nothing that it could close.
+ * and go on as something else, it is compiled by itself first (kernel/mind/expression.h), where there is
+ * nothing that it could close.
  */
 #include "agents/mind/condition.h"
 
 #include "agents/mind/mind-impl.h"
-#include "agents/mind/workflow.h"
-#include "agents/plan/text.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
 #include "kernel/box/box.h"
+#include "kernel/mind/workflow.h"
 
 enum {
-	OUTPUT_BYTES_MAX = 1 << 10, /* the driver below gives a boolean, or the name of a type */
-	TEXT_SHOWN_BYTES = 120,     /* of a condition, in messages */
+	TEXT_SHOWN_BYTES = 120, /* of a condition, in messages */
 };
 
-/* Behind the expression, which is `condition`. */
+/* Behind the expression, which is `condition`. It gives a boolean, or the name of a type. */
 static const char driver[] =
 	"local G, error, null, pairs, type = _G, error, null, pairs, type\n"
 	"local function kind(value) return value == null and 'null' or type(value) end\n"
@@ -68,38 +67,19 @@ static int no_memory(const struct condition *condition)
 
 /* --- expressions --- */
 
-static const struct wfs_lua_limits limits = {
-	.instructions = WFS_MIND_CONDITION_INSTRUCTIONS,
-	.memory_bytes = WFS_MIND_CONDITION_MEMORY_BYTES,
-	.output_bytes = OUTPUT_BYTES_MAX,
-};
-
-static int new_program(const struct condition *condition, const char *const *functions,
-	struct wfs_buffer *source, struct wfs_code **ret_program)
+static int new_program(
+	const struct condition *condition, struct wfs_buffer *source, struct wfs_code **ret_program)
 {
 	const struct wfs_code_options options = {
 		.program = true,
-		.limits = &limits,
+		.limits = &wfs_mind_condition_limits,
 		.name = "condition",
 		.source = wfs_buffer_bytes(source),
-		.functions = functions,
 	};
 
 	return wfs_buffer_check(source)
 		? no_memory(condition)
 		: wfs_code_new(condition->box, &options, ret_program, condition->error);
-}
-
-/* Is the text a list of expressions? The parentheses of `run_expression` leave it one. It does not run. */
-static int check_expression(const struct condition *condition)
-{
-	static const char *const functions[] = {"compiled", NULL};
-	WFS_AUTO_CODE struct wfs_code *program = NULL;
-	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
-
-	wfs_buffer_append_text(&source, "function compiled() end do return end return ");
-	wfs_buffer_append(&source, condition->text.data, condition->text.size);
-	return new_program(condition, functions, &source, &program);
 }
 
 /* What the driver is called with. Return: NULL: no memory */
@@ -139,15 +119,16 @@ static int run_expression(const struct condition *condition, json_t **ret_value)
 	wfs_buffer_append(&source, condition->text.data, condition->text.size);
 	wfs_buffer_append_text(&source, "\n) end\n"); /* it may end with a comment */
 	wfs_buffer_append_text(&source, driver);
-	r = new_program(condition, NULL, &source, &program);
+	r = new_program(condition, &source, &program);
 	return r ? r : call_driver(condition, program, ret_value);
 }
 
 /* @ret_holds: of an expression */
 static int ask_lua(const struct condition *condition, bool *ret_holds)
 {
+	const struct wfs_mind_compiler compiler = {.box = condition->box};
 	WFS_AUTO_JSON json_t *value = NULL;
-	int r = check_expression(condition);
+	int r = wfs_mind_expression_check(&compiler, condition->text, condition->error);
 
 	if (!r)
 		r = run_expression(condition, &value);

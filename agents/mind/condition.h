@@ -23,10 +23,9 @@
 #include <stdbool.h>
 
 #include "kernel/base/error.h"
+#include "kernel/mind/expression.h"
 
 enum {
-	WFS_MIND_CONDITION_INSTRUCTIONS = 1000000, /* of one expression */
-	WFS_MIND_CONDITION_MEMORY_BYTES = 8 << 20,
 	/* Of all expressions that one wfs_mind_conditions_first looks at. */
 	WFS_MIND_CONDITIONS_INSTRUCTIONS = 8000000,
 };

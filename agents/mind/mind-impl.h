@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/mind/: what messages are made of; predicates. */
+/* Private to agents/mind/: predicates. */
 #pragma once
 
 #include <jansson.h>
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
-
-/** mind_kind() - what a value is, for messages. @json: may be NULL */
-const char *mind_kind(const json_t *json);
-
-/** mind_list() - append the names of an object's members, or the texts of an array, with commas
- *  between; what does not fit into a message is counted only. "none", if there are none. */
-void mind_list(const json_t *json, struct wfs_buffer *buffer);
-
-/** mind_is_absent() - is there no such member, or null? */
-static inline bool mind_is_absent(const json_t *value)
-{
-	return !value || json_is_null(value);
-}
-
-/** mind_has_nul() - of a JSON string. */
-static inline bool mind_has_nul(const json_t *text)
-{
-	return strlen(json_string_value(text)) != json_string_length(text);
-}
+#include "kernel/mind/kind.h"
 
 /* --- predicate.c --- */
 

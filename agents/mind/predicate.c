@@ -2,8 +2,8 @@
 /* The predicates that conditions may name; condition.h says what each is. */
 #include "agents/mind/mind-impl.h"
 #include "agents/plan/placeholder.h"
-#include "agents/plan/text.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
 
 enum {
 	FAILURES_OF_STUCK = 3,
@@ -161,7 +161,8 @@ static int compare(size_t index, const json_t *variables, const json_t *number, 
 
 	if (!json_is_number(value))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"expected a number in the variable '%s', got %s", name, mind_kind(value));
+			"expected a number in the variable '%s', got %s", name,
+			wfs_mind_kind(value));
 	*ret_holds = is_below(value, number) == comparisons[index].below;
 	return 0;
 }

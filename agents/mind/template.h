@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prompts: what an artifact's content says that one is, and the text with values in the place of names.
+ * Templates of prompts (kernel/mind/prompt.h): the text with values in the place of names.
  *
  * `{name}` stands for the value of a variable; `{{` and `}}` stand for single braces. What is in braces
  * and is no name of a variable stays as it is, so that templates can have JSON in them: a brace of such
@@ -16,28 +16,7 @@
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
-
-enum {
-	WFS_MIND_CONTENT_MAX = 16 << 20, /* bytes of content that prompts are looked for in */
-	WFS_MIND_TEXT_MAX = 1 << 20,     /* bytes of a template, and of what it is filled to */
-	WFS_MIND_VARIABLES_MAX = 256,    /* that a template declares */
-	WFS_MIND_VARIABLE_NAME_MAX = 64, /* bytes */
-};
-
-/**
- * wfs_mind_prompt_read() - the prompt that a content is, or has in it
- *
- * A prompt is a text (the template), or {template, variables?}. Content that is not JSON is a text; so is
- * a JSON string. With a fragment the content is a library: {prompts: {name: prompt}}. Members that are
- * not named here are passed over.
- *
- * @fragment: the name of one in a library; NULL: the content is the prompt
- * @ret_prompt: {template, variables}, where variables is an array of names; caller owns it
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: no such one
- * in the library, and which there are), -EFBIG (too_large), -ENOMEM.
- */
-int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t **ret_prompt,
-	struct wfs_error *error);
+#include "kernel/mind/prompt.h"
 
 /**
  * wfs_mind_template_fill() - the prompt's text, with values in it

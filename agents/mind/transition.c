@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a model answered when it was asked for the next state. */
-#include "agents/adapter/span.h"
+#include "agents/mind/transition.h"
+
 #include "agents/mind/mind-impl.h"
-#include "agents/mind/workflow.h"
-#include "agents/plan/find.h"
-#include "agents/plan/text.h"
+#include "kernel/base/find.h"
 #include "kernel/base/json.h"
+#include "kernel/base/span.h"
+#include "kernel/base/text.h"
 
 enum { TEXT_SHOWN_BYTES = 80 }; /* of the answer, in messages */
 
@@ -67,7 +68,7 @@ static int find_next(
 
 	if (!json_is_string(next))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"next_state: expected the name of a state, got %s", mind_kind(next));
+			"next_state: expected the name of a state, got %s", wfs_mind_kind(next));
 	json_array_foreach(states, i, state)
 	{
 		if (!json_equal(state, next))
@@ -75,7 +76,7 @@ static int find_next(
 		*ret_next = json_string_value(state);
 		return 0;
 	}
-	mind_list(states, &names);
+	wfs_mind_list(states, &names);
 	return wfs_error_set(error, WFS_E_NOT_FOUND,
 		"next_state: '%.64s' is none of the states: %s", json_string_value(next),
 		wfs_buffer_text(&names));
@@ -83,10 +84,10 @@ static int find_next(
 
 static int check_reason(const json_t *reason, struct wfs_error *error)
 {
-	if (mind_is_absent(reason) || json_is_string(reason))
+	if (wfs_mind_is_absent(reason) || json_is_string(reason))
 		return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "reason: expected a text, got %s",
-		mind_kind(reason));
+		wfs_mind_kind(reason));
 }
 
 static int parse_reply(struct wfs_bytes text, json_t **ret_reply, struct wfs_error *error)

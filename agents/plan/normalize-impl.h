@@ -4,8 +4,8 @@
 
 #include "agents/plan/graph.h"
 #include "agents/plan/normalize.h"
-#include "agents/plan/text.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
 
 /* X(what is wrong, as told in `code`; code of the error that goes with it) */
 #define NORMALIZE_CODES(X)                              \

@@ -2,10 +2,10 @@
 /* Placeholders: where they are, which step they name, and what stands in their place. */
 #include "agents/plan/placeholder.h"
 
-#include "agents/plan/text.h"
 #include "caps/session.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
 
 /* --- finding --- */
 

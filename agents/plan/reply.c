@@ -2,12 +2,12 @@
 /* Plans and answers in texts. Only what is asked for is parsed: a plan may be large. */
 #include "agents/plan/reply.h"
 
-#include "agents/adapter/span.h"
-#include "agents/plan/find.h"
 #include "agents/plan/placeholder.h"
-#include "agents/plan/text.h"
 #include "caps/session.h"
+#include "kernel/base/find.h"
 #include "kernel/base/json.h"
+#include "kernel/base/span.h"
+#include "kernel/base/text.h"
 
 /* Members of the first object, as they stand; of size 0: it has no such. */
 struct written {

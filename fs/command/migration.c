@@ -15,7 +15,7 @@
 
 enum {
 	ID_SIZE = 320,          /* of an id that is made: longer ones are not valid either */
-	TEMPLATE_MAX = 1 << 20, /* bytes; as of agents/mind/template.h */
+	TEMPLATE_MAX = 1 << 20, /* bytes; as of kernel/mind/prompt.h */
 };
 
 /* A configuration while it is taken apart. */

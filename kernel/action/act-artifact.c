@@ -177,6 +177,8 @@ int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 		r = artifact_change_text(
 			act, &artifact, WFS_BUILTIN_CONTENT, wfs_buffer_bytes(&after), error);
 	if (!r)
+		r = artifact_check_content(act, &artifact, error);
+	if (!r)
 		r = check_memory(act, &artifact, entries, error);
 	if (!r)
 		r = artifact_put(act->fold, &artifact, error);

@@ -393,6 +393,16 @@ static int take_executable(struct act *act, struct artifact *artifact, struct wf
 	return made ? set_author(act, artifact, error) : 0;
 }
 
+/* One that has no content yet may get it later. */
+static int check_content(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+{
+	const bool has_content =
+		act->content.given || artifact_number(artifact, "content_size") > 0;
+	const bool changes = act->content.given || act->params.action_write_artifact.type;
+
+	return has_content && changes ? wfs_trace(artifact_check_content(act, artifact, error)) : 0;
+}
+
 static int take_all(struct act *act, struct artifact *artifact, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *entries = NULL; /* of a memory store, before the write */
@@ -419,6 +429,8 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 	if (!r && act->content.given)
 		r = put_text(act, artifact, WFS_BUILTIN_CONTENT,
 			wfs_buffer_bytes(&act->content.bytes), error);
+	if (!r)
+		r = check_content(act, artifact, error);
 	if (!r)
 		r = memory_check(act->fold, artifact, error);
 	if (!r)

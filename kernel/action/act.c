@@ -176,9 +176,11 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 	const enum wfs_effect effect = wfs_action_effect(action);
 	int r = 0;
 
-	/* A query may have taken too long, which folding again would not see. */
+	/* A query may have taken too long, which folding again would not see; what a content must be may have
+	 * changed. */
 	if (act->recorded && json_is_false(json_object_get(act->recorded->result, "ok")) &&
 		(effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT ||
+			effect == WFS_EFFECT_ACTION_EDIT_ARTIFACT ||
 			effect == WFS_EFFECT_ACTION_QUERY_KERNEL || act_has_crashed(act)))
 		return act_refuse_again(act, error);
 	if (effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT) {
@@ -233,6 +235,9 @@ static int add_nest(const struct act *act, json_t *result)
 
 	if (json_object_size(nest->stopped_checks) > 0 &&
 		json_object_set(result, "stopped_checks", nest->stopped_checks) < 0)
+		return -ENOMEM;
+	if (json_array_size(nest->refused_contents) > 0 &&
+		json_object_set(result, "refused_contents", nest->refused_contents) < 0)
 		return -ENOMEM;
 	if (embedding_add_nest(act, result) < 0)
 		return -ENOMEM;

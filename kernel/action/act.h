@@ -279,5 +279,10 @@ int act_refuse_id(
  *  (syntax_error), -EIO (runtime_error), … */
 int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error);
 
+/** artifact_check_content() - act-form.c: has its content the form that its type asks for? To be asked when one
+ *  of them changes. Return: 0, -EINVAL, -EFBIG (too_large), … */
+int artifact_check_content(
+	struct act *act, const struct artifact *artifact, struct wfs_error *error);
+
 /** artifact_is_rule() - is it the name of a rule that needs no contract? */
 bool artifact_is_rule(const char *access);

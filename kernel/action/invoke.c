@@ -92,6 +92,7 @@ struct running {
 	size_t number;       /* within the nest */
 	size_t check_count;  /* of the nest, when it began */
 	size_t action_count; /* the same */
+	size_t content_count;
 	size_t embedding_count;
 	bool embedder_told;
 	bool trial; /* by the mint, to find a score */
@@ -256,10 +257,13 @@ int nest_init(struct nest *nest, const json_t *recorded)
 		.recorded = recorded,
 		.stopped_checks = json_object(),
 		.embeddings = json_array(),
+		.refused_contents = json_array(),
 		.began_ns = wfs_clock_thread_ns(),
 	};
-	return nest->result && nest->nested && nest->stopped_checks && nest->embeddings ? 0
-											: -ENOMEM;
+	return nest->result && nest->nested && nest->stopped_checks && nest->embeddings &&
+			nest->refused_contents
+		? 0
+		: -ENOMEM;
 }
 
 void nest_done(struct nest *nest)
@@ -268,6 +272,7 @@ void nest_done(struct nest *nest)
 	json_decref(nest->nested);
 	json_decref(nest->stopped_checks);
 	json_decref(nest->embeddings);
+	json_decref(nest->refused_contents);
 	authors_done(nest);
 }
 
@@ -305,6 +310,7 @@ static int note(struct act *act, const struct running *running, int64_t duration
 		nest->count = running->number + 1;
 		nest_forget_checks(nest, running->check_count);
 		nest->action_count = running->action_count;
+		nest_forget_contents(nest, running->content_count);
 		embedding_forget(nest, running->embedding_count, running->embedder_told);
 		while (json_array_size(nest->nested) > running->number)
 			(void)json_array_remove(nest->nested, json_array_size(nest->nested) - 1);
@@ -340,6 +346,7 @@ static int begin(struct act *act, struct running *running, struct wfs_error *err
 	running->number = nest->count++;
 	running->check_count = nest->check_count;
 	running->action_count = nest->action_count;
+	running->content_count = nest->content_count;
 	running->embedding_count = json_array_size(nest->embeddings);
 	running->embedder_told = nest->embedder_told;
 	return running->number > 0 && json_array_append_new(nest->nested, json_object()) < 0

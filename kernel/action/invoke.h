@@ -23,13 +23,15 @@ enum {
 struct nest {
 	json_t *result; /* for the record: {duration_ms, stopped?} of the outermost; owned */
 	json_t *nested; /* the same of the others, in an array; owned */
-	const json_t *recorded; /* result of the record that is folded again; NULL: it is new */
-	json_t *stopped_checks; /* {number: message} of contracts that a bound has ended; owned */
-	json_t *embeddings;     /* that a server has made; see kernel/memory/embedding.h; owned */
-	bool embedder_told;     /* the host's embedder was looked at */
-	int64_t began_ns;       /* processor time of the thread when the nest began */
+	const json_t *recorded;   /* result of the record that is folded again; NULL: it is new */
+	json_t *stopped_checks;   /* {number: message} of contracts that a bound has ended; owned */
+	json_t *embeddings;       /* that a server has made; see kernel/memory/embedding.h; owned */
+	bool embedder_told;       /* the host's embedder was looked at */
+	int64_t began_ns;         /* processor time of the thread when the nest began */
+	json_t *refused_contents; /* numbers of writes of code, see act-form.c; owned */
 	size_t count;
 	size_t check_count;
+	size_t content_count;
 	size_t action_count;
 	size_t submission_count;    /* to the mint, of those that stand */
 	struct wfs_rights **rights; /* of authors whose code asked for something; owned */
@@ -53,6 +55,9 @@ int nest_check_time(const struct act *act, const char *id, struct wfs_error *err
 
 /** nest_forget_checks() - those from number @count on. */
 void nest_forget_checks(struct nest *nest, size_t count);
+
+/** nest_forget_contents() - act-form.c: writes from number @count on. */
+void nest_forget_contents(struct nest *nest, size_t count);
 
 /* Code that runs. On the C stack. */
 struct invocation {

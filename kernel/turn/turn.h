@@ -42,16 +42,17 @@
 #pragma once
 
 #include "kernel/fold.h"
+#include "kernel/mind/setting.h"
 
 enum {
-	WFS_TURN_TURNS_MAX = 10000, /* of a run */
+	WFS_TURN_TURNS_MAX = WFS_MIND_TURNS_MAX, /* of a run */
 	WFS_TURN_DEPTH_MAX =
 		8, /* runs below a run, each begun by a tool call of the one above it */
-	WFS_TURN_TURNS_DEFAULT = 20,    /* the same, when nothing is said */
-	WFS_TURN_CALLS_MAX = 256,       /* tool calls of one answer of a model */
-	WFS_TURN_CONCURRENCY_MAX = 64,  /* tool calls of a run at once */
-	WFS_TURN_TOOLS_MAX = 256,       /* that a run has */
-	WFS_TURN_MESSAGES_MAX = 1024,   /* that a run begins with */
+	WFS_TURN_TURNS_DEFAULT = 20, /* the same, when nothing is said */
+	WFS_TURN_CALLS_MAX = 256,    /* tool calls of one answer of a model */
+	WFS_TURN_CONCURRENCY_MAX = WFS_MIND_CONCURRENCY_MAX, /* tool calls of a run at once */
+	WFS_TURN_TOOLS_MAX = WFS_MIND_TOOLS_MAX,             /* that a run has */
+	WFS_TURN_MESSAGES_MAX = 1024,                        /* that a run begins with */
 	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model is told */
 	WFS_TURN_PREVIEW_MAX = 100,     /* characters of it that an event tells */
 	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */

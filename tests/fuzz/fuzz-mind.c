@@ -9,8 +9,9 @@
 #include "agents/mind/condition.h"
 #include "agents/mind/reflex.h"
 #include "agents/mind/template.h"
-#include "agents/mind/workflow.h"
+#include "agents/mind/transition.h"
 #include "kernel/base/json.h"
+#include "kernel/mind/workflow.h"
 
 enum { STATES_LOOKED_AT = WFS_MIND_STATES_MAX + 6, CONDITIONS_LOOKED_AT = 3 };
 

@@ -260,7 +260,7 @@ static void a_principal_is_not_called_as_an_artifact_is_or_was(void **state)
 static void write_agent(struct world_fixture *fixture, const char *owner, const char *id)
 {
 	WFS_AUTO_JSON json_t *action = json_pack("{s:s, s:s, s:s, s:s}", "action_type",
-		"write_artifact", "artifact_id", id, "type", "agent", "content", "x");
+		"write_artifact", "artifact_id", id, "type", "agent", "content", "{}");
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_ACTION, .principal = owner, .action = action};
 

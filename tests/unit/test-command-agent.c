@@ -2,6 +2,17 @@
 /* agent migrate: what is written, in which order, by whom, and what is there when it is run again. */
 #include "tests/unit/command-helper.h"
 
+#include "kernel/mind/form.h"
+
+/* Agents of worlds that an older program wrote: nothing has looked at their content. */
+bool __wrap_wfs_mind_form_has(const char *type);
+
+bool __wrap_wfs_mind_form_has(const char *type)
+{
+	(void)type;
+	return false;
+}
+
 #define WRITTEN                             \
 	"A  prompt      al_personality\n"   \
 	"A  prompt      al_acting_prompt\n" \

@@ -340,6 +340,19 @@ static void problems_of_form_and_of_making_are_told_at_once(void **state)
 		"world.json: /artifacts/1/code: b:1: unexpected symbol near <eof>\n");
 }
 
+static void contents_have_the_form_of_their_type(void **state)
+{
+	struct world_fixture *fixture = *state;
+
+	assert_refused(fixture, "[]",
+		"[{'id':'a','type':'agent','content':{'max_turns':-1}},"
+		"{'id':'w','type':'workflow','content':{'states':['a'],'steps':[{'state':'b'}]}}]",
+		"world.json: /artifacts/0/content: 'max_turns': expected an integer from 0 to "
+		"10000, got -1\n"
+		"world.json: /artifacts/1/content: workflow.steps[0].state: 'b' is none of the "
+		"states: a\n");
+}
+
 static void what_needs_a_refused_artifact_is_not_told(void **state)
 {
 	struct world_fixture *fixture = *state;
@@ -400,6 +413,7 @@ int main(void)
 		WITH_SOURCE(create_tells_every_artifact_that_cannot_be_made),
 		WITH_SOURCE(create_bounds_the_action_that_makes_an_artifact),
 		WITH_SOURCE(problems_of_form_and_of_making_are_told_at_once),
+		WITH_SOURCE(contents_have_the_form_of_their_type),
 		WITH_SOURCE(what_needs_a_refused_artifact_is_not_told),
 	};
 

@@ -3,7 +3,7 @@
 #include "tests/unit/json-helper.h"
 
 #include "agents/mind/condition.h"
-#include "agents/mind/workflow.h"
+#include "kernel/mind/workflow.h"
 
 static void assert_condition(const char *text, const char *variables, bool expected)
 {

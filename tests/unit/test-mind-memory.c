@@ -6,7 +6,8 @@
 #include "agents/mind/condition.h"
 #include "agents/mind/reflex.h"
 #include "agents/mind/template.h"
-#include "agents/mind/workflow.h"
+#include "agents/mind/transition.h"
+#include "kernel/mind/workflow.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 void *__real_calloc(size_t count, size_t size);

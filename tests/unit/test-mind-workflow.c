@@ -2,7 +2,8 @@
 /* Workflows: which are refused, what follows a state, and what models answer to be asked for it. */
 #include "tests/unit/json-helper.h"
 
-#include "agents/mind/workflow.h"
+#include "agents/mind/transition.h"
+#include "kernel/mind/workflow.h"
 
 /* --- checking --- */
 

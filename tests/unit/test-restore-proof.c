@@ -134,8 +134,9 @@ static void an_agent_that_was_written_again_is_a_principal(void **state)
 {
 	struct world_fixture *fixture = *state;
 
-	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent','content':'a'"));
-	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent','content':'b'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent','content':{}"));
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'bot','type':'agent','content':{'model':'b'}"));
 	assert_done(fixture, "tester",
 		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bot',"
 		"'to_artifact_of':'alice'}");
@@ -152,7 +153,7 @@ static void assert_agent_of_code_is_restored(struct world_fixture *fixture, cons
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'second'"));
 	assert_done(fixture, author,
 		WRITE("'artifact_id':'maker','executable':true,'code':'function run() return "
-		      "kernel_actions.write_artifact(\\'bot\\', \\'agent\\', \\'x\\').ok end'"));
+		      "kernel_actions.write_artifact(\\'bot\\', \\'agent\\', \\'{}\\').ok end'"));
 	assert_done(fixture, "alice", INVOKE("'artifact_id':'maker','method':'run'"));
 	assert_done(fixture, "tester",
 		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bot',"

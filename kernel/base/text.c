@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts that models write. */
-#include "agents/plan/text.h"
+#include "kernel/base/text.h"
 
 static bool is_blank(char byte)
 {

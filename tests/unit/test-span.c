@@ -2,7 +2,7 @@
 /* Ends of JSON values in texts. */
 #include "tests/unit/json-helper.h"
 
-#include "agents/adapter/span.h"
+#include "kernel/base/span.h"
 
 static size_t span(const char *quoted)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends of JSON values in a text. */
-#include "agents/adapter/span.h"
+#include "kernel/base/span.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* JSON objects in texts. */
 #include "tests/unit/json-helper.h"
 
-#include "agents/plan/find.h"
+#include "kernel/base/find.h"
 
 enum { HOSTILE_SIZE = 1 << 20 };
 

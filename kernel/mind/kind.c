@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What messages say of values, and of what there is instead. */
-#include "agents/mind/mind-impl.h"
+#include "kernel/mind/kind.h"
 
 enum {
 	NAME_SHOWN_BYTES = 64,
 	LIST_SHOWN_BYTES = 240, /* of about 500 that a message has */
 };
 
-const char *mind_kind(const json_t *json)
+const char *wfs_mind_kind(const json_t *json)
 {
 	static const char *const kinds[] = {
 		[JSON_OBJECT] = "an object",
@@ -33,7 +33,7 @@ static bool add(struct wfs_buffer *list, const char *name)
 	return true;
 }
 
-void mind_list(const json_t *json, struct wfs_buffer *buffer)
+void wfs_mind_list(const json_t *json, struct wfs_buffer *buffer)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer list = {0};
 	const char *name;

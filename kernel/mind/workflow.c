@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workflows: checking, and what follows a state. */
-#include "agents/mind/workflow.h"
+#include "kernel/mind/workflow.h"
 
-#include "agents/mind/mind-impl.h"
-#include "agents/plan/text.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
+#include "kernel/mind/kind.h"
 
 #define STEP_MEMBERS                                                                \
 	"state prompt_artifact_id? prompt_inline? transition_mode? transition_to? " \
@@ -30,7 +30,7 @@ struct check {
 static int expected(struct check *check, const char *name, const char *what, const json_t *value)
 {
 	return wfs_error_set(check->error, value ? WFS_E_INVALID_ARGUMENT : WFS_E_MISSING_ARGUMENT,
-		"%s.%s: expected %s, got %s", check->where, name, what, mind_kind(value));
+		"%s.%s: expected %s, got %s", check->where, name, what, wfs_mind_kind(value));
 }
 
 /* A text of at most @max bytes. */
@@ -38,7 +38,7 @@ static int check_text(struct check *check, const char *name, const json_t *value
 {
 	if (!json_is_string(value))
 		return expected(check, name, "a text", value);
-	if (mind_has_nul(value))
+	if (wfs_mind_has_nul(value))
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"%s.%s: expected a text without NUL characters", check->where, name);
 	if (json_string_length(value) > max)
@@ -53,7 +53,7 @@ static int check_member(struct check *check, const json_t *object, const char *n
 {
 	const json_t *const value = json_object_get(object, name);
 
-	return mind_is_absent(value) ? 0 : check_text(check, name, value, max);
+	return wfs_mind_is_absent(value) ? 0 : check_text(check, name, value, max);
 }
 
 /* --- states --- */
@@ -128,9 +128,9 @@ static int check_state(
 	if (!json_is_string(value))
 		return expected(check, name, "a state", value);
 	*ret_index = find_state(check->states, json_string_value(value));
-	if (*ret_index < json_array_size(check->states) && !mind_has_nul(value))
+	if (*ret_index < json_array_size(check->states) && !wfs_mind_has_nul(value))
 		return 0;
-	mind_list(check->states, &names);
+	wfs_mind_list(check->states, &names);
 	return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 		"%s.%s: '%.64s' is none of the states: %s", check->where, name,
 		json_string_value(value), wfs_buffer_text(&names));
@@ -141,7 +141,7 @@ static int check_state_member(struct check *check, const json_t *object, const c
 	const json_t *const value = json_object_get(object, name);
 	size_t index;
 
-	return mind_is_absent(value) ? 0 : check_state(check, name, value, &index);
+	return wfs_mind_is_absent(value) ? 0 : check_state(check, name, value, &index);
 }
 
 /* --- steps --- */
@@ -153,7 +153,7 @@ static int check_object(struct check *check, const json_t *value, const char *me
 
 	if (!json_is_object(value))
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
-			"%s: expected an object, got %s", check->where, mind_kind(value));
+			"%s: expected an object, got %s", check->where, wfs_mind_kind(value));
 	r = wfs_json_members(value, check->where, members, check->error);
 	if (!r)
 		r = check_member(check, value, "name", WFS_MIND_INLINE_MAX);
@@ -182,7 +182,7 @@ static int check_conditions(struct check *check, const json_t *conditions, size_
 {
 	int r = 0;
 
-	if (mind_is_absent(conditions))
+	if (wfs_mind_is_absent(conditions))
 		return 0;
 	if (!json_is_array(conditions))
 		return expected(check, "transition_conditions", "an array", conditions);
@@ -208,7 +208,7 @@ static int find_mode(const json_t *mode)
 
 static int check_mode(struct check *check, const json_t *mode)
 {
-	if (mind_is_absent(mode) || find_mode(mode) >= 0)
+	if (wfs_mind_is_absent(mode) || find_mode(mode) >= 0)
 		return 0;
 	if (!json_is_string(mode))
 		return expected(check, "transition_mode", "llm, condition or auto", mode);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first JSON object in a text: runs by the grammar of RFC 8259, one for each brace that may begin it. */
-#include "agents/plan/find.h"
+#include "kernel/base/find.h"
 
 #include <errno.h>
 
-#include "agents/adapter/span.h"
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
+#include "kernel/base/span.h"
 
 enum expected {
 	VALUE,

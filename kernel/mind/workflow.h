@@ -13,19 +13,15 @@
 
 #include <jansson.h>
 
-#include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
 enum {
 	WFS_MIND_STATES_MAX = 64,
-	WFS_MIND_STATE_NAME_MAX = 64,    /* bytes of [A-Za-z0-9_.-] */
-	WFS_MIND_CONDITIONS_MAX = 64,    /* of one step */
-	WFS_MIND_CONDITION_MAX = 1024,   /* bytes */
-	WFS_MIND_INLINE_MAX = 64 << 10,  /* bytes of a prompt that stands in a step */
-	WFS_MIND_REFERENCE_MAX = 320,    /* bytes: an artifact's id, `#`, a name in it */
-	WFS_MIND_REPLY_MAX = 256 << 10,  /* bytes of an answer that is looked at */
-	WFS_MIND_REPLY_OBJECTS_MAX = 64, /* objects in it that are looked at */
-	WFS_MIND_REASON_MAX = 500,       /* characters; more are cut off */
+	WFS_MIND_STATE_NAME_MAX = 64,   /* bytes of [A-Za-z0-9_.-] */
+	WFS_MIND_CONDITIONS_MAX = 64,   /* of one step */
+	WFS_MIND_CONDITION_MAX = 1024,  /* bytes */
+	WFS_MIND_INLINE_MAX = 64 << 10, /* bytes of a prompt that stands in a step */
+	WFS_MIND_REFERENCE_MAX = 320,   /* bytes: an artifact's id, `#`, a name in it */
 };
 
 /* How a state is left. */
@@ -54,17 +50,3 @@ const char *wfs_mind_workflow_auto(const json_t *workflow, const char *state);
 
 /** wfs_mind_step_mode() - @step: of wfs_mind_workflow_step; NULL is as if it said nothing */
 enum wfs_mind_mode wfs_mind_step_mode(const json_t *step);
-
-/**
- * wfs_mind_transition_reply() - which state a model has chosen
- *
- * {next_state, reason?}, by itself, in a fence or in other text: the first object that has a `next_state`,
- * be it inside of another.
- * @states: of the workflow
- * @ret_next: borrows @states
- * @ret_reason: appended to
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: no such state),
- * -EFBIG (too_large), -ENOMEM.
- */
-int wfs_mind_transition_reply(struct wfs_bytes text, const json_t *states, const char **ret_next,
-	struct wfs_buffer *ret_reason, struct wfs_error *error);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Agents: the content of an artifact of type agent, as far as it is right or wrong by itself. What it names
+ * (model, tools, artifacts) may be missing until a turn needs it.
+ *
+ *     {model?, llm_model?, system_prompt?, prompt?, tools?[], max_turns?, max_history_messages?,
+ *      max_concurrency?, max_tokens?, temperature?, tool_choice?, constraint?, extra_body?,
+ *      tool_timeout_ms?, run_timeout_ms?, prompts?{state: text}, workflow?, and ids of artifacts:
+ *      longterm_memory_artifact_id?, personality_prompt_artifact_id?, reflex_artifact_id?,
+ *      workflow_artifact_id?, working_memory_artifact_id?}
+ *
+ * Source: spec 5, "Settled"; spec 7, "Agent artifact".
+ * Thread: any; nothing is shared.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+enum { WFS_MIND_AGENT_MAX = 1 << 20 }; /* bytes of content */
+
+/**
+ * wfs_mind_agent_read() - an object with members that agents have; their values are not looked at
+ * @ret_content: caller owns it
+ * Return: 0, -EINVAL (invalid_json, invalid_argument), -EFBIG (too_large), -ENOMEM.
+ */
+int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct wfs_error *error);
+
+/**
+ * wfs_mind_agent_check() - are the values what they must be?
+ * @content: of wfs_mind_agent_read
+ * Return: 0, -EINVAL (invalid_argument, …), -EFBIG (too_large), -ENOMEM.
+ */
+int wfs_mind_agent_check(const json_t *content, struct wfs_error *error);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contents of agents, prompts and workflows are checked when they are written, and not when a journal is folded again.
+ * Each test ends with a replay of all that it did. */
+#include "tests/unit/action-fixture.h"
+#include "tests/unit/restore-fixture.h"
+
+#include "kernel/mind/form.h"
+
+bool __real_wfs_mind_form_has(const char *type);
+bool __wrap_wfs_mind_form_has(const char *type);
+
+/* The program is one from before the check. */
+static bool is_older;
+
+bool __wrap_wfs_mind_form_has(const char *type)
+{
+	return !is_older && __real_wfs_mind_form_has(type);
+}
+
+#define AGENT(content) WRITE("'artifact_id':'bot','type':'agent','content':" content)
+#define BROKEN "{'max_turns':'many'}"
+#define TOLD "'content': 'max_turns': expected an integer, got a string"
+
+static void assert_content(struct world_fixture *fixture, const char *id, const char *expected)
+{
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.content", id);
+
+	assert_string_equal(text, expected);
+}
+
+/* --- by a principal --- */
+
+static void what_has_not_the_form_of_its_type_is_refused(void **state)
+{
+	assert_fails(*state, "alice", AGENT(BROKEN), WFS_E_INVALID_ARGUMENT, TOLD);
+	assert_fails(*state, "alice", AGENT("'Be kind.'"), WFS_E_INVALID_JSON, "'content': ");
+	assert_fails(*state, "alice", AGENT("''"), WFS_E_INVALID_JSON, "'content': ");
+	assert_fails(*state, "alice",
+		WRITE("'artifact_id':'p','type':'prompt','content':{'text':'a'}"),
+		WFS_E_MISSING_ARGUMENT,
+		"'content': the prompt: 'template' is missing, expected a text");
+	assert_fails(*state, "alice",
+		WRITE("'artifact_id':'w','type':'workflow','content':{'states':['a'],'steps':"
+		      "[{'state':'a','transition_conditions':[{'to':'a','condition':'1 +'}]}]}"),
+		WFS_E_SYNTAX_ERROR,
+		"'content': workflow.steps[0].transition_conditions[0].condition: ");
+
+	assert_null(state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "bot"));
+	assert_null(state_at(*state, WFS_HEIGHT_HEAD, "sys.principal", "bot"));
+}
+
+static void a_type_is_refused_that_the_content_does_not_have(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'bot','content':" BROKEN));
+
+	assert_fails(*state, "alice", WRITE("'artifact_id':'bot','type':'agent'"),
+		WFS_E_INVALID_ARGUMENT, TOLD);
+	assert_done(*state, "alice", AGENT("{'max_turns':1}"));
+}
+
+static void an_edit_that_breaks_the_form_is_refused(void **state)
+{
+	static const char edit[] = ACTION(
+		"edit_artifact", "'artifact_id':'bot','old_string':'1','new_string':'\\'many\\''");
+
+	assert_done(*state, "alice", AGENT("{'max_turns':1}"));
+
+	assert_fails(*state, "alice", edit, WFS_E_INVALID_ARGUMENT, TOLD);
+	assert_content(*state, "bot", "{\"max_turns\":1}");
+	assert_done(*state, "alice",
+		ACTION("edit_artifact", "'artifact_id':'bot','old_string':'1','new_string':'2'"));
+}
+
+static void an_agent_may_get_its_content_later(void **state)
+{
+	assert_done(*state, "alice", WRITE("'artifact_id':'bot','type':'agent'"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'bot','price':3"));
+
+	assert_done(*state, "alice", WRITE("'artifact_id':'bot','content':{'tools':['later']}"));
+	assert_fails(*state, "alice", WRITE("'artifact_id':'bot','content':" BROKEN),
+		WFS_E_INVALID_ARGUMENT, TOLD);
+}
+
+static void an_editor_that_may_not_read_is_not_told_what_is_there(void **state)
+{
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'rule','code':'function check(who, use) "
+		      "return {allowed = use == \\'edit\\'} end'"));
+	assert_done(*state, "alice",
+		WRITE("'artifact_id':'bot','type':'agent','access':'rule','content':"
+		      "{'model':'secret','max_turns':1}"));
+
+	assert_fails(*state, "bob",
+		ACTION("edit_artifact",
+			"'artifact_id':'bot','old_string':'model','new_string':'max_turns'"),
+		WFS_E_INVALID_JSON,
+		"'content': expected one that the type 'agent' has, got another one");
+}
+
+/* --- by code --- */
+
+/* The author's program x writes an agent, with the content that it is given, and notes what it was told. */
+static void make_writer(struct world_fixture *fixture, const char *author)
+{
+	assert_done(fixture, author,
+		WRITE("'artifact_id':'x','access':'public','code':'"
+		      "function run(content) "
+		      "local r = kernel_actions.write_artifact{artifact_id = \\'robot\\', "
+		      "type = \\'agent\\', content = content} "
+		      "local told = r.ok and \\'taken\\' or r.error.code .. \\' \\' .. "
+		      "r.error.message "
+		      "kernel_actions.write_artifact{artifact_id = \\'note\\', "
+		      "content = {told = told}} "
+		      "end'"));
+}
+
+#define RUN(content) INVOKE("'artifact_id':'x','args':[" content "]")
+
+static void code_is_told_what_is_wrong(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	WFS_AUTO_JSON json_t *refused = json_of("[0]");
+
+	make_writer(fixture, "alice");
+	assert_done(fixture, "bob", RUN(BROKEN));
+	WFS_AUTO_RECORD struct wfs_record_parsed record =
+		record_at(fixture, height_of(fixture) - 1);
+
+	assert_content(fixture, "note", "{\"told\":\"invalid_argument " TOLD "\"}");
+	assert_null(state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "robot"));
+	assert_true(json_equal(
+		json_object_get(json_object_get(record.body_json, "result"), "refused_contents"),
+		refused));
+	assert_done(fixture, "bob", RUN("{'max_turns':1}"));
+	assert_content(fixture, "note", "{\"told\":\"taken\"}");
+}
+
+/* The third of four writes, beside an invocation that a bound ends with what it has written. */
+static void writes_of_code_are_told_apart_when_they_are_folded_again(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	make_writer(fixture, "alice");
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'greedy','access':'public','code':'function run() "
+		      "invoke(\\'x\\', {max_turns = false}) "
+		      "invoke(\\'x\\', {max_turns = false}) "
+		      "local t = {} while true do t[#t + 1] = (\\'x\\'):rep(1000000) .. #t end "
+		      "end'"));
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'y','access':'public','code':'function run() "
+		      "invoke(\\'x\\', {max_turns = 1}) "
+		      "invoke(\\'greedy\\') "
+		      "invoke(\\'x\\', {max_turns = 2}) "
+		      "invoke(\\'x\\', {max_turns = true}) "
+		      "end'"));
+
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'y'"));
+	WFS_AUTO_RECORD struct wfs_record_parsed record =
+		record_at(fixture, height_of(fixture) - 1);
+
+	WFS_AUTO_JSON json_t *refused = json_of("[2]");
+	assert_true(json_equal(
+		json_object_get(json_object_get(record.body_json, "result"), "refused_contents"),
+		refused));
+	assert_content(fixture, "robot", "{\"max_turns\":2}");
+	assert_content(fixture, "note",
+		"{\"told\":\"invalid_argument 'content': 'max_turns': expected an integer, got a "
+		"boolean\"}");
+}
+
+static void conditions_use_up_what_code_may(void **state)
+{
+	make_writer(*state, "bob"); /* who has no quota */
+	assert_done(*state, "bob",
+		WRITE("'artifact_id':'y','access':'public','code':'function run() "
+		      "local conditions = {} "
+		      "for i = 1, 64 do conditions[i] = {to = \\'a\\', condition = \\'stuck\\'} "
+		      "end "
+		      "local content = {workflow = {states = {\\'a\\'}, steps = "
+		      "{{state = \\'a\\', transition_conditions = conditions}}}} "
+		      "for i = 1, 100 do invoke(\\'x\\', content) end "
+		      "end'"));
+
+	assert_fails(*state, "bob", INVOKE("'artifact_id':'y'"), WFS_E_RUNTIME_ERROR,
+		"y:1: more than 50000000 instructions for one invocation");
+}
+
+/* --- worlds of older programs --- */
+
+static void make_old_world(struct world_fixture *fixture)
+{
+	is_older = true;
+	make_writer(fixture, "alice");
+	assert_done(fixture, "alice", AGENT("{'max_turns':[]}"));
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'w','type':'workflow','content':{'states':1}"));
+	assert_done(fixture, "bob", RUN("{'max_turns':[]}"));
+	is_older = false;
+}
+
+static void a_world_with_broken_ones_is_folded_again(void **state)
+{
+	static const char edit[] =
+		ACTION("edit_artifact", "'artifact_id':'bot','old_string':'[]','new_string':'{}'");
+
+	make_old_world(*state);
+	is_older = true;
+	assert_done(*state, "alice", edit);
+	assert_fails(*state, "alice", edit, WFS_E_NOT_FOUND_IN_CONTENT, "does not occur");
+	is_older = false;
+
+	assert_content(*state, "note", "{\"told\":\"taken\"}");
+	assert_sound(*state);
+	assert_done(*state, "alice", WRITE("'artifact_id':'w','price':3"));
+	assert_done(*state, "alice", ACTION("transfer_ownership", "'to':'bob','artifact_id':'w'"));
+	assert_fails(*state, "bob", WRITE("'artifact_id':'w','content':'!'"), WFS_E_INVALID_JSON,
+		"'content': ");
+	assert_done(
+		*state, "bob", WRITE("'artifact_id':'w','content':{'states':['a'],'steps':[]}"));
+}
+
+static void a_copy_with_broken_ones_is_restored(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	make_old_world(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+
+	const struct wfs_restored restored = restore(fixture);
+
+	assert_true(restored.history);
+	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
+	assert_content(fixture, "bot", "{\"max_turns\":[]}");
+	assert_content(fixture, "robot", "{\"max_turns\":[]}");
+	assert_sound(fixture);
+}
+
+static void a_copy_without_its_journal_is_restored(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	make_old_world(fixture);
+	copy_state(fixture);
+
+	(void)restore(fixture);
+
+	assert_content(fixture, "w", "{\"states\":1}");
+	assert_sound(fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_has_not_the_form_of_its_type_is_refused),
+		TEST(a_type_is_refused_that_the_content_does_not_have),
+		TEST(an_edit_that_breaks_the_form_is_refused),
+		TEST(an_agent_may_get_its_content_later),
+		TEST(an_editor_that_may_not_read_is_not_told_what_is_there),
+		TEST(code_is_told_what_is_wrong),
+		TEST(writes_of_code_are_told_apart_when_they_are_folded_again),
+		TEST(conditions_use_up_what_code_may),
+		TEST(a_world_with_broken_ones_is_folded_again),
+		TEST(a_copy_with_broken_ones_is_restored),
+		TEST(a_copy_without_its_journal_is_restored),
+	};
+
+	return cmocka_run_group_tests_name("action-form", tests, NULL, NULL);
+}
