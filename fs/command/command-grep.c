@@ -27,6 +27,9 @@ struct search {
 	uint64_t found_count;
 	json_t *batch; /* paths of small files that are to be asked for */
 	uint64_t batch_bytes;
+	bool below;                 /* a directory is searched */
+	uint64_t passed_over_count; /* files in it that the principal may not read */
+	struct wfs_error refusal;   /* of the first of them */
 
 	const char *path;       /* of the file that is being searched */
 	struct wfs_buffer rest; /* the beginning of a line whose end has not come yet */
@@ -160,10 +163,32 @@ static int end_file(struct search *search, int r)
 	return r < 0 ? r : 0;
 }
 
+/* What is listed and may not be read is passed over, as grep does it, and told at the end. @r: of reading a file
+ * Return: 0, or @r: it is another failure. */
+static int pass_over(struct search *search, int r)
+{
+	struct wfs_error *const error = &search->run->error;
+
+	if (r != -EACCES || error->code != WFS_E_NOT_AUTHORIZED || !search->below)
+		return r;
+	if (search->passed_over_count++ == 0)
+		search->refusal = *error;
+	*error = (struct wfs_error){.code = WFS_OK};
+	return 0;
+}
+
+static void tell_passed_over(const struct search *search)
+{
+	if (search->passed_over_count > 0)
+		wfs_run_notice(search->run, "files passed over: %" PRIu64 ", the first because %s",
+			search->passed_over_count, search->refusal.message);
+}
+
 static int search_large_file(struct search *search, const char *path)
 {
 	begin_file(search, path);
-	return end_file(search, wfs_walk_read(&search->walk, path, search_part, search));
+	return pass_over(
+		search, end_file(search, wfs_walk_read(&search->walk, path, search_part, search)));
 }
 
 /* --- many small files --- */
@@ -198,7 +223,7 @@ static int search_batch(struct search *search)
 	}
 	json_array_foreach(search->batch, i, path)
 	{
-		r = search_answer(search, json_string_value(path));
+		r = pass_over(search, search_answer(search, json_string_value(path)));
 		if (r)
 			return r;
 	}
@@ -214,6 +239,7 @@ static int take_entry(void *context, const char *path, const json_t *entry)
 
 	if (wfs_walk_is(entry, "directory")) {
 		r = search_batch(search);
+		search->below = true;
 		return r ? r : wfs_walk_names(&search->walk, path, take_entry, search);
 	}
 	if (!wfs_walk_is(entry, "file"))
@@ -242,6 +268,18 @@ static int search_below(struct search *search, const char *path)
 	return r ? r : search_batch(search);
 }
 
+/* Return: new reference, NULL without memory. */
+static json_t *found_document(const struct search *search)
+{
+	const bool files = search->run->options[WFS_OPTION_FILES];
+	json_t *const passed_over = search->passed_over_count > 0
+		? json_integer((json_int_t)search->passed_over_count)
+		: NULL;
+
+	return json_pack("{s:O, s:o*}", files ? "files" : "matches", search->found, "passed_over",
+		passed_over);
+}
+
 int wfs_run_fs_grep(struct wfs_run *run)
 {
 	const bool json = run->options[WFS_OPTION_JSON];
@@ -257,9 +295,9 @@ int wfs_run_fs_grep(struct wfs_run *run)
 	if (!r)
 		r = search_below(&search, path);
 	if (!r && json)
-		r = wfs_run_json(run,
-			json_pack("{s:O}", run->options[WFS_OPTION_FILES] ? "files" : "matches",
-				search.found));
+		r = wfs_run_json(run, found_document(&search));
+	if (!r)
+		tell_passed_over(&search);
 	if (!r && search.found_count == 0)
 		wfs_run_notice(run, "nothing matches");
 	return r ? r : search.found_count == 0;
