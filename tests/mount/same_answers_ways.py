@@ -420,10 +420,11 @@ class Mount(Way):
 class Turn(Way):
     """Tools of an agent, in one turn of it. Of a failure the journal has code and meta."""
 
-    forms = (as_function, as_action, as_artifact)
+    forms = (as_function, as_driving, as_action, as_artifact)
     lacks = {"category": "receipts have a code", "retriable": "likewise",
              "meta of errors": "the world is not asked with arguments that do not fit",
-             "meta of actions": "a model is told what an action gave, and no more"}
+             "meta of actions": "a model is told what an action gave, and no more",
+             "of chat": "a model is told the message of a failure"}
 
     def __init__(self, setting):
         self.setting = setting
@@ -562,7 +563,7 @@ class Reducer(Way):
 ALL = (0, 1), (0, 1)
 WITH_OWNER = {"command": (Command, (0, 10), (2, 10)), "tools of mcp": (Functions, *ALL), "resources": (Resources, *ALL),
               "control file": (ControlFiles, *ALL),
-              "mount": (Mount, *ALL), "turn": (Turn, (0, 3), (2, 3)), "plan": (Plan, *ALL), "code": (Code, *ALL),
+              "mount": (Mount, *ALL), "turn": (Turn, (0, 2), (1, 2)), "plan": (Plan, *ALL), "code": (Code, *ALL),
               "reducer": (Reducer, *ALL)}
 OF_OWNER = ("status", "metrics")  # these tell of the process
 WITHOUT_OWNER = {"command without an owner": (Command, (5, 10), (7, 10)),
