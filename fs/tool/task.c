@@ -56,6 +56,8 @@ void wfs_task_answer(struct wfs_task *task, const struct wfs_answer *answer)
 	if (answer->status) {
 		if (answer->details && task->kind->failed)
 			task->kind->failed(task, answer->details);
+		else
+			task->error_details = json_incref(answer->details);
 		wfs_task_fail(task, answer->status, &answer->error);
 		return;
 	}

@@ -31,7 +31,7 @@ struct wfs_task_kind {
 	int (*start)(struct wfs_task *task);
 	/* @result: what the verb gave; borrowed */
 	int (*answered)(struct wfs_task *task, const json_t *result);
-	/* Keep what is to be told of the details of an error, in task->error_details. NULL: nothing is. */
+	/* Keep what is to be told of the details of an error, in task->error_details. NULL: all of them are. */
 	void (*failed)(struct wfs_task *task, const json_t *details);
 };
 

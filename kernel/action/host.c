@@ -343,12 +343,14 @@ static int list_by_owner(const struct asked *asked, json_t **ret_value)
 
 /* --- what is done --- */
 
-static json_t *failure_document(const struct wfs_error *failure)
+/* @details: may be NULL */
+static json_t *failure_document(const struct wfs_error *failure, json_t *details)
 {
 	const struct wfs_error_info *const info = wfs_error_info(failure->code);
 
-	return json_pack("{s:s, s:s, s:s, s:b}", "category", info->category, "code", info->name,
-		"message", failure->message, "retriable", info->retriable);
+	return json_pack("{s:s, s:s, s:O*, s:s, s:b}", "category", info->category, "code",
+		info->name, "details", details, "message", failure->message, "retriable",
+		info->retriable);
 }
 
 /* The result of an action, as spec 4 has it, but what is null there is nil: in Lua, null is true.
@@ -357,7 +359,7 @@ static json_t *result_of(
 	const struct act *act, const json_t *action, const struct wfs_error *failure)
 {
 	const bool ok = failure->code == WFS_OK;
-	json_t *const error = ok ? NULL : failure_document(failure);
+	json_t *const error = ok ? NULL : failure_document(failure, act->details);
 
 	if (!ok && !error)
 		return NULL;

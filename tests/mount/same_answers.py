@@ -145,6 +145,8 @@ REQUESTS = [
     ("content and more", "invoke", {"action": {"action_type": "read_artifact", "artifact_id": "note", "colour": "red"}}),
     ("an edit of what does not occur", "invoke", {"action": {
         "action_type": "edit_artifact", "artifact_id": "note", "old_string": "zz", "new_string": "z"}}),
+    ("an edit of what occurs twice", "invoke", {"action": {
+        "action_type": "edit_artifact", "artifact_id": "bob_note", "old_string": "o", "new_string": "z"}}),
     ("deleting what is not there", "invoke", {"action": {"action_type": "delete_artifact", "artifact_id": "none"}}),
     ("writing with an id that is too long", "invoke", {"action": {
         "action_type": "write_artifact", "artifact_id": "x" * 200, "content": "x"}}),

@@ -89,7 +89,7 @@ def outcome(verb, answer, member=None):
         return {"error": {"of chat": error}, "meta": answer.get("meta")}
     if error:
         of_chat = {"of chat": error["details"]["error"]} if verb == "chat" and "details" in error else {}
-        told = {name: value for name, value in error.items() if name != "details"}
+        told = {name: value for name, value in error.items() if name != "details" or verb not in ("step", "chat", "plan-resume")}
         return {"error": told | of_chat, "meta": answer.get("meta")}
     result = answer[member] if member else answer
     return {"value": value_of(verb, result), "meta": answer.get("meta") or result.get("meta")}
@@ -421,7 +421,7 @@ class Turn(Way):
     """Tools of an agent, in one turn of it. Of a failure the journal has code and meta."""
 
     forms = (as_function, as_driving, as_action, as_artifact)
-    lacks = {"category": "receipts have a code", "retriable": "likewise",
+    lacks = {"category": "receipts have a code", "retriable": "likewise", "details": "likewise",
              "meta of errors": "the world is not asked with arguments that do not fit",
              "meta of actions": "a model is told what an action gave, and no more",
              "of chat": "a model is told the message of a failure"}
@@ -472,7 +472,7 @@ class Plan(Way):
     """Steps of one plan."""
 
     forms = (as_function, as_action, as_artifact, as_question_of_plan)
-    lacks = {"category": "the result of a step has a type and a message", "retriable": "likewise",
+    lacks = {"category": "the result of a step has a type and a message", "retriable": "likewise", "details": "likewise",
              "meta of errors": "the world is not asked with arguments that do not fit",
              "meta of actions": "a step's result is what an action gave, and no more",
              "value": "the result is null where an action gave nothing, which other ways tell in words"}

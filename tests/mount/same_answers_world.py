@@ -40,6 +40,7 @@ def agent(who):
 
 ARTIFACTS = [
     {"id": "note", "content": "a note\n"},
+    {"id": "bob_note", "content": "to be or not", "created_by": "bob", "access": "public"},
     {"id": "locked", "content": f"{CANARY}-locked", "access": "private"},
     {"id": "hidden", "content": f"{CANARY}-hidden", "access": "private"},
     {"id": "tool", "executable": True, "code": TOOL, "interface": INTERFACE},
