@@ -79,6 +79,8 @@ int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 	ret_endpoint->stream = json_is_true(json_object_get(entry, "stream"));
 	if (key && !ret_endpoint->api_key)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"the environment has no '%s', which api_key_env of the model names", key);
+			"api_key_env of the model is '%s', which is not in the environment of the "
+			"process that owns the world: start that process with it",
+			key);
 	return read_limits(entry, left_ms, ret_endpoint, error);
 }

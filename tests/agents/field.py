@@ -81,7 +81,8 @@ class World:
         self.environment = {**os.environ, "XDG_STATE_HOME": os.path.join(self.scratch, "state"),
                             "XDG_CONFIG_HOME": os.path.join(self.scratch, "config"), **(environment or {})}
         os.makedirs(os.path.join(self.scratch, "config", "worldfs"))
-        self.write(os.path.join(self.scratch, "config", "worldfs", "keys.json"), {"TEST_KEY": ["127.0.0.1"]})
+        self.write(os.path.join(self.scratch, "config", "worldfs", "keys.json"),
+                   {"TEST_KEY": ["127.0.0.1"], "NO_KEY": ["127.0.0.1"]})
         self.base_url = base_url
         self.daemon = None
         source = os.path.join(self.scratch, "source")
