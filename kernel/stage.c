@@ -81,8 +81,8 @@ static void find_place(const struct wfs_stage *stage, struct place *ret_place)
 		memcpy(ret_place->directory, stage->directory, PATH_MAX);
 		return;
 	}
-	snprintf(ret_place->directory, PATH_MAX, "%.*s/", (int)(slash - stage->directory),
-		stage->directory);
+	snprintf(ret_place->directory, PATH_MAX, "%.*s",
+		slash == stage->directory ? 1 : (int)(slash - stage->directory), stage->directory);
 	snprintf(ret_place->prefix, sizeof(ret_place->prefix), "%.*s" MARK,
 		(int)(sizeof(ret_place->prefix) - sizeof(MARK) - RANDOM_SIZE), slash + 1);
 }
