@@ -8,6 +8,7 @@
 #include "agents/mind/condition.h"
 #include "agents/mind/template.h"
 #include "agents/mind/transition.h"
+#include "agents/prepare.h"
 #include "agents/variables.h"
 #include "kernel/base/json.h"
 
@@ -263,4 +264,22 @@ void work_next(struct work *work)
 		r = begin_deciding(work, &facts, &error);
 	if (r)
 		work_fail(work, &error);
+}
+
+void advance_log(const struct work *work, const char *status, const json_t *payload)
+{
+	const json_t *note;
+	size_t i;
+
+	if (strcmp(status, "ok") != 0) {
+		agents_log_fallback(work->session, STAGE, "stay");
+		return;
+	}
+	json_array_foreach(json_object_get(payload, "notes"), i, note)
+	{
+		const char *const fallback = json_string_value(json_object_get(note, "fallback"));
+
+		if (fallback)
+			agents_log_fallback(work->session, STAGE, fallback);
+	}
 }

@@ -259,6 +259,9 @@ int advance_make(struct work *work, json_t **ret_messages, json_t **ret_setup, i
 int advance_payload(
 	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error);
 
+/** advance_log() - tell the log of what the answer to an intent of workflow.advance goes on without. */
+void advance_log(const struct work *work, const char *status, const json_t *payload);
+
 /* --- step.c: tools of plans --- */
 
 void work_step_call(struct work *work);

@@ -18,12 +18,12 @@ int prepare_no_memory(struct wfs_error *error)
 /* --- what is told --- */
 
 /* The reason and the reference may quote a private text, so the log has neither. */
-static void log_fallback(const struct preparing *turn, const char *stage, const char *fallback)
+void agents_log_fallback(const struct wfs_session *session, const char *stage, const char *fallback)
 {
 	wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
 		"'%s': what its configuration names for %s is not used, using '%s' instead; the "
 		"TurnNote in events.jsonl of the turn says why",
-		wfs_session_principal(turn->session), stage, fallback);
+		wfs_session_principal(session), stage, fallback);
 }
 
 int prepare_note(struct preparing *turn, const char *stage, const char *reference,
@@ -38,7 +38,7 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 	va_end(arguments);
 	wfs_utf8_clean(reason, strlen(reason));
 	if (fallback)
-		log_fallback(turn, stage, fallback);
+		agents_log_fallback(turn->session, stage, fallback);
 	snprintf(shown, sizeof(shown), "%s", reference);
 	wfs_utf8_clean(shown, strlen(shown));
 	return json_array_append_new(turn->notes,

@@ -27,3 +27,8 @@ bool agents_has_mind(const json_t *content);
  */
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
 	json_t *step, struct agents_origin *origin, struct wfs_error *error);
+
+/** agents_log_fallback() - tell the log that a turn of the session's agent goes on without something.
+ *  @fallback: what is done instead */
+void agents_log_fallback(
+	const struct wfs_session *session, const char *stage, const char *fallback);

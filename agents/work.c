@@ -391,6 +391,8 @@ bool work_read(struct work *work)
 void work_answer(struct work *work, const char *status, json_t *payload)
 {
 	work_clear_timer(work);
+	if (work->kind == WORK_RUN_NEXT && !work->gone)
+		advance_log(work, status, payload);
 	json_decref(WFS_STEAL(work->receipt));
 	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", kind_of(work)->adapter,
 		"intent_id", work->intent_id, "payload", payload, "status", status);

@@ -175,6 +175,12 @@ class Field(unittest.TestCase):
 
     # --- what came of it ---
 
+    def logged(self, stage):
+        """What the owner's log says that was done instead, as often as it says it."""
+        start = f"'{self.agent}': what its configuration names for {stage} is not used, using '"
+        with open(self.world.log, encoding="utf-8") as log:
+            return [line.split(start)[1].split("' instead")[0] for line in log if start in line]
+
     def events(self, kind=None, run_id=None):
         lines = self.world.file(f"turns/{run_id or self.run_id}/events.jsonl").splitlines()
         values = [json.loads(line) for line in lines]
