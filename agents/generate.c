@@ -62,9 +62,10 @@ static void take_violation(struct work *work, const json_t *parsed, const struct
 	json_t *const content = json_object_get(parsed, "content");
 
 	work_answer(work, "error",
-		json_pack("{s:s, s:O?, s:O, s:s, s:O?}", "code", wfs_error_info(error->code)->name,
-			"content", content, "duration_ms", json_object_get(parsed, "duration_ms"),
-			"message", error->message, "usage", usage));
+		json_pack("{s:s, s:O?, s:O, s:s, s:b, s:O?}", "code",
+			wfs_error_info(error->code)->name, "content", content, "duration_ms",
+			json_object_get(parsed, "duration_ms"), "message", error->message,
+			"retriable", 0, "usage", usage));
 }
 
 /* Of what plans ask for only the text is kept. */

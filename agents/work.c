@@ -418,6 +418,18 @@ static const char *status_of(const struct work *work, enum wfs_error_code code)
 										      : "error";
 }
 
+static bool asks_model(const struct work *work)
+{
+	return work->kind != WORK_RUN_NEXT && kind_of(work)->effect == WFS_EFFECT_LLM_GENERATE;
+}
+
+/* A model that was not asked would not be asked the next time either: host.json, the environment or a grant must
+ * become another one first. */
+static json_t *retriable_of(const struct work *work, const struct wfs_error *error)
+{
+	return asks_model(work) && !wfs_error_info(error->code)->retriable ? json_false() : NULL;
+}
+
 void work_fail(struct work *work, const struct wfs_error *error)
 {
 	const bool is_private = agents_origin_is_private(&work->origin);
@@ -426,11 +438,12 @@ void work_fail(struct work *work, const struct wfs_error *error)
 	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
 
 	work_answer(work, status_of(work, error->code),
-		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*}", "code",
+		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*, s:o*}", "code",
 			wfs_error_info(error->code)->name, "duration_ms",
 			(json_int_t)work_elapsed_ms(work), "failed", work->failed, "message",
 			is_private ? "hidden in the outcome" : error->message, "meta",
-			outcome ? NULL : work_failure_meta(work), "outcome", outcome));
+			outcome ? NULL : work_failure_meta(work), "outcome", outcome, "retriable",
+			retriable_of(work, error)));
 }
 
 /* --- looking --- */

@@ -67,7 +67,7 @@
 		"stored bytes do not have their hash")                                            \
 	X(EFFECT_FAILED, "effect_failed", EIO, "execution", true, "effect failed")                \
 	X(EFFECT_REFUSED, "effect_refused", EIO, "execution", false,                              \
-		"a server refused the effect, and would again")                                   \
+		"the effect was refused, and would be again")                                     \
 	X(INTERNAL_ERROR, "internal_error", EIO, "system", false, "internal error")               \
 	X(STORE_FULL, "store_full", ENOSPC, "system", true, "no space left in the store")         \
 	X(OVERLOADED, "overloaded", EAGAIN, "system", true, "too many requests in the queue")     \
