@@ -395,9 +395,10 @@ int prompt_payload(
 		r = wfs_plan_answer(text, &kept, error);
 	else
 		kept = json_string(text);
-	if (!r && work->kind == WORK_CHAT_ASK && !is_plan && is_blank(kept))
+	if (!r && !is_plan && is_blank(kept))
 		return wfs_error_set(error, WFS_E_EFFECT_FAILED,
-			"the model's answer is empty: expected a text or a plan");
+			"the model's answer is empty: expected a text%s",
+			work->kind == WORK_CHAT_ASK ? " or a plan" : "");
 	if (r)
 		return r;
 	*ret_payload = json_pack("{s:O?, s:O, s:O, s:O?}", "attempts",
