@@ -51,6 +51,21 @@ static int add_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	return r;
 }
 
+/* Whatever else the details tell, they tell this. */
+static int tell_omitted(struct response *response, struct wfs_error *error)
+{
+	json_t *const details = response->details
+		? wfs_json_copy(response->details)
+		: json_pack("{s:s}", "message",
+			  "the results of all steps are too large to be told; they are in the "
+			  "plan's directory");
+
+	json_decref(response->details);
+	response->details = details;
+	return json_object_set_new(details, "results_omitted", json_true()) < 0 ? no_memory(error)
+										: 0;
+}
+
 static int add_results(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
 	const char *const plan_id = wfs_json_text(response->state, "plan_id");
@@ -63,11 +78,7 @@ static int add_results(struct wfs_view *view, struct response *response, struct 
 		return no_memory(error);
 	for (int64_t i = 0; !r && i < total && bytes <= RESULTS_BYTES_MAX; i++)
 		r = add_result(view, plan_id, i, &bytes, response->results, error);
-	if (!r && bytes > RESULTS_BYTES_MAX && !response->details)
-		response->details = json_pack("{s:s}", "message",
-			"the results of all steps are too large to be told; they are in the plan's "
-			"directory");
-	return r;
+	return !r && bytes > RESULTS_BYTES_MAX ? tell_omitted(response, error) : r;
 }
 
 static int add_checkpoint(struct response *response, uint64_t size, struct wfs_error *error)

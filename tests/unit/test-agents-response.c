@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the answer of a chat has of a plan's results, and what it tells when there are too many. The plan's cells are
+ * made up here: a bound of 4 MiB would cost a plan that has so much. */
+#include "tests/unit/json-helper.h"
+
+#include "agents/response.h"
+
+enum { MIB = 1 << 20 };
+
+/* Bytes of the result of each step. */
+static const int64_t *sizes;
+
+int __wrap_wfs_plan_step(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_step, struct wfs_error *error);
+int __wrap_wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_result, struct wfs_error *error);
+int __wrap_wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
+	struct wfs_buffer *buffer, uint64_t *ret_size);
+
+int __wrap_wfs_plan_step(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_step, struct wfs_error *error)
+{
+	(void)view;
+	(void)plan_id;
+	(void)error;
+	*ret_step = json_pack(
+		"{s:{s:I}, s:s}", "result_ref", "bytes", (json_int_t)sizes[index], "type", "tool");
+	return 0;
+}
+
+int __wrap_wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_result, struct wfs_error *error)
+{
+	(void)view;
+	(void)plan_id;
+	(void)error;
+	*ret_result = json_integer((json_int_t)index);
+	return 0;
+}
+
+int __wrap_wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
+	struct wfs_buffer *buffer, uint64_t *ret_size)
+{
+	(void)view;
+	(void)state;
+	(void)range;
+	wfs_buffer_append_text(buffer, "{\"plan\":{}}");
+	*ret_size = buffer->size;
+	return 0;
+}
+
+/* Two steps whose results have these sizes, of a plan in this state. */
+static void assert_response(
+	const int64_t *bytes, const char *state, const char *results, const char *details)
+{
+	WFS_CLEANUP(response_done) struct response response = {.code = NULL};
+	struct wfs_error error = {0};
+
+	sizes = bytes;
+	assert_int_equal(response_take_plan(NULL, json_of(state), false, &response, &error), 0);
+
+	assert_json_is(response.results, results);
+	if (details)
+		assert_json_is(response.details, details);
+	else
+		assert_null(response.details);
+}
+
+#define DONE "{'plan_id':'p','status':'done','total':2}"
+#define FAILED(details)                                                       \
+	"{'error':{'code':'LLM_FAILED','details':" details "},'plan_id':'p'," \
+	"'status':'running','total':2}"
+
+static void results_up_to_the_bound_are_told(void **state)
+{
+	static const int64_t bytes[] = {3 * MIB, MIB};
+
+	(void)state;
+	assert_response(bytes, DONE, "[0,1]", NULL);
+	assert_response(bytes, FAILED("{'message':'no'}"), "[0,1]", "{'message':'no'}");
+}
+
+static void what_is_beyond_the_bound_is_left_out_and_the_details_say_so(void **state)
+{
+	static const int64_t bytes[] = {3 * MIB, MIB + 1};
+
+	(void)state;
+	assert_response(bytes, DONE, "[0]",
+		"{'message':'the results of all steps are too large to be told; they are in the "
+		"plan\\u0027s directory','results_omitted':true}");
+}
+
+static void a_plan_that_has_failed_says_so_too(void **state)
+{
+	static const int64_t bytes[] = {3 * MIB, MIB + 1};
+
+	(void)state;
+	assert_response(bytes, FAILED("{'message':'no','retriable':false}"), "[0]",
+		"{'message':'no','results_omitted':true,'retriable':false}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(results_up_to_the_bound_are_told),
+		cmocka_unit_test(what_is_beyond_the_bound_is_left_out_and_the_details_say_so),
+		cmocka_unit_test(a_plan_that_has_failed_says_so_too),
+	};
+
+	return cmocka_run_group_tests_name("agents-response", tests, NULL, NULL);
+}
