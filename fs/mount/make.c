@@ -175,7 +175,7 @@ static pid_t start_helper(const char *path, char *list, int socket)
 
 static int helper_error(const struct wfs_make_options *options, struct wfs_error *error)
 {
-	return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 		options->allow_other
 			? "mount on '%s' was refused: --allow-other of an ordinary user needs the "
 			  "line user_allow_other in /etc/fuse.conf; the line above has the reason"
