@@ -147,7 +147,7 @@ static int64_t limit_of(const json_t *state, const json_t *setup)
 	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
 }
 
-/* What is wrong with private arguments is said without them. @r: of checking them */
+/* The message about arguments that are refused does not quote private ones. @r: of checking them */
 static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 {
 	return (r == -EINVAL || r == -EFBIG) && wfs_text_has_hidden(stored)

@@ -89,7 +89,7 @@ static void enter(struct talk *talk, enum stage stage)
 	enter_at(talk, stage, wfs_clock_monotonic_ns());
 }
 
-/* The commit that recorded the message may have begun this before we are told the chat's id. */
+/* The request may be built before the answer to the recorded message brings the chat's id. */
 static void take_built(struct talk *talk, const struct work *work)
 {
 	enter_at(talk, STAGE_context_build, work->built_ns - work->built_ms * 1000000);

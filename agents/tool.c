@@ -197,7 +197,7 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 
 /* --- expanding --- */
 
-/* What is asked for, and with which params, is told of in another table. */
+/* The types of queries and their params are in the table of queries, not in that of effects. */
 static json_t *query_parameters(void)
 {
 	WFS_AUTO_JSON json_t *parameters = wfs_effect_params_schema(WFS_EFFECT_ACTION_QUERY_KERNEL);
