@@ -9,7 +9,8 @@
  * has begun: a call that is found open when the world is opened again waits for that, and begins nothing.
  *
  * When the call is over before what it has begun (its run was cancelled, or is out of time), that is cancelled. A run
- * whose cancelling got lost with the process ends when it asks for something: work_read_run().
+ * whose cancelling got lost with the process ends when it asks for something: work_read_run(). A chat has no such rule:
+ * its plan goes on to its end, which is not deep, because steps of plans have none of these tools.
  */
 #include "agents/engine.h"
 

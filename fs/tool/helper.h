@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools that read, for agents: each task is done at once, by a session. */
+/* The functions for models, for agents: those that read are done at once, by a session; those that have others take turns
+ * end when the turns have. */
 #pragma once
 
 #include "kernel/drive.h"

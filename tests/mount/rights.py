@@ -273,6 +273,8 @@ def asking(client):
     ok("one that it cannot pay is refused", "scrip" in told["dear"], told)
     ok("it pays for the turn", json.loads(told["priced"])["final_message"]["content"] == "done" and
        (client.scrip("bob"), client.scrip("spy5")) == (before, 20), told)
+    given = results_of(client, "bob", ["step", {"agent": "open1"}], ["chat", {"message": "x"}])
+    ok("a plan's steps have no such tools", all(result["error"] == "UNKNOWN_TOOL" for result in given), given)
     ok("a call that the policy asks about waits, and then the turn is taken",
        json.loads(told["open1"])["ok"] and client.records('"action_type":"step".*"called_by"'), told)
 

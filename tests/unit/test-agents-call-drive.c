@@ -12,7 +12,7 @@
 	CALL("step", "{\\'agent\\':\\'" agent "\\',\\'message\\':\\'" message "\\'}")
 #define ADA "{'agent':'ada','message':'begin'}"
 #define STEPS "{'model':'script','tools':['step']}"
-#define HOUR ",'delay_ms':3600000"
+#define LATE(match) "{'match':'" match "','content':'late','delay_ms':3600000}\n"
 
 static void grant_drive(struct agents_fixture *fixture, const char *agent)
 {
@@ -100,24 +100,71 @@ static json_t *cell_of(
 	return document;
 }
 
-/* The operator cancels the only run of this agent. */
-static void cancel_run_of(struct agents_fixture *fixture, const char *agent)
+/* The run of this agent, and there is no second one. */
+static json_t *run_of(struct agents_fixture *fixture, const char *agent)
 {
 	struct wfs_world_figures figures;
+	json_t *found = NULL;
 
 	wfs_world_figures(fixture->world, &figures);
 	for (uint64_t seq = 0; seq < figures.height; seq++) {
 		char run_id[64];
 
 		snprintf(run_id, sizeof(run_id), "%s.%llu", agent, (unsigned long long)seq);
-		WFS_AUTO_JSON json_t *run = cell_of(fixture, WFS_BUILTIN_TURN, run_id);
-		if (!run)
-			continue;
-		fixture_act(fixture, "operator",
-			json_pack("{s:s, s:s}", "action_type", "cancel", "turn_id", run_id));
-		return;
+		json_t *const run = cell_of(fixture, WFS_BUILTIN_TURN, run_id);
+		assert_false(run && found);
+		found = run ? run : found;
 	}
-	fail_msg("%s has no run", agent);
+	assert_non_null(found);
+	return found;
+}
+
+static void cancel_run_of(struct agents_fixture *fixture, const char *agent)
+{
+	WFS_AUTO_JSON json_t *run = run_of(fixture, agent);
+
+	fixture_act(fixture, "operator",
+		json_pack("{s:s, s:O}", "action_type", "cancel", "turn_id",
+			json_object_get(run, "run_id")));
+}
+
+struct commits {
+	struct wfs_observer observer;
+	sem_t told; /* posted for each */
+};
+
+static void on_commit(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	(void)commit;
+	sem_post(&((struct commits *)observer)->told);
+}
+
+static void observe(struct agents_fixture *fixture, struct commits *commits)
+{
+	*commits = (struct commits){.observer.told = on_commit};
+	sem_init(&commits->told, 0, 0);
+	wfs_world_observe(fixture->world, &commits->observer);
+}
+
+static void unobserve(struct agents_fixture *fixture, struct commits *commits)
+{
+	wfs_world_unobserve(fixture->world, &commits->observer);
+	sem_destroy(&commits->told);
+}
+
+static void wait_for_end_of(struct agents_fixture *fixture, struct commits *commits,
+	const char *agent, const char *reason)
+{
+	for (;;) {
+		WFS_AUTO_JSON json_t *run = run_of(fixture, agent);
+		const char *const is = json_string_value(json_object_get(run, "reason"));
+
+		if (is) {
+			assert_string_equal(is, reason);
+			return;
+		}
+		wait_sem(&commits->told);
+	}
 }
 
 /* Output of the first call of ada's run. */
@@ -275,8 +322,9 @@ static void begin_and_wait_for_the_inner_one(
 	struct agents_fixture *fixture, struct watcher *watcher, struct asked *asked)
 {
 	fixture_script(fixture,
-		SAY("final_message", "done") LINE("begin",
-			STEP("cold", "inner")) "{'match':'inner','content':'late'" HOUR "}\n");
+		SAY("final_message", "done") SAY("ended: cancelled", "so be it")
+			LATE("used up its time") /* of which a moment may be left */
+		LINE("begin", STEP("cold", "inner")) LATE("inner"));
 	watch(fixture, watcher);
 	fixture_ask(fixture, fixture->operator, ADA, asked);
 	wait_for(&watcher->begun, 2);
@@ -307,7 +355,6 @@ static void the_inner_one_can_be_cancelled_alone(void **state)
 	WFS_AUTO_JSON json_t *result = NULL;
 
 	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
-	fixture_script(fixture, SAY("ended: cancelled", "so be it"));
 	cancel_run_of(fixture, "cold");
 
 	assert_int_equal(fixture_wait(fixture, &asked, &result), 0);
@@ -326,7 +373,7 @@ static void the_time_of_the_outer_one_ends_both(void **state)
 	WFS_AUTO_JSON json_t *result = NULL;
 
 	fixture_configure(
-		fixture, "ada", "{'model':'script','tools':['step'],'run_timeout_ms':1500}");
+		fixture, "ada", "{'model':'script','tools':['step'],'run_timeout_ms':4000}");
 	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -ETIMEDOUT);
 	assert_has(told(result), "the run that calls has used up its time");
@@ -338,84 +385,88 @@ static void the_time_of_the_outer_one_ends_both(void **state)
 	unwatch(fixture, &watcher, wfs_buffer_text(&watcher.told));
 }
 
-/* The turn was asked for while the right was there. */
-static void a_right_that_is_taken_back_ends_no_turn(void **state)
+/* --- closing and opening --- */
+
+/* Closes the world while both wait. */
+static void begin_and_stop(struct agents_fixture *fixture)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
-	WFS_AUTO_JSON json_t *result = NULL;
+	json_t *result = NULL;
 
 	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
-	fixture_act(fixture, "operator",
-		json_pack("{s:s, s:s}", "action_type", "revoke", "name", "ada.drive.1"));
 	fixture->driver->stop(fixture->driver);
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	assert_null(result);
 	unwatch(fixture, &watcher, "ada KernelStart\ncold KernelStart\n");
+	fixture_stop_driving(fixture);
+}
+
+static void open_again(struct agents_fixture *fixture, struct commits *commits)
+{
 	fixture_close(fixture);
 	assert_int_equal(fixture_open_world(fixture), 0);
 	fixture_script(fixture, SAY("final_message", "done") SAY("inner", "hello"));
+	observe(fixture, commits);
 	assert_int_equal(fixture_drive(fixture), 0);
-	watch(fixture, &watcher);
-	wait_for(&watcher.ended, 2);
-
-	unwatch(fixture, &watcher, "cold KernelEnd no_tool_calls\nada KernelEnd no_tool_calls\n");
 }
-
-/* --- closing and opening --- */
 
 static void a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again(void **state)
 {
 	struct agents_fixture *const fixture = *state;
-	struct watcher watcher;
-	struct asked asked;
-	WFS_AUTO_JSON json_t *result = NULL;
+	struct commits commits;
 
-	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
-	fixture->driver->stop(fixture->driver);
-	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
-	unwatch(fixture, &watcher, "ada KernelStart\ncold KernelStart\n");
-	fixture_close(fixture);
+	begin_and_stop(fixture);
+	open_again(fixture, &commits);
+	wait_for_end_of(fixture, &commits, "ada", "no_tool_calls");
+	wait_for_end_of(fixture, &commits, "cold", "no_tool_calls");
+	unobserve(fixture, &commits);
+}
 
-	assert_int_equal(fixture_open_world(fixture), 0);
-	fixture_script(fixture, SAY("final_message", "done") SAY("inner", "hello"));
-	assert_int_equal(fixture_drive(fixture), 0);
-	watch(fixture, &watcher);
-	wait_for(&watcher.ended, 2);
-	unwatch(fixture, &watcher, "cold KernelEnd no_tool_calls\nada KernelEnd no_tool_calls\n");
+/* The turn was asked for while the right was there. */
+static void a_right_that_is_taken_back_ends_no_turn(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct commits commits;
+
+	begin_and_stop(fixture);
+	fixture_act(fixture, "operator",
+		json_pack("{s:s, s:s}", "action_type", "revoke", "name", "ada.drive.1"));
+	open_again(fixture, &commits);
+	wait_for_end_of(fixture, &commits, "ada", "no_tool_calls");
+	wait_for_end_of(fixture, &commits, "cold", "no_tool_calls");
+	unobserve(fixture, &commits);
 }
 
 /* As when a crash comes between the end of the one and the cancelling of the other. */
 static void a_run_whose_call_is_over_ends_when_the_world_is_opened_again(void **state)
 {
 	struct agents_fixture *const fixture = *state;
-	struct watcher watcher;
-	struct asked asked;
-	WFS_AUTO_JSON json_t *result = NULL;
+	struct commits commits;
 
-	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
-	fixture_stop_driving(fixture);
-	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	begin_and_stop(fixture);
 	cancel_run_of(fixture, "ada");
-	assert_int_equal(fixture_drive(fixture), 0);
-	wfs_buffer_done(&watcher.told);
-	watch(fixture, &watcher);
-	wait_for(&watcher.ended, 1);
-
-	unwatch(fixture, &watcher, "cold KernelEnd cancelled\n");
+	open_again(fixture, &commits);
+	wait_for_end_of(fixture, &commits, "cold", "cancelled");
+	unobserve(fixture, &commits);
 }
 
 /* --- chat --- */
 
-static void an_agent_chats_as_itself(void **state)
+static void let_ada_chat(struct agents_fixture *fixture)
 {
-	struct agents_fixture *const fixture = *state;
-
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"script\":{\"provider\":\"script\",\"file\":\"script.jsonl\"},"
 		"\"default\":{\"provider\":\"script\",\"file\":\"script.jsonl\"}}}");
 	assert_int_equal(trust_host(fixture->directory, wfs_world_id(fixture->world)), 0);
 	fixture_configure(fixture, "ada", "{'model':'script','tools':['chat']}");
+}
+
+static void an_agent_chats_as_itself(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	let_ada_chat(fixture);
 	fixture_script(fixture,
 		SAY("\\'final\\'", "done") LINE("begin", CALL("chat", "{\\'message\\':\\'talk\\'}"))
 			SAY("talk", "so to say"));
@@ -426,6 +477,42 @@ static void an_agent_chats_as_itself(void **state)
 	assert_true(json_is_true(json_object_get(answer, "ok")));
 	WFS_AUTO_JSON json_t *chat = cell_of(fixture, WFS_BUILTIN_CHAT, "ada+default");
 	assert_string_equal(fixture_text(chat, "principal"), "ada");
+}
+
+static void wait_for_chat(
+	struct agents_fixture *fixture, struct commits *commits, const char *status)
+{
+	for (;;) {
+		WFS_AUTO_JSON json_t *message =
+			cell_of(fixture, WFS_BUILTIN_CHAT_MESSAGE, "ada+default.0");
+
+		if (strcmp(fixture_text(message, "status"), status) == 0)
+			return;
+		wait_sem(&commits->told);
+	}
+}
+
+static void the_end_of_the_run_ends_its_chat(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+	struct commits commits;
+
+	let_ada_chat(fixture);
+	observe(fixture, &commits);
+	fixture_script(
+		fixture, LINE("begin", CALL("chat", "{\\'message\\':\\'talk\\'}")) LATE("talk"));
+	watch(fixture, &watcher);
+	fixture_ask(fixture, fixture->operator, ADA, &asked);
+	wait_for_chat(fixture, &commits, "planning");
+	cancel_run_of(fixture, "ada");
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	wait_for_chat(fixture, &commits, "cancelled");
+	unobserve(fixture, &commits);
+	wait_for(&watcher.ended, 1);
+	unwatch(fixture, &watcher, "ada KernelStart\nada KernelEnd cancelled\n");
 }
 
 static void what_is_wrong_with_a_chat_is_told(void **state)
@@ -480,10 +567,11 @@ int main(void)
 		DRIVES(who_goes_away_ends_both),
 		DRIVES(the_inner_one_can_be_cancelled_alone),
 		DRIVES(the_time_of_the_outer_one_ends_both),
-		DRIVES(a_right_that_is_taken_back_ends_no_turn),
 		DRIVES(a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again),
+		DRIVES(a_right_that_is_taken_back_ends_no_turn),
 		DRIVES(a_run_whose_call_is_over_ends_when_the_world_is_opened_again),
 		DRIVES(an_agent_chats_as_itself),
+		DRIVES(the_end_of_the_run_ends_its_chat),
 		DRIVES(what_is_wrong_with_a_chat_is_told),
 		DRIVES(what_is_private_in_an_answer_is_private_in_the_output),
 	};
