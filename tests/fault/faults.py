@@ -44,13 +44,13 @@ class Counter:
         return int.from_bytes(self.count, sys.byteorder)
 
 
-def sweep(kind, every, attempt, only=None):
-    """attempt(number, nth, onwards) for every `every`-th n until it says that there were fewer
-    calls, or for one n only. Return: how many were tried."""
+def sweep(kind, every, attempt, only=None, first=1):
+    """attempt(number, nth, onwards) for every `every`-th n from `first` on until it says that there
+    were fewer calls, or for one n only. Return: how many were tried."""
     tried = 0
     for number in KINDS[kind]:
         for onwards in (False, True):
-            nth = only or 1
+            nth = only or first
             while attempt(number, nth, onwards) >= nth:
                 nth += every
                 tried += 1
