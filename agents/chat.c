@@ -631,7 +631,7 @@ static void stop(struct talk *talk)
 	if (!talk->stop)
 		return;
 	talk->stopping = (struct wfs_request){.done = on_stopped, .context = talk};
-	if (wfs_session_plan_stop(talk->stopper, talk->stop, &talk->stopping))
+	if (wfs_session_leave_plan(talk->stopper, talk->stop, &talk->stopping))
 		json_decref(WFS_STEAL(talk->stop));
 }
 

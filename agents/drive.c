@@ -531,7 +531,7 @@ static void cancel_run(struct wait *wait)
 	if (!wait->cancel_action)
 		return;
 	wait->cancel = (struct wfs_request){.done = on_cancelled, .context = wait};
-	if (wfs_session_cancel(wait->canceller, wait->cancel_action, &wait->cancel))
+	if (wfs_session_leave_run(wait->canceller, wait->cancel_action, &wait->cancel))
 		json_decref(WFS_STEAL(wait->cancel_action));
 }
 

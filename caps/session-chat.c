@@ -41,6 +41,12 @@ int wfs_session_plan_stop(
 	return r ? r : session_admit_act(session, &question, "stop", stop, request);
 }
 
+int wfs_session_leave_plan(
+	const struct wfs_session *session, json_t *stop, struct wfs_request *request)
+{
+	return session_act(session, "stop", stop, request);
+}
+
 /* --- how they are --- */
 
 /* The newest message that somebody else than a model has said. @id: of the chat; becomes its id */

@@ -56,6 +56,12 @@ int wfs_session_cancel(
 	return r ? r : session_admit_act(session, &question, "cancel", cancel, request);
 }
 
+int wfs_session_leave_run(
+	const struct wfs_session *session, json_t *cancel, struct wfs_request *request)
+{
+	return session_act(session, "cancel", cancel, request);
+}
+
 /*
  * An approval of a run that does not exist is refused, and recorded, in the same way as one of somebody else's run
  * whose files the principal does not see, unless the principal may approve of that.

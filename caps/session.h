@@ -616,6 +616,15 @@ int wfs_session_plan_import(
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 
+/** wfs_session_leave_run() - end the run {turn_id}, which the principal has begun and does not wait for any more.
+ *  For drivers: no right is needed, because the principal may have lost it since the run began. */
+int wfs_session_leave_run(
+	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
+
+/** wfs_session_leave_plan() - likewise stop {plan_id}, or the chat {chat_id}. */
+int wfs_session_leave_plan(
+	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
+
 /** wfs_session_plan_stop() - stop {plan_id}, or the chat {chat_id}. */
 int wfs_session_plan_stop(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);

@@ -423,6 +423,12 @@ static void a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again(vo
 	unobserve(fixture, &commits);
 }
 
+static void take_drive_from_ada(struct agents_fixture *fixture)
+{
+	fixture_act(fixture, "operator",
+		json_pack("{s:s, s:s}", "action_type", "revoke", "name", "ada.drive.1"));
+}
+
 /* The turn was asked for while the right was there. */
 static void a_right_that_is_taken_back_ends_no_turn(void **state)
 {
@@ -430,12 +436,29 @@ static void a_right_that_is_taken_back_ends_no_turn(void **state)
 	struct commits commits;
 
 	begin_and_stop(fixture);
-	fixture_act(fixture, "operator",
-		json_pack("{s:s, s:s}", "action_type", "revoke", "name", "ada.drive.1"));
+	take_drive_from_ada(fixture);
 	open_again(fixture, &commits);
 	wait_for_end_of(fixture, &commits, "ada", "no_tool_calls");
 	wait_for_end_of(fixture, &commits, "cold", "no_tool_calls");
 	unobserve(fixture, &commits);
+}
+
+static void the_inner_one_ends_with_the_outer_one_also_without_the_right(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
+	take_drive_from_ada(fixture);
+	cancel_run_of(fixture, "ada");
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	wait_for(&watcher.ended, 2);
+
+	unwatch(fixture, &watcher,
+		"ada KernelStart\ncold KernelStart\nada KernelEnd cancelled\n"
+		"cold KernelEnd cancelled\n");
 }
 
 /* As when a crash comes between the end of the one and the cancelling of the other. */
@@ -507,6 +530,7 @@ static void the_end_of_the_run_ends_its_chat(void **state)
 	watch(fixture, &watcher);
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
 	wait_for_chat(fixture, &commits, "planning");
+	take_drive_from_ada(fixture); /* which does not keep the chat */
 	cancel_run_of(fixture, "ada");
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
 	wait_for_chat(fixture, &commits, "cancelled");
@@ -569,6 +593,7 @@ int main(void)
 		DRIVES(the_time_of_the_outer_one_ends_both),
 		DRIVES(a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again),
 		DRIVES(a_right_that_is_taken_back_ends_no_turn),
+		DRIVES(the_inner_one_ends_with_the_outer_one_also_without_the_right),
 		DRIVES(a_run_whose_call_is_over_ends_when_the_world_is_opened_again),
 		DRIVES(an_agent_chats_as_itself),
 		DRIVES(the_end_of_the_run_ends_its_chat),
