@@ -168,6 +168,11 @@ static void too_late(struct work *work)
 	work_fail(work, &error);
 }
 
+static enum wfs_effect effect_of(const json_t *arguments)
+{
+	return json_object_get(arguments, "agent") ? WFS_EFFECT_AGENT_STEP : WFS_EFFECT_PLAN_RUN;
+}
+
 static struct driving *driving_new(
 	struct work *work, const char *tool_name, const json_t *arguments, struct wfs_error *error)
 {
@@ -193,7 +198,7 @@ static struct driving *driving_new(
 		return NULL;
 	}
 	if (work->approved)
-		wfs_session_approve_call(driving->session);
+		wfs_session_approve_call(driving->session, effect_of(arguments));
 	driving->call = (struct wfs_helper_call){.session = driving->session,
 		.driver = &work->engine->driver,
 		.name = driving->tool_name,
@@ -208,10 +213,9 @@ int work_drive(struct work *work, const char *tool_name, const json_t *arguments
 	struct wfs_error *error)
 {
 	const char *const agent = json_string_value(json_object_get(arguments, "agent"));
-	const enum wfs_effect effect = agent ? WFS_EFFECT_AGENT_STEP : WFS_EFFECT_PLAN_RUN;
 
 	if (!*work->began) {
-		const int r = work_wait_for_approval(work, effect, agent, error);
+		const int r = work_wait_for_approval(work, effect_of(arguments), agent, error);
 
 		if (r)
 			return r > 0 ? 0 : r;

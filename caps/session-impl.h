@@ -30,7 +30,8 @@ struct wfs_session {
 	struct session_pins *pins;   /* owned */
 	struct session_notes *notes; /* owned; NULL: nothing is noted */
 	uint64_t connection;         /* 0: none */
-	bool approved;               /* somebody has approved of the call that it is for */
+	bool approved;               /* somebody has approved of the call that it is for, */
+	enum wfs_effect approves;    /* which is one of this effect */
 	char queue[WFS_SESSION_QUEUE_MAX + 1]; /* that its requests wait in; "": its principal's */
 };
 

@@ -192,9 +192,10 @@ int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect eff
 	return r ? r : 1;
 }
 
-void wfs_session_approve_call(struct wfs_session *session)
+void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect)
 {
 	session->approved = true;
+	session->approves = effect;
 }
 
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,

@@ -98,7 +98,7 @@ int session_rights(const struct wfs_session *session, struct wfs_rights **ret_ri
 	*ret_rights = wfs_authority_rights(session->authority, session->holder, &question->height);
 	question->origin = WFS_ORIGIN_HOST;
 	question->now_ns = wfs_clock_realtime_ns();
-	question->approved |= session->approved;
+	question->approved |= session->approved && question->effect == session->approves;
 	return *ret_rights ? 0 : -ENOMEM;
 }
 

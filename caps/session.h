@@ -514,8 +514,9 @@ int wfs_session_act_called(const struct wfs_session *session, const json_t *acti
 int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
 	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
 
-/** wfs_session_approve_call() - somebody has approved of the one tool call that the session is for. */
-void wfs_session_approve_call(struct wfs_session *session);
+/** wfs_session_approve_call() - somebody has approved of the one tool call that the session is for, of @effect.
+ *  What else the session is asked for still needs an approval. */
+void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect);
 
 /** wfs_session_receipt() - tell what the world's driver was asked for, for the principal of a run. No
  *  right is needed for what was asked already. @charge: the grant that pays, "" for none */

@@ -430,6 +430,22 @@ static void what_waited_is_not_done_when_another_policy_denies_it(void **state)
 	assert_int_equal(height_of(work->world), height);
 }
 
+static void an_approval_of_one_call_is_none_of_another(void **state)
+{
+	struct at_work *const work = *state;
+
+	let(work, "{'to':'alice','cap':'sys/drive@1','name':'g'}");
+	apply_policy(work,
+		"[{'when':{'principal':'alice','effect':'agent.step'},'decision':'ask'},"
+		"{'when':{'principal':'alice','effect':'plan.run'},'decision':'ask'}]");
+	assert_false(wfs_session_may(work->alice, WFS_EFFECT_AGENT_STEP));
+
+	wfs_session_approve_call(work->alice, WFS_EFFECT_AGENT_STEP);
+
+	assert_true(wfs_session_may(work->alice, WFS_EFFECT_AGENT_STEP));
+	assert_false(wfs_session_may(work->alice, WFS_EFFECT_PLAN_RUN));
+}
+
 static void what_waited_is_done_when_another_policy_allows_it(void **state)
 {
 	struct at_work *const work = *state;
@@ -627,6 +643,7 @@ int main(void)
 		AT_WORK(a_grant_that_got_the_name_of_another_allows_nothing_that_waited),
 		AT_WORK(what_waited_is_done_when_its_grant_was_only_used_since),
 		AT_WORK(what_waited_is_not_done_when_another_policy_denies_it),
+		AT_WORK(an_approval_of_one_call_is_none_of_another),
 		AT_WORK(what_waited_is_done_when_another_policy_allows_it),
 		AT_WORK(an_action_that_waited_is_judged_by_its_artifact),
 		AT_WORK(an_action_that_waited_is_not_judged_by_another_artifact),
