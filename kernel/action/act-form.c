@@ -55,9 +55,9 @@ static bool was_refused(const struct nest *nest, size_t number)
 }
 
 /* A write of code that runs. */
-static int check_within(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+static int check_within(
+	struct act *act, const struct artifact *artifact, size_t number, struct wfs_error *error)
 {
-	const size_t number = act->nest->content_count++;
 	const bool again = act->fold->input.recorded != NULL;
 
 	if (again && !was_refused(act->nest, number))
@@ -78,10 +78,13 @@ static int check_within(struct act *act, const struct artifact *artifact, struct
 int artifact_check_content(
 	struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
+	/* All writes are counted, so that the numbers in old records stay right when another type gets a form. */
+	const size_t number = act->within ? act->nest->content_count++ : 0;
+
 	if (!wfs_mind_form_has(wfs_json_text(artifact->document, "type")))
 		return 0;
 	if (act->within)
-		return wfs_trace(check_within(act, artifact, error));
+		return wfs_trace(check_within(act, artifact, number, error));
 	/* A refused one is refused by its record, before it comes here. */
 	return act->fold->input.recorded ? 0 : wfs_trace(check(act, artifact, error));
 }

@@ -12,9 +12,13 @@ bool __wrap_wfs_mind_form_has(const char *type);
 /* The program is one from before the check. */
 static bool is_older;
 
+/* The program is one that does not look at contents of this type yet; NULL: it looks at all. */
+static const char *later_type;
+
 bool __wrap_wfs_mind_form_has(const char *type)
 {
-	return !is_older && __real_wfs_mind_form_has(type);
+	return !is_older && (!later_type || strcmp(type, later_type) != 0) &&
+		__real_wfs_mind_form_has(type);
 }
 
 #define AGENT(content) WRITE("'artifact_id':'bot','type':'agent','content':" content)
@@ -159,7 +163,7 @@ static void writes_of_code_are_told_apart_when_they_are_folded_again(void **stat
 	WFS_AUTO_RECORD struct wfs_record_parsed record =
 		record_at(fixture, height_of(fixture) - 1);
 
-	WFS_AUTO_JSON json_t *refused = json_of("[2]");
+	WFS_AUTO_JSON json_t *refused = json_of("[4]");
 	assert_true(json_equal(
 		json_object_get(json_object_get(record.body_json, "result"), "refused_contents"),
 		refused));
@@ -167,6 +171,25 @@ static void writes_of_code_are_told_apart_when_they_are_folded_again(void **stat
 	assert_content(fixture, "note",
 		"{\"told\":\"invalid_argument 'content': 'max_turns': expected an integer, got a "
 		"boolean\"}");
+}
+
+static void a_type_that_gets_a_form_later_changes_no_record(void **state)
+{
+	struct world_fixture *const fixture = *state;
+
+	make_writer(fixture, "alice");
+	assert_done(fixture, "alice",
+		WRITE("'artifact_id':'y','access':'public','code':'function run() "
+		      "kernel_actions.write_artifact{artifact_id = \\'shelf\\', "
+		      "type = \\'library\\', content = {note = \\'none\\'}} "
+		      "invoke(\\'x\\', {max_turns = false}) "
+		      "end'"));
+	later_type = "library";
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'y'"));
+	later_type = NULL;
+
+	assert_content(fixture, "shelf", "{\"note\":\"none\"}");
+	assert_sound(fixture);
 }
 
 static void conditions_use_up_what_code_may(void **state)
@@ -260,6 +283,7 @@ int main(void)
 		TEST(an_editor_that_may_not_read_is_not_told_what_is_there),
 		TEST(code_is_told_what_is_wrong),
 		TEST(writes_of_code_are_told_apart_when_they_are_folded_again),
+		TEST(a_type_that_gets_a_form_later_changes_no_record),
 		TEST(conditions_use_up_what_code_may),
 		TEST(a_world_with_broken_ones_is_folded_again),
 		TEST(a_copy_with_broken_ones_is_restored),
