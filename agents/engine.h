@@ -143,7 +143,8 @@ struct work {
 	bool settings_private; /* the record of the run hides some of its settings */
 	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
 	int64_t built_ms;      /* that building it took */
-	bool request_private;  /* the request has private texts in it: an error may quote them */
+	json_t *usage; /* what the answer has cost, also if it cannot be used; owned; NULL: no answer */
+	bool request_private; /* the request has private texts in it: an error may quote them */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* of the request, for who knows it again */
 

@@ -116,6 +116,8 @@ static void take_completion(
 	struct wfs_error error = {0};
 	int r = read_answer(work, completion, &parsed, &error);
 
+	json_decref(work->usage);
+	work->usage = json_incref(json_object_get(parsed, "usage"));
 	if (parsed &&
 		(json_object_set_new(parsed, "duration_ms", json_integer(duration_ms)) < 0 ||
 			json_object_set_new(

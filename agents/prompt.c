@@ -395,6 +395,8 @@ int prompt_payload(
 		r = wfs_plan_answer(text, &kept, error);
 	else
 		kept = json_string(text);
+	if (!r && !kept)
+		r = no_memory(error);
 	if (!r && !is_plan && is_blank(kept))
 		return wfs_error_set(error, WFS_E_EFFECT_FAILED,
 			"the model's answer is empty: expected a text%s",

@@ -72,6 +72,7 @@ static void work_free(struct work *work)
 	json_decref(work->setup);
 	json_decref(work->arguments);
 	json_decref(work->asked);
+	json_decref(work->usage);
 	json_decref(work->failure_meta);
 	agents_origin_done(&work->origin);
 	normalize_free(work->normalizing);
@@ -438,12 +439,12 @@ void work_fail(struct work *work, const struct wfs_error *error)
 	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
 
 	work_answer(work, status_of(work, error->code),
-		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*, s:o*}", "code",
+		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*, s:o*, s:O*}", "code",
 			wfs_error_info(error->code)->name, "duration_ms",
 			(json_int_t)work_elapsed_ms(work), "failed", work->failed, "message",
 			is_private ? "hidden in the outcome" : error->message, "meta",
 			outcome ? NULL : work_failure_meta(work), "outcome", outcome, "retriable",
-			retriable_of(work, error)));
+			retriable_of(work, error), "usage", work->usage));
 }
 
 /* --- looking --- */

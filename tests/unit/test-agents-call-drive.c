@@ -476,20 +476,20 @@ static void a_run_whose_call_is_over_ends_when_the_world_is_opened_again(void **
 
 /* --- chat --- */
 
-static void let_ada_chat(struct agents_fixture *fixture)
+static void let_chat(struct agents_fixture *fixture, const char *agent)
 {
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"script\":{\"provider\":\"script\",\"file\":\"script.jsonl\"},"
 		"\"default\":{\"provider\":\"script\",\"file\":\"script.jsonl\"}}}");
 	assert_int_equal(trust_host(fixture->directory, wfs_world_id(fixture->world)), 0);
-	fixture_configure(fixture, "ada", "{'model':'script','tools':['chat']}");
+	fixture_configure(fixture, agent, "{'model':'script','tools':['chat']}");
 }
 
 static void an_agent_chats_as_itself(void **state)
 {
 	struct agents_fixture *const fixture = *state;
 
-	let_ada_chat(fixture);
+	let_chat(fixture, "ada");
 	fixture_script(fixture,
 		SAY("\\'final\\'", "done") LINE("begin", CALL("chat", "{\\'message\\':\\'talk\\'}"))
 			SAY("talk", "so to say"));
@@ -523,7 +523,7 @@ static void the_end_of_the_run_ends_its_chat(void **state)
 	WFS_AUTO_JSON json_t *result = NULL;
 	struct commits commits;
 
-	let_ada_chat(fixture);
+	let_chat(fixture, "ada");
 	observe(fixture, &commits);
 	fixture_script(
 		fixture, LINE("begin", CALL("chat", "{\\'message\\':\\'talk\\'}")) LATE("talk"));
@@ -549,6 +549,21 @@ static void what_is_wrong_with_a_chat_is_told(void **state)
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
 
 	assert_has(told(result), "Tool execution failed: 'message': expected a text");
+}
+
+/* cold has a quota of 15 tokens. */
+static void what_an_answer_costs_that_cannot_be_used_is_charged(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+
+	let_chat(fixture, "cold");
+	fixture_script(fixture,
+		SAY("is empty", "done") LINE("begin",
+			CALL("chat", "{\\'message\\':\\'talk\\'}")) "{'match':'talk','content':' "
+								    "','usage'"
+								    ":{'total_tokens':15}}\n");
+
+	json_decref(fixture_ends(fixture, "{'agent':'cold','message':'begin'}", "quota_exceeded"));
 }
 
 /* --- private texts --- */
@@ -598,6 +613,7 @@ int main(void)
 		DRIVES(an_agent_chats_as_itself),
 		DRIVES(the_end_of_the_run_ends_its_chat),
 		DRIVES(what_is_wrong_with_a_chat_is_told),
+		DRIVES(what_an_answer_costs_that_cannot_be_used_is_charged),
 		DRIVES(what_is_private_in_an_answer_is_private_in_the_output),
 	};
 
