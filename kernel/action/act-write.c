@@ -393,12 +393,13 @@ static int take_executable(struct act *act, struct artifact *artifact, struct wf
 	return made ? set_author(act, artifact, error) : 0;
 }
 
-/* One that has no content yet may get it later. */
-static int check_content(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+/* One that has no content yet may get it later. @retyped: it has another type than before */
+static int check_content(
+	struct act *act, const struct artifact *artifact, bool retyped, struct wfs_error *error)
 {
 	const bool has_content =
 		act->content.given || artifact_number(artifact, "content_size") > 0;
-	const bool changes = act->content.given || act->params.action_write_artifact.type;
+	const bool changes = act->content.given || retyped;
 
 	return has_content && changes ? wfs_trace(artifact_check_content(act, artifact, error)) : 0;
 }
@@ -406,6 +407,8 @@ static int check_content(struct act *act, const struct artifact *artifact, struc
 static int take_all(struct act *act, struct artifact *artifact, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *entries = NULL; /* of a memory store, before the write */
+	const char *const type = act->params.action_write_artifact.type;
+	const bool retyped = type && strcmp(type, wfs_json_text(artifact->document, "type")) != 0;
 	int r = memory_content_entries(act->fold, artifact, &entries, error);
 
 	if (!r)
@@ -430,7 +433,7 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 		r = put_text(act, artifact, WFS_BUILTIN_CONTENT,
 			wfs_buffer_bytes(&act->content.bytes), error);
 	if (!r)
-		r = check_content(act, artifact, error);
+		r = check_content(act, artifact, retyped, error);
 	if (!r)
 		r = memory_check(act->fold, artifact, error);
 	if (!r)

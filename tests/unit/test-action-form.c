@@ -236,6 +236,7 @@ static void a_world_with_broken_ones_is_folded_again(void **state)
 	assert_content(*state, "note", "{\"told\":\"taken\"}");
 	assert_sound(*state);
 	assert_done(*state, "alice", WRITE("'artifact_id':'w','price':3"));
+	assert_done(*state, "alice", WRITE("'artifact_id':'w','type':'workflow','price':4"));
 	assert_done(*state, "alice", ACTION("transfer_ownership", "'to':'bob','artifact_id':'w'"));
 	assert_fails(*state, "bob", WRITE("'artifact_id':'w','content':'!'"), WFS_E_INVALID_JSON,
 		"'content': ");
