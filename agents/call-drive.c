@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tool calls of runs that others take turns for: `step` has an agent take one, `chat` has a model answer, by a
- * plan if need be.
+ * Calls of the tools `step` and `chat` by a run: `step` has an agent take a turn, `chat` has the model `default`
+ * answer, with a plan if it needs tools.
  *
  * The call is the verb of that name, of the agent that calls: judged, paid, recorded and answered like the verb
  * of any other principal. It holds no thread while it waits, but a place among those that wait for a run
@@ -16,7 +16,7 @@
 
 #include "kernel/base/json.h"
 
-/* One call under way. It outlives its work: whoever takes the turns tells it when they have ended. */
+/* One call under way. It may outlive its work: the driver posts it when the turn or chat has ended. */
 struct driving {
 	struct job job; /* first: posted when they have */
 	struct engine *engine;

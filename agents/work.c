@@ -425,10 +425,13 @@ static bool asks_model(const struct work *work)
 }
 
 /* A model that was not asked would not be asked the next time either: host.json, the environment or a grant must
- * become another one first. */
+ * become another one first. A fault of this process says nothing of that. */
 static json_t *retriable_of(const struct work *work, const struct wfs_error *error)
 {
-	return asks_model(work) && !wfs_error_info(error->code)->retriable ? json_false() : NULL;
+	return asks_model(work) && error->code != WFS_E_INTERNAL_ERROR &&
+			!wfs_error_info(error->code)->retriable
+		? json_false()
+		: NULL;
 }
 
 void work_fail(struct work *work, const struct wfs_error *error)

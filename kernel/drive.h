@@ -37,7 +37,8 @@ enum wfs_drive_what {
 		WFS_DRIVE_COUNT
 };
 
-/* The tool call of a run that a request is, so that what it begins is begun once. Plain value. */
+/* The tool call that a request is made for. The intent of the call keeps the id of what the request has begun, so that
+ * the call begins it once. Plain value. */
 struct wfs_called_by {
 	const char *intent_id; /* NULL: it is no tool call */
 	const char

@@ -49,7 +49,8 @@ struct wfs_call {
 		*caller;          /* at the other end of the control socket; NULL elsewhere */
 	struct wfs_handed handed; /* came with the request; owned, when `handed_count` is not 0 */
 	unsigned int handed_count;
-	struct wfs_called_by called_by; /* the tool call of a run that it is */
+	struct wfs_called_by
+		called_by; /* the tool call of a run that this request is made for; zero: none */
 	void (*done)(struct wfs_call
 			*call); /* exactly once; on the starting, publisher or driver's thread */
 	void *context;

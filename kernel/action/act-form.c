@@ -4,7 +4,8 @@
  *
  * The record of an action is believed when it is folded again: what an older program took stays taken, and what
  * was refused is refused. So that code is told the same again, the record of an invocation has the numbers of the
- * writes within it that were refused.
+ * writes within it that were refused. Code is told the message of the check when it is folded again, too, and may
+ * have stored it: messages of kernel/mind/ are part of folding, like all that code is told.
  */
 #include "kernel/action/invoke.h"
 #include "kernel/base/json.h"
