@@ -6,6 +6,7 @@
 
 #include "kernel/mind/form.h"
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 bool __real_wfs_mind_form_has(const char *type);
 bool __wrap_wfs_mind_form_has(const char *type);
 
@@ -20,6 +21,7 @@ bool __wrap_wfs_mind_form_has(const char *type)
 	return !is_older && (!later_type || strcmp(type, later_type) != 0) &&
 		__real_wfs_mind_form_has(type);
 }
+/* NOLINTEND(readability-identifier-naming) */
 
 #define AGENT(content) WRITE("'artifact_id':'bot','type':'agent','content':" content)
 #define BROKEN "{'max_turns':'many'}"

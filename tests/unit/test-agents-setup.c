@@ -6,6 +6,7 @@
 #include "kernel/mind/form.h"
 
 /* Agents of worlds that an older program wrote: nothing has looked at their content. */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 bool __wrap_wfs_mind_form_has(const char *type);
 
 bool __wrap_wfs_mind_form_has(const char *type)
@@ -13,6 +14,7 @@ bool __wrap_wfs_mind_form_has(const char *type)
 	(void)type;
 	return false;
 }
+/* NOLINTEND(readability-identifier-naming) */
 
 static int make(struct agents_fixture *fixture, const char *params, json_t **ret_step)
 {

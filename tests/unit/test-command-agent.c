@@ -5,6 +5,7 @@
 #include "kernel/mind/form.h"
 
 /* Agents of worlds that an older program wrote: nothing has looked at their content. */
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 bool __wrap_wfs_mind_form_has(const char *type);
 
 bool __wrap_wfs_mind_form_has(const char *type)
@@ -12,6 +13,7 @@ bool __wrap_wfs_mind_form_has(const char *type)
 	(void)type;
 	return false;
 }
+/* NOLINTEND(readability-identifier-naming) */
 
 #define WRITTEN                             \
 	"A  prompt      al_personality\n"   \
