@@ -173,7 +173,7 @@ plan_id = response["checkpoint"]["plan_id"]
 ok("a plan is imported", response["checkpoint"]["status"] == "cancelled", response)
 ok("where it is said to be", len(read("plans", f"{plan_id}.json")) == response["checkpoint"]["bytes"] and
    response["checkpoint"]["path"] == os.path.join(os.path.realpath(tree), "plans", f"{plan_id}.json"), response)
-refused = client.refused("effect_failed", "plan-resume", {"plan_id": plan_id})
+refused = client.refused("effect_refused", "plan-resume", {"plan_id": plan_id})
 ok("its steps are run", refused["error"]["details"]["tool_calls_count"] == 1, refused)
 ok("and only the answer is missing", refused["error"]["details"]["error"] == "LLM_FAILED", refused)
 ok("it is in the list of plans", client.done("plans")["plans"][0]["plan_id"] == plan_id)
@@ -181,7 +181,7 @@ status = client.done("plan-status", {"session_id": "s"})
 ok("and what the session is about", status["plan"]["done"] == 1, status)
 client.done("plan-cancel", {"plan_id": plan_id})
 ok("it is stopped", client.done("plan-status", {"plan_id": plan_id})["status"] == "cancelled")
-client.refused("effect_failed", "chat", {"message": "m"})
+client.refused("effect_refused", "chat", {"message": "m"})
 client.refused("invalid_argument", "chat", {"message": " "})
 with open(f"{world}/host.json", encoding="utf-8") as file:
     host = json.load(file)

@@ -444,7 +444,7 @@ class Questions:
         else:
             accepted = self.model.drive_plan(who, plan, {"plan-resume": "plan.run", "plan-cancel": "plan.cancel"}[verb])
             if not accepted:
-                accepted = {OK, ("invalid",), ("no_change",), ("effect_failed",)}
+                accepted = {OK, ("invalid",), ("no_change",), ("effect_failed",), ("effect_refused",)}
         answer = self.compare(door, "plan", who, verb, {"plan_id": plan}, accepted)
         if answer != OK and not seen and MISSING in accepted and self.model.plans.get(plan, who) != who:
             self.alike(who, verb, {}, "plan_id", plan, "f" * 32)
