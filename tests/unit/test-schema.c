@@ -5,8 +5,6 @@
 
 #include <pthread.h>
 
-#include "kernel/base/clock.h"
-
 static void schema_true_fits_everything_and_false_nothing(void **state)
 {
 	(void)state;
@@ -235,14 +233,6 @@ static void *check_often(void *argument)
 	return NULL;
 }
 
-static const char event_schema[] =
-	"{'type':'object','properties':{'package':{'type':'string'},'version':{'type':'string'},"
-	"'size':{'type':'integer','minimum':0},'time_ns':{'type':'integer'},"
-	"'state':{'enum':['installed','removed']},'reason':{'type':['string','null']}},"
-	"'required':['package','version','size'],'additionalProperties':false}";
-static const char event_value[] = "{'package':'bash','version':'5.2','size':7,'time_ns':1,"
-				  "'state':'installed','reason':null}";
-
 static void check_runs_in_several_threads(void **state)
 {
 	(void)state;
@@ -261,23 +251,6 @@ static void check_runs_in_several_threads(void **state)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(threads); i++)
 		assert_int_equal(workers[i].failures, 0);
-}
-
-static void check_of_a_small_event_is_quick(void **state)
-{
-	(void)state;
-	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of(event_schema);
-	WFS_AUTO_JSON json_t *value = json_of(event_value);
-	const int rounds = 200000;
-	int64_t spent_ns = wfs_clock_monotonic_ns();
-
-	for (int i = 0; i < rounds; i++)
-		assert_int_equal(wfs_schema_check(schema, value, NULL), 0);
-	spent_ns = (wfs_clock_monotonic_ns() - spent_ns) / rounds;
-	print_message("one check: %lld ns\n", (long long)spent_ns);
-
-	/* About 200 ns without sanitizers; the bound allows for those and for a busy machine. */
-	assert_true(spent_ns < 20000);
 }
 
 int main(void)
@@ -300,7 +273,6 @@ int main(void)
 		cmocka_unit_test(pointer_append_keeps_a_report_on_one_line),
 		cmocka_unit_test(schema_free_takes_null),
 		cmocka_unit_test(check_runs_in_several_threads),
-		cmocka_unit_test(check_of_a_small_event_is_quick),
 	};
 
 	return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
