@@ -73,7 +73,7 @@ int wfs_session_entities(const struct wfs_session *session, struct wfs_view *vie
 {
 	WFS_CLEANUP(wfs_session_walk_done)
 	struct wfs_session_walk walk = {.entity = entity};
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 	struct wfs_reducer reducer;
 	int r = session_look(session, &walk.sight);
 
@@ -112,7 +112,7 @@ int wfs_session_lists(
 {
 	const char *const name = wfs_builtin_reducer_name(wfs_entity_file_reducer(directory));
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 	int r = session_look(session, &sight);
 
 	if (r)
@@ -290,7 +290,7 @@ int session_sees_text(const struct wfs_session *session, const struct session_te
 int session_administers(const struct wfs_session *session)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 	int r = session_rights(session, &rights, &question);
 
 	return r ? r : wfs_rights_administer(rights, question.now_ns);

@@ -48,7 +48,8 @@ int session_note(const struct wfs_session *session, const json_t *of);
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
-/** session_rights() - those in force now, their height, and the question's time. Return: 0, or -ENOMEM. */
+/** session_rights() - those in force now, their height, and the question's time. @question: what is asked, zeros
+ *  otherwise. Return: 0, or -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question);
 

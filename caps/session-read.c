@@ -36,7 +36,7 @@ int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 bool wfs_session_sees_all(const struct wfs_session *session)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 
 	return session_rights(session, &rights, &question) == 0 && wfs_rights_see_all(rights);
 }
@@ -59,7 +59,7 @@ int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutatio
 
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 {
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 	struct wfs_rights *rights;
 	int r = session_rights(session, &rights, &question);
 
@@ -72,7 +72,7 @@ int wfs_session_sees_whole(
 	const struct wfs_session *session, struct wfs_path path, struct wfs_bytes reducer)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 	int r = session_look(session, &sight);
 
 	if (r)
@@ -207,7 +207,7 @@ int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, 
 {
 	WFS_CLEANUP(wfs_session_walk_done)
 	struct wfs_session_walk walk = {.entity = WFS_ENTITY_COUNT};
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 	int r = session_look(session, &walk.sight);
 
 	if (!r)
@@ -449,7 +449,7 @@ static int judge_listing(const struct wfs_session *session, const struct wfs_sig
 	const json_t *params, struct wfs_error *error)
 {
 	const char *const name = json_string_value(json_object_get(params, "reducer"));
-	struct wfs_question question;
+	struct wfs_question question = {.height = 0};
 
 	if (!name || !wfs_sight_reducer(sight, wfs_bytes_text(name)))
 		return 0;
