@@ -59,9 +59,9 @@ static void assert_response(
 	sizes = bytes;
 	assert_int_equal(response_take_plan(NULL, json_of(state), false, &response, &error), 0);
 
-	assert_json_is(response.results, results);
+	assert_json_is(json_incref(response.results), results);
 	if (details)
-		assert_json_is(response.details, details);
+		assert_json_is(json_incref(response.details), details);
 	else
 		assert_null(response.details);
 }
