@@ -103,8 +103,10 @@ int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version)
 
 int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta)
 {
+	const uint64_t snapshot = wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT);
 	struct wfs_meta meta = {.journal_height = view->height};
 	struct wfs_version version;
+	struct wfs_cell cell;
 	int r = wfs_view_manifest(view, &version);
 
 	if (r == -ENOENT)
@@ -113,8 +115,10 @@ int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta)
 	if (r)
 		return wfs_trace(r);
 	meta.manifest_hash = version.hash;
-	r = wfs_history_at(view->txn, wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT),
-		view->height, &version);
+	r = wfs_history_at(view->txn, snapshot, view->height, &version);
+	/* The first heights have none, but the cell is there: a world is made with a snapshot. */
+	if (r == -ENOENT && wfs_cell_get(view->txn, snapshot, &cell) == -ENOENT)
+		r = wfs_row_lost(view->txn, WFS_TABLE_CELL, snapshot);
 	if (r && r != -ENOENT)
 		return wfs_trace(r);
 	if (!r) {

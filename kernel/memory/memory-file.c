@@ -7,6 +7,7 @@
 #include "kernel/base/json.h"
 #include "kernel/entity.h"
 #include "kernel/memory/memory.h"
+#include "kernel/store/row-name.h"
 
 #define SUFFIX ".json"
 
@@ -120,7 +121,7 @@ int wfs_memory_entry_next(struct wfs_view *view, struct wfs_bytes artifact_id, u
 		int r = next_cell(view, artifact_id, number, &found, &key, &cell_id);
 
 		if (!r)
-			r = wfs_view_entry(view, cell_id, ret_entry);
+			r = wfs_row_needed(view->txn, wfs_view_entry(view, cell_id, ret_entry));
 		if (r < 0)
 			return r;
 		if (r > 0) {

@@ -13,6 +13,7 @@ enum {
 	SCAN_MAX = 1 << 20,  /* rows that are looked at to find the one that leads to another */
 	CHAIN_MAX = 1 << 10, /* versions */
 	PEEK_SIZE = 64 + WFS_KEY_SIZE_MAX + WFS_SEAL_SIZE, /* of a cell's row: facts, key, seal */
+	MENDED_KEY_MAX = 64, /* bytes of a damaged key whose right form is looked for */
 	TEXT_SIZE = 512,
 };
 
@@ -540,9 +541,40 @@ static void name_row(
 	}
 }
 
+/* A damaged row may have another key than it was written with, which leads nowhere. Where one byte of the key has
+ * changed, its seal says which. @bytes: room for the right key. Return: the right key, or @key */
+static struct wfs_bytes key_of_seal(
+	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *bytes)
+{
+	uint8_t row[PEEK_SIZE];
+	uint8_t seal[WFS_SEAL_SIZE];
+	size_t size;
+
+	if (!txn || key.size > MENDED_KEY_MAX ||
+		row_peek(txn, table, key, row, sizeof(row), &size) || size < WFS_SEAL_SIZE ||
+		size == sizeof(row))
+		return key;
+	const struct wfs_bytes value = WFS_BYTES(row, size - WFS_SEAL_SIZE);
+	memcpy(bytes, key.data, key.size);
+	for (size_t i = 0; i < key.size; i++) {
+		const uint8_t was = bytes[i];
+
+		for (unsigned int mask = 0; mask <= UINT8_MAX; mask++) {
+			bytes[i] = was ^ (uint8_t)mask;
+			wfs_row_seal(table, WFS_BYTES(bytes, key.size), value, seal);
+			if (memcmp(seal, row + value.size, WFS_SEAL_SIZE) == 0)
+				return WFS_BYTES(bytes, key.size);
+		}
+		bytes[i] = was;
+	}
+	return key;
+}
+
 void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_row_name *ret_name)
 {
+	uint8_t right[MENDED_KEY_MAX];
+
 	if (key.size == 0) {
 		snprintf(ret_name->text, sizeof(ret_name->text), "data.mdb: table '%s'",
 			wfs_table_name(table));
@@ -550,7 +582,7 @@ void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes ke
 	}
 	if (txn)
 		txn->naming = true;
-	name_row(txn, table, key, ret_name);
+	name_row(txn, table, key_of_seal(txn, table, key, right), ret_name);
 	if (txn)
 		txn->naming = false;
 }

@@ -385,8 +385,9 @@ static void a_world_of_a_stranger_has_its_pages_walked_before_it_is_read(void **
 
 /* --- rows whose checksum does not fit: what each is called --- */
 
-/* Flips a bit of a row's checksum. */
-static void spoil(struct world_fixture *fixture, const char *table, struct wfs_bytes key)
+/* Flips a bit of a row's checksum, or gives the row another key. @moved: the key; NULL: it keeps its own */
+static void spoil_row(
+	struct world_fixture *fixture, const char *table, struct wfs_bytes key, const void *moved)
 {
 	MDB_val k = {.mv_size = key.size, .mv_data = (void *)(uintptr_t)key.data};
 	MDB_env *env;
@@ -404,11 +405,21 @@ static void spoil(struct world_fixture *fixture, const char *table, struct wfs_b
 	assert_int_equal(mdb_get(txn, dbi, &k, &v), 0);
 	WFS_AUTO_FREE char *value = malloc(v.mv_size);
 	memcpy(value, v.mv_data, v.mv_size);
-	value[v.mv_size - 1] ^= 1;
 	v.mv_data = value;
+	if (moved) {
+		assert_int_equal(mdb_del(txn, dbi, &k, NULL), 0);
+		k.mv_data = (void *)(uintptr_t)moved;
+	} else {
+		value[v.mv_size - 1] ^= 1;
+	}
 	assert_int_equal(mdb_put(txn, dbi, &k, &v, 0), 0);
 	assert_int_equal(mdb_txn_commit(txn), 0);
 	mdb_env_close(env);
+}
+
+static void spoil(struct world_fixture *fixture, const char *table, struct wfs_bytes key)
+{
+	spoil_row(fixture, table, key, NULL);
 }
 
 static void spoil_number(struct world_fixture *fixture, const char *table, uint64_t number)
@@ -484,6 +495,39 @@ static void a_cell_is_told_by_reducer_and_key(void **state)
 	spoil_number(*state, "cell", cell_id);
 
 	assert_told(*state, "reducer 'cell', key 'a': is damaged");
+}
+
+/* To a reducer that does not exist. */
+static void move_cell(struct world_fixture *fixture, uint64_t cell_id)
+{
+	const uint64_t key = htobe64(cell_id);
+	const uint64_t moved = key ^ htobe64(UINT64_C(0x77) << 48);
+
+	spoil_row(fixture, "cell", WFS_BYTES(&key, sizeof(key)), &moved);
+}
+
+static void a_row_whose_key_leads_nowhere_is_told_by_its_right_one(void **state)
+{
+	uint64_t vid;
+
+	live(*state);
+	move_cell(*state, cell_id_of(*state, "a", &vid));
+
+	assert_told(*state, "reducer 'cell', key 'a': is damaged");
+}
+
+static void a_world_that_has_lost_its_snapshot_says_so(void **state)
+{
+	struct world_fixture *const fixture = *state;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_meta meta;
+
+	live(fixture);
+	move_cell(fixture, wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT));
+	assert_int_equal(world_fixture_open(fixture), 0);
+
+	assert_int_equal(wfs_view_open(fixture->world, WFS_HEIGHT_HEAD, &view, NULL), 0);
+	assert_int_equal(wfs_view_meta(&view, &meta), -EIO);
 }
 
 static void a_damaged_newest_version_hides_no_other_damage(void **state)
@@ -657,6 +701,8 @@ int main(void)
 		DAMAGE_TEST(a_record_is_told_by_its_number),
 		DAMAGE_TEST(a_state_is_told_by_reducer_key_and_height),
 		DAMAGE_TEST(a_cell_is_told_by_reducer_and_key),
+		DAMAGE_TEST(a_row_whose_key_leads_nowhere_is_told_by_its_right_one),
+		DAMAGE_TEST(a_world_that_has_lost_its_snapshot_says_so),
 		DAMAGE_TEST(a_damaged_newest_version_hides_no_other_damage),
 		DAMAGE_TEST(a_reducer_is_told_by_its_name),
 		DAMAGE_TEST(a_value_of_the_world_is_told_by_its_name),
