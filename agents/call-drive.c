@@ -83,7 +83,7 @@ static void tell_failure(struct work *work, const struct driving *driving)
 	work_fail(work, &error);
 }
 
-/* What was said with private texts is hidden from those that may not read these. */
+/* Hides an answer that was made from private texts from the principals that may not read these. */
 static int hide_output(
 	struct work *work, const struct driving *driving, json_t *payload, struct wfs_error *error)
 {

@@ -6,6 +6,7 @@
 #include "agents/plan/normalize.h"
 #include "kernel/base/json.h"
 #include "kernel/base/text.h"
+#include "kernel/mind/kind.h"
 
 /* X(what is wrong, as told in `code`; code of the error that goes with it) */
 #define NORMALIZE_CODES(X)                              \
@@ -75,14 +76,8 @@ int normalize_refuse(struct normalize *work, enum normalize_code code, int64_t i
 /** normalize_tell() - one more member of the details. @value: taken. Return: @r, or -ENOMEM. */
 int normalize_tell(struct normalize *work, int r, const char *name, json_t *value);
 
-/** normalize_kind() - what a value is, for messages. @json: may be NULL */
-const char *normalize_kind(const json_t *json);
-
 /** normalize_string() - a JSON string. Return: NULL: no memory */
 json_t *normalize_string(struct wfs_bytes text);
-
-/** normalize_is_absent() - is there no such member, or null? */
-bool normalize_is_absent(const json_t *value);
 
 /** normalize_text() - at most @max characters of a text. @ret_text: stays as it is, if nothing was written */
 int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text);

@@ -28,7 +28,7 @@ static int refuse_key(struct normalize *work, const char *key, const char *expec
 	const char *const quote = json_is_string(value) ? "'" : "";
 	int r = normalize_refuse(work, value ? NORMALIZE_INVALID_KEY : NORMALIZE_MISSING_KEY,
 		NORMALIZE_NO_STEP, "'%s': expected %s, got %s%s%.*s%s", key, expected,
-		json_is_string(value) ? "" : normalize_kind(value), quote, shown,
+		json_is_string(value) ? "" : wfs_mind_kind(value), quote, shown,
 		(const char *)text.data, quote);
 
 	return normalize_tell(work, r, "key", json_string(key));
@@ -43,7 +43,7 @@ static int check_version(struct normalize *work)
 	if (json_is_integer(version) && json_integer_value(version) == 1)
 		return 0;
 	int r = normalize_refuse(work, NORMALIZE_UNSUPPORTED_SCHEMA_VERSION, NORMALIZE_NO_STEP,
-		"'schema_version': expected 1, got %s", normalize_kind(version));
+		"'schema_version': expected 1, got %s", wfs_mind_kind(version));
 	return json_is_integer(version) ? normalize_tell(work, r, "got", json_incref(version)) : r;
 }
 
@@ -118,11 +118,11 @@ static int check_plan(struct normalize *work)
 
 	if (!json_is_object(plan))
 		return refuse_key(work, "plan", "an object");
-	if (normalize_is_absent(inner) || json_equal(inner, plan_id))
+	if (wfs_mind_is_absent(inner) || json_equal(inner, plan_id))
 		return 0;
 	int r = normalize_refuse(work, NORMALIZE_PLAN_ID_DIFFERS, NORMALIZE_NO_STEP,
 		"'plan_id': '%s' in the document, %s%s%.60s%s in its plan",
-		json_string_value(plan_id), json_is_string(inner) ? "" : normalize_kind(inner),
+		json_string_value(plan_id), json_is_string(inner) ? "" : wfs_mind_kind(inner),
 		json_is_string(inner) ? "'" : "", wfs_json_text(plan, "plan_id"),
 		json_is_string(inner) ? "'" : "");
 	return normalize_tell(work, r, "plan_id", json_incref(plan_id));
@@ -135,7 +135,7 @@ static int read_digest(const json_t *root, struct wfs_hash *ret_sum)
 		json_object_get(json_object_get(root, "tool_results_ref"), "sha256");
 	const struct wfs_bytes text = wfs_text_of(written);
 
-	if (normalize_is_absent(written) || !json_object_get(root, "tool_results"))
+	if (wfs_mind_is_absent(written) || !json_object_get(root, "tool_results"))
 		return 0;
 	return wfs_hash_parse(text.data, text.size, ret_sum, NULL) < 0 ? -EINVAL : 1;
 }
@@ -166,7 +166,7 @@ static int check_results(struct normalize *work)
 {
 	const json_t *const results = json_object_get(work->root, "tool_results");
 
-	return normalize_is_absent(results) || json_is_array(results)
+	return wfs_mind_is_absent(results) || json_is_array(results)
 		? check_digest(work)
 		: refuse_key(work, "tool_results", "an array");
 }
@@ -280,7 +280,7 @@ static int read_status(struct normalize *work, size_t index, enum normalize_stat
 	const char *const status = json_is_string(written) ? json_string_value(written) : "?";
 
 	*ret_status = NORMALIZE_PENDING;
-	if (normalize_is_absent(written) || strcmp(status, "ready") == 0 ||
+	if (wfs_mind_is_absent(written) || strcmp(status, "ready") == 0 ||
 		strcmp(status, "running") == 0)
 		return 0;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(status_names); i++)
@@ -290,7 +290,7 @@ static int read_status(struct normalize *work, size_t index, enum normalize_stat
 		}
 	return normalize_refuse(work, NORMALIZE_INVALID_STEP, (int64_t)index,
 		"'status': expected pending, ready, running, done, failed or skipped, got %s%.60s",
-		json_is_string(written) ? "" : normalize_kind(written),
+		json_is_string(written) ? "" : wfs_mind_kind(written),
 		json_is_string(written) ? status : "");
 }
 

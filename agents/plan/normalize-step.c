@@ -43,12 +43,12 @@ static int read_id(
 	*ret_id = WFS_BYTES("", 0);
 	if (!json_is_object(step))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEP, (int64_t)index,
-			"expected an object, got %s", normalize_kind(step));
-	if (normalize_is_absent(written))
+			"expected an object, got %s", wfs_mind_kind(step));
+	if (wfs_mind_is_absent(written))
 		return 0;
 	if (!read_text(written, scratch, ret_id))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEP, (int64_t)index,
-			"'id': expected a text or a number, got %s", normalize_kind(written));
+			"'id': expected a text or a number, got %s", wfs_mind_kind(written));
 	if (scratch->failed)
 		return normalize_no_memory(work);
 	if (id_is_valid(*ret_id))
@@ -137,7 +137,7 @@ static int add_dependency(struct normalize *work, size_t index, const json_t *it
 
 	if (!read_text(item, &scratch, &id))
 		return normalize_refuse(work, NORMALIZE_INVALID_DEPENDENCIES, (int64_t)index,
-			"'depends_on': expected ids of steps, got %s", normalize_kind(item));
+			"'depends_on': expected ids of steps, got %s", wfs_mind_kind(item));
 	if (scratch.failed)
 		return normalize_no_memory(work);
 	const json_t *const found = json_object_getn(work->indices, id.data, id.size);
@@ -169,10 +169,10 @@ static int read_dependencies(
 
 	if (!r && is_one)
 		r = add_dependency(work, index, written, list);
-	else if (!r && !normalize_is_absent(written) && !json_is_array(written))
+	else if (!r && !wfs_mind_is_absent(written) && !json_is_array(written))
 		r = normalize_refuse(work, NORMALIZE_INVALID_DEPENDENCIES, (int64_t)index,
 			"'depends_on': expected an array of ids of steps, got %s",
-			normalize_kind(written));
+			wfs_mind_kind(written));
 	for (size_t i = 0; !r && i < json_array_size(written); i++)
 		r = add_dependency(work, index, json_array_get(written, i), list);
 	wfs_graph_end_step(&work->graph);
@@ -208,8 +208,8 @@ static int parse_arguments(
 
 static bool has_args(const json_t *call)
 {
-	return !normalize_is_absent(json_object_get(call, "args")) ||
-		!normalize_is_absent(json_object_get(call, "arguments"));
+	return !wfs_mind_is_absent(json_object_get(call, "args")) ||
+		!wfs_mind_is_absent(json_object_get(call, "arguments"));
 }
 
 /* Models also write the arguments beside `tool`. @beside: what they write them in then; may be NULL */
@@ -226,12 +226,12 @@ static int read_args(struct normalize *work, int64_t index, const json_t *call,
 	if (inside && has_args(beside))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEP, index,
 			"'args': expected once, got them in 'tool' and beside it");
-	if (!normalize_is_absent(args))
+	if (!wfs_mind_is_absent(args))
 		given = json_incref(args);
 	else if (json_is_string(arguments))
 		r = parse_arguments(work, index, arguments, &given);
 	else
-		given = normalize_is_absent(arguments) ? json_object() : json_incref(arguments);
+		given = wfs_mind_is_absent(arguments) ? json_object() : json_incref(arguments);
 	if (r || !given)
 		return r ? r : normalize_no_memory(work);
 	if (!wfs_placeholder_depth_fits(given, WFS_PLACEHOLDER_DEPTH_MAX))
@@ -247,10 +247,10 @@ static int read_name(struct normalize *work, int64_t index, const char *member,
 {
 	const struct wfs_bytes name = wfs_text_trimmed(wfs_text_of(written));
 
-	if (!normalize_is_absent(written) && !json_is_string(written))
+	if (!wfs_mind_is_absent(written) && !json_is_string(written))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEP, index,
 			"'%s' of the tool: expected a text, got %s", member,
-			normalize_kind(written));
+			wfs_mind_kind(written));
 	if (name.size > WFS_PLAN_TOOL_NAME_MAX || wfs_text_has_control(name))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEP, index,
 			"'%s' of the tool: expected at most %d bytes without control characters, "
@@ -272,17 +272,16 @@ static int read_tool(struct normalize *work, int64_t index, const json_t *writte
 	struct wfs_bytes name = {0};
 	struct wfs_bytes method = {0};
 
-	if (!normalize_is_absent(written) && !is_name && !json_is_object(written))
+	if (!wfs_mind_is_absent(written) && !is_name && !json_is_object(written))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEP, index,
 			"'tool': expected an object {name, method?, args}, got %s",
-			normalize_kind(written));
+			wfs_mind_kind(written));
 	int r = read_name(
 		work, index, "name", is_name ? written : json_object_get(call, "name"), &name);
 	if (!r && name.size == 0)
 		r = normalize_refuse(work, NORMALIZE_TOOL_WITHOUT_NAME, index,
 			"'tool': expected an object with the tool's name, got %s%s",
-			normalize_kind(written),
-			normalize_is_absent(written) ? "" : " without one");
+			wfs_mind_kind(written), wfs_mind_is_absent(written) ? "" : " without one");
 	if (!r)
 		r = read_name(work, index, "method",
 			json_object_get(json_object_get(call, "method") ? call : step, "method"),
@@ -321,7 +320,7 @@ static int check_note(struct normalize *work, size_t index, const json_t *step)
 
 	json_object_foreach((json_t *)step, name, value)
 	{
-		bool found = normalize_is_absent(value);
+		bool found = wfs_mind_is_absent(value);
 
 		for (size_t i = 0; !found && i < WFS_ARRAY_COUNT(known); i++)
 			found = strcmp(known[i], name) == 0;
@@ -342,19 +341,19 @@ static int read_type(
 	const struct wfs_bytes text = wfs_text_trimmed(wfs_text_of(written));
 
 	if (work->is_calls ||
-		(normalize_is_absent(written) &&
-			!normalize_is_absent(json_object_get(step, "tool")))) {
+		(wfs_mind_is_absent(written) &&
+			!wfs_mind_is_absent(json_object_get(step, "tool")))) {
 		*ret_type = "tool";
-	} else if (normalize_is_absent(written) &&
-		!normalize_is_absent(json_object_get(step, "prompt"))) {
+	} else if (wfs_mind_is_absent(written) &&
+		!wfs_mind_is_absent(json_object_get(step, "prompt"))) {
 		*ret_type = "llm";
-	} else if (normalize_is_absent(written)) {
+	} else if (wfs_mind_is_absent(written)) {
 		*ret_type = "note";
 		return check_note(work, index, step);
 	} else if (!(*ret_type = known_type(text))) {
 		return normalize_refuse(work, NORMALIZE_UNKNOWN_STEP_TYPE, (int64_t)index,
 			"'type': expected tool, llm or note, got %s%s%.*s%s",
-			json_is_string(written) ? "" : normalize_kind(written),
+			json_is_string(written) ? "" : wfs_mind_kind(written),
 			json_is_string(written) ? "'" : "", cut_for_message(text),
 			(const char *)text.data, json_is_string(written) ? "'" : "");
 	}
@@ -394,9 +393,9 @@ static int read_prompt(struct normalize *work, size_t index, const json_t *step,
 	WFS_AUTO_BUFFER struct wfs_buffer scratch = {0};
 	struct wfs_bytes text = WFS_BYTES("", 0);
 
-	if (!normalize_is_absent(written) && !read_text(written, &scratch, &text))
+	if (!wfs_mind_is_absent(written) && !read_text(written, &scratch, &text))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEP, (int64_t)index,
-			"'prompt': expected a text, got %s", normalize_kind(written));
+			"'prompt': expected a text, got %s", wfs_mind_kind(written));
 	text = wfs_text_fit(text, WFS_PLAN_PROMPT_MAX);
 	*ret_prompt =
 		scratch.failed ? NULL : normalize_string(text.size > 0 ? text : wfs_text_of(title));

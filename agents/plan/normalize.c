@@ -68,30 +68,9 @@ int normalize_tell(struct normalize *work, int r, const char *name, json_t *valu
 	return json_object_set_new(work->details, name, value) < 0 ? normalize_no_memory(work) : r;
 }
 
-const char *normalize_kind(const json_t *json)
-{
-	static const char *const kinds[] = {
-		[JSON_OBJECT] = "an object",
-		[JSON_ARRAY] = "an array",
-		[JSON_STRING] = "a text",
-		[JSON_INTEGER] = "an integer",
-		[JSON_REAL] = "a number",
-		[JSON_TRUE] = "a boolean",
-		[JSON_FALSE] = "a boolean",
-		[JSON_NULL] = "null",
-	};
-
-	return json ? kinds[json_typeof(json)] : "nothing";
-}
-
 json_t *normalize_string(struct wfs_bytes text)
 {
 	return json_stringn(text.data, text.size);
-}
-
-bool normalize_is_absent(const json_t *value)
-{
-	return !value || json_is_null(value);
 }
 
 /* --- the text --- */
@@ -120,7 +99,7 @@ static int parse(struct normalize *work, const char *text, size_t size)
 
 static int refuse_format(struct normalize *work)
 {
-	const char *const kind = normalize_kind(work->root);
+	const char *const kind = wfs_mind_kind(work->root);
 	const char *const space = strchr(kind, ' ');
 	int r = normalize_refuse(work, NORMALIZE_UNSUPPORTED_PLAN_FORMAT, NORMALIZE_NO_STEP,
 		"expected an object with 'steps' or 'tool_calls', got %s%s", kind,
@@ -136,7 +115,7 @@ static int take_list(struct normalize *work, const char *list, const json_t *wri
 	work->list = list;
 	if (!json_is_array(written))
 		return normalize_refuse(work, NORMALIZE_INVALID_STEPS, NORMALIZE_NO_STEP,
-			"'%s': expected an array of steps, got %s", list, normalize_kind(written));
+			"'%s': expected an array of steps, got %s", list, wfs_mind_kind(written));
 	work->written = json_incref((json_t *)written);
 	if (count <= WFS_PLAN_STEPS_MAX)
 		return 0;
@@ -148,7 +127,7 @@ static int take_list(struct normalize *work, const char *list, const json_t *wri
 
 static bool is_empty(const json_t *value)
 {
-	return normalize_is_absent(value) || (json_is_array(value) && json_array_size(value) == 0);
+	return wfs_mind_is_absent(value) || (json_is_array(value) && json_array_size(value) == 0);
 }
 
 /* A plan that has not begun. Steps count more than calls. */
@@ -157,11 +136,11 @@ static int take_form(struct normalize *work)
 	const json_t *const steps = json_object_get(work->root, "steps");
 	const json_t *const calls = json_object_get(work->root, "tool_calls");
 
-	work->is_calls = !normalize_is_absent(calls) &&
-		(normalize_is_absent(steps) || (is_empty(steps) && !is_empty(calls)));
+	work->is_calls = !wfs_mind_is_absent(calls) &&
+		(wfs_mind_is_absent(steps) || (is_empty(steps) && !is_empty(calls)));
 	if (work->is_calls)
 		return take_list(work, "tool_calls", calls);
-	return normalize_is_absent(steps) ? refuse_format(work) : take_list(work, "steps", steps);
+	return wfs_mind_is_absent(steps) ? refuse_format(work) : take_list(work, "steps", steps);
 }
 
 static json_t *plan_of(const struct normalize *work)
@@ -252,7 +231,7 @@ static int sort(struct normalize *work)
 
 /* --- parts --- */
 
-/* Steps that wait for a step, or will when they are run again. @ret_next: NULL: there are none */
+/* Steps that wait for a step, or will when they are run again. @ret_next: NULL if no step does */
 static int next_of(struct normalize *work, size_t index, json_t **ret_next)
 {
 	WFS_AUTO_JSON json_t *next = json_array();

@@ -163,7 +163,7 @@ static int end_file(struct search *search, int r)
 	return r < 0 ? r : 0;
 }
 
-/* What is listed and may not be read is passed over, as grep does it, and told at the end. @r: of reading a file
+/* Passes over a file that is listed and may not be read, as grep does; the end says how many. @r: of reading a file
  * Return: 0, or @r: it is another failure. */
 static int pass_over(struct search *search, int r)
 {
