@@ -73,7 +73,7 @@ static void assert_response(
 
 static void results_up_to_the_bound_are_told(void **state)
 {
-	static const int64_t bytes[] = {3 * MIB, MIB};
+	static const int64_t bytes[] = {3LL * MIB, MIB};
 
 	(void)state;
 	assert_response(bytes, DONE, "[0,1]", NULL);
@@ -82,7 +82,7 @@ static void results_up_to_the_bound_are_told(void **state)
 
 static void what_is_beyond_the_bound_is_left_out_and_the_details_say_so(void **state)
 {
-	static const int64_t bytes[] = {3 * MIB, MIB + 1};
+	static const int64_t bytes[] = {3LL * MIB, MIB + 1};
 
 	(void)state;
 	assert_response(bytes, DONE, "[0]",
@@ -92,7 +92,7 @@ static void what_is_beyond_the_bound_is_left_out_and_the_details_say_so(void **s
 
 static void a_plan_that_has_failed_says_so_too(void **state)
 {
-	static const int64_t bytes[] = {3 * MIB, MIB + 1};
+	static const int64_t bytes[] = {3LL * MIB, MIB + 1};
 
 	(void)state;
 	assert_response(bytes, FAILED("{'message':'no','retriable':false}"), "[0]",
