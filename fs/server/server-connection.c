@@ -469,6 +469,9 @@ void wfs_server_end_connections(struct wfs_server *server, bool now)
 
 	for (struct wfs_server_connection *at = server->connections; at; at = next) {
 		next = at->next;
+		/* A client asks another owner for what none has read, and cannot know what has become of the rest. */
+		if (!now)
+			begin_requests(at, INT64_MAX);
 		at->ending = true;
 		if (now)
 			connection_close(at);

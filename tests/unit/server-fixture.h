@@ -33,6 +33,9 @@ struct served {
 	sem_t ready;
 	sem_t unmounting;  /* a thread has begun to unmount something … */
 	sem_t may_unmount; /* … and waits for this */
+	sem_t looping;     /* the loop's thread tells its status … */
+	sem_t may_loop;    /* … and waits for this */
+	bool holds_loop;   /* does it? Set before somebody asks for the status */
 	bool joined;
 };
 
@@ -81,6 +84,18 @@ static inline int fake_umount(struct wfs_host *host, const char *directory, stru
 	return 0;
 }
 
+static inline void fake_status(struct wfs_host *host, json_t *status)
+{
+	struct served *const served = (void *)((char *)host - offsetof(struct served, host));
+
+	(void)status;
+	if (!served->holds_loop)
+		return;
+	sem_post(&served->looping);
+	while (sem_wait(&served->may_loop) != 0)
+		;
+}
+
 static inline void *serve(void *context)
 {
 	struct served *const served = context;
@@ -117,8 +132,11 @@ static inline int setup(void **state)
 		(struct wfs_driver){.begin = fake_step, .abandon = fake_abandon, .stop = fake_stop};
 	served->host.driver = &served->driver.driver;
 	served->host.umount = fake_umount;
+	served->host.status = fake_status;
 	sem_init(&served->unmounting, 0, 0);
 	sem_init(&served->may_unmount, 0, 0);
+	sem_init(&served->looping, 0, 0);
+	sem_init(&served->may_loop, 0, 0);
 	if (pthread_create(&served->thread, NULL, serve, served) != 0)
 		return -1;
 	while (sem_wait(&served->ready) != 0)
@@ -143,6 +161,8 @@ static inline int teardown(void **state)
 	sem_destroy(&served->ready);
 	sem_destroy(&served->unmounting);
 	sem_destroy(&served->may_unmount);
+	sem_destroy(&served->looping);
+	sem_destroy(&served->may_loop);
 	sem_destroy(&served->driver.asked);
 	sem_destroy(&served->driver.abandoned);
 	world_fixture_teardown((void **)&served->world);

@@ -508,6 +508,30 @@ static void server_stop_answers_what_was_begun_and_nothing_else(void **state)
 	assert_int_equal(height_of(served->world), before + 1 + answers);
 }
 
+/* A request that was read counts as begun: its client cannot know that it was not. */
+static void server_stop_answers_what_it_has_read(void **state)
+{
+	struct served *const served = *state;
+	AUTO_WIRE struct wire asking = wire_to(served);
+	AUTO_WIRE struct wire holding = wire_to(served);
+
+	wire_say(&asking, "{'v':1,'id':'1','cmd':'journal-head'}\n");
+	assert_ok(&asking, "1");
+	served->holds_loop = true;
+	wire_say(&holding, "{'v':1,'id':'2','cmd':'status'}\n");
+	while (sem_wait(&served->looping) != 0)
+		;
+	/* The loop finds both at once, the request first. */
+	wire_say(&asking, "{'v':1,'id':'3','cmd':'journal-head'}\n");
+	wfs_server_stop(served->server);
+	sem_post(&served->may_loop);
+
+	assert_ok(&asking, "3");
+	assert_ok(&holding, "2");
+	pthread_join(served->thread, NULL);
+	served->joined = true;
+}
+
 static void server_stop_does_not_wait_for_ever_for_a_client_that_never_reads(void **state)
 {
 	AUTO_WIRE struct wire silent = wire_to(*state);
@@ -676,6 +700,7 @@ int main(void)
 		SERVED(server_refuses_to_abandon_what_is_not_there),
 		SERVED(client_abandons_one_of_its_requests),
 		SERVED(server_stop_answers_what_was_begun_and_nothing_else),
+		SERVED(server_stop_answers_what_it_has_read),
 		SERVED(server_stop_does_not_wait_for_ever_for_a_client_that_never_reads),
 		SERVED(socket_is_for_its_user_only_and_gone_at_the_end),
 		SERVED(stranger_is_refused_whatever_the_mode_of_the_socket),
