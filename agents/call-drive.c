@@ -67,7 +67,8 @@ static bool is_refusal(enum wfs_error_code code)
 {
 	return code == WFS_E_NOT_AUTHORIZED || code == WFS_E_POLICY_DENIED ||
 		code == WFS_E_EXPIRED || code == WFS_E_QUOTA_EXCEEDED ||
-		code == WFS_E_DEPTH_EXCEEDED || code == WFS_E_INSUFFICIENT_FUNDS;
+		code == WFS_E_DEPTH_EXCEEDED || code == WFS_E_OVERLOADED ||
+		code == WFS_E_INSUFFICIENT_FUNDS;
 }
 
 static void tell_failure(struct work *work, const struct driving *driving)

@@ -219,6 +219,8 @@ int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began
 	if (json_object_set_new(document, "began", json_string(began)) < 0)
 		return fold_no_memory(error);
 	r = fold_set_document(fold, cell, document, error);
+	if (!r)
+		r = turn_fold_begun(fold, intent_id, document, error);
 	if (!r && ret_document)
 		*ret_document = WFS_STEAL(document);
 	return wfs_trace(r);

@@ -53,7 +53,7 @@ int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
  * So whoever drives the world again finds what was begun, and a call begins one thing.
  * @began: its id
  * @ret_document: of the intent; caller owns it; may be NULL
- * Return: as intent_check_called, or -ESTALE (conflict: it has begun something).
+ * Return: as intent_check_called, -ESTALE (conflict: it has begun something), or as turn_fold_begun.
  */
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	json_t **ret_document, struct wfs_error *error);

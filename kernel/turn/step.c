@@ -268,6 +268,8 @@ static int set_caller(struct turn *turn, const json_t *action, struct wfs_error 
 			(long long)depth, caller.run_id, WFS_TURN_DEPTH_MAX);
 	turn_set(turn, "called_by", json_incref(intent_id));
 	turn_set_number(turn, "depth", depth);
+	turn_set(turn, "top",
+		json_incref(json_object_get(caller.state, depth > 1 ? "top" : "run_id")));
 	return 0;
 }
 

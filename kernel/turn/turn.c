@@ -57,12 +57,17 @@ int turn_load(
 	return 0;
 }
 
-int turn_store(struct turn *turn, struct wfs_error *error)
+static int set_cell(struct turn *turn, struct wfs_error *error)
 {
-	fold_note_run(turn->fold, turn->run_id);
 	return turn->failed
 		? fold_no_memory(error)
 		: wfs_trace(fold_set_document(turn->fold, turn->cell, turn->state, error));
+}
+
+int turn_store(struct turn *turn, struct wfs_error *error)
+{
+	fold_note_run(turn->fold, turn->run_id);
+	return wfs_trace(set_cell(turn, error));
 }
 
 int turn_setup(struct turn *turn, const json_t **ret_setup, struct wfs_error *error)
@@ -141,6 +146,60 @@ int turn_emit(
 	return wfs_trace(fold_add_record(fold, fold->folding, derived, &record, error));
 }
 
+/* --- what has begun below it --- */
+
+static json_t *open_item(const struct turn *turn, const char *intent_id)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(json_object_get(turn->state, "open"), i, item)
+	{
+		if (strcmp(wfs_json_text(item, "intent_id"), intent_id) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+/* Counts at the topmost run. When that is @turn itself, its caller stores it. */
+static int change_below(struct turn *turn, int change, struct wfs_error *error)
+{
+	const char *const top_id = wfs_json_text(turn->state, "top");
+	TURN_AUTO struct turn above = {.fold = turn->fold};
+	struct turn *const top = *top_id ? &above : turn;
+	int r = *top_id ? turn_load(turn->fold, top_id, &above, error) : 0;
+
+	if (r)
+		return wfs_trace(r);
+	const int64_t below = turn_number(top, "below") + change;
+	if (below > WFS_TURN_BELOW_MAX)
+		return wfs_error_set(error, WFS_E_OVERLOADED,
+			"%d runs and chats are under way below the run '%s', which is the most "
+			"that there may be at once",
+			WFS_TURN_BELOW_MAX, top->run_id);
+	turn_set_number(top, "below", below);
+	return *top_id ? wfs_trace(set_cell(top, error)) : 0;
+}
+
+int turn_fold_begun(
+	struct wfs_fold *fold, const char *intent_id, const json_t *intent, struct wfs_error *error)
+{
+	TURN_AUTO struct turn turn = {.fold = fold};
+	int r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
+
+	if (!r)
+		r = change_below(&turn, 1, error);
+	if (r)
+		return wfs_trace(r);
+	turn.failed |= json_object_set_new(open_item(&turn, intent_id), "began", json_true()) < 0;
+	return wfs_trace(set_cell(&turn, error));
+}
+
+static int forget_begun(struct turn *turn, const json_t *item, struct wfs_error *error)
+{
+	return json_object_get(item, "began") ? wfs_trace(change_below(turn, -1, error)) : 0;
+}
+
 /* --- what it asks for --- */
 
 int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t call,
@@ -172,9 +231,11 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error)
 {
-	/* It may be the text of the very item that is forgotten. */
 	int r = intent_close(turn->fold, intent_id, error);
 
+	if (!r)
+		r = forget_begun(turn, open_item(turn, intent_id), error);
+	/* The id may be the text of the very item that is forgotten. */
 	intent_forget(json_object_get(turn->state, "open"), intent_id);
 	return wfs_trace(r);
 }
@@ -191,6 +252,8 @@ static int close_all(struct turn *turn, struct wfs_error *error)
 			json_string_value(json_object_get(json_array_get(open, 0), "intent_id"));
 
 		r = intent_cancel(turn->fold, id ? id : "", error);
+		if (!r)
+			r = forget_begun(turn, json_array_get(open, 0), error);
 		json_array_remove(open, 0);
 	}
 	return wfs_trace(r);

@@ -10,11 +10,12 @@
  * or, when the tool is an action, by the action itself, which names the intent, so that what it did and
  * that it was done are one record. Folding the answer gives what comes next.
  *
- *   sys.turn, key run id:         {advanced?, agent, asked_by, called_by?, calls {count, done, errors, next},
- *                                  depth?, ending?, error?, event_seq, final? {call, result}, from, groups[], last_assistant?, max_turns, model,
- *                                  open[{asked?, call?, intent_id}], pins[], reason?, retried, run_id,
- *                                  started_ns, ended_ns?, status, tool_calls?, turn, usage{…},
- *                                  usage_incomplete}
+ *   sys.turn, key run id:         {advanced?, agent, asked_by, below?, called_by?,
+ *                                  calls {count, done, errors, next}, depth?, ending?, error?,
+ *                                  event_seq, final? {call, result}, from, groups[], last_assistant?,
+ *                                  max_turns, model, open[{asked?, began?, call?, intent_id}], pins[],
+ *                                  reason?, retried, run_id, started_ns, ended_ns?, status,
+ *                                  tool_calls?, top?, turn, usage{…}, usage_incomplete}
  *   sys.turn_setup, key run id:   the `setup` of its step
  *   sys.message, key run id.n:    {content, role, results[]?, tool_calls[]?} of the history that it began
  *                                 with, or, of a model's answer with calls,
@@ -33,8 +34,9 @@
  * transition_reference?, …} says how the run's workflow goes on (mind.c): the rest is the driver's.
  *
  * Its intents (kernel/intent.h) have {call?, run_id, turn}, and `began` when the call is of the tool `step` or `chat`
- * and another run or a chat has begun for it. Such a run has `called_by`, the intent, and `depth`, the number of runs
- * above it; of a run that somebody else has asked for they are absent.
+ * and another run or a chat has begun for it. Such a run has `called_by`, the intent, `depth`, the number of runs
+ * above it, and `top`, the first of these; a run that no tool call has begun has none of the three. Its `below` is the
+ * number of such calls that are open, its own and those of every run with this `top`.
  *
  * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
  * Source: seed 1; spec 5; design §6.
@@ -48,6 +50,8 @@ enum {
 	WFS_TURN_TURNS_MAX = WFS_MIND_TURNS_MAX, /* of a run */
 	WFS_TURN_DEPTH_MAX =
 		8, /* runs below a run, each begun by a tool call of the one above it */
+	WFS_TURN_BELOW_MAX =
+		256, /* runs and chats at once that a run and those below it have begun */
 	WFS_TURN_TURNS_DEFAULT = 20, /* the same, when nothing is said */
 	WFS_TURN_CALLS_MAX = 256,    /* tool calls of one answer of a model */
 	WFS_TURN_CONCURRENCY_MAX = WFS_MIND_CONCURRENCY_MAX, /* tool calls of a run at once */
@@ -99,6 +103,14 @@ int turn_fold_approve(
 
 /** turn_fold_receipt() - fold the answer to an intent of a run. @intent: its document */
 int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
+	struct wfs_error *error);
+
+/**
+ * turn_fold_begun() - another run or a chat has begun for a tool call of a run.
+ * @intent: its document
+ * Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are under way below the topmost run), …
+ */
+int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
 	struct wfs_error *error);
 
 /** turn_describe_call() - the call that an intent of a run asks for: {call_id, run_id, tool_name, turn}

@@ -45,6 +45,7 @@ struct watcher {
 	struct wfs_buffer told; /* lines: agent, type, termination_reason? */
 	sem_t begun;            /* posted for each ModelRequest */
 	sem_t ended;            /* and for each KernelEnd */
+	sem_t failed;           /* and for each ToolResult that is an error */
 };
 
 static int on_event(struct wfs_turn_observer *observer, const json_t *event)
@@ -60,6 +61,8 @@ static int on_event(struct wfs_turn_observer *observer, const json_t *event)
 		sem_post(&watcher->begun);
 	if (strcmp(type, "KernelEnd") == 0)
 		sem_post(&watcher->ended);
+	if (strcmp(type, "ToolResult") == 0 && json_is_true(json_object_get(event, "is_error")))
+		sem_post(&watcher->failed);
 	return 0;
 }
 
@@ -68,16 +71,20 @@ static void watch(struct agents_fixture *fixture, struct watcher *watcher)
 	*watcher = (struct watcher){.observer.event = on_event};
 	sem_init(&watcher->begun, 0, 0);
 	sem_init(&watcher->ended, 0, 0);
+	sem_init(&watcher->failed, 0, 0);
 	wfs_agents_observe(fixture->driver, &watcher->observer);
 }
 
+/* @expected: all that was told; NULL: anything */
 static void unwatch(struct agents_fixture *fixture, struct watcher *watcher, const char *expected)
 {
 	wfs_agents_unobserve(fixture->driver, &watcher->observer);
-	assert_string_equal(wfs_buffer_text(&watcher->told), expected);
+	if (expected)
+		assert_string_equal(wfs_buffer_text(&watcher->told), expected);
 	wfs_buffer_done(&watcher->told);
 	sem_destroy(&watcher->begun);
 	sem_destroy(&watcher->ended);
+	sem_destroy(&watcher->failed);
 }
 
 static void wait_for(sem_t *sem, int count)
@@ -203,6 +210,8 @@ static void an_agent_has_another_one_take_a_turn(void **state)
 	WFS_AUTO_JSON json_t *outer =
 		cell_of(fixture, WFS_BUILTIN_TURN, fixture_text(result, "run_id"));
 	assert_null(json_object_get(outer, "depth"));
+	assert_string_equal(fixture_text(run, "top"), fixture_text(result, "run_id"));
+	assert_int_equal(json_integer_value(json_object_get(outer, "below")), 0);
 }
 
 static void a_call_is_judged_as_the_agent(void **state)
@@ -316,6 +325,63 @@ static void the_bound_is_told_to_the_run_that_hits_it(void **state)
 	assert_int_equal(depth, WFS_TURN_DEPTH_MAX);
 }
 
+/* --- many at once --- */
+
+enum {
+	CALLS = WFS_TURN_CONCURRENCY_MAX, /* of a run, all at once */
+	FANS = 5,                         /* runs that have as many */
+	BEGUN = WFS_TURN_BELOW_MAX,
+	REFUSED = FANS + FANS * CALLS - BEGUN,
+};
+
+/* "begin" calls "fan" FANS times, "fan" calls "leaf" CALLS times, which has no answer. */
+static void write_fan(struct agents_fixture *fixture)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer script = {0};
+
+	wfs_buffer_append_text(&script, LATE("leaf") "{'match':'fan','tool_calls':[");
+	for (int i = 0; i < CALLS; i++)
+		wfs_buffer_printf(&script, "%s" STEP("cold", "leaf"), i ? "," : "");
+	wfs_buffer_append_text(&script, "]}\n{'match':'begin','tool_calls':[");
+	for (int i = 0; i < FANS; i++)
+		wfs_buffer_printf(&script, "%s" STEP("cold", "fan"), i ? "," : "");
+	wfs_buffer_append_text(&script, "]}\n");
+	fixture_script(fixture, wfs_buffer_text(&script));
+}
+
+static int64_t below_run_of(struct agents_fixture *fixture, const char *agent)
+{
+	WFS_AUTO_JSON json_t *run = run_of(fixture, agent);
+
+	return json_integer_value(json_object_get(run, "below"));
+}
+
+static void a_run_has_not_more_below_it_than_the_bound(void **state)
+{
+	struct agents_fixture *const fixture = *state;
+	static const char *const setting =
+		"{'model':'script','tools':['step'],'max_concurrency':64}";
+	struct watcher watcher;
+	struct asked asked;
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	fixture_configure(fixture, "ada", setting);
+	fixture_configure(fixture, "cold", setting);
+	write_fan(fixture);
+	watch(fixture, &watcher);
+	fixture_ask(fixture, fixture->operator, ADA, &asked);
+	wait_for(&watcher.begun, 1 + BEGUN);
+	wait_for(&watcher.failed, REFUSED);
+	assert_int_equal(sem_trywait(&watcher.begun), -1);
+	assert_int_equal(below_run_of(fixture, "ada"), BEGUN);
+
+	cancel_run_of(fixture, "ada");
+	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
+	wait_for(&watcher.ended, 1 + BEGUN);
+	assert_int_equal(below_run_of(fixture, "ada"), 0);
+	unwatch(fixture, &watcher, NULL);
+}
+
 /* --- ends --- */
 
 static void begin_and_wait_for_the_inner_one(
@@ -382,7 +448,7 @@ static void the_time_of_the_outer_one_ends_both(void **state)
 	wfs_agents_unobserve(fixture->driver, &watcher.observer);
 	assert_has(wfs_buffer_text(&watcher.told), "cold KernelEnd cancelled\n");
 	assert_has(wfs_buffer_text(&watcher.told), "ada KernelEnd timeout\n");
-	unwatch(fixture, &watcher, wfs_buffer_text(&watcher.told));
+	unwatch(fixture, &watcher, NULL);
 }
 
 /* --- closing and opening --- */
@@ -603,6 +669,7 @@ int main(void)
 		DRIVES(the_most_requests_that_are_asked_for_are_those_of_the_run),
 		DRIVES(a_chain_of_one_agent_ends_at_the_bound),
 		DRIVES(the_bound_is_told_to_the_run_that_hits_it),
+		DRIVES(a_run_has_not_more_below_it_than_the_bound),
 		DRIVES(who_goes_away_ends_both),
 		DRIVES(the_inner_one_can_be_cancelled_alone),
 		DRIVES(the_time_of_the_outer_one_ends_both),
