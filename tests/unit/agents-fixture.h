@@ -215,6 +215,7 @@ static inline int fixture_setup_of(void **state, bool genesis)
 	sem_init(&gate.leave, 0, 0);
 	snprintf(fixture->root, sizeof(fixture->root), "/tmp/wfs-agents-XXXXXX");
 	assert_non_null(mkdtemp(fixture->root));
+	know_no_worlds(fixture->root);
 	snprintf(fixture->directory, sizeof(fixture->directory), "%s/world", fixture->root);
 	int r = fixture_create(fixture, genesis);
 	if (!r)

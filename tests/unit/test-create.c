@@ -7,7 +7,10 @@
 #include "kernel/replay.h"
 #include "kernel/verify.h"
 
-enum { GENESIS_HEIGHT = 2 }; /* of a new world: the genesis record and its first snapshot */
+enum {
+	GENESIS_HEIGHT = 2, /* of a new world: the genesis record and its first snapshot */
+	WITH_WORLD = 3,     /* names in the fixture's directory: .user, source and a new world */
+};
 
 /* --- making a world --- */
 
@@ -35,7 +38,7 @@ static void create_makes_a_world_that_opens(void **state)
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT);
 	assert_int_equal(strlen(wfs_world_id(fixture->world)), 32);
 	assert_string_equal(wfs_world_directory(fixture->world), fixture->directory);
-	assert_int_equal(count_names(fixture->root), 2); /* source and world, nothing else */
+	assert_int_equal(count_names(fixture->root), WITH_WORLD);
 }
 
 static void create_takes_an_empty_directory(void **state)
@@ -57,7 +60,7 @@ static void create_takes_a_trailing_slash(void **state)
 	fixture->directory[size + 1] = '\0';
 
 	assert_int_equal(world_fixture_create(fixture), 0);
-	assert_int_equal(count_names(fixture->root), 2);
+	assert_int_equal(count_names(fixture->root), WITH_WORLD);
 }
 
 static void create_takes_the_current_directory(void **state)

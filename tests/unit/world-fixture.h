@@ -138,6 +138,15 @@ static inline void put_file(const char *directory, const char *name, const char 
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 }
 
+/* The user knows none: what known.json tells is read and written with each world that is opened and closed. */
+static inline void know_no_worlds(const char *root)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "%s/.user", root);
+	assert_int_equal(setenv("XDG_STATE_HOME", path, 1), 0);
+}
+
 /* The user agrees to host.json of the world @world_id as it is now. Return: 0, or why it cannot be read. */
 static inline int trust_host(const char *directory, const char *world_id)
 {
@@ -160,6 +169,7 @@ static inline int world_fixture_source(void **state)
 	*state = fixture;
 	snprintf(fixture->root, sizeof(fixture->root), "/tmp/wfs-world-XXXXXX");
 	assert_non_null(mkdtemp(fixture->root));
+	know_no_worlds(fixture->root);
 	snprintf(fixture->source, sizeof(fixture->source), "%s/source", fixture->root);
 	snprintf(fixture->directory, sizeof(fixture->directory), "%s/world", fixture->root);
 	assert_int_equal(mkdir(fixture->source, 0755), 0);
