@@ -10,6 +10,7 @@ enum { MIB = 1 << 20 };
 /* Bytes of the result of each step. */
 static const int64_t *sizes;
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 int __wrap_wfs_plan_step(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_step, struct wfs_error *error);
 int __wrap_wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t index,
@@ -48,6 +49,7 @@ int __wrap_wfs_plan_document(struct wfs_view *view, const json_t *state, struct 
 	*ret_size = buffer->size;
 	return 0;
 }
+/* NOLINTEND(readability-identifier-naming) */
 
 /* Two steps whose results have these sizes, of a plan in this state. */
 static void assert_response(
