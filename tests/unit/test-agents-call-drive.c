@@ -329,7 +329,7 @@ static void the_bound_is_told_to_the_run_that_hits_it(void **state)
 
 enum {
 	CALLS = WFS_TURN_CONCURRENCY_MAX, /* of a run, all at once */
-	FANS = 5,                         /* runs that have as many */
+	FANS = 4,                         /* runs that do; none has all its calls refused */
 	BEGUN = WFS_TURN_BELOW_MAX,
 	REFUSED = FANS + FANS * CALLS - BEGUN,
 };
