@@ -35,8 +35,8 @@
  *
  * Its intents (kernel/intent.h) have {call?, run_id, turn}, and `began` when the call is of the tool `step` or `chat`
  * and another run or a chat has begun for it. Such a run has `called_by`, the intent, `depth`, the number of runs
- * above it, and `top`, the first of these; a run that no tool call has begun has none of the three. Its `below` is the
- * number of such calls that are open, its own and those of every run with this `top`.
+ * above it, and `top`, the first of these; a run that no tool call has begun has none of the three. It has `below`
+ * instead: how many open calls have begun a run or a chat, of its own calls and of those of the runs whose `top` it is.
  *
  * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
  * Source: seed 1; spec 5; design §6.

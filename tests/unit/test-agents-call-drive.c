@@ -75,7 +75,7 @@ static void watch(struct agents_fixture *fixture, struct watcher *watcher)
 	wfs_agents_observe(fixture->driver, &watcher->observer);
 }
 
-/* @expected: all that was told; NULL: anything */
+/* @expected: the whole text of the watcher; NULL: any text */
 static void unwatch(struct agents_fixture *fixture, struct watcher *watcher, const char *expected)
 {
 	wfs_agents_unobserve(fixture->driver, &watcher->observer);

@@ -144,7 +144,7 @@ static inline void know_no_worlds(const char *root)
 	char path[80];
 
 	snprintf(path, sizeof(path), "%s/.user", root);
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread yet */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): threads begin later */
 	assert_int_equal(setenv("XDG_STATE_HOME", path, 1), 0);
 }
 
