@@ -10,8 +10,8 @@
  */
 #pragma once
 
+#include "caps/drive.h"
 #include "caps/session.h"
-#include "kernel/drive.h"
 
 /** wfs_agents_start() - see wfs_driver_start. */
 int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,

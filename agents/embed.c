@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Embeddings of a server: an action that needs one waits here until it is there (kernel/world.h, struct
+ * Embeddings of a server: an action that needs one waits here until it is there (kernel/world/world.h, struct
  * wfs_embedder). Nothing of that is recorded but what the action then was done with.
  */
 #include "agents/engine.h"
@@ -9,9 +9,9 @@
 #include "agents/model/embed.h"
 #include "agents/models.h"
 #include "agents/secret.h"
+#include "caps/drive.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
-#include "kernel/drive.h"
 
 enum { EMBEDS_MAX = 1024 }; /* texts that are under way */
 

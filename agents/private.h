@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private texts (kernel/text.h) in what a driver tells the world, and in what it reads for an agent. What
+ * Private texts (kernel/read/text.h) in what a driver tells the world, and in what it reads for an agent. What
  * the driver hides are rows that the world writes with the request; what it reads it reads as the agent.
  * Thread: any.
  */

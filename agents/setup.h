@@ -14,8 +14,8 @@
  */
 #pragma once
 
+#include "caps/drive.h"
 #include "caps/session.h"
-#include "kernel/drive.h"
 
 #define WFS_AGENT_MODEL "default" /* that is asked when an agent names none */
 

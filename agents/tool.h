@@ -11,8 +11,8 @@
  */
 #pragma once
 
+#include "caps/drive.h"
 #include "caps/session.h"
-#include "kernel/drive.h"
 
 #define WFS_TOOL_KIND_ACTION "action"
 #define WFS_TOOL_KIND_ACT "act" /* a helper that is an action in another form */

@@ -17,7 +17,7 @@
 #include "caps/judge.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
-#include "kernel/grants.h"
+#include "kernel/domain/principal/grants.h"
 #include "kernel/manifest/builtin.h"
 
 /* Made when its principal first begins to work, and kept: there is one a principal at most. */

@@ -3,7 +3,7 @@
  * The authority of an open world: it knows every grant, and keeps the rights of each principal that
  * is at work as the newest commit has them.
  *
- * Grants are cells (kernel/grants.h). The authority observes commits, so that the rights that a
+ * Grants are cells (kernel/domain/principal/grants.h). The authority observes commits, so that the rights that a
  * revocation leaves are in force, and every watcher has been told, before whoever revoked is
  * answered. Time ends grants as well: watchers are told then, too. Of a world that is opened for
  * reading only, which another process may change, the grants are read again when it has grown.
@@ -13,7 +13,7 @@
 #pragma once
 
 #include "kernel/rights/rights.h"
-#include "kernel/world.h"
+#include "kernel/world/world.h"
 
 struct wfs_authority;
 struct wfs_holder; /* a principal at work */

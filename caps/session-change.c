@@ -2,10 +2,10 @@
 /* What changes the world: judged, charged, and recorded when it is refused. */
 #include "caps/session-impl.h"
 
-#include "kernel/action/action.h"
 #include "kernel/base/json.h"
-#include "kernel/grants.h"
-#include "kernel/snapshot.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/principal/grants.h"
+#include "kernel/read/snapshot.h"
 
 /* --- judging --- */
 

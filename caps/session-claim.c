@@ -6,9 +6,9 @@
  */
 #include "caps/session-impl.h"
 
-#include "kernel/action/action.h"
 #include "kernel/base/json.h"
-#include "kernel/key.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/fold/key.h"
 
 enum { OWNERS_MAX = 64 }; /* artifacts that own one another, one behind the other */
 

@@ -2,9 +2,9 @@
 /* Artifacts, principals, turns and plans as directories, as a session sees them. */
 #include "caps/session-impl.h"
 
-#include "kernel/action/action.h"
 #include "kernel/base/json.h"
-#include "kernel/turn/turn-file.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/turn/turn-file.h"
 
 /* --- what is seen --- */
 

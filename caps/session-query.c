@@ -2,8 +2,8 @@
 /* Queries of the kernel. An answer shows what the files of the tree show to the same principal. */
 #include "caps/session-impl.h"
 
-#include "kernel/action/action.h"
-#include "kernel/query-run.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/query/query-run.h"
 
 static bool sees(void *context, const struct wfs_query_row *row)
 {

@@ -6,7 +6,7 @@
 #include "caps/session-impl.h"
 
 #include "kernel/base/json.h"
-#include "kernel/text.h"
+#include "kernel/read/text.h"
 
 static int reads_all(const struct wfs_session *session, struct wfs_view *view, const json_t *of)
 {

@@ -2,10 +2,10 @@
 /* Runs of agents: begun and ended for who may drive, and what their drivers do for the agents. */
 #include "caps/session-impl.h"
 
-#include "kernel/action/action.h"
 #include "kernel/base/json.h"
-#include "kernel/payer.h"
-#include "kernel/query-run.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/query/query-run.h"
+#include "kernel/fold/payer.h"
 
 int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request)

@@ -14,20 +14,20 @@
 
 #include "caps/authority.h"
 #include "caps/sight.h"
-#include "kernel/action/action.h"
-#include "kernel/consistency.h"
-#include "kernel/gc.h"
-#include "kernel/introspect.h"
+#include "kernel/copy/gc.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/memory/memory-file.h"
+#include "kernel/domain/plan/plan-file.h"
+#include "kernel/domain/turn/events.h"
+#include "kernel/domain/turn/turn-index.h"
+#include "kernel/domain/turn/turn-read.h"
 #include "kernel/manifest/effect.h"
-#include "kernel/memory/memory-file.h"
-#include "kernel/plan/plan-file.h"
 #include "kernel/query/query.h"
-#include "kernel/text.h"
-#include "kernel/turn/events.h"
-#include "kernel/turn/turn-index.h"
-#include "kernel/turn/turn-read.h"
-#include "kernel/view.h"
-#include "kernel/world.h"
+#include "kernel/read/consistency.h"
+#include "kernel/read/introspect.h"
+#include "kernel/read/text.h"
+#include "kernel/read/view.h"
+#include "kernel/world/world.h"
 
 struct wfs_session;
 
@@ -97,7 +97,7 @@ void wfs_session_unpin(struct wfs_session_pin *pin);
  */
 void wfs_session_settle(const struct wfs_session *session);
 
-/* --- reading; see kernel/view.h for what each gives and when it is -ENOENT --- */
+/* --- reading; see kernel/read/view.h for what each gives and when it is -ENOENT --- */
 
 /** wfs_session_view() - everybody may look; what is seen is judged by what follows. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
@@ -189,7 +189,7 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_may_hash(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version);
 
-/* Artifacts, principals, turns and plans as directories (kernel/entity.h), judged by their paths there. */
+/* Artifacts, principals, turns and plans as directories (kernel/domain/entity/entity.h), judged by their paths there. */
 
 /** wfs_session_entity() - a live one: its cell. Return: 0, -ENOENT, … */
 int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
@@ -413,7 +413,7 @@ int wfs_session_note_hidden(const struct wfs_session *session, const json_t *doc
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
 
 /** wfs_session_reveal() - a copy of a document, with the private texts that the principal may read in the
- *  place of their stand-ins (kernel/text.h). @ret_copy: may be @document itself; caller owns it */
+ *  place of their stand-ins (kernel/read/text.h). @ret_copy: may be @document itself; caller owns it */
 int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
 	const json_t *document, json_t **ret_copy, struct wfs_error *error);
 
@@ -477,7 +477,7 @@ int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
 
 /**
- * wfs_session_act() - take an action; see kernel/action/action.h
+ * wfs_session_act() - take an action; see kernel/domain/action/action.h
  * Judged is the action, and the artifact that it names.
  * @action: with its `action_type`; kept until the answer, which is {data, message} then, or the
  *          details of a refusal, or NULL
@@ -585,7 +585,7 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
 	json_t **ret_state);
 
-/** wfs_session_step() - begin a run. @step: {agent, max_turns, messages, setup}, see kernel/turn/turn.h.
+/** wfs_session_step() - begin a run. @step: {agent, max_turns, messages, setup}, see kernel/domain/turn/turn.h.
  *  The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
@@ -604,7 +604,7 @@ int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
 
 /** wfs_session_chat() - say something, and have a plan made of it, or go on with one; see
- *  kernel/plan/plan.h. The answer is {chat_id, plan_id?}. */
+ *  kernel/domain/plan/plan.h. The answer is {chat_id, plan_id?}. */
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
 
 /** wfs_session_plan_import() - a plan out of a blob. The answer is {chat_id}. */

@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "kernel/entity.h"
-#include "kernel/introspect.h"
+#include "kernel/domain/entity/entity.h"
+#include "kernel/read/introspect.h"
 #include "kernel/rights/rights.h"
 
 /* Plain value; init, use, done. */

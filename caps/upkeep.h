@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "kernel/backup.h"
-#include "kernel/replay.h"
-#include "kernel/restore.h"
-#include "kernel/verify.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
+#include "kernel/copy/backup.h"
+#include "kernel/copy/restore.h"

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
+#include "caps/drive.h"
 #include "fs/client/answer.h"
-#include "kernel/drive.h"
 
 struct wfs_access;
 

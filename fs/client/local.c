@@ -5,11 +5,11 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include "caps/drive.h"
 #include "fs/tool/helper.h"
 #include "fs/verb/order.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
-#include "kernel/drive.h"
 
 /* A request under way. */
 struct local_call {

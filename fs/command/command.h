@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "kernel/drive.h"
+#include "caps/drive.h"
 
 /* Exit statuses. */
 enum {

@@ -12,8 +12,8 @@
 #include <poll.h>
 #include <stdbool.h>
 
+#include "caps/drive.h"
 #include "kernel/base/buffer.h"
-#include "kernel/drive.h"
 
 enum {
 	WFS_MCP_MESSAGE_MAX = 16 << 20, /* bytes of one message that comes */

@@ -3,6 +3,6 @@
  * end when the turns have. */
 #pragma once
 
-#include "kernel/drive.h"
+#include "caps/drive.h"
 
 extern const struct wfs_helpers wfs_tool_helpers;

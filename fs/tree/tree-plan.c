@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directory `steps` of a plan. What its files hold: kernel/plan/plan-file.h. */
+/* The directory `steps` of a plan. What its files hold: kernel/domain/plan/plan-file.h. */
 #include "fs/tree/tree-impl.h"
 
 /* The node of a step's file in this version. */

@@ -11,9 +11,9 @@
 
 #include <jansson.h>
 
+#include "caps/drive.h"
 #include "caps/session.h"
 #include "fs/mount/handover.h"
-#include "kernel/drive.h"
 
 struct wfs_call;
 struct wfs_mount_options;

@@ -15,9 +15,9 @@
 #define WFS_BUILTIN_POLICY "sys/default@1"
 
 /*
- * The reducers that are written in C. What they hold is told in kernel/grants.h,
- * kernel/action/action.h, kernel/memory/memory.h, kernel/service/service.h, kernel/turn/turn.h and
- * kernel/plan/plan.h. From TURN on they are of runs: not actions alone change them.
+ * The reducers that are written in C. What they hold is told in kernel/domain/principal/grants.h,
+ * kernel/domain/action/action.h, kernel/domain/memory/memory.h, kernel/domain/service/service.h, kernel/domain/turn/turn.h and
+ * kernel/domain/plan/plan.h. From TURN on they are of runs: not actions alone change them.
  * X(constant, name, hidden: no path and no call shows its cells as those of a reducer)
  */
 #define WFS_BUILTIN_REDUCERS(X)                    \

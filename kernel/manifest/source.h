@@ -43,8 +43,8 @@ struct wfs_source {
 	 * write_artifact that makes it. Of one that has problems only the id, if there is one.
 	 * NULL: there are none. */
 	json_t *artifacts;
-	bool genesis;  /* it begins with the artifacts of kernel/service/service.h, too */
-	bool handbook; /* the same of kernel/action/handbook.h */
+	bool genesis;  /* it begins with the artifacts of kernel/domain/service/service.h, too */
+	bool handbook; /* the same of kernel/domain/action/handbook.h */
 	struct wfs_buffer *blobs; /* contents of the modules, in the order of the reducers */
 	size_t blob_count;
 	struct wfs_buffer

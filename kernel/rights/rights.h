@@ -12,7 +12,7 @@
 
 #include "kernel/manifest/effect.h"
 #include "kernel/manifest/manifest.h"
-#include "kernel/record.h"
+#include "kernel/read/record.h"
 #include "kernel/rights/scope.h"
 
 /* What the principal has to do with the turn or plan that an effect is about, and what it needs. */

@@ -16,7 +16,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"
-#include "kernel/view.h"
+#include "kernel/read/view.h"
 
 enum {
 	RUNS = 21,

@@ -15,8 +15,8 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"
-#include "kernel/head.h"
-#include "kernel/query-run.h"
+#include "kernel/domain/query/query-run.h"
+#include "kernel/fold/head.h"
 
 enum {
 	FEW = 1000,

@@ -16,7 +16,7 @@
 #include "bench.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
-#include "kernel/replay.h"
+#include "kernel/check/replay.h"
 
 enum {
 	EVENTS = 1000000,

@@ -10,10 +10,10 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
-#include "kernel/replay.h"
-#include "kernel/verify.h"
-#include "kernel/view.h"
-#include "kernel/world.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
+#include "kernel/read/view.h"
+#include "kernel/world/world.h"
 
 enum { PATH_SIZE = 4096 };
 

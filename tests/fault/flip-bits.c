@@ -19,7 +19,7 @@
 
 #include "caps/session.h"
 #include "fs/tree/tree.h"
-#include "kernel/verify.h"
+#include "kernel/check/verify.h"
 
 enum {
 	ITEMS_MAX = 1 << 20,

@@ -7,7 +7,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/manifest/manifest.h"
-#include "kernel/record.h"
+#include "kernel/read/record.h"
 
 static void check_line(const char *text, size_t size)
 {

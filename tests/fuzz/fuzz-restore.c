@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "kernel/base/hash.h"
-#include "kernel/restore.h"
-#include "kernel/verify.h"
+#include "kernel/check/verify.h"
+#include "kernel/copy/restore.h"
 
 enum {
 	FILES_MAX = 512,

@@ -25,7 +25,7 @@
 #include "fs/server/socket.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
-#include "kernel/world.h"
+#include "kernel/world/world.h"
 
 enum {
 	RUNS_PER_COPY = 512, /* the world grows by what is done to it */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world with principals who act in it, for the tests of kernel/action/. */
+/* A world with principals who act in it, for the tests of kernel/domain/action/. */
 #pragma once
 
 #include "tests/unit/world-fixture.h"
 
-#include "kernel/action/action.h"
-#include "kernel/replay.h"
-#include "kernel/verify.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
+#include "kernel/domain/action/action.h"
 
 /* Takes an action. @ret_answer: {data, message}, details of a refusal, or NULL; caller owns it */
 static inline int act_as(struct world_fixture *fixture, const char *principal, const char *action,

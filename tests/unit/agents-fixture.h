@@ -17,7 +17,7 @@
 
 #include "agents/driver.h"
 #include "kernel/base/clock.h"
-#include "kernel/turn/turn-read.h"
+#include "kernel/domain/turn/turn-read.h"
 
 #define FIXTURE_AGENT(id, content) \
 	"{'id':'" id "','type':'agent','created_by':'" id "','content':" content "}"

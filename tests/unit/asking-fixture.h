@@ -4,7 +4,7 @@
 
 #include "tests/unit/world-fixture.h"
 
-#include "kernel/effects.h"
+#include "kernel/fold/effects.h"
 
 #ifndef SOURCE_ROOT /* the build gives it */
 #define SOURCE_ROOT "."

@@ -9,7 +9,7 @@
 
 #include "tests/unit/world-fixture.h"
 
-#include "kernel/head.h"
+#include "kernel/fold/head.h"
 
 struct cells {
 	struct world_fixture *fixture;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A world that begins with the genesis artifacts, for the tests of kernel/service/ and
- * kernel/memory/. What an action does to scrip, disk, artifacts, sales and stores is compared as one
+ * A world that begins with the genesis artifacts, for the tests of kernel/domain/service/ and
+ * kernel/domain/memory/. What an action does to scrip, disk, artifacts, sales and stores is compared as one
  * text, so that a test sees that nothing of it has changed.
  */
 #pragma once

@@ -4,7 +4,7 @@
 
 #include "tests/unit/action-fixture.h"
 
-#include "kernel/memory/memory-file.h"
+#include "kernel/domain/memory/memory-file.h"
 
 #define MEMORY_ID_TEXT_SIZE (WFS_MEMORY_NAME_SIZE - 5) /* `mem_` and 8 digits, without `.json` */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A world in which somebody chats, and who answers what chats and plans ask for, for the tests of
- * kernel/plan/. */
+ * kernel/domain/plan/. */
 #pragma once
 
 #include "tests/unit/action-fixture.h"
 
-#include "kernel/intent.h"
-#include "kernel/plan/plan.h"
+#include "kernel/domain/plan/plan.h"
+#include "kernel/fold/intent.h"
 
 /* One step of a plan: its id is `s` and its index. Plain value. */
 struct plan_spec {

@@ -4,7 +4,7 @@
 
 #include "tests/unit/action-fixture.h"
 
-#include "kernel/plan/plan-file.h"
+#include "kernel/domain/plan/plan-file.h"
 
 struct planned {
 	struct world_fixture *fixture;

@@ -9,15 +9,15 @@
 #include <dirent.h>
 
 #include "kernel/base/encode.h"
-#include "kernel/blob-read.h"
-#include "kernel/entity.h"
-#include "kernel/memory/memory-file.h"
-#include "kernel/plan/plan-file.h"
-#include "kernel/replay.h"
-#include "kernel/restore.h"
-#include "kernel/snapshot.h"
-#include "kernel/turn/turn-file.h"
-#include "kernel/verify.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
+#include "kernel/copy/restore.h"
+#include "kernel/domain/entity/entity.h"
+#include "kernel/domain/memory/memory-file.h"
+#include "kernel/domain/plan/plan-file.h"
+#include "kernel/domain/turn/turn-file.h"
+#include "kernel/read/blob-read.h"
+#include "kernel/read/snapshot.h"
 
 static inline void copy_path(
 	const struct world_fixture *fixture, const char *name, char ret_path[static 256])

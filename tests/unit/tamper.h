@@ -10,7 +10,7 @@
 #include <endian.h>
 #include <lmdb.h>
 
-#include "kernel/head.h"
+#include "kernel/fold/head.h"
 #include "kernel/store/store-impl.h"
 
 static inline enum wfs_table tamper_table(const char *name)

@@ -4,9 +4,9 @@
 
 #include <pthread.h>
 
-#include "kernel/gc.h"
-#include "kernel/replay.h"
-#include "kernel/verify.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
+#include "kernel/copy/gc.h"
 
 static struct wfs_hash hash_now(struct world_fixture *fixture)
 {

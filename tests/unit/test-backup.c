@@ -4,9 +4,9 @@
 
 #include <dirent.h>
 
-#include "kernel/backup.h"
-#include "kernel/replay.h"
-#include "kernel/snapshot.h"
+#include "kernel/check/replay.h"
+#include "kernel/copy/backup.h"
+#include "kernel/read/snapshot.h"
 
 enum { LARGE = 200000 }; /* bytes: a blob file */
 

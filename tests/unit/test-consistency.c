@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Wanted heights: every form that is taken, everything else that is refused. */
-#include "kernel/consistency.h"
+#include "kernel/read/consistency.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "kernel/base/cleanup.h"
-#include "kernel/view.h"
+#include "kernel/read/view.h"
 
 static struct wfs_consistency parsed(const char *text)
 {

@@ -4,8 +4,8 @@
 
 #include <dirent.h>
 
-#include "kernel/replay.h"
-#include "kernel/verify.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
 
 enum {
 	GENESIS_HEIGHT = 2, /* of a new world: the genesis record and its first snapshot */

@@ -7,13 +7,13 @@
 
 #include <sys/sendfile.h>
 
-#include "kernel/backup.h"
 #include "kernel/base/damage.h"
-#include "kernel/index.h"
-#include "kernel/replay.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
+#include "kernel/copy/backup.h"
+#include "kernel/domain/turn/turn-file.h"
+#include "kernel/read/index.h"
 #include "kernel/store/layout.h"
-#include "kernel/turn/turn-file.h"
-#include "kernel/verify.h"
 
 enum { LIMIT_S = 20 };
 

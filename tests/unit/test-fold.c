@@ -4,9 +4,9 @@
 
 #include <malloc.h>
 
-#include "kernel/fold.h"
-#include "kernel/head.h"
-#include "kernel/runtime.h"
+#include "kernel/fold/fold.h"
+#include "kernel/fold/head.h"
+#include "kernel/fold/runtime.h"
 
 enum {
 	GENESIS_HEIGHT = 2,

@@ -2,9 +2,9 @@
 /* Collections: what goes, what stays, and what every step leaves behind. */
 #include "tests/unit/tamper.h"
 
-#include "kernel/gc.h"
-#include "kernel/replay.h"
-#include "kernel/snapshot.h"
+#include "kernel/check/replay.h"
+#include "kernel/copy/gc.h"
+#include "kernel/read/snapshot.h"
 
 enum { LARGE = 200000 }; /* bytes: a file */
 

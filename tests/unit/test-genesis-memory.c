@@ -3,7 +3,7 @@
  * Numbers in comments are those of cases of a comparable system. */
 #include "tests/unit/market-fixture.h"
 
-#include "kernel/memory/memory.h"
+#include "kernel/domain/memory/memory.h"
 
 #define CREATE(args) CALL("genesis_memory", "create", args)
 #define ADD(args) CALL("genesis_memory_add", "run", args)

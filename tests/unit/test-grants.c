@@ -2,11 +2,11 @@
 /* Principals and grants: what actions make of them, budgets, and records of refusals. */
 #include "tests/unit/world-fixture.h"
 
-#include "kernel/grants.h"
+#include "kernel/check/replay.h"
+#include "kernel/check/verify.h"
+#include "kernel/domain/principal/grants.h"
 #include "kernel/manifest/grant.h"
-#include "kernel/replay.h"
-#include "kernel/snapshot.h"
-#include "kernel/verify.h"
+#include "kernel/read/snapshot.h"
 
 enum { GENESIS_HEIGHT = 2 };
 

@@ -2,11 +2,11 @@
 /* The handbook: it tells of everything that the tables have, and is there in a world that wants it. */
 #include "tests/unit/action-fixture.h"
 
-#include "kernel/action/handbook.h"
-#include "kernel/action/invoke.h"
+#include "kernel/domain/action/handbook.h"
+#include "kernel/domain/action/invoke.h"
+#include "kernel/domain/turn/turn.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/query/query.h"
-#include "kernel/turn/turn.h"
 
 static void assert_tells(
 	struct wfs_buffer *text, const char *before, const char *name, const char *behind)

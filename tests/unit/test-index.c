@@ -3,9 +3,9 @@
 #include "tests/unit/cells-fixture.h"
 #include "tests/unit/tamper.h"
 
-#include "kernel/gc.h"
-#include "kernel/index.h"
-#include "kernel/verify.h"
+#include "kernel/check/verify.h"
+#include "kernel/copy/gc.h"
+#include "kernel/read/index.h"
 
 /* The keys of a set's cells with spaces between, in order. */
 static void assert_set(struct world_fixture *fixture, const struct wfs_index_set *set,

@@ -4,7 +4,7 @@
 #include "tests/unit/world-fixture.h"
 
 #include "kernel/base/encode.h"
-#include "kernel/introspect.h"
+#include "kernel/read/introspect.h"
 
 /* Somebody who sees the manifest or not, and of `cell` the keys that begin with `a`. */
 struct eyes {

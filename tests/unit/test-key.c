@@ -9,7 +9,7 @@
 
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
-#include "kernel/key.h"
+#include "kernel/fold/key.h"
 
 static json_t *parse(const char *text)
 {

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "kernel/base/clock.h"
-#include "kernel/lock.h"
+#include "kernel/world/lock.h"
 
 /* A process that holds the lock until it is told to go. */
 struct holder {

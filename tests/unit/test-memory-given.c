@@ -3,7 +3,7 @@
  * for entries. */
 #include "tests/unit/market-fixture.h"
 
-#include "kernel/memory/memory.h"
+#include "kernel/domain/memory/memory.h"
 
 #define CREATE(args) CALL("genesis_memory", "create", args)
 #define ADD(args) CALL("genesis_memory", "add", args)

@@ -2,8 +2,8 @@
 /* Which principal pays for records: what its quota `journal` counts and refuses. All is folded again. */
 #include "tests/unit/turn-fixture.h"
 
-#include "kernel/payer.h"
-#include "kernel/text.h"
+#include "kernel/fold/payer.h"
+#include "kernel/read/text.h"
 
 #define JOURNAL_QUOTA 1000000
 

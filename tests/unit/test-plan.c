@@ -2,8 +2,8 @@
 /* Plans that run. Numbers in comments: the cases of research/agent-kernel.md, part 4. */
 #include "tests/unit/plan-fixture.h"
 
+#include "kernel/read/text.h"
 #include "kernel/store/tables.h"
-#include "kernel/text.h"
 
 #define TOOL(after)              \
 	{                        \

@@ -2,8 +2,8 @@
 /* Queries on a real world: what each type answers, what it refuses, and what is out of sight. */
 #include "tests/unit/cells-fixture.h"
 
-#include "kernel/action/action.h"
-#include "kernel/query-run.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/query/query-run.h"
 
 #define CONTENT "the content that nobody is shown"
 #define CODE "function run() return 'the code that nobody is shown' end"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "kernel/base/json.h"
-#include "kernel/record.h"
+#include "kernel/read/record.h"
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 

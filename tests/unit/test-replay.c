@@ -5,8 +5,8 @@
 
 #include <dirent.h>
 
-#include "kernel/replay.h"
-#include "kernel/snapshot.h"
+#include "kernel/check/replay.h"
+#include "kernel/read/snapshot.h"
 
 enum { GENESIS_HEIGHT = 2 };
 

@@ -3,7 +3,7 @@
 #include "tests/unit/restore-lost-fixture.h"
 #include "tests/unit/turn-fixture.h"
 
-#include "kernel/gc.h"
+#include "kernel/copy/gc.h"
 
 /* --- what is restored --- */
 

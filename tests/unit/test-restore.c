@@ -7,12 +7,12 @@
 #include <dirent.h>
 
 #include "kernel/base/encode.h"
-#include "kernel/baseline.h"
-#include "kernel/blob-read.h"
-#include "kernel/gc.h"
-#include "kernel/replay.h"
-#include "kernel/restore.h"
-#include "kernel/snapshot.h"
+#include "kernel/check/baseline.h"
+#include "kernel/check/replay.h"
+#include "kernel/copy/gc.h"
+#include "kernel/copy/restore.h"
+#include "kernel/read/blob-read.h"
+#include "kernel/read/snapshot.h"
 
 /* --- a copy, as a tool makes it of a mount --- */
 

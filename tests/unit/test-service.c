@@ -3,7 +3,7 @@
  * in comments are those of cases of a comparable system. */
 #include "tests/unit/market-fixture.h"
 
-#include "kernel/service/service.h"
+#include "kernel/domain/service/service.h"
 
 #define LEDGER(method, args) CALL("genesis_ledger", method, args)
 #define PROMPTS(method, args) CALL("genesis_prompt_library", method, args)

@@ -3,7 +3,7 @@
 #include "tests/unit/world-fixture.h"
 
 #include "kernel/base/encode.h"
-#include "kernel/snapshot.h"
+#include "kernel/read/snapshot.h"
 
 enum {
 	GENESIS_HEIGHT = 2,

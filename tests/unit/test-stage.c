@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "kernel/base/directory.h"
-#include "kernel/stage.h"
+#include "kernel/store/stage.h"
 
 enum {
 	PAIRS = 100,    /* of runs that begin at once */

@@ -3,7 +3,7 @@
 #include "tests/unit/memory-fixture.h"
 #include "tests/unit/restore-lost-fixture.h"
 
-#include "kernel/text.h"
+#include "kernel/read/text.h"
 
 #define SECRET "saffron sauce"
 

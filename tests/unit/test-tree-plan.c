@@ -6,7 +6,7 @@
 
 #include "tests/unit/plan-tree-fixture.h"
 
-#include "kernel/gc.h"
+#include "kernel/copy/gc.h"
 
 static int plan_setup_shown(void **state)
 {

@@ -6,8 +6,8 @@
 
 #include "tests/unit/turn-fixture.h"
 
-#include "kernel/gc.h"
-#include "kernel/turn/turn-file.h"
+#include "kernel/copy/gc.h"
+#include "kernel/domain/turn/turn-file.h"
 
 static int turn_setup_shown(void **state)
 {

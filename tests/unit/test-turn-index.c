@@ -5,10 +5,10 @@
 #include "tests/unit/restore-fixture.h"
 #include "tests/unit/tamper.h"
 
-#include "kernel/backup.h"
-#include "kernel/gc.h"
-#include "kernel/index.h"
-#include "kernel/turn/turn-index.h"
+#include "kernel/copy/backup.h"
+#include "kernel/copy/gc.h"
+#include "kernel/domain/turn/turn-index.h"
+#include "kernel/read/index.h"
 
 /* What the records of a run are: kinds, or types of its events. Return: bytes of these */
 static uint64_t read_records(

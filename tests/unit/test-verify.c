@@ -2,8 +2,8 @@
 /* Verification: nothing to say of a good world, and what it says of each kind of damage. */
 #include "tests/unit/tamper.h"
 
-#include "kernel/snapshot.h"
-#include "kernel/verify.h"
+#include "kernel/check/verify.h"
+#include "kernel/read/snapshot.h"
 
 enum { GENESIS_HEIGHT = 2 };
 

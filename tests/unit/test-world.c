@@ -4,7 +4,7 @@
 
 #include <sys/wait.h>
 
-#include "kernel/lock.h"
+#include "kernel/world/lock.h"
 
 enum { GENESIS_HEIGHT = 2 }; /* of a new world: the genesis record and its first snapshot */
 

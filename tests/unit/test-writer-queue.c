@@ -2,7 +2,7 @@
 /* Requests that wait: how many may, in which order they are begun, and urgent ones. */
 #include "tests/unit/writer-fixture.h"
 
-#include "kernel/writer-impl.h"
+#include "kernel/world/writer-impl.h"
 
 /* --- how many --- */
 

@@ -3,7 +3,7 @@
 #include "tests/unit/action-fixture.h"
 #include "tests/unit/writer-fixture.h"
 
-#include "kernel/writer-impl.h"
+#include "kernel/world/writer-impl.h"
 
 static atomic_llong stopped_ns; /* what the clock shows; 0: it goes */
 

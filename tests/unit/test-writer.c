@@ -5,7 +5,7 @@
  */
 #include "tests/unit/writer-fixture.h"
 
-#include "kernel/gc.h"
+#include "kernel/copy/gc.h"
 
 enum {
 	THREADS = 4,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world with agents, and somebody who answers what their runs ask for, for the tests of kernel/turn/. */
+/* A world with agents, and somebody who answers what their runs ask for, for the tests of kernel/domain/turn/. */
 #pragma once
 
 #include "tests/unit/action-fixture.h"
 
-#include "kernel/turn/events.h"
-#include "kernel/turn/turn.h"
+#include "kernel/domain/turn/events.h"
+#include "kernel/domain/turn/turn.h"
 
 /* A model's answer. */
 #define SAYS(text)                                                                              \

@@ -23,9 +23,9 @@
 #include "kernel/base/host-file.h"
 #include "kernel/base/trust.h"
 #include "kernel/manifest/source.h"
-#include "kernel/record.h"
-#include "kernel/view.h"
-#include "kernel/world.h"
+#include "kernel/read/record.h"
+#include "kernel/read/view.h"
+#include "kernel/world/world.h"
 
 #define NILS                                                                                    \
 	"nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, " \

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Actions, whose records name texts by hash and size alone, and what becomes of a fold when one of
+ * these is lost.
+ */
+#include "kernel/check/refold.h"
+
+/* Texts that the record of an action names. */
+struct texts {
+	struct wfs_action_recorded recorded; /* first: the callback casts back */
+	struct wfs_refold *refold;
+	uint64_t seq;
+};
+
+static void note_lost(
+	struct wfs_refold_lost *lost, uint64_t seq, const struct wfs_action_text *text)
+{
+	*lost = (struct wfs_refold_lost){.seq = seq, .code = text->code, .hash = text->hash};
+	snprintf(lost->artifact_id, sizeof(lost->artifact_id), "%s", text->artifact_id);
+}
+
+static int give_text(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const struct texts *const texts = (const struct texts *)recorded;
+	const struct wfs_refold_source *const source = texts->refold->source;
+	int r = source->text(source->context, texts->seq, text, buffer, error);
+
+	if (r == -ENODATA && source->unfolded)
+		note_lost(&texts->refold->lost, texts->seq, text);
+	return wfs_trace(r);
+}
+
+static int give_hidden(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
+	struct wfs_buffer *buffer, struct wfs_error *error)
+{
+	const struct texts *const texts = (const struct texts *)recorded;
+
+	return wfs_trace(wfs_refold_hidden(texts->refold, hash, buffer, error));
+}
+
+static bool was_done(const json_t *body)
+{
+	return json_is_true(json_object_get(json_object_get(body, "result"), "ok"));
+}
+
+/* Can the action of this record be folded behind a lost text? Those on principals and grants can. What
+ * refused one may not be known. */
+static bool is_foldable(const json_t *body)
+{
+	return wfs_action_effect(json_object_get(body, "action")) == WFS_EFFECT_COUNT &&
+		was_done(body);
+}
+
+/* The line of the record alone. */
+static int append_line(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	struct wfs_bytes line;
+	int r = wfs_refold_line(refold, parsed->record.seq, &line, error);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_head_append_line(&refold->head, line, parsed->record.at_ns);
+	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
+}
+
+/* The same of an action, which the source is told of when it was done; an auction may ask for a score
+ * behind it. */
+static int take_line(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const struct wfs_refold_source *const source = refold->source;
+	const json_t *const action = json_object_get(parsed->body_json, "action");
+	int r = append_line(refold, parsed, error);
+
+	if (r || !was_done(parsed->body_json))
+		return wfs_trace(r);
+	if (wfs_action_effect(action) == WFS_EFFECT_ACTION_RESOLVE_MINT)
+		refold->lost.asked = parsed->record.seq;
+	return wfs_trace(source->unfolded(source->context, parsed, error));
+}
+
+/* One that cannot be folded. Of a tool call the run goes on all the same. */
+static int take_unfolded(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
+	struct wfs_fold_input *input, struct wfs_error *error)
+{
+	const struct wfs_refold_source *const source = refold->source;
+
+	if (!input->intent_id)
+		return wfs_trace(take_line(refold, parsed, error));
+	input->unacted = true;
+	int r = wfs_refold_again(refold, parsed, input, error);
+	return wfs_trace(r || refold->differs || !was_done(parsed->body_json)
+			? r
+			: source->unfolded(source->context, parsed, error));
+}
+
+int wfs_refold_action(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const uint64_t seq = parsed->record.seq;
+	struct texts texts = {
+		.recorded = {give_hidden, give_text, json_object_get(parsed->body_json, "result")},
+		.refold = refold,
+		.seq = seq,
+	};
+	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action"),
+		.intent_id = json_string_value(json_object_get(parsed->body_json, "intent_id")),
+		.recorded = &texts.recorded};
+
+	if (!input.action)
+		return wfs_refold_differs(refold, seq, "holds no action");
+	int r = 0;
+	if (!refold->lost.seq || is_foldable(parsed->body_json))
+		r = wfs_refold_again(refold, parsed, &input, error);
+	else
+		return wfs_trace(take_unfolded(refold, parsed, &input, error));
+	if (!r && refold->lost.seq == seq)
+		r = take_unfolded(refold, parsed, &input, error);
+	return wfs_trace(r);
+}
+
+/* An auction asks for one score; intent and answer stand behind it. */
+int wfs_refold_score(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const uint64_t asked = refold->lost.asked;
+	const struct wfs_record *const record = &parsed->record;
+	const char *const effect = json_string_value(json_object_get(parsed->body_json, "effect"));
+	const bool is_intent = record->kind == WFS_RECORD_INTENT && record->seq == asked + 1 &&
+		effect && strcmp(effect, wfs_effect_kind(WFS_EFFECT_MINT_SCORE)) == 0;
+	const bool is_answer =
+		(record->kind == WFS_RECORD_RECEIPT || record->kind == WFS_RECORD_DECISION) &&
+		record->seq == asked + 2;
+
+	if (!asked || record->cause + 1 != record->seq || (!is_intent && !is_answer))
+		return wfs_refold_differs(refold, record->seq, "stands in the wrong place");
+	return wfs_trace(append_line(refold, parsed, error));
+}
+
+/* Is the line what folding gives? But for its `changes`, which cover cells of built-in reducers.
+ * Return: 1, 0, or -ENOMEM. */
+static int is_folded(const struct wfs_refold *refold, size_t index, struct wfs_bytes line)
+{
+	struct wfs_record record = wfs_fold_record(refold->fold, &refold->head, index);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer ours = {0};
+	int r = wfs_record_parse(line, &parsed, NULL);
+
+	if (r)
+		return r == -ENOMEM ? r : 0;
+	record.changed = parsed.record.changed;
+	record.changes = parsed.record.changes;
+	wfs_record_write(&ours, &record);
+	r = wfs_buffer_check(&ours);
+	return r ? r : wfs_bytes_equal(wfs_buffer_bytes(&ours), line);
+}
+
+int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error)
+{
+	const uint64_t seq = refold->head.height;
+	struct wfs_bytes line;
+	int r = wfs_refold_line(refold, seq, &line, error);
+
+	if (r == -ENOENT)
+		return wfs_refold_differs(refold, seq, "is missing: folding gives one more record");
+	if (r)
+		return wfs_trace(r);
+	r = is_folded(refold, index, line);
+	if (r == 0)
+		return wfs_refold_differs(refold, seq, "is not the one that folding gives");
+	if (r > 0)
+		r = wfs_fold_apply_line(refold->fold, &refold->head, index, line);
+	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
+}

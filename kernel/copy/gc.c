@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dropping old heights. */
+#include "kernel/copy/gc.h"
+
+#include <inttypes.h>
+
+#include "kernel/base/array.h"
+#include "kernel/base/damage.h"
+#include "kernel/check/baseline.h"
+#include "kernel/read/record.h"
+#include "kernel/read/view.h"
+#include "kernel/store/row-name.h"
+
+/* --- steps, in the kernel thread --- */
+
+static int raise_first(struct wfs_gc_step *step, struct wfs_txn *txn)
+{
+	uint64_t first;
+	int r = wfs_first_height_get(txn, &first);
+
+	if (r)
+		return wfs_trace(r);
+	step->done = first >= step->first_height;
+	if (step->done)
+		return 0;
+	uint64_t target = step->first_height;
+	if (target - first > WFS_GC_STEP_HEIGHTS)
+		target = first + WFS_GC_STEP_HEIGHTS;
+	r = wfs_first_height_put(txn, target);
+	if (r)
+		return wfs_trace(r);
+	step->rows_changed = true;
+	step->dropped_from = first;
+	step->dropped_to = target;
+	step->done = target == step->first_height;
+	return 0;
+}
+
+/* What the baseline gave is in no record. */
+static bool is_of_baseline(const struct wfs_gc_step *step, uint64_t cell_id, uint64_t height)
+{
+	return step->baseline && height == WFS_BASELINE_SEQ + 1 &&
+		wfs_cell_reducer(cell_id) != WFS_REDUCER_ID_KERNEL;
+}
+
+static int drop_version(
+	struct wfs_gc_step *step, struct wfs_txn *txn, const struct wfs_version *version)
+{
+	const uint64_t size_bytes = version->in_file ? 0 : version->size_bytes;
+	int r = wfs_version_remove(txn, version);
+
+	if (r)
+		return wfs_trace(r);
+	step->rows_changed = true;
+	step->figures.version_count++;
+	step->figures.version_bytes += size_bytes;
+	return 0;
+}
+
+/* A cell that is deleted at the first height. What was made again is younger and stays. */
+static int drop_deleted(struct wfs_gc_step *step, struct wfs_head *head,
+	const struct wfs_version *version, bool *ret_fatal)
+{
+	const uint64_t cell_id = version->cell_id;
+	struct wfs_cell cell;
+	int r = wfs_cell_get(head->txn, cell_id, &cell);
+
+	if (r)
+		return wfs_trace(wfs_row_needed(head->txn, r));
+	/* The newest version of all stays, so that its number is not given again. */
+	if (cell.head_vid != version->vid || version->vid + 1 == head->next_vid ||
+		is_of_baseline(step, cell_id, cell.created_height))
+		return 0;
+	*ret_fatal = true;
+	r = drop_version(step, head->txn, version);
+	if (!r)
+		r = wfs_cell_remove(head->txn, cell_id);
+	if (r)
+		return wfs_trace(r);
+	*ret_fatal = false;
+	step->figures.cell_count++;
+	return 0;
+}
+
+static int look_at_version(struct wfs_gc_step *step, struct wfs_head *head, uint64_t first,
+	const struct wfs_version *version, bool *ret_fatal)
+{
+	struct wfs_version in_force;
+
+	if (is_of_baseline(step, version->cell_id, version->height))
+		return 0;
+	int r = wfs_history_at(head->txn, version->cell_id, first, &in_force);
+
+	if (r)
+		return wfs_trace(wfs_row_needed(head->txn, r));
+	if (in_force.vid == version->vid)
+		return version->tombstone ? drop_deleted(step, head, version, ret_fatal) : 0;
+	r = drop_version(step, head->txn, version);
+	*ret_fatal = r != 0;
+	return wfs_trace(r);
+}
+
+/* Versions rise in number with their height: behind the first one that is younger all are. */
+static int drop_rows(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error)
+{
+	uint64_t first;
+	int r = wfs_first_height_get(head->txn, &first);
+
+	for (uint32_t i = 0; !r && i < step->rows_max; i++) {
+		struct wfs_version version;
+
+		r = wfs_version_next(head->txn, step->after_vid, &version);
+		step->done = r == -ENOENT || (!r && version.height > first);
+		if (step->done)
+			return 0;
+		if (!r)
+			r = look_at_version(step, head, first, &version, ret_fatal);
+		if (!r)
+			step->after_vid = version.vid;
+	}
+	if (r == -EIO)
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			"%s; what came after version %" PRIu64
+			" was not dropped, 'worldfs verify' lists all damage",
+			*wfs_damage_noted() ? wfs_damage_noted() : "a row is damaged",
+			step->after_vid);
+	return r ? wfs_error_from_errno(error, r, "drop old versions") : 0;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct wfs_hash));
+}
+
+/* Takes the hash out of a sorted list, if it is there. */
+static void take_out(struct wfs_hash *hashes, size_t *count, const struct wfs_hash *hash)
+{
+	struct wfs_hash *found =
+		*count ? bsearch(hash, hashes, *count, sizeof(*hashes), compare_hashes) : NULL;
+
+	if (!found)
+		return;
+	(*count)--;
+	memmove(found, found + 1, (size_t)(hashes + *count - found) * sizeof(*hashes));
+}
+
+/* Takes out what versions behind @after_vid mention. @rows_max: 0: all of them */
+static int take_out_versions(struct wfs_txn *txn, struct wfs_hash *hashes, size_t *count,
+	uint64_t *after_vid, uint64_t rows_max)
+{
+	struct wfs_version version;
+	uint64_t rows = 0;
+	int r = 0;
+
+	while (!r && (rows_max == 0 || rows < rows_max)) {
+		r = wfs_version_next(txn, *after_vid, &version);
+		if (r)
+			break;
+		rows++;
+		*after_vid = version.vid;
+		if (version.in_file)
+			take_out(hashes, count, &version.hash);
+	}
+	return r;
+}
+
+/* Rows that mention them may have come since the caller looked; none can come meanwhile. */
+static int remove_files(struct wfs_gc_step *step, struct wfs_head *head)
+{
+	size_t count = step->file_count;
+	int r = take_out_versions(head->txn, step->files, &count, &step->after_vid, 0);
+
+	if (r != -ENOENT)
+		return wfs_trace(r);
+	for (size_t i = 0; i < count; i++) {
+		struct wfs_blob blob;
+		uint64_t size_bytes;
+
+		r = wfs_blob_get(head->txn, &step->files[i], &blob);
+		if (!r && blob.in_file)
+			continue;
+		if (r && r != -ENOENT)
+			return wfs_trace(r);
+		r = wfs_blob_file_remove(head->store, &step->files[i], &size_bytes);
+		if (r && r != -EBUSY && r != -ENOENT)
+			return wfs_trace(r);
+		if (!r) {
+			step->figures.file_count++;
+			step->figures.file_bytes += size_bytes;
+		}
+	}
+	step->done = true;
+	return 0;
+}
+
+int wfs_gc_step_run(
+	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error)
+{
+	int r = 0;
+
+	switch (step->kind) {
+	case WFS_GC_RAISE:
+		r = raise_first(step, head->txn);
+		*ret_fatal = r != 0;
+		break;
+	case WFS_GC_SETTLE:
+		step->rows_changed = step->done = true;
+		break;
+	case WFS_GC_DROP:
+		return drop_rows(step, head, ret_fatal, error);
+	case WFS_GC_FILES:
+		r = remove_files(step, head);
+		break;
+	}
+	return r ? wfs_error_from_errno(error, r, "drop old heights") : 0;
+}
+
+/* --- the whole, on the thread of who wants it --- */
+
+static int heights(
+	struct wfs_world *world, uint64_t *ret_first, uint64_t *ret_head, struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(wfs_world_store(world), &txn);
+
+	if (!r)
+		r = wfs_first_height_get(txn, ret_first);
+	if (!r)
+		r = wfs_journal_height(txn, ret_head);
+	return r ? wfs_error_from_errno(error, r, "read the world's heights") : 0;
+}
+
+/* Does the world begin with a baseline? */
+static int find_baseline(struct wfs_world *world, bool *ret_baseline, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	struct wfs_bytes line;
+	int r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_view_record(&view, WFS_BASELINE_SEQ, &line);
+	if (!r)
+		r = wfs_record_parse(line, &parsed, error);
+	*ret_baseline = !r && parsed.record.kind == WFS_RECORD_BASELINE;
+	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "read the journal") : 0;
+}
+
+int wfs_gc_since(
+	struct wfs_world *world, uint64_t height, struct wfs_gc *gc, struct wfs_error *error)
+{
+	uint64_t first = 0;
+	uint64_t head = 0;
+	int r = heights(world, &first, &head, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (height == 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"expected a height to keep, they run from 1, got 0");
+	if (height > head)
+		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
+			"height %" PRIu64 " is not reached yet, the head is %" PRIu64, height,
+			head);
+	gc->first_height = height > first ? height : first;
+	return 0;
+}
+
+int wfs_gc_keep(struct wfs_world *world, uint64_t count, struct wfs_gc *gc, struct wfs_error *error)
+{
+	uint64_t first = 0;
+	uint64_t head = 0;
+	int r = heights(world, &first, &head, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (count == 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"expected how many heights to keep, at least 1, got 0");
+	return wfs_trace(wfs_gc_since(world, count < head ? head - count + 1 : 1, gc, error));
+}
+
+static void add_figures(struct wfs_gc_figures *sum, const struct wfs_gc_figures *figures)
+{
+	sum->version_count += figures->version_count;
+	sum->version_bytes += figures->version_bytes;
+	sum->cell_count += figures->cell_count;
+	sum->file_count += figures->file_count;
+	sum->file_bytes += figures->file_bytes;
+}
+
+/* Has the kernel thread do a step; it is committed, and mounts know of it, when this returns. */
+static int try_step(struct wfs_world *world, const char *principal, struct wfs_gc_step *step,
+	struct wfs_error *error)
+{
+	struct wfs_request request = {.kind = WFS_REQUEST_GC, .principal = principal, .gc = step};
+	int r = wfs_world_call(world, &request);
+
+	if (r)
+		*error = request.error;
+	return wfs_trace(r);
+}
+
+/*
+ * Dropping rows writes pages before it gives any back, and a full disk has few: those that are free
+ * in data.mdb. So there it is done in smaller and smaller steps; one that fits makes room for larger
+ * ones. And what a commit frees can be used by the next but one: so between them comes a commit of
+ * next to nothing.
+ */
+static int do_step(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
+	struct wfs_gc_step *step, struct wfs_error *error)
+{
+	struct wfs_gc_step done;
+	uint32_t rows = WFS_GC_STEP_ROWS;
+	int r;
+
+	for (;;) {
+		struct wfs_gc_step settle = {.kind = WFS_GC_SETTLE};
+
+		done = *step;
+		done.rows_max = rows;
+		r = try_step(world, principal, &done, error);
+		rows /= 4;
+		if (r != -ENOSPC || rows == 0 || try_step(world, principal, &settle, error))
+			break;
+	}
+	if (r == -ENOSPC)
+		return wfs_error_set(error, WFS_E_STORE_FULL,
+			"the disk has no room even to drop one version: remove something else "
+			"from it, 1 MB will do, and try again");
+	if (r)
+		return wfs_trace(r);
+	*step = done;
+	add_figures(&gc->figures, &step->figures);
+	return 0;
+}
+
+static int raise_all(
+	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
+{
+	struct wfs_gc_step step = {.kind = WFS_GC_RAISE, .first_height = gc->first_height};
+	int r = 0;
+
+	while (!r && !step.done) {
+		step.figures = (struct wfs_gc_figures){0};
+		step.dropped_to = step.dropped_from = 0;
+		r = do_step(world, gc, principal, &step, error);
+	}
+	return wfs_trace(r);
+}
+
+/* About where the rows end that have to be looked at: versions rise with their height. */
+static int find_last_vid(struct wfs_world *world, struct wfs_gc *gc, struct wfs_error *error)
+{
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	uint64_t low = 0;
+	uint64_t high = 0;
+	int r = wfs_store_read(wfs_world_store(world), &txn);
+
+	if (!r)
+		r = wfs_version_last(txn, &high);
+	/* Invariant: what is to be looked at ends in [low, high]. */
+	while (!r && low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+		struct wfs_version version;
+
+		r = wfs_version_next(txn, middle, &version);
+		if (!r && version.height <= gc->first_height)
+			low = version.vid < high ? version.vid : high;
+		else
+			high = middle;
+	}
+	if (r)
+		return wfs_error_from_errno(error, r, "read the versions");
+	gc->last_vid = high;
+	return 0;
+}
+
+static int drop_all(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
+	uint64_t rows_max, bool *ret_done, struct wfs_error *error)
+{
+	uint64_t rows = 0;
+	bool baseline = false;
+	int r = find_baseline(world, &baseline, error);
+
+	*ret_done = false;
+	while (!r && !*ret_done && (rows_max == 0 || rows < rows_max)) {
+		struct wfs_gc_step step = {
+			.kind = WFS_GC_DROP, .after_vid = gc->after_vid, .baseline = baseline};
+
+		r = do_step(world, gc, principal, &step, error);
+		rows += WFS_GC_STEP_ROWS;
+		if (!r) {
+			gc->after_vid = step.after_vid;
+			*ret_done = step.done;
+		}
+	}
+	return wfs_trace(r);
+}
+
+/* --- files --- */
+
+/* Files that no row may mention. */
+struct leftovers {
+	struct wfs_txn *txn;
+	struct wfs_hash *hashes; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+static int add_leftover(void *context, const struct wfs_hash *hash)
+{
+	struct leftovers *left = context;
+	struct wfs_blob blob;
+	int r = wfs_blob_get(left->txn, hash, &blob);
+
+	if (!r && blob.in_file)
+		return 0;
+	if (r && r != -ENOENT)
+		return wfs_trace(r);
+	struct wfs_hash *const hashes =
+		wfs_array_reserve(left->hashes, left->count, &left->capacity, sizeof(*hashes));
+	if (!hashes)
+		return -ENOMEM;
+	left->hashes = hashes;
+	left->hashes[left->count++] = *hash;
+	return 0;
+}
+
+/* Leaves those that no version mentions. The transaction is renewed on the way. */
+static int find_leftovers(struct wfs_world *world, struct leftovers *left, uint64_t *ret_after_vid)
+{
+	enum { RENEW_COUNT = 4096 };
+	struct wfs_store *store = wfs_world_store(world);
+	uint64_t after_vid = 0;
+	int r = wfs_store_read(store, &left->txn);
+
+	if (!r)
+		r = wfs_blob_files_each(store, add_leftover, left);
+	if (!r && left->count > 0)
+		qsort(left->hashes, left->count, sizeof(*left->hashes), compare_hashes);
+	while (!r && left->count > 0) {
+		r = take_out_versions(
+			left->txn, left->hashes, &left->count, &after_vid, RENEW_COUNT);
+		if (!r) {
+			wfs_txn_end(WFS_STEAL(left->txn));
+			r = wfs_store_read(store, &left->txn);
+		}
+	}
+	wfs_txn_end(WFS_STEAL(left->txn));
+	*ret_after_vid = after_vid;
+	return r == -ENOENT ? 0 : wfs_trace(r);
+}
+
+static int remove_leftovers(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
+	struct leftovers *left, uint64_t after_vid, struct wfs_error *error)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < left->count; i += WFS_GC_STEP_FILES) {
+		struct wfs_gc_step step = {
+			.kind = WFS_GC_FILES,
+			.after_vid = after_vid,
+			.files = left->hashes + i,
+			.file_count = left->count - i < WFS_GC_STEP_FILES ? left->count - i
+									  : WFS_GC_STEP_FILES,
+		};
+
+		r = do_step(world, gc, principal, &step, error);
+	}
+	return wfs_trace(r);
+}
+
+/* The rows are gone, and durably so: whoever begins to read now cannot find these files. */
+static int drop_files(
+	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
+{
+	struct leftovers left = {0};
+	uint64_t after_vid;
+	int r = wfs_blob_files_settle(wfs_world_store(world));
+
+	gc->files_held = r == -EAGAIN;
+	if (gc->files_held)
+		return 0;
+	if (!r)
+		r = find_leftovers(world, &left, &after_vid);
+	if (r)
+		wfs_error_from_errno(error, r, "look for blob files that nothing mentions");
+	else
+		r = remove_leftovers(world, gc, principal, &left, after_vid, error);
+	free(left.hashes);
+	return wfs_trace(r);
+}
+
+int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
+	uint64_t rows_max, struct wfs_error *error)
+{
+	bool rows_done;
+	int r = raise_all(world, gc, principal, error);
+
+	if (!r)
+		r = find_last_vid(world, gc, error);
+	if (!r)
+		r = drop_all(world, gc, principal, rows_max, &rows_done, error);
+	if (!r && rows_done)
+		r = drop_files(world, gc, principal, error);
+	if (!r)
+		gc->done = rows_done;
+	return wfs_trace(r);
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Artifacts, principals, turns and plans of the copy, which are made from cells: what is there must be what
+ * the world in the stage shows. A copy from before there were any has empty directories, or none.
+ */
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+#include "kernel/copy/restore-impl.h"
+#include "kernel/domain/entity/entity.h"
+#include "kernel/domain/memory/memory-file.h"
+#include "kernel/domain/plan/plan-file.h"
+#include "kernel/domain/turn/turn-file.h"
+
+/* One of these directories, and what is looked at in it. */
+struct entities {
+	struct restore *restore;
+	struct wfs_view *view;
+	enum wfs_entity entity;
+	uint32_t reducer_id;
+	int directory;          /* of all of them */
+	struct wfs_buffer id;   /* of the one at hand */
+	struct wfs_buffer name; /* of its directory */
+	struct wfs_buffer wanted;
+	struct wfs_buffer found;
+};
+
+static struct restore_path path_of(struct entities *entities, const char *file)
+{
+	return restore_path("%s/%s/%s", wfs_entity_directory(entities->entity),
+		wfs_buffer_text(&entities->name), file);
+}
+
+/* Is it compared as a whole? Bytes are compared with the cells that they are, what may be long in pieces. */
+static bool is_written(enum wfs_entity_file file)
+{
+	switch (wfs_entity_file_form(file)) {
+	case WFS_ENTITY_BYTES:
+	case WFS_ENTITY_EVENTS:
+	case WFS_ENTITY_PLAN_DOCUMENT:
+	case WFS_ENTITY_STEPS:
+	case WFS_ENTITY_ENTRIES:
+	case WFS_ENTITY_BESIDE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* What the file must hold. Return: 0, -ENOENT (there is no such file), … */
+static int make(struct entities *entities, enum wfs_entity_file file)
+{
+	const struct wfs_bytes id = wfs_buffer_bytes(&entities->id);
+	struct wfs_version version;
+	uint64_t size_bytes;
+	int64_t time_ns;
+
+	wfs_buffer_reset(&entities->wanted);
+	if (file == WFS_ENTITY_FILE_GRANTS)
+		return wfs_entity_write_grants(entities->view, id, &entities->wanted, &time_ns);
+	int r = wfs_entity_source(entities->view, file, id, &version);
+	if (r || !is_written(file))
+		return r;
+	return wfs_entity_write(
+		entities->view, file, &version, WFS_RANGE_ALL, &entities->wanted, &size_bytes);
+}
+
+/* The file of the copy holds what was made. */
+static int compare_made(
+	struct entities *entities, int directory, const char *name, const char *path)
+{
+	struct restore *const restore = entities->restore;
+
+	wfs_buffer_reset(&entities->found);
+	int r = restore_read(
+		restore, directory, name, path, WFS_RESTORE_CELL_MAX, &entities->found);
+	if (r <= 0)
+		return r;
+	const struct wfs_bytes wanted = wfs_buffer_bytes(&entities->wanted);
+	const struct wfs_bytes found = wfs_buffer_bytes(&entities->found);
+	if (wfs_bytes_equal(wanted, found))
+		return 0;
+	const struct wfs_hash expected = wfs_hash_of(wanted.data, wanted.size);
+	const struct wfs_hash came = wfs_hash_of(found.data, found.size);
+	if (wanted.size == found.size)
+		restore_same_size(restore);
+	return restore_hash_noted(restore, path, "what its cell says", &expected, &came);
+}
+
+static int compare_file(struct entities *entities, int directory, enum wfs_entity_file file)
+{
+	const char *const name = wfs_entity_file_name(file);
+	int r = restore_stopped(entities->restore);
+
+	if (!r)
+		r = make(entities, file);
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	return compare_made(entities, directory, name, path_of(entities, name).text);
+}
+
+/* --- files that may be long --- */
+
+/* One of them in the copy, piece by piece, and in the world in the stage. */
+struct pieces {
+	struct entities *entities;
+	uint64_t last;              /* of events: the record of the newest */
+	struct wfs_version version; /* of others: what it is made from */
+	uint64_t offset;
+	uint64_t size_bytes;
+	bool differ;
+};
+
+/* @range: of size 0: only the size is wanted */
+static int make_piece(struct pieces *pieces, struct wfs_range range)
+{
+	struct entities *const entities = pieces->entities;
+
+	wfs_buffer_reset(&entities->wanted);
+	return wfs_trace(entities->entity == WFS_ENTITY_TURN
+			? wfs_turn_events(entities->view, wfs_buffer_bytes(&entities->id),
+				  pieces->last, range, &entities->wanted, &pieces->size_bytes)
+			: wfs_entity_write(entities->view, WFS_ENTITY_FILE_PLAN, &pieces->version,
+				  range, &entities->wanted, &pieces->size_bytes));
+}
+
+static int compare_piece(void *context, const void *data, size_t size)
+{
+	struct pieces *const pieces = context;
+	int r = make_piece(pieces, (struct wfs_range){pieces->offset, size});
+
+	pieces->differ |= !wfs_bytes_equal(
+		wfs_buffer_bytes(&pieces->entities->wanted), WFS_BYTES(data, size));
+	pieces->offset += size;
+	return r;
+}
+
+/* @says: who says what it must hold */
+static int compare_pieces(
+	struct pieces *pieces, int directory, const char *name, const char *path, const char *says)
+{
+	struct restore *const restore = pieces->entities->restore;
+	WFS_AUTO_FD int fd = -1;
+	int r = make_piece(pieces, (struct wfs_range){0});
+
+	if (!r)
+		r = restore_open(restore, directory, name, path, WFS_BLOB_MAX, &fd);
+	if (r > 0)
+		r = restore_pieces(restore, fd, path, compare_piece, pieces);
+	if (r <= 0)
+		return r;
+	if (pieces->differ && pieces->offset == pieces->size_bytes)
+		restore_same_size(restore);
+	return pieces->differ || pieces->offset != pieces->size_bytes
+		? restore_noted(restore, path, "is not what %s", says)
+		: 0;
+}
+
+/* They are records, so of a copy without these nothing proves them, and nothing takes them over. */
+static int compare_events(struct entities *entities, int directory)
+{
+	static const char name[] = "events.jsonl";
+	struct pieces pieces = {.entities = entities};
+
+	if (!entities->restore->restored.history)
+		return 0;
+	int r = wfs_turn_last_event(entities->view, wfs_buffer_bytes(&entities->id), &pieces.last);
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	return compare_pieces(&pieces, directory, name, path_of(entities, name).text,
+		"the records of the run say");
+}
+
+/* --- plans --- */
+
+/* The document, which has two names. */
+static int compare_document(struct entities *entities, int directory)
+{
+	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN);
+	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
+	const struct restore_path beside =
+		restore_path("%s%s", wfs_buffer_text(&entities->name), suffix);
+	const struct restore_path beside_path =
+		restore_path("%s/%s", wfs_entity_directory(entities->entity), beside.text);
+	static const char says[] = "its cell and those of its steps say";
+	struct pieces pieces = {.entities = entities};
+	int r = wfs_entity_source(entities->view, WFS_ENTITY_FILE_PLAN,
+		wfs_buffer_bytes(&entities->id), &pieces.version);
+
+	if (r)
+		return wfs_trace(r);
+	struct pieces again = pieces;
+	r = compare_pieces(&pieces, directory, name, path_of(entities, name).text, says);
+	return r ? r
+		 : compare_pieces(&again, entities->directory, beside.text, beside_path.text, says);
+}
+
+static struct restore_path step_path(struct entities *entities, const char *name)
+{
+	return restore_path("%s/%s/%s/%s", wfs_entity_directory(entities->entity),
+		wfs_buffer_text(&entities->name), wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS),
+		name);
+}
+
+/* The name of a step's file, and what it must hold. Return: 0, -ENOENT (there is no such step), … */
+static int make_step(
+	struct entities *entities, int64_t index, bool named_only, struct wfs_buffer *name)
+{
+	struct wfs_version version;
+	uint64_t size_bytes;
+	int r = wfs_plan_step_at(entities->view, wfs_buffer_bytes(&entities->id), index, &version);
+
+	wfs_buffer_reset(&entities->wanted);
+	if (!r)
+		r = wfs_plan_step_name(entities->view, &version, index, name);
+	if (!r && !named_only)
+		r = wfs_entity_write(entities->view, WFS_ENTITY_FILE_PLAN_STEPS, &version,
+			WFS_RANGE_ALL, &entities->wanted, &size_bytes);
+	return r;
+}
+
+static int find_step(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct entities *const entities = context;
+	WFS_AUTO_BUFFER struct wfs_buffer wanted = {0};
+	int64_t index;
+	int r = wfs_plan_step_number(name, &index) ? make_step(entities, index, true, &wanted)
+						   : -ENOENT;
+
+	(void)directory;
+	if (!r && strcmp(wfs_buffer_text(&wanted), name) != 0)
+		r = -ENOENT;
+	return r == -ENOENT
+		? restore_noted(restore, step_path(entities, name).text, "is no file of a tree")
+		: r;
+}
+
+static int compare_steps(struct entities *entities, int plan)
+{
+	const char *const steps = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS);
+	const struct restore_path path = path_of(entities, steps);
+	struct restore *const restore = entities->restore;
+	WFS_AUTO_FD int directory = -1;
+	int r = restore_directory(restore, plan, steps, path.text, &directory);
+
+	if (r == 0)
+		return restore_noted(restore, path.text, "is missing, or no directory");
+	for (int64_t i = 0; r >= 0 && i < WFS_PLAN_STEPS_MAX; i++) {
+		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+
+		r = restore_stopped(restore);
+		if (!r)
+			r = make_step(entities, i, false, &name);
+		if (r == -ENOENT)
+			break;
+		if (!r)
+			r = compare_made(entities, directory, wfs_buffer_text(&name),
+				step_path(entities, wfs_buffer_text(&name)).text);
+	}
+	return r && r != -ENOENT
+		? r
+		: restore_list(restore, directory, restore_path("%s/", path.text).text, find_step,
+			  entities);
+}
+
+static int compare_plan(struct entities *entities, int directory)
+{
+	int r = compare_document(entities, directory);
+
+	return r ? r : compare_steps(entities, directory);
+}
+
+/* --- memory stores --- */
+
+static int find_entry(struct restore *restore, void *context, int directory, const char *name)
+{
+	const char *const entries = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
+	struct entities *const entities = context;
+	struct wfs_version version;
+	uint32_t number;
+	int r = wfs_memory_entry_number(name, &number)
+		? wfs_memory_entry(
+			  entities->view, wfs_buffer_bytes(&entities->id), number, &version)
+		: -ENOENT;
+
+	(void)directory;
+	return r == -ENOENT
+		? restore_noted(restore,
+			  restore_path("%s/%s", path_of(entities, entries).text, name).text,
+			  "is no file of a tree")
+		: r;
+}
+
+/* Their bytes are compared with the cells that they are. A directory without files is in few archives. */
+static int compare_entries(struct entities *entities, int artifact)
+{
+	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
+	const struct restore_path path = path_of(entities, name);
+	struct restore *const restore = entities->restore;
+	WFS_AUTO_FD int directory = -1;
+	int r = make(entities, WFS_ENTITY_FILE_ENTRIES);
+
+	if (!r)
+		r = restore_directory(restore, artifact, name, path.text, &directory);
+	if (r <= 0)
+		return r == -ENOENT ? 0 : r;
+	return restore_list(
+		restore, directory, restore_path("%s/", path.text).text, find_entry, entities);
+}
+
+/* --- directories --- */
+
+static int find_file(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct entities *const entities = context;
+	const enum wfs_entity_file file = wfs_entity_file_find(entities->entity, name);
+	int r = file == WFS_ENTITY_FILE_COUNT ? -ENOENT : make(entities, file);
+
+	(void)directory;
+	return r == -ENOENT
+		? restore_noted(restore, path_of(entities, name).text, "is no file of a tree")
+		: r;
+}
+
+/* The one whose id and name are set. */
+static int compare_entity(struct entities *entities)
+{
+	struct restore *const restore = entities->restore;
+	const char *const name = wfs_buffer_text(&entities->name);
+	const struct restore_path path =
+		restore_path("%s/%s", wfs_entity_directory(entities->entity), name);
+	WFS_AUTO_FD int directory = -1;
+	int r = restore_directory(restore, entities->directory, name, path.text, &directory);
+
+	if (r == 0)
+		return restore_noted(restore, path.text, "is missing, or no directory");
+	if (r < 0)
+		return r;
+	r = 0;
+	for (int i = 0; !r && i < WFS_ENTITY_FILE_COUNT; i++) {
+		const enum wfs_entity_file file = (enum wfs_entity_file)i;
+
+		if (wfs_entity_file_entity(file) == entities->entity && is_written(file))
+			r = compare_file(entities, directory, file);
+	}
+	if (!r && entities->entity == WFS_ENTITY_TURN)
+		r = compare_events(entities, directory);
+	if (!r && entities->entity == WFS_ENTITY_PLAN)
+		r = compare_plan(entities, directory);
+	if (!r && entities->entity == WFS_ENTITY_ARTIFACT)
+		r = compare_entries(entities, directory);
+	return r ? r
+		 : restore_list(restore, directory, restore_path("%s/", path.text).text, find_file,
+			   entities);
+}
+
+static int compare_each(struct entities *entities)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	struct wfs_entry entry;
+	int r = wfs_entry_walk_init(&walk, entities->view, entities->reducer_id, 0);
+
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+		wfs_buffer_reset(&entities->id);
+		wfs_buffer_append(&entities->id, entry.key.data, entry.key.size);
+		wfs_buffer_reset(&entities->name);
+		wfs_name_append(&entities->name, entry.key.data, entry.key.size);
+		r = wfs_buffer_check(&entities->id);
+		if (!r)
+			r = wfs_buffer_check(&entities->name);
+		if (!r)
+			r = compare_entity(entities);
+	}
+	return r;
+}
+
+/* Is this the name of one? */
+static int find_name(struct entities *entities, const char *name, size_t size)
+{
+	struct wfs_version version;
+
+	wfs_buffer_reset(&entities->id);
+	int r = wfs_name_decode(name, size, &entities->id);
+	return r ? r
+		 : wfs_view_cell(entities->view, entities->reducer_id,
+			   wfs_buffer_bytes(&entities->id), &version);
+}
+
+/* Is a name in the directory one of them, or of a file beside? */
+static int find_entity(struct restore *restore, void *context, int directory, const char *name)
+{
+	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
+	struct entities *const entities = context;
+	const size_t size = strlen(name);
+	int r = find_name(entities, name, size);
+
+	(void)directory;
+	if (r == -ENOENT && entities->entity == WFS_ENTITY_PLAN && size > strlen(suffix) &&
+		strcmp(name + size - strlen(suffix), suffix) == 0)
+		r = find_name(entities, name, size - strlen(suffix));
+	return r == -ENOENT
+		? restore_noted(restore,
+			  restore_path("%s/%s", wfs_entity_directory(entities->entity), name).text,
+			  "is not in the world")
+		: r;
+}
+
+static int count_name(struct restore *restore, void *context, int directory, const char *name)
+{
+	(void)restore, (void)directory, (void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
+static void entities_done(struct entities *entities)
+{
+	wfs_auto_fd(&entities->directory);
+	wfs_buffer_done(&entities->id);
+	wfs_buffer_done(&entities->name);
+	wfs_buffer_done(&entities->wanted);
+	wfs_buffer_done(&entities->found);
+}
+
+static int compare_all(struct restore *restore, struct wfs_view *view, enum wfs_entity entity)
+{
+	WFS_CLEANUP(entities_done)
+	struct entities entities = {
+		.restore = restore, .view = view, .entity = entity, .directory = -1};
+	const char *const name = wfs_entity_directory(entity);
+	const struct restore_path path = restore_path("%s/", name);
+	struct wfs_reducer reducer;
+	size_t count = 0;
+	int r = restore_directory(restore, restore->tree_fd, name, name, &entities.directory);
+
+	if (r > 0)
+		r = restore_list(restore, entities.directory, path.text, count_name, &count);
+	if (!r)
+		r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
+	if (r)
+		return r;
+	/* Cells that no record proves are proven by what else is made of them. */
+	if (count == 0 && restore->restored.lost.seq && reducer.live_count > 0)
+		return restore_noted(restore, name, "is missing or empty");
+	if (count == 0)
+		return 0;
+	entities.reducer_id = reducer.reducer_id;
+	r = compare_each(&entities);
+	return r ? r : restore_list(restore, entities.directory, path.text, find_entity, &entities);
+}
+
+int restore_compare_entities(struct restore *restore, struct wfs_view *view)
+{
+	int r = 0;
+
+	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
+		r = compare_all(restore, view, (enum wfs_entity)i);
+	return r && restore->error->code == WFS_OK
+		? wfs_error_from_errno(
+			  restore->error, r, "compare artifacts, principals, turns and plans")
+		: wfs_trace(r);
+}
+
+/* --- content and code --- */
+
+int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *ret_fd)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	WFS_AUTO_FD int artifacts = -1;
+
+	/* A journal may say anything; a file's name leads nowhere else. */
+	wfs_name_append(&name, id.data, id.size);
+	if (wfs_buffer_check(&name))
+		return wfs_error_from_errno(restore->error, -ENOMEM, "look for an artifact");
+	const char *const id_name = wfs_buffer_text(&name);
+	int r = restore_directory(restore, restore->tree_fd, "artifacts", "artifacts", &artifacts);
+
+	return r <= 0 ? r
+		      : restore_directory(restore, artifacts, id_name,
+				restore_path("artifacts/%s", id_name).text, ret_fd);
+}
+
+/* Bytes that are cells of their own must be those that the artifact's cell names. */
+static int compare_text(struct restore *restore, struct wfs_view *view, struct wfs_bytes id,
+	const json_t *state, enum wfs_entity_file file)
+{
+	const bool code = file == WFS_ENTITY_FILE_CODE;
+	const json_t *const member = json_object_get(state, code ? "code_hash" : "content_hash");
+	struct wfs_hash expected = wfs_hash_of("", 0); /* which code has no cell for */
+	struct wfs_hash came = expected;
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct wfs_version version;
+	int r = wfs_entity_source(view, file, id, &version);
+
+	wfs_name_append(&name, id.data, id.size);
+	if ((r && r != -ENOENT) || wfs_buffer_check(&name))
+		return wfs_error_from_errno(restore->error, r ? r : -ENOMEM, "compare artifacts");
+	const bool missing = r != 0;
+	const struct restore_path path =
+		restore_path("artifacts/%s/%s", wfs_buffer_text(&name), wfs_entity_file_name(file));
+	if (member &&
+		wfs_hash_parse(json_string_value(member) ? json_string_value(member) : "",
+			json_string_length(member), &expected, NULL))
+		return restore_noted(
+			restore, path.text, "the cell of its artifact has no hash of it");
+	if (!missing)
+		came = version.hash;
+	if (wfs_hash_equal(&expected, &came) && (code || !missing))
+		return 0;
+	return missing ? restore_noted(restore, path.text, "is missing")
+		       : restore_hash_noted(
+				 restore, path.text, "the cell of its artifact", &expected, &came);
+}
+
+int restore_compare_texts(struct restore *restore, struct wfs_view *view)
+{
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	struct wfs_reducer reducer;
+	struct wfs_entry entry;
+	int r = wfs_view_builtin(view, WFS_BUILTIN_ARTIFACT, &reducer);
+
+	if (!r)
+		r = wfs_entry_walk_init(&walk, view, reducer.reducer_id, 0);
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0) {
+		WFS_AUTO_JSON json_t *state = NULL;
+		struct wfs_version version;
+
+		r = wfs_view_version(view, entry.vid, &version);
+		if (!r)
+			r = wfs_entity_state(view, &version, &state);
+		if (!r)
+			r = compare_text(restore, view, entry.key, state, WFS_ENTITY_FILE_CONTENT);
+		if (!r)
+			r = compare_text(restore, view, entry.key, state, WFS_ENTITY_FILE_CODE);
+	}
+	return r && restore->error->code == WFS_OK
+		? wfs_error_from_errno(restore->error, r, "compare artifacts")
+		: wfs_trace(r);
+}

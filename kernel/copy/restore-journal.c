@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The journal of a copy: journal/log.jsonl and the files of the records, which must agree. Each
+ * line is proven by the one that is chained behind it, so of the files only that of the last record
+ * is needed, whose line nothing else proves; the others may be left out, all of them. This reads all
+ * of it once, before anything is folded, so that every damaged record is named and not the first
+ * only.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+#include "kernel/copy/restore-impl.h"
+
+enum {
+	PIECE_SIZE = 256 << 10,
+	HEAD_MAX = 4096, /* bytes of journal/head */
+};
+
+#define LOG_PATH "journal/log.jsonl"
+#define HEAD_PATH "journal/head"
+
+static struct restore_path record_path(uint64_t seq)
+{
+	return restore_path("journal/%" PRIu64 ".json", seq);
+}
+
+static int open_journal(struct restore *restore, int *ret_fd)
+{
+	return restore_directory(restore, restore->tree_fd, "journal", "journal", ret_fd);
+}
+
+int restore_texts(struct restore *restore, int *ret_fd)
+{
+	WFS_AUTO_FD int journal = -1;
+	int r = open_journal(restore, &journal);
+
+	return r > 0 ? restore_directory(restore, journal, "texts", RESTORE_TEXTS, ret_fd) : r;
+}
+
+/* Appends the line that has a file of its own. Return: 1, 0 when a problem was noted, -errno. */
+static int read_record_file(
+	struct restore *restore, int directory, uint64_t seq, struct wfs_buffer *buffer)
+{
+	char name[sizeof("18446744073709551615.json")];
+
+	snprintf(name, sizeof(name), "%" PRIu64 ".json", seq);
+	return restore_read(
+		restore, directory, name, record_path(seq).text, WFS_RESTORE_LINE_MAX, buffer);
+}
+
+/* --- lines --- */
+
+int restore_lines_init(struct restore_lines *lines, struct restore *restore)
+{
+	struct stat st;
+
+	*lines = (struct restore_lines){.restore = restore, .directory = -1, .log = -1};
+	int r = open_journal(restore, &lines->directory);
+
+	if (r <= 0 || !restore->journal.log)
+		return wfs_trace(r);
+	lines->piece = malloc(PIECE_SIZE);
+	if (!lines->piece)
+		return wfs_error_from_errno(restore->error, -ENOMEM, "read the journal");
+	r = restore_open(restore, lines->directory, "log.jsonl", LOG_PATH, UINT64_MAX, &lines->log);
+	if (r > 0 && fstat(lines->log, &st) == 0)
+		lines->total_bytes = (uint64_t)st.st_size;
+	return wfs_trace(r);
+}
+
+/* Return: 1, 0 at the end of the file, or -errno. */
+static int fill_piece(struct restore_lines *lines)
+{
+	ssize_t size;
+
+	do
+		size = read(lines->log, lines->piece, PIECE_SIZE);
+	while (size < 0 && errno == EINTR);
+	if (size < 0)
+		return wfs_error_from_errno(lines->restore->error, -errno, "read " LOG_PATH);
+	lines->piece_at = 0;
+	lines->piece_size = (size_t)size;
+	return size > 0;
+}
+
+/* Takes bytes of the piece up to the end of the line. Return: is the line whole? */
+static bool take_piece(struct restore_lines *lines)
+{
+	const char *const from = lines->piece + lines->piece_at;
+	const size_t left = lines->piece_size - lines->piece_at;
+	const char *const newline = memchr(from, '\n', left);
+	const size_t size = newline ? (size_t)(newline - from) + 1 : left;
+
+	wfs_buffer_append(&lines->line, from, size);
+	lines->piece_at += size;
+	return newline != NULL;
+}
+
+static int next_of_log(struct restore_lines *lines)
+{
+	struct restore *const restore = lines->restore;
+
+	for (;;) {
+		int r = lines->piece_at < lines->piece_size ? 1 : fill_piece(lines);
+
+		if (r == 0 && lines->line.size > 0)
+			return restore_noted(restore, LOG_PATH,
+				"record %" PRIu64
+				" is cut off: expected a newline behind it, got the end",
+				lines->count);
+		if (r <= 0)
+			return r;
+		const bool whole = take_piece(lines);
+		if (wfs_buffer_check(&lines->line))
+			return wfs_error_from_errno(restore->error, -ENOMEM, "read " LOG_PATH);
+		if (lines->line.size > WFS_RESTORE_LINE_MAX)
+			return restore_noted(restore, LOG_PATH,
+				"record %" PRIu64 " is too large: expected at most %d bytes",
+				lines->count, WFS_RESTORE_LINE_MAX);
+		if (whole)
+			return 1;
+	}
+}
+
+int restore_lines_next(struct restore_lines *lines)
+{
+	struct restore *const restore = lines->restore;
+	const size_t problems = restore->problems->count;
+	int r = restore_stopped(restore);
+
+	if (r)
+		return r;
+	wfs_buffer_reset(&lines->line);
+	if (lines->log >= 0)
+		r = next_of_log(lines);
+	else if (lines->count < restore->journal.record_files)
+		r = read_record_file(restore, lines->directory, lines->count, &lines->line);
+	if (r > 0)
+		lines->count++;
+	/* What cannot be read ends it before its end. */
+	restore->journal.broken |= restore->problems->count > problems;
+	return r;
+}
+
+void restore_lines_done(struct restore_lines *lines)
+{
+	wfs_auto_fd(&lines->directory);
+	wfs_auto_fd(&lines->log);
+	free(lines->piece);
+	wfs_buffer_done(&lines->line);
+	*lines = (struct restore_lines){.directory = -1, .log = -1};
+}
+
+/* --- names --- */
+
+/* `<seq>.json` in its one spelling. */
+static bool is_record_name(const char *name, uint64_t *ret_seq)
+{
+	const size_t digits = wfs_decimal_read(name, strlen(name), ret_seq);
+
+	return digits > 0 && (digits == 1 || name[0] != '0') && *ret_seq <= INT64_MAX &&
+		strcmp(name + digits, ".json") == 0;
+}
+
+static int take_name(struct restore *restore, void *context, int directory, const char *name)
+{
+	struct restore_journal *const journal = &restore->journal;
+	uint64_t seq;
+
+	(void)context;
+	(void)directory;
+	if (strcmp(name, "log.jsonl") == 0)
+		journal->log = true;
+	else if (strcmp(name, "head") == 0)
+		journal->head = true;
+	else if (strcmp(name, "texts") == 0)
+		return 0; /* compared with the world that comes of it */
+	else if (is_record_name(name, &seq)) {
+		journal->record_files++;
+		if (seq > journal->record_last)
+			journal->record_last = seq;
+	} else
+		restore_noted(
+			restore, restore_path("journal/%s", name).text, "is no file of a tree");
+	return 0;
+}
+
+/* Files of records that the journal does not have. */
+static int check_record_name(
+	struct restore *restore, void *context, int directory, const char *name)
+{
+	uint64_t seq;
+
+	(void)context;
+	(void)directory;
+	if (is_record_name(name, &seq) && seq >= restore->journal.height)
+		restore_noted(restore, record_path(seq).text,
+			"expected no record behind %" PRIu64 ", the last one of the journal",
+			restore->journal.height - 1);
+	return 0;
+}
+
+/* --- one record --- */
+
+/* What is known of the record before the one at hand. */
+struct chain {
+	struct restore_lines *lines;
+	struct wfs_hash hash;
+	struct wfs_hash file_hash; /* of the record's own file, where it differs from the line */
+	bool file_differs;
+	int64_t at_ns;
+	struct wfs_buffer file;
+};
+
+/* Where a line stands. */
+static struct restore_path line_path(const struct chain *chain, uint64_t seq)
+{
+	return chain->lines->log >= 0 ? restore_path(LOG_PATH) : record_path(seq);
+}
+
+static void note_line(
+	struct restore *restore, const struct chain *chain, uint64_t seq, const char *reason)
+{
+	restore->journal.broken = true;
+	restore_noted(restore, line_path(chain, seq).text, "record %" PRIu64 " %s", seq, reason);
+}
+
+/* The line and the file of record @seq differ: @prev, of the record behind it, tells which is right.
+ * @prev: NULL when there is none, so that it may be either */
+static void blame(struct restore *restore, const struct chain *chain, uint64_t seq,
+	const struct wfs_hash *prev)
+{
+	const bool file_is_right = prev && wfs_hash_equal(prev, &chain->file_hash);
+	const bool line_is_right = prev && wfs_hash_equal(prev, &chain->hash);
+	char whose[64];
+
+	restore->journal.broken |= !line_is_right;
+	snprintf(whose, sizeof(whose), "record %" PRIu64 ", as %" PRIu64 ".json has it", seq, seq);
+	if (!line_is_right)
+		restore_hash_noted(restore, LOG_PATH, whose, &chain->file_hash, &chain->hash);
+	snprintf(whose, sizeof(whose), "record %" PRIu64 " in " LOG_PATH, seq);
+	if (!file_is_right)
+		restore_hash_noted(
+			restore, record_path(seq).text, whose, &chain->hash, &chain->file_hash);
+}
+
+static void check_prev(struct restore *restore, const struct chain *chain,
+	const struct wfs_record_parsed *parsed, uint64_t seq)
+{
+	const struct wfs_hash *const prev = &parsed->record.prev;
+	char expected[WFS_HASH_TEXT_SIZE];
+	char came[WFS_HASH_TEXT_SIZE];
+
+	if (chain->file_differs)
+		blame(restore, chain, seq - 1, prev);
+	if (wfs_hash_equal(prev, &chain->hash) ||
+		(chain->file_differs && wfs_hash_equal(prev, &chain->file_hash)))
+		return;
+	wfs_hash_text(&chain->hash, expected);
+	wfs_hash_text(prev, came);
+	restore->journal.broken = true;
+	restore_noted(restore, line_path(chain, seq).text,
+		"record %" PRIu64 " does not follow from the one before it: expected prev %s, "
+		"got %s",
+		seq, expected, came);
+}
+
+static void take_snapshot(struct restore_journal *journal, const struct wfs_record_parsed *parsed)
+{
+	const json_t *text = json_object_get(parsed->body_json, "snapshot_hash");
+	const json_t *height = json_object_get(parsed->body_json, "height");
+
+	if (!json_is_string(text) ||
+		wfs_hash_parse(json_string_value(text), json_string_length(text),
+			&journal->meta.snapshot_hash, NULL))
+		return; /* folding tells of it */
+	journal->meta.has_snapshot = true;
+	journal->snapshot_height = parsed->record.kind == WFS_RECORD_BASELINE
+		? parsed->record.seq + 1
+		: (uint64_t)json_integer_value(height);
+}
+
+/* The newest one is the copy's. */
+static void take_manifest(struct restore_journal *journal, const struct wfs_record_parsed *parsed)
+{
+	const json_t *text = json_object_get(parsed->body_json, "manifest_hash");
+
+	if (json_is_string(text)) /* folding tells of one that is no hash */
+		(void)wfs_hash_parse(json_string_value(text), json_string_length(text),
+			&journal->meta.manifest_hash, NULL);
+}
+
+static void take_record(
+	struct restore *restore, const struct chain *chain, const struct wfs_record_parsed *parsed)
+{
+	struct restore_journal *const journal = &restore->journal;
+	const uint64_t seq = parsed->record.seq;
+
+	if (seq == 0 && wfs_genesis_parse(parsed, &journal->genesis, &journal->genesis_manifest))
+		note_line(restore, chain, seq, "is no genesis record");
+	if (seq == 0)
+		journal->meta.manifest_hash = journal->genesis_manifest;
+	if (parsed->record.kind == WFS_RECORD_MANIFEST)
+		take_manifest(journal, parsed);
+	if (parsed->record.kind == WFS_RECORD_BASELINE)
+		journal->baseline = true;
+	if (parsed->record.kind == WFS_RECORD_BASELINE ||
+		parsed->record.kind == WFS_RECORD_SNAPSHOT)
+		take_snapshot(journal, parsed);
+	if (parsed->record.changed)
+		journal->last_change_height = seq + 1;
+}
+
+static void check_line(struct restore *restore, struct chain *chain, uint64_t seq)
+{
+	const struct wfs_bytes line = wfs_buffer_bytes(&chain->lines->line);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+
+	if (wfs_record_parse(line, &parsed, NULL)) {
+		if (chain->file_differs)
+			blame(restore, chain, seq - 1, NULL);
+		note_line(restore, chain, seq, "is not a record");
+	} else {
+		check_prev(restore, chain, &parsed, seq);
+		if (parsed.record.seq != seq)
+			note_line(restore, chain, seq, "holds another seq");
+		else if (parsed.record.at_ns < chain->at_ns)
+			note_line(restore, chain, seq, "is older than the record before it");
+		else
+			take_record(restore, chain, &parsed);
+		chain->at_ns = parsed.record.at_ns;
+	}
+	chain->hash = wfs_hash_of(line.data, line.size);
+}
+
+/* One file is that of the last record, the others were left out; more are all of them. */
+static bool has_all_files(const struct restore_journal *journal)
+{
+	return journal->record_files > 1;
+}
+
+/* The record's own file, where there are such files besides the log. */
+static int check_file(struct restore *restore, struct chain *chain, uint64_t seq)
+{
+	const struct restore_journal *const journal = &restore->journal;
+
+	chain->file_differs = false;
+	if (chain->lines->log < 0 || journal->record_files == 0 ||
+		(!has_all_files(journal) && seq != journal->record_last))
+		return 0;
+	wfs_buffer_reset(&chain->file);
+	int r = read_record_file(restore, chain->lines->directory, seq, &chain->file);
+	if (r <= 0)
+		return r;
+	chain->file_differs = !wfs_bytes_equal(
+		wfs_buffer_bytes(&chain->file), wfs_buffer_bytes(&chain->lines->line));
+	if (chain->file_differs)
+		chain->file_hash = wfs_hash_of(chain->file.data, chain->file.size);
+	return 0;
+}
+
+/* --- all of them --- */
+
+static int check_lines(struct restore *restore, struct restore_lines *lines)
+{
+	struct chain chain = {.lines = lines, .at_ns = INT64_MIN};
+	uint64_t seq = 0;
+	int r;
+
+	while ((r = restore_lines_next(lines)) > 0) {
+		check_line(restore, &chain, seq);
+		r = check_file(restore, &chain, seq);
+		if (r < 0)
+			break;
+		seq++;
+		lines->done_bytes += lines->line.size;
+		restore_progress(
+			restore, "bytes of the journal", lines->done_bytes, lines->total_bytes);
+	}
+	if (!r && chain.file_differs)
+		blame(restore, &chain, seq - 1, NULL);
+	wfs_buffer_done(&chain.file);
+	restore->journal.height = seq;
+	restore->journal.meta.journal_height = seq;
+	if (!r && seq == 0) {
+		restore->journal.broken = true;
+		restore_noted(restore, restore->journal.log ? LOG_PATH : "journal",
+			"expected a genesis record, got nothing");
+	}
+	return wfs_trace(r);
+}
+
+static int check_head(struct restore *restore, int directory)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
+	int r = restore_read(restore, directory, "head", HEAD_PATH, HEAD_MAX, &came);
+
+	if (r <= 0)
+		return r;
+	wfs_meta_write(&restore->journal.meta, &expected);
+	if (wfs_buffer_check(&expected))
+		return wfs_error_from_errno(restore->error, -ENOMEM, "read " HEAD_PATH);
+	if (wfs_bytes_equal(wfs_buffer_bytes(&expected), wfs_buffer_bytes(&came)))
+		return 0;
+	if (expected.size == came.size)
+		restore_same_size(restore);
+	expected.size--; /* the newline */
+	return restore_noted(restore, HEAD_PATH, "expected %s, got %.220s",
+		wfs_buffer_text(&expected), wfs_buffer_text(&came));
+}
+
+/* Every line is proven by what is chained behind it, the last one by its own file. */
+static void check_last(struct restore *restore)
+{
+	struct restore_journal *const journal = &restore->journal;
+
+	if (journal->record_files == 0 ||
+		(!has_all_files(journal) && journal->record_last != journal->height - 1))
+		restore_noted(restore, record_path(journal->height - 1).text,
+			"is missing: nothing else proves the last record");
+}
+
+static void check_manifest(struct restore *restore)
+{
+	struct restore_journal *const journal = &restore->journal;
+
+	if (!restore->manifest ||
+		wfs_hash_equal(wfs_manifest_hash(restore->manifest), &journal->meta.manifest_hash))
+		return;
+	journal->broken = true;
+	restore_hash_noted(restore, "manifest", "the journal", &journal->meta.manifest_hash,
+		wfs_manifest_hash(restore->manifest));
+}
+
+static int check_records(struct restore *restore, int directory)
+{
+	RESTORE_AUTO_LINES struct restore_lines lines = {0};
+	int r = restore_lines_init(&lines, restore);
+
+	if (r > 0 && lines.log < 0)
+		restore_noted(restore, LOG_PATH, "is missing: nothing else proves the last record");
+	if (r > 0)
+		r = check_lines(restore, &lines);
+	if (r)
+		return wfs_trace(r);
+	if (restore->journal.record_last >= restore->journal.height && lines.log >= 0) {
+		restore_noted(restore, LOG_PATH,
+			"ends with record %" PRIu64 ", expected %" PRIu64
+			" to be the last, which has a file",
+			restore->journal.height - 1, restore->journal.record_last);
+		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
+	}
+	/* Of damaged records it is not known what the others should say. */
+	if (r || restore->journal.broken)
+		return wfs_trace(r);
+	check_last(restore);
+	check_manifest(restore);
+	return wfs_trace(check_head(restore, directory));
+}
+
+/* Where the cells come from, when there is nothing of the journal but its head. */
+static int read_head(struct restore *restore, int directory)
+{
+	struct restore_journal *const journal = &restore->journal;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *head = NULL;
+	struct wfs_hash manifest_hash;
+	int r = restore_read(restore, directory, "head", HEAD_PATH, HEAD_MAX, &text);
+
+	if (r <= 0)
+		return r;
+	r = wfs_json_parse(wfs_buffer_text(&text), text.size, &head, NULL);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(restore->error, r, "read " HEAD_PATH);
+	const json_t *height = json_object_get(head, "journal_height");
+	const json_t *hash = json_object_get(head, "manifest_hash");
+	if (!json_is_integer(height) || json_integer_value(height) < 1 || !json_is_string(hash) ||
+		wfs_hash_parse(
+			json_string_value(hash), json_string_length(hash), &manifest_hash, NULL))
+		return restore_noted(restore, HEAD_PATH,
+			"expected journal_height and manifest_hash, got %.200s",
+			wfs_buffer_text(&text));
+	journal->height = (uint64_t)json_integer_value(height);
+	if (restore->manifest &&
+		!wfs_hash_equal(wfs_manifest_hash(restore->manifest), &manifest_hash))
+		restore_hash_noted(restore, "manifest", HEAD_PATH, &manifest_hash,
+			wfs_manifest_hash(restore->manifest));
+	return 0;
+}
+
+int restore_journal_check(struct restore *restore)
+{
+	WFS_AUTO_FD int directory = -1;
+	int r = open_journal(restore, &directory);
+
+	if (r <= 0)
+		return wfs_trace(r);
+	r = restore_list(restore, directory, "journal/", take_name, NULL);
+	if (r)
+		return wfs_trace(r);
+	if (restore_has_journal(restore))
+		return wfs_trace(check_records(restore, directory));
+	return restore->journal.head ? wfs_trace(read_head(restore, directory)) : 0;
+}

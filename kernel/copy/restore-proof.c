@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cells out of the copy, behind a text that is lost: what the journal still says of them. Principals
+ * and grants are folded on, so they are what folding gives, but for principals that came with agents:
+ * of these a line tells. An artifact is what it was before the loss unless a line tells that it was
+ * written; then its texts are those of its last writes. Code that ran may have written any artifact, so
+ * behind that only what was written later is known.
+ */
+#include <inttypes.h>
+
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+#include "kernel/copy/restore-impl.h"
+#include "kernel/domain/action/action.h"
+
+/* --- what the lines say --- */
+
+/* Members whose value is null are not known: anything may stand there. */
+static int forget_member(json_t *expected, const char *member)
+{
+	return json_object_set_new(expected, member, json_null());
+}
+
+/* Sets members of a text, from what stands in its place in the action. */
+static int expect_text(
+	json_t *expected, const json_t *text, const char *hash_member, const char *size_member)
+{
+	return json_object_set(expected, hash_member, json_object_get(text, "hash")) < 0 ||
+			json_object_set(expected, size_member, json_object_get(text, "size")) < 0
+		? -ENOMEM
+		: 0;
+}
+
+static int expect_written(
+	json_t *expected, const json_t *action, const struct wfs_record_parsed *parsed)
+{
+	const json_t *const content = json_object_get(action, "content");
+	const json_t *const code = json_object_get(action, "code");
+	int r = content ? expect_text(expected, content, "content_hash", "content_size") : 0;
+
+	/* Whether it was executable before is in no record: then its author did not change. */
+	if (!r && !code && json_is_true(json_object_get(action, "executable")))
+		r = forget_member(expected, "code_author") < 0 ? -ENOMEM : 0;
+	if (r || !code)
+		return r;
+	r = expect_text(expected, code, "code_hash", "code_size");
+	if (!r &&
+		json_object_set_new(
+			expected, "code_author", json_string(parsed->record.principal)) < 0)
+		r = -ENOMEM;
+	return r;
+}
+
+/* What an edit gave is in no record. */
+static int expect_edited(json_t *expected)
+{
+	return forget_member(expected, "content_hash") < 0 ||
+			forget_member(expected, "content_size") < 0
+		? -ENOMEM
+		: 0;
+}
+
+static int expect_deleted(json_t *expected, const struct wfs_record_parsed *parsed)
+{
+	(void)json_object_clear(expected);
+	return json_object_set_new(expected, "deleted_at", json_integer(parsed->record.at_ns)) <
+				0 ||
+			json_object_set_new(
+				expected, "deleted_by", json_string(parsed->record.principal)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+/* The members that are known of the artifact; made when there is none. Return: borrowed, or NULL. */
+static json_t *expected_of(struct restore_proof *proof, const char *id)
+{
+	if (!proof->artifacts)
+		proof->artifacts = json_object();
+	json_t *const expected = json_object_get(proof->artifacts, id);
+
+	if (expected)
+		return expected;
+	return json_object_set_new(proof->artifacts, id, json_object()) < 0
+		? NULL
+		: json_object_get(proof->artifacts, id);
+}
+
+bool restore_makes_agent(const json_t *action)
+{
+	return strcmp(wfs_json_text(action, "type"), WFS_ARTIFACT_TYPE_AGENT) == 0;
+}
+
+/* An agent is a principal from its first writing on. Code that ran before may have been first. */
+static int add_agent(
+	struct restore_proof *proof, const char *id, const struct wfs_record_parsed *parsed)
+{
+	if (!proof->agents)
+		proof->agents = json_object();
+	if (json_object_get(proof->agents, id))
+		return 0;
+	return json_object_set_new(proof->agents, id,
+		       proof->invoked ? json_null() : json_string(parsed->record.principal)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed)
+{
+	const json_t *const action = json_object_get(parsed->body_json, "action");
+	const enum wfs_effect effect = wfs_action_effect(action);
+	const char *const id = wfs_action_artifact(action);
+
+	if (effect == WFS_EFFECT_ACTION_INVOKE_ARTIFACT) {
+		proof->invoked = true;
+		(void)json_object_clear(proof->artifacts);
+		return 0;
+	}
+	if (!id ||
+		(effect != WFS_EFFECT_ACTION_WRITE_ARTIFACT &&
+			effect != WFS_EFFECT_ACTION_EDIT_ARTIFACT &&
+			effect != WFS_EFFECT_ACTION_DELETE_ARTIFACT &&
+			effect != WFS_EFFECT_ACTION_TRANSFER_OWNERSHIP))
+		return 0;
+	json_t *const expected = expected_of(proof, id);
+	if (!expected)
+		return -ENOMEM;
+	switch (effect) {
+	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
+		if (restore_makes_agent(action) && add_agent(proof, id, parsed))
+			return -ENOMEM;
+		return expect_written(expected, action, parsed);
+	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
+		return expect_edited(expected);
+	case WFS_EFFECT_ACTION_DELETE_ARTIFACT:
+		return expect_deleted(expected, parsed);
+	default: /* it has another owner, and is what it was */
+		return 0;
+	}
+}
+
+void restore_proof_done(struct restore_proof *proof)
+{
+	json_decref(proof->artifacts);
+	json_decref(proof->agents);
+	proof->artifacts = proof->agents = NULL;
+}
+
+/* --- what a cell must be --- */
+
+/* A cell that is looked at. */
+struct look {
+	struct restore *restore;
+	const char *path;
+	struct wfs_bytes key;
+	const json_t *folded;   /* NULL: folding gives none */
+	const json_t *found;    /* in the copy */
+	const json_t *expected; /* members that the lines say, NULL: they do not tell of it */
+};
+
+static int not_folded(const struct look *look)
+{
+	return restore_noted(look->restore, look->path, "is not what folding gives");
+}
+
+static int check_same(const struct look *look)
+{
+	return look->folded && json_equal(look->folded, look->found) ? 1 : not_folded(look);
+}
+
+/* All but members that are not known. @names: ended by NULL */
+static int check_but(const struct look *look, const char *const *names)
+{
+	WFS_AUTO_JSON json_t *folded = wfs_json_copy(look->folded);
+	WFS_AUTO_JSON json_t *found = wfs_json_copy(look->found);
+
+	if (!look->folded || !json_is_object(look->found))
+		return not_folded(look);
+	if (!folded || !found)
+		return wfs_error_from_errno(look->restore->error, -ENOMEM, "compare cells");
+	for (; *names; names++) {
+		(void)json_object_del(folded, *names);
+		(void)json_object_del(found, *names);
+	}
+	return json_equal(folded, found) ? 1 : not_folded(look);
+}
+
+/* What a budget was charged since is not known. */
+static int check_grant(const struct look *look)
+{
+	static const char *const unknown[] = {"used", NULL};
+
+	return check_but(look, unknown);
+}
+
+/* A principal that was made with an agent's artifact. */
+static int check_agent(const struct look *look)
+{
+	static const char *const names[] = {
+		"agent_of", "agents", "created_by", "id", "passed_on", "requested_by", NULL};
+	const struct restore_proof *const proof = &look->restore->proof;
+	const json_t *const writer =
+		json_object_getn(proof->agents, look->key.data, look->key.size);
+	const json_t *const id = json_object_get(look->found, "id");
+	struct wfs_error reason = {0};
+
+	if ((!writer && !proof->invoked) || wfs_json_only(look->found, names, &reason) ||
+		!wfs_bytes_equal(
+			WFS_BYTES(json_string_value(id), json_string_length(id)), look->key) ||
+		!json_is_string(json_object_get(look->found, "agent_of")))
+		return not_folded(look);
+	return !json_is_string(writer) ||
+			json_equal(writer, json_object_get(look->found, "created_by"))
+		? 1
+		: not_folded(look);
+}
+
+/* How many agents and grants a principal has made is not known. */
+static int check_principal(const struct look *look)
+{
+	static const char *const unknown[] = {"agents", "passed_on", NULL};
+
+	return look->folded ? check_but(look, unknown) : check_agent(look);
+}
+
+static void write_value(struct wfs_buffer *buffer, const json_t *value)
+{
+	if (value)
+		wfs_json_write(value, buffer);
+	else
+		wfs_buffer_append_text(buffer, "none");
+}
+
+static int member_noted(
+	const struct look *look, const char *member, const json_t *expected, const json_t *found)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer wanted = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer came = {0};
+
+	write_value(&wanted, expected);
+	write_value(&came, found);
+	if (wfs_buffer_check(&wanted) || wfs_buffer_check(&came))
+		return wfs_error_from_errno(look->restore->error, -ENOMEM, "compare artifacts");
+	return restore_noted(look->restore, look->path,
+		"%s: expected %.200s (the journal), got %.200s", member, wfs_buffer_text(&wanted),
+		wfs_buffer_text(&came));
+}
+
+/* Return: 1 when the member is what the lines say, or else what folding gave before them. */
+static int check_member(const struct look *look, const char *member)
+{
+	const json_t *expected = json_object_get(look->expected, member);
+	const json_t *const found = json_object_get(look->found, member);
+
+	if (!expected && look->restore->proof.invoked)
+		return 1;
+	if (!expected)
+		expected = json_object_get(look->folded, member);
+	if (json_is_null(expected) || (!expected && !found) || json_equal(expected, found))
+		return 1;
+	return member_noted(look, member, expected, found);
+}
+
+static int check_artifact(const struct look *look)
+{
+	static const char *const members[] = {
+		"content_hash", "content_size", "code_hash", "code_size", "code_author"};
+	const struct wfs_hash empty = wfs_hash_of("", 0);
+	WFS_AUTO_JSON json_t *made = json_pack("{s:i}", "content_size", 0);
+	struct look filled = *look;
+	int r = 1;
+
+	if (!look->expected)
+		return look->restore->proof.invoked ? 1 : check_same(look);
+	if (json_object_get(look->expected, "deleted_by"))
+		return restore_noted(look->restore, look->path,
+			"is there: the journal tells that it was deleted");
+	if (!made || wfs_json_set_hash(made, "content_hash", &empty))
+		return wfs_error_from_errno(look->restore->error, -ENOMEM, "compare artifacts");
+	if (!look->folded) /* it was made since, and is empty unless a line gives it content */
+		filled.folded = made;
+	for (size_t i = 0; r > 0 && i < WFS_ARRAY_COUNT(members); i++)
+		r = check_member(&filled, members[i]);
+	return r;
+}
+
+static int check_deleted(const struct look *look)
+{
+	const struct restore_path artifact =
+		restore_place(WFS_BUILTIN_ARTIFACT, strrchr(look->path, '/') + 1);
+
+	if (restore_has(look->restore, artifact.text))
+		return restore_noted(look->restore, artifact.text, "is there, and is deleted, too");
+	if (!look->expected)
+		return look->restore->proof.invoked ? 1 : check_same(look);
+	return json_equal(look->expected, look->found)
+		? 1
+		: restore_noted(look->restore, look->path,
+			  "is not what the journal says of the artifact");
+}
+
+static int parse(struct restore *restore, const struct wfs_bytes *document, json_t **ret_json)
+{
+	struct wfs_error reason = {0};
+	int r = document ? wfs_json_parse(document->data, document->size, ret_json, &reason) : 0;
+
+	return r ? wfs_error_set(restore->error, reason.code, "compare cells: %s", reason.message)
+		 : 0;
+}
+
+bool restore_proof_knows(enum wfs_builtin_reducer builtin)
+{
+	return builtin == WFS_BUILTIN_PRINCIPAL || builtin == WFS_BUILTIN_GRANT ||
+		builtin == WFS_BUILTIN_ARTIFACT || builtin == WFS_BUILTIN_DELETED;
+}
+
+int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builtin, const char *path,
+	struct wfs_bytes key, const struct wfs_bytes *folded, struct wfs_bytes found)
+{
+	WFS_AUTO_JSON json_t *folded_json = NULL;
+	WFS_AUTO_JSON json_t *found_json = NULL;
+	int r = parse(restore, folded, &folded_json);
+
+	if (!r)
+		r = parse(restore, &found, &found_json);
+	if (r)
+		return wfs_trace(r);
+	const struct look look = {restore, path, key, folded_json, found_json,
+		json_object_getn(restore->proof.artifacts, key.data, key.size)};
+	switch (builtin) {
+	case WFS_BUILTIN_PRINCIPAL:
+		return wfs_trace(check_principal(&look));
+	case WFS_BUILTIN_GRANT:
+		return wfs_trace(check_grant(&look));
+	case WFS_BUILTIN_ARTIFACT:
+		return check_artifact(&look);
+	case WFS_BUILTIN_DELETED:
+		return check_deleted(&look);
+	default:
+		return 1;
+	}
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a copy of a tree to a world: look, fill a stage, compare, publish. */
+#include "kernel/copy/restore.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+
+#include "kernel/base/trust.h"
+#include "kernel/copy/restore-impl.h"
+
+/* What can be told of the copy without a store. @ret_sound: are the manifest and the lines of the
+ * journal in order, so that the rest can be compared with what they give? */
+static int look(struct restore *restore, bool *ret_sound)
+{
+	int r = restore_root(restore);
+
+	if (!r)
+		r = restore_manifest(restore);
+	const size_t problems = restore->problems->count;
+	if (!r)
+		r = restore_journal_check(restore);
+	*ret_sound = restore->manifest &&
+		(restore_has_journal(restore) ? !restore->journal.broken
+					      : restore->problems->count == problems);
+	return wfs_trace(r);
+}
+
+static int open_store(struct restore *restore)
+{
+	/* A crash before it is published costs nothing: it is synced as a whole then. */
+	const struct wfs_store_options options = {
+		.create = true,
+		.scratch = true,
+		.map_size_bytes = restore->options->map_size_bytes,
+	};
+
+	return wfs_trace(
+		wfs_store_open(restore->stage.path, &options, &restore->store, restore->error));
+}
+
+static int build(struct restore *restore)
+{
+	bool sound = false;
+	int r = look(restore, &sound);
+
+	restore->restored.journal = restore_has_journal(restore);
+	restore->restored.history = restore->restored.journal && !restore->journal.baseline;
+	if (!r)
+		r = open_store(restore);
+	if (!r)
+		r = restore_blobs(restore);
+	if (!r && sound)
+		r = restore->restored.history ? restore_fold(restore) : restore_baseline(restore);
+	wfs_store_close(WFS_STEAL(restore->store));
+	if (!r && restore->filled)
+		r = restore_compare(restore);
+	return wfs_trace(r);
+}
+
+/* Does the whole world follow from the journal, whatever the files say that show it? */
+static bool may_be_repaired(const struct restore *restore)
+{
+	return restore->filled && restore_is_proven(restore) && restore->grave_count == 0;
+}
+
+/* What is likely to have happened to the copy. */
+static const char *cause(const struct restore *restore)
+{
+	const bool repairable = may_be_repaired(restore);
+
+	if (repairable && restore->same_size_count == restore->problems->count)
+		return "; the journal is whole, and all files that differ have the right size, as "
+		       "when rsync "
+		       "copied into an older copy without -c or --modify-window=-1: 'restore "
+		       "--repair' takes "
+		       "what the journal gives";
+	if (repairable)
+		return "; the journal is whole, so 'restore --repair' takes what it gives";
+	if (restore->restored.journal && !restore->journal.broken)
+		return "; if the tree changed while it was copied, copy at/head, which does not "
+		       "change";
+	return "";
+}
+
+static int refuse(struct restore *restore, const char *tree)
+{
+	const size_t count = restore->problems->count;
+
+	return wfs_error_set(restore->error, WFS_E_HASH_MISMATCH,
+		"'%.150s' is not a whole and unchanged copy of a tree: %zu problem%s, nothing was "
+		"made%s",
+		tree, count, count == 1 ? "" : "s", cause(restore));
+}
+
+static void restore_done(struct restore *restore)
+{
+	wfs_store_close(restore->store);
+	wfs_manifest_unref(restore->manifest);
+	restore_proof_done(&restore->proof);
+	wfs_stage_done(&restore->stage);
+	wfs_auto_fd(&restore->tree_fd);
+}
+
+int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
+	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error)
+{
+	WFS_CLEANUP(restore_done)
+	struct restore restore = {
+		.options = options,
+		.problems = problems,
+		.error = error,
+		.tree_fd = -1,
+		.told = {.what = "files"},
+		.restored = {.first_height = 1},
+	};
+
+	restore.tree_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (restore.tree_fd < 0)
+		return wfs_error_from_errno(error, -errno, "open '%s'", tree);
+	int r = wfs_stage_init(&restore.stage, directory, error);
+	if (!r)
+		r = build(&restore);
+	restore.restored.repaired = problems->count;
+	if (!r && problems->count > 0 && !(options->repair && may_be_repaired(&restore)))
+		r = refuse(&restore, tree);
+	if (!r)
+		r = restore_stopped(&restore);
+	if (!r)
+		r = wfs_stage_publish(&restore.stage, "data.mdb", error);
+	if (r)
+		return wfs_trace(r);
+	wfs_trust_made(directory, restore.restored.world_id);
+	*ret_restored = restore.restored;
+	return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contents that turns are put together with must have their form when they are written (kernel/mind/form.h).
+ *
+ * The record of an action is believed when it is folded again: what an older program took stays taken, and what
+ * was refused is refused. So that code is told the same again, the record of an invocation has the numbers of the
+ * writes within it that were refused. Code is told the message of the check when it is folded again, too, and may
+ * have stored it: messages of kernel/mind/ are part of folding, like all that code is told.
+ */
+#include "kernel/base/json.h"
+#include "kernel/domain/action/invoke.h"
+#include "kernel/mind/form.h"
+
+/* Who has not brought the content and may not read it is not told what is in it. */
+static bool may_be_told(const struct act *act, const struct artifact *artifact)
+{
+	return act->content.given || wfs_artifact_reads(artifact->document, act->actor);
+}
+
+/* Its content as it will be. Return: 0, or why it is refused. */
+static int check(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+{
+	const char *const type = wfs_json_text(artifact->document, "type");
+	const struct wfs_mind_compiler compiler = {
+		.box = act->fold->box, .author = author_now(act), .budget = &act->fold->budget};
+	struct wfs_bytes content;
+	int r = artifact_text(act->fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
+
+	if (!r)
+		r = wfs_mind_form_check(type, content, &compiler, error);
+	if (!r || invoke_fails_all(error) || may_be_told(act, artifact))
+		return wfs_trace(r);
+	return wfs_error_set(error, error->code,
+		"'content': expected one that the type '%s' has, got another one", type);
+}
+
+static int note(struct nest *nest, size_t number, struct wfs_error *error)
+{
+	return json_array_append_new(nest->refused_contents, json_integer((json_int_t)number)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+static bool was_refused(const struct nest *nest, size_t number)
+{
+	const json_t *const list = json_object_get(nest->recorded, "refused_contents");
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		if (json_integer_value(one) == (json_int_t)number)
+			return true;
+	}
+	return false;
+}
+
+/* A write of code that runs. */
+static int check_within(
+	struct act *act, const struct artifact *artifact, size_t number, struct wfs_error *error)
+{
+	const bool again = act->fold->input.recorded != NULL;
+
+	if (again && !was_refused(act->nest, number))
+		return 0;
+	int r = check(act, artifact, error);
+	if (!r && again)
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "refused, as it was before");
+	if (!r || invoke_fails_all(error))
+		return wfs_trace(r);
+	/* It may pass when it is folded again, so whose code had it checked ends there. */
+	if (error->code == WFS_E_RUNTIME_ERROR) {
+		act->within->stopped = true;
+		return wfs_trace(r);
+	}
+	return note(act->nest, number, error) ? -ENOMEM : wfs_trace(r);
+}
+
+int artifact_check_content(
+	struct act *act, const struct artifact *artifact, struct wfs_error *error)
+{
+	/* All writes are counted, so that the numbers in old records stay right when another type gets a form. */
+	const size_t number = act->within ? act->nest->content_count++ : 0;
+
+	if (!wfs_mind_form_has(wfs_json_text(artifact->document, "type")))
+		return 0;
+	if (act->within)
+		return wfs_trace(check_within(act, artifact, number, error));
+	/* A refused one is refused by its record, before it comes here. */
+	return act->fold->input.recorded ? 0 : wfs_trace(check(act, artifact, error));
+}
+
+void nest_forget_contents(struct nest *nest, size_t count)
+{
+	json_t *const list = nest->refused_contents;
+
+	nest->content_count = count;
+	while (json_array_size(list) > 0 &&
+		(size_t)json_integer_value(json_array_get(list, json_array_size(list) - 1)) >=
+			count)
+		(void)json_array_remove(list, json_array_size(list) - 1);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose text is it? Which members of an action are texts of something private, so that its record has
+ * stand-ins for them (kernel/read/text.h), and to which private artifacts its output belongs.
+ *
+ * The answer is found before the action is done: a rule that the action itself changes does not count.
+ */
+#include "kernel/domain/action/invoke.h"
+
+#include "kernel/base/json.h"
+#include "kernel/domain/service/service.h"
+
+bool wfs_artifact_is_open(const json_t *state)
+{
+	return wfs_artifact_reads(state, "");
+}
+
+/* --- whose --- */
+
+/* A sender may repeat in `reasoning` what is hidden beside it. */
+static const char *const hides_arguments[] = {"args", "reasoning", NULL};
+static const char *const hides_edit[] = {"old_string", "new_string", "reasoning", NULL};
+static const char *const hides_write[] = {"reasoning", NULL};
+
+/* Finds artifacts. Embedded in what it works on. */
+struct finder {
+	/* @ret_state: the artifact's cell; NULL if no artifact has this id. Caller owns it. */
+	int (*find)(
+		struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error);
+};
+
+/* An action that is looked at. */
+struct looking {
+	struct finder *finder;
+	const json_t *action;
+	struct wfs_privacy privacy;
+	struct wfs_error *error;
+};
+
+static const char *method_of(const struct looking *looking)
+{
+	const json_t *const method = json_object_get(looking->action, "method");
+
+	return json_is_string(method) ? json_string_value(method) : "run";
+}
+
+static int find(struct looking *looking, const char *id, json_t **ret_state)
+{
+	return wfs_grant_name_valid(id)
+		? looking->finder->find(looking->finder, id, ret_state, looking->error)
+		: 0;
+}
+
+/* Notes an artifact, if it is private. @ret_state: NULL, or gets its state, NULL if there is none
+ * Return: 1 (it is there, and open to everybody), 0, -errno. */
+static int note_artifact(struct looking *looking, const char *id, json_t **ret_state)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = find(looking, id, &state);
+
+	if (r)
+		return wfs_trace(r);
+	const bool open = state && wfs_artifact_is_open(state);
+	if (state && !open && json_array_append_new(looking->privacy.of, json_string(id)) < 0)
+		return fold_no_memory(looking->error);
+	if (ret_state)
+		*ret_state = WFS_STEAL(state);
+	return open;
+}
+
+/* Arguments of services are hidden, unless they are understood and are about no memory store, or about one
+ * that everybody may read. */
+static int look_at_service(struct looking *looking, const struct service *service)
+{
+	SERVICE_CALL_AUTO struct service_call call = {.act = NULL};
+	const json_t *const args = json_object_get(looking->action, "args");
+	WFS_AUTO_JSON json_t *none = json_array();
+	struct wfs_error reason = {0};
+
+	if (!none)
+		return fold_no_memory(looking->error);
+	int r = service_parse(
+		service, method_of(looking), json_is_array(args) ? args : none, &call, &reason);
+	const char *const memory = r ? "" : service_text(&call, "memory");
+	if (!r && !*memory)
+		return 0;
+	r = r ? 0 : note_artifact(looking, memory, NULL);
+	if (r == 0)
+		looking->privacy.members = hides_arguments;
+	return r < 0 ? wfs_trace(r) : 0;
+}
+
+static int look_at_invocation(struct looking *looking, const char *id)
+{
+	const struct service *const service = service_find(id);
+	WFS_AUTO_JSON json_t *state = NULL;
+
+	if (service)
+		return wfs_trace(look_at_service(looking, service));
+	int r = note_artifact(looking, id, &state);
+	if (r >= 0 && state)
+		looking->privacy.secret = interface_has_secrets(
+			json_object_get(state, "interface"), method_of(looking));
+	if (looking->privacy.secret || (r == 0 && state))
+		looking->privacy.members = hides_arguments;
+	return r < 0 ? wfs_trace(r) : 0;
+}
+
+/* What is written belongs to the artifact by the rule that it has then. One that is not there belongs to nobody yet:
+ * the write may fail, and somebody else make an artifact of that id. */
+static int look_at_write(struct looking *looking, const char *id)
+{
+	json_t *const access = json_object_get(looking->action, "access");
+	json_t *const price =
+		json_object_get(json_object_get(looking->action, "policy"), "read_price");
+	WFS_AUTO_JSON json_t *before = NULL;
+	WFS_AUTO_JSON json_t *after = NULL;
+	int r = find(looking, id, &before);
+
+	if (r)
+		return wfs_trace(r);
+	after = before ? wfs_json_copy(before)
+		       : json_pack("{s:s, s:s}", "access", "freeware", "owner", id);
+	if (!after || (json_is_string(access) && json_object_set(after, "access", access) < 0) ||
+		(price && json_object_set(after, "read_price", price) < 0))
+		return fold_no_memory(looking->error);
+	looking->privacy.writes = !wfs_artifact_is_open(after);
+	if (!looking->privacy.writes)
+		return 0;
+	looking->privacy.members = hides_write;
+	return before && json_array_append_new(looking->privacy.of, json_string(id)) < 0
+		? fold_no_memory(looking->error)
+		: 0;
+}
+
+static int look(struct looking *looking)
+{
+	const char *const id = wfs_json_text(looking->action, "artifact_id");
+	int r;
+
+	switch (wfs_action_effect(looking->action)) {
+	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
+		return wfs_trace(look_at_invocation(looking, id));
+	case WFS_EFFECT_ACTION_READ_ARTIFACT:
+		r = note_artifact(looking, id, NULL);
+		return r < 0 ? wfs_trace(r) : 0;
+	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
+		r = note_artifact(looking, id, NULL);
+		if (r == 0)
+			looking->privacy.members = hides_edit;
+		return r < 0 ? wfs_trace(r) : 0;
+	case WFS_EFFECT_ACTION_WRITE_ARTIFACT:
+		return wfs_trace(look_at_write(looking, id));
+	default:
+		return 0;
+	}
+}
+
+void wfs_privacy_done(struct wfs_privacy *privacy)
+{
+	json_decref(privacy->of);
+	privacy->of = NULL;
+}
+
+static int privacy_of(struct finder *finder, const json_t *action, struct wfs_privacy *ret_privacy,
+	struct wfs_error *error)
+{
+	static const char *const none[] = {NULL};
+	struct looking looking = {
+		.finder = finder,
+		.action = action,
+		.privacy = {.of = json_array(), .members = none},
+		.error = error,
+	};
+	int r = looking.privacy.of ? look(&looking) : fold_no_memory(error);
+
+	if (r)
+		wfs_privacy_done(&looking.privacy);
+	else
+		*ret_privacy = looking.privacy;
+	return wfs_trace(r);
+}
+
+bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action)
+{
+	for (const char *const *member = privacy->members; *member; member++)
+		if (json_object_get(action, *member))
+			return true;
+	return privacy->writes &&
+		(json_object_get(action, "content") || json_object_get(action, "code"));
+}
+
+json_t *wfs_privacy_said(const struct wfs_privacy *privacy)
+{
+	return privacy->secret ? json_array() : json_incref(privacy->of);
+}
+
+/* --- finders --- */
+
+struct view_finder {
+	struct finder finder; /* first: the callback casts back */
+	struct wfs_view *view;
+};
+
+static int find_in_view(
+	struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error)
+{
+	const struct view_finder *const self = (const struct view_finder *)finder;
+	int r = wfs_view_document(self->view, WFS_BUILTIN_ARTIFACT, id, ret_state, error);
+
+	return r == -ENOENT ? 0 : wfs_trace(r);
+}
+
+int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
+	struct wfs_error *error)
+{
+	struct view_finder finder = {{find_in_view}, view};
+
+	return wfs_trace(privacy_of(&finder.finder, action, ret_privacy, error));
+}
+
+struct fold_finder {
+	struct finder finder; /* first: the callback casts back */
+	struct wfs_fold *fold;
+};
+
+static int find_in_fold(
+	struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error)
+{
+	const struct fold_finder *const self = (const struct fold_finder *)finder;
+	size_t cell;
+
+	return wfs_trace(fold_load(self->fold, WFS_BUILTIN_ARTIFACT, id, &cell, ret_state, error));
+}
+
+/* --- hiding --- */
+
+/* The record gets a stand-in for the member, if there is one. */
+static int hide(struct act_hiding *hiding, const json_t *action, const char *member,
+	struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(action, member);
+	json_t *stand_in;
+
+	if (!value)
+		return 0;
+	WFS_AUTO_JSON json_t *of = wfs_privacy_said(&hiding->privacy);
+	if (!of)
+		return fold_no_memory(error);
+	int r = wfs_text_hide(&hiding->act->fold->texts, of, value, &stand_in);
+	if (r)
+		return wfs_error_from_errno(error, r, "hide a private text");
+	return json_object_set_new(hiding->members, member, stand_in) < 0 ? fold_no_memory(error)
+									  : 0;
+}
+
+/* The record of a write has hash and size of content and code in any case. */
+static bool is_hashed(const json_t *action, const char *member)
+{
+	return wfs_action_effect(action) == WFS_EFFECT_ACTION_WRITE_ARTIFACT &&
+		(strcmp(member, "content") == 0 || strcmp(member, "code") == 0);
+}
+
+/* What looks like a stand-in is hidden, so that each one in a record is one. */
+static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
+{
+	const char *member;
+	json_t *value;
+	int r = 0;
+
+	json_object_foreach((json_t *)(uintptr_t)action, member, value)
+	{
+		if (!r && !is_hashed(action, member) && wfs_text_has_hidden(value) &&
+			!json_object_get(hiding->members, member))
+			r = hide(hiding, action, member, error);
+	}
+	return wfs_trace(r);
+}
+
+/* Hides arguments that the sender made of private texts, whatever artifact is invoked. If one of
+ * the texts is for the principal alone, all of them are. */
+static int add_senders(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
+{
+	const json_t *const of = hiding->act->fold->input.of;
+	struct wfs_privacy *const privacy = &hiding->privacy;
+	const bool alone = json_array_size(of) == 0 ||
+		(wfs_privacy_hides(privacy, action) && json_array_size(privacy->of) == 0);
+
+	if (!of || wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT)
+		return 0;
+	privacy->members = hides_arguments;
+	if (alone ? json_array_clear(privacy->of) : wfs_json_add_missing(privacy->of, of))
+		return fold_no_memory(error);
+	return 0;
+}
+
+int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
+{
+	struct fold_finder finder = {{find_in_fold}, hiding->act->fold};
+	int r = privacy_of(&finder.finder, action, &hiding->privacy, error);
+
+	if (!r)
+		r = add_senders(hiding, action, error);
+	if (r)
+		return wfs_trace(r);
+	hiding->members = json_object();
+	if (!hiding->members)
+		return fold_no_memory(error);
+	for (const char *const *member = hiding->privacy.members; !r && *member; member++)
+		r = hide(hiding, action, *member, error);
+	return wfs_trace(r ? r : hide_alike(hiding, action, error));
+}
+
+void act_hiding_done(struct act_hiding *hiding)
+{
+	wfs_privacy_done(&hiding->privacy);
+	json_decref(hiding->members);
+}
+
+/* --- out of a journal --- */
+
+/* Where texts are found again. */
+struct revealing {
+	struct wfs_action_recorded *recorded;
+	struct wfs_error *error;
+};
+
+static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
+{
+	const struct revealing *const revealing = context;
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	struct wfs_hash hash;
+
+	(void)wfs_text_is_hidden(stand_in, &hash);
+	int r = revealing->recorded->hidden(revealing->recorded, &hash, &bytes, revealing->error);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_text_value(wfs_buffer_bytes(&bytes), ret_value);
+	return r ? wfs_error_from_errno(revealing->error, r, "read a private text") : 1;
+}
+
+int act_reveal(struct wfs_action_recorded *recorded, const json_t *document, json_t **ret_copy,
+	struct wfs_error *error)
+{
+	struct revealing revealing = {recorded, error};
+	int r = wfs_text_reveal(document, reveal, &revealing, ret_copy);
+
+	if (r && error->code == WFS_OK)
+		return fold_no_memory(error);
+	if (r && !invoke_fails_all(error))
+		error->code = WFS_E_INTERNAL_ERROR; /* the action was not refused for it */
+	return wfs_trace(r);
+}

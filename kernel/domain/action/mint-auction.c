@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of an auction: who has won pays, and the others share; then a score is asked for.
+ *
+ * There may be many bids and many principals, and the fold holds a bounded number of bytes: so bids
+ * are read beside it, and what somebody is given is added up before the account is touched, once.
+ */
+#include <inttypes.h>
+
+#include "kernel/base/array.h"
+#include "kernel/base/json.h"
+#include "kernel/domain/action/mint.h"
+#include "kernel/read/blob-read.h"
+#include "kernel/read/index.h"
+#include "kernel/store/row-name.h"
+
+/* A bid that waits. */
+struct entry {
+	uint64_t cell_id;
+	bool stands; /* the artifact is still what was submitted */
+};
+
+struct auction {
+	struct act *act;
+	struct entry *entries; /* owned; those that wait, the earliest first */
+	size_t count;
+	size_t capacity;
+	size_t standing_count;
+	int64_t escrow;         /* sum of all */
+	struct mint_bid winner; /* the highest that stands; none: its amount is 0 */
+	uint64_t winner_cell;   /* 0: none */
+	int64_t second;         /* the second highest amount that stands, 0: there is none */
+	int64_t price;
+	size_t winner_index; /* of its cell in the fold, once it has ended */
+	json_t *credits;     /* {id: amount} that each account is given; owned */
+	json_t *distributed; /* {id: amount}, the part of it that is of the price; owned */
+};
+
+static void auction_done(struct auction *auction)
+{
+	free(auction->entries);
+	mint_bid_done(&auction->winner);
+	json_decref(auction->credits);
+	json_decref(auction->distributed);
+}
+
+static int add_to(int64_t *sum, int64_t amount, struct wfs_error *error)
+{
+	return __builtin_add_overflow(*sum, amount, sum)
+		? wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+			  "the bids are more scrip than can be counted")
+		: 0;
+}
+
+/* @amounts: {id: amount} */
+static int add_amount(json_t *amounts, const char *id, int64_t amount, struct wfs_error *error)
+{
+	int64_t sum = json_integer_value(json_object_get(amounts, id));
+	int r = add_to(&sum, amount, error);
+
+	if (r)
+		return r;
+	return json_object_set_new(amounts, id, json_integer(sum)) < 0 ? fold_no_memory(error) : 0;
+}
+
+/* --- the bids --- */
+
+/* As the store has it: this record has changed none. @ret_cell: its key is borrowed from the map */
+static int read_bid(const struct auction *auction, uint64_t cell_id, struct wfs_cell *ret_cell,
+	struct mint_bid *ret_bid, struct wfs_error *error)
+{
+	const struct wfs_head *const head = auction->act->fold->head;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_version version;
+	json_t *document = NULL;
+	int r = wfs_cell_get(head->txn, cell_id, ret_cell);
+
+	if (!r)
+		r = wfs_version_get(head->txn, ret_cell->head_vid, &version);
+	if (r)
+		return wfs_error_from_errno(error, wfs_row_needed(head->txn, r), "read a bid");
+	r = wfs_version_read(head->store, &version, &text, error);
+	if (!r)
+		r = wfs_json_parse(text.data, text.size, &document, error);
+	return wfs_trace(r ? r : mint_bid_of(document, ret_bid, error));
+}
+
+/* Is the artifact there, executable, and the bidder's? */
+static int check_stands(const struct auction *auction, const struct mint_bid *bid, bool *ret_stands,
+	struct wfs_error *error)
+{
+	const struct wfs_fold *const fold = auction->act->fold;
+	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_ARTIFACT);
+	struct wfs_index_set executables;
+	uint64_t cell_id;
+	uint64_t amount;
+
+	wfs_require(bid->artifact_id != NULL && bid->bidder != NULL);
+	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[reducer].reducer_id,
+		wfs_bytes_text(bid->artifact_id), &cell_id);
+
+	wfs_index_artifacts(&executables, bid->bidder, NULL, 1);
+	if (!r)
+		r = wfs_index_get(fold->head->txn, &executables, cell_id, &amount);
+	*ret_stands = r == 0;
+	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "look an artifact up") : 0;
+}
+
+static void compare(struct auction *auction, uint64_t cell_id, struct mint_bid *bid)
+{
+	auction->standing_count++;
+	if (bid->amount > auction->winner.amount) {
+		const struct mint_bid before = auction->winner;
+
+		auction->second = before.amount;
+		auction->winner = *bid;
+		auction->winner_cell = cell_id;
+		*bid = before;
+	} else if (bid->amount > auction->second) {
+		auction->second = bid->amount;
+	}
+}
+
+static int take_in(struct auction *auction, uint64_t cell_id, struct wfs_error *error)
+{
+	struct entry *const entries = wfs_array_reserve(
+		auction->entries, auction->count, &auction->capacity, sizeof(*entries));
+	MINT_BID_AUTO struct mint_bid bid = {.document = NULL};
+	struct entry entry = {.cell_id = cell_id};
+	struct wfs_cell cell;
+
+	if (!entries)
+		return fold_no_memory(error);
+	auction->entries = entries;
+	int r = read_bid(auction, cell_id, &cell, &bid, error);
+	if (!r)
+		r = check_stands(auction, &bid, &entry.stands, error);
+	if (!r)
+		r = add_to(&auction->escrow, bid.amount, error);
+	if (r)
+		return wfs_trace(r);
+	entries[auction->count++] = entry;
+	if (entry.stands)
+		compare(auction, cell_id, &bid);
+	return 0;
+}
+
+static int collect(struct auction *auction, struct wfs_error *error)
+{
+	WFS_AUTO_INDEX_WALK struct wfs_index_walk walk = {0};
+	struct wfs_index_set pending;
+	uint64_t cell_id;
+
+	wfs_index_bids(&pending, true);
+	int r = wfs_index_walk_init(&walk, auction->act->fold->head->txn, &pending, false);
+	while (!r) {
+		r = wfs_index_walk_next(&walk, &cell_id);
+		if (r <= 0)
+			break;
+		r = take_in(auction, cell_id, error);
+		if (r)
+			return wfs_trace(r);
+	}
+	auction->price = auction->standing_count > 1 ? auction->second : 1;
+	return r ? wfs_error_from_errno(error, r, "look for bids") : 0;
+}
+
+/* --- what becomes of them --- */
+
+static int tell_winner(
+	struct auction *auction, size_t cell, json_t *document, struct wfs_error *error)
+{
+	auction->winner_index = cell;
+	return json_object_set_new(document, "price_paid", json_integer(auction->price)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+static int end_bid(struct auction *auction, const struct entry *entry, struct wfs_error *error)
+{
+	struct wfs_fold *const fold = auction->act->fold;
+	const bool won = entry->cell_id == auction->winner_cell;
+	const char *const status = won ? "won" : entry->stands ? "lost" : "void";
+	MINT_BID_AUTO struct mint_bid bid = {.document = NULL};
+	struct wfs_cell row;
+	size_t cell = 0;
+	int r = read_bid(auction, entry->cell_id, &row, &bid, error);
+
+	if (!r)
+		r = fold_touch_unread(
+			fold, fold_builtin(fold, WFS_BUILTIN_MINT), row.key, &cell, error);
+	if (!r && won)
+		r = tell_winner(auction, cell, bid.document, error);
+	if (!r)
+		r = mint_bid_end(auction->act, &bid, status, cell, error);
+	if (!r)
+		r = add_amount(auction->credits, bid.bidder,
+			won ? bid.amount - auction->price : bid.amount, error);
+	return wfs_trace(r);
+}
+
+/* --- the price --- */
+
+static int give_share(
+	struct auction *auction, const char *id, int64_t amount, struct wfs_error *error)
+{
+	int r = add_amount(auction->distributed, id, amount, error);
+
+	return wfs_trace(r ? r : add_amount(auction->credits, id, amount, error));
+}
+
+/* The principal behind this one, in the order of ids. Return: 1, 0 at the end, -errno. */
+static int next_principal(const struct wfs_fold *fold, struct wfs_bytes *key)
+{
+	const uint32_t reducer_id =
+		fold->head->reducers[fold_builtin(fold, WFS_BUILTIN_PRINCIPAL)].reducer_id;
+	struct wfs_cell cell = {.live = false};
+	int r = 0;
+
+	while (!r && !cell.live) {
+		const struct wfs_bytes after = *key;
+		uint64_t cell_id;
+
+		r = wfs_cell_find_next(
+			fold->head->txn, reducer_id, after.data ? &after : NULL, key, &cell_id);
+		if (r)
+			return r == -ENOENT ? 0 : r;
+		r = wfs_cell_get(fold->head->txn, cell_id, &cell);
+	}
+	return r ? wfs_row_needed(fold->head->txn, r) : 1;
+}
+
+/* Among @count others in equal parts; what is left over is the first one's. */
+static int share_price(struct auction *auction, uint64_t count, struct wfs_error *error)
+{
+	const int64_t share = auction->price / (int64_t)count;
+	int64_t rest = auction->price % (int64_t)count;
+	struct wfs_bytes key = {0};
+	int r = 0;
+
+	while (!r && share + rest > 0 && (r = next_principal(auction->act->fold, &key)) > 0) {
+		WFS_AUTO_FREE char *id = strndup(key.data, key.size);
+
+		if (!id)
+			return fold_no_memory(error);
+		r = 0;
+		if (strcmp(id, auction->winner.bidder) == 0)
+			continue;
+		r = give_share(auction, id, share + rest, error);
+		if (r)
+			return wfs_trace(r);
+		rest = 0;
+	}
+	return r ? wfs_error_from_errno(error, r, "look for principals") : 0;
+}
+
+/* To all other principals; to the winner when there is no other. */
+static int distribute(struct auction *auction, struct wfs_error *error)
+{
+	struct wfs_fold *const fold = auction->act->fold;
+	const char *const winner = auction->winner.bidder;
+	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, winner, error);
+
+	if (r < 0)
+		return wfs_trace(r);
+	const uint64_t count = fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) - (r > 0);
+	return wfs_trace(count > 0 ? share_price(auction, count, error)
+				   : give_share(auction, winner, auction->price, error));
+}
+
+/* --- all of it --- */
+
+static int pay(struct auction *auction, struct wfs_error *error)
+{
+	struct wfs_fold *const fold = auction->act->fold;
+	const char *id;
+	json_t *amount;
+	int r = account_add(fold, WFS_PRINCIPAL_MINT, -auction->escrow, error);
+
+	if (r)
+		return wfs_trace(r);
+	json_object_foreach(auction->credits, id, amount)
+	{
+		r = account_add(fold, id, json_integer_value(amount), error);
+		if (r)
+			return wfs_trace(r);
+	}
+	return 0;
+}
+
+/* What is made of it is told by the answer. */
+static int ask_for_score(const struct auction *auction, struct wfs_error *error)
+{
+	struct wfs_fold *const fold = auction->act->fold;
+	const struct wfs_bytes key =
+		fold_bytes(fold, fold_cell_at(fold, auction->winner_index)->key);
+	WFS_AUTO_JSON json_t *params = json_pack("{s:s, s:s%}", "artifact_id",
+		auction->winner.artifact_id, "submission_id", key.data, key.size);
+
+	return params ? wfs_trace(fold_ask(
+				fold, WFS_EFFECT_MINT_SCORE, params, auction->winner_index, error))
+		      : fold_no_memory(error);
+}
+
+static int answer(const struct auction *auction, struct wfs_error *error)
+{
+	const bool won = auction->winner.amount > 0;
+	struct act *const act = auction->act;
+
+	if (won)
+		snprintf(act->message, sizeof(act->message), "'%s' won with %s and paid %" PRId64,
+			auction->winner.bidder, auction->winner.artifact_id, auction->price);
+	else
+		snprintf(act->message, sizeof(act->message), "No submissions%s",
+			auction->count > 0 ? " that stand: all were given back" : "");
+	act->price_paid = won ? auction->price : 0;
+	act->unrecorded = auction->count == 0;
+	act->data = json_pack("{s:s?, s:O, s:I, s:i, s:n, s:i, s:s?, s:I}", "artifact_id",
+		auction->winner.artifact_id, "distributed", auction->distributed, "price_paid",
+		(json_int_t)act->price_paid, "score", 0, "score_reason", "scrip_minted", 0,
+		"winner_id", auction->winner.bidder, "winning_bid",
+		(json_int_t)auction->winner.amount);
+	return act->data ? 0 : fold_no_memory(error);
+}
+
+int act_action_resolve_mint(struct act *act, struct wfs_error *error)
+{
+	WFS_CLEANUP(auction_done)
+	struct auction auction = {
+		.act = act, .credits = json_object(), .distributed = json_object()};
+	int r;
+
+	/* What this record has done to bids is not in the store, where they are looked for. */
+	if (act->within)
+		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"resolve_mint is for administrators: code cannot end an auction");
+	if (!auction.credits || !auction.distributed)
+		return fold_no_memory(error);
+	r = collect(&auction, error);
+	if (!r && auction.winner.amount > 0)
+		r = distribute(&auction, error);
+	for (size_t i = 0; !r && i < auction.count; i++)
+		r = end_bid(&auction, &auction.entries[i], error);
+	if (!r && auction.count > 0)
+		r = pay(&auction, error);
+	if (!r && auction.winner.amount > 0)
+		r = ask_for_score(&auction, error);
+	return wfs_trace(r ? r : answer(&auction, error));
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an artifact is worth: the part of its own tests that it passes; and what is made of a score,
+ * whoever has given it.
+ */
+#include <inttypes.h>
+
+#include "kernel/base/json.h"
+#include "kernel/domain/action/invoke.h"
+#include "kernel/domain/action/mint.h"
+
+struct score {
+	int64_t score; /* 0 to MINT_SCORE_MAX */
+	char reason[160];
+};
+
+/* --- the adapter --- */
+
+/* As documents, in which 5 and 5.0 are the same. @result: NULL is null. Return: 1, 0, -ENOMEM. */
+static int is_same(const json_t *result, const json_t *expected)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer given = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer wanted = {0};
+
+	wfs_json_write(result ? result : json_null(), &given);
+	wfs_json_write(expected ? expected : json_null(), &wanted);
+	if (wfs_buffer_check(&given) || wfs_buffer_check(&wanted))
+		return -ENOMEM;
+	return wfs_bytes_equal(wfs_buffer_bytes(&given), wfs_buffer_bytes(&wanted));
+}
+
+/* @ret_failure: why it did not pass; NULL: it did */
+static int run_test(struct act *act, const struct artifact *artifact, const json_t *test,
+	const char **ret_failure, struct wfs_error *error)
+{
+	const char *const method = json_string_value(json_object_get(test, "method"));
+	WFS_AUTO_JSON json_t *none = json_array();
+	WFS_AUTO_JSON json_t *result = NULL;
+	struct wfs_error failure = {0};
+	json_t *const args = json_object_get(test, "args");
+
+	if (!json_is_object(test) || (args && !json_is_array(args))) {
+		*ret_failure = "not an object with an array args";
+		return 0;
+	}
+	int r = invoke_on_trial(
+		act, artifact, method ? method : "run", args ? args : none, &result, &failure);
+	if (r && invoke_fails_all(&failure)) {
+		*error = failure;
+		return wfs_trace(r);
+	}
+	if (r) {
+		*ret_failure = wfs_error_info(failure.code)->name;
+		return 0;
+	}
+	r = is_same(result, json_object_get(test, "result"));
+	*ret_failure = r > 0 ? NULL : "another result";
+	return r < 0 ? fold_no_memory(error) : 0;
+}
+
+static int run_tests(struct act *act, const struct artifact *artifact, const json_t *tests,
+	struct score *ret_score, struct wfs_error *error)
+{
+	const size_t count = json_array_size(tests);
+	size_t passed_count = 0;
+	char first[80] = "";
+
+	wfs_require(count > 0);
+	for (size_t i = 0; i < count; i++) {
+		const char *failure = NULL;
+		int r = run_test(act, artifact, json_array_get(tests, i), &failure, error);
+
+		if (r)
+			return wfs_trace(r);
+		passed_count += failure == NULL;
+		if (failure && !*first)
+			snprintf(first, sizeof(first), "; number %zu failed: %s", i + 1, failure);
+	}
+	ret_score->score = (int64_t)(MINT_SCORE_MAX * passed_count / count);
+	snprintf(ret_score->reason, sizeof(ret_score->reason), "%zu of %zu tests passed%s",
+		passed_count, count, first);
+	return 0;
+}
+
+static int score_artifact(
+	struct act *act, const char *id, struct score *ret_score, struct wfs_error *error)
+{
+	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	int r = artifact_get(act->fold, id, &artifact, error);
+
+	if (r)
+		return wfs_trace(r);
+	const json_t *const tests =
+		json_object_get(json_object_get(artifact.document, "interface"), "tests");
+	if (json_array_size(tests) > 0)
+		return wfs_trace(run_tests(act, &artifact, tests, ret_score, error));
+	*ret_score = (struct score){.reason = "its interface declares no tests"};
+	return 0;
+}
+
+int action_score(
+	struct wfs_fold *fold, const json_t *params, json_t **ret_payload, struct wfs_error *error)
+{
+	NEST_AUTO struct nest nest = {.result = NULL};
+	struct act act = {.fold = fold,
+		.actor = WFS_PRINCIPAL_MINT,
+		.payer = WFS_PRINCIPAL_MINT,
+		.nest = &nest};
+	struct wfs_params decoded;
+	struct score score;
+
+	wfs_require(fold != NULL);
+	int r = nest_init(&nest, NULL) ? fold_no_memory(error) : 0;
+	if (!r)
+		r = wfs_effect_decode(WFS_EFFECT_MINT_SCORE, params, &decoded, error);
+	if (!r)
+		r = score_artifact(&act, decoded.mint_score.artifact_id, &score, error);
+	if (r)
+		return wfs_trace(r);
+	WFS_AUTO_JSON json_t *payload =
+		json_pack("{s:s, s:I}", "reason", score.reason, "score", (json_int_t)score.score);
+	if (!payload)
+		return fold_no_memory(error);
+	r = wfs_effect_check_receipt(WFS_EFFECT_MINT_SCORE, payload, error);
+	if (!r)
+		*ret_payload = WFS_STEAL(payload);
+	return wfs_trace(r);
+}
+
+/* --- what is made of its answer --- */
+
+/* What the bid is told: {score, score_reason, scrip_minted}. Who was not scored has 0. */
+static int read_answer(const json_t *event, json_t **ret_scored, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(event, "payload");
+	const char *const status = json_string_value(json_object_get(event, "status"));
+	const bool ok = status && strcmp(status, "ok") == 0;
+	const char *reason = "";
+	char refusal[80];
+	int64_t score = 0;
+	int r = wfs_json_get_string(payload, ok ? "reason" : "code", &reason, error);
+
+	if (!r && ok)
+		r = wfs_json_get_integer(payload, "score", 0, MINT_SCORE_MAX, &score, error);
+	if (r)
+		return wfs_trace(r);
+	snprintf(refusal, sizeof(refusal), "not scored: %s", reason);
+	*ret_scored = json_pack("{s:I, s:s, s:I}", "score", (json_int_t)score, "score_reason",
+		ok ? reason : refusal, "scrip_minted", (json_int_t)score / MINT_SCORE_OF_ONE_SCRIP);
+	return *ret_scored ? 0 : fold_no_memory(error);
+}
+
+/* Adds it to what the action has given so far. */
+static int tell(json_t *answer, json_t *scored, struct wfs_error *error)
+{
+	const char *const message = json_string_value(json_object_get(answer, "message"));
+	WFS_AUTO_JSON json_t *longer = json_sprintf(
+		"%s; score %" PRId64 ", %" PRId64 " scrip minted", message ? message : "",
+		(int64_t)json_integer_value(json_object_get(scored, "score")),
+		(int64_t)json_integer_value(json_object_get(scored, "scrip_minted")));
+
+	return json_object_update(json_object_get(answer, "data"), scored) < 0 ||
+			json_object_set(answer, "message", longer) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+/* The bid that has won. */
+static int load_winner(
+	struct wfs_fold *fold, size_t cell_index, struct mint_bid *ret_bid, struct wfs_error *error)
+{
+	const struct wfs_bytes state = fold_bytes(fold, fold_cell_at(fold, cell_index)->state);
+	json_t *document = NULL;
+	int r = wfs_json_parse(state.data, state.size, &document, error);
+
+	return wfs_trace(r ? r : mint_bid_of(document, ret_bid, error));
+}
+
+int action_fold_answer(
+	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error)
+{
+	MINT_BID_AUTO struct mint_bid bid = {.document = NULL};
+	WFS_AUTO_JSON json_t *scored = NULL;
+	int r = load_winner(fold, cell_index, &bid, error);
+
+	if (!r)
+		r = read_answer(event, &scored, error);
+	if (!r && json_object_update(bid.document, scored) < 0)
+		r = fold_no_memory(error);
+	if (!r)
+		r = fold_set_document(fold, cell_index, bid.document, error);
+	if (r)
+		return wfs_trace(r);
+	const int64_t minted = json_integer_value(json_object_get(scored, "scrip_minted"));
+	r = minted > 0 ? account_add(fold, bid.bidder, minted, error) : 0;
+	return wfs_trace(r ? r : tell(fold->outcome.answer, scored, error));
+}

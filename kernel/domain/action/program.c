@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled code, kept while it is used often. */
+#include "kernel/domain/action/invoke.h"
+
+enum { KEPT_MAX = 32 }; /* more than can be running at once */
+
+/* One that is kept. The same code may be there twice, when it invokes itself. */
+struct kept {
+	struct wfs_code *program;         /* owned */
+	struct wfs_hash hash;             /* of the code */
+	char id[WFS_ARTIFACT_ID_MAX + 1]; /* of the artifact, for messages */
+	uint64_t used;                    /* when, in uses */
+};
+
+struct action_programs {
+	struct kept kept[KEPT_MAX];
+	size_t count;
+	uint64_t use_count;
+};
+
+void action_programs_free(struct action_programs *programs)
+{
+	for (size_t i = 0; programs && i < programs->count; i++)
+		wfs_code_free(programs->kept[i].program);
+	free(programs);
+}
+
+/* @author: of the code; another author's is run in another process */
+static struct kept *find(struct action_programs *programs, const char *id,
+	const struct wfs_hash *hash, const char *author)
+{
+	for (size_t i = 0; i < programs->count; i++) {
+		struct kept *const kept = &programs->kept[i];
+
+		if (wfs_hash_equal(&kept->hash, hash) && strcmp(kept->id, id) == 0 &&
+			wfs_code_is_by(kept->program, author) &&
+			!wfs_code_is_running(kept->program))
+			return kept;
+	}
+	return NULL;
+}
+
+/* A place for one more: an empty one, or that of the one that was not used for the longest. */
+static struct kept *make_room(struct action_programs *programs)
+{
+	struct kept *oldest = NULL;
+
+	if (programs->count < KEPT_MAX)
+		return &programs->kept[programs->count++];
+	for (size_t i = 0; i < KEPT_MAX; i++) {
+		struct kept *const kept = &programs->kept[i];
+
+		if (!wfs_code_is_running(kept->program) && (!oldest || kept->used < oldest->used))
+			oldest = kept;
+	}
+	wfs_require(oldest != NULL);
+	wfs_code_free(oldest->program);
+	return oldest;
+}
+
+/*
+ * On a slower machine code that passed once may take more processor time. The bound of memory stays: it decides when Lua
+ * collects garbage, so another bound would give tables other addresses.
+ */
+static struct wfs_lua_limits limits_of(const struct wfs_fold *fold)
+{
+	struct wfs_lua_limits limits = WFS_LUA_PROGRAM_LIMITS_DEFAULT;
+
+	if (fold->input.recorded)
+		limits.instructions *= 2;
+	return limits;
+}
+
+uint64_t action_instructions(const struct wfs_fold *fold)
+{
+	return limits_of(fold).instructions;
+}
+
+/* @functions: NULL-ended, of which it must define one; NULL: that was checked */
+static int compile(struct act *act, const struct artifact *artifact, const char *const *functions,
+	struct wfs_code **ret_program, struct wfs_error *error)
+{
+	const struct wfs_lua_limits limits = limits_of(act->fold);
+	enum wfs_lua_failure failure = WFS_LUA_FAILURE_NONE;
+	struct wfs_bytes source;
+	int r = artifact_text(act->fold, WFS_BUILTIN_CODE, artifact->id, &source, error);
+
+	if (r)
+		return wfs_trace(r);
+	const struct wfs_code_options options = {
+		.program = true,
+		.limits = &limits,
+		.name = artifact->id,
+		.author = author_of(artifact),
+		.source = source,
+		.functions = functions,
+		.bindings = host_bindings,
+		.binding_count = host_binding_count,
+		.budget = &act->fold->budget,
+		.ret_failure = &failure,
+	};
+	r = wfs_code_new(act->fold->box, &options, ret_program, error);
+	/* It may pass when it is folded again, so whose code had it checked ends there. */
+	if (failure == WFS_LUA_FAILURE_BOUND && act->within)
+		act->within->stopped = true;
+	return wfs_trace(r);
+}
+
+static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
+{
+	const json_t *const text = json_object_get(artifact->document, "code_hash");
+
+	return wfs_hash_parse(json_string_value(text) ? json_string_value(text) : "",
+		json_string_length(text), ret_hash, NULL);
+}
+
+static int get(struct act *act, const struct artifact *artifact, const char *const *functions,
+	struct wfs_code **ret_program, struct wfs_error *error)
+{
+	struct action_programs **const programs = &act->fold->programs;
+	struct wfs_code *program = NULL;
+	struct wfs_hash hash;
+
+	if (code_hash(artifact, &hash))
+		return wfs_error_set(
+			error, WFS_E_INVALID_TYPE, "artifact '%s' has no code", artifact->id);
+	if (!*programs)
+		*programs = calloc(1, sizeof(**programs));
+	if (!*programs)
+		return fold_no_memory(error);
+	struct kept *kept = find(*programs, artifact->id, &hash, author_of(artifact));
+	if (!kept) {
+		int r = compile(act, artifact, functions, &program, error);
+
+		if (r)
+			return wfs_trace(r);
+		kept = make_room(*programs);
+		*kept = (struct kept){.program = program, .hash = hash};
+		snprintf(kept->id, sizeof(kept->id), "%s", artifact->id);
+	}
+	kept->used = ++(*programs)->use_count;
+	*ret_program = kept->program;
+	return 0;
+}
+
+int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
+	struct wfs_error *error)
+{
+	return wfs_trace(get(act, artifact, NULL, ret_program, error));
+}
+
+int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+{
+	static const char *const functions[] = {"run", "check", NULL};
+	struct wfs_code *program;
+
+	return wfs_trace(get(act, artifact, functions, &program, error));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Embeddings: texts as vectors.
+ *
+ * The local embedder computes them in the fold. Those of a server are asked for: a fold that needs one
+ * says so (wfs_fold_wanted) and is dropped, and done again when it is there. What was used stands in the
+ * record's result, so that it is found when the record is folded again:
+ *   embedder?: the model of the host's embedder, when it has another than the local one
+ *   embeddings?: [{dims, embedding, hash, model}, or {code, hash, message, model} of one that failed];
+ *       hash: of the text
+ *
+ * Source: spec 7, "Memory".
+ */
+#pragma once
+
+#include "kernel/fold/fold-work.h"
+#include "kernel/vector/embed.h"
+
+struct act;
+struct nest;
+
+enum {
+	EMBEDDING_TEXT_MAX = 16 << 10, /* bytes */
+	EMBEDDING_DIMS_MAX = 4096,
+	EMBEDDING_MODEL_MAX = WFS_EMBEDDER_MODEL_MAX,
+};
+
+/* Plain value; embedding_done. */
+struct embedding {
+	char model[EMBEDDING_MODEL_MAX + 1];
+	size_t dims;
+	float *vector; /* owned */
+};
+void embedding_done(struct embedding *embedding);
+#define EMBEDDING_AUTO WFS_CLEANUP(embedding_done)
+
+/**
+ * embedding_make() - of a text
+ * @model: whose it must be; NULL: that of the host
+ * Return: 0, -EINVAL (an empty text, one that is too long, a model that the host has not), -EIO
+ *         (effect_failed: the server did not give one), -EBUSY (it has to be asked for), …
+ */
+int embedding_make(struct act *act, const char *model, const char *text,
+	struct embedding *ret_embedding, struct wfs_error *error);
+
+/** embedding_check_text() - can it be embedded? Return: 0, -EINVAL (it is blank), -EFBIG (too_large). */
+int embedding_check_text(const char *text, struct wfs_error *error);
+
+/** embedding_host_model() - the model of the host's embedder. */
+const char *embedding_host_model(struct act *act);
+
+/** embedding_forget() - those behind the first @count, which code has used that a bound has ended: it does
+ *  not run again. @told: was the host's embedder looked at before? */
+void embedding_forget(struct nest *nest, size_t count, bool told);
+
+/** embedding_add_nest() - what a record tells of embeddings. Return: 0, or -ENOMEM. */
+int embedding_add_nest(const struct act *act, json_t *result);
+
+/** embedding_read() - out of {dims, embedding, model}. Return: 0, -EIO (it is not of that form), -ENOMEM. */
+int embedding_read(
+	const json_t *document, struct embedding *ret_embedding, struct wfs_error *error);
+
+/** embedding_write() - the same into a document. Return: 0, or -ENOMEM. */
+int embedding_write(const struct embedding *embedding, json_t *document);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All entries of a memory store: listed, counted, deleted. */
+#include "kernel/base/json.h"
+#include "kernel/domain/entity/entity.h"
+#include "kernel/domain/memory/memory.h"
+
+/* What is told of an entry that is not sought. */
+static int append_entry(struct memory *memory, uint64_t cell_id, json_t *entries)
+{
+	struct wfs_view view = fold_view(memory->act->fold);
+	WFS_AUTO_JSON json_t *entry = NULL;
+	struct wfs_version version;
+	struct wfs_cell cell;
+	int r = wfs_cell_get(memory->act->fold->head->txn, cell_id, &cell);
+
+	if (r || !cell.live)
+		return r;
+	r = wfs_version_get(memory->act->fold->head->txn, cell.head_vid, &version);
+	if (!r)
+		r = wfs_entity_state(&view, &version, &entry);
+	if (r)
+		return r;
+	(void)json_object_del(entry, "embedding");
+	return json_array_append(entries, entry) < 0 ? -ENOMEM : 0;
+}
+
+static int walk_entries(struct memory *memory, size_t limit, size_t offset, json_t *entries)
+{
+	struct wfs_head *const head = memory->act->fold->head;
+	const uint32_t reducer_id =
+		head->reducers[fold_builtin(memory->act->fold, WFS_BUILTIN_MEMORY)].reducer_id;
+	char from[MEMORY_KEY_SIZE];
+	uint64_t cell_id;
+
+	memory_key(memory->id, "", from);
+	struct wfs_bytes key = wfs_bytes_text(from);
+	int r = 0;
+	while (!r && json_array_size(entries) < limit &&
+		!(r = wfs_cell_find_next(head->txn, reducer_id, &key, &key, &cell_id)) &&
+		memory_is_of(key, memory->id)) {
+		struct wfs_cell cell;
+
+		r = wfs_cell_get(head->txn, cell_id, &cell);
+		if (!r && cell.live && offset > 0)
+			offset--;
+		else if (!r)
+			r = append_entry(memory, cell_id, entries);
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret_entries,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *entries = json_array();
+	int r = entries ? walk_entries(memory, limit, offset, entries) : -ENOMEM;
+
+	if (r)
+		return wfs_error_from_errno(error, r, "list the entries of '%s'", memory->id);
+	*ret_entries = WFS_STEAL(entries);
+	return 0;
+}
+
+int memory_bytes(
+	struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_MEMORY_STORE, artifact_id, &cell, &state, error);
+
+	*ret_bytes = json_integer_value(json_object_get(state, "bytes"));
+	return wfs_trace(r);
+}
+
+/* Deletes a live cell of the store's entries or hits. */
+static int delete_cell(struct wfs_fold *fold, enum wfs_builtin_reducer reducer,
+	struct wfs_bytes key, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch_unread(fold, fold_builtin(fold, reducer), key, &cell, error);
+
+	return wfs_trace(r ? r : fold_delete(fold, cell, error));
+}
+
+/* Those of the store, and those that this fold has made. */
+static int delete_cells(struct wfs_fold *fold, enum wfs_builtin_reducer reducer,
+	const char *artifact_id, struct wfs_error *error)
+{
+	const size_t index = fold_builtin(fold, reducer);
+	const uint32_t reducer_id = fold->head->reducers[index].reducer_id;
+	char from[MEMORY_KEY_SIZE];
+	uint64_t cell_id;
+	int r = 0;
+
+	memory_key(artifact_id, "", from);
+	struct wfs_bytes key = wfs_bytes_text(from);
+	while (!r && !(r = wfs_cell_find_next(fold->head->txn, reducer_id, &key, &key, &cell_id)) &&
+		memory_is_of(key, artifact_id))
+		r = delete_cell(fold, reducer, key, error);
+	if (r && r != -ENOENT)
+		return error->code != WFS_OK ? wfs_trace(r)
+					     : wfs_error_from_errno(error, r, "delete entries");
+	r = 0;
+	for (size_t i = 0; !r && i < fold->cells.count; i++) {
+		const struct fold_cell *const cell = fold_cell_at(fold, i);
+
+		if (cell->reducer_index == index && cell->live &&
+			memory_is_of(fold_bytes(fold, cell->key), artifact_id))
+			r = fold_delete(fold, i, error);
+	}
+	return wfs_trace(r);
+}
+
+int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_MEMORY_STORE),
+		wfs_bytes_text(artifact_id), &cell, error);
+
+	if (r || !fold_cell_at(fold, cell)->live)
+		return wfs_trace(r);
+	r = fold_delete(fold, cell, error);
+	if (!r)
+		r = delete_cells(fold, WFS_BUILTIN_MEMORY_HIT, artifact_id, error);
+	return wfs_trace(r ? r : delete_cells(fold, WFS_BUILTIN_MEMORY, artifact_id, error));
+}

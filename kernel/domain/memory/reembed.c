@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Other embeddings for the entries of a store, when the host has another model than they are of. It takes
+ * several records: until the last one is done, nothing is added or searched, because embeddings of two models
+ * cannot be compared.
+ *
+ * The state of the store has the model that the entries get, `next`, the number from which on none has
+ * been looked at, and `left`, how many these are.
+ */
+#include "kernel/base/json.h"
+#include "kernel/domain/memory/memory-impl.h"
+
+enum {
+	LOOKED_AT_MAX =
+		1000, /* entries, in one record; most have the model already when it was changed twice */
+	WORK_OF_ENTRY = 500, /* in instructions of code that take as long */
+};
+
+/* One record's part. Plain value. */
+struct reembedding {
+	struct memory *memory;
+	const struct artifact *artifact;
+	const char *model; /* that they get */
+	size_t limit;      /* of embeddings */
+	size_t done;
+	struct wfs_error *error;
+};
+
+int64_t memory_left(const struct memory *memory)
+{
+	return memory_number(memory, "left");
+}
+
+void memory_looked_away(struct memory *memory, uint32_t number)
+{
+	const int64_t left = memory_left(memory);
+
+	if (left > 0 && (int64_t)number >= memory_number(memory, "next"))
+		(void)memory_set_number(memory, "left", left - 1);
+}
+
+static int begin(struct reembedding *work)
+{
+	struct memory *const memory = work->memory;
+
+	return memory_set_number(memory, "left", memory_count(memory)) ||
+			memory_set_number(memory, "next", 0) ||
+			memory_set_number(memory, "dims", 0) ||
+			json_object_set_new(memory->state, "model", json_string(work->model)) < 0
+		? fold_no_memory(work->error)
+		: 0;
+}
+
+/* All have the same dimensions, whatever the server says later. */
+static int check_dims(struct reembedding *work, size_t dims)
+{
+	struct memory *const memory = work->memory;
+	const int64_t known = memory_number(memory, "dims");
+	const int64_t bytes = memory_count(memory) * (int64_t)(dims * sizeof(float));
+
+	if (known > 0 && known != (int64_t)dims)
+		return wfs_error_set(work->error, WFS_E_EFFECT_FAILED,
+			"an embedding of '%.128s' has %zu dimensions, expected %" PRId64
+			" as of the ones before",
+			work->model, dims, known);
+	if (bytes > MEMORY_VECTORS_MAX)
+		return wfs_error_set(work->error, WFS_E_QUOTA_EXCEEDED,
+			"the embeddings of '%s' would take %" PRId64
+			" bytes, at most %d are kept of a store",
+			memory->id, bytes, MEMORY_VECTORS_MAX);
+	return memory_set_number(memory, "dims", (int64_t)dims) ? fold_no_memory(work->error) : 0;
+}
+
+static int put(struct reembedding *work, size_t cell, json_t *entry, uint32_t number)
+{
+	struct wfs_fold *const fold = work->memory->act->fold;
+	const int64_t before = (int64_t)fold_cell_at(fold, cell)->state.size;
+	int r = fold_set_document(fold, cell, entry, work->error);
+
+	if (r)
+		return wfs_trace(r);
+	const int64_t more = (int64_t)fold_cell_at(fold, cell)->state.size - before;
+	const struct wfs_hash hash = fold_cell_at(fold, cell)->hash;
+	r = memory_charge(work->memory, work->artifact, more, work->error);
+	if (!r &&
+		memory_set_number(
+			work->memory, "bytes", memory_number(work->memory, "bytes") + more))
+		r = fold_no_memory(work->error);
+	if (!r)
+		memory_change_label(work->memory, '~', number, &hash);
+	return wfs_trace(r);
+}
+
+static int embed(struct reembedding *work, size_t cell, json_t *entry, uint32_t number)
+{
+	EMBEDDING_AUTO struct embedding embedding = {.vector = NULL};
+	struct act *const act = work->memory->act;
+	const char *const text = wfs_json_text(entry, "text");
+
+	act->fold->budget.used += WORK_OF_ENTRY + strlen(text) * MEMORY_WORK_OF_BYTE;
+	int r = embedding_make(act, work->model, text, &embedding, work->error);
+	if (!r)
+		r = check_dims(work, embedding.dims);
+	if (!r && embedding_write(&embedding, entry))
+		r = fold_no_memory(work->error);
+	if (!r)
+		r = put(work, cell, entry, number);
+	work->done += !r;
+	return wfs_trace(r);
+}
+
+/* @number: of an entry that was in the store before the record; it may have gone since */
+static int look_at(struct reembedding *work, uint32_t number)
+{
+	struct memory *const memory = work->memory;
+	WFS_AUTO_JSON json_t *entry = NULL;
+	char id[MEMORY_ID_SIZE];
+	char key[MEMORY_KEY_SIZE];
+	size_t cell;
+
+	memory_id_text(number, id);
+	memory_key(memory->id, id, key);
+	int r = fold_load(memory->act->fold, WFS_BUILTIN_MEMORY, key, &cell, &entry, work->error);
+	if (r || !entry)
+		return wfs_trace(r);
+	if (strcmp(wfs_json_text(entry, "model"), work->model) != 0)
+		r = embed(work, cell, entry, number);
+	else if (memory_number(memory, "dims") == 0)
+		r = check_dims(work, (size_t)json_integer_value(json_object_get(entry, "dims")));
+	if (!r &&
+		(memory_set_number(memory, "left", memory_left(memory) - 1) ||
+			memory_set_number(memory, "next", (int64_t)number + 1)))
+		r = fold_no_memory(work->error);
+	return wfs_trace(r);
+}
+
+/* Those that this record has added are looked at from the beginning. */
+static int end(struct reembedding *work)
+{
+	struct memory *const memory = work->memory;
+
+	if (memory_left(memory) <= 0) {
+		(void)json_object_del(memory->state, "left");
+		(void)json_object_del(memory->state, "next");
+		return 0;
+	}
+	return memory_set_number(memory, "left", memory_count(memory)) ||
+			memory_set_number(memory, "next", 0)
+		? fold_no_memory(work->error)
+		: 0;
+}
+
+static int go_on(struct reembedding *work)
+{
+	struct memory *const memory = work->memory;
+	struct wfs_view view = fold_view(memory->act->fold);
+	uint64_t next = (uint64_t)memory_number(memory, "next");
+
+	for (int i = 0; i < LOOKED_AT_MAX && work->done < work->limit; i++) {
+		struct wfs_entry found;
+		uint32_t number;
+		int r = memory_left(memory) > 0
+			? wfs_memory_entry_next(
+				  &view, wfs_bytes_text(memory->id), next, &number, &found)
+			: -ENOENT;
+
+		if (r == -ENOENT)
+			return wfs_trace(end(work));
+		if (!r)
+			r = look_at(work, number);
+		if (r)
+			return work->error->code != WFS_OK
+				? wfs_trace(r)
+				: wfs_error_from_errno(
+					  work->error, r, "read the entries of '%s'", memory->id);
+		next = (uint64_t)number + 1;
+	}
+	return memory_left(memory) > 0 ? 0 : wfs_trace(end(work));
+}
+
+int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
+	size_t *ret_done, struct wfs_error *error)
+{
+	const char *const host = embedding_host_model(memory->act);
+	const bool local = strcmp(host, WFS_EMBED_MODEL) == 0;
+	struct reembedding work = {
+		.memory = memory,
+		.artifact = artifact,
+		.model = host,
+		.limit = local || limit < WFS_EMBEDDINGS_MAX ? limit : WFS_EMBEDDINGS_MAX,
+		.error = error,
+	};
+	const bool other = strcmp(wfs_json_text(memory->state, "model"), host) != 0;
+	int r = 0;
+
+	*ret_done = 0;
+	if (memory_count(memory) == 0 || (!other && memory_left(memory) == 0))
+		return 0;
+	if (other)
+		r = begin(&work);
+	if (!r)
+		r = go_on(&work);
+	if (!r)
+		r = memory_store_state(memory, error);
+	*ret_done = work.done;
+	return wfs_trace(r);
+}

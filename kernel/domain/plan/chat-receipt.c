@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What chats are given: replies of models, and plans that were cut into steps, in parts. */
+#include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-impl.h"
+
+/* --- replies --- */
+
+static int fail(json_t *message, const json_t *receipt, const char *code, struct wfs_error *error)
+{
+	json_t *const payload = json_object_get(receipt, "payload");
+	const bool cancelled = strcmp(wfs_json_text(receipt, "status"), "cancelled") == 0;
+	WFS_AUTO_JSON json_t *details = wfs_json_copy(payload);
+	static const char *const internal[] = {"duration_ms", "failed", "partial", "usage"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(internal); i++)
+		(void)json_object_del(details, internal[i]);
+	return json_object_set_new(
+		       message, "status", json_string(cancelled ? "cancelled" : "failed")) < 0 ||
+			json_object_set_new(message, "error",
+				json_pack("{s:s, s:O}", "code", code, "details", details)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+/* A text that is no plan is the answer. */
+static int take_text(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *reply = json_pack("{s:O, s:s}", "content", text, "role", "assistant");
+	char chat[WFS_CHAT_ID_MAX + 1];
+	char reply_id[WFS_CHAT_ID_MAX + 1];
+
+	snprintf(chat, sizeof(chat), "%s", chat_id);
+	*strrchr(chat, '.') = '\0';
+	int r = reply ? plan_say(fold, chat, reply, reply_id, error) : fold_no_memory(error);
+	if (!r &&
+		(json_object_set_new(message, "reply", json_string(reply_id)) < 0 ||
+			json_object_set_new(message, "status", json_string("answered")) < 0))
+		r = fold_no_memory(error);
+	return wfs_trace(r);
+}
+
+/* What is a plan is cut into steps by whoever drives the world. */
+static int take_source(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *source = json_pack("{s:O}", "text", text);
+	size_t cell;
+	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_PLAN_SOURCE),
+		wfs_bytes_text(chat_id), &cell, error);
+
+	if (!r)
+		r = source ? fold_set_document(fold, cell, source, error) : fold_no_memory(error);
+	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(r ? r
+			   : plan_chat_ask(fold, chat_id, WFS_EFFECT_PLAN_NORMALIZE, json_object(),
+				     message, error));
+}
+
+static int fold_reply(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	json_t *const plan = json_object_get(payload, "plan");
+	json_t *const text = json_object_get(payload, "text");
+	char principal[WFS_CHAT_ID_MAX + 1];
+	int r = plan_spend(fold, plan_chat_principal(chat_id, principal), receipt, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (strcmp(wfs_json_text(receipt, "status"), "ok") != 0)
+		return wfs_trace(fail(message, receipt,
+			*wfs_json_text(payload, "failed") ? wfs_json_text(payload, "failed")
+							  : WFS_CHAT_LLM_FAILED,
+			error));
+	if (json_is_string(plan))
+		return wfs_trace(take_source(fold, chat_id, message, plan, error));
+	if (json_is_string(text))
+		return wfs_trace(take_text(fold, chat_id, message, text, error));
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'payload': expected a string 'plan', or a string 'text'");
+}
+
+/* --- the steps --- */
+
+static json_t *new_state(const struct wfs_fold *fold, const char *chat_id, const json_t *message,
+	const json_t *payload)
+{
+	const char *const session = strrchr(chat_id, '+') + 1;
+	const int session_size = (int)(strrchr(session, '.') - session);
+	const json_int_t now_ns = fold->input.at_ns;
+	char principal[WFS_CHAT_ID_MAX + 1];
+
+	return json_pack("{s:{s:i, s:[], s:b}, s:O, s:i, s:s, s:I, s:i, s:i, s:O*, s:i, s:O*, s:O, "
+			 "s:O*, s:O, "
+			 "s:O, s:[], s:s, s:O, s:s, s:i, s:i, s:s#, s:i, s:s, s:s, s:i, s:i, s:i, "
+			 "s:O, s:I}",
+		"batch", "next", 0, "steps", "tools", 0, "batch_size",
+		json_object_get(message, "batch_size"), "batches", 0, "chat_id", chat_id,
+		"created_ns", now_ns, "defined", 0, "done", 0, "draft",
+		json_object_get(payload, "draft"), "failed", 0, "final",
+		json_object_get(payload, "final"), "goal", json_object_get(payload, "goal"),
+		"in_order", json_object_get(payload, "in_order"), "max_concurrency",
+		json_object_get(
+			json_is_true(json_object_get(payload, "in_order")) ? payload : message,
+			"max_concurrency"),
+		"model", json_object_get(message, "model"), "open", "phase", "defining", "plan_id",
+		json_object_get(payload, "plan_id"), "principal",
+		plan_chat_principal(chat_id, principal), "results_bytes", 0, "results_count", 0,
+		"session_id", session, session_size, "skipped", 0, "source_id", chat_id, "status",
+		"running", "steps_bytes", 0, "tool_batches", 0, "tool_calls", 0, "total",
+		json_object_get(payload, "total"), "updated_ns", now_ns);
+}
+
+static int not_as(const char *member, const char *expected, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s", member, expected);
+}
+
+/* What every part says of its plan. */
+static int check_head(const json_t *payload, struct wfs_error *error)
+{
+	const json_t *const plan_id = json_object_get(payload, "plan_id");
+	const json_t *const at_once = json_object_get(payload, "max_concurrency");
+
+	if (!json_is_string(json_object_get(payload, "goal")))
+		return not_as("goal", "a string", error);
+	if (!*wfs_json_text(payload, "plan_id") || json_string_length(plan_id) > WFS_PLAN_ID_SIZE)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'plan_id': expected a string of 1 to %d bytes", WFS_PLAN_ID_SIZE);
+	if (!plan_is_number(json_object_get(payload, "total"), 0, WFS_PLAN_STEPS_MAX))
+		return not_as("total", "a number of steps", error);
+	if (at_once && !plan_is_number(at_once, 1, WFS_PLAN_CONCURRENCY_MAX))
+		return not_as("max_concurrency", "a number of steps at once", error);
+	return 0;
+}
+
+static int new_plan(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
+{
+	const json_t *const created = json_object_get(payload, "created_ns");
+	int r = check_head(payload, error);
+
+	if (!r)
+		r = plan_new(fold, new_state(fold, chat_id, message, payload), ret_plan, error);
+	if (r)
+		return wfs_trace(r);
+	if (created) /* it was made elsewhere */
+		plan_set_number(ret_plan, "created_ns", json_integer_value(created));
+	return json_object_set(message, "plan_id", json_object_get(payload, "plan_id")) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+/* The plan that parts are added to: a new one with the first. */
+static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
+{
+	const char *const plan_id = wfs_json_text(message, "plan_id");
+
+	if (!*plan_id)
+		return wfs_trace(new_plan(fold, chat_id, message, payload, ret_plan, error));
+	int r = check_head(payload, error);
+	if (!r && strcmp(wfs_json_text(payload, "plan_id"), plan_id) != 0)
+		r = not_as("plan_id", "that of the part before", error);
+	if (!r)
+		r = plan_load(fold, plan_id, ret_plan, error);
+	if (!r &&
+		json_integer_value(json_object_get(payload, "total")) !=
+			plan_number(ret_plan, "total"))
+		r = not_as("total", "that of the part before", error);
+	return wfs_trace(r);
+}
+
+static int check_steps(const struct plan *plan, const json_t *payload, struct wfs_error *error)
+{
+	const json_t *const steps = json_object_get(payload, "steps");
+	const int64_t defined = plan_number(plan, "defined");
+	const int64_t total = plan_number(plan, "total");
+
+	if (!json_is_array(steps) || json_array_size(steps) > WFS_PLAN_PART_MAX ||
+		!plan_is_number(json_object_get(payload, "offset"), defined, defined))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'steps': expected an array of at most %d, from step %lld on",
+			WFS_PLAN_PART_MAX, (long long)defined);
+	if (defined + (int64_t)json_array_size(steps) > total)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'steps': %zu from step %lld on are too many, the plan has %lld steps",
+			json_array_size(steps), (long long)defined, (long long)total);
+	return 0;
+}
+
+static int add_steps(struct plan *plan, const json_t *payload, struct wfs_error *error)
+{
+	size_t i;
+	const json_t *step;
+	int r = check_steps(plan, payload, error);
+
+	json_array_foreach(json_object_get(payload, "steps"), i, step)
+	{
+		if (!r)
+			r = plan_step_define(plan, step, error);
+	}
+	return wfs_trace(r);
+}
+
+/* All steps are there. One that was brought from elsewhere runs when somebody says so. */
+static int start(struct plan *plan, json_t *message, const json_t *payload, struct wfs_error *error)
+{
+	const json_t *const counts = json_object_get(payload, "counts");
+	const char *const status = wfs_json_text(payload, "status");
+	static const char *const names[] = {"done", "failed", "skipped"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
+		plan_set_number(
+			plan, names[i], json_integer_value(json_object_get(counts, names[i])));
+	(void)json_object_del(message, "open");
+	if (json_object_set_new(message, "status", json_string("planned")) < 0)
+		return fold_no_memory(error);
+	plan_set(plan, "phase", json_string(*status ? "ended" : "running"));
+	if (*status)
+		plan_set(plan, "status", json_string(status));
+	else if (json_is_false(json_object_get(message, "resume")))
+		plan_set(plan, "status", json_string("cancelled"));
+	else
+		return wfs_trace(plan_go_on(plan, error));
+	return 0;
+}
+
+static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = plan_of_part(fold, chat_id, message, payload, &plan, error);
+
+	if (!r)
+		r = add_steps(&plan, payload, error);
+	if (r)
+		return wfs_trace(r);
+	if (plan_number(&plan, "defined") == plan_number(&plan, "total")) {
+		r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+		if (!r)
+			r = start(&plan, message, payload, error);
+	}
+	return wfs_trace(r ? r : plan_store(&plan, error));
+}
+
+/* What the model wrote is kept with a plan that never runs; also one whose first steps were given. */
+static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	const char *const plan_id = wfs_json_text(message, "plan_id");
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = 0;
+
+	if (!*plan_id && !*wfs_json_text(payload, "plan_id"))
+		return 0;
+	r = *plan_id ? plan_load(fold, plan_id, &plan, error)
+		     : new_plan(fold, chat_id, message, payload, &plan, error);
+	if (r)
+		return wfs_trace(r);
+	plan_set(&plan, "phase", json_string("ended"));
+	plan_set(&plan, "status", json_string("failed_normalize"));
+	plan_set(&plan, "error", json_incref(json_object_get(message, "error")));
+	return wfs_trace(plan_store(&plan, error));
+}
+
+static int fold_normalized(struct wfs_fold *fold, const char *chat_id, json_t *message,
+	const json_t *receipt, struct wfs_error *error)
+{
+	if (strcmp(wfs_json_text(receipt, "status"), "ok") == 0)
+		return wfs_trace(fold_part(fold, chat_id, message, receipt, error));
+	(void)json_object_del(message, "open");
+	int r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+	if (!r)
+		r = fail(message, receipt, WFS_CHAT_NORMALIZE_FAILED, error);
+	if (!r)
+		r = keep_failed(fold, chat_id, message, receipt, error);
+	return wfs_trace(r);
+}
+
+int plan_fold_chat_receipt(
+	struct wfs_fold *fold, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+{
+	const char *const chat_id = wfs_json_text(intent, "chat_id");
+	const bool is_reply = strcmp(wfs_json_text(intent, "effect"),
+				      wfs_effect_kind(WFS_EFFECT_LLM_GENERATE)) == 0;
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = plan_chat_load(fold, chat_id, &cell, &message, error);
+
+	if (!r && is_reply) {
+		(void)json_object_del(message, "open");
+		r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+	}
+	if (!r)
+		r = is_reply ? fold_reply(fold, chat_id, message, receipt, error)
+			     : fold_normalized(fold, chat_id, message, receipt, error);
+	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+}

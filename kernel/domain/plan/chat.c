@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people say, up to the plan that comes of it; and what they say to a plan: go on, stop. */
+#include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-impl.h"
+#include "kernel/manifest/grant.h"
+
+/* --- forms --- */
+
+bool wfs_chat_session_valid(const char *session_id)
+{
+	return strlen(session_id) <= WFS_CHAT_SESSION_MAX && wfs_grant_name_valid(session_id);
+}
+
+static int check_session(const json_t *action, struct wfs_error *error)
+{
+	const char *session_id;
+	int r = wfs_json_get_string(action, "session_id", &session_id, error);
+
+	if (r || wfs_chat_session_valid(session_id))
+		return r;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'session_id': expected at most %d letters, digits and . _ # @ : -, a letter or "
+		"digit first, got '%.120s'",
+		WFS_CHAT_SESSION_MAX, session_id);
+}
+
+static int check_text(const json_t *action, const char *member, struct wfs_error *error)
+{
+	const char *text;
+
+	return wfs_json_get_string(action, member, &text, error);
+}
+
+/* What both ways to a plan have. */
+static int check_settings(const json_t *action, struct wfs_error *error)
+{
+	const char *model;
+	int64_t number = 0;
+	int r = check_session(action, error);
+
+	if (!r)
+		r = wfs_json_get_string(action, "model", &model, error);
+	if (!r)
+		r = wfs_json_get_integer(
+			action, "batch_size", 1, WFS_PLAN_BATCH_MAX, &number, error);
+	if (!r)
+		r = wfs_json_get_integer(
+			action, "max_concurrency", 1, WFS_PLAN_CONCURRENCY_MAX, &number, error);
+	return r;
+}
+
+int wfs_plan_check_chat(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	const char *message;
+
+	(void)manifest;
+	int r = wfs_json_members(action, "chat",
+		"action_type batch_size called_by? max_concurrency message model plan_id? "
+		"session_id",
+		error);
+	if (!r)
+		r = wfs_json_get_string(action, "message", &message, error);
+	if (!r && strlen(message) > WFS_CHAT_MESSAGE_MAX)
+		r = wfs_error_set(error, WFS_E_TOO_LARGE,
+			"'message' has %zu bytes, at most %d are taken", strlen(message),
+			WFS_CHAT_MESSAGE_MAX);
+	if (!r && json_object_get(action, "plan_id"))
+		r = check_text(action, "plan_id", error);
+	if (!r && json_object_get(action, "called_by"))
+		r = check_text(action, "called_by", error);
+	return r ? r : check_settings(action, error);
+}
+
+int wfs_plan_check_import(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	static const char *const flags[] = {"rerun", "resume"};
+	struct wfs_hash hash;
+	const char *blob;
+
+	(void)manifest;
+	int r = wfs_json_members(action, "import",
+		"action_type batch_size blob max_concurrency model rerun? resume? session_id",
+		error);
+	if (!r)
+		r = wfs_json_get_string(action, "blob", &blob, error);
+	if (!r)
+		r = wfs_hash_parse(blob, strlen(blob), &hash, error);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(flags); i++) {
+		const json_t *const flag = json_object_get(action, flags[i]);
+
+		if (flag && !json_is_boolean(flag))
+			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%s': expected true or false", flags[i]);
+	}
+	return r ? r : check_settings(action, error);
+}
+
+int wfs_plan_check_resume(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	(void)manifest;
+	const json_t *const retry = json_object_get(action, "retry_failed");
+	int r = wfs_json_members(action, "resume", "action_type plan_id retry_failed?", error);
+
+	if (!r && retry && !json_is_boolean(retry))
+		r = wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'retry_failed': expected true or false");
+	return r ? r : check_text(action, "plan_id", error);
+}
+
+int wfs_plan_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	(void)manifest;
+	int r = wfs_json_members(action, "stop", "action_type chat_id? plan_id?", error);
+	if (!r && !json_object_get(action, "chat_id") == !json_object_get(action, "plan_id"))
+		r = wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
+			"expected 'plan_id', or 'chat_id' of a chat");
+	if (!r)
+		r = check_text(
+			action, json_object_get(action, "plan_id") ? "plan_id" : "chat_id", error);
+	return r;
+}
+
+/* --- messages --- */
+
+static void chat_key(
+	const struct wfs_fold *fold, const json_t *action, char ret_key[static WFS_CHAT_ID_MAX + 1])
+{
+	snprintf(ret_key, WFS_CHAT_ID_MAX + 1, "%s+%s", fold->input.principal,
+		wfs_json_text(action, "session_id"));
+}
+
+static json_t *new_chat(const struct wfs_fold *fold, const char *key)
+{
+	return json_pack("{s:I, s:i, s:s, s:s}", "created_ns", (json_int_t)fold->input.at_ns,
+		"messages", 0, "principal", fold->input.principal, "session_id",
+		strrchr(key, '+') + 1);
+}
+
+int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
+	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_CHAT, chat, &cell, &state, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (!state)
+		state = new_chat(fold, chat);
+	const json_int_t count = json_integer_value(json_object_get(state, "messages"));
+	if (!state || json_object_set_new(state, "messages", json_integer(count + 1)) < 0)
+		return fold_no_memory(error);
+	r = fold_set_document(fold, cell, state, error);
+	snprintf(ret_id, WFS_CHAT_ID_MAX + 1, "%s.%lld", chat, (long long)count);
+	if (!r)
+		r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_CHAT_MESSAGE),
+			wfs_bytes_text(ret_id), &cell, error);
+	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+}
+
+int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
+	json_t **ret_message, struct wfs_error *error)
+{
+	int r = fold_load(fold, WFS_BUILTIN_CHAT_MESSAGE, chat_id, ret_cell, ret_message, error);
+
+	if (!r && !*ret_message)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Chat '%.240s' not found", chat_id);
+	return wfs_trace(r);
+}
+
+/* The message of a chat that asks, with what it asks for. */
+static json_t *asking(const json_t *action, const char *content, const char *status)
+{
+	return json_pack("{s:O, s:s, s:O, s:O, s:s, s:s}", "batch_size",
+		json_object_get(action, "batch_size"), "content", content, "max_concurrency",
+		json_object_get(action, "max_concurrency"), "model",
+		json_object_get(action, "model"), "role", "user", "status", status);
+}
+
+/* Whoever drives the world, or says that a plan is to go on, may be somebody else than whose chat it is. */
+const char *plan_chat_principal(const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1])
+{
+	snprintf(ret_principal, WFS_CHAT_ID_MAX + 1, "%.*s", (int)(strrchr(chat_id, '+') - chat_id),
+		chat_id);
+	return ret_principal;
+}
+
+int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
+	json_t *params, json_t *message, struct wfs_error *error)
+{
+	char principal[WFS_CHAT_ID_MAX + 1];
+	char id[WFS_HASH_TEXT_SIZE];
+
+	if (params && json_object_set_new(params, "chat_id", json_string(chat_id)) < 0)
+		json_decref(WFS_STEAL(params));
+	const struct intent intent = {
+		.effect = effect,
+		.reducer = WFS_BUILTIN_CHAT_MESSAGE,
+		.key = chat_id,
+		.params = params,
+		.document = json_pack("{s:s, s:s}", "chat_id", chat_id, "principal",
+			plan_chat_principal(chat_id, principal)),
+	};
+	int r = intent_open(fold, &intent, id, error);
+	if (!r && json_object_set_new(message, "open", json_string(id)) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(r);
+}
+
+static int store(
+	struct wfs_fold *fold, const char *chat_id, const json_t *message, struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_CHAT_MESSAGE),
+		wfs_bytes_text(chat_id), &cell, error);
+
+	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+}
+
+/* --- going on with a plan --- */
+
+/* Steps of it were never given: they are found again. */
+static int define_again(struct plan *plan, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = plan_chat_load(plan->fold, plan_text(plan, "source_id"), &cell, &message, error);
+
+	if (r || json_object_get(message, "open"))
+		return wfs_trace(r);
+	r = plan_chat_ask(plan->fold, plan_text(plan, "source_id"), WFS_EFFECT_PLAN_NORMALIZE,
+		json_object(), message, error);
+	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(r ? r : fold_set_document(plan->fold, cell, message, error));
+}
+
+/* Does it wait for somebody who says that it is to go on? */
+static bool is_waiting(const struct plan *plan)
+{
+	return plan_is(plan, "status", "cancelled") ||
+		(plan_is(plan, "phase", "answering") && plan_open_count(plan) == 0);
+}
+
+static int go_on_again(struct plan *plan, struct wfs_error *error)
+{
+	const bool is_defined = plan_number(plan, "defined") == plan_number(plan, "total");
+
+	if (!plan_is(plan, "status", "cancelled"))
+		return wfs_trace(plan_ask_answer(plan, error));
+	plan_set(plan, "status", json_string("running"));
+	plan_set(plan, "phase", json_string(is_defined ? "running" : "defining"));
+	return wfs_trace(is_defined ? plan_go_on(plan, error) : define_again(plan, error));
+}
+
+static int load_resumable(
+	struct wfs_fold *fold, const json_t *action, struct plan *ret_plan, struct wfs_error *error)
+{
+	const char *const plan_id = wfs_json_text(action, "plan_id");
+	int r = intent_check_room(fold, error);
+
+	if (!r)
+		r = plan_load(fold, plan_id, ret_plan, error);
+	if (!r && plan_is(ret_plan, "status", "failed_normalize"))
+		r = wfs_error_set(error, WFS_E_CONFLICT,
+			"plan '%s' has no steps: what the model wrote is no plan", plan_id);
+	return wfs_trace(r);
+}
+
+static json_t *answer_of(const char *chat_id, const char *plan_id)
+{
+	return json_pack("{s:s, s:s*}", "chat_id", chat_id, "plan_id", plan_id);
+}
+
+/* A plan that has ended, or was cancelled, goes on with the steps that failed. */
+static int retry_failed(struct plan *plan, struct wfs_error *error)
+{
+	const bool ended = plan_is(plan, "phase", "ended");
+
+	if (!ended && !is_waiting(plan))
+		return wfs_error_set(error, WFS_E_CONFLICT,
+			"plan '%s' is running: its failed steps run again when it has ended, or "
+			"was "
+			"cancelled",
+			plan->plan_id);
+	if (plan_number(plan, "failed") == 0)
+		return wfs_error_set(
+			error, WFS_E_CONFLICT, "no step of plan '%s' has failed", plan->plan_id);
+	plan_retry(plan);
+	if (plan_number(plan, "defined") < plan_number(plan, "total"))
+		return wfs_trace(go_on_again(plan, error));
+	plan_set(plan, "status", json_string("running"));
+	plan_set(plan, "phase", json_string("running"));
+	return wfs_trace(plan_go_on(plan, error));
+}
+
+int plan_fold_resume(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = load_resumable(fold, action, &plan, error);
+
+	const bool retry = json_is_true(json_object_get(action, "retry_failed"));
+
+	if (!r && (retry || is_waiting(&plan))) {
+		r = retry ? retry_failed(&plan, error) : go_on_again(&plan, error);
+		if (!r)
+			r = plan_store(&plan, error);
+	}
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = answer_of(plan_text(&plan, "chat_id"), plan.plan_id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* Somebody says more about a plan of his session. */
+static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *action,
+	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+{
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	WFS_AUTO_JSON json_t *message = asking(action, wfs_json_text(action, "message"), "resumed");
+	int r = load_resumable(fold, action, &plan, error);
+
+	if (!r &&
+		(!plan_is(&plan, "principal", fold->input.principal) ||
+			!plan_is(&plan, "session_id", wfs_json_text(action, "session_id"))))
+		r = wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			"plan '%s' is of another session than '%s'", plan.plan_id,
+			wfs_json_text(action, "session_id"));
+	if (!r &&
+		(!message ||
+			json_object_set_new(message, "plan_id", json_string(plan.plan_id)) < 0))
+		r = fold_no_memory(error);
+	if (!r)
+		r = plan_say(fold, chat, message, ret_id, error);
+	if (r || plan_is(&plan, "phase", "ended"))
+		return wfs_trace(r);
+	plan_set(&plan, "chat_id", json_string(ret_id));
+	r = is_waiting(&plan) ? go_on_again(&plan, error) : 0;
+	return wfs_trace(r ? r : plan_store(&plan, error));
+}
+
+/* --- asking for a plan --- */
+
+/* @effect: gives the plan, or the text that it is made of; for that a model is asked */
+static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum wfs_effect effect,
+	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+{
+	int r = intent_check_room(fold, error);
+
+	if (!r && !message)
+		r = fold_no_memory(error);
+	if (!r)
+		r = plan_say(fold, chat, message, ret_id, error);
+	if (r)
+		return wfs_trace(r);
+	r = plan_chat_ask(fold, ret_id, effect,
+		effect == WFS_EFFECT_LLM_GENERATE
+			? json_pack("{s:O}", "model", json_object_get(message, "model"))
+			: json_object(),
+		message, error);
+	return wfs_trace(r ? r : store(fold, ret_id, message, error));
+}
+
+static int say(struct wfs_fold *fold, const json_t *action, char ret_id[static WFS_CHAT_ID_MAX + 1],
+	struct wfs_error *error)
+{
+	char chat[WFS_CHAT_ID_MAX + 1];
+
+	chat_key(fold, action, chat);
+	if (json_object_get(action, "plan_id"))
+		return wfs_trace(fold_more(fold, chat, action, ret_id, error));
+	WFS_AUTO_JSON json_t *message =
+		asking(action, wfs_json_text(action, "message"), "planning");
+	return wfs_trace(begin(fold, chat, message, WFS_EFFECT_LLM_GENERATE, ret_id, error));
+}
+
+int plan_fold_chat(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const called_by = json_string_value(json_object_get(action, "called_by"));
+	char chat_id[WFS_CHAT_ID_MAX + 1];
+	const struct fold_mark mark = fold_mark(fold);
+	int r = say(fold, action, chat_id, error);
+
+	if (!r && called_by)
+		r = intent_begin(fold, called_by, chat_id, NULL, error);
+	if (r)
+		fold_take_back(fold, &mark);
+	else
+		fold_keep(fold, &mark);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = answer_of(chat_id, json_string_value(json_object_get(action, "plan_id")));
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+int plan_fold_import(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = asking(action, "(an imported plan)", "normalizing");
+	char chat_id[WFS_CHAT_ID_MAX + 1];
+	char chat[WFS_CHAT_ID_MAX + 1];
+
+	chat_key(fold, action, chat);
+	if (!message || json_object_set(message, "blob", json_object_get(action, "blob")) < 0 ||
+		json_object_set_new(message, "resume",
+			json_boolean(json_is_true(json_object_get(action, "resume")))) < 0 ||
+		(json_is_true(json_object_get(action, "rerun")) &&
+			json_object_set_new(message, "rerun", json_true()) < 0))
+		return fold_no_memory(error);
+	int r = begin(fold, chat, message, WFS_EFFECT_PLAN_NORMALIZE, chat_id, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = answer_of(chat_id, NULL);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- stopping --- */
+
+/* A chat that waits for its plan. */
+static int stop_chat(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = plan_chat_load(fold, chat_id, &cell, &message, error);
+	const char *const open = r ? "" : wfs_json_text(message, "open");
+
+	if (!r && !*open)
+		r = wfs_error_set(
+			error, WFS_E_CONFLICT, "chat '%.240s' waits for nothing", chat_id);
+	if (!r)
+		r = intent_cancel(fold, open, error);
+	if (r)
+		return wfs_trace(r);
+	(void)json_object_del(message, "open");
+	if (json_object_set_new(message, "status", json_string("cancelled")) < 0)
+		return fold_no_memory(error);
+	return wfs_trace(fold_set_document(fold, cell, message, error));
+}
+
+static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_error *error)
+{
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	int r = plan_load(fold, plan_id, &plan, error);
+
+	if (!r && !plan_is(&plan, "status", "running"))
+		r = wfs_error_set(error, WFS_E_CONFLICT, "plan '%s' does not run, it is %s",
+			plan_id, plan_text(&plan, "status"));
+	if (!r && plan_is(&plan, "phase", "defining"))
+		r = stop_chat(fold, plan_text(&plan, "source_id"), error);
+	if (!r)
+		r = plan_stop(&plan, error);
+	if (r)
+		return wfs_trace(r);
+	plan_set(&plan, "status", json_string("cancelled"));
+	return wfs_trace(plan_store(&plan, error));
+}
+
+/* What has become of a chat: who said something may not know yet that there is a plan. */
+static int stop_either(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = NULL;
+	size_t cell;
+	int r = plan_chat_load(fold, chat_id, &cell, &message, error);
+	const char *const plan_id = wfs_json_text(message, "plan_id");
+
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(
+		*plan_id ? stop_plan(fold, plan_id, error) : stop_chat(fold, chat_id, error));
+}
+
+int plan_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const plan_id = json_string_value(json_object_get(action, "plan_id"));
+	const char *const chat_id = wfs_json_text(action, "chat_id");
+	int r = plan_id ? stop_plan(fold, plan_id, error) : stop_either(fold, chat_id, error);
+
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = plan_id ? json_pack("{s:s}", "plan_id", plan_id)
+			      : json_pack("{s:s}", "chat_id", chat_id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}

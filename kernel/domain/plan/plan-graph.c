@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps of a plan as a graph, in the language of Graphviz. */
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-file.h"
+
+/* What it looks like. */
+struct look {
+	const char *value;
+	const char *look;
+};
+
+static const char *look_of(const struct look *looks, size_t count, const char *value)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(looks[i].value, value) == 0)
+			return looks[i].look;
+	return looks[0].look;
+}
+
+static const char *shape_of(const json_t *step)
+{
+	static const struct look shapes[] = {{"tool", "box"}, {"llm", "ellipse"}, {"note", "note"}};
+
+	return look_of(shapes, WFS_ARRAY_COUNT(shapes), wfs_json_text(step, "type"));
+}
+
+static const char *colour_of(const json_t *step)
+{
+	static const struct look colours[] = {{"pending", "gray"}, {"ready", "blue"},
+		{"running", "orange"}, {"done", "green"}, {"failed", "red"}, {"skipped", "brown"}};
+
+	return look_of(colours, WFS_ARRAY_COUNT(colours), wfs_json_text(step, "status"));
+}
+
+/* --- labels --- */
+
+/* Bytes of the first characters of a text. */
+static size_t first_size(const char *text, size_t characters)
+{
+	const size_t size = strlen(text);
+	size_t at = 0;
+
+	while (at < size && characters-- > 0) {
+		const size_t sequence = wfs_utf8_sequence(text + at, size - at);
+
+		at += sequence > 0 ? sequence : 1;
+	}
+	return at;
+}
+
+/* Inside of quotes, where a backslash would begin a sequence with a meaning of its own. Graphviz
+ * also reads `&#27;` in a label as the character that it names. */
+static void write_quoted(struct wfs_buffer *buffer, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char byte = (unsigned char)text[i];
+		const bool is_control = byte < 0x20 || byte == 0x7f;
+
+		if (byte == '"' || byte == '\\')
+			wfs_buffer_append_byte(buffer, '\\');
+		wfs_buffer_append(buffer, is_control ? " " : &text[i], 1);
+		if (byte == '&')
+			wfs_buffer_append_text(buffer, "amp;");
+	}
+}
+
+static void write_node(struct wfs_buffer *buffer, size_t index, const json_t *step)
+{
+	const char *const id = wfs_json_text(step, "id");
+	const char *const title = wfs_json_text(step, "title");
+	const size_t shown = first_size(title, WFS_PLAN_GRAPH_TITLE_MAX);
+
+	wfs_buffer_printf(buffer, "\ts%zu [label=\"", index);
+	write_quoted(buffer, id, strlen(id));
+	wfs_buffer_append_text(buffer, "\\n");
+	write_quoted(buffer, title, shown);
+	wfs_buffer_printf(buffer, "%s\", shape=%s, color=%s];\n", title[shown] ? "…" : "",
+		shape_of(step), colour_of(step));
+}
+
+/* --- edges --- */
+
+/* Where each step stands, by its id; NULL without memory. */
+static json_t *indices_of(const json_t *steps)
+{
+	WFS_AUTO_JSON json_t *indices = json_object();
+	size_t i;
+	const json_t *step;
+	int failed = indices ? 0 : -1;
+
+	json_array_foreach(steps, i, step) failed |= json_object_set_new(
+		indices, wfs_json_text(step, "id"), json_integer((json_int_t)i));
+	return failed ? NULL : WFS_STEAL(indices);
+}
+
+static void write_edges(
+	struct wfs_buffer *buffer, size_t index, const json_t *step, const json_t *indices)
+{
+	size_t i;
+	const json_t *id;
+
+	json_array_foreach(json_object_get(step, "depends_on"), i, id)
+	{
+		const json_t *const from =
+			json_is_string(id) ? json_object_get(indices, json_string_value(id)) : NULL;
+
+		if (from)
+			wfs_buffer_printf(buffer, "\ts%lld -> s%zu;\n",
+				(long long)json_integer_value(from), index);
+	}
+}
+
+/* --- the graph --- */
+
+static int read_steps(struct wfs_view *view, const char *plan_id, int64_t count, json_t *steps)
+{
+	int r = steps ? 0 : -ENOMEM;
+
+	for (int64_t i = 0; !r && i < count; i++) {
+		json_t *step = NULL;
+
+		r = wfs_plan_step(view, plan_id, i, &step, NULL);
+		if (r == -ENOENT)
+			r = -EIO;
+		if (!r && json_array_append_new(steps, step) < 0)
+			r = -ENOMEM;
+	}
+	return wfs_trace(r);
+}
+
+static int write_steps(const json_t *steps, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_JSON json_t *indices = indices_of(steps);
+	size_t i;
+	const json_t *step;
+
+	if (!indices)
+		return -ENOMEM;
+	wfs_buffer_append_text(buffer, "digraph plan {\n");
+	json_array_foreach(steps, i, step) write_node(buffer, i, step);
+	json_array_foreach(steps, i, step) write_edges(buffer, i, step, indices);
+	wfs_buffer_append_text(buffer, "}\n");
+	return wfs_buffer_check(buffer);
+}
+
+int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
+{
+	const int64_t count = json_integer_value(json_object_get(state, "defined"));
+	WFS_AUTO_JSON json_t *steps = NULL;
+
+	if (count > WFS_PLAN_GRAPH_MAX) {
+		wfs_buffer_printf(buffer,
+			"// not drawn: the plan has %lld steps, at most %d are\ndigraph plan "
+			"{\n}\n",
+			(long long)count, WFS_PLAN_GRAPH_MAX);
+		return wfs_buffer_check(buffer);
+	}
+	steps = json_array();
+	int r = read_steps(view, wfs_json_text(state, "plan_id"), count, steps);
+	return wfs_trace(r ? r : write_steps(steps, buffer));
+}

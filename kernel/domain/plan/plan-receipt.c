@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers to the intents of plans: receipts, and actions that were steps. */
+#include "kernel/base/json.h"
+#include "kernel/domain/action/act.h"
+#include "kernel/domain/plan/plan-impl.h"
+#include "kernel/domain/service/service.h"
+#include "kernel/read/text.h"
+
+/* --- results --- */
+
+#define TOO_LARGE "too_large"
+
+static json_t *details_of(const char *type, const char *message)
+{
+	return json_pack("{s:s, s:s}", "message", message, "type", type);
+}
+
+static json_t *too_large(void)
+{
+	return details_of(TOO_LARGE, "the result has more bytes than are kept");
+}
+
+static bool is_too_large(const json_t *value)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (value)
+		wfs_json_write(value, &text);
+	return text.size > WFS_PLAN_RESULT_MAX;
+}
+
+/* A step that has given too much has failed; it would give as much again. */
+static bool is_worth_another(const json_t *result)
+{
+	return strcmp(wfs_json_text(json_object_get(result, "details"), "type"), TOO_LARGE) != 0;
+}
+
+/* --- what a model gave --- */
+
+static bool is_ok(const json_t *receipt)
+{
+	return strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
+}
+
+int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
+	struct wfs_error *error)
+{
+	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
+	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
+	int r = intent_charge(fold, receipt, error);
+
+	if (r || tokens <= 0)
+		return wfs_trace(r);
+	return wfs_trace(account_spend(fold, principal, ACCOUNT_LLM_TOKENS, tokens, error));
+}
+
+static json_t *failure_of(const json_t *receipt)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	WFS_AUTO_JSON json_t *details =
+		details_of(wfs_json_text(payload, "code"), wfs_json_text(payload, "message"));
+
+	if (json_is_false(json_object_get(payload, "retriable")) &&
+		json_object_set_new(details, "retriable", json_false()) < 0)
+		return NULL;
+	return WFS_STEAL(details);
+}
+
+/* The answer is the last thing that is said of a plan, and its end. Without one it can be asked for
+ * again. */
+static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_error *error)
+{
+	json_t *const text = json_object_get(json_object_get(receipt, "payload"), "text");
+	char chat[WFS_CHAT_ID_MAX + 1];
+	char id[WFS_CHAT_ID_MAX + 1];
+
+	if (!is_ok(receipt)) {
+		plan_set(plan, "error",
+			json_pack("{s:s, s:o}", "code", WFS_CHAT_LLM_FAILED, "details",
+				failure_of(receipt)));
+		return 0;
+	}
+	if (!json_is_string(text))
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "'payload': expected a string 'text'");
+	WFS_AUTO_JSON json_t *reply = json_pack(
+		"{s:O, s:s, s:s}", "content", text, "plan_id", plan->plan_id, "role", "assistant");
+	snprintf(chat, sizeof(chat), "%s+%s", plan_text(plan, "principal"),
+		plan_text(plan, "session_id"));
+	int r = reply ? plan_say(plan->fold, chat, reply, id, error) : fold_no_memory(error);
+	plan_set(plan, "final", json_incref(text));
+	return wfs_trace(r ? r : plan_end(plan, error));
+}
+
+/* --- what a step gave --- */
+
+static json_t *result_of_model(const json_t *receipt)
+{
+	const bool ok = is_ok(receipt);
+
+	return json_pack("{s:o, s:o, s:s, s:s, s:b, s:O?}", "details",
+		ok ? json_null() : failure_of(receipt), "error",
+		ok ? json_null() : json_string(WFS_CHAT_LLM_FAILED), "method", "generate", "name",
+		"llm", "ok", (int)ok, "result",
+		json_object_get(json_object_get(receipt, "payload"), "text"));
+}
+
+/* What the router gave; or what went wrong before it could. */
+static json_t *result_of_tool(const json_t *receipt)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const given = json_object_get(payload, "outcome");
+	const bool late = strcmp(wfs_json_text(receipt, "status"), "timeout") == 0;
+
+	if (json_is_object(given))
+		return wfs_json_copy(given);
+	return json_pack("{s:o, s:s, s:s, s:s, s:b, s:n}", "details", failure_of(receipt), "error",
+		late ? WFS_TOOL_TIMEOUT : WFS_TOOL_EXCEPTION, "method", "", "name", "", "ok", 0,
+		"result");
+}
+
+/* Return: 0, -ENOMEM. */
+static int limit(json_t *result, const char *code)
+{
+	if (!is_too_large(json_object_get(result, "result")))
+		return 0;
+	WFS_AUTO_JSON json_t *instead = json_pack(
+		"{s:o, s:s, s:b, s:n}", "details", too_large(), "error", code, "ok", 0, "result");
+	return instead && json_object_update(result, instead) == 0 ? 0 : -ENOMEM;
+}
+
+static bool has_effect(const json_t *intent, enum wfs_effect effect)
+{
+	return strcmp(wfs_json_text(intent, "effect"), wfs_effect_kind(effect)) == 0;
+}
+
+static int fold_step(
+	struct plan *plan, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	const int64_t index = json_integer_value(json_object_get(intent, "step"));
+	const bool is_model = has_effect(intent, WFS_EFFECT_LLM_GENERATE);
+	WFS_AUTO_JSON json_t *result =
+		is_model ? result_of_model(receipt) : result_of_tool(receipt);
+
+	if (!result || limit(result, is_model ? WFS_CHAT_LLM_FAILED : WFS_TOOL_EXCEPTION))
+		return fold_no_memory(error);
+	const bool retry =
+		!json_is_true(json_object_get(payload, "final")) && is_worth_another(result);
+	return wfs_trace(plan_stepped(plan, index, result, retry, error));
+}
+
+int plan_fold_receipt(
+	struct wfs_fold *fold, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+{
+	PLAN_AUTO struct plan plan = {.fold = fold};
+
+	if (json_object_get(intent, "chat_id"))
+		return wfs_trace(plan_fold_chat_receipt(fold, intent, receipt, error));
+	int r = plan_load(fold, wfs_json_text(intent, "plan_id"), &plan, error);
+	if (!r)
+		r = plan_answered(&plan, wfs_json_text(receipt, "intent_id"), error);
+	if (!r && has_effect(intent, WFS_EFFECT_LLM_GENERATE))
+		r = plan_spend(fold, plan_text(&plan, "principal"), receipt, error);
+	if (r)
+		return wfs_trace(r);
+	if (json_object_get(intent, "step"))
+		r = fold_step(&plan, intent, receipt, error);
+	else
+		r = has_effect(intent, WFS_EFFECT_PLAN_ADVANCE)
+			? plan_go_on(&plan, error)
+			: fold_answer(&plan, receipt, error);
+	return wfs_trace(r ? r : plan_store(&plan, error));
+}
+
+/* --- actions --- */
+
+/* Was the artifact itself the tool? Services have aliases, none of which is one of invoke_artifact's:
+ * `artifact`, `artifact.invoke` (agents/router.c). */
+static bool is_called_itself(const char *asked, const char *artifact_id)
+{
+	return strcmp(asked, artifact_id) == 0 ||
+		(service_find(artifact_id) && !strstr(asked, "artifact"));
+}
+
+/* Who asked for an artifact by its id is told of that, and not of the action that ran it. */
+static json_t *name_of(const json_t *action, const struct plan_step *step)
+{
+	const json_t *const artifact_id = json_object_get(action, "artifact_id");
+	const char *const asked = wfs_json_text(json_object_get(step->document, "tool"), "name");
+
+	return json_is_string(artifact_id) &&
+			is_called_itself(asked, json_string_value(artifact_id))
+		? json_incref((json_t *)artifact_id)
+		: json_incref(json_object_get(action, "action_type"));
+}
+
+/* Did the tool itself say that it failed? */
+static bool reports_failure(const json_t *value)
+{
+	return json_is_false(json_object_get(value, "ok"));
+}
+
+/* What the action gave; NULL: nothing. */
+static json_t *value_of(const struct wfs_fold *fold)
+{
+	const struct fold_outcome *const outcome = &fold->outcome;
+
+	if (outcome->refusal.code != WFS_OK)
+		return NULL;
+	return wfs_action_told(
+		outcome->action ? outcome->action : fold->input.action, outcome->answer);
+}
+
+static json_t *failure_of_action(
+	const struct fold_outcome *outcome, const json_t *value, bool large)
+{
+	const struct wfs_error *const refusal = &outcome->refusal;
+	const char *const reported = wfs_json_text(value, "error");
+
+	if (refusal->code != WFS_OK)
+		return details_of(wfs_error_info(refusal->code)->name, refusal->message);
+	if (large)
+		return too_large();
+	return details_of("reported", *reported ? reported : "the tool says that it failed");
+}
+
+static json_t *result_of_action(
+	const struct wfs_fold *fold, const struct plan_step *step, json_t *value)
+{
+	const struct fold_outcome *const outcome = &fold->outcome;
+	const json_t *const action = outcome->action ? outcome->action : fold->input.action;
+	json_t *const method = json_object_get(action, "method");
+	const bool large = is_too_large(value);
+	const bool ok = outcome->refusal.code == WFS_OK && !large && !reports_failure(value);
+	WFS_AUTO_JSON json_t *result = json_pack("{s:o, s:o, s:s, s:o, s:b, s:O?}", "details",
+		ok ? json_null() : failure_of_action(outcome, value, large), "error",
+		ok ? json_null() : json_string(WFS_TOOL_EXCEPTION), "method",
+		json_is_string(method) ? json_string_value(method) : "", "name",
+		name_of(action, step), "ok", (int)ok, "result", large ? NULL : value);
+
+	return WFS_STEAL(result);
+}
+
+/* What the action gave is hidden if it belongs to something private, or has something in it that looks like a
+ * stand-in, which code can give; why it was refused, if that or what the action said belongs to something private. */
+static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *error)
+{
+	const struct fold_outcome *const outcome = &fold->outcome;
+	WFS_AUTO_JSON json_t *nobody = json_array();
+	const json_t *const reason_of = outcome->said_of ? outcome->said_of : outcome->of;
+	int r = nobody ? 0 : fold_no_memory(error);
+
+	if (!r && (outcome->of || wfs_text_has_hidden(json_object_get(result, "result"))))
+		r = wfs_text_hide_member(
+			&fold->texts, outcome->of ? outcome->of : nobody, result, "result", error);
+	if (!r && reason_of)
+		r = wfs_text_hide_member(&fold->texts, reason_of,
+			json_object_get(result, "details"), "message", error);
+	return wfs_trace(r);
+}
+
+/* What a step gave stands in the record: it is not computed again when that is folded again. */
+static int keep_result(
+	struct plan *plan, int64_t index, json_t **ret_result, struct wfs_error *error)
+{
+	struct wfs_fold *const fold = plan->fold;
+	struct fold_outcome *const outcome = &fold->outcome;
+	const json_t *const recorded = fold->input.recorded ? fold->input.recorded->result : NULL;
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	int r = plan_step_load(plan, index, &step, error);
+
+	if (r)
+		return wfs_trace(r);
+	WFS_AUTO_JSON json_t *result = recorded ? json_incref(json_object_get(recorded, "step"))
+						: result_of_action(fold, &step, value_of(fold));
+	if (result && !recorded)
+		r = hide_result(fold, result, error);
+	if (r)
+		return wfs_trace(r);
+	if (!outcome->result)
+		outcome->result = json_object();
+	if (!result || json_object_set(outcome->result, "step", result) < 0)
+		return fold_no_memory(error);
+	*ret_result = wfs_json_copy(result); /* its step's name is added to that */
+	return *ret_result ? 0 : fold_no_memory(error);
+}
+
+static bool is_final(const struct fold_outcome *outcome)
+{
+	return outcome->refusal.code == WFS_E_NOT_AUTHORIZED ||
+		outcome->refusal.code == WFS_E_POLICY_DENIED ||
+		outcome->refusal.code == WFS_E_INVALID_ARGUMENT;
+}
+
+int plan_fold_called(
+	struct wfs_fold *fold, const char *intent_id, const json_t *intent, struct wfs_error *error)
+{
+	const int64_t index = json_integer_value(json_object_get(intent, "step"));
+	PLAN_AUTO struct plan plan = {.fold = fold};
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = plan_load(fold, wfs_json_text(intent, "plan_id"), &plan, error);
+
+	if (!r)
+		r = plan_answered(&plan, intent_id, error);
+	if (!r)
+		r = keep_result(&plan, index, &result, error);
+	if (!r)
+		r = plan_stepped(&plan, index, result,
+			!is_final(&fold->outcome) && is_worth_another(result), error);
+	return wfs_trace(r ? r : plan_store(&plan, error));
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a plan: a batch of steps at a time, some of them at once.
+ *
+ * A batch ends when all of its steps have; then the next is made of those that are ready. One fold ends at
+ * most WFS_PLAN_ADVANCE_MAX steps, fewer if they are large: a long chain of notes goes on in another.
+ */
+#include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-impl.h"
+
+enum {
+	BACKOFF_FIRST_MS =
+		500, /* before the second attempt; twice as much before each that follows */
+	BACKOFF_MAX_MS = 8000,
+};
+
+/* --- a step has ended --- */
+
+static int tell_dependents(
+	struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *edge = NULL;
+	size_t cell;
+	size_t i;
+	const json_t *next;
+	int r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, index, &cell, &edge, error);
+
+	json_array_foreach(json_object_get(edge, "next"), i, next)
+	{
+		if (!r)
+			r = plan_wait_less(plan, json_integer_value(next), failed, error);
+	}
+	return wfs_trace(r);
+}
+
+/* @status: done, failed or skipped */
+static int end_step(struct plan *plan, struct plan_step *step, const char *status,
+	const char *reason, struct wfs_error *error)
+{
+	const bool done = strcmp(status, "done") == 0;
+	int r = plan_step_set(plan, step, status, reason, error);
+
+	plan_add(plan, status, 1);
+	plan->ended_count++;
+	return wfs_trace(r ? r : tell_dependents(plan, step->index, done ? NULL : step->id, error));
+}
+
+static int skip(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
+{
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	char reason[WFS_PLAN_STEP_ID_MAX + 64];
+	int r = plan_step_load(plan, index, &step, error);
+
+	snprintf(
+		reason, sizeof(reason), "the step '%s', which it depends on, was not done", failed);
+	return wfs_trace(r ? r : end_step(plan, &step, "skipped", reason, error));
+}
+
+/* --- batches --- */
+
+static json_t *batch_of(const struct plan *plan)
+{
+	return json_object_get(plan->state, "batch");
+}
+
+static int64_t batch_number(const struct plan *plan, const char *member)
+{
+	return json_integer_value(json_object_get(batch_of(plan), member));
+}
+
+static size_t batch_count(const struct plan *plan)
+{
+	return json_array_size(json_object_get(batch_of(plan), "steps"));
+}
+
+static void new_batch(struct plan *plan)
+{
+	plan_set(plan, "batch", json_pack("{s:i, s:[], s:b}", "next", 0, "steps", "tools", 0));
+}
+
+static int add_to_batch(struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	int r = plan_step_load(plan, index, &step, error);
+
+	if (!r)
+		r = plan_step_set(plan, &step, "ready", NULL, error);
+	if (!r && strcmp(wfs_json_text(step.document, "type"), "tool") == 0)
+		plan->failed |= json_object_set_new(batch_of(plan), "tools", json_true()) < 0;
+	plan->failed |= json_array_append_new(
+				json_object_get(batch_of(plan), "steps"), json_integer(index)) < 0;
+	return wfs_trace(r);
+}
+
+/* What there is to do then is done in another fold. */
+static bool is_enough(const struct plan *plan)
+{
+	return plan->ended_count >= WFS_PLAN_ADVANCE_MAX ||
+		wfs_fold_bytes(plan->fold) >= WFS_PLAN_ADVANCE_BYTES;
+}
+
+/* The next batch; steps that depend on one that failed are skipped on the way. */
+static int make_batch(struct plan *plan, struct wfs_error *error)
+{
+	const size_t max = (size_t)plan_number(plan, "batch_size");
+	int64_t index = 0;
+	int r = 0;
+
+	new_batch(plan);
+	while (!r && index >= 0 && batch_count(plan) < max && !is_enough(plan)) {
+		const char *doomed = NULL;
+
+		r = plan_take(plan, &index, &doomed, error);
+		if (!r && index >= 0)
+			r = doomed ? skip(plan, index, doomed, error)
+				   : add_to_batch(plan, index, error);
+	}
+	return wfs_trace(r);
+}
+
+static void count_batch(struct plan *plan)
+{
+	if (batch_count(plan) == 0)
+		return;
+	plan_add(plan, "batches", 1);
+	if (json_is_true(json_object_get(batch_of(plan), "tools")))
+		plan_add(plan, "tool_batches", 1);
+}
+
+/* --- beginning steps --- */
+
+/* @not_before_ns: 0: now */
+static int ask_for_step(
+	struct plan *plan, struct plan_step *step, int64_t not_before_ns, struct wfs_error *error)
+{
+	const bool is_tool = strcmp(wfs_json_text(step->document, "type"), "tool") == 0;
+	json_t *const attempts = json_object_get(step->document, "attempts");
+	const json_int_t attempt = json_integer_value(attempts) + 1;
+	json_t *const params = is_tool
+		? json_pack("{s:I, s:s, s:s, s:s}", "attempt", attempt, "name",
+			  wfs_json_text(json_object_get(step->document, "tool"), "name"), "plan_id",
+			  plan->plan_id, "step_id", step->id)
+		: json_pack("{s:I, s:s, s:s, s:s}", "attempt", attempt, "model",
+			  plan_text(plan, "model"), "plan_id", plan->plan_id, "step_id", step->id);
+
+	plan->failed |= json_object_set_new(step->document, "attempts", json_integer(attempt)) < 0;
+	if (is_tool)
+		plan_add(plan, "tool_calls", 1);
+	int r = plan_step_set(plan, step, "running", NULL, error);
+	if (r)
+		json_decref(params);
+	return wfs_trace(r
+			? r
+			: plan_ask(plan, is_tool ? WFS_EFFECT_TOOL_CALL : WFS_EFFECT_LLM_GENERATE,
+				  params, step->index, not_before_ns, error));
+}
+
+static int begin_step(struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	int r = plan_step_load(plan, index, &step, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (strcmp(wfs_json_text(step.document, "type"), "note") != 0)
+		return wfs_trace(ask_for_step(plan, &step, 0, error));
+	plan->failed |= json_object_set_new(step.document, "attempts", json_integer(1)) < 0;
+	return wfs_trace(end_step(plan, &step, "done", NULL, error));
+}
+
+static int begin_steps(struct plan *plan, struct wfs_error *error)
+{
+	const size_t at_once = (size_t)plan_number(plan, "max_concurrency");
+	int r = 0;
+
+	while (!r && batch_number(plan, "next") < (int64_t)batch_count(plan) &&
+		plan_open_count(plan) < at_once) {
+		const int64_t next = batch_number(plan, "next");
+		const json_t *const steps = json_object_get(batch_of(plan), "steps");
+
+		plan->failed |=
+			json_object_set_new(batch_of(plan), "next", json_integer(next + 1)) < 0;
+		r = begin_step(
+			plan, json_integer_value(json_array_get(steps, (size_t)next)), error);
+	}
+	return wfs_trace(r);
+}
+
+static bool batch_is_over(const struct plan *plan)
+{
+	return batch_number(plan, "next") == (int64_t)batch_count(plan) &&
+		plan_open_count(plan) == 0;
+}
+
+/* --- the end --- */
+
+static int64_t ended(const struct plan *plan)
+{
+	return plan_number(plan, "done") + plan_number(plan, "failed") +
+		plan_number(plan, "skipped");
+}
+
+static const char *derived_status(const struct plan *plan)
+{
+	if (plan_number(plan, "done") == plan_number(plan, "total"))
+		return "done";
+	return plan_number(plan, "done") > 0 ? "partial" : "failed";
+}
+
+int plan_end(struct plan *plan, struct wfs_error *error)
+{
+	(void)error;
+	plan_set(plan, "phase", json_string("ended"));
+	plan_set(plan, "status", json_string(derived_status(plan)));
+	return 0;
+}
+
+int plan_ask_answer(struct plan *plan, struct wfs_error *error)
+{
+	plan_set(plan, "phase", json_string("answering"));
+	(void)json_object_del(plan->state, "error");
+	return wfs_trace(plan_ask(plan, WFS_EFFECT_LLM_GENERATE,
+		json_pack(
+			"{s:s, s:s}", "model", plan_text(plan, "model"), "plan_id", plan->plan_id),
+		-1, 0, error));
+}
+
+/* There is nothing that could be answered with. */
+static int fail(struct plan *plan, struct wfs_error *error)
+{
+	plan_set(plan, "error",
+		json_pack("{s:s, s:{s:I, s:I, s:I}}", "code", WFS_CHAT_PLAN_FAILED, "details",
+			"failed", (json_int_t)plan_number(plan, "failed"), "never_ready",
+			(json_int_t)(plan_number(plan, "total") - ended(plan)), "skipped",
+			(json_int_t)plan_number(plan, "skipped")));
+	return wfs_trace(plan_end(plan, error));
+}
+
+/* Steps that have not ended wait for one another: whoever gave them has not looked. */
+static int finish(struct plan *plan, struct wfs_error *error)
+{
+	const bool nothing = plan_number(plan, "done") == 0 && plan_number(plan, "total") > 0;
+	const bool stuck = ended(plan) < plan_number(plan, "total");
+
+	return wfs_trace(nothing || stuck ? fail(plan, error) : plan_ask_answer(plan, error));
+}
+
+/* --- going on --- */
+
+static int advance_later(struct plan *plan, struct wfs_error *error)
+{
+	return wfs_trace(plan_ask(plan, WFS_EFFECT_PLAN_ADVANCE,
+		json_pack("{s:s}", "plan_id", plan->plan_id), -1, 0, error));
+}
+
+/* --- trying again --- */
+
+/* @step: has failed or was skipped. What depends on it waits for it again. */
+static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *edge = NULL;
+	size_t cell;
+	size_t i;
+	const json_t *next;
+
+	plan_add(plan, wfs_json_text(step->document, "status"), -1);
+	plan->ended_count++;
+	(void)json_object_del(step->document, "reason");
+	plan->failed |= json_object_set_new(step->document, "attempts", json_integer(0)) < 0;
+	int r = plan_step_set(plan, step, "pending", NULL, error);
+	if (!r)
+		r = plan_wait_more(plan, step->index, 0, error);
+	if (!r)
+		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
+	json_array_foreach(json_object_get(edge, "next"), i, next)
+	{
+		if (!r)
+			r = plan_wait_more(plan, json_integer_value(next), 1, error);
+	}
+	return wfs_trace(r);
+}
+
+static int retry_step(struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	int r = plan_step_load(plan, index, &step, error);
+	const char *const status = r ? "" : wfs_json_text(step.document, "status");
+
+	if (r || (strcmp(status, "failed") != 0 && strcmp(status, "skipped") != 0))
+		return wfs_trace(r);
+	return wfs_trace(reopen(plan, &step, error));
+}
+
+/* From the step on that `retry` names; nothing is begun before all were looked at. */
+static int retry_some(struct plan *plan, struct wfs_error *error)
+{
+	int64_t index = plan_number(plan, "retry");
+	int r = 0;
+
+	while (!r && index < plan_number(plan, "total") && !is_enough(plan))
+		r = retry_step(plan, index++, error);
+	if (index < plan_number(plan, "total"))
+		plan_set_number(plan, "retry", index);
+	else
+		(void)json_object_del(plan->state, "retry");
+	return wfs_trace(r);
+}
+
+void plan_retry(struct plan *plan)
+{
+	(void)json_object_del(plan->state, "error");
+	(void)json_object_del(plan->state, "final");
+	plan_set(plan, "retry", json_integer(0));
+}
+
+int plan_go_on(struct plan *plan, struct wfs_error *error)
+{
+	if (json_object_get(plan->state, "retry")) {
+		const int r = retry_some(plan, error);
+
+		if (r || is_enough(plan))
+			return wfs_trace(r ? r : advance_later(plan, error));
+	}
+	for (;;) {
+		int r = begin_steps(plan, error);
+
+		if (r || !batch_is_over(plan))
+			return wfs_trace(r);
+		count_batch(plan);
+		r = make_batch(plan, error);
+		if (!r && batch_count(plan) == 0)
+			return wfs_trace(
+				is_enough(plan) ? advance_later(plan, error) : finish(plan, error));
+		if (!r && is_enough(plan))
+			r = advance_later(plan, error);
+		if (r || is_enough(plan))
+			return wfs_trace(r);
+	}
+}
+
+/* A step of the batch that has not ended is as it was before. */
+static int take_back(struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	int r = plan_step_load(plan, index, &step, error);
+
+	if (r)
+		return wfs_trace(r);
+	const char *const status = wfs_json_text(step.document, "status");
+	if (strcmp(status, "ready") != 0 && strcmp(status, "running") != 0)
+		return 0;
+	r = plan_step_set(plan, &step, "pending", NULL, error);
+	return wfs_trace(r ? r : plan_give_back(plan, index, error));
+}
+
+int plan_stop(struct plan *plan, struct wfs_error *error)
+{
+	const json_t *const steps = json_object_get(batch_of(plan), "steps");
+	int r = plan_cancel_open(plan, error);
+
+	for (size_t i = 0; !r && i < json_array_size(steps); i++)
+		r = take_back(plan, json_integer_value(json_array_get(steps, i)), error);
+	new_batch(plan);
+	return wfs_trace(r);
+}
+
+/* --- what steps give --- */
+
+static int64_t backoff_ns(int64_t attempts)
+{
+	int64_t wait_ms = BACKOFF_FIRST_MS;
+
+	for (int64_t i = 1; i < attempts && wait_ms < BACKOFF_MAX_MS; i++)
+		wait_ms *= 2;
+	return INT64_C(1000000) * (wait_ms < BACKOFF_MAX_MS ? wait_ms : BACKOFF_MAX_MS);
+}
+
+static bool may_try_again(const struct plan_step *step)
+{
+	const json_t *const attempts = json_object_get(step->document, "attempts");
+	const json_t *const max = json_object_get(step->document, "max_attempts");
+
+	return json_integer_value(attempts) < json_integer_value(max);
+}
+
+/* Whose result it is, and what was asked for. */
+static int complete(const struct plan_step *step, json_t *result, struct wfs_error *error)
+{
+	const json_t *const tool = json_object_get(step->document, "tool");
+	json_t *const asked = json_is_object(tool)
+		? json_pack("{s:s, s:s}", "method", wfs_json_text(tool, "method"), "name",
+			  wfs_json_text(tool, "name"))
+		: json_null();
+
+	return json_object_set_new(result, "asked", asked) < 0 ||
+			json_object_set_new(result, "_step_id", json_string(step->id)) < 0
+		? fold_no_memory(error)
+		: 0;
+}
+
+int plan_stepped(
+	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error)
+{
+	const bool ok = json_is_true(json_object_get(result, "ok"));
+	PLAN_STEP_AUTO struct plan_step step = {0};
+	int r = plan_step_load(plan, index, &step, error);
+
+	if (!r && strcmp(wfs_json_text(step.document, "status"), "running") != 0)
+		r = wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"step '%s' of plan '%s' does not run", step.id, plan->plan_id);
+	if (!r && !ok && retry && may_try_again(&step)) {
+		const int64_t attempts =
+			json_integer_value(json_object_get(step.document, "attempts"));
+
+		r = ask_for_step(
+			plan, &step, plan->fold->input.at_ns + backoff_ns(attempts), error);
+		return wfs_trace(r ? r : plan_go_on(plan, error));
+	}
+	if (!r)
+		r = complete(&step, result, error);
+	if (!r)
+		r = plan_step_keep(plan, &step, result, error);
+	if (!r)
+		r = end_step(plan, &step, ok ? "done" : "failed",
+			ok ? NULL : wfs_json_text(result, "error"), error);
+	return wfs_trace(r ? r : plan_go_on(plan, error));
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The steps of a plan: their documents, and in blocks which of them wait, and for how many others.
+ *
+ * A step that waits for nothing is found by its block, which has a bit in the plan's `ready`. So what is
+ * to be looked at does not grow with the plan.
+ */
+#include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-impl.h"
+
+/* --- cells --- */
+
+static void key_of(const struct plan *plan, int64_t index, char ret_key[static 64])
+{
+	snprintf(ret_key, 64, "%.*s.%lld", WFS_PLAN_ID_SIZE, plan->plan_id, (long long)index);
+}
+
+int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
+	size_t *ret_cell, json_t **ret_document, struct wfs_error *error)
+{
+	char key[64];
+
+	key_of(plan, index, key);
+	return wfs_trace(fold_load(plan->fold, reducer, key, ret_cell, ret_document, error));
+}
+
+static int set_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
+	const json_t *document, struct wfs_error *error)
+{
+	char key[64];
+	size_t cell;
+
+	key_of(plan, index, key);
+	int r = fold_touch_unread(
+		plan->fold, fold_builtin(plan->fold, reducer), wfs_bytes_text(key), &cell, error);
+	return wfs_trace(r ? r : fold_set_document(plan->fold, cell, document, error));
+}
+
+static bool has_step(const struct plan *plan, int64_t index)
+{
+	return index >= 0 && index < plan_number(plan, "defined");
+}
+
+static int no_step(const struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_INTERNAL_ERROR, "plan '%s' has no step %lld",
+		plan->plan_id, (long long)index);
+}
+
+/* --- blocks --- */
+
+static struct plan_block *block_at(struct plan *plan, int64_t index)
+{
+	return &plan->blocks[index / WFS_PLAN_BLOCK];
+}
+
+static json_t *new_block(void)
+{
+	return json_pack("{s:i, s:{}, s:[]}", "bytes", 0, "doomed", "waiting");
+}
+
+/* The block of a step; the new one of the first in it. */
+static int load_block(struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	struct plan_block *const block = block_at(plan, index);
+	int r = 0;
+
+	if (block->document)
+		return 0;
+	r = plan_load_part(plan, WFS_BUILTIN_PLAN_BLOCK, index / WFS_PLAN_BLOCK, &block->cell,
+		&block->document, error);
+	if (!r && !block->document)
+		block->document = new_block();
+	if (!r && !block->document)
+		r = fold_no_memory(error);
+	return wfs_trace(r);
+}
+
+static void set_ready(struct plan *plan, int64_t index, bool ready)
+{
+	const size_t block = (size_t)index / WFS_PLAN_BLOCK;
+	const uint8_t bit = (uint8_t)(1U << (block % 8));
+
+	if (ready)
+		plan->ready[block / 8] |= bit;
+	else
+		plan->ready[block / 8] &= (uint8_t)~bit;
+}
+
+static json_t *waiting_of(struct plan *plan, int64_t index)
+{
+	return json_object_get(block_at(plan, index)->document, "waiting");
+}
+
+/* @count: as in sys.plan_block (plan.h) */
+static int set_waiting(struct plan *plan, int64_t index, int64_t count, struct wfs_error *error)
+{
+	json_t *const waiting = waiting_of(plan, index);
+
+	if (json_array_set_new(waiting, (size_t)(index % WFS_PLAN_BLOCK), json_integer(count)) < 0)
+		return fold_no_memory(error);
+	block_at(plan, index)->changed = true;
+	if (count == 0)
+		set_ready(plan, index, true);
+	return 0;
+}
+
+static int doom(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
+{
+	json_t *const doomed = json_object_get(block_at(plan, index)->document, "doomed");
+	char name[24];
+
+	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
+	if (json_object_get(doomed, name))
+		return 0;
+	return json_object_set_new(doomed, name, json_string(failed)) < 0 ? fold_no_memory(error)
+									  : 0;
+}
+
+int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
+{
+	int r = has_step(plan, index) ? load_block(plan, index, error)
+				      : no_step(plan, index, error);
+
+	if (r)
+		return wfs_trace(r);
+	const int64_t count = json_integer_value(
+		json_array_get(waiting_of(plan, index), (size_t)(index % WFS_PLAN_BLOCK)));
+	if (count == 0 || count == -1)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"step %lld of plan '%s' waits for nothing", (long long)index,
+			plan->plan_id);
+	if (failed)
+		r = doom(plan, index, failed, error);
+	return wfs_trace(
+		r ? r : set_waiting(plan, index, count > 0 ? count - 1 : count + 1, error));
+}
+
+int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error)
+{
+	char name[24];
+	int r = has_step(plan, index) ? load_block(plan, index, error)
+				      : no_step(plan, index, error);
+
+	if (r)
+		return wfs_trace(r);
+	const int64_t count = json_integer_value(
+		json_array_get(waiting_of(plan, index), (size_t)(index % WFS_PLAN_BLOCK)));
+	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
+	(void)json_object_del(json_object_get(block_at(plan, index)->document, "doomed"), name);
+	return wfs_trace(set_waiting(plan, index, (count < 0 ? -1 - count : count) + more, error));
+}
+
+int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error)
+{
+	int r = load_block(plan, index, error);
+
+	return wfs_trace(r ? r : set_waiting(plan, index, 0, error));
+}
+
+static const char *doomed_of(struct plan *plan, int64_t index)
+{
+	const json_t *const doomed = json_object_get(block_at(plan, index)->document, "doomed");
+	char name[24];
+
+	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
+	return json_string_value(json_object_get(doomed, name));
+}
+
+/* The first block with a step that waits for nothing; -1: there is none. */
+static int64_t ready_block(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->block_count; i++)
+		if (plan->ready[i / 8] & 1U << (i % 8))
+			return (int64_t)i;
+	return -1;
+}
+
+/* The first step of the block that waits for nothing; -1: there is none. */
+static int64_t ready_in(struct plan *plan, int64_t first)
+{
+	const json_t *const waiting = waiting_of(plan, first);
+
+	for (size_t i = 0; i < json_array_size(waiting); i++)
+		if (json_integer_value(json_array_get(waiting, i)) == 0)
+			return first + (int64_t)i;
+	return -1;
+}
+
+int plan_take(
+	struct plan *plan, int64_t *ret_index, const char **ret_doomed, struct wfs_error *error)
+{
+	int64_t block;
+
+	*ret_index = -1;
+	while ((block = ready_block(plan)) >= 0) {
+		const int64_t first = block * WFS_PLAN_BLOCK;
+		int r = load_block(plan, first, error);
+
+		if (r)
+			return wfs_trace(r);
+		*ret_index = ready_in(plan, first);
+		if (*ret_index >= 0)
+			break;
+		set_ready(plan, first, false);
+	}
+	if (*ret_index < 0)
+		return 0;
+	*ret_doomed = doomed_of(plan, *ret_index);
+	return wfs_trace(set_waiting(plan, *ret_index, -1, error));
+}
+
+/* --- steps --- */
+
+void plan_step_done(struct plan_step *step)
+{
+	json_decref(step->document);
+}
+
+int plan_step_load(
+	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error)
+{
+	struct plan_step step = {.index = index};
+	int r = has_step(plan, index) ? plan_load_part(plan, WFS_BUILTIN_PLAN_STEP, index,
+						&step.cell, &step.document, error)
+				      : no_step(plan, index, error);
+
+	if (!r && !step.document)
+		r = no_step(plan, index, error);
+	if (r)
+		return wfs_trace(r);
+	step.id = wfs_json_text(step.document, "id");
+	*ret_step = step;
+	return 0;
+}
+
+/* plan.json is made of the documents: their bytes are counted. @before: of the document that this one takes
+ * the place of */
+static int store_step(
+	struct plan *plan, struct plan_step *step, int64_t before, struct wfs_error *error)
+{
+	int r = fold_set_document(plan->fold, step->cell, step->document, error);
+
+	if (!r)
+		r = load_block(plan, step->index, error);
+	if (r)
+		return wfs_trace(r);
+	struct plan_block *const block = block_at(plan, step->index);
+	const int64_t more = (int64_t)fold_cell_at(plan->fold, step->cell)->state.size - before;
+	json_t *const bytes = json_object_get(block->document, "bytes");
+	if (json_integer_set(bytes, json_integer_value(bytes) + more) < 0)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"a block of plan '%s' counts no bytes", plan->plan_id);
+	block->changed = true;
+	plan_add(plan, "steps_bytes", more);
+	return 0;
+}
+
+int plan_step_set(struct plan *plan, struct plan_step *step, const char *status, const char *reason,
+	struct wfs_error *error)
+{
+	const int64_t before = (int64_t)fold_cell_at(plan->fold, step->cell)->state.size;
+
+	if (reason)
+		plan->failed |=
+			json_object_set_new(step->document, "reason", json_string(reason)) < 0;
+	plan->failed |= json_object_set_new(step->document, "status", json_string(status)) < 0;
+	return wfs_trace(store_step(plan, step, before, error));
+}
+
+int plan_step_keep(
+	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error)
+{
+	char hash[WFS_HASH_TEXT_SIZE];
+	WFS_AUTO_JSON json_t *existing = NULL;
+	size_t cell;
+	int r = plan_load_part(plan, WFS_BUILTIN_PLAN_RESULT, step->index, &cell, &existing, error);
+
+	if (r)
+		return wfs_trace(r);
+	const int64_t before = existing ? (int64_t)fold_cell_at(plan->fold, cell)->state.size : 0;
+	r = fold_set_document(plan->fold, cell, result, error);
+	if (r)
+		return wfs_trace(r);
+	const struct fold_cell *const kept = fold_cell_at(plan->fold, cell);
+	plan_add(plan, "results_count", existing ? 0 : 1);
+	plan_add(plan, "results_bytes", (int64_t)kept->state.size - before);
+	wfs_hash_text(&kept->hash, hash);
+	plan->failed |= json_object_set_new(step->document, "result_ref",
+				json_pack("{s:I, s:s}", "bytes", (json_int_t)kept->state.size,
+					"sha256", hash + strlen("sha256:"))) < 0;
+	return 0;
+}
+
+/* Those who wait for it and whom it names; it names only what there is. */
+static int define_edge(
+	struct plan *plan, int64_t index, const json_t *part, struct wfs_error *error)
+{
+	json_t *const next = json_object_get(part, "next");
+	json_t *const refs = json_object_get(part, "refs");
+	WFS_AUTO_JSON json_t *edge = NULL;
+
+	if (!next && !refs)
+		return 0;
+	edge = json_object();
+	if ((next && json_object_set(edge, "next", next) < 0) ||
+		(refs && json_object_set(edge, "refs", refs) < 0))
+		return fold_no_memory(error);
+	return wfs_trace(set_part(plan, WFS_BUILTIN_PLAN_EDGE, index, edge, error));
+}
+
+static int define_waiting(
+	struct plan *plan, int64_t index, const json_t *part, struct wfs_error *error)
+{
+	const int64_t count = json_integer_value(json_object_get(part, "waiting"));
+	int r = load_block(plan, index, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (json_array_append_new(waiting_of(plan, index), json_integer(0)) < 0)
+		return fold_no_memory(error);
+	return wfs_trace(set_waiting(plan, index, count, error));
+}
+
+/* Are these steps of the plan, given or not? */
+static bool are_steps(const struct plan *plan, const json_t *next, json_t *refs)
+{
+	const int64_t last = plan_number(plan, "total") - 1;
+	const char *id;
+	const json_t *index;
+	bool are = (!next || json_is_array(next)) && (!refs || json_is_object(refs));
+	size_t i;
+
+	json_array_foreach(next, i, index) are = are && plan_is_number(index, 0, last);
+	json_object_foreach(refs, id, index) are = are && plan_is_number(index, 0, last);
+	return are;
+}
+
+static bool is_well_formed(const struct plan *plan, const json_t *part)
+{
+	const json_t *const step = json_object_get(part, "step");
+	const json_t *const result = json_object_get(part, "result");
+	const char *const id = wfs_json_text(step, "id");
+	const char *const status = wfs_json_text(step, "status");
+	const int64_t least = strcmp(status, "pending") == 0 ? -1 : -1 - WFS_PLAN_STEPS_MAX;
+
+	return *id && strlen(id) <= WFS_PLAN_STEP_ID_MAX && *status &&
+		(!result || json_is_object(result)) &&
+		plan_is_number(json_object_get(part, "waiting"), least, WFS_PLAN_STEPS_MAX) &&
+		are_steps(plan, json_object_get(part, "next"), json_object_get(part, "refs"));
+}
+
+int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error)
+{
+	const json_t *const result = json_object_get(part, "result");
+	PLAN_STEP_AUTO struct plan_step step = {.index = plan_number(plan, "defined")};
+	WFS_AUTO_JSON json_t *existing = NULL;
+
+	if (!is_well_formed(plan, part))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"step %lld: expected {next?, refs?, result?, step{id, status …}, waiting}",
+			(long long)step.index);
+	step.document = wfs_json_copy(json_object_get(part, "step"));
+	if (!step.document)
+		return fold_no_memory(error);
+	step.id = wfs_json_text(step.document, "id");
+	int r = plan_load_part(
+		plan, WFS_BUILTIN_PLAN_STEP, step.index, &step.cell, &existing, error);
+	if (!r)
+		r = define_waiting(plan, step.index, part, error);
+	if (!r)
+		r = define_edge(plan, step.index, part, error);
+	if (!r && result)
+		r = plan_step_keep(plan, &step, result, error);
+	if (!r)
+		r = store_step(plan, &step, 0, error);
+	plan_add(plan, "defined", 1);
+	return wfs_trace(r);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a plan, and what it asks for. */
+#include <ctype.h>
+
+#include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-impl.h"
+
+/* --- the state --- */
+
+void plan_done(struct plan *plan)
+{
+	for (size_t i = 0; plan->blocks && i < plan->block_count; i++)
+		json_decref(plan->blocks[i].document);
+	free(plan->blocks);
+	free(plan->ready);
+	json_decref(plan->state);
+}
+
+static size_t ready_size(const struct plan *plan)
+{
+	return (plan->block_count + 7) / 8;
+}
+
+/* Makes room for what is read of it later. @total: of its steps */
+static int make_room(struct plan *plan, int64_t total, struct wfs_error *error)
+{
+	if (total < 0 || total > WFS_PLAN_STEPS_MAX)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR, "plan '%s' has %lld steps",
+			plan->plan_id, (long long)total);
+	plan->block_count = ((size_t)total + WFS_PLAN_BLOCK - 1) / WFS_PLAN_BLOCK;
+	plan->blocks = calloc(plan->block_count + 1, sizeof(*plan->blocks));
+	plan->ready = calloc(ready_size(plan) + 1, 1);
+	return plan->blocks && plan->ready ? 0 : fold_no_memory(error);
+}
+
+static int read_ready(struct plan *plan, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	int r = wfs_json_get_base64(plan->state, "ready", &bytes, error);
+
+	if (!r && bytes.size != ready_size(plan))
+		r = wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"plan '%s' does not say which of its steps are ready", plan->plan_id);
+	if (!r && bytes.size > 0)
+		memcpy(plan->ready, bytes.data, bytes.size);
+	return wfs_trace(r);
+}
+
+int plan_load(
+	struct wfs_fold *fold, const char *plan_id, struct plan *ret_plan, struct wfs_error *error)
+{
+	struct plan plan = {.fold = fold};
+	int r = fold_load(fold, WFS_BUILTIN_PLAN, plan_id, &plan.cell, &plan.state, error);
+
+	if (r)
+		return wfs_trace(r);
+	if (!plan.state)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id);
+	plan.plan_id = plan_text(&plan, "plan_id");
+	if (!*plan.plan_id)
+		r = wfs_error_set(
+			error, WFS_E_INTERNAL_ERROR, "plan '%.64s' has no plan_id", plan_id);
+	if (!r)
+		r = make_room(&plan, plan_number(&plan, "total"), error);
+	if (!r)
+		r = read_ready(&plan, error);
+	if (r) {
+		plan_done(&plan);
+		return wfs_trace(r);
+	}
+	*ret_plan = plan;
+	return 0;
+}
+
+/* Keys of steps and names of files are made of it. */
+static int check_id(const char *plan_id, struct wfs_error *error)
+{
+	size_t size = 0;
+
+	while (size <= WFS_PLAN_ID_SIZE &&
+		(isalnum((unsigned char)plan_id[size]) ||
+			(plan_id[size] && strchr("-_", plan_id[size]))))
+		size++;
+	return size > 0 && !plan_id[size] && size <= WFS_PLAN_ID_SIZE
+		? 0
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			  "'plan_id': expected 1 to %d letters, digits, - and _, got '%.60s'",
+			  WFS_PLAN_ID_SIZE, plan_id);
+}
+
+int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error)
+{
+	struct plan plan = {.fold = fold, .state = state};
+	WFS_AUTO_JSON json_t *existing = NULL;
+
+	if (!state)
+		return fold_no_memory(error);
+	plan.plan_id = plan_text(&plan, "plan_id");
+	int r = check_id(plan.plan_id, error);
+	if (!r)
+		r = fold_load(fold, WFS_BUILTIN_PLAN, plan.plan_id, &plan.cell, &existing, error);
+	if (!r && existing)
+		r = wfs_error_set(
+			error, WFS_E_ALREADY_EXISTS, "there is a plan '%s' already", plan.plan_id);
+	if (!r)
+		r = make_room(&plan, plan_number(&plan, "total"), error);
+	if (r) {
+		plan_done(&plan);
+		return wfs_trace(r);
+	}
+	*ret_plan = plan;
+	return 0;
+}
+
+static int store_blocks(struct plan *plan, struct wfs_error *error)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < plan->block_count; i++) {
+		struct plan_block *const block = &plan->blocks[i];
+
+		if (block->changed)
+			r = fold_set_document(plan->fold, block->cell, block->document, error);
+		block->changed = false;
+	}
+	return wfs_trace(r);
+}
+
+int plan_store(struct plan *plan, struct wfs_error *error)
+{
+	int r = store_blocks(plan, error);
+
+	plan->failed |=
+		wfs_json_set_base64(plan->state, "ready", plan->ready, ready_size(plan)) < 0;
+	plan_set_number(plan, "updated_ns", plan->fold->input.at_ns);
+	if (r)
+		return wfs_trace(r);
+	return plan->failed
+		? fold_no_memory(error)
+		: wfs_trace(fold_set_document(plan->fold, plan->cell, plan->state, error));
+}
+
+int64_t plan_number(const struct plan *plan, const char *member)
+{
+	return json_integer_value(json_object_get(plan->state, member));
+}
+
+const char *plan_text(const struct plan *plan, const char *member)
+{
+	return wfs_json_text(plan->state, member);
+}
+
+bool plan_is(const struct plan *plan, const char *member, const char *value)
+{
+	return strcmp(plan_text(plan, member), value) == 0;
+}
+
+void plan_set(struct plan *plan, const char *member, json_t *value)
+{
+	plan->failed |= json_object_set_new(plan->state, member, value) < 0;
+}
+
+void plan_set_number(struct plan *plan, const char *member, int64_t value)
+{
+	plan_set(plan, member, json_integer(value));
+}
+
+void plan_add(struct plan *plan, const char *member, int64_t amount)
+{
+	plan_set_number(plan, member, plan_number(plan, member) + amount);
+}
+
+bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum)
+{
+	const int64_t number = json_integer_value(value);
+
+	return json_is_integer(value) && number >= minimum && number <= maximum;
+}
+
+size_t plan_open_count(const struct plan *plan)
+{
+	return json_array_size(json_object_get(plan->state, "open"));
+}
+
+/* --- what it asks for --- */
+
+static json_t *intent_document(const struct plan *plan, int64_t step, int64_t not_before_ns)
+{
+	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:O}", "plan_id", plan->plan_id,
+		"principal", json_object_get(plan->state, "principal"));
+
+	if ((step >= 0 && json_object_set_new(document, "step", json_integer(step)) < 0) ||
+		(not_before_ns > 0 &&
+			json_object_set_new(
+				document, "not_before_ns", json_integer(not_before_ns)) < 0))
+		return NULL;
+	return WFS_STEAL(document);
+}
+
+int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
+	int64_t not_before_ns, struct wfs_error *error)
+{
+	const struct intent intent = {
+		.effect = effect,
+		.reducer = WFS_BUILTIN_PLAN,
+		.key = plan->plan_id,
+		.params = params,
+		.document = intent_document(plan, step, not_before_ns),
+	};
+	char id[WFS_HASH_TEXT_SIZE];
+	int r = intent_open(plan->fold, &intent, id, error);
+
+	if (r)
+		return wfs_trace(r);
+	json_t *const open = json_pack("{s:s}", "intent_id", id);
+	if (step >= 0)
+		plan->failed |= json_object_set_new(open, "step", json_integer(step)) < 0;
+	plan->failed |= json_array_append_new(json_object_get(plan->state, "open"), open) < 0;
+	return 0;
+}
+
+int plan_answered(struct plan *plan, const char *intent_id, struct wfs_error *error)
+{
+	int r = intent_close(plan->fold, intent_id, error);
+
+	intent_forget(json_object_get(plan->state, "open"), intent_id);
+	return wfs_trace(r);
+}
+
+int plan_cancel_open(struct plan *plan, struct wfs_error *error)
+{
+	json_t *const open = json_object_get(plan->state, "open");
+	int r = 0;
+
+	while (!r && json_array_size(open) > 0) {
+		r = intent_cancel(
+			plan->fold, wfs_json_text(json_array_get(open, 0), "intent_id"), error);
+		json_array_remove(open, 0);
+	}
+	return wfs_trace(r);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans: what a model wants done, as steps that depend on one another, and the chats that make them.
+ *
+ * A plan is a state machine over records, like a run of an agent (kernel/domain/turn/): nothing waits inside of
+ * it, a checkpoint is a commit, and going on behind a crash is what happens at every start. A chat asks
+ * a model for a plan (`llm.generate`); what it answers is kept as it came, and cut into steps by whoever
+ * drives the world (`plan.normalize`), who gives them in parts. Then steps are run, a batch at a time:
+ * the first of those whose dependencies are done, in plan order, some at once. When all have ended a
+ * model is asked for the answer.
+ *
+ *   sys.chat, key chat:           {created_ns, messages, principal, session_id}; a chat is the
+ *                                 session of one principal: `principal+session_id`
+ *   sys.chat_message, key chat.n: {content, plan_id?, role}; of what was asked also {batch_size, blob?,
+ *                                 error?, max_concurrency, model, open?, reply?, rerun?, resume?, status}; status:
+ *                                 planning, normalizing, then answered, planned, failed or cancelled; or
+ *                                 resumed, which says more about a plan that there is
+ *   sys.plan_source, key chat.n:  {text}: the plan as the model wrote it
+ *   sys.plan, key plan id:        {batch{next, steps[], tools}, batch_size, batches, chat_id, created_ns,
+ *                                 defined, done, draft?, error?, failed, final?, goal, in_order?, max_concurrency,
+ *                                 model, open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes,
+ *                                 results_count, retry?, session_id, skipped, source_id, status, steps_bytes,
+ *                                 tool_batches, tool_calls, total, updated_ns}; phase: defining, running,
+ *                                 answering, ended; retry: the first step that is still to be opened again
+ *                                 if it has failed or was skipped; chat_id: the message that asked last, source_id: the
+ *                                 one that it was made for
+ *   sys.plan_step, key plan.n:    {attempts, depends_on[], id, max_attempts, prompt, reason?, result_ref,
+ *                                 status, title, tool, type}: the step as plan.json shows it
+ *   sys.plan_edge, key plan.n:    {next[]?, refs{}?}: indices of the steps that wait for it, and of those that
+ *                                 its placeholders name
+ *   sys.plan_block, key plan.b:   {bytes, doomed{}, waiting[]} of WFS_PLAN_BLOCK steps: bytes of their
+ *                                 documents, which depend on one that failed, and for how many each waits
+ *                                 (-1: for none any more, it was taken into a batch; -1 - n: it was
+ *                                 imported as failed or skipped while n of them were pending)
+ *   sys.plan_result, key plan.n:  {_step_id, asked, details, error, method, name, ok, result}
+ *
+ * Its intents (kernel/fold/intent.h) have {chat_id}, or {not_before_ns?, plan_id, step?}.
+ * A step's completion writes its own two cells, its block, those of what waits for it, and the plan's:
+ * however long the plan is, it is one small record.
+ * Source: seed 3; spec 6; design §6.
+ */
+#pragma once
+
+#include "kernel/fold/fold.h"
+
+enum {
+	WFS_PLAN_STEPS_MAX = 100000,      /* of a plan */
+	WFS_PLAN_PART_MAX = 1000,         /* steps of one receipt that gives them */
+	WFS_PLAN_BATCH_MAX = 200,         /* steps of a batch */
+	WFS_PLAN_BATCH_DEFAULT = 25,      /* the same, when nothing is said */
+	WFS_PLAN_CONCURRENCY_MAX = 64,    /* steps of a plan at once */
+	WFS_PLAN_CONCURRENCY_DEFAULT = 8, /* the same, when nothing is said */
+	WFS_PLAN_ATTEMPTS_MAX = 10,       /* of a step */
+	WFS_PLAN_BLOCK = 64,              /* steps of one cell of sys.plan_block */
+	WFS_PLAN_ADVANCE_MAX =
+		1000, /* steps that one fold ends or opens again; the next fold goes on */
+	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* that a fold holds, after which it is the same */
+	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of what a step gives */
+	WFS_PLAN_STEP_ID_MAX = 128,        /* bytes */
+	WFS_PLAN_TITLE_MAX = 200,          /* characters; more are cut off, as of the next */
+	WFS_PLAN_PROMPT_MAX = 8000,
+	WFS_PLAN_GOAL_MAX = 8000,
+	WFS_PLAN_SOURCE_MAX = 8 << 20,    /* bytes of a plan that a model writes */
+	WFS_PLAN_IMPORT_MAX = 256 << 20,  /* bytes of one that is imported */
+	WFS_PLAN_ID_SIZE = 32,            /* characters */
+	WFS_CHAT_SESSION_MAX = 100,       /* bytes of a session's id */
+	WFS_CHAT_MESSAGE_MAX = 256 << 10, /* bytes of what somebody says */
+	WFS_CHAT_ID_MAX = 128 + 1 + WFS_CHAT_SESSION_MAX + 21,
+};
+
+#define WFS_CHAT_SESSION_DEFAULT "default"
+
+/* Codes of chats that failed: what is told in `error`. Source: spec 6. */
+#define WFS_CHAT_INVALID_MESSAGE "INVALID_MESSAGE"
+#define WFS_CHAT_INVALID_BATCH_SIZE "INVALID_BATCH_SIZE"
+#define WFS_CHAT_CONTEXT_FAILED "CONTEXT_BUILD_FAILED"
+#define WFS_CHAT_NORMALIZE_FAILED "PLAN_NORMALIZE_FAILED"
+#define WFS_CHAT_RESUME_FAILED "RESUME_FAILED"
+#define WFS_CHAT_LLM_FAILED "LLM_FAILED"
+#define WFS_CHAT_PLAN_FAILED "PLAN_FAILED"
+#define WFS_CHAT_CANCELLED "CANCELLED"
+
+/* Codes of tool results. Source: spec 6, "ToolRouter". */
+#define WFS_TOOL_INVALID_CALL "INVALID_TOOL_CALL"
+#define WFS_TOOL_UNKNOWN "UNKNOWN_TOOL"
+#define WFS_TOOL_EXCEPTION "TOOL_EXCEPTION"
+#define WFS_TOOL_TIMEOUT "TOOL_TIMEOUT"
+
+/** wfs_chat_session_valid() - may a session have this id? */
+bool wfs_chat_session_valid(const char *session_id);
+
+/** wfs_plan_check_action() - the form of an action of one of these types. Return: 0, -EINVAL, -EFBIG. */
+int wfs_plan_check_chat(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_plan_check_import(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_plan_check_resume(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_plan_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/* --- for kernel/fold/fold.c, kernel/domain/principal/grants.c and kernel/fold/intent.c: parts of record 0 of a fold --- */
+
+/** plan_fold_chat() - {message, session_id, …}: ask for a plan, or with `plan_id` go on with one;
+ *  {chat_id, plan_id?} */
+int plan_fold_chat(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_import() - a plan out of a blob; {chat_id} */
+int plan_fold_import(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_resume() - go on with {plan_id}; {chat_id, plan_id} */
+int plan_fold_resume(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_cancel() - stop {plan_id}, or what has become of {chat_id}. */
+int plan_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_receipt() - fold the answer to an intent of a chat or a plan. @intent: its document */
+int plan_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
+	struct wfs_error *error);
+
+/** plan_fold_called() - the action of record 0 was a step; its result becomes part of the outcome's,
+ *  which an action out of a journal has already. */
+int plan_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
+	struct wfs_error *error);

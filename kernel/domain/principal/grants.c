@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What actions make of principals and grants. */
+#include "kernel/domain/principal/grants.h"
+
+#include <inttypes.h>
+
+#include "kernel/base/json.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/plan/plan.h"
+#include "kernel/domain/principal/grants-impl.h"
+#include "kernel/domain/turn/turn.h"
+#include "kernel/fold/fold-work.h"
+#include "kernel/manifest/builtin.h"
+#include "kernel/manifest/grant.h"
+#include "kernel/read/blob-read.h"
+
+/* --- the form of an action --- */
+
+static int in_member(
+	const char *member, int r, const struct wfs_error *reason, struct wfs_error *error)
+{
+	return r == -ENOMEM
+		? wfs_error_from_errno(error, r, "check an action")
+		: wfs_error_set(error, reason->code, "'%s': %.400s", member, reason->message);
+}
+
+static int check_name(const json_t *action, const char *member, struct wfs_error *error)
+{
+	const char *text;
+	int r = wfs_json_get_string(action, member, &text, error);
+
+	if (r || wfs_grant_name_valid(text))
+		return r;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s, got '%.80s'",
+		member, WFS_GRANT_NAME_FORM, text);
+}
+
+static int check_grant(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	static const char *const names[] = {"action_type", "budget", "cap", "expires_at_ns", "from",
+		"name", "params", "to", "to_artifact_of", NULL};
+	const char *member;
+	int r = wfs_json_only(action, names, error);
+
+	if (!r && json_object_get(action, "to_artifact_of"))
+		r = check_name(action, "to_artifact_of", error);
+	for (size_t i = 0; !r && (member = wfs_grant_member(i)); i++) {
+		struct wfs_error reason = {0};
+
+		r = wfs_grant_check_member(manifest, action, i, &reason);
+		if (r)
+			r = in_member(member, r, &reason, error);
+	}
+	return r || !json_object_get(action, "from") ? r : check_name(action, "from", error);
+}
+
+static int check_revoke(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	static const char *const names[] = {"action_type", "name", NULL};
+	int r = wfs_json_only(action, names, error);
+
+	(void)manifest;
+	return r ? r : check_name(action, "name", error);
+}
+
+static int check_principal(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	static const char *const names[] = {"action_type", "id", "quotas", "scrip", NULL};
+	int r = wfs_json_only(action, names, error);
+
+	const char *member;
+
+	(void)manifest;
+	if (!r)
+		r = check_name(action, "id", error);
+	if (!r && wfs_id_reserved(json_string_value(json_object_get(action, "id"))))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'id': '%s' is a word of the kernel's own",
+			json_string_value(json_object_get(action, "id")));
+	for (size_t i = 0; !r && (member = wfs_account_member(i)); i++) {
+		struct wfs_error reason = {0};
+
+		r = wfs_account_check_member(action, i, &reason);
+		if (r)
+			r = in_member(member, r, &reason, error);
+	}
+	return r;
+}
+
+/* --- reading --- */
+
+static int no_such(const char *what, const char *name, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no %s '%s'", what, name);
+}
+
+/* --- writing --- */
+
+/* A cell that is not live yet. */
+static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	const json_t *document, struct wfs_error *error)
+{
+	size_t cell_index;
+	int r = fold_touch_unread(
+		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell_index, error);
+
+	return wfs_trace(r ? r : fold_set_document(fold, cell_index, document, error));
+}
+
+int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error)
+{
+	const char *const id = json_string_value(json_object_get(principal, "id"));
+	WFS_AUTO_JSON json_t *document =
+		json_pack("{s:s, s:s}", "created_by", fold->input.principal, "id", id);
+
+	if (!document)
+		return fold_no_memory(error);
+	int r = make(fold, WFS_BUILTIN_PRINCIPAL, id, document, error);
+	return wfs_trace(r ? r : account_open(fold, id, principal, error));
+}
+
+int grants_make_grant(
+	struct wfs_fold *fold, const char *name, const json_t *from, struct wfs_error *error)
+{
+	static const char *const members[] = {
+		"budget", "cap", "expires_at_ns", "from", "params", "to"};
+	WFS_AUTO_JSON json_t *document =
+		json_pack("{s:s, s:s}", "granted_by", fold->input.principal, "name", name);
+
+	if (!document)
+		return fold_no_memory(error);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
+		json_t *value = json_object_get(from, members[i]);
+
+		if (value && json_object_set(document, members[i], value) < 0)
+			return fold_no_memory(error);
+	}
+	return wfs_trace(make(fold, WFS_BUILTIN_GRANT, name, document, error));
+}
+
+int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error)
+{
+	int r = fold_is_live(fold, WFS_BUILTIN_ARTIFACT, id, error);
+
+	if (r == 0)
+		r = fold_is_live(fold, WFS_BUILTIN_DELETED, id, error);
+	if (r < 0)
+		return wfs_trace(r);
+	if (r)
+		return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "'%s' is taken", id);
+	return 0;
+}
+
+/* --- action_type principal --- */
+
+static int fold_principal(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *id = json_string_value(json_object_get(action, "id"));
+	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, id, error);
+
+	if (r < 0)
+		return wfs_trace(r);
+	if (r)
+		return wfs_error_set(
+			error, WFS_E_ALREADY_EXISTS, "there is a principal '%s' already", id);
+	r = grants_check_id(fold, id, error);
+	if (r)
+		return wfs_trace(r);
+	if (fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
+		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+			"a world has at most %d principals", WFS_PRINCIPALS_MAX);
+	r = grants_make_principal(fold, action, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = json_pack("{s:s}", "id", id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- action_type grant --- */
+
+/* `<to>.<cap type>.<n>`. Return: 1 when there is a grant of that name, 0, or -errno. */
+static int is_taken(struct wfs_fold *fold, const json_t *action, uint64_t number,
+	struct wfs_buffer *name, struct wfs_error *error)
+{
+	const char *to = json_string_value(json_object_get(action, "to"));
+	const struct wfs_cap_definition *cap =
+		wfs_manifest_cap(fold->manifest, json_string_value(json_object_get(action, "cap")));
+
+	wfs_buffer_reset(name);
+	wfs_buffer_printf(name, "%s.%s.%" PRIu64, to, cap->cap_type, number);
+	if (wfs_buffer_check(name))
+		return fold_no_memory(error);
+	if (!wfs_grant_name_valid(wfs_buffer_text(name)))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'%.140s' is too long for a name: give one of at most %d bytes",
+			wfs_buffer_text(name), WFS_GRANT_NAME_MAX);
+	return fold_is_live(fold, WFS_BUILTIN_GRANT, wfs_buffer_text(name), error);
+}
+
+/* The lowest free number if the taken ones have no gap. There may be very many: the search doubles its steps until a
+ * number is free, and then halves the interval. */
+static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
+	struct wfs_error *error)
+{
+	uint64_t taken = 0;
+	uint64_t free_one = 1;
+	int r = is_taken(fold, action, free_one, name, error);
+
+	while (r > 0) {
+		taken = free_one;
+		free_one *= 2;
+		r = is_taken(fold, action, free_one, name, error);
+	}
+	while (r >= 0 && taken + 1 < free_one) {
+		const uint64_t middle = taken + (free_one - taken) / 2;
+
+		r = is_taken(fold, action, middle, name, error);
+		if (r > 0)
+			taken = middle;
+		else
+			free_one = middle;
+	}
+	if (r >= 0)
+		r = is_taken(fold, action, free_one, name, error);
+	return wfs_trace(r);
+}
+
+static int choose_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
+	struct wfs_error *error)
+{
+	const char *given = json_string_value(json_object_get(action, "name"));
+
+	if (!given)
+		return wfs_trace(find_name(fold, action, name, error));
+	wfs_buffer_append_text(name, given);
+	if (wfs_buffer_check(name))
+		return fold_no_memory(error);
+	int r = fold_is_live(fold, WFS_BUILTIN_GRANT, given, error);
+	if (r <= 0)
+		return wfs_trace(r);
+	return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "there is a grant '%s' already", given);
+}
+
+/* The grant that it is passed on from must be of the same capability, and not too far down. */
+static int check_from(struct wfs_fold *fold, const json_t *action, struct wfs_error *error)
+{
+	const json_t *cap = json_object_get(action, "cap");
+	const char *from = json_string_value(json_object_get(action, "from"));
+	WFS_AUTO_JSON json_t *grant = NULL;
+
+	for (size_t count = 1; from; count++) {
+		json_t *above;
+		size_t cell_index;
+		int r = fold_load(fold, WFS_BUILTIN_GRANT, from, &cell_index, &above, error);
+
+		if (r)
+			return wfs_trace(r);
+		if (!above)
+			return no_such("grant", from, error);
+		json_decref(grant); /* `from` was its */
+		grant = above;
+		if (!json_equal(json_object_get(grant, "cap"), cap))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'%s' is a grant of %s, of which no %s can be passed on", from,
+				json_string_value(json_object_get(grant, "cap")),
+				json_string_value(cap));
+		if (count > WFS_GRANT_CHAIN_MAX)
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"a grant can be passed on %d times, not more", WFS_GRANT_CHAIN_MAX);
+		from = json_string_value(json_object_get(grant, "from"));
+	}
+	return 0;
+}
+
+static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_error *error)
+{
+	const char *to = json_string_value(json_object_get(action, "to"));
+	const json_t *expiry = json_object_get(action, "expires_at_ns");
+	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, to, error);
+
+	if (r < 0)
+		return wfs_trace(r);
+	if (!r && !fold->input.partial)
+		return no_such("principal", to, error);
+	if (expiry && json_integer_value(expiry) <= fold->input.at_ns)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'expires_at_ns': %lld is not later than now, %" PRId64,
+			(long long)json_integer_value(expiry), fold->input.at_ns);
+	if (fold_live_count(fold, WFS_BUILTIN_GRANT) >= WFS_GRANTS_MAX)
+		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d grants",
+			WFS_GRANTS_MAX);
+	r = fold->input.partial ? 0 : grants_check_agent(fold, action, error);
+	return wfs_trace(r ? r : check_from(fold, action, error));
+}
+
+static int fold_grant(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	int r = check_state(fold, action, error);
+
+	if (!r)
+		r = choose_name(fold, action, &name, error);
+	if (!r && json_object_get(action, "from"))
+		r = grants_count(fold, fold->input.principal, GRANTS_COUNT_PASSED_ON, 1, error);
+	if (!r)
+		r = grants_make_grant(fold, wfs_buffer_text(&name), action, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = json_pack("{s:s}", "name", wfs_buffer_text(&name));
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- action_type revoke --- */
+
+static int remove_one(struct wfs_fold *fold, const char *name, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_GRANT, name, &cell, &grant, error);
+
+	if (!r)
+		r = fold_delete(fold, cell, error);
+	if (!r && json_object_get(grant, "from"))
+		r = grants_count(fold, wfs_json_text(grant, "granted_by"), GRANTS_COUNT_PASSED_ON,
+			-1, error);
+	return wfs_trace(r);
+}
+
+int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *removed = json_object();
+	const json_t *passed_on;
+	int r = removed ? grants_passed_on(fold, &passed_on, error) : fold_no_memory(error);
+
+	/* The list grows while it is walked, and may name one twice. */
+	for (size_t i = 0; !r && i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		const char *child;
+		json_t *value;
+
+		if (json_object_get(removed, name))
+			continue;
+		r = remove_one(fold, name, error);
+		if (!r && json_object_set_new(removed, name, json_true()) < 0)
+			r = fold_no_memory(error);
+		json_object_foreach(json_object_get(passed_on, name), child, value)
+		{
+			if (!r && json_array_append_new(names, json_string(child)) < 0)
+				r = fold_no_memory(error);
+		}
+	}
+	*ret_count = json_object_size(removed);
+	return wfs_trace(r);
+}
+
+static int fold_revoke(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *name = json_string_value(json_object_get(action, "name"));
+	WFS_AUTO_JSON json_t *names = json_pack("[s]", name);
+	size_t count = 0;
+	int r = fold_is_live(fold, WFS_BUILTIN_GRANT, name, error);
+
+	if (r == 0)
+		return no_such("grant", name, error);
+	if (!names)
+		return fold_no_memory(error);
+	if (r > 0)
+		r = grants_remove(fold, names, &count, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = json_pack("{s:I}", "removed", (json_int_t)count);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+/* --- actions on them --- */
+
+static const struct action_type {
+	const char *name;
+	int (*check)(
+		const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
+		struct wfs_error *error);
+} action_types[] = {
+	{"grant", check_grant, fold_grant},
+	{"revoke", check_revoke, fold_revoke},
+	{"principal", check_principal, fold_principal},
+	{"step", wfs_turn_check_step, turn_fold_step},
+	{"cancel", wfs_turn_check_cancel, turn_fold_cancel},
+	{"ask", wfs_turn_check_ask, turn_fold_ask},
+	{"approve", wfs_turn_check_approve, turn_fold_approve},
+	{"chat", wfs_plan_check_chat, plan_fold_chat},
+	{"import", wfs_plan_check_import, plan_fold_import},
+	{"resume", wfs_plan_check_resume, plan_fold_resume},
+	{"stop", wfs_plan_check_cancel, plan_fold_cancel},
+};
+
+static const struct action_type *find_type(const char *name)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(action_types); i++)
+		if (strcmp(action_types[i].name, name) == 0)
+			return &action_types[i];
+	return NULL;
+}
+
+int wfs_action_check(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	const struct action_type *type;
+	const char *name;
+	int r = wfs_json_get_string(action, "action_type", &name, error);
+
+	if (r)
+		return r;
+	if (wfs_action_effect(action) < WFS_EFFECT_COUNT)
+		return wfs_action_check_form(action, error);
+	type = find_type(name);
+	return type
+		? type->check(manifest, action, error)
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
+}
+
+int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark)
+{
+	WFS_AUTO_JSON json_t *lasting = wfs_json_copy(grant);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (!lasting)
+		return -ENOMEM;
+	(void)json_object_del(lasting, "used");
+	wfs_json_write(lasting, &text);
+	int r = wfs_buffer_check(&text);
+	if (!r)
+		*ret_mark = wfs_hash_of(text.data, text.size);
+	return r;
+}
+
+bool wfs_action_ends(const char *type)
+{
+	static const char *const types[] = {"cancel", "revoke", "stop"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(types); i++)
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	return false;
+}
+
+/* It was checked when it was sent, but maybe by another manifest. */
+int grants_fold_action(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const struct action_type *type;
+	int r = wfs_action_check(fold->manifest, action, error);
+
+	if (r)
+		return r;
+	type = find_type(json_string_value(json_object_get(action, "action_type")));
+	wfs_require(type != NULL);
+	return wfs_trace(type->fold(fold, action, ret_answer, error));
+}
+
+/* --- budgets --- */
+
+static bool is_spent(const json_t *budget, const json_t *used, const char *what)
+{
+	const json_t *limit = json_object_get(budget, what);
+
+	return limit &&
+		json_integer_value(json_object_get(used, what)) >= json_integer_value(limit);
+}
+
+/* Adds to what is used of a grant that has a budget. */
+static int add_used(struct wfs_fold *fold, size_t cell_index, json_t *grant, int64_t calls,
+	int64_t tokens, struct wfs_error *error)
+{
+	const json_t *const before = json_object_get(grant, "used");
+	int64_t all_calls = json_integer_value(json_object_get(before, "calls"));
+	int64_t all_tokens = json_integer_value(json_object_get(before, "tokens"));
+
+	if (!json_object_get(grant, "budget"))
+		return 0;
+	if (__builtin_add_overflow(all_calls, calls, &all_calls) ||
+		__builtin_add_overflow(all_tokens, tokens, &all_tokens))
+		return 0; /* it is spent for good */
+	if (json_object_set_new(grant, "used",
+		    json_pack("{s:I, s:I}", "calls", (json_int_t)all_calls, "tokens",
+			    (json_int_t)all_tokens)) < 0)
+		return fold_no_memory(error);
+	return wfs_trace(fold_set_document(fold, cell_index, grant, error));
+}
+
+static int check_budget(const char *name, const json_t *grant, struct wfs_error *error)
+{
+	const json_t *const budget = json_object_get(grant, "budget");
+	const json_t *const used = json_object_get(grant, "used");
+
+	if (!is_spent(budget, used, "calls") && !is_spent(budget, used, "tokens"))
+		return 0;
+	return wfs_error_set(
+		error, WFS_E_QUOTA_EXCEEDED, "the budget of grant '%s' is spent", name);
+}
+
+/* One charge to a grant and to all that it was passed on from. @spent: it is done already: no budget can
+ * refuse it any more, and a grant may be gone */
+struct charge {
+	int64_t calls;
+	int64_t tokens;
+	bool spent;
+};
+
+static int fold_charge(struct wfs_fold *fold, const char *name, const struct charge *charge,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+
+	while (name) {
+		json_t *above;
+		size_t cell_index;
+		int r = fold_load(fold, WFS_BUILTIN_GRANT, name, &cell_index, &above, error);
+
+		if (r)
+			return wfs_trace(r);
+		if (!above && charge->spent)
+			return 0;
+		if (!above)
+			return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+				"grant '%s', which covered this, is no more", name);
+		r = charge->spent ? 0 : check_budget(name, above, error);
+		if (!r)
+			r = add_used(fold, cell_index, above, charge->calls, charge->tokens, error);
+		json_decref(grant); /* `name` may be its */
+		grant = above;
+		if (r)
+			return wfs_trace(r);
+		name = json_string_value(json_object_get(grant, "from"));
+	}
+	return 0;
+}
+
+int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error)
+{
+	const struct charge call = {.calls = 1};
+
+	return wfs_trace(fold_charge(fold, name, &call, error));
+}
+
+int grants_fold_spent(
+	struct wfs_fold *fold, const char *name, int64_t tokens, struct wfs_error *error)
+{
+	const struct charge answer = {.calls = 1, .tokens = tokens, .spent = true};
+
+	return wfs_trace(fold_charge(fold, name, &answer, error));
+}

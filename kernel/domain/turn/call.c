@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tool calls: which of those that a model wants are made, at most so many at once, and what they give.
+ * A call that cannot be made is answered here, with what is wrong with it; the others go on.
+ */
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+#include "kernel/domain/turn/turn-impl.h"
+#include "kernel/read/text.h"
+
+/* --- the cells of calls --- */
+
+static int touch_call(struct turn *turn, int64_t number, int64_t index, size_t *ret_cell,
+	json_t **ret_call, struct wfs_error *error)
+{
+	char key[WFS_TURN_ID_MAX + 48];
+
+	snprintf(key, sizeof(key), "%s.%lld.%lld", turn->run_id, (long long)number,
+		(long long)index);
+	return wfs_trace(
+		fold_load(turn->fold, WFS_BUILTIN_TOOL_CALL, key, ret_cell, ret_call, error));
+}
+
+int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_call,
+	struct wfs_error *error)
+{
+	size_t cell;
+
+	return wfs_trace(touch_call(turn, number, index, &cell, ret_call, error));
+}
+
+int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
+	struct wfs_error *error)
+{
+	int r = touch_call(turn, turn_number(turn, "turn"), index, ret_cell, ret_call, error);
+
+	if (!r && !*ret_call)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR, "turn '%s' has no call %lld",
+			turn->run_id, (long long)index);
+	return wfs_trace(r);
+}
+
+int turn_describe_call(
+	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error)
+{
+	struct turn turn = {.fold = fold, .run_id = wfs_json_text(intent, "run_id")};
+	json_t *const number = json_object_get(intent, "turn");
+	WFS_AUTO_JSON json_t *call = NULL;
+	int r = turn_call_of(&turn, json_integer_value(number),
+		json_integer_value(json_object_get(intent, "call")), &call, error);
+
+	if (r)
+		return wfs_trace(r);
+	*ret_call = json_pack("{s:O, s:s, s:O, s:O}", "call_id", json_object_get(call, "id"),
+		"run_id", turn.run_id, "tool_name", json_object_get(call, "name"), "turn", number);
+	return *ret_call ? 0 : fold_no_memory(error);
+}
+
+/* --- what is wrong with a call --- */
+
+static bool is_offered(const json_t *setup, const char *name)
+{
+	size_t i;
+	const json_t *offered;
+	const char *const choice = wfs_json_text(json_object_get(setup, "settings"), "tool_choice");
+
+	if (choice && strcmp(choice, "none") == 0)
+		return false;
+	json_array_foreach(json_object_get(setup, "offered"), i,
+		offered) if (strcmp(json_string_value(offered), name) == 0) return true;
+	return false;
+}
+
+static const json_t *tool_of(const json_t *setup, const char *name)
+{
+	size_t i;
+	const json_t *tool;
+
+	json_array_foreach(json_object_get(setup, "tools"), i,
+		tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) return tool;
+	return NULL;
+}
+
+/* What the arguments are: a new object; or NULL with @reason, or without memory. */
+static json_t *arguments_of(const char *text, struct wfs_error *reason)
+{
+	WFS_AUTO_JSON json_t *arguments = NULL;
+
+	if (!*text)
+		return json_object();
+	if (wfs_json_parse_bounded(text, strlen(text), &arguments, reason))
+		return NULL;
+	if (json_is_object(arguments))
+		return WFS_STEAL(arguments);
+	(void)wfs_error_set(
+		reason, WFS_E_INVALID_ARGUMENT, "expected a JSON object, got another value");
+	return NULL;
+}
+
+/*
+ * The output of a call that is not made; NULL: nothing is wrong with it.
+ * @reason: what is wrong with its arguments, or NULL
+ * @ret_problem: caller frees
+ * Return: 0, -ENOMEM.
+ */
+static int judge_call(const json_t *setup, const json_t *call, bool cut,
+	const struct wfs_error *reason, char **ret_problem)
+{
+	const char *const name = wfs_json_text(call, "name");
+	char *problem = NULL;
+	int size = 0;
+
+	if (!*name)
+		size = asprintf(&problem,
+			"The call has no function name; expected {\"function\": {\"name\", "
+			"\"arguments\"}}.");
+	else if (!tool_of(setup, name))
+		size = asprintf(&problem, "Unknown tool: %s", name);
+	else if (!is_offered(setup, name))
+		size = asprintf(&problem, "Tool not offered: %s", name);
+	else if (cut)
+		size = asprintf(&problem,
+			"The answer was cut off at its maximum length (finish_reason length), so "
+			"the arguments may be incomplete. The tool was not run. Ask for less at "
+			"once.");
+	else if (reason)
+		size = asprintf(&problem,
+			"The tool was not run, because its arguments cannot be taken: %s. They "
+			"were: %.2000s",
+			reason->message, wfs_json_text(call, "arguments"));
+	if (size < 0)
+		return -ENOMEM;
+	if (problem)
+		wfs_utf8_clean(
+			problem, (size_t)size); /* it may have been cut inside of a character */
+	*ret_problem = problem;
+	return 0;
+}
+
+/* --- making the cells --- */
+
+/* An id that none of the calls before it has. @ids: of those; gets it */
+static json_t *unique_id(const struct turn *turn, const json_t *call, size_t index, json_t *ids)
+{
+	const char *const given = wfs_json_text(call, "id");
+	WFS_AUTO_JSON json_t *id = *given && !json_object_get(ids, given)
+		? json_string(given)
+		: json_sprintf("call_%s_%lld_%zu", turn->run_id,
+			  (long long)turn_number(turn, "turn"), index);
+
+	return id && json_object_set_new(ids, json_string_value(id), json_true()) == 0
+		? WFS_STEAL(id)
+		: NULL;
+}
+
+/* Return: 1: the text is JSON, also such as is not taken; 0: it is not; -ENOMEM. */
+static int is_json(const char *text)
+{
+	WFS_AUTO_JSON json_t *value = NULL;
+	int r = wfs_json_look(text, strlen(text), &value);
+
+	return r == -ENOMEM ? r : r == 0;
+}
+
+/* Arguments are kept as they came. Those that are not JSON are not repeated to the model, because servers refuse
+ * a history that has them. */
+static int make_call(struct turn *turn, const json_t *call, size_t index, bool cut, json_t *ids,
+	struct wfs_error *error)
+{
+	const char *const text = wfs_json_text(call, "arguments");
+	json_t *const given = json_object_get(call, "arguments");
+	const bool hidden = wfs_text_is_hidden(given, NULL);
+	struct wfs_error reason = {0};
+	WFS_AUTO_JSON json_t *id = unique_id(turn, call, index, ids);
+	WFS_AUTO_JSON json_t *arguments = hidden ? json_incref(given) : arguments_of(text, &reason);
+	WFS_AUTO_JSON json_t *existing = NULL;
+	WFS_AUTO_FREE char *problem = NULL;
+	const json_t *setup;
+	size_t cell;
+	int r = arguments || reason.code != WFS_OK ? turn_setup(turn, &setup, error)
+						   : fold_no_memory(error);
+
+	const int echoed = hidden || arguments || !*text ? 1 : is_json(text);
+	if (!r && echoed < 0)
+		r = fold_no_memory(error);
+	if (!r && judge_call(setup, call, cut, arguments ? NULL : &reason, &problem))
+		r = fold_no_memory(error);
+	if (!r)
+		r = touch_call(
+			turn, turn_number(turn, "turn"), (int64_t)index, &cell, &existing, error);
+	if (r)
+		return wfs_trace(r);
+	WFS_AUTO_JSON json_t *document = json_pack("{s:o, s:O, s:s, s:s}", "arguments",
+		hidden ? json_incref(given) : json_string(*text && echoed ? text : "{}"), "id", id,
+		"name", wfs_json_text(call, "name"), "status", "waiting");
+	if (!document ||
+		(problem && json_object_set_new(document, "problem", json_string(problem)) < 0))
+		return fold_no_memory(error);
+	return wfs_trace(fold_set_document(turn->fold, cell, document, error));
+}
+
+int turn_make_calls(struct turn *turn, const json_t *calls, bool cut, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *ids = json_object();
+	const size_t count = json_array_size(calls);
+	int r = ids ? 0 : fold_no_memory(error);
+
+	for (size_t i = 0; !r && i < count; i++)
+		r = make_call(turn, json_array_get(calls, i), i, cut && i + 1 == count, ids, error);
+	turn_set(turn, "calls",
+		json_pack("{s:I, s:i, s:i, s:i}", "count", (json_int_t)count, "done", 0, "errors",
+			0, "next", 0));
+	turn_set_number(turn, "tool_calls", turn_number(turn, "tool_calls") + (int64_t)count);
+	return wfs_trace(r);
+}
+
+/* --- what they give --- */
+
+void wfs_turn_cut(struct wfs_buffer *output)
+{
+	const size_t all = output->size;
+	size_t size = WFS_TURN_OUTPUT_MAX;
+
+	if (all <= size)
+		return;
+	while (size > 0 && ((unsigned char)output->data[size] & 0xc0) == 0x80)
+		size--;
+	output->size = size;
+	wfs_buffer_printf(output, "\n[cut: the first %zu of %zu bytes]", size, all);
+}
+
+/* The first characters of a text. */
+static json_t *preview_of(const char *text)
+{
+	size_t size = 0;
+
+	for (int i = 0; i < WFS_TURN_PREVIEW_MAX && text[size]; i++)
+		do
+			size++;
+		while (((unsigned char)text[size] & 0xc0) == 0x80);
+	return json_stringn(text, size);
+}
+
+static void count(struct turn *turn, const char *member)
+{
+	json_t *const number = json_object_get(json_object_get(turn->state, "calls"), member);
+
+	turn->failed |= json_integer_set(number, json_integer_value(number) + 1) < 0;
+}
+
+static int64_t counted(const struct turn *turn, const char *member)
+{
+	return json_integer_value(json_object_get(json_object_get(turn->state, "calls"), member));
+}
+
+int turn_result(
+	struct turn *turn, int64_t index, const struct turn_result *result, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *call = NULL;
+	WFS_AUTO_JSON json_t *told = json_pack("{s:I, s:b, s:o, s:I, s:s}", "duration_ms",
+		(json_int_t)result->duration_ms, "is_error", result->is_error, "output",
+		result->hidden ? json_incref(result->hidden) : json_string(result->output),
+		"output_size", (json_int_t)result->output_size, "status", "done");
+	size_t cell;
+	int r = turn_call_load(turn, index, &cell, &call, error);
+
+	if (r)
+		return wfs_trace(r);
+	(void)json_object_del(call, "problem");
+	if (!told || json_object_update(call, told) < 0)
+		return fold_no_memory(error);
+	r = fold_set_document(turn->fold, cell, call, error);
+	count(turn, "done");
+	if (result->is_error)
+		count(turn, "errors");
+	if (!r)
+		r = turn_remember_action(turn, call, result, error);
+	if (r)
+		return wfs_trace(r);
+	return wfs_trace(turn_emit(turn, WFS_KERNEL_RESULT,
+		json_pack("{s:O, s:I, s:b, s:o, s:I, s:O, s:I}", "call_id",
+			json_object_get(call, "id"), "duration_ms", (json_int_t)result->duration_ms,
+			"is_error", result->is_error, "output_preview",
+			result->hidden ? json_incref(result->hidden) : preview_of(result->output),
+			"output_size", (json_int_t)result->output_size, "tool_name",
+			json_object_get(call, "name"), "turn",
+			(json_int_t)turn_number(turn, "turn")),
+		error));
+}
+
+/* --- beginning them --- */
+
+/* `submit_result` ends the run: what it was given is the result. */
+static int take_final(struct turn *turn, int64_t index, json_t *arguments, struct wfs_error *error)
+{
+	json_t *const given = json_object_get(arguments, "result");
+	const char *const output =
+		given ? "The result is taken." : "Tool execution failed: 'result' is missing";
+	const struct turn_result result = {
+		.is_error = !given, .output = output, .output_size = (int64_t)strlen(output)};
+
+	if (given)
+		turn_set(turn, "final",
+			json_pack("{s:I, s:O}", "call", (json_int_t)index, "result", given));
+	return wfs_trace(turn_result(turn, index, &result, error));
+}
+
+static int refuse_call(
+	struct turn *turn, int64_t index, const char *problem, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
+
+	wfs_buffer_append_text(&output, problem);
+	wfs_turn_cut(&output);
+	const struct turn_result result = {.is_error = true,
+		.output = wfs_buffer_text(&output),
+		.output_size = (int64_t)strlen(problem)};
+	if (wfs_buffer_check(&output))
+		return fold_no_memory(error);
+	return wfs_trace(turn_result(turn, index, &result, error));
+}
+
+/* A call that is made by who drives the world. */
+static int ask_for(struct turn *turn, int64_t index, const json_t *call, struct wfs_error *error)
+{
+	return wfs_trace(turn_ask(turn, WFS_EFFECT_TOOL_CALL,
+		json_pack("{s:I, s:O, s:O, s:s, s:I}", "call", (json_int_t)index, "call_id",
+			json_object_get(call, "id"), "name", json_object_get(call, "name"),
+			"run_id", turn->run_id, "turn", (json_int_t)turn_number(turn, "turn")),
+		index, error));
+}
+
+static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *call = NULL;
+	const json_t *setup = NULL;
+	struct wfs_error reason = {0};
+	size_t cell;
+	int r = turn_call_load(turn, index, &cell, &call, error);
+
+	if (!r)
+		r = turn_setup(turn, &setup, error);
+	if (r)
+		return wfs_trace(r);
+	json_t *const given = json_object_get(call, "arguments");
+	WFS_AUTO_JSON json_t *arguments = wfs_text_is_hidden(given, NULL)
+		? json_incref(given)
+		: arguments_of(wfs_json_text(call, "arguments"), &reason);
+	if (!arguments && reason.code != WFS_OK) /* the event has refused arguments as a text */
+		arguments = json_incref(given);
+	r = turn_emit(turn, WFS_KERNEL_CALL,
+		json_pack("{s:O, s:O, s:O, s:I}", "arguments", arguments, "call_id",
+			json_object_get(call, "id"), "tool_name", json_object_get(call, "name"),
+			"turn", (json_int_t)turn_number(turn, "turn")),
+		error);
+	if (r)
+		return wfs_trace(r);
+	const char *const problem = wfs_json_text(call, "problem");
+	if (*problem)
+		return wfs_trace(refuse_call(turn, index, problem, error));
+	const char *const kind = wfs_json_text(tool_of(setup, wfs_json_text(call, "name")), "kind");
+	if (kind && strcmp(kind, "result") == 0)
+		return wfs_trace(take_final(turn, index, arguments, error));
+	return wfs_trace(ask_for(turn, index, call, error));
+}
+
+static int complete(struct turn *turn, struct wfs_error *error)
+{
+	int r = turn_emit(turn, WFS_KERNEL_TURN,
+		json_pack("{s:I, s:I, s:I, s:I}", "errors_count",
+			(json_int_t)counted(turn, "errors"), "tool_calls_count",
+			(json_int_t)counted(turn, "count"), "tool_results_count",
+			(json_int_t)counted(turn, "done"), "turn",
+			(json_int_t)turn_number(turn, "turn")),
+		error);
+
+	if (r)
+		return wfs_trace(r);
+	if (json_object_get(turn->state, "final"))
+		return wfs_trace(turn_end(turn, "termination_tool", error));
+	if (json_object_get(turn->state, "reflex"))
+		return wfs_trace(turn_end(turn, "reflex", error));
+	return wfs_trace(turn_request(turn, error));
+}
+
+static size_t at_once(const json_t *setup)
+{
+	const int64_t set = turn_setting(setup, "max_concurrency", 1);
+
+	if (set > WFS_TURN_CONCURRENCY_MAX)
+		return WFS_TURN_CONCURRENCY_MAX;
+	return set > 1 ? (size_t)set : 1;
+}
+
+int turn_go_on(struct turn *turn, struct wfs_error *error)
+{
+	const json_t *setup;
+	int r = turn_setup(turn, &setup, error);
+
+	while (!r && counted(turn, "next") < counted(turn, "count") &&
+		turn_open_count(turn) < at_once(setup)) {
+		const int64_t index = counted(turn, "next");
+
+		count(turn, "next");
+		r = begin_call(turn, index, error);
+	}
+	if (r || counted(turn, "done") < counted(turn, "count"))
+		return wfs_trace(r);
+	return wfs_trace(complete(turn, error));
+}

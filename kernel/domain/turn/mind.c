@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs of agents whose prompts, workflow, memories and reflex are artifacts. All of these are put together
+ * before the run (agents/prepare.c): its step has what was found, `setup.mind`, and notes of what was
+ * not. Here is what comes of it: the notes as events, an action that a reflex wants instead of a model,
+ * and the state that the agent is in when the run has ended.
+ */
+#include <inttypes.h>
+
+#include "kernel/base/json.h"
+#include "kernel/domain/action/invoke.h"
+#include "kernel/domain/turn/turn-impl.h"
+#include "kernel/manifest/grant.h"
+#include "kernel/read/text.h"
+
+static const json_t *mind_of(const json_t *setup)
+{
+	return json_object_get(setup, "mind");
+}
+
+/* --- the form of a step --- */
+
+static int check_text(const json_t *value, size_t size_max, const char *where, bool optional,
+	struct wfs_error *error)
+{
+	if ((optional && (!value || json_is_null(value))) ||
+		(json_is_string(value) && json_string_length(value) <= size_max))
+		return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"%s: expected a text of at most %zu bytes", where, size_max);
+}
+
+static int check_note(const json_t *note, struct wfs_error *error)
+{
+	int r = wfs_json_members(note, "a note", "fallback reason reference stage", error);
+
+	if (!r)
+		r = check_text(
+			json_object_get(note, "stage"), WFS_TURN_STATE_MAX, "stage", false, error);
+	if (!r)
+		r = check_text(json_object_get(note, "reference"), WFS_TURN_NOTE_MAX, "reference",
+			true, error);
+	if (!r)
+		r = check_text(json_object_get(note, "fallback"), WFS_TURN_NOTE_MAX, "fallback",
+			true, error);
+	if (!r)
+		r = check_text(
+			json_object_get(note, "reason"), WFS_TURN_NOTE_MAX, "reason", false, error);
+	return r;
+}
+
+static int check_notes(const json_t *notes, struct wfs_error *error)
+{
+	const json_t *note;
+	size_t i;
+	int r = 0;
+
+	if (notes && (!json_is_array(notes) || json_array_size(notes) > WFS_TURN_NOTES_MAX))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"notes: expected an array of at most %d", WFS_TURN_NOTES_MAX);
+	json_array_foreach(notes, i, note)
+	{
+		if (!r)
+			r = check_note(note, error);
+	}
+	return r;
+}
+
+int turn_check_mind(const json_t *action, struct wfs_error *error)
+{
+	const json_t *const mind = mind_of(json_object_get(action, "setup"));
+	const json_t *const failure = json_object_get(action, "failure");
+	const json_t *const reflex = json_object_get(action, "reflex");
+	int r = check_notes(json_object_get(action, "notes"), error);
+
+	if (!r && mind && !json_is_object(mind))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "setup/mind: expected an object");
+	if (!r)
+		r = check_text(json_object_get(mind, "mode"), WFS_TURN_STATE_MAX, "setup/mind/mode",
+			true, error);
+	if (!r)
+		r = check_text(json_object_get(mind, "state"), WFS_TURN_STATE_MAX,
+			"setup/mind/state", true, error);
+	if (!r)
+		r = check_text(json_object_get(mind, "next"), WFS_TURN_STATE_MAX, "setup/mind/next",
+			true, error);
+	if (!r && failure)
+		r = wfs_json_members(failure, "failure", "code message", error);
+	if (!r && failure)
+		r = check_text(json_object_get(failure, "message"), WFS_TURN_OUTPUT_MAX,
+			"failure/message", false, error);
+	if (!r && reflex && !json_is_string(json_object_get(reflex, "action_type")))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "reflex: expected an action");
+	return r;
+}
+
+/* --- notes --- */
+
+static int emit_note(struct turn *turn, const json_t *note, struct wfs_error *error)
+{
+	return wfs_trace(turn_emit(turn, WFS_KERNEL_NOTE, wfs_json_copy(note), error));
+}
+
+int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error)
+{
+	const json_t *note;
+	size_t i;
+	int r = 0;
+
+	json_array_foreach(notes, i, note)
+	{
+		if (!r)
+			r = emit_note(turn, note, error);
+	}
+	return wfs_trace(r);
+}
+
+/* --- the state of a workflow --- */
+
+static json_t *new_state(const char *name, int64_t seq, const char *reason)
+{
+	return json_pack("{s:s, s:I, s:[{s:s, s:I, s:s}]}", "current_state", name, "entered_at_seq",
+		(json_int_t)seq, "history", "reason", reason, "seq", (json_int_t)seq, "state",
+		name);
+}
+
+/* The newest are kept. Return: 0, or -ENOMEM. */
+static int change_state(json_t *document, const char *name, int64_t seq, const char *reason)
+{
+	json_t *const history = json_object_get(document, "history");
+
+	while (json_array_size(history) >= WFS_TURN_STATES_KEPT)
+		(void)json_array_remove(history, 0);
+	return json_object_set_new(document, "current_state", json_string(name)) < 0 ||
+			json_object_set_new(document, "entered_at_seq", json_integer(seq)) < 0 ||
+			json_array_append_new(history,
+				json_pack("{s:s, s:I, s:s}", "reason", reason, "seq",
+					(json_int_t)seq, "state", name)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+/* Of the workflow that the run began with. */
+static bool knows_state(const struct turn *turn, const char *name)
+{
+	const json_t *const states = json_object_get(mind_of(turn->setup), "states");
+	const json_t *state;
+	size_t i;
+
+	json_array_foreach(states, i, state)
+	{
+		if (json_is_string(state) && strcmp(json_string_value(state), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Several runs of an agent may be under way at once. The first that ends moves it on; the others,
+ * which began in a state that was left meanwhile, do not take it back.
+ * @from: enter it from that state only; "": from those that the workflow does not know, and from none
+ * @ret_changed: it was entered */
+static int enter_state(struct turn *turn, const char *from, const char *name, const char *reason,
+	bool *ret_changed, struct wfs_error *error)
+{
+	const char *const agent = wfs_json_text(turn->state, "agent");
+	const int64_t seq = (int64_t)turn->fold->head->height;
+	WFS_AUTO_JSON json_t *document = NULL;
+	size_t cell;
+	int r = fold_load(turn->fold, WFS_BUILTIN_WORKFLOW, agent, &cell, &document, error);
+
+	*ret_changed = false;
+	if (r)
+		return wfs_trace(r);
+	const char *const current = wfs_json_text(document, "current_state");
+	const bool leaves = *from ? strcmp(current, from) == 0 : !knows_state(turn, current);
+	if (!leaves || strcmp(current, name) == 0)
+		return 0;
+	*ret_changed = true;
+	if (!document)
+		document = new_state(name, seq, reason);
+	else if (change_state(document, name, seq, reason))
+		return fold_no_memory(error);
+	return document ? wfs_trace(fold_set_document(turn->fold, cell, document, error))
+			: fold_no_memory(error);
+}
+
+/* --- what an agent did last --- */
+
+int turn_remember_action(struct turn *turn, const json_t *call, const struct turn_result *result,
+	struct wfs_error *error)
+{
+	const json_t *setup;
+	int r = turn_setup(turn, &setup, error);
+
+	if (r || !mind_of(setup))
+		return wfs_trace(r);
+	const int size = action_shown(wfs_bytes_text(result->output), WFS_TURN_ACTION_SHOWN);
+	turn_set(turn, "last_action",
+		json_pack("{s:o, s:b, s:O}", "result",
+			result->hidden ? json_incref(result->hidden)
+				       : json_stringn(result->output, (size_t)size),
+			"success", !result->is_error, "type", json_object_get(call, "name")));
+	return 0;
+}
+
+static json_int_t count_more(const json_t *document, const char *member, bool more)
+{
+	return more ? json_integer_value(json_object_get(document, member)) + 1 : 0;
+}
+
+/* @failed: the run has; @stayed: it is in the state that it was in */
+static int note_agent(struct turn *turn, bool failed, bool stayed, struct wfs_error *error)
+{
+	const char *const agent = wfs_json_text(turn->state, "agent");
+	json_t *const action = json_object_get(turn->state, "last_action");
+	const bool acted = action != NULL;
+	const bool well = acted && json_is_true(json_object_get(action, "success"));
+	WFS_AUTO_JSON json_t *document = NULL;
+	size_t cell;
+	int r = fold_load(turn->fold, WFS_BUILTIN_AGENT, agent, &cell, &document, error);
+
+	if (r)
+		return wfs_trace(r);
+	json_t *const before = json_object_get(document, "last_action");
+	const json_int_t failures = failed || (acted && !well)
+		? count_more(document, "failure_count", true)
+		: acted ? 0
+			: json_integer_value(json_object_get(document, "failure_count"));
+	WFS_AUTO_JSON json_t *after = json_pack("{s:I, s:O*, s:I, s:I}", "failure_count", failures,
+		"last_action", acted ? action : before, "runs", count_more(document, "runs", true),
+		"same_state_for", count_more(document, "same_state_for", stayed));
+	return after ? wfs_trace(fold_set_document(turn->fold, cell, after, error))
+		     : fold_no_memory(error);
+}
+
+/* --- the end of a run --- */
+
+/* How a run has changed its agent's state. Plain value; borrowed. */
+struct transition {
+	const char *to;
+	const char *reason;
+	const char *fallback; /* NULL: what was to be done was done */
+	bool changed;
+};
+
+static int tell_transition(
+	struct turn *turn, const struct transition *transition, struct wfs_error *error)
+{
+	const json_t *const mind = mind_of(turn->setup);
+	const char *const from = wfs_json_text(mind, "state");
+	json_t *const reference = json_object_get(mind, "transition_reference");
+
+	return wfs_trace(turn_emit(turn, WFS_KERNEL_NOTE,
+		json_pack("{s:s?, s:o, s:O?, s:s}", "fallback", transition->fallback, "reason",
+			transition->changed
+				? json_sprintf(
+					  "%s -> %s: %s", from, transition->to, transition->reason)
+				: json_sprintf("stays in %s: %s", from, transition->reason),
+			"reference", transition->fallback ? reference : NULL, "stage",
+			"transition"),
+		error));
+}
+
+/* Of another run, which was faster. */
+static void take_back(const struct turn *turn, struct transition *transition)
+{
+	if (transition->changed ||
+		strcmp(transition->to, wfs_json_text(mind_of(turn->setup), "state")) == 0)
+		return;
+	transition->fallback = "stay";
+	transition->reason = "another run has changed it meanwhile";
+}
+
+/* The run has ended well, and this is the state that the agent is in then. */
+static int move_to(struct turn *turn, const char *to, const char *reason, struct wfs_error *error)
+{
+	const char *const from = wfs_json_text(mind_of(turn->setup), "state");
+	struct transition transition = {.to = to, .reason = reason};
+	int r = enter_state(turn, from, to, reason, &transition.changed, error);
+
+	take_back(turn, &transition);
+	if (!r)
+		r = note_agent(turn, false, !transition.changed, error);
+	return wfs_trace(r ? r : tell_transition(turn, &transition, error));
+}
+
+/* Which state comes next is asked for; what was done last is known by then. */
+static int ask_next(
+	struct turn *turn, const char *reason, const json_t *mind, struct wfs_error *error)
+{
+	int r = note_agent(turn, false, true, error);
+
+	turn_set(turn, "ending", json_string(reason));
+	return wfs_trace(r ? r
+			   : turn_ask(turn, WFS_EFFECT_WORKFLOW_ADVANCE,
+				     json_pack("{s:O, s:s, s:O}", "mode",
+					     json_object_get(mind, "mode"), "run_id", turn->run_id,
+					     "state", json_object_get(mind, "state")),
+				     -1, error));
+}
+
+static bool is_well(const char *reason)
+{
+	static const char *const reasons[] = {"no_tool_calls", "max_turns", "length",
+		"content_filter", "termination_tool", "reflex"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(reasons); i++)
+		if (strcmp(reasons[i], reason) == 0)
+			return true;
+	return false;
+}
+
+int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct wfs_error *error)
+{
+	const json_t *setup;
+	int r = turn_setup(turn, &setup, error);
+	const json_t *const mind = r ? NULL : mind_of(setup);
+	const char *const mode = wfs_json_text(mind, "mode");
+
+	*ret_waits = false;
+	if (r || !mind || json_object_get(turn->state, "advanced"))
+		return wfs_trace(r);
+	if (json_object_get(turn->state, "ending")) /* ended while it was asked: counted already */
+		return 0;
+	if (!is_well(reason))
+		return wfs_trace(note_agent(turn, true, true, error));
+	if (!*mode)
+		return wfs_trace(note_agent(turn, false, true, error));
+	if (strcmp(mode, "auto") == 0)
+		return wfs_trace(move_to(turn, wfs_json_text(mind, "next"), "auto", error));
+	*ret_waits = true;
+	return wfs_trace(ask_next(turn, reason, mind, error));
+}
+
+/* It was not known when the run was counted. */
+static int note_changed(struct turn *turn, struct wfs_error *error)
+{
+	const char *const agent = wfs_json_text(turn->state, "agent");
+	WFS_AUTO_JSON json_t *document = NULL;
+	size_t cell;
+	int r = fold_load(turn->fold, WFS_BUILTIN_AGENT, agent, &cell, &document, error);
+
+	if (!r && json_object_set_new(document, "same_state_for", json_integer(0)) < 0)
+		r = fold_no_memory(error);
+	return wfs_trace(r ? r : fold_set_document(turn->fold, cell, document, error));
+}
+
+/* Whatever went wrong, the agent stays where it is. */
+static int advance(
+	struct turn *turn, const json_t *mind, const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const payload = json_object_get(receipt, "payload");
+	const bool ok = strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
+	const char *const next = ok ? wfs_json_text(payload, "next_state") : "";
+	const char *const state = wfs_json_text(mind, "state");
+	const bool known = ok && knows_state(turn, next);
+	struct transition transition = {
+		.to = known ? next : state,
+		.reason = wfs_json_text(payload, ok ? "reason" : "message"),
+		.fallback = known ? NULL : "stay",
+	};
+	int r = check_notes(json_object_get(payload, "notes"), error);
+
+	if (!r)
+		r = turn_emit_notes(turn, json_object_get(payload, "notes"), error);
+	if (!r)
+		r = enter_state(
+			turn, state, transition.to, transition.reason, &transition.changed, error);
+	if (!r && transition.changed)
+		r = note_changed(turn, error);
+	take_back(turn, &transition);
+	return wfs_trace(r ? r : tell_transition(turn, &transition, error));
+}
+
+int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error *error)
+{
+	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
+	const json_t *setup;
+	int r = turn_setup(turn, &setup, error);
+
+	if (!r)
+		r = intent_charge(turn->fold, receipt, error);
+	if (!r && json_is_object(usage))
+		r = turn_spend(turn, usage, error);
+	if (!r)
+		r = advance(turn, mind_of(setup), receipt, error);
+	turn_set(turn, "advanced", json_true());
+	return wfs_trace(r ? r : turn_end(turn, wfs_json_text(turn->state, "ending"), error));
+}
+
+/* --- its beginning --- */
+
+int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error)
+{
+	const json_t *const mind = mind_of(turn->setup);
+	const char *const state = wfs_json_text(mind, "state");
+	const char *const entered = wfs_json_text(mind, "entered");
+	const char *const reason = *entered ? entered : "the workflow begins";
+	bool changed;
+	int r = *state ? enter_state(turn, "", state, reason, &changed, error) : 0;
+
+	return wfs_trace(r ? r : turn_emit_notes(turn, json_object_get(action, "notes"), error));
+}
+
+/* An action instead of a model's answer. */
+int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *arguments = wfs_json_copy(reflex);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	json_t *const hidden = json_object_get(reflex, "arguments");
+
+	(void)json_object_del(arguments, "action_type");
+	wfs_json_write(arguments, &text);
+	if (!arguments || wfs_buffer_check(&text))
+		return fold_no_memory(error);
+	WFS_AUTO_JSON json_t *calls = json_pack("[{s:o, s:O}]", "arguments",
+		wfs_text_is_hidden(hidden, NULL) ? json_incref(hidden)
+						 : json_stringn(text.data, text.size),
+		"name", json_object_get(reflex, "action_type"));
+	if (!calls)
+		return fold_no_memory(error);
+	turn_set(turn, "reflex", json_true());
+	turn_set_number(turn, "turn", 1);
+	int r = turn_make_calls(turn, calls, false, error);
+	return wfs_trace(r ? r : turn_go_on(turn, error));
+}

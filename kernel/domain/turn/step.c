@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The action that begins a run. Who sends it has made its setup (agents/), so what is checked here is
+ * that the rest of this folder can work with it. */
+#include "kernel/base/json.h"
+#include "kernel/domain/action/action.h"
+#include "kernel/domain/turn/turn-impl.h"
+#include "kernel/fold/fold-work.h"
+#include "kernel/manifest/grant.h"
+
+static int expected(struct wfs_error *error, const char *where, const char *what)
+{
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "%s: expected %s", where, what);
+}
+
+static int check_text(const json_t *object, const char *member, struct wfs_error *error)
+{
+	const char *text;
+
+	return wfs_json_get_string(object, member, &text, error);
+}
+
+static bool has_role(const json_t *message, const char *role)
+{
+	const char *const text = json_string_value(json_object_get(message, "role"));
+
+	return text && strcmp(text, role) == 0;
+}
+
+static int check_message(const json_t *message, struct wfs_error *error)
+{
+	static const char *const roles[] = {"system", "developer", "user", "assistant", "tool"};
+	const char *role = "";
+	int r = wfs_json_members(
+		message, "a message", "content role tool_call_id? tool_calls?", error);
+
+	if (!r)
+		r = wfs_json_get_string(message, "role", &role, error);
+	if (r)
+		return r;
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(roles); i++)
+		if (strcmp(role, roles[i]) == 0)
+			return 0;
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'role': expected system, developer, user, assistant or tool, got '%.40s'", role);
+}
+
+/* Messages of the group that begins at @index: one, or an assistant's with the results of all its calls.
+ * 0: calls and results do not go together. */
+static size_t group_size(const json_t *messages, size_t index)
+{
+	const json_t *const first = json_array_get(messages, index);
+	const json_t *const calls = json_object_get(first, "tool_calls");
+	size_t size = 1;
+
+	if (has_role(first, "tool"))
+		return 0;
+	for (; size <= json_array_size(calls); size++) {
+		const json_t *const result = json_array_get(messages, index + size);
+		const json_t *const call = json_array_get(calls, size - 1);
+
+		if (!has_role(result, "tool") || !json_object_get(call, "id") ||
+			!json_equal(json_object_get(result, "tool_call_id"),
+				json_object_get(call, "id")))
+			return 0;
+	}
+	return size;
+}
+
+static int check_messages(const json_t *messages, struct wfs_error *error)
+{
+	size_t i;
+	const json_t *message;
+	size_t size;
+	int r = 0;
+
+	if (!json_is_array(messages) || json_array_size(messages) > WFS_TURN_MESSAGES_MAX)
+		return expected(error, "messages", "an array of at most 1024");
+	json_array_foreach(messages, i, message)
+	{
+		r = check_message(message, error);
+		if (r)
+			return r;
+	}
+	for (i = 0; i < json_array_size(messages); i += size) {
+		size = group_size(messages, i);
+		if (size == 0)
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"messages/%zu: expected the results of all calls right behind "
+				"them, in their order, and no others",
+				i);
+	}
+	return 0;
+}
+
+static int check_tools(const json_t *setup, struct wfs_error *error)
+{
+	const json_t *const tools = json_object_get(setup, "tools");
+	const json_t *const offered = json_object_get(setup, "offered");
+	size_t i;
+	const json_t *item;
+
+	if (!json_is_array(tools) || json_array_size(tools) > WFS_TURN_TOOLS_MAX)
+		return expected(error, "setup/tools", "an array of at most 256");
+	json_array_foreach(tools, i, item)
+	{
+		int r = check_text(item, "name", error);
+
+		if (!r)
+			r = check_text(item, "kind", error);
+		if (r)
+			return r;
+	}
+	if (!json_is_array(offered))
+		return expected(error, "setup/offered", "an array of names");
+	json_array_foreach(offered, i, item) if (!json_is_string(item)) return expected(
+		error, "setup/offered", "an array of names");
+	return 0;
+}
+
+int wfs_turn_check_step(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+{
+	const json_t *const setup = json_object_get(action, "setup");
+	const char *agent;
+	int64_t max_turns = 0;
+
+	(void)manifest;
+	int r = wfs_json_members(action, "step",
+		"action_type agent called_by? failure? max_turns messages notes? reflex? setup",
+		error);
+	if (!r)
+		r = wfs_json_get_string(action, "agent", &agent, error);
+	if (!r && !wfs_grant_name_valid(agent))
+		r = expected(error, "agent", "the id of an agent");
+	if (!r && json_object_get(action, "called_by"))
+		r = check_text(action, "called_by", error);
+	if (!r)
+		r = wfs_json_get_integer(
+			action, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
+	if (!r)
+		r = check_messages(json_object_get(action, "messages"), error);
+	if (!r)
+		r = wfs_json_members(
+			setup, "a setup", "asked_model? mind? model offered settings tools", error);
+	if (!r)
+		r = check_text(setup, "model", error);
+	if (!r)
+		r = check_tools(setup, error);
+	return r ? r : turn_check_mind(action, error);
+}
+
+/* --- the fold --- */
+
+/* Groups that are always sent: the leading system messages, the latest user message. */
+static json_t *pins_of(const json_t *messages)
+{
+	WFS_AUTO_JSON json_t *pins = json_array();
+	const size_t count = json_array_size(messages);
+	json_int_t latest = -1;
+	json_int_t group = 0;
+	bool leading = true;
+	int r = 0;
+
+	for (size_t i = 0; i < count; i += group_size(messages, i), group++) {
+		const json_t *const message = json_array_get(messages, i);
+
+		leading =
+			leading && (has_role(message, "system") || has_role(message, "developer"));
+		if (leading)
+			r |= json_array_append_new(pins, json_integer(group));
+		if (has_role(message, "user"))
+			latest = group;
+	}
+	if (latest >= 0)
+		r |= json_array_append_new(pins, json_integer(latest));
+	return r ? NULL : WFS_STEAL(pins);
+}
+
+/* A state before the first turn. NULL without memory. */
+static json_t *first_state(const struct wfs_fold *fold, const json_t *action, const char *run_id)
+{
+	WFS_AUTO_JSON json_t *pins = pins_of(json_object_get(action, "messages"));
+
+	return json_pack(
+		"{s:O, s:s, s:{}, s:i, s:i, s:[], s:O, s:O, s:[], s:O, s:b, s:s, s:I, s:s, "
+		"s:i, s:{s:i, s:i, s:i}, s:b}",
+		"agent", json_object_get(action, "agent"), "asked_by", fold->input.principal,
+		"calls", "event_seq", 0, "from", 0, "groups", "max_turns",
+		json_object_get(action, "max_turns"), "model",
+		json_object_get(json_object_get(action, "setup"), "model"), "open", "pins", pins,
+		"retried", 0, "run_id", run_id, "started_ns", (json_int_t)fold->input.at_ns,
+		"status", "running", "turn", 0, "usage", "completion_tokens", 0, "prompt_tokens", 0,
+		"total_tokens", 0, "usage_incomplete", 0);
+}
+
+static int set_setup(struct turn *turn, const json_t *action, struct wfs_error *error)
+{
+	size_t cell;
+
+	turn->setup = json_incref(json_object_get(action, "setup"));
+	int r = fold_touch_unread(turn->fold, fold_builtin(turn->fold, WFS_BUILTIN_TURN_SETUP),
+		wfs_bytes_text(turn->run_id), &cell, error);
+	return wfs_trace(r ? r : fold_set_document(turn->fold, cell, turn->setup, error));
+}
+
+/* A message of the history that the run begins with, with results of its calls. */
+static int add_group(
+	struct turn *turn, const json_t *messages, size_t index, struct wfs_error *error)
+{
+	const size_t size = group_size(messages, index);
+	WFS_AUTO_JSON json_t *message = wfs_json_copy(json_array_get(messages, index));
+	WFS_AUTO_JSON json_t *results = json_array();
+
+	for (size_t i = 1; i < size; i++)
+		if (json_array_append(results, json_array_get(messages, index + i)) < 0)
+			return fold_no_memory(error);
+	if (!message || !results || (size > 1 && json_object_set(message, "results", results) < 0))
+		return fold_no_memory(error);
+	return wfs_trace(turn_add_message(turn, message, (int64_t)size, error));
+}
+
+static int begin(struct turn *turn, const json_t *action, struct wfs_error *error)
+{
+	const json_t *const messages = json_object_get(action, "messages");
+	const json_t *const failure = json_object_get(action, "failure");
+	const json_t *const reflex = json_object_get(action, "reflex");
+	int r = set_setup(turn, action, error);
+
+	for (size_t i = 0; !r && i < json_array_size(messages); i += group_size(messages, i))
+		r = add_group(turn, messages, i, error);
+	if (!r)
+		r = turn_emit(turn, WFS_KERNEL_START,
+			json_pack("{s:I, s:O, s:I}", "initial_messages_count",
+				(json_int_t)json_array_size(messages), "max_turns",
+				json_object_get(action, "max_turns"), "tools_count",
+				(json_int_t)json_array_size(json_object_get(turn->setup, "tools"))),
+			error);
+	if (!r)
+		r = turn_begin_mind(turn, action, error);
+	if (!r && failure)
+		r = turn_fail(turn, "error", "prompt", wfs_json_text(failure, "code"),
+			wfs_json_text(failure, "message"), error);
+	else if (!r)
+		r = reflex ? turn_begin_reflex(turn, reflex, error) : turn_request(turn, error);
+	return wfs_trace(r ? r : turn_store(turn, error));
+}
+
+/* A run that a tool call of another one begins knows how many stand above it, so that a chain of them has an end
+ * wherever it leads, also back to the same agent. */
+static int set_caller(struct turn *turn, const json_t *action, struct wfs_error *error)
+{
+	json_t *const intent_id = json_object_get(action, "called_by");
+	TURN_AUTO struct turn caller = {.fold = turn->fold};
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = intent_id ? intent_begin(turn->fold, json_string_value(intent_id), turn->run_id,
+				    &intent, error)
+			  : 0;
+
+	if (!r && intent)
+		r = turn_load(turn->fold, wfs_json_text(intent, "run_id"), &caller, error);
+	if (r || !intent)
+		return wfs_trace(r);
+	const int64_t depth = turn_number(&caller, "depth") + 1;
+	if (depth > WFS_TURN_DEPTH_MAX)
+		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED,
+			"the run would have the depth %lld below the first one ('%s' asks for "
+			"it), at most %d are possible",
+			(long long)depth, caller.run_id, WFS_TURN_DEPTH_MAX);
+	turn_set(turn, "called_by", json_incref(intent_id));
+	turn_set_number(turn, "depth", depth);
+	turn_set(turn, "top",
+		json_incref(json_object_get(caller.state, depth > 1 ? "top" : "run_id")));
+	return 0;
+}
+
+static int begin_paid(struct wfs_fold *fold, const json_t *action, const char *agent,
+	json_t **ret_answer, struct wfs_error *error)
+{
+	char run_id[WFS_TURN_ID_MAX + 1];
+	TURN_AUTO struct turn turn = {.fold = fold};
+	int r = action_pay_run(fold, agent, error);
+
+	if (r)
+		return wfs_trace(r);
+	snprintf(run_id, sizeof(run_id), "%s.%llu", agent, (unsigned long long)fold->head->height);
+	turn.state = first_state(fold, action, run_id);
+	if (!turn.state)
+		return fold_no_memory(error);
+	turn.run_id = json_string_value(json_object_get(turn.state, "run_id"));
+	r = set_caller(&turn, action, error);
+	if (r)
+		return wfs_trace(r);
+	r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_TURN), wfs_bytes_text(run_id),
+		&turn.cell, error);
+	if (!r)
+		r = begin(&turn, action, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_answer = json_pack("{s:s}", "run_id", run_id);
+	return *ret_answer ? 0 : fold_no_memory(error);
+}
+
+int turn_fold_step(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
+{
+	const char *const agent = json_string_value(json_object_get(action, "agent"));
+
+	int r = intent_check_room(fold, error);
+	if (r)
+		return r;
+	r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, agent, error);
+	if (r < 0)
+		return wfs_trace(r);
+	if (!r && !fold->input.partial)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"Agent '%.140s' not found: there is no such principal", agent);
+	const struct fold_mark mark = fold_mark(fold);
+	r = begin_paid(fold, action, agent, ret_answer, error);
+	if (r)
+		fold_take_back(fold, &mark);
+	else
+		fold_keep(fold, &mark);
+	return wfs_trace(r);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of a run as lines, out of its records. */
+#include "kernel/base/json.h"
+#include "kernel/domain/turn/events.h"
+#include "kernel/domain/turn/turn-file.h"
+#include "kernel/domain/turn/turn-index.h"
+#include "kernel/read/record.h"
+
+int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq)
+{
+	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
+	uint64_t event_size;
+	uint64_t seq;
+	int r = wfs_turn_walk_init(&walk, view, run_id, UINT64_MAX);
+
+	while (!r && (r = wfs_turn_walk_next(&walk, &seq, &event_size)) > 0) {
+		if (event_size > 0) {
+			*ret_seq = seq;
+			return 0;
+		}
+		r = 0;
+	}
+	return r ? wfs_trace(r) : -ENOENT;
+}
+
+static int parse_event(struct wfs_view *view, uint64_t seq, struct wfs_record_parsed *parsed)
+{
+	struct wfs_bytes line;
+	int r = wfs_view_record(view, seq, &line);
+
+	return r ? r : wfs_trace(wfs_record_parse(line, parsed, NULL));
+}
+
+int wfs_turn_event_run(
+	struct wfs_view *view, uint64_t seq, struct wfs_buffer *run_id, int64_t *ret_time_ns)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	int r = parse_event(view, seq, &parsed);
+
+	if (r)
+		return r;
+	const char *const schema = json_string_value(json_object_get(parsed.body_json, "schema"));
+	const json_t *const id =
+		json_object_get(json_object_get(parsed.body_json, "value"), "run_id");
+	if (parsed.record.kind != WFS_RECORD_EVENT || !schema || !json_is_string(id) ||
+		wfs_kernel_event_find(schema) == WFS_KERNEL_EVENT_COUNT)
+		return -ENOENT;
+	wfs_buffer_append(run_id, json_string_value(id), json_string_length(id));
+	*ret_time_ns = parsed.record.at_ns;
+	return wfs_buffer_check(run_id);
+}
+
+static uint64_t end_of(struct wfs_range range)
+{
+	return range.size < UINT64_MAX - range.offset ? range.offset + range.size : UINT64_MAX;
+}
+
+/* The part of a line that lies in the range. @offset: of the line */
+static int append_line(struct wfs_view *view, uint64_t seq, uint64_t offset, struct wfs_range range,
+	struct wfs_buffer *buffer)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	int r = parse_event(view, seq, &parsed);
+
+	if (r)
+		return wfs_trace(r == -ENOENT ? -EIO : r);
+	/* The index may lead to a record of another kind. */
+	const json_t *const value = json_object_get(parsed.body_json, "value");
+	if (parsed.record.kind != WFS_RECORD_EVENT || !value)
+		return -EIO;
+	wfs_json_write_document(value, &line);
+	r = wfs_buffer_check(&line);
+	if (r)
+		return r;
+	const size_t skip = range.offset > offset ? (size_t)(range.offset - offset) : 0;
+	const uint64_t left = end_of(range) - (offset + skip);
+	const size_t size = skip < line.size ? line.size - skip : 0;
+	wfs_buffer_append(buffer, line.data + skip, size < left ? size : (size_t)left);
+	return wfs_buffer_check(buffer);
+}
+
+int wfs_turn_events(struct wfs_view *view, struct wfs_bytes run_id, uint64_t last,
+	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes)
+{
+	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
+	struct wfs_view then = *view; /* what came behind that record is not of the file */
+	uint64_t offset = 0;
+	uint64_t event_size;
+	uint64_t seq;
+
+	then.height = last + 1;
+	int r = wfs_turn_walk_init(&walk, &then, run_id, 0);
+	while (!r && (r = wfs_turn_walk_next(&walk, &seq, &event_size)) > 0) {
+		r = 0;
+		if (range.size > 0 && offset + event_size > range.offset &&
+			offset < end_of(range) && event_size > 0)
+			r = append_line(view, seq, offset, range, buffer);
+		if (event_size > (uint64_t)INT64_MAX - offset)
+			r = -EIO;
+		else
+			offset += event_size;
+	}
+	if (!r)
+		*ret_size_bytes = offset;
+	return wfs_trace(r);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to kernel/domain/turn/: the messages of a run that its files show. */
+#pragma once
+
+#include "kernel/domain/turn/turn-file.h"
+
+/**
+ * turn_newest_messages() - as many groups of messages as WFS_TURN_FILE_MAX allows, the newest always
+ * @ret_messages: an array, oldest first; caller owns it
+ * @ret_left_out: how many messages are not among them
+ * Return: 0, -EIO, -ENOMEM.
+ */
+int turn_newest_messages(
+	struct wfs_view *view, const json_t *state, json_t **ret_messages, size_t *ret_left_out);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of runs in the index. */
+#include "kernel/domain/turn/turn-index.h"
+
+#include "kernel/domain/turn/events.h"
+#include "kernel/read/index.h"
+
+uint64_t wfs_turn_event_size(const char *schema, size_t body_size)
+{
+	static const char around[] = "{\"schema\":\"\",\"value\":}";
+	const size_t others = schema ? sizeof(around) - 1 + strlen(schema) : 0;
+
+	if (!schema || wfs_kernel_event_find(schema) == WFS_KERNEL_EVENT_COUNT ||
+		body_size < others)
+		return 0;
+	return body_size - others + 1; /* a newline */
+}
+
+int wfs_turn_index_add(struct wfs_txn *txn, const char *run_id, uint64_t seq, uint64_t event_size)
+{
+	struct wfs_index_set set;
+
+	wfs_index_run(&set, wfs_bytes_text(run_id));
+	int r = wfs_index_add(txn, &set, seq, event_size);
+	return wfs_trace(r == -EEXIST ? -EIO : r);
+}
+
+int wfs_turn_walk_init(
+	struct wfs_turn_walk *walk, struct wfs_view *view, struct wfs_bytes run_id, uint64_t from)
+{
+	const bool newest_first = from == UINT64_MAX;
+	struct wfs_index_set set;
+
+	wfs_index_run(&set, run_id);
+	int r = wfs_index_walk_init(&walk->rows, view->txn, &set, newest_first);
+	if (r)
+		return wfs_trace(r);
+	walk->height = view->height;
+	walk->rows.start = newest_first ? view->height : from;
+	return 0;
+}
+
+int wfs_turn_walk_next(struct wfs_turn_walk *walk, uint64_t *ret_seq, uint64_t *ret_event_size)
+{
+	uint64_t seq;
+	int r = wfs_index_walk_next(&walk->rows, &seq);
+
+	if (r <= 0)
+		return wfs_trace(r);
+	if (seq >= walk->height)
+		return 0;
+	*ret_seq = seq;
+	*ret_event_size = walk->rows.amount;
+	return 1;
+}
+
+void wfs_turn_walk_done(struct wfs_turn_walk *walk)
+{
+	wfs_index_walk_done(&walk->rows);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs out of a view. */
+#include "kernel/domain/turn/turn-read.h"
+
+#include "kernel/base/json.h"
+
+/* Of a call that never was answered, because its run has ended. */
+#define NO_RESULT "(no result)"
+
+static int read_cell(struct wfs_view *view, enum wfs_builtin_reducer reducer, const char *key,
+	json_t **ret_document, struct wfs_error *error)
+{
+	int r = wfs_view_document(view, reducer, key, ret_document, error);
+
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR, "%s has no cell '%s'",
+			wfs_builtin_reducer_name(reducer), key);
+	return wfs_trace(r);
+}
+
+int wfs_turn_state(
+	struct wfs_view *view, const char *run_id, json_t **ret_state, struct wfs_error *error)
+{
+	int r = wfs_view_document(view, WFS_BUILTIN_TURN, run_id, ret_state, error);
+
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", run_id);
+	return wfs_trace(r);
+}
+
+int wfs_turn_setup(
+	struct wfs_view *view, const char *run_id, json_t **ret_setup, struct wfs_error *error)
+{
+	return wfs_trace(read_cell(view, WFS_BUILTIN_TURN_SETUP, run_id, ret_setup, error));
+}
+
+int wfs_turn_call(struct wfs_view *view, const char *run_id, int64_t turn, int64_t index,
+	json_t **ret_call, struct wfs_error *error)
+{
+	char key[WFS_TURN_ID_MAX + 48];
+
+	snprintf(key, sizeof(key), "%s.%lld.%lld", run_id, (long long)turn, (long long)index);
+	return wfs_trace(read_cell(view, WFS_BUILTIN_TOOL_CALL, key, ret_call, error));
+}
+
+/* --- messages --- */
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "read a turn");
+}
+
+/* What a call is in the message that wants it, and the message that answers it. */
+static int add_call(
+	const json_t *call, json_t *tool_calls, json_t *messages, struct wfs_error *error)
+{
+	json_t *const output = json_object_get(call, "output");
+	json_t *const id = json_object_get(call, "id");
+	WFS_AUTO_JSON json_t *none = json_string(NO_RESULT);
+	json_t *const wanted =
+		json_pack("{s:O, s:O, s:O}", "arguments", json_object_get(call, "arguments"), "id",
+			id, "name", json_object_get(call, "name"));
+	json_t *const answer = json_pack("{s:O, s:s, s:O}", "content", output ? output : none,
+		"role", "tool", "tool_call_id", id);
+	const int failed =
+		json_array_append_new(tool_calls, wanted) | json_array_append_new(messages, answer);
+
+	return failed ? no_memory(error) : 0;
+}
+
+/* The assistant's message with its calls, and their answers behind it. */
+static int add_calls(struct wfs_view *view, const char *run_id, json_t *message, json_t *messages,
+	struct wfs_error *error)
+{
+	const int64_t count = json_integer_value(json_object_get(message, "tool_call_count"));
+	const int64_t turn = json_integer_value(json_object_get(message, "turn"));
+	json_t *const tool_calls = json_array();
+	int r = json_object_set_new(message, "tool_calls", tool_calls) ? no_memory(error) : 0;
+
+	(void)json_object_del(message, "tool_call_count");
+	(void)json_object_del(message, "turn");
+	for (int64_t i = 0; !r && i < count; i++) {
+		WFS_AUTO_JSON json_t *call = NULL;
+
+		r = wfs_turn_call(view, run_id, turn, i, &call, error);
+		if (!r)
+			r = add_call(call, tool_calls, messages, error);
+	}
+	return wfs_trace(r);
+}
+
+/* Of a message that the run began with. */
+static int add_results(json_t *message, json_t *messages, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *results = json_incref(json_object_get(message, "results"));
+
+	(void)json_object_del(message, "results");
+	return results && json_array_extend(messages, results) < 0 ? no_memory(error) : 0;
+}
+
+int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = NULL;
+	char key[WFS_TURN_ID_MAX + 24];
+
+	snprintf(key, sizeof(key), "%s.%zu", run_id, group);
+	int r = read_cell(view, WFS_BUILTIN_MESSAGE, key, &message, error);
+	if (r)
+		return wfs_trace(r);
+	if (json_array_append(messages, message) < 0)
+		return no_memory(error);
+	if (json_object_get(message, "tool_call_count"))
+		return wfs_trace(add_calls(view, run_id, message, messages, error));
+	return add_results(message, messages, error);
+}
+
+static const char *run_id_of(const json_t *state)
+{
+	const char *const run_id = json_string_value(json_object_get(state, "run_id"));
+
+	return run_id ? run_id : "";
+}
+
+/* @from: the first group that is not left out; those of @pins never are */
+static int read_messages(struct wfs_view *view, const json_t *state, size_t from,
+	json_t **ret_messages, struct wfs_error *error)
+{
+	const json_t *const pins = json_object_get(state, "pins");
+	const size_t count = json_array_size(json_object_get(state, "groups"));
+	WFS_AUTO_JSON json_t *messages = json_array();
+	int r = messages ? 0 : no_memory(error);
+
+	for (size_t i = 0; !r && i < json_array_size(pins); i++) {
+		const size_t pin = (size_t)json_integer_value(json_array_get(pins, i));
+
+		if (pin < from)
+			r = wfs_turn_group(view, run_id_of(state), pin, messages, error);
+	}
+	for (size_t i = from; !r && i < count; i++)
+		r = wfs_turn_group(view, run_id_of(state), i, messages, error);
+	if (!r)
+		*ret_messages = WFS_STEAL(messages);
+	return wfs_trace(r);
+}
+
+int wfs_turn_history(
+	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error)
+{
+	return wfs_trace(read_messages(view, state, 0, ret_messages, error));
+}
+
+int wfs_turn_sent(
+	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error)
+{
+	const json_int_t from = json_integer_value(json_object_get(state, "from"));
+
+	return wfs_trace(read_messages(view, state, (size_t)from, ret_messages, error));
+}
+
+/* --- the result --- */
+
+static json_t *usage_of(const json_t *state)
+{
+	WFS_AUTO_JSON json_t *usage = wfs_json_copy(json_object_get(state, "usage"));
+
+	return usage &&
+			json_object_set(usage, "incomplete",
+				json_object_get(state, "usage_incomplete")) == 0
+		? WFS_STEAL(usage)
+		: NULL;
+}
+
+static bool has_role(const json_t *message, const char *role)
+{
+	const char *const text = json_string_value(json_object_get(message, "role"));
+
+	return text && strcmp(text, role) == 0;
+}
+
+/* A run that stopped behind tools ends with one of their messages. */
+static int add_last_assistant(json_t *result, const json_t *history)
+{
+	size_t i = json_array_size(history);
+
+	if (i == 0 || !has_role(json_array_get(history, i - 1), "tool"))
+		return 0;
+	while (i > 0 && !has_role(json_array_get(history, i - 1), "assistant"))
+		i--;
+	return i > 0
+		? json_object_set(result, "last_assistant_message", json_array_get(history, i - 1))
+		: 0;
+}
+
+json_t *wfs_turn_compose(const json_t *state, json_t *history)
+{
+	const size_t count = json_array_size(history);
+	json_t *const final = json_object_get(json_object_get(state, "final"), "result");
+	json_t *const failure = json_object_get(state, "error");
+	const char *const reason = json_string_value(json_object_get(state, "reason"));
+	WFS_AUTO_JSON json_t *nothing = json_pack("{s:s, s:s}", "content", "", "role", "assistant");
+	WFS_AUTO_JSON json_t *result = json_pack("{s:O, s:O, s:O, s:b, s:O, s:s?, s:o, s:O}",
+		"agent", json_object_get(state, "agent"), "final_message",
+		count > 0 ? json_array_get(history, count - 1) : nothing, "history", history, "ok",
+		failure == NULL && strcmp(reason ? reason : "", "cancelled") != 0, "run_id",
+		json_object_get(state, "run_id"), "termination_reason", reason, "total_usage",
+		usage_of(state), "turn_count", json_object_get(state, "turn"));
+
+	if (!result || (final && json_object_set(result, "final_tool_result", final) < 0) ||
+		(failure && json_object_set(result, "error", failure) < 0) ||
+		add_last_assistant(result, history) < 0)
+		return NULL;
+	return WFS_STEAL(result);
+}
+
+int wfs_turn_result(
+	struct wfs_view *view, const char *run_id, json_t **ret_result, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *history = NULL;
+	int r = wfs_turn_state(view, run_id, &state, error);
+
+	if (!r && !json_object_get(state, "reason"))
+		return wfs_error_set(error, WFS_E_BUSY, "turn '%s' goes on", run_id);
+	if (!r)
+		r = wfs_turn_history(view, state, &history, error);
+	if (r)
+		return wfs_trace(r);
+	*ret_result = wfs_turn_compose(state, history);
+	return *ret_result ? 0 : no_memory(error);
+}

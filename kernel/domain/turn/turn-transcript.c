@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run to be read: who said what, which tools were called with what, and how it ended. */
+#include "kernel/base/json.h"
+#include "kernel/domain/turn/turn-history.h"
+#include "kernel/read/text.h"
+
+static long long number_of(const json_t *object, const char *member)
+{
+	return (long long)json_integer_value(json_object_get(object, member));
+}
+
+/* Something that is no prose stands as Markdown's indented code. */
+static void write_indented(struct wfs_buffer *buffer, const char *text)
+{
+	while (*text) {
+		const size_t size = strcspn(text, "\n");
+
+		if (size > 0)
+			wfs_buffer_append_text(buffer, "    ");
+		wfs_buffer_append(buffer, text, size);
+		wfs_buffer_append_byte(buffer, '\n');
+		text += size + (text[size] == '\n');
+	}
+	wfs_buffer_append_byte(buffer, '\n');
+}
+
+/* A member as text; a private text as its stand-in. */
+static void write_text(struct wfs_buffer *buffer, const json_t *object, const char *member)
+{
+	const json_t *const value = json_object_get(object, member);
+
+	if (wfs_text_is_hidden(value, NULL))
+		wfs_json_write(value, buffer);
+	else
+		wfs_buffer_append_text(buffer, wfs_json_text(object, member));
+}
+
+static void write_member(struct wfs_buffer *buffer, const json_t *object, const char *member)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	write_text(&text, object, member);
+	write_indented(buffer, wfs_buffer_text(&text));
+	buffer->failed |= wfs_buffer_check(&text) != 0;
+}
+
+static void write_call(struct wfs_buffer *buffer, const json_t *call)
+{
+	wfs_buffer_printf(buffer, "**Call** `%s` (%s)\n\n", wfs_json_text(call, "name"),
+		wfs_json_text(call, "id"));
+	write_member(buffer, call, "arguments");
+}
+
+/* The name of the tool whose call a message answers. @calls: of the message before */
+static const char *tool_of(const json_t *calls, const char *id)
+{
+	size_t i;
+	const json_t *call;
+
+	json_array_foreach(calls, i, call)
+	{
+		if (strcmp(wfs_json_text(call, "id"), id) == 0)
+			return wfs_json_text(call, "name");
+	}
+	return "";
+}
+
+static void write_result(struct wfs_buffer *buffer, const json_t *message, const json_t *calls)
+{
+	const char *const id = wfs_json_text(message, "tool_call_id");
+
+	wfs_buffer_printf(buffer, "**Result** of `%s` (%s)\n\n", tool_of(calls, id), id);
+	write_member(buffer, message, "content");
+}
+
+static void write_said(struct wfs_buffer *buffer, const json_t *message)
+{
+	size_t i;
+	const json_t *call;
+
+	wfs_buffer_printf(buffer, "## %s\n\n", wfs_json_text(message, "role"));
+	const size_t head = buffer->size;
+	write_text(buffer, message, "content");
+	if (buffer->size > head)
+		wfs_buffer_append_text(buffer, "\n\n");
+	json_array_foreach(json_object_get(message, "tool_calls"), i, call)
+	{
+		write_call(buffer, call);
+	}
+}
+
+static void write_messages(struct wfs_buffer *buffer, const json_t *messages)
+{
+	const json_t *calls = NULL;
+	size_t i;
+	const json_t *message;
+
+	json_array_foreach(messages, i, message)
+	{
+		if (strcmp(wfs_json_text(message, "role"), "tool") == 0) {
+			write_result(buffer, message, calls);
+			continue;
+		}
+		calls = json_object_get(message, "tool_calls");
+		write_said(buffer, message);
+	}
+}
+
+static void write_head(struct wfs_buffer *buffer, const json_t *state, size_t left_out)
+{
+	wfs_buffer_printf(buffer, "# %s\n\nAgent %s, model %s, asked by %s.\n\n",
+		wfs_json_text(state, "run_id"), wfs_json_text(state, "agent"),
+		wfs_json_text(state, "model"), wfs_json_text(state, "asked_by"));
+	if (left_out > 0)
+		wfs_buffer_printf(buffer, "*The oldest %zu messages are left out.*\n\n", left_out);
+}
+
+static void write_end(struct wfs_buffer *buffer, const json_t *state)
+{
+	const json_t *const usage = json_object_get(state, "usage");
+	const json_t *const ended = json_object_get(state, "ended_ns");
+	const char *const message = wfs_json_text(json_object_get(state, "error"), "message");
+	const char *const reason = wfs_json_text(state, "reason");
+
+	wfs_buffer_printf(buffer, "---\n\n%s%s in turn %lld of %lld",
+		*reason ? "Ended: " : "Running", reason, number_of(state, "turn"),
+		number_of(state, "max_turns"));
+	if (ended)
+		wfs_buffer_printf(buffer, ", after %lld ms",
+			(number_of(state, "ended_ns") - number_of(state, "started_ns")) / 1000000);
+	wfs_buffer_printf(buffer, ". Tokens: %lld in, %lld out, %lld in all%s.\n",
+		number_of(usage, "prompt_tokens"), number_of(usage, "completion_tokens"),
+		number_of(usage, "total_tokens"),
+		json_is_true(json_object_get(state, "usage_incomplete"))
+			? " (not every answer told them)"
+			: "");
+	if (*message)
+		wfs_buffer_printf(buffer, "\nError: %s\n", message);
+}
+
+int wfs_turn_write_transcript(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_JSON json_t *messages = NULL;
+	size_t left_out;
+	int r = turn_newest_messages(view, state, &messages, &left_out);
+
+	if (r)
+		return wfs_trace(r);
+	write_head(buffer, state, left_out);
+	write_messages(buffer, messages);
+	write_end(buffer, state);
+	return wfs_buffer_check(buffer);
+}

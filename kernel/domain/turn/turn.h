@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns: the runs of agents. A run is a state machine whose state is cells and whose steps are
+ * records, so nothing waits inside of it, and a crash at any record loses and repeats nothing that
+ * had an answer.
+ *
+ * A run begins with the action `step`, which holds all that it depends on. What it wants from outside
+ * is an intent: the answer of a model (`llm.generate`), or that a tool be called (`tool.call`). Who
+ * drives the world finds these as cells of sys.intent, does them, and answers each once: by a receipt,
+ * or, when the tool is an action, by the action itself, which names the intent, so that what it did and
+ * that it was done are one record. Folding the answer gives what comes next.
+ *
+ *   sys.turn, key run id:         {advanced?, agent, asked_by, below?, called_by?,
+ *                                  calls {count, done, errors, next}, depth?, ending?, error?,
+ *                                  event_seq, final? {call, result}, from, groups[], last_assistant?,
+ *                                  max_turns, model, open[{asked?, began?, call?, intent_id}], pins[],
+ *                                  reason?, retried, run_id, started_ns, ended_ns?, status,
+ *                                  tool_calls?, top?, turn, usage{…}, usage_incomplete}
+ *   sys.turn_setup, key run id:   the `setup` of its step
+ *   sys.message, key run id.n:    {content, role, results[]?, tool_calls[]?} of the history that it began
+ *                                 with, or, of a model's answer with calls,
+ *                                 {content, raw_content?, role, tool_call_count, turn}: the content as
+ *                                 it came, if calls were found in it
+ *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output, output_size,
+ *                                  status}
+ *
+ *   sys.workflow, key agent's id: {current_state, entered_at_seq, history[{reason, seq, state}]} of an
+ *                                  agent that has had a workflow
+ *   sys.agent, key agent's id:    {failure_count, last_action? {result, success, type}, runs,
+ *                                  same_state_for} of an agent whose setup has `mind`
+ *
+ * A setup has {asked_model?, mind?, model, offered, settings, tools}: `model` is the name of an entry in
+ * host.json, `asked_model` what that entry called the model when the run was made; mind: {entered?, mode?, next?, state?, states?,
+ * transition_reference?, …} says how the run's workflow goes on (mind.c): the rest is the driver's.
+ *
+ * Its intents (kernel/fold/intent.h) have {call?, run_id, turn}, and `began` when the call is of the tool `step` or `chat`
+ * and another run or a chat has begun for it. Such a run has `called_by`, the intent, `depth`, the number of runs
+ * above it, and `top`, the first of these; a run that no tool call has begun has none of the three. It has `below`
+ * instead: how many open calls have begun a run or a chat, of its own calls and of those of the runs whose `top` it is.
+ *
+ * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
+ * Source: seed 1; spec 5; design §6.
+ */
+#pragma once
+
+#include "kernel/fold/fold.h"
+#include "kernel/mind/setting.h"
+
+enum {
+	WFS_TURN_TURNS_MAX = WFS_MIND_TURNS_MAX, /* of a run */
+	WFS_TURN_DEPTH_MAX =
+		8, /* runs below a run, each begun by a tool call of the one above it */
+	WFS_TURN_BELOW_MAX =
+		256, /* runs and chats at once that a run and those below it have begun */
+	WFS_TURN_TURNS_DEFAULT = 20, /* the same, when nothing is said */
+	WFS_TURN_CALLS_MAX = 256,    /* tool calls of one answer of a model */
+	WFS_TURN_CONCURRENCY_MAX = WFS_MIND_CONCURRENCY_MAX, /* tool calls of a run at once */
+	WFS_TURN_TOOLS_MAX = WFS_MIND_TOOLS_MAX,             /* that a run has */
+	WFS_TURN_MESSAGES_MAX = 1024,                        /* that a run begins with */
+	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model is told */
+	WFS_TURN_PREVIEW_MAX = 100,     /* characters of it that an event tells */
+	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */
+	WFS_TURN_STATE_MAX = 64,        /* bytes of the name of a workflow's state */
+	WFS_TURN_STATES_KEPT = 100,     /* newest changes of a workflow's state */
+	WFS_TURN_NOTES_MAX = 64,        /* of a step, or of what a workflow is advanced by */
+	WFS_TURN_NOTE_MAX = 1024,       /* bytes of a text of a note */
+	WFS_TURN_ACTION_SHOWN = 1000,   /* bytes of what the last action gave that are kept */
+};
+
+/**
+ * wfs_turn_cut() - cut a tool's output at WFS_TURN_OUTPUT_MAX bytes, at a character, with a mark
+ * @output: valid UTF-8
+ */
+void wfs_turn_cut(struct wfs_buffer *output);
+
+/** wfs_turn_check_action() - the form of an action of one of these types. Return: 0, -EINVAL, -EFBIG. */
+int wfs_turn_check_step(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_turn_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_turn_check_ask(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int wfs_turn_check_approve(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/* --- for kernel/fold/fold.c and kernel/domain/principal/grants.c: parts of record 0 of a fold --- */
+
+/** turn_fold_step() - begin a run; {run_id} */
+int turn_fold_step(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_cancel() - end the run {turn_id}; {run_id} */
+int turn_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_ask() - the tool call of {intent_id} waits until somebody approves it. */
+int turn_fold_ask(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_approve() - {turn_id, call_id, decision} */
+int turn_fold_approve(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_receipt() - fold the answer to an intent of a run. @intent: its document */
+int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
+	struct wfs_error *error);
+
+/**
+ * turn_fold_begun() - another run or a chat has begun for a tool call of a run.
+ * @intent: its document
+ * Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are under way below the topmost run), …
+ */
+int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
+	struct wfs_error *error);
+
+/** turn_describe_call() - the call that an intent of a run asks for: {call_id, run_id, tool_name, turn}
+ *  @intent: its document; @ret_call: caller owns it */
+int turn_describe_call(
+	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error);
+
+/** turn_fold_called() - the action of record 0 has answered it; its output becomes part of the
+ *  outcome's result, which an action out of a journal has already. */
+int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
+	struct wfs_error *error);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the records of a request add to the journal, counted against the quota of the principal that pays for them. */
+#include "kernel/base/json.h"
+#include "kernel/domain/action/act.h"
+#include "kernel/domain/principal/grants.h"
+#include "kernel/fold/fold-work.h"
+
+/* Behind a lost text what an action gave is not known, nor what a principal had left. */
+static bool is_counted(const struct wfs_fold *fold)
+{
+	return fold->input.kind != WFS_RECORD_GENESIS && !fold->input.partial;
+}
+
+/* What ends something is stored even when the quota is spent: it cannot come again and again. An answer out of the
+ * world may have been paid for. */
+static bool is_always_stored(const struct wfs_fold *fold)
+{
+	if (fold->input.kind == WFS_RECORD_RECEIPT)
+		return true;
+	return fold->input.kind == WFS_RECORD_ACTION && fold->outcome.refusal.code == WFS_OK &&
+		wfs_action_ends(wfs_json_text(fold->input.action, "action_type"));
+}
+
+int fold_pay_begin(struct wfs_fold *fold, struct wfs_error *error)
+{
+	struct wfs_view view = fold_view(fold);
+	const int64_t size = (int64_t)fold->input.body.size + WFS_PAYER_RECORD_BYTES;
+
+	fold->payer = (struct wfs_payer){.limited = false};
+	if (!is_counted(fold))
+		return 0;
+	int r = wfs_payer_find(&view, fold->input.principal, &fold->payer, error);
+	/* An action may turn out to be one that is always stored. */
+	return wfs_trace(
+		r || is_always_stored(fold) ? r : wfs_payer_check(&fold->payer, size, error));
+}
+
+/* --- private texts --- */
+
+struct counting {
+	struct wfs_buffer *scratch;
+	int64_t size;
+};
+
+static int count_text(void *context, const json_t *stand_in)
+{
+	struct counting *const counting = context;
+	const json_int_t size = json_integer_value(json_object_get(stand_in, "size"));
+
+	wfs_buffer_reset(counting->scratch);
+	wfs_json_write(json_object_get(stand_in, "of"), counting->scratch);
+	counting->size += WFS_PAYER_TEXT_BYTES + (int64_t)counting->scratch->size + size;
+	return wfs_buffer_check(counting->scratch);
+}
+
+static int count_texts(struct wfs_fold *fold, int64_t *size)
+{
+	const struct fold_outcome *const outcome = &fold->outcome;
+	WFS_AUTO_JSON json_t *action = json_pack("{s:O?, s:O?}", "action",
+		outcome->action ? outcome->action : fold->input.action, "result", outcome->result);
+	const struct wfs_record_parsed parsed = {
+		.record.kind = fold->input.kind,
+		.body_json = fold->input.kind == WFS_RECORD_RECEIPT ? fold->input.receipt : action,
+	};
+	struct counting counting = {.scratch = &fold->scratch};
+	int r = action ? wfs_text_each(&parsed, count_text, &counting) : -ENOMEM;
+
+	*size += counting.size;
+	return r;
+}
+
+/* --- the sum of a request --- */
+
+static int64_t records_size(const struct wfs_fold *fold)
+{
+	int64_t size = 0;
+
+	for (size_t i = 0; i < fold->records.count; i++)
+		size += WFS_PAYER_RECORD_BYTES +
+			(int64_t)wfs_fold_record(fold, fold->head, i).body.size;
+	return size;
+}
+
+/* As the quota is behind the request, which may have moved some of it. */
+static int check(struct wfs_fold *fold, int64_t size, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *resources = NULL;
+	size_t cell;
+	int r = fold_load(fold, WFS_BUILTIN_RESOURCE, fold->payer.id, &cell, &resources, error);
+
+	if (r || is_always_stored(fold))
+		return wfs_trace(r);
+	(void)wfs_payer_read(resources, &fold->payer);
+	return wfs_payer_check(&fold->payer, size, error);
+}
+
+int fold_pay(struct wfs_fold *fold, struct wfs_error *error)
+{
+	int64_t size;
+
+	if (!fold->payer.limited || fold->outcome.unrecorded || fold->unanswered)
+		return 0;
+	size = records_size(fold);
+	if (count_texts(fold, &size))
+		return fold_no_memory(error);
+	int r = check(fold, size, error);
+	if (r)
+		return wfs_trace(r);
+	fold->folding = fold->records.count - 1;
+	return wfs_trace(account_spend(fold, fold->payer.id, ACCOUNT_JOURNAL, size, error));
+}

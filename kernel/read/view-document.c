@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cells of built-in reducers as JSON. */
+#include "kernel/base/json.h"
+#include "kernel/read/view.h"
+
+int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,
+	json_t **ret_document, struct wfs_error *error)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
+	int r = wfs_view_content(view, version, WFS_RANGE_ALL, &content, error);
+
+	if (!r)
+		r = wfs_json_parse(content.bytes.data, content.bytes.size, ret_document, error);
+	/* A cell that is not JSON (of a world that was restored from anything) is our trouble. */
+	if (r == -EINVAL)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"a cell of a built-in reducer is not a document");
+	return wfs_trace(r);
+}
+
+int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
+	json_t **ret_document, struct wfs_error *error)
+{
+	struct wfs_reducer found;
+	struct wfs_version version;
+	int r = wfs_view_builtin(view, builtin, &found);
+
+	if (r)
+		return wfs_trace(r == -ENOENT ? -EIO : r);
+	r = wfs_view_cell(view, found.reducer_id, wfs_bytes_text(key), &version);
+	return r ? r : wfs_view_version_document(view, &version, ret_document, error);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checking a request, on the sender's thread. */
+#include "kernel/base/json.h"
+#include "kernel/domain/principal/grants.h"
+#include "kernel/fold/intent.h"
+#include "kernel/read/snapshot.h"
+#include "kernel/world/apply.h"
+#include "kernel/world/writer-impl.h"
+
+int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request)
+{
+	const struct wfs_schema *schema = wfs_manifest_schema(manifest, request->schema);
+
+	if (!schema)
+		return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
+			"the manifest has no schema '%s'", request->schema);
+	return wfs_trace(wfs_schema_check(schema, request->value, &request->error));
+}
+
+/* The memory that the values of the body take where they are parsed. Return: how many there are. */
+static size_t count_values(struct wfs_request *request)
+{
+	const size_t values = wfs_json_count(request->body.data, request->body.size);
+
+	request->queued_bytes = values * WFS_JSON_VALUE_BYTES;
+	return values;
+}
+
+static int check_event(struct wfs_world *world, struct wfs_request *request)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
+	int r = writer_check_event(manifest, request);
+
+	if (r)
+		return wfs_trace(r);
+	wfs_fold_write_body(
+		&request->body, writer_charge(request), request->schema, request->value);
+	request->checked_by = WFS_STEAL(manifest);
+	return wfs_json_check_count(count_values(request), &request->error);
+}
+
+static int check_action(struct wfs_world *world, struct wfs_request *request)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
+	int r = wfs_action_check(manifest, request->action, &request->error);
+
+	if (r)
+		return wfs_trace(r);
+	wfs_json_write(
+		request->action, &request->body); /* for its size; folding finds the record's */
+	count_values(request);
+	return 0;
+}
+
+static int check_receipt(struct wfs_request *request)
+{
+	int r = wfs_intent_check_receipt(request->receipt, &request->error);
+
+	WFS_AUTO_JSON json_t *body = r ? NULL : wfs_json_copy(request->receipt);
+	if (r)
+		return wfs_trace(r);
+	if (!body ||
+		(*request->charge &&
+			json_object_set_new(body, "grant", json_string(request->charge)) < 0))
+		return wfs_error_from_errno(&request->error, -ENOMEM, "queue a request");
+	wfs_json_write(body, &request->body);
+	count_values(request);
+	return 0;
+}
+
+/* Its body is written when it is known which one it comes behind. */
+static int check_manifest(struct wfs_world *world, struct wfs_request *request)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *from = wfs_world_manifest(world);
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	int r = wfs_manifest_new(request->document, &problems, &request->manifest);
+
+	if (r == -EINVAL)
+		return wfs_error_set(&request->error, WFS_E_INVALID_ARGUMENT,
+			"the manifest has %zu problem%s: %.400s", problems.count,
+			problems.count == 1 ? "" : "s", wfs_buffer_text(&problems.lines));
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "check a manifest");
+	const struct wfs_bytes document = wfs_manifest_document(request->manifest);
+	request->queued_bytes =
+		wfs_json_count(document.data, document.size) * WFS_JSON_VALUE_BYTES + document.size;
+	if (document.size > WFS_REQUEST_SIZE_MAX)
+		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
+			"the manifest has %zu bytes, at most %d are taken", document.size,
+			WFS_REQUEST_SIZE_MAX);
+	if (request->reason && strlen(request->reason) > WFS_REASON_MAX)
+		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
+			"the reason has %zu bytes, at most %d are taken", strlen(request->reason),
+			WFS_REASON_MAX);
+	return wfs_trace(wfs_apply_check_modules(
+		world->store, from, request->manifest, request->dry_run, &request->error));
+}
+
+static void check_decision(struct wfs_request *request)
+{
+	wfs_require(request->error.code != WFS_OK);
+	wfs_record_write_decision_body(
+		&request->body, &request->decision, wfs_error_info(request->error.code)->name);
+}
+
+int writer_check(struct wfs_world *world, struct wfs_request *request)
+{
+	int r = 0;
+
+	switch (request->kind) {
+	case WFS_REQUEST_EVENT:
+		r = check_event(world, request);
+		break;
+	case WFS_REQUEST_BLOB:
+		wfs_record_write_blob_body(&request->body, writer_charge(request),
+			&request->blob.hash, request->blob.size_bytes);
+		break;
+	case WFS_REQUEST_SNAPSHOT:
+		wfs_snapshot_body(&request->body, writer_charge(request), request->snapshot_height,
+			&request->snapshot_hash);
+		break;
+	case WFS_REQUEST_ACTION:
+		r = check_action(world, request);
+		break;
+	case WFS_REQUEST_RECEIPT:
+		r = check_receipt(request);
+		break;
+	case WFS_REQUEST_MANIFEST:
+		r = check_manifest(world, request);
+		break;
+	case WFS_REQUEST_DECISION:
+		check_decision(request);
+		break;
+	case WFS_REQUEST_GC:
+	case WFS_REQUEST_LIFT:
+		break;
+	}
+	if (r)
+		return r;
+	r = wfs_buffer_check(&request->body);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "queue a request");
+	if (request->body.size > WFS_REQUEST_SIZE_MAX)
+		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
+			"the request has %zu bytes, at most %d are taken", request->body.size,
+			WFS_REQUEST_SIZE_MAX);
+	return 0;
+}

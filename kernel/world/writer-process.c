@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request, on the kernel thread. */
+#include "kernel/base/array.h"
+#include "kernel/base/clock.h"
+#include "kernel/base/damage.h"
+#include "kernel/base/json.h"
+#include "kernel/copy/gc.h"
+#include "kernel/domain/principal/grants.h"
+#include "kernel/read/blob-read.h"
+#include "kernel/rights/rights.h"
+#include "kernel/store/row-name.h"
+#include "kernel/world/apply.h"
+#include "kernel/world/writer-impl.h"
+
+enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
+
+int64_t writer_now_ns(const struct wfs_writer *writer)
+{
+	const struct wfs_world_options *options = &writer->world->options;
+	int64_t now = options->clock_ns ? options->clock_ns(options->clock_context)
+					: wfs_clock_realtime_ns();
+
+	return now > writer->head.at_ns ? now : writer->head.at_ns;
+}
+
+/* Events whose code ran ahead have the time that it was given. */
+static int64_t time_of(const struct wfs_writer *writer)
+{
+	if (writer->ahead_left == 0)
+		return writer_now_ns(writer);
+	return writer->ahead_ns > writer->head.at_ns ? writer->ahead_ns : writer->head.at_ns;
+}
+
+static void add_change(void *context, const struct wfs_change *change)
+{
+	struct writer_batch *batch = context;
+	struct wfs_commit *commit = &batch->commit;
+
+	struct wfs_change *const changes = wfs_array_reserve(
+		batch->changes, commit->change_count, &batch->change_capacity, sizeof(*changes));
+
+	if (!changes) {
+		batch->keys.failed = true;
+		return;
+	}
+	batch->changes = changes;
+	struct wfs_change *added = &batch->changes[commit->change_count++];
+	*added = *change;
+	/* An offset for now: the buffer may move while it grows. */
+	added->key.data = (const void *)(uintptr_t)batch->keys.size;
+	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
+}
+
+/* The number of sys.grant, which each manifest has. */
+static uint32_t grants_id(const struct wfs_writer *writer)
+{
+	const struct wfs_reducer_definition *const grants = wfs_manifest_reducer_find(
+		wfs_runtime_manifest(writer->runtime), wfs_builtin_reducer_name(WFS_BUILTIN_GRANT));
+
+	wfs_require(grants != NULL);
+	return writer->head.reducers[grants->index].reducer_id;
+}
+
+/* Notes whether the request, whose changes begin at @first, has ended a grant. A manifest may replace one, too. */
+static void note_ended_grants(
+	struct wfs_writer *writer, const struct wfs_request *request, size_t first)
+{
+	const struct writer_batch *const batch = writer->current;
+	bool ended = request->kind == WFS_REQUEST_MANIFEST;
+
+	for (size_t i = first; !ended && i < batch->commit.change_count; i++)
+		ended = !batch->changes[i].is_live &&
+			batch->changes[i].reducer_id == grants_id(writer);
+	if (ended)
+		writer->grant_ended_height = writer->head.height;
+}
+
+/* --- requests that are folded --- */
+
+/* What comes before and behind the record in its transaction. Return: 0, 1 when there is nothing to
+ * record, or -errno. */
+static int before_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
+{
+	if (request->kind != WFS_REQUEST_BLOB)
+		return 0;
+	return wfs_trace(
+		wfs_head_list_blob(&writer->head, &request->blob, writer->head.height + 1, at_ns));
+}
+
+/* The manifest is in force from now on; until it is committed there is a way back. */
+static int enter_manifest(struct wfs_writer *writer, struct wfs_manifest *to, int64_t at_ns)
+{
+	struct wfs_runtime *runtime = NULL;
+	int r = wfs_apply_write(&writer->head, wfs_runtime_manifest(writer->runtime), to, at_ns);
+
+	if (!r)
+		r = wfs_runtime_new(to, wfs_runtime_limits(writer->runtime), &runtime);
+	if (r)
+		return wfs_trace(r);
+	writer->runtime_before = writer->runtime;
+	writer->runtime = runtime;
+	return 0;
+}
+
+static int after_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
+{
+	if (request->kind == WFS_REQUEST_SNAPSHOT)
+		return wfs_trace(
+			wfs_head_set_snapshot(&writer->head, &request->snapshot_hash, at_ns));
+	if (request->kind == WFS_REQUEST_MANIFEST)
+		return wfs_trace(enter_manifest(writer, request->manifest, at_ns));
+	return 0;
+}
+
+static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
+{
+	int r = before_record(writer, request, at_ns);
+
+	if (r)
+		return wfs_trace(r < 0 ? r : 0);
+	request->seq = writer->head.height;
+	r = wfs_fold_apply(writer->fold, &writer->head);
+	if (r)
+		return wfs_trace(r);
+	const size_t before = writer->current->commit.change_count;
+	wfs_fold_changes(writer->fold, add_change, writer->current);
+	note_ended_grants(writer, request, before);
+	writer->current->fold_bytes += wfs_fold_bytes(writer->fold);
+	writer->current->commit.blobs_listed |=
+		request->kind == WFS_REQUEST_BLOB || request->kind == WFS_REQUEST_MANIFEST;
+	writer->current->commit.manifest_changed |= request->kind == WFS_REQUEST_MANIFEST;
+	return wfs_trace(after_record(writer, request, at_ns));
+}
+
+/* The model of the host's embedder. @buffer: gets its name; NULL: there is none */
+static const char *embedder_of(struct wfs_writer *writer, char *buffer, size_t size)
+{
+	WFS_GUARD(&writer->embedder_lock);
+
+	if (!writer->embedder)
+		return NULL;
+	snprintf(buffer, size, "%s", writer->embedder->model);
+	return buffer;
+}
+
+/* It is not done yet, and will be when it has the embedding. */
+static void note_wanted(struct wfs_writer *writer, struct wfs_request *request)
+{
+	json_decref(WFS_STEAL(request->wanted));
+	request->wanted = json_incref((json_t *)(uintptr_t)wfs_fold_wanted(writer->fold));
+}
+
+/* @embedder: the model of the host's embedder, or NULL */
+static struct wfs_fold_input input_of(const struct wfs_request *request, enum wfs_record_kind kind,
+	const char *embedder, int64_t at_ns)
+{
+	return (struct wfs_fold_input){
+		.kind = kind,
+		.schema = request->schema,
+		.value = request->value,
+		.key = request->key,
+		.action = request->action,
+		.intent_id = request->intent_id,
+		.of = request->of,
+		.receipt = request->receipt,
+		.manifest = request->manifest,
+		.charge = writer_charge(request),
+		.embedder = embedder,
+		.embeddings = request->embeddings,
+		.texts = request->texts,
+		.body = wfs_buffer_bytes(&request->body),
+		.principal = request->principal,
+		.at_ns = at_ns,
+	};
+}
+
+static int run_request(struct wfs_writer *writer, struct wfs_request *request,
+	enum wfs_record_kind kind, bool *ret_fatal)
+{
+	char model[WFS_EMBEDDER_MODEL_MAX + 1];
+	const char *const embedder =
+		kind == WFS_RECORD_EVENT ? NULL : embedder_of(writer, model, sizeof(model));
+	const struct wfs_fold_input input = input_of(request, kind, embedder, time_of(writer));
+	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
+
+	/* From here on it is done, or has failed; before it can be done again. */
+	const int stopped = writer_fold_end(writer);
+	if (stopped < 0)
+		return wfs_error_set(&request->error, WFS_E_CANCELLED,
+			"the world is being closed: the request was stopped, and nothing was "
+			"changed");
+	if (stopped > 0) {
+		request->put_back = true;
+		return -EINTR;
+	}
+	note_wanted(writer, request);
+	if (r || request->dry_run)
+		return wfs_trace(r);
+	if (wfs_fold_unrecorded(writer->fold))
+		return wfs_trace(wfs_fold_outcome(writer->fold, &request->answer, &request->error));
+	r = wfs_fold_check_texts(writer->fold, &writer->head, &request->error);
+	if (r)
+		return wfs_trace(r);
+	r = apply(writer, request, input.at_ns);
+	*ret_fatal = r != 0;
+	if (r || kind != WFS_RECORD_ACTION)
+		return wfs_trace(r);
+	return wfs_trace(wfs_fold_outcome(writer->fold, &request->answer, &request->error));
+}
+
+static int fold_request(struct wfs_writer *writer, struct wfs_request *request,
+	enum wfs_record_kind kind, bool *ret_fatal)
+{
+	int r = run_request(writer, request, kind, ret_fatal);
+
+	writer->current->fold_work += wfs_fold_work(writer->fold);
+	wfs_fold_clear(writer->fold);
+	return r;
+}
+
+/* The manifest that it was checked against may not be in force any more. */
+static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	const struct wfs_manifest *manifest = wfs_runtime_manifest(writer->runtime);
+	int r = 0;
+
+	if (request->checked_by != manifest)
+		r = writer_check_event(manifest, request);
+	return wfs_trace(r ? r : fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal));
+}
+
+/* --- a manifest --- */
+
+static int check_base(const struct wfs_manifest *from, struct wfs_request *request)
+{
+	const struct wfs_hash *hash = wfs_manifest_hash(from);
+	char text[WFS_HASH_TEXT_SIZE];
+
+	wfs_hash_text(hash, text);
+	if (request->based && !wfs_hash_equal(hash, &request->base))
+		return wfs_error_set(&request->error, WFS_E_CONFLICT,
+			"the manifest in force is another one than base_manifest_hash: %s", text);
+	if (wfs_hash_equal(hash, wfs_manifest_hash(request->manifest)))
+		return wfs_error_set(&request->error, WFS_E_NO_CHANGE,
+			"the manifest is the one that is in force: %s", text);
+	return 0;
+}
+
+static int set_answer(const struct wfs_manifest *from, struct wfs_request *request, json_t *diff)
+{
+	const bool set = json_object_set_new(diff, "dry_run", json_boolean(request->dry_run)) == 0;
+
+	return set && wfs_json_set_hash(diff, "base_manifest_hash", wfs_manifest_hash(from)) == 0
+		? wfs_json_set_hash(diff, "manifest_hash", wfs_manifest_hash(request->manifest))
+		: -ENOMEM;
+}
+
+/* Everything that a dry run leaves out is behind the fold. */
+static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	const struct wfs_manifest *from = wfs_runtime_manifest(writer->runtime);
+	WFS_AUTO_JSON json_t *diff = NULL;
+	int r = check_base(from, request);
+
+	if (!r)
+		r = wfs_apply_check(&writer->head, from, request->manifest, &diff, &request->error);
+	if (r)
+		return wfs_trace(r);
+	wfs_buffer_reset(&request->body);
+	wfs_apply_write_body(&request->body, writer_charge(request), wfs_manifest_hash(from),
+		wfs_manifest_hash(request->manifest), request->reason);
+	r = wfs_buffer_check(&request->body);
+	if (!r)
+		r = set_answer(from, request, diff);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "apply a manifest");
+	r = fold_request(writer, request, WFS_RECORD_MANIFEST, ret_fatal);
+	if (!r)
+		request->answer = WFS_STEAL(diff);
+	return wfs_trace(r);
+}
+
+/* --- other requests --- */
+
+int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body)
+{
+	const struct wfs_fold_input input = {
+		.kind = WFS_RECORD_DECISION,
+		.body = body,
+		.principal = principal,
+		.at_ns = writer_now_ns(writer),
+	};
+	struct wfs_error failure = {0};
+	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &failure);
+
+	if (!r)
+		r = wfs_fold_apply(writer->fold, &writer->head);
+	if (!r)
+		wfs_fold_changes(writer->fold, add_change, writer->current);
+	wfs_fold_clear(writer->fold);
+	return failure.code == WFS_E_QUOTA_EXCEEDED ? 1 : wfs_trace(r);
+}
+
+/* Is the refusal counted? The principal's cell tells whose agent it is; one that cannot be read is nobody's. */
+static bool is_counted(struct wfs_writer *writer, const struct wfs_request *request)
+{
+	/* The transaction's own view: without a world it is not renewed. */
+	struct wfs_view view = {.store = writer->world->store,
+		.txn = writer->head.txn,
+		.height = writer->head.height};
+	WFS_AUTO_JSON json_t *principal = NULL;
+	struct wfs_error ignored = {0};
+
+	(void)wfs_view_document(
+		&view, WFS_BUILTIN_PRINCIPAL, request->principal, &principal, &ignored);
+	return writer_refusal_counted(&writer->refusals, request,
+		json_string_value(json_object_get(principal, "agent_of")));
+}
+
+/* The refusal is the answer; what fails here is another one. */
+static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	/* A count stays when a transaction is given up, and its requests come again one by one. */
+	if (!request->counted)
+		request->counted = is_counted(writer, request);
+	if (request->counted)
+		return -wfs_error_info(request->error.code)->number;
+	const uint64_t seq = writer->head.height;
+	int r = writer_decide(writer, request->principal, wfs_buffer_bytes(&request->body));
+
+	*ret_fatal = r < 0;
+	if (r < 0)
+		return wfs_trace(r);
+	if (r == 0)
+		request->seq = seq;
+	return -wfs_error_info(request->error.code)->number;
+}
+
+static int collect(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	struct wfs_commit *commit = &writer->current->commit;
+	struct wfs_gc_step *step = request->gc;
+	int r = wfs_gc_step_run(step, &writer->head, ret_fatal, &request->error);
+
+	if (step->dropped_to > step->dropped_from) {
+		if (commit->dropped_to == 0)
+			commit->dropped_from = step->dropped_from;
+		commit->dropped_to = step->dropped_to;
+	}
+	writer->current->rows_changed |= step->rows_changed;
+	return wfs_trace(r);
+}
+
+static int lift(struct wfs_writer *writer, struct wfs_request *request)
+{
+	char text[WFS_HASH_TEXT_SIZE];
+
+	if (wfs_quarantine_lift(writer->world->quarantine, &request->code))
+		return 0;
+	wfs_hash_text(&request->code, text);
+	return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
+		"no code with the hash %s ended the process that runs code", text);
+}
+
+void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
+{
+	const struct wfs_manifest *const manifest = wfs_runtime_manifest(writer->runtime);
+	const int64_t at_ns = writer_now_ns(writer);
+	struct wfs_fold_input inputs[WFS_CODE_AHEAD_MAX];
+	size_t count = 0;
+	size_t bytes = 0;
+
+	for (const struct wfs_request *request = first;
+		request && request->kind == WFS_REQUEST_EVENT && request->checked_by == manifest &&
+		!writer_gone(request) && count < WFS_CODE_AHEAD_MAX && bytes < AHEAD_BYTES_MAX;
+		request = request->next) {
+		inputs[count++] = input_of(request, WFS_RECORD_EVENT, NULL, at_ns);
+		bytes += request->body.size;
+	}
+	const int64_t start = wfs_clock_monotonic_ns();
+
+	writer->ahead_work =
+		wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, inputs, count);
+	writer->ahead_left = count;
+	writer->ahead_ns = at_ns;
+	writer->ahead_took_ns = wfs_clock_monotonic_ns() - start;
+}
+
+int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work)
+{
+	if (writer->ahead_left == 0 || work == 0)
+		return 0;
+	if (work >= writer->ahead_work)
+		return writer->ahead_took_ns;
+	return (int64_t)((double)writer->ahead_took_ns * (double)work / (double)writer->ahead_work);
+}
+
+static int was_revoked(struct wfs_request *request)
+{
+	return wfs_error_set(&request->error, WFS_E_NOT_AUTHORIZED,
+		"the grant '%s' was revoked while the request waited", request->granted);
+}
+
+/* @ret_grant: the document in a live cell; caller owns it */
+static int read_grant(struct wfs_writer *writer, const struct wfs_cell *cell, json_t **ret_grant,
+	struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_version version;
+	int r = wfs_version_get(writer->head.txn, cell->head_vid, &version);
+
+	if (r)
+		return wfs_error_from_errno(
+			error, wfs_row_needed(writer->head.txn, r), "read a grant");
+	r = wfs_version_read(writer->world->store, &version, &text, error);
+	return wfs_trace(r ? r : wfs_json_parse(text.data, text.size, ret_grant, error));
+}
+
+/* Asks the policy in force what the policy allowed that was in force when the request was judged. */
+static int check_policy(struct wfs_writer *writer, const json_t *grant, struct wfs_request *request)
+{
+	const struct wfs_policed *const policed = &request->policed;
+	const struct wfs_question question = {.effect = policed->effect,
+		.origin = WFS_ORIGIN_HOST,
+		.of_any = policed->of_any,
+		.approved = policed->approved,
+		.artifact = *policed->artifact ? policed->artifact : NULL};
+	struct wfs_error reason = {0};
+
+	if (!policed->asked)
+		return 0;
+	int r = wfs_policy_check(wfs_runtime_manifest(writer->runtime), request->principal,
+		&question, wfs_json_text(grant, "cap"), &reason);
+	return r ? wfs_error_set(&request->error, reason.code,
+			   "%.400s, since a manifest that was applied while the request waited",
+			   reason.message)
+		 : 0;
+}
+
+/* Is the grant in this live cell still the one that the request was judged by, and does the policy still allow it? */
+static int judge_again(
+	struct wfs_writer *writer, const struct wfs_cell *cell, struct wfs_request *request)
+{
+	WFS_AUTO_JSON json_t *grant = NULL;
+	struct wfs_hash mark;
+	int r = read_grant(writer, cell, &grant, &request->error);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_grant_mark(grant, &mark);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "read a grant");
+	return wfs_hash_equal(&mark, &request->granted_mark)
+		? wfs_trace(check_policy(writer, grant, request))
+		: was_revoked(request);
+}
+
+/* A request is judged before it waits. A revocation goes ahead of requests that wait, and stops code that runs. After
+ * it another grant, perhaps a lesser one, may have got the name. Most requests need no look at the grant's document
+ * and the policy: no grant has ended, and no manifest was applied, since they were judged. */
+static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
+{
+	struct wfs_cell cell = {.live = false};
+	uint64_t cell_id;
+
+	if (!*request->granted)
+		return 0;
+	int r = wfs_cell_find(
+		writer->head.txn, grants_id(writer), wfs_bytes_text(request->granted), &cell_id);
+	if (!r)
+		r = wfs_cell_get(writer->head.txn, cell_id, &cell);
+	if (r && r != -ENOENT)
+		return wfs_error_from_errno(&request->error, r, "look for a grant");
+	if (!cell.live)
+		return was_revoked(request);
+	r = writer->grant_ended_height > request->granted_height
+		? judge_again(writer, &cell, request)
+		: 0;
+	if (r)
+		return wfs_trace(r);
+	return wfs_clock_realtime_ns() < request->granted_until_ns
+		? 0
+		: wfs_error_set(&request->error, WFS_E_EXPIRED,
+			  "the grant '%s' expired while the request waited", request->granted);
+}
+
+int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	wfs_damage_forget(); /* the transaction may be of other requests, too */
+	int r = check_granted(writer, request);
+	if (r)
+		return wfs_trace(r);
+	switch (request->kind) {
+	case WFS_REQUEST_EVENT:
+		return fold_event(writer, request, ret_fatal);
+	case WFS_REQUEST_MANIFEST:
+		return fold_manifest(writer, request, ret_fatal);
+	case WFS_REQUEST_BLOB:
+		return fold_request(writer, request, WFS_RECORD_BLOB, ret_fatal);
+	case WFS_REQUEST_SNAPSHOT:
+		return fold_request(writer, request, WFS_RECORD_SNAPSHOT, ret_fatal);
+	case WFS_REQUEST_ACTION:
+		return fold_request(writer, request, WFS_RECORD_ACTION, ret_fatal);
+	case WFS_REQUEST_RECEIPT:
+		return fold_request(writer, request, WFS_RECORD_RECEIPT, ret_fatal);
+	case WFS_REQUEST_DECISION:
+		return put_decision(writer, request, ret_fatal);
+	case WFS_REQUEST_GC:
+		return collect(writer, request, ret_fatal);
+	case WFS_REQUEST_LIFT:
+		return lift(writer, request);
+	}
+	return 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Refusals that come again and again.
+ *
+ * The first one of a principal and an effect is a record at once. Those of the next second are counted, and
+ * become one record when it has ended or the world is closed. Otherwise a principal without any right could
+ * fill the journal. The count alone may be lost when the process is killed.
+ *
+ * A principal may have very many agents. Those behind the first WRITER_REFUSALS_OWNER_MAX are counted as their
+ * owner; and those of principals behind WRITER_REFUSALS_MAX rows, of each effect, as the kernel. So there are
+ * at most two records a second for each row, and the agents of one principal do not hide refusals of others.
+ * Source: spec 14, "Answers that tell too much".
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/base/clock.h"
+#include "kernel/world/writer-impl.h"
+
+enum { SECOND_NS = 1000 * 1000 * 1000 };
+
+#define KERNEL "kernel" /* that counts refusals of the rest */
+
+static struct writer_refusal *find(
+	struct writer_refusals *refusals, const char *principal, const char *effect)
+{
+	for (size_t i = 0; i < refusals->count; i++) {
+		struct writer_refusal *const row = &refusals->rows[i];
+
+		if (strcmp(row->principal, principal) == 0 && strcmp(row->effect, effect) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static void drop(struct writer_refusals *refusals, struct writer_refusal *row)
+{
+	free(row->principal);
+	free(row->owner);
+	*row = refusals->rows[--refusals->count];
+}
+
+/* Has the owner, or NULL, as many rows for its agents as it may? */
+static bool owner_is_full(const struct writer_refusals *refusals, const char *owner)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; owner && i < refusals->count; i++)
+		count += refusals->rows[i].owner && strcmp(refusals->rows[i].owner, owner) == 0;
+	return count >= WRITER_REFUSALS_OWNER_MAX;
+}
+
+/* A row for @name, whose agent is @owner's, or NULL. Without memory it is not counted. */
+static void add(struct writer_refusals *refusals, const char *name, const char *owner,
+	const struct wfs_request *request)
+{
+	WFS_AUTO_FREE char *principal = strdup(name);
+	WFS_AUTO_FREE char *owned_by = owner ? strdup(owner) : NULL;
+
+	if (!principal || (owner && !owned_by))
+		return;
+	refusals->rows[refusals->count++] = (struct writer_refusal){
+		.principal = WFS_STEAL(principal),
+		.owner = WFS_STEAL(owned_by),
+		.effect = request->decision.effect,
+		.end_ns = wfs_clock_monotonic_ns() + SECOND_NS,
+		.begun = true,
+	};
+}
+
+/* A row whose second has ended, and that counted nothing, begins anew. Return: was it counted? */
+static bool count_in(struct writer_refusal *row, enum wfs_error_code code)
+{
+	const int64_t now = wfs_clock_monotonic_ns();
+
+	if (now < row->end_ns || row->more_count > 0) {
+		row->more_count++;
+		row->code = code;
+		return true;
+	}
+	row->end_ns = now + SECOND_NS;
+	row->begun = true;
+	return false;
+}
+
+/* There is a row for each effect behind WRITER_REFUSALS_MAX. */
+static_assert((int)WFS_EFFECT_COUNT <= WRITER_REFUSALS_REST, "refusals of the rest have room");
+
+bool writer_refusal_counted(
+	struct writer_refusals *refusals, const struct wfs_request *request, const char *owner)
+{
+	const char *const effect = request->decision.effect;
+	struct writer_refusal *row = find(refusals, request->principal, effect);
+	const char *name = request->principal;
+
+	if (!row && owner_is_full(refusals, owner)) {
+		name = owner;
+		owner = NULL;
+		row = find(refusals, name, effect);
+	}
+	if (!row && refusals->count >= WRITER_REFUSALS_MAX) {
+		name = KERNEL;
+		owner = NULL;
+		row = find(refusals, name, effect);
+	}
+	if (row)
+		return count_in(row, request->error.code);
+	add(refusals, name, owner, request);
+	return false;
+}
+
+int64_t writer_refusals_due_ns(const struct writer_refusals *refusals)
+{
+	int64_t due = INT64_MAX;
+
+	for (size_t i = 0; i < refusals->count; i++)
+		if (refusals->rows[i].more_count > 0 && refusals->rows[i].end_ns < due)
+			due = refusals->rows[i].end_ns;
+	return due;
+}
+
+static int write_count(struct wfs_writer *writer, struct writer_refusal *row)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	const struct wfs_decision decision = {.effect = row->effect, .count = row->more_count};
+
+	wfs_record_write_decision_body(&body, &decision, wfs_error_info(row->code)->name);
+	int r = wfs_buffer_check(&body);
+	if (r)
+		return r;
+	row->written = true; /* or has no room, and is forgotten */
+	r = writer_decide(writer, row->principal, wfs_buffer_bytes(&body));
+	return r < 0 ? wfs_trace(r) : 0;
+}
+
+int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all)
+{
+	const int64_t now = wfs_clock_monotonic_ns();
+	int r = 0;
+
+	for (size_t i = 0; !r && i < refusals->count; i++) {
+		struct writer_refusal *const row = &refusals->rows[i];
+
+		if (row->more_count > 0 && (all || now >= row->end_ns))
+			r = write_count(writer, row);
+	}
+	return r;
+}
+
+/* A count that could not be written, on a full disk, is tried again a second later. */
+void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last)
+{
+	const int64_t now = wfs_clock_monotonic_ns();
+
+	for (size_t i = refusals->count; i-- > 0;) {
+		struct writer_refusal *const row = &refusals->rows[i];
+		const bool ended = row->more_count == 0 && now >= row->end_ns;
+
+		if (last ||
+			(committed ? row->written || ended : row->begun && row->more_count == 0)) {
+			drop(refusals, row);
+			continue;
+		}
+		if (!committed && now >= row->end_ns)
+			row->end_ns = now + SECOND_NS;
+		row->begun = row->written = false;
+	}
+}
+
+void writer_refusals_done(struct writer_refusals *refusals)
+{
+	while (refusals->count > 0)
+		drop(refusals, &refusals->rows[0]);
+}

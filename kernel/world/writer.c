@@ -1,0 +1,711 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches: kernel thread, publisher thread. */
+#include "kernel/base/clock.h"
+#include "kernel/read/introspect.h"
+#include "kernel/world/crashes.h"
+#include "kernel/world/writer-impl.h"
+
+enum {
+	BATCH_NS = 10 * 1000 * 1000, /* of work, after which a batch ends: others wait for it */
+	BATCH_COUNT_MAX = 1024,      /* requests of one commit */
+	BATCH_BYTES_MAX = 16 << 20,  /* bytes of their bodies; see WFS_FOLD_BATCH_BYTES_MAX, too */
+};
+
+/* --- taking a request --- */
+
+/* The first urgent request of an administrator, or NULL. Lock: writer->lock is held. */
+static struct wfs_request *administrator_waits(const struct wfs_writer *writer)
+{
+	struct wfs_request *request = writer->queues.urgent.first;
+
+	while (request && !request->administers)
+		request = request->next;
+	return request;
+}
+
+/* Code that runs gives way to @urgent: to administrators always, to others not for ever. Otherwise a principal
+ * would have its own code give way so often that even an administrator waits for it. Lock: writer->lock is held. */
+static void interrupt(struct wfs_writer *writer, struct wfs_request *urgent)
+{
+	if (!writer->folding || writer->interrupted)
+		return;
+	if (writer->folding->put_back_count >= WFS_PUT_BACK_MAX)
+		urgent = administrator_waits(writer);
+	if (!urgent)
+		return;
+	writer->interrupted = true;
+	writer->stopper = urgent;
+	wfs_fold_interrupt(writer->fold);
+}
+
+static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
+{
+	WFS_GUARD(&writer->lock);
+
+	if (writer->stopping)
+		return wfs_error_set(&request->error, WFS_E_BUSY, "the world is being closed");
+	int r = writer_queues_add(&writer->queues, request);
+	if (r)
+		return wfs_trace(r);
+	writer->requests_total++;
+	if (request->urgent)
+		interrupt(writer, request);
+	if (writer->queues.waiting_count == 1)
+		pthread_cond_signal(&writer->queued);
+	return 0;
+}
+
+/* What was embedded for it stays with it until it is answered. */
+static void request_release(struct wfs_request *request)
+{
+	if (!request->wanted)
+		json_decref(WFS_STEAL(request->embeddings));
+	wfs_buffer_done(&request->body);
+	wfs_manifest_unref(request->checked_by);
+	wfs_manifest_unref(request->manifest);
+	request->checked_by = NULL;
+	request->manifest = NULL;
+}
+
+int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
+{
+	request->seq = UINT64_MAX;
+	request->result = 0;
+	request->answer = NULL;
+	request->manifest = NULL;
+	request->queued_bytes = 0;
+	int r = writer_check(writer->world, request);
+
+	if (!r) {
+		request->queued_bytes += request->body.size + sizeof(*request);
+		r = enqueue(writer, request);
+	}
+	if (r)
+		request_release(request);
+	return wfs_trace(r);
+}
+
+/* --- the kernel thread: one batch --- */
+
+static struct writer_batch *batch_new(void)
+{
+	struct writer_batch *batch = calloc(1, sizeof(*batch));
+
+	if (batch)
+		writer_list_init(&batch->requests);
+	return batch;
+}
+
+static void batch_free(struct writer_batch *batch)
+{
+	if (!batch)
+		return;
+	free(batch->changes);
+	wfs_buffer_done(&batch->keys);
+	free(batch);
+}
+
+/* A new one, or else the spare one, which the publisher gives back when it has answered it. */
+static struct writer_batch *batch_get(struct wfs_writer *writer)
+{
+	struct writer_batch *batch = batch_new();
+
+	if (batch)
+		return batch;
+	WFS_GUARD(&writer->lock);
+	while (!writer->spare)
+		pthread_cond_wait(&writer->queued, &writer->lock);
+	return WFS_STEAL(writer->spare);
+}
+
+static void batch_give_back(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	WFS_GUARD(&writer->lock);
+
+	if (writer->spare) {
+		batch_free(batch);
+		return;
+	}
+	free(batch->changes);
+	wfs_buffer_done(&batch->keys);
+	*batch = (struct writer_batch){.next = NULL};
+	writer_list_init(&batch->requests);
+	writer->spare = batch;
+	pthread_cond_signal(&writer->queued);
+}
+
+/* Urgent requests, of each principal one. */
+static void take_urgent(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	while (writer->queues.urgent.first)
+		writer_list_add(&batch->requests, writer_queues_take_urgent(&writer->queues));
+}
+
+/* As many as fit into a batch, by what they will probably take. */
+static void take_in_turn(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	struct wfs_request *request;
+	size_t count = 0;
+	size_t bytes = 0;
+	int64_t time_ns = 0;
+
+	while (count < BATCH_COUNT_MAX && bytes < BATCH_BYTES_MAX && time_ns < BATCH_NS &&
+		(request = writer_queues_next(&writer->queues))) {
+		/* A step of a collection cannot be done twice, so it shares no transaction. The
+		 * manifest changes between two of them. */
+		const bool alone = request->alone || request->kind == WFS_REQUEST_GC ||
+			request->kind == WFS_REQUEST_MANIFEST;
+
+		if (alone && count > 0)
+			break;
+		writer_list_add(&batch->requests, writer_queues_take(&writer->queues));
+		bytes += request->body.size;
+		time_ns += request->guess_ns;
+		count++;
+		if (alone)
+			break;
+	}
+}
+
+/* Waits for requests. Behind a batch of urgent ones comes one of others, if any wait. Return: false when there
+ * are none and none will come. */
+static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	WFS_GUARD(&writer->lock);
+	struct writer_queues *const queues = &writer->queues;
+
+	const int64_t due_ns = writer_refusals_due_ns(&writer->refusals);
+	const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
+
+	while (queues->waiting_count == 0 && !writer->stopping && !writer->due) {
+		if (due_ns == INT64_MAX)
+			pthread_cond_wait(&writer->queued, &writer->lock);
+		else
+			writer->due = pthread_cond_timedwait(
+					      &writer->queued, &writer->lock, &due) == ETIMEDOUT;
+	}
+	writer->last = writer->stopping && queues->waiting_count == 0;
+	if (writer->urgent_before || !queues->urgent.first)
+		take_in_turn(writer, batch);
+	writer->urgent_before = !batch->requests.first;
+	if (writer->urgent_before)
+		take_urgent(writer, batch);
+	const bool due_now = writer->due || (writer->last && due_ns != INT64_MAX);
+	writer->due = false;
+	return batch->requests.first || due_now;
+}
+
+/* @from, and what is behind it, waits for the next batch. */
+static void end_batch(
+	struct wfs_writer *writer, struct writer_batch *batch, struct wfs_request **from)
+{
+	struct wfs_request *rest = *from;
+	struct wfs_request *turned = NULL; /* the last one is put back first */
+	WFS_GUARD(&writer->lock);
+
+	*from = NULL;
+	batch->requests.last = from;
+	while (rest) {
+		struct wfs_request *const next = rest->next;
+
+		rest->next = turned;
+		turned = rest;
+		rest = next;
+	}
+	while (turned) {
+		struct wfs_request *const next = turned->next;
+
+		writer_queues_put_back(&writer->queues, turned);
+		turned = next;
+	}
+}
+
+int writer_fold_end(struct wfs_writer *writer)
+{
+	WFS_GUARD(&writer->lock);
+	const bool interrupted = writer->interrupted;
+
+	writer->folding = NULL;
+	writer->interrupted = false;
+	if (!wfs_fold_resume(writer->fold))
+		return 0;
+	return interrupted ? 1 : -EINTR;
+}
+
+static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
+{
+	WFS_GUARD(&writer->lock);
+
+	if (request->urgent)
+		return;
+	writer->folding = request;
+	if (writer->queues.urgent.first) /* that came while the last batch was stored */
+		interrupt(writer, writer->queues.urgent.first);
+}
+
+/* Does one request. Return: how long it took, with its part of what ran ahead */
+static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
+{
+	const uint64_t work_before = writer->current->fold_work;
+	int64_t start = wfs_clock_monotonic_ns();
+	int64_t share = 0;
+
+	if (writer_gone(request) && request->kind != WFS_REQUEST_DECISION) {
+		request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
+			"the client went away, or read no answers, before the request was begun");
+	} else {
+		fold_begin(writer, request);
+		if (writer->ahead_left == 0) {
+			writer_ahead(writer, request);
+			start = wfs_clock_monotonic_ns();
+		}
+		request->result = writer_process(writer, request, ret_fatal);
+		if (request->result == -EIO) /* this thread knows what is damaged */
+			(void)wfs_read_describe(&request->error, request->result);
+		share = writer_ahead_share_ns(writer, writer->current->fold_work - work_before);
+		(void)writer_fold_end(writer);
+	}
+	writer->ahead_left -= writer->ahead_left > 0;
+	return wfs_clock_monotonic_ns() - start + share;
+}
+
+/* Return: must a batch end behind @request? */
+static bool fold_charge(struct wfs_writer *writer, const struct writer_batch *batch,
+	struct wfs_request *request, int64_t time_ns, int64_t batch_ns)
+{
+	WFS_GUARD(&writer->lock);
+
+	struct wfs_request *const stopper = WFS_STEAL(writer->stopper);
+
+	if (request->put_back && stopper)
+		writer_queues_stopped(&writer->queues, stopper, time_ns);
+	else
+		writer_queues_took(&writer->queues, request, time_ns);
+	return batch->fold_bytes >= WFS_FOLD_BATCH_BYTES_MAX ||
+		batch->fold_work >= WFS_FOLD_BATCH_WORK_MAX || batch_ns >= BATCH_NS ||
+		writer->queues.urgent.first;
+}
+
+static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	const int64_t start = wfs_clock_monotonic_ns();
+
+	/* What was read ahead in another transaction may be of one that was given up. */
+	(void)wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, NULL, 0);
+	writer->ahead_left = 0;
+	for (struct wfs_request **at = &batch->requests.first; *at; at = &(*at)->next) {
+		struct wfs_request *const request = *at;
+		bool fatal = false;
+
+		const int64_t took = fold_one(writer, request, &fatal);
+		if (fatal)
+			return request->result;
+		if (fold_charge(writer, batch, request, took, wfs_clock_monotonic_ns() - start))
+			end_batch(writer, batch, &request->next);
+		if (request->put_back) {
+			request->error = (struct wfs_error){0};
+			request->put_back_count++;
+			end_batch(writer, batch, at);
+			break;
+		}
+		request->height = writer->head.height;
+	}
+	return wfs_buffer_check(&batch->keys);
+}
+
+static int refresh_head(struct wfs_writer *writer)
+{
+	if (!writer->head_stale)
+		return 0;
+	int r = wfs_head_load(&writer->head, writer->world->store, writer->head.txn,
+		wfs_runtime_manifest(writer->runtime));
+	writer->head_stale = r != 0;
+	return wfs_trace(r);
+}
+
+static int fill(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	int r = fold_all(writer, batch);
+
+	if (!r) /* behind those of this batch, which count, too */
+		r = writer_refusals_write(&writer->refusals, writer, writer->last);
+	batch->commit.to_height = writer->head.height;
+	if (!r)
+		r = wfs_crashes_keep(
+			writer->head.txn, writer->world->quarantine, &batch->rows_changed);
+	if (!r)
+		r = wfs_head_flush(&writer->head, wfs_runtime_manifest(writer->runtime));
+	return wfs_trace(r);
+}
+
+/* The manifest that the batch brought is in force, or it never was. */
+static void settle_manifest(struct wfs_writer *writer, bool committed)
+{
+	struct wfs_runtime *const before = WFS_STEAL(writer->runtime_before);
+
+	if (!before)
+		return;
+	wfs_runtime_free(committed ? before : writer->runtime);
+	if (committed)
+		wfs_world_manifest_set(
+			writer->world, wfs_manifest_ref(wfs_runtime_manifest(writer->runtime)));
+	else
+		writer->runtime = before;
+}
+
+/* @ret_filling: it failed for what is in the batch, before it was committed. */
+static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *ret_filling)
+{
+	struct wfs_txn *txn;
+
+	batch->commit.from_height = batch->commit.to_height = writer->head.height;
+	int r = wfs_store_write(writer->world->store, &txn);
+	if (r) {
+		writer_refusals_settle(&writer->refusals, false, writer->last);
+		return wfs_trace(r);
+	}
+	writer->head.txn = txn;
+	r = refresh_head(writer);
+	if (!r) {
+		r = fill(writer, batch);
+		*ret_filling = r != 0;
+	}
+	bool changed = batch->commit.to_height > batch->commit.from_height || batch->rows_changed;
+	if (r || !changed)
+		wfs_txn_end(txn);
+	else
+		r = wfs_txn_commit(txn);
+	settle_manifest(writer, r == 0);
+	writer_refusals_settle(&writer->refusals, r == 0, writer->last);
+	wfs_quarantine_settle(writer->world->quarantine, r == 0);
+	return wfs_trace(r);
+}
+
+/* Nothing of the batch was stored. What is known of the head is read again by the next one, because
+ * now there may be no memory for it. */
+static void forget_batch(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	writer->head_stale = true;
+	writer->head.height = batch->commit.from_height;
+}
+
+/* Its record was not stored. */
+static void forget_answer(struct wfs_request *request)
+{
+	request->seq = UINT64_MAX;
+	json_decref(WFS_STEAL(request->answer));
+}
+
+/* One of several requests failed all of them: each is done again, in a transaction of its own, so
+ * that only that one fails. */
+static void split_batch(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	forget_batch(writer, batch);
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		request->result = 0;
+		if (request->kind != WFS_REQUEST_DECISION)
+			request->error = (struct wfs_error){0};
+		forget_answer(request);
+		request->alone = true;
+	}
+	end_batch(writer, batch, &batch->requests.first);
+}
+
+/* Everyone is told. */
+static void fail_batch(struct wfs_writer *writer, struct writer_batch *batch, int failure)
+{
+	forget_batch(writer, batch);
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		forget_answer(request);
+		if (request->result && request->error.code != WFS_OK)
+			continue; /* failed for a reason of its own */
+		request->result =
+			wfs_error_from_errno(&request->error, failure, "store the change");
+	}
+	batch->commit = (struct wfs_commit){
+		.from_height = writer->head.height, .to_height = writer->head.height};
+}
+
+static void seal(struct writer_batch *batch)
+{
+	for (size_t i = 0; i < batch->commit.change_count; i++) {
+		struct wfs_change *change = &batch->changes[i];
+
+		if (change->key.size) /* else there may be no buffer */
+			change->key.data = batch->keys.data + (uintptr_t)change->key.data;
+	}
+	batch->commit.changes = batch->changes;
+}
+
+static void hand_over(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	WFS_GUARD(&writer->lock);
+
+	writer->batches_total++;
+	writer->height = writer->head.height;
+	*writer->batches_last = batch;
+	writer->batches_last = &batch->next;
+	pthread_cond_signal(&writer->finished);
+}
+
+static void *kernel_main(void *argument)
+{
+	struct wfs_writer *writer = argument;
+
+	pthread_setname_np(pthread_self(), "wfs-kernel");
+	for (;;) {
+		struct writer_batch *batch = batch_get(writer);
+
+		if (!take_requests(writer, batch)) {
+			batch_give_back(writer, batch);
+			break;
+		}
+		writer->current = batch;
+		bool filling = false;
+		int r = commit(writer, batch, &filling);
+		if (filling && batch->requests.first && batch->requests.first->next) {
+			split_batch(writer, batch);
+			batch_give_back(writer, batch);
+			continue;
+		}
+		if (r)
+			fail_batch(writer, batch, r);
+		seal(batch);
+		hand_over(writer, batch);
+	}
+	WFS_GUARD(&writer->lock);
+	writer->kernel_done = true;
+	pthread_cond_signal(&writer->finished);
+	return NULL;
+}
+
+/* --- the publisher thread --- */
+
+static struct writer_batch *take_batch(struct wfs_writer *writer)
+{
+	WFS_GUARD(&writer->lock);
+
+	while (!writer->batches && !writer->kernel_done)
+		pthread_cond_wait(&writer->finished, &writer->lock);
+	struct writer_batch *batch = writer->batches;
+	if (batch) {
+		writer->batches = batch->next;
+		if (!writer->batches)
+			writer->batches_last = &writer->batches;
+	}
+	return batch;
+}
+
+static void notify(struct wfs_writer *writer, const struct wfs_commit *done)
+{
+	WFS_GUARD(&writer->observers_lock);
+
+	for (struct wfs_observer *observer = writer->observers; observer; observer = observer->next)
+		if (observer->committed)
+			observer->committed(observer, done);
+	for (struct wfs_observer *observer = writer->observers; observer; observer = observer->next)
+		if (observer->told)
+			observer->told(observer, done);
+}
+
+/* It comes again with what it wants. Return: false: there is nobody who makes that. */
+static bool embed(struct wfs_writer *writer, struct wfs_request *request)
+{
+	WFS_GUARD(&writer->embedder_lock);
+
+	if (writer->embedder) {
+		writer->embedder->embed(writer->embedder, request);
+		return true;
+	}
+	json_decref(WFS_STEAL(request->wanted));
+	json_decref(WFS_STEAL(request->embeddings));
+	request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
+		"the world is being closed: nobody makes embeddings any more");
+	return false;
+}
+
+static void answer(struct wfs_writer *writer, struct writer_batch *batch)
+{
+	/* `done` may free the request, so everything is counted and released before it. */
+	pthread_mutex_lock(&writer->lock);
+	for (struct wfs_request *request = batch->requests.first; request;
+		request = request->next) {
+		writer_queues_answered(&writer->queues, request);
+		writer->requests_failed += request->result != 0 && !request->wanted;
+	}
+	pthread_mutex_unlock(&writer->lock);
+	for (struct wfs_request *request = batch->requests.first; request; request = request->next)
+		request_release(request);
+	for (struct wfs_request *request = batch->requests.first; request;) {
+		struct wfs_request *next = request->next;
+
+		if (!request->wanted || !embed(writer, request))
+			request->done(request);
+		request = next;
+	}
+}
+
+static void *publisher_main(void *argument)
+{
+	struct wfs_writer *writer = argument;
+	struct writer_batch *batch;
+
+	pthread_setname_np(pthread_self(), "wfs-publisher");
+	while ((batch = take_batch(writer))) {
+		if (batch->commit.to_height > batch->commit.from_height ||
+			batch->commit.dropped_to > 0)
+			notify(writer, &batch->commit);
+		answer(writer, batch);
+		batch_give_back(writer, batch);
+	}
+	return NULL;
+}
+
+/* --- life --- */
+
+static int load(struct wfs_writer *writer, struct wfs_error *error)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(writer->world);
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
+	int r = wfs_store_read(writer->world->store, &txn);
+
+	if (!r)
+		r = wfs_head_load(&writer->head, writer->world->store, txn, manifest);
+	if (!r)
+		r = wfs_fold_new(writer->world->entropy, &writer->fold);
+	if (!r)
+		wfs_fold_set_answerer(writer->fold, &writer->answerer.answerer);
+	if (!r)
+		wfs_fold_set_quarantine(writer->fold, writer->world->quarantine);
+	if (!r)
+		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &writer->runtime);
+	writer->height = writer->head.height;
+	return r ? wfs_error_from_errno(error, r, "read the head of the world") : 0;
+}
+
+static void writer_release(struct wfs_writer *writer)
+{
+	wfs_runtime_free(writer->runtime);
+	wfs_fold_free(writer->fold);
+	wfs_head_done(&writer->head);
+	batch_free(writer->spare);
+	writer_queues_done(&writer->queues);
+	writer_refusals_done(&writer->refusals);
+	wfs_world_answerer_done(&writer->answerer);
+	pthread_mutex_destroy(&writer->lock);
+	pthread_mutex_destroy(&writer->observers_lock);
+	pthread_mutex_destroy(&writer->embedder_lock);
+	pthread_cond_destroy(&writer->queued);
+	pthread_cond_destroy(&writer->finished);
+	free(writer);
+}
+
+int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error)
+{
+	struct wfs_writer *writer = calloc(1, sizeof(*writer));
+	pthread_condattr_t monotonic;
+
+	if (!writer)
+		return wfs_error_from_errno(error, -ENOMEM, "start the kernel thread");
+	writer->world = world;
+	writer_queues_init(&writer->queues);
+	writer->batches_last = &writer->batches;
+	wfs_world_answerer_init(&writer->answerer, world);
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_mutex_init(&writer->observers_lock, NULL);
+	pthread_mutex_init(&writer->embedder_lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer->queued, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_cond_init(&writer->finished, NULL);
+	writer->spare = batch_new();
+	int r = writer->spare ? load(writer, error)
+			      : wfs_error_from_errno(error, -ENOMEM, "start the kernel thread");
+	if (!r) {
+		r = -pthread_create(&writer->kernel_thread, NULL, kernel_main, writer);
+		if (!r && pthread_create(&writer->publisher_thread, NULL, publisher_main, writer)) {
+			writer->stopping = true;
+			pthread_cond_signal(&writer->queued);
+			pthread_join(writer->kernel_thread, NULL);
+			r = -EAGAIN;
+		}
+		if (r)
+			wfs_error_from_errno(error, r, "start the kernel thread");
+	}
+	if (r) {
+		writer_release(writer);
+		return wfs_trace(r);
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+void wfs_writer_end_code(struct wfs_writer *writer, unsigned int delay_ms)
+{
+	wfs_fold_end(writer->fold, wfs_clock_monotonic_ns() + (int64_t)delay_ms * 1000000);
+}
+
+void wfs_writer_free(struct wfs_writer *writer)
+{
+	if (!writer)
+		return;
+	pthread_mutex_lock(&writer->lock);
+	writer->stopping = true;
+	pthread_cond_signal(&writer->queued);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->kernel_thread, NULL);
+	pthread_join(writer->publisher_thread, NULL);
+	wfs_require(!writer->observers);
+	writer_release(writer);
+}
+
+void wfs_writer_observe(struct wfs_writer *writer, struct wfs_observer *observer)
+{
+	WFS_GUARD(&writer->observers_lock);
+
+	struct wfs_observer **last = &writer->observers;
+
+	while (*last)
+		last = &(*last)->next;
+	observer->next = NULL;
+	*last = observer;
+}
+
+void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observer)
+{
+	WFS_GUARD(&writer->observers_lock);
+
+	for (struct wfs_observer **at = &writer->observers; *at; at = &(*at)->next) {
+		if (*at == observer) {
+			*at = observer->next;
+			break;
+		}
+	}
+}
+
+void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret_figures)
+{
+	WFS_GUARD(&writer->lock);
+
+	ret_figures->height = writer->height;
+	ret_figures->queue_count = writer->queues.open_count;
+	ret_figures->queue_bytes = writer->queues.open_bytes;
+	ret_figures->requests_total = writer->requests_total;
+	ret_figures->requests_failed = writer->requests_failed;
+	ret_figures->batches_total = writer->batches_total;
+}
+
+void wfs_writer_set_embedder(struct wfs_writer *writer, struct wfs_embedder *embedder)
+{
+	WFS_GUARD(&writer->embedder_lock);
+
+	writer->embedder = embedder;
+}
+
+void wfs_writer_judge(struct wfs_writer *writer, struct wfs_judge *judge)
+{
+	wfs_world_answerer_judge(&writer->answerer, judge);
+}
