@@ -11,7 +11,7 @@
 #define PERSONALITY "personality_prompt_artifact_id"
 #define WORKFLOW "workflow_artifact_id"
 #define STATE "acting"
-#define DEFAULT_PROMPT "Take your turn." /* as of agents/setup.c */
+#define DEFAULT_PROMPT "Take your turn." /* as of agents/prepare/setup.c */
 
 enum {
 	ID_SIZE = 320,          /* of an id that is made: longer ones are not valid either */

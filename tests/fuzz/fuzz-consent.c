@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/models.h"
+#include "agents/host/models.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/file.h"
 #include "kernel/base/host-file.h"

@@ -2,7 +2,7 @@
 /* Models of host.json: which there are, and what is wrong with their entries. */
 #include "tests/unit/world-fixture.h"
 
-#include "agents/models.h"
+#include "agents/host/models.h"
 
 static char directory[64];
 

@@ -3,7 +3,7 @@
  * made up here: a bound of 4 MiB would cost a plan that has so much. */
 #include "tests/unit/json-helper.h"
 
-#include "agents/response.h"
+#include "agents/engine/response.h"
 
 enum { MIB = 1 << 20 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The router: one name for each tool, and what calls give. */
-#include "agents/router.h"
+#include "agents/prepare/router.h"
 #include "tests/unit/agents-fixture.h"
 
 static json_t *canonical(const char *text)

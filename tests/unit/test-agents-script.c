@@ -4,7 +4,7 @@
 
 #include "tests/unit/world-fixture.h"
 
-#include "agents/script.h"
+#include "agents/host/script.h"
 
 struct script {
 	char directory[64];

@@ -2,7 +2,7 @@
 /* Answers of models without the key. */
 #include "tests/unit/json-helper.h"
 
-#include "agents/secret.h"
+#include "agents/host/secret.h"
 
 #define KEY "sk-0123456789abcdef"
 

@@ -2,7 +2,7 @@
 /* What a run is made from: defaults, what an agent sets, and what is refused before there is a run. */
 #include "tests/unit/agents-fixture.h"
 
-#include "agents/setup.h"
+#include "agents/prepare/setup.h"
 #include "kernel/mind/form.h"
 
 /* Agents of worlds that an older program wrote: nothing has looked at their content. */

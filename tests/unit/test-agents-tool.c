@@ -2,7 +2,7 @@
 /* Tools of agents: what kinds there are, what they are called, and what a call of one is. */
 #include "tests/unit/agents-fixture.h"
 
-#include "agents/tool.h"
+#include "agents/prepare/tool.h"
 
 static int make(struct agents_fixture *fixture, const char *names, json_t **ret_tools)
 {

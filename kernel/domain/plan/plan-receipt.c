@@ -176,7 +176,7 @@ int plan_fold_receipt(
 /* --- actions --- */
 
 /* Was the artifact itself the tool? Services have aliases, none of which is one of invoke_artifact's:
- * `artifact`, `artifact.invoke` (agents/router.c). */
+ * `artifact`, `artifact.invoke` (agents/prepare/router.c). */
 static bool is_called_itself(const char *asked, const char *artifact_id)
 {
 	return strcmp(asked, artifact_id) == 0 ||

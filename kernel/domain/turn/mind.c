@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs of agents whose prompts, workflow, memories and reflex are artifacts. All of these are put together
- * before the run (agents/prepare.c): its step has what was found, `setup.mind`, and notes of what was
+ * before the run (agents/prepare/prepare.c): its step has what was found, `setup.mind`, and notes of what was
  * not. Here is what comes of it: the notes as events, an action that a reflex wants instead of a model,
  * and the state that the agent is in when the run has ended.
  */

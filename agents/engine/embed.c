@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Embeddings of a server: an action that needs one waits here until it is there (kernel/world/world.h, struct
+ * wfs_embedder). Nothing of that is recorded but what the action then was done with.
+ */
+#include "agents/engine/engine.h"
+
+#include "agents/host/endpoint.h"
+#include "agents/host/models.h"
+#include "agents/host/secret.h"
+#include "agents/model/embed.h"
+#include "caps/drive.h"
+#include "kernel/base/json.h"
+#include "kernel/base/log.h"
+
+enum { EMBEDS_MAX = 1024 }; /* texts that are under way */
+
+#define CLOSING "the world is being closed: nobody makes embeddings any more"
+
+/* One text. */
+struct embed {
+	struct job job;
+	struct engine *engine;
+	struct embed *next; /* of all that there are */
+	struct embed **at;
+	struct wfs_request *request; /* that waits for it */
+	json_t *entry;               /* of host.json; owned */
+	struct wfs_model_endpoint endpoint;
+	struct wfs_buffer body;
+	struct wfs_model_call *call;
+	char key[WFS_HASH_TEXT_SIZE];
+};
+
+static void release(struct embed *embed)
+{
+	struct engine *const engine = embed->engine;
+
+	if (embed->call)
+		wfs_model_call_cancel(WFS_STEAL(embed->call));
+	*embed->at = embed->next;
+	if (embed->next)
+		embed->next->at = embed->at;
+	wfs_buffer_done(&embed->body);
+	json_decref(embed->entry);
+	free(embed);
+	engine->embed_count--;
+	engine_one_less(engine);
+}
+
+/* @embedding: taken; the action goes on with it, or fails of what it says */
+static void give(struct embed *embed, json_t *embedding)
+{
+	struct wfs_request *const request = embed->request;
+	struct wfs_world *const world = embed->engine->world;
+
+	release(embed);
+	wfs_world_embedded(world, request, embedding);
+}
+
+static void give_failure(struct embed *embed, const char *code, const char *message)
+{
+	give(embed, json_pack("{s:s, s:s}", "code", code, "message", message));
+}
+
+/* --- the answer --- */
+
+/* Base64 of little-endian float32. NULL without memory. */
+static json_t *document_of(const struct wfs_embedding *embedding)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
+	WFS_AUTO_JSON json_t *document = json_pack("{s:I}", "dims", (json_int_t)embedding->count);
+
+	for (size_t i = 0; i < embedding->count; i++) {
+		uint32_t bits;
+
+		memcpy(&bits, &embedding->values[i], sizeof(bits));
+		for (int j = 0; j < 4; j++, bits >>= 8)
+			wfs_buffer_append_byte(&bytes, (char)(bits & 0xFF));
+	}
+	return document && !wfs_buffer_check(&bytes) &&
+			!wfs_json_set_base64(document, "embedding", bytes.data, bytes.size)
+		? WFS_STEAL(document)
+		: NULL;
+}
+
+static void on_done(void *context, const struct wfs_model_result *result)
+{
+	struct embed *const embed = context;
+	struct wfs_embedding embedding = {.values = NULL};
+	struct wfs_model_failure failure = {0};
+
+	embed->call = NULL;
+	if (wfs_model_embed_read(result, &embed->endpoint, embed->entry, &embedding, &failure)) {
+		give_failure(
+			embed, *failure.code ? failure.code : "effect_failed", failure.message);
+		return;
+	}
+	json_t *const document = document_of(&embedding);
+	wfs_embedding_done(&embedding);
+	give(embed, document);
+}
+
+/* --- the question --- */
+
+/* All attempts for one text are one request to whoever remembers keys. */
+static void make_key(struct embed *embed, const char *text)
+{
+	const struct wfs_hash hash = wfs_hash_of(text, strlen(text));
+
+	wfs_hash_text(&hash, embed->key);
+}
+
+static int ask(struct embed *embed, struct wfs_error *error)
+{
+	const char *const text = wfs_json_text(embed->request->wanted, "text");
+	const struct wfs_model_callbacks callbacks = {.context = embed, .done = on_done};
+	int r = wfs_models_find(wfs_world_directory(embed->engine->world), WFS_EMBEDDING_MODEL,
+		&embed->entry, error);
+
+	if (!r && strcmp(wfs_json_text(embed->entry, "model"), embed->engine->embedder_model) != 0)
+		r = wfs_error_set(error, WFS_E_CONFLICT,
+			"host.json names another model than when the daemon was started");
+	if (!r)
+		r = agents_endpoint_make(embed->entry, INT64_MAX, &embed->endpoint, error);
+	if (r)
+		return r;
+	make_key(embed, text);
+	const struct wfs_model_embed_request request = {
+		.endpoint = &embed->endpoint,
+		.entry = embed->entry,
+		.text = text,
+		.idempotency_key = embed->key,
+	};
+	return wfs_model_embed_start(
+		embed->engine->client, &request, &embed->body, &callbacks, &embed->call, error);
+}
+
+static void refuse(struct wfs_request *request, enum wfs_error_code code, const char *reason)
+{
+	struct wfs_error error;
+
+	(void)wfs_error_set(&error, code, "%s", reason);
+	wfs_world_unembedded(request, &error);
+}
+
+static void drop(struct embed *embed, enum wfs_error_code code, const char *reason)
+{
+	struct wfs_request *const request = embed->request;
+
+	release(embed);
+	refuse(request, code, reason);
+}
+
+static void start(struct engine *engine, struct job *job)
+{
+	struct embed *const embed = (struct embed *)job;
+	struct wfs_error error = {0};
+
+	engine->open_count++;
+	engine->embed_count++;
+	embed->next = engine->embeds;
+	embed->at = &engine->embeds;
+	if (embed->next)
+		embed->next->at = &embed->next;
+	engine->embeds = embed;
+	if (engine_stopping(engine))
+		drop(embed, WFS_E_CANCELLED, CLOSING);
+	else if (engine->embed_count > EMBEDS_MAX)
+		drop(embed, WFS_E_OVERLOADED, "too many texts wait for embeddings, try again");
+	else if (ask(embed, &error))
+		give_failure(embed, wfs_error_info(error.code)->name, error.message);
+}
+
+/* On the publisher's thread. */
+static void take(struct wfs_embedder *embedder, struct wfs_request *request)
+{
+	struct engine *const engine =
+		(struct engine *)((char *)embedder - offsetof(struct engine, embedder));
+	struct embed *const embed = calloc(1, sizeof(*embed));
+
+	if (embed) {
+		embed->engine = engine;
+		embed->request = request;
+		if (engine_post(engine, &embed->job, start))
+			return;
+	}
+	if (embed)
+		refuse(request, WFS_E_CANCELLED, CLOSING);
+	else
+		refuse(request, WFS_E_INTERNAL_ERROR, "no memory to ask for an embedding");
+	free(embed);
+}
+
+void embed_drop_all(struct engine *engine)
+{
+	while (engine->embeds)
+		drop(engine->embeds, WFS_E_CANCELLED, CLOSING);
+}
+
+/* --- being it --- */
+
+void embed_start(struct engine *engine)
+{
+	WFS_AUTO_JSON json_t *entry = NULL;
+	struct wfs_error error = {0};
+	int r = wfs_models_find(
+		wfs_world_directory(engine->world), WFS_EMBEDDING_MODEL, &entry, &error);
+	const char *const model = wfs_json_text(entry, "model");
+
+	if (r == -ENOENT)
+		return;
+	if (!r && (!*model || strlen(model) > WFS_EMBEDDER_MODEL_MAX))
+		r = wfs_error_set(&error, WFS_E_INVALID_ARGUMENT,
+			"the model '" WFS_EMBEDDING_MODEL "' of host.json names no model");
+	if (r) {
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING, "embeddings are made locally: %s",
+			error.message);
+		return;
+	}
+	snprintf(engine->embedder_model, sizeof(engine->embedder_model), "%s", model);
+	engine->embedder = (struct wfs_embedder){.model = engine->embedder_model, .embed = take};
+	wfs_world_set_embedder(engine->world, &engine->embedder);
+}
+
+void embed_stop(struct engine *engine)
+{
+	if (engine->embedder.embed)
+		wfs_world_set_embedder(engine->world, NULL);
+}

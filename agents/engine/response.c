@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What chats and plans that have ended tell. */
+#include "agents/engine/response.h"
+
+#include "kernel/base/json.h"
+
+enum {
+	RESULTS_BYTES_MAX = 4 << 20, /* of results; further ones are left out */
+	STEPS_BYTES_MAX = 8 << 20,   /* of a plan's steps; a larger plan comes without them */
+};
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "answer a chat");
+}
+
+void response_done(struct response *response)
+{
+	json_decref(response->message);
+	json_decref(response->reply);
+	json_decref(response->details);
+	json_decref(response->state);
+	json_decref(response->results);
+	json_decref(response->plan);
+	json_decref(response->checkpoint);
+	*response = (struct response){.code = NULL};
+}
+
+int64_t response_number(const struct response *response, const char *member)
+{
+	return json_integer_value(json_object_get(response->state, member));
+}
+
+/* The result of step @index if it is one of a tool; @bytes: of those before, grows. */
+static int add_result(struct wfs_view *view, const char *plan_id, int64_t index, size_t *bytes,
+	json_t *results, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_plan_step(view, plan_id, index, &step, error);
+	const json_t *const ref = json_object_get(step, "result_ref");
+
+	if (r || !json_is_object(ref) || strcmp(wfs_json_text(step, "type"), "tool") != 0)
+		return r;
+	*bytes += (size_t)json_integer_value(json_object_get(ref, "bytes"));
+	if (*bytes > RESULTS_BYTES_MAX)
+		return 0;
+	r = wfs_plan_result(view, plan_id, index, &result, error);
+	if (!r && json_array_append(results, result) < 0)
+		r = no_memory(error);
+	return r;
+}
+
+/* Whatever else the details tell, they tell this. */
+static int tell_omitted(struct response *response, struct wfs_error *error)
+{
+	json_t *const details = response->details
+		? wfs_json_copy(response->details)
+		: json_pack("{s:s}", "message",
+			  "the results of all steps are too large to be told; they are in the "
+			  "plan's directory");
+
+	json_decref(response->details);
+	response->details = details;
+	return json_object_set_new(details, "results_omitted", json_true()) < 0 ? no_memory(error)
+										: 0;
+}
+
+static int add_results(struct wfs_view *view, struct response *response, struct wfs_error *error)
+{
+	const char *const plan_id = wfs_json_text(response->state, "plan_id");
+	const int64_t total = response_number(response, "total");
+	size_t bytes = 0;
+	int r = 0;
+
+	response->results = json_array();
+	if (!response->results)
+		return no_memory(error);
+	for (int64_t i = 0; !r && i < total && bytes <= RESULTS_BYTES_MAX; i++)
+		r = add_result(view, plan_id, i, &bytes, response->results, error);
+	return !r && bytes > RESULTS_BYTES_MAX ? tell_omitted(response, error) : r;
+}
+
+static int add_checkpoint(struct response *response, uint64_t size, struct wfs_error *error)
+{
+	const char *const plan_id = wfs_json_text(response->state, "plan_id");
+
+	response->checkpoint = json_pack("{s:I, s:b, s:s++, s:s, s:s}", "bytes", (json_int_t)size,
+		"ok", 1, "path", "plan:", plan_id, "", "plan_id", plan_id, "status",
+		wfs_json_text(response->state, "status"));
+	return response->checkpoint ? 0 : no_memory(error);
+}
+
+/* The plan as its file shows it; a large one without its steps. */
+static int add_plan(struct wfs_view *view, struct response *response, struct wfs_error *error)
+{
+	const bool large = response_number(response, "steps_bytes") > STEPS_BYTES_MAX;
+	const struct wfs_range range = large ? (struct wfs_range){0} : WFS_RANGE_ALL;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *document = NULL;
+	uint64_t size = 0;
+	int r = wfs_plan_document(view, response->state, range, &text, &size);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "show a plan");
+	if (large)
+		response->plan = json_pack("{s:O, s:O, s:O, s:O}", "goal",
+			json_object_get(response->state, "goal"), "plan_id",
+			json_object_get(response->state, "plan_id"), "status",
+			json_object_get(response->state, "status"), "steps_omitted",
+			json_object_get(response->state, "total"));
+	else if (wfs_json_parse(text.data, text.size, &document, error) == 0)
+		response->plan = json_incref(json_object_get(document, "plan"));
+	return response->plan ? add_checkpoint(response, size, error) : no_memory(error);
+}
+
+static void describe_failure(struct response *response)
+{
+	const json_t *const failure = json_object_get(response->state, "error");
+
+	response->code = json_string_value(json_object_get(failure, "code"));
+	response->details = json_incref(json_object_get(failure, "details"));
+	if (strcmp(wfs_json_text(response->state, "status"), "cancelled") == 0)
+		response->code = WFS_CHAT_CANCELLED;
+}
+
+int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,
+	struct wfs_error *error)
+{
+	response->state = state;
+	response->final = wfs_json_text(state, "final");
+	if (!parked)
+		describe_failure(response);
+	int r = add_results(view, response, error);
+	return r ? r : add_plan(view, response, error);
+}
+
+bool response_has_ended(const json_t *state)
+{
+	const bool waits = json_array_size(json_object_get(state, "open")) > 0;
+
+	if (strcmp(wfs_json_text(state, "status"), "running") != 0)
+		return true;
+	return strcmp(wfs_json_text(state, "phase"), "answering") == 0 && !waits;
+}
+
+int response_take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error)
+{
+	int r = wfs_chat_message(
+		view, wfs_json_text(response->message, "reply"), &response->reply, error);
+
+	response->final = wfs_json_text(response->reply, "content");
+	return r;
+}
+
+int response_take_failure(struct wfs_view *view, struct response *response, struct wfs_error *error)
+{
+	const json_t *const message = response->message;
+	const json_t *const failure = json_object_get(message, "error");
+	const char *const code = json_string_value(json_object_get(failure, "code"));
+	int r = 0;
+
+	if (*wfs_json_text(message, "plan_id"))
+		r = wfs_plan_state(
+			view, wfs_json_text(message, "plan_id"), &response->state, error);
+	if (!r && response->state)
+		r = add_plan(view, response, error);
+	response->code = code ? code : WFS_CHAT_CANCELLED;
+	response->details = json_incref(json_object_get(failure, "details"));
+	return r;
+}

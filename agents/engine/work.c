@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open intents: begun when their cells are there, ended by a request that answers them. */
+#include "agents/engine/engine.h"
+
+#include <search.h>
+
+#include "kernel/base/clock.h"
+#include "kernel/base/json.h"
+#include "kernel/base/log.h"
+
+enum { AGAIN_MS = 1000 }; /* after which a request is repeated that the kernel could not take */
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct work *)a)->intent_id, ((const struct work *)b)->intent_id);
+}
+
+/* --- life --- */
+
+static struct work *find(struct engine *engine, const char *intent_id)
+{
+	struct work key;
+
+	snprintf(key.intent_id, sizeof(key.intent_id), "%s", intent_id);
+	void *const *const found = tfind(&key, &engine->works, compare);
+	return found ? *found : NULL;
+}
+
+/* A search by something else than the key. */
+struct chat_search {
+	const char *chat_id;
+	const struct work *found;
+};
+
+static void look_for_chat(const void *node, VISIT visit, void *context)
+{
+	const struct work *const work = *(struct work *const *)node;
+	struct chat_search *const search = context;
+
+	if ((visit == preorder || visit == leaf) && work->kind == WORK_CHAT_ASK &&
+		strcmp(work->owner_id, search->chat_id) == 0)
+		search->found = work;
+}
+
+const struct work *work_of_chat(const struct engine *engine, const char *chat_id)
+{
+	struct chat_search search = {.chat_id = chat_id};
+
+	twalk_r(engine->works, look_for_chat, &search);
+	return search.found;
+}
+
+/* Frees it; when a thread of libuv's still reads for it, after that. */
+static void work_free(struct work *work)
+{
+	struct engine *const engine = work->engine;
+
+	work_clear_timer(work);
+	work_leave_driving(work);
+	if (work->is_reading) {
+		work->is_done = true;
+		return;
+	}
+	if (!work->gone)
+		(void)tdelete(work, &engine->works, compare);
+	wfs_session_free(work->session);
+	wfs_session_call_done(&work->called);
+	json_decref(work->receipt);
+	wfs_texts_done(&work->texts);
+	json_decref(work->action);
+	json_decref(work->entry);
+	json_decref(work->setup);
+	json_decref(work->arguments);
+	json_decref(work->asked);
+	json_decref(work->usage);
+	json_decref(work->failure_meta);
+	agents_origin_done(&work->origin);
+	normalize_free(work->normalizing);
+	wfs_buffer_done(&work->body);
+	wfs_buffer_done(&work->output);
+	free(work->tool_name);
+	free(work);
+	engine_one_less(engine);
+}
+
+void work_let_go(struct work *work)
+{
+	work_free(work);
+}
+
+static void stop_asking(struct work *work)
+{
+	work_leave_driving(work);
+	if (work->model_call)
+		wfs_model_call_cancel(WFS_STEAL(work->model_call));
+}
+
+/* Nobody waits for it any more. What the kernel has comes back first. */
+static void drop(struct work *work)
+{
+	stop_asking(work);
+	if (!work->gone)
+		(void)tdelete(work, &work->engine->works, compare);
+	work->gone = true;
+	if (work->state != WORK_SUBMITTING)
+		work_free(work);
+}
+
+int64_t work_elapsed_ms(const struct work *work)
+{
+	return (wfs_clock_monotonic_ns() - work->began_ns) / 1000000;
+}
+
+int64_t work_left_ms(const json_t *state, const json_t *setup)
+{
+	const json_t *const limit =
+		json_object_get(json_object_get(setup, "settings"), "run_timeout_ms");
+	const int64_t started_ns = json_integer_value(json_object_get(state, "started_ns"));
+	const int64_t ran_ms = (wfs_clock_realtime_ns() - started_ns) / 1000000;
+	const int64_t left_ms = json_integer_value(limit) - ran_ms;
+
+	if (!limit)
+		return INT64_MAX;
+	return left_ms > 0 ? left_ms : 0;
+}
+
+/* A run that a tool call has begun is for that call, and is cancelled with it. When the process died before that, it ends
+ * here, where it asks for something. */
+static int check_caller(struct wfs_view *view, const json_t *state, struct wfs_error *error)
+{
+	const char *const called_by = wfs_json_text(state, "called_by");
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = *called_by ? wfs_view_document(view, WFS_BUILTIN_INTENT, called_by, &intent, error)
+			   : 0;
+
+	return r == -ENOENT ? wfs_error_set(error, WFS_E_CANCELLED,
+				      "the tool call that has begun this run is over")
+			    : wfs_trace(r);
+}
+
+int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
+	json_t **ret_setup, struct wfs_error *error)
+{
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, ret_view, error);
+
+	if (!r)
+		r = wfs_turn_state(ret_view, work->owner_id, ret_state, error);
+	if (!r)
+		r = check_caller(ret_view, *ret_state, error);
+	return r ? r : wfs_turn_setup(ret_view, work->owner_id, ret_setup, error);
+}
+
+/* --- timers: libuv's live until they are closed, in the loop's next turn --- */
+
+struct timer {
+	uv_timer_t handle; /* first */
+	struct work *work; /* NULL: nobody is to be called */
+	void (*due)(struct work *work);
+};
+
+static void timer_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+void work_clear_timer(struct work *work)
+{
+	struct timer *const timer = (struct timer *)WFS_STEAL(work->timer);
+
+	if (!timer)
+		return;
+	timer->work = NULL;
+	uv_close((uv_handle_t *)&timer->handle, timer_closed);
+}
+
+static void on_due(uv_timer_t *handle)
+{
+	struct timer *const timer = (struct timer *)handle;
+	struct work *const work = timer->work;
+	void (*const due)(struct work *) = timer->due;
+
+	if (!work)
+		return;
+	work_clear_timer(work);
+	due(work);
+}
+
+int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work))
+{
+	struct timer *const timer = calloc(1, sizeof(*timer));
+
+	work_clear_timer(work);
+	if (!timer)
+		return -ENOMEM;
+	(void)uv_timer_init(&work->engine->loop, &timer->handle); /* cannot fail */
+	timer->work = work;
+	timer->due = due;
+	work->timer = &timer->handle;
+	return uv_timer_start(&timer->handle, on_due, in_ms, 0);
+}
+
+/* --- kinds --- */
+
+static void advance(struct work *work)
+{
+	work_answer(work, "ok", json_object());
+}
+
+/* What an intent's cell has, of which kind it then is: the first row that fits. */
+static const struct kind {
+	enum work_kind kind;
+	const char *owner; /* member that says whose it is */
+	enum wfs_effect effect;
+	const char *index; /* member that says of what in it; NULL: of all of it */
+	const char *adapter;
+	void (*begin)(struct work *work);
+} kinds[] = {
+	{WORK_RUN_CALL, "run_id", WFS_EFFECT_TOOL_CALL, "call", "agents.tool", work_call},
+	{WORK_RUN_ASK, "run_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
+	{WORK_RUN_NEXT, "run_id", WFS_EFFECT_WORKFLOW_ADVANCE, NULL, "agents.workflow", work_next},
+	{WORK_CHAT_ASK, "chat_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
+	{WORK_NORMALIZE, "chat_id", WFS_EFFECT_PLAN_NORMALIZE, NULL, "agents.planner",
+		work_normalize},
+	{WORK_STEP_CALL, "plan_id", WFS_EFFECT_TOOL_CALL, "step", "agents.router", work_step_call},
+	{WORK_STEP_ASK, "plan_id", WFS_EFFECT_LLM_GENERATE, "step", "agents.model", work_generate},
+	{WORK_PLAN_ASK, "plan_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
+	{WORK_ADVANCE, "plan_id", WFS_EFFECT_PLAN_ADVANCE, NULL, "agents.planner", advance},
+};
+
+static const struct kind *find_kind(const json_t *intent)
+{
+	const char *const effect = wfs_json_text(intent, "effect");
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(kinds); i++)
+		if (json_object_get(intent, kinds[i].owner) &&
+			strcmp(effect, wfs_effect_kind(kinds[i].effect)) == 0 &&
+			(!kinds[i].index || json_object_get(intent, kinds[i].index)))
+			return &kinds[i];
+	return NULL;
+}
+
+static const struct kind *kind_of(const struct work *work)
+{
+	size_t i = 0;
+
+	while (kinds[i].kind != work->kind)
+		i++;
+	return &kinds[i];
+}
+
+/* --- answering --- */
+
+static void submit(struct work *work);
+
+/* Does it make sense to send the same again, later? The disk of the host may have room then. */
+static bool is_passing(int r, const struct wfs_error *error)
+{
+	return r == -ENOSPC || r == -EAGAIN || r == -ENOMEM ||
+		(r == -EDQUOT && error->code != WFS_E_QUOTA_EXCEEDED);
+}
+
+static void submit_later(struct work *work)
+{
+	work->state = WORK_WAITING;
+	if (work_set_timer(work, AGAIN_MS, submit))
+		work_free(work); /* it is found again when the world is opened */
+}
+
+/* What the kernel cannot take as it is becomes an error that it can. */
+static void answer_otherwise(struct work *work, const struct wfs_error *error)
+{
+	const struct wfs_error reason = *error;
+
+	if (work->receipt && json_object_get(json_object_get(work->receipt, "payload"), "code")) {
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
+			"'%s': an answer cannot be recorded, it stays open: %s", work->owner_id,
+			reason.message);
+		work_free(work);
+		return;
+	}
+	work_fail(work, &reason);
+}
+
+static void answered(struct engine *engine, struct job *job)
+{
+	struct work *const work = (struct work *)job;
+	const int r = work->request.result;
+
+	work->state = WORK_DOING;
+	json_decref(WFS_STEAL(work->request.answer));
+	if (work->gone || engine_stopping(engine))
+		work_free(work);
+	else if (work->request.kind == WFS_REQUEST_DECISION) /* the agent may not */
+		answer_otherwise(work, &work->request.error);
+	else if (r == 0 && normalize_next(work))
+		return;
+	else if (r == 0 || r == -ESTALE || r == -ENOENT || work->request.seq != UINT64_MAX)
+		work_free(work);
+	else if (is_passing(r, &work->request.error))
+		submit_later(work);
+	else
+		answer_otherwise(work, &work->request.error);
+}
+
+static void on_answer(struct wfs_request *request)
+{
+	struct work *const work = request->context;
+
+	(void)engine_post(work->engine, &work->job, answered);
+}
+
+static int send_answer(struct work *work)
+{
+	wfs_session_call_done(&work->called); /* of what was sent before */
+	if (work->receipt)
+		return wfs_session_receipt(
+			work->session, work->receipt, work->charge, &work->request);
+	return wfs_session_act_called(work->session, work->action, &work->called, &work->request);
+}
+
+static void submit(struct work *work)
+{
+	work->request = (struct wfs_request){
+		.done = on_answer, .context = work, .texts = work->receipt ? &work->texts : NULL};
+	work->state = WORK_SUBMITTING;
+	const int r = send_answer(work);
+	if (!r)
+		return;
+	work->state = WORK_DOING;
+	if (is_passing(r, &work->request.error))
+		submit_later(work);
+	else
+		answer_otherwise(work, &work->request.error);
+}
+
+void work_act(struct work *work)
+{
+	submit(work);
+}
+
+static void begin_now(struct work *work);
+
+/* It is recorded that it waits, and begun again with the approval. */
+static void asked(struct engine *engine, struct job *job)
+{
+	struct work *const work = (struct work *)job;
+	const int r = work->request.result;
+	const struct wfs_error error = work->request.error;
+
+	work->state = WORK_DOING;
+	wfs_session_call_done(&work->called);
+	json_decref(WFS_STEAL(work->request.answer));
+	if (work->gone || engine_stopping(engine) || r == 0 || r == -ESTALE || r == -ENOENT)
+		work_free(work);
+	else if (!is_passing(r, &error) || work_set_timer(work, AGAIN_MS, begin_now))
+		work_fail(work, &error);
+}
+
+static void on_asked(struct wfs_request *request)
+{
+	struct work *const work = request->context;
+
+	(void)engine_post(work->engine, &work->job, asked);
+}
+
+int work_wait_for_approval(
+	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error)
+{
+	work->called =
+		(struct wfs_session_call){.intent_id = work->intent_id, .approved = work->approved};
+	work->request = (struct wfs_request){.done = on_asked, .context = work};
+	work->state = WORK_SUBMITTING;
+	const int r = wfs_session_wait_call(
+		work->session, effect, artifact, &work->called, &work->request);
+	if (r <= 0)
+		work->state = WORK_DOING;
+	if (r < 0)
+		*error = work->request.error;
+	return r;
+}
+
+bool work_read(struct work *work)
+{
+	work->is_reading = false;
+	if (work->is_done)
+		work_free(work);
+	else
+		return !work->is_late;
+	return false;
+}
+
+void work_answer(struct work *work, const char *status, json_t *payload)
+{
+	work_clear_timer(work);
+	if (work->kind == WORK_RUN_NEXT && !work->gone)
+		advance_log(work, status, payload);
+	json_decref(WFS_STEAL(work->receipt));
+	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", kind_of(work)->adapter,
+		"intent_id", work->intent_id, "payload", payload, "status", status);
+	if (work->gone)
+		work_free(work);
+	else if (work->receipt)
+		submit(work);
+	else
+		work_free(work); /* without memory: it is found again when the world is opened */
+}
+
+/* A reading that goes on, for nobody, may set it in its thread. */
+json_t *work_failure_meta(const struct work *work)
+{
+	return work->is_reading ? NULL : work->failure_meta;
+}
+
+static const char *status_of(const struct work *work, enum wfs_error_code code)
+{
+	if (code == WFS_E_TIMEOUT)
+		return "timeout";
+	return code == WFS_E_CANCELLED && strcmp(kind_of(work)->owner, "run_id") == 0 ? "cancelled"
+										      : "error";
+}
+
+static bool asks_model(const struct work *work)
+{
+	return work->kind != WORK_RUN_NEXT && kind_of(work)->effect == WFS_EFFECT_LLM_GENERATE;
+}
+
+/* A model that was not asked would not be asked the next time either: host.json, the environment or a grant must
+ * become another one first. A fault of this process says nothing of that. */
+static json_t *retriable_of(const struct work *work, const struct wfs_error *error)
+{
+	return asks_model(work) && error->code != WFS_E_INTERNAL_ERROR &&
+			!wfs_error_info(error->code)->retriable
+		? json_false()
+		: NULL;
+}
+
+void work_fail(struct work *work, const struct wfs_error *error)
+{
+	const bool is_private = agents_origin_is_private(&work->origin);
+
+	wfs_texts_done(&work->texts);
+	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
+
+	work_answer(work, status_of(work, error->code),
+		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*, s:o*, s:O*}", "code",
+			wfs_error_info(error->code)->name, "duration_ms",
+			(json_int_t)work_elapsed_ms(work), "failed", work->failed, "message",
+			is_private ? "hidden in the outcome" : error->message, "meta",
+			outcome ? NULL : work_failure_meta(work), "outcome", outcome, "retriable",
+			retriable_of(work, error), "usage", work->usage));
+}
+
+/* --- looking --- */
+
+/* @ret_intent: NULL: it is not open */
+static int read_intent(
+	struct engine *engine, const char *intent_id, json_t **ret_intent, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_view_document(&view, WFS_BUILTIN_INTENT, intent_id, ret_intent, error);
+	if (r == -ENOENT)
+		*ret_intent = NULL;
+	return r == -ENOENT ? 0 : r;
+}
+
+static struct work *work_new(
+	struct engine *engine, const char *intent_id, const json_t *intent, struct wfs_error *error)
+{
+	const struct kind *const kind = find_kind(intent);
+	struct work *const work = kind ? calloc(1, sizeof(*work)) : NULL;
+
+	if (!kind)
+		(void)wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"the intent %s asks for nothing that is known", intent_id);
+	if (!work)
+		return NULL;
+	work->engine = engine;
+	work->kind = kind->kind;
+	work->turn = json_integer_value(json_object_get(intent, "turn"));
+	if (kind->index)
+		work->index = json_integer_value(json_object_get(intent, kind->index));
+	work->approved = strcmp(wfs_json_text(intent, "state"), "approved") == 0;
+	work->began_ns = wfs_clock_monotonic_ns();
+	snprintf(work->intent_id, sizeof(work->intent_id), "%s", intent_id);
+	snprintf(work->owner_id, sizeof(work->owner_id), "%s", wfs_json_text(intent, kind->owner));
+	snprintf(work->began, sizeof(work->began), "%s", wfs_json_text(intent, "began"));
+	if (wfs_session_new(
+		    engine->authority, wfs_json_text(intent, "principal"), &work->session, error) ||
+		wfs_session_note_private(work->session) ||
+		!tsearch(work, &engine->works, compare)) {
+		wfs_session_free(work->session);
+		free(work);
+		return NULL;
+	}
+	engine->open_count++;
+	return work;
+}
+
+static void begin_now(struct work *work)
+{
+	struct wfs_error error = {0};
+
+	work->began_ns = wfs_clock_monotonic_ns();
+	/* A plan goes on until all of its steps have ended, be it with errors; and what a call has begun is waited for. */
+	if (work->kind != WORK_ADVANCE && !*work->began &&
+		wfs_session_check_journal(work->session, &error))
+		work_fail(work, &error);
+	else
+		kind_of(work)->begin(work);
+}
+
+/* What is tried again waits a while first. */
+static void begin(struct engine *engine, const char *intent_id, const json_t *intent)
+{
+	const int64_t not_before_ns = json_integer_value(json_object_get(intent, "not_before_ns"));
+	const int64_t wait_ms = (not_before_ns - wfs_clock_realtime_ns()) / 1000000;
+	struct wfs_error error = {.message = "no memory"};
+	struct work *const work = work_new(engine, intent_id, intent, &error);
+
+	if (!work)
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "what '%s' asks for is not done: %s",
+			wfs_json_text(intent, "principal"), error.message);
+	else if (wait_ms <= 0 || work_set_timer(work, (uint64_t)wait_ms, begin_now))
+		begin_now(work);
+}
+
+void work_look(struct engine *engine, const char *intent_id)
+{
+	WFS_AUTO_JSON json_t *intent = NULL;
+	struct work *const work = find(engine, intent_id);
+	struct wfs_error error = {0};
+
+	if (read_intent(engine, intent_id, &intent, &error)) {
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "an intent cannot be read: %s", error.message);
+		return;
+	}
+	if (!intent && work)
+		drop(work);
+	if (!intent || work || strcmp(wfs_json_text(intent, "state"), "asked") == 0)
+		return;
+	if (engine_trusts(engine, &error))
+		begin(engine, intent_id, intent);
+	else
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
+			"what '%s' asks for is not begun before the world is opened again: %s",
+			wfs_json_text(intent, "principal"), error.message);
+}
+
+/* Ids of all that are open: reading ends before anything is begun. */
+static json_t *open_intents(struct engine *engine, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
+	WFS_AUTO_JSON json_t *ids = json_array();
+	struct wfs_entry entry;
+	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_entry_walk_init(&walk, &view, engine->intents_id, 0);
+	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0)
+		r = json_array_append_new(ids, json_stringn(entry.key.data, entry.key.size)) < 0
+			? -ENOMEM
+			: 0;
+	return r ? NULL : WFS_STEAL(ids);
+}
+
+void work_look_at_all(struct engine *engine)
+{
+	struct wfs_error error = {.message = "no memory"};
+	WFS_AUTO_JSON json_t *ids = open_intents(engine, &error);
+	size_t i;
+	const json_t *id;
+
+	if (!ids)
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "open intents cannot be listed: %s",
+			error.message);
+	json_array_foreach(ids, i, id) work_look(engine, json_string_value(id));
+}
+
+void work_drop_all(struct engine *engine)
+{
+	while (engine->works)
+		drop(*(struct work **)engine->works);
+}

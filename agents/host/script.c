@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of a script. */
+#include "agents/host/script.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "kernel/base/file.h"
+#include "kernel/base/json.h"
+#include "kernel/base/world-file.h"
+
+enum {
+	FILE_MAX = 64 << 20,      /* bytes */
+	DELAY_MAX = 24 * 3600000, /* ms */
+};
+
+#define MEMBERS                                                                              \
+	"content? delay_ms? duration_ms? error? finish_reason? last_message? match? model? " \
+	"attempts? native_calls_count? tool_calls? turn? usage?"
+
+static int read_file(
+	const char *directory, const char *file, struct wfs_buffer *text, struct wfs_error *error)
+{
+	char path[PATH_MAX];
+	const bool absolute = file[0] == '/';
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", absolute ? "" : directory,
+		    absolute ? "" : "/", file) >= sizeof(path))
+		return wfs_error_from_errno(error, -ENAMETOOLONG, "open the script");
+	char *const slash = strrchr(path, '/');
+	if (!slash)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no script '%s'", path);
+	*slash = '\0';
+	WFS_AUTO_FD int fd = wfs_world_file_open(*path ? path : "/", slash + 1, O_RDONLY, error);
+	*slash = '/';
+	if (fd == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no script '%s'", path);
+	if (fd < 0)
+		return fd;
+	const int r = wfs_file_read(fd, FILE_MAX, text);
+	return r ? wfs_error_from_errno(error, r, "read the script '%s'", path) : 0;
+}
+
+/* --- one line --- */
+
+static bool is_text(const json_t *value)
+{
+	return json_is_string(value) || json_is_null(value);
+}
+
+static bool is_object(const json_t *value)
+{
+	return json_is_object(value) || json_is_null(value);
+}
+
+static bool is_array(const json_t *value)
+{
+	return json_is_array(value);
+}
+
+/* A condition of another type would be one that always holds. */
+static bool is_condition(const json_t *value)
+{
+	return json_is_string(value);
+}
+
+static bool is_failure(const json_t *value)
+{
+	return json_is_string(json_object_get(value, "code")) &&
+		json_is_string(json_object_get(value, "message"));
+}
+
+static int check_types(const json_t *line, struct wfs_error *error)
+{
+	static const struct {
+		const char *name;
+		bool (*is)(const json_t *value);
+		const char *expected;
+	} members[] = {
+		{"content", is_text, "a text or null"},
+		{"error", is_failure, "an object with the texts code and message"},
+		{"finish_reason", is_text, "a text or null"},
+		{"last_message", is_condition, "a text"},
+		{"match", is_condition, "a text"},
+		{"tool_calls", is_array, "an array"},
+		{"usage", is_object, "an object or null"},
+	};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
+		const json_t *const value = json_object_get(line, members[i].name);
+
+		if (value && !members[i].is(value))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s",
+				members[i].name, members[i].expected);
+	}
+	return 0;
+}
+
+static int check_line(const json_t *line, struct wfs_error *error)
+{
+	int64_t number = 0;
+	int r = wfs_json_members(line, "a line of a script", MEMBERS, error);
+
+	if (!r)
+		r = wfs_json_get_integer(line, "turn", 1, INT64_MAX, &number, error);
+	if (!r)
+		r = wfs_json_get_integer(line, "delay_ms", 0, DELAY_MAX, &number, error);
+	return r ? r : check_types(line, error);
+}
+
+static bool has_condition(const json_t *line)
+{
+	return json_object_get(line, "turn") || json_object_get(line, "match") ||
+		json_object_get(line, "last_message");
+}
+
+static bool fits(const json_t *line, int64_t turn, const char *last)
+{
+	const json_t *const number = json_object_get(line, "turn");
+	const char *const part = json_string_value(json_object_get(line, "match"));
+	const char *const whole = json_string_value(json_object_get(line, "last_message"));
+
+	return (!number || json_integer_value(number) == turn) && (!part || strstr(last, part)) &&
+		(!whole || strcmp(whole, last) == 0);
+}
+
+static json_t *member_or(const json_t *line, const char *name, json_t *otherwise)
+{
+	json_t *const value = json_object_get(line, name);
+
+	if (!value)
+		return otherwise;
+	json_decref(otherwise);
+	return json_incref(value);
+}
+
+static int take(const json_t *line, struct script_answer *ret_answer, struct wfs_error *error)
+{
+	json_t *const failure = json_object_get(line, "error");
+	const json_t *const calls = json_object_get(line, "tool_calls");
+	const bool called = json_array_size(calls) > 0;
+
+	*ret_answer = (struct script_answer){
+		.delay_ms = json_integer_value(json_object_get(line, "delay_ms"))};
+	if (failure) {
+		ret_answer->failure = json_incref(failure);
+		return 0;
+	}
+	ret_answer->completion = json_pack("{s:o, s:o, s:o, s:o}", "content",
+		member_or(line, "content", json_null()), "finish_reason",
+		member_or(line, "finish_reason", json_string(called ? "tool_calls" : "stop")),
+		"tool_calls", member_or(line, "tool_calls", json_array()), "usage",
+		member_or(line, "usage", json_null()));
+	return ret_answer->completion ? 0 : wfs_error_from_errno(error, -ENOMEM, "read a script");
+}
+
+/* --- all of them --- */
+
+static int no_line(const char *file, int64_t turn, const char *last, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_NOT_FOUND,
+		"the script '%s' has no answer for turn %lld, whose last message begins with "
+		"'%.60s'",
+		file, (long long)turn, last);
+}
+
+static const char *last_of(const json_t *messages)
+{
+	const size_t count = json_array_size(messages);
+	const json_t *const last = count > 0 ? json_array_get(messages, count - 1) : NULL;
+	const char *const text = json_string_value(json_object_get(last, "content"));
+
+	return text ? text : "";
+}
+
+int script_read(const char *directory, const char *file, int64_t turn, const json_t *messages,
+	struct script_answer *ret_answer, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const char *const last = last_of(messages);
+	int64_t in_order = 0;
+	int r = read_file(directory, file, &text, error);
+
+	if (r)
+		return r;
+	const char *at = wfs_buffer_text(&text);
+	for (size_t number = 1; *at; number++) {
+		const size_t size = strcspn(at, "\n");
+		WFS_AUTO_JSON json_t *line = NULL;
+		struct wfs_error reason = {0};
+
+		if (strspn(at, " \t\r") < size) {
+			r = wfs_json_parse_bounded(at, size, &line, &reason);
+			if (!r)
+				r = check_line(line, &reason);
+			if (r)
+				return wfs_error_set(error, reason.code,
+					"line %zu of the script '%s': %s", number, file,
+					reason.message);
+			if (has_condition(line) ? fits(line, turn, last) : ++in_order == turn)
+				return take(line, ret_answer, error);
+		}
+		at += size + (at[size] == '\n');
+	}
+	return no_line(file, turn, last, error);
+}

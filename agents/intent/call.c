@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intents of tool.call: the tool is called in the name of the agent, and does what its grants allow. */
+#include "agents/engine/engine.h"
+
+#include "agents/prepare/private.h"
+#include "agents/prepare/question.h"
+#include "agents/prepare/tool.h"
+#include "kernel/base/json.h"
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "call a tool");
+}
+
+static bool is_kind(const json_t *tool, const char *kind)
+{
+	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
+}
+
+/* --- reading --- */
+
+/* What was read of private artifacts is hidden from the others. */
+static int hide_output(struct work *work, json_t *payload, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *of = NULL;
+	int r = wfs_session_noted(work->session, &of);
+
+	if (r < 0)
+		return no_memory(error);
+	return r ? wfs_text_hide_member(&work->texts, of, payload, "output", error) : 0;
+}
+
+static void answer_reading(struct work *work)
+{
+	const size_t size = work->output.size;
+	struct wfs_error error = {0};
+
+	if (work->read_result) {
+		work_fail(work, &work->failure);
+		return;
+	}
+	if (work->kind == WORK_STEP_CALL) {
+		step_read(work);
+		return;
+	}
+	wfs_turn_cut(&work->output);
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s#, s:I}", "duration_ms",
+		(json_int_t)work->read_ms, "output", wfs_buffer_text(&work->output),
+		(int)work->output.size, "output_size", (json_int_t)size);
+	if (!payload ? no_memory(&error) : hide_output(work, payload, &error))
+		work_fail(work, &error);
+	else
+		work_answer(work, "ok", WFS_STEAL(payload));
+}
+
+/* On a thread of libuv's. */
+static void read_for(uv_work_t *reading)
+{
+	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
+
+	const enum wfs_effect question = agents_question_find(work->tool_name);
+
+	work->read_result = question == WFS_EFFECT_COUNT
+		? work->engine->helpers->run(work->session, work->tool_name, work->arguments,
+			  &work->output, &work->failure_meta, &work->failure)
+		: agents_question_ask(work->session, question, work->arguments, &work->output,
+			  &work->failure_meta, &work->failure);
+	if (work->read_result && work->failure.code == WFS_OK)
+		(void)wfs_error_from_errno(&work->failure, work->read_result, "read");
+	work->read_ms = work_elapsed_ms(work);
+}
+
+static void read_done(uv_work_t *reading, int status)
+{
+	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
+
+	(void)status; /* it is never cancelled */
+	if (work_read(work))
+		answer_reading(work);
+}
+
+/* The reading goes on, and nobody waits for it. */
+static void too_late(struct work *work)
+{
+	struct wfs_error error;
+
+	(void)wfs_error_set(&error, WFS_E_TIMEOUT, "the tool timed out after %lld ms",
+		(long long)work_elapsed_ms(work));
+	work->is_late = true;
+	work_fail(work, &error);
+}
+
+int work_read_with(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
+	struct wfs_error *error)
+{
+	work->tool_name = strdup(wfs_json_text(tool, "name"));
+	work->arguments = json_deep_copy(arguments); /* of its thread alone */
+	if (!work->tool_name || !work->arguments ||
+		(limit_ms < INT64_MAX && work_set_timer(work, (uint64_t)limit_ms, too_late)))
+		return no_memory(error);
+	work->is_reading = true;
+	int r = uv_queue_work(&work->engine->loop, &work->reading, read_for, read_done);
+	if (r)
+		work->is_reading = false;
+	return r ? wfs_error_from_errno(error, r, "call a tool") : 0;
+}
+
+/* --- a call --- */
+
+/* What is called, and with what. Plain value; owned. */
+struct called {
+	json_t *tool; /* expanded */
+	json_t *arguments;
+	int64_t limit_ms;
+	int64_t run_left_ms;
+};
+
+static void called_done(struct called *called)
+{
+	json_decref(called->tool);
+	json_decref(called->arguments);
+}
+
+static int find_tool(struct work *work, const json_t *setup, const char *name, json_t **ret_tool,
+	struct wfs_error *error)
+{
+	json_t *const tool = agents_tool_find(json_object_get(setup, "tools"), name);
+	WFS_AUTO_JSON json_t *expanded = NULL;
+
+	if (!tool)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no tool '%s'", name);
+	WFS_AUTO_JSON json_t *one = json_pack("[O]", tool);
+	if (!one)
+		return no_memory(error);
+	int r = agents_tools_expand(work->engine->helpers, one, &expanded, error);
+	if (!r)
+		*ret_tool = json_incref(json_array_get(expanded, 0));
+	return r;
+}
+
+static int64_t limit_of(const json_t *state, const json_t *setup)
+{
+	const json_t *const limit =
+		json_object_get(json_object_get(setup, "settings"), "tool_timeout_ms");
+	const int64_t left_ms = work_left_ms(state, setup);
+
+	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
+}
+
+/* The message about arguments that are refused does not quote private ones. @r: of checking them */
+static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
+{
+	return (r == -EINVAL || r == -EFBIG) && wfs_text_has_hidden(stored)
+		? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			  "the arguments are not a JSON object that fits the tool's parameters, "
+			  "and "
+			  "are not repeated here, because they are private")
+		: r;
+}
+
+static int read_call(struct work *work, struct called *called, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_JSON json_t *stored = NULL;
+	WFS_AUTO_JSON json_t *call = NULL;
+	int r = work_read_run(work, &view, &state, &setup, error);
+
+	if (!r)
+		r = wfs_turn_call(&view, work->owner_id, work->turn, work->index, &stored, error);
+	if (!r)
+		r = agents_reveal(work->session, &view, stored, &call, error);
+	if (!r)
+		r = find_tool(work, setup, wfs_json_text(call, "name"), &called->tool, error);
+	if (r)
+		return r;
+	const char *const arguments = wfs_json_text(call, "arguments");
+	called->limit_ms = limit_of(state, setup);
+	called->run_left_ms = work_left_ms(state, setup);
+	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
+	if (!r && !json_is_object(called->arguments))
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the arguments: expected a JSON object, got another value");
+	if (!r)
+		r = agents_tool_check(
+			work->engine->helpers, called->tool, called->arguments, error);
+	return hide_reason(stored, r, error);
+}
+
+void work_call(struct work *work)
+{
+	WFS_CLEANUP(called_done) struct called called = {.tool = NULL};
+	struct wfs_error error = {0};
+	int r = read_call(work, &called, &error);
+
+	if (!r && is_kind(called.tool, WFS_TOOL_KIND_READ)) {
+		r = work_read_with(work, called.tool, called.arguments, called.limit_ms, &error);
+		if (!r)
+			return;
+	}
+	if (!r && is_kind(called.tool, WFS_TOOL_KIND_DRIVE)) {
+		r = work_drive(work, wfs_json_text(called.tool, "name"), called.arguments,
+			called.run_left_ms, &error);
+		if (!r)
+			return;
+	}
+	if (!r)
+		r = agents_tool_action(work->engine->helpers, called.tool, called.arguments,
+			&work->action, &error);
+	work->called =
+		(struct wfs_session_call){.intent_id = work->intent_id, .approved = work->approved};
+	if (r)
+		work_fail(work, &error);
+	else
+		work_act(work);
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intents of llm.generate: the request is made, its answer is read and checked. */
+#include "agents/engine/engine.h"
+
+#include "agents/adapter/adapter.h"
+#include "agents/adapter/constraint.h"
+#include "agents/adapter/format.h"
+#include "agents/host/endpoint.h"
+#include "agents/host/models.h"
+#include "agents/host/script.h"
+#include "agents/host/secret.h"
+#include "agents/model/retry.h"
+#include "agents/prepare/private.h"
+#include "agents/prepare/tool.h"
+#include "kernel/base/json.h"
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "ask a model");
+}
+
+/* --- the answer --- */
+
+static void fail_with(struct work *work, int r, struct wfs_error *error)
+{
+	if (error->code == WFS_OK)
+		(void)wfs_error_from_errno(error, r, "ask a model");
+	work_fail(work, error);
+}
+
+/* With calls found in its text. What was asked of its form is checked. */
+static int read_answer(
+	struct work *work, const json_t *completion, json_t **ret_parsed, struct wfs_error *error)
+{
+	const json_t *const settings = json_object_get(work->setup, "settings");
+	const char *const finish = json_string_value(json_object_get(completion, "finish_reason"));
+	const bool whole = !finish || strcmp(finish, "stop") == 0;
+	const struct wfs_adapter *adapter;
+	int r = wfs_adapter_get(work->entry, &adapter, error);
+
+	if (!r &&
+		adapter->response_parser(
+			completion, json_object_get(work->setup, "offered"), ret_parsed))
+		r = no_memory(error);
+	if (!r && whole)
+		r = wfs_constraint_check_answer(
+			json_object_get(settings, "constraint"), *ret_parsed, error);
+	/* The reason quotes the constraint. */
+	if (r == -EINVAL && work->settings_private)
+		(void)wfs_error_set(error, error->code,
+			"constraint violation: the answer does not fit the constraint of the "
+			"agent, "
+			"which is private");
+	return r;
+}
+
+/* What does not fit its constraint is a failure that has the answer in it: it was paid for, and people
+ * want to see it. */
+static void take_violation(struct work *work, const json_t *parsed, const struct wfs_error *error)
+{
+	json_t *const usage = json_object_get(parsed, "usage");
+	json_t *const content = json_object_get(parsed, "content");
+
+	work_answer(work, "error",
+		json_pack("{s:s, s:O?, s:O, s:s, s:b, s:O?}", "code",
+			wfs_error_info(error->code)->name, "content", content, "duration_ms",
+			json_object_get(parsed, "duration_ms"), "message", error->message,
+			"retriable", 0, "usage", usage));
+}
+
+/* Of what plans ask for only the text is kept. */
+static void take_for_plan(struct work *work, const json_t *parsed)
+{
+	struct wfs_error error = {0};
+	json_t *payload = NULL;
+	int r = prompt_payload(work, parsed, &payload, &error);
+
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", payload);
+}
+
+static void take_for_run(struct work *work, json_t *parsed)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_error error = {0};
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, &error);
+
+	if (!r)
+		r = agents_hide_answer(
+			&view, json_object_get(work->setup, "tools"), &work->texts, parsed, &error);
+	wfs_view_close(&view);
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", json_incref(parsed));
+}
+
+static void take_next(struct work *work, const json_t *parsed)
+{
+	struct wfs_error error = {0};
+	json_t *payload = NULL;
+	int r = advance_payload(work, parsed, &payload, &error);
+
+	if (r)
+		fail_with(work, r, &error);
+	else
+		work_answer(work, "ok", payload);
+}
+
+static void take_completion(
+	struct work *work, const json_t *completion, int64_t duration_ms, unsigned int attempts)
+{
+	WFS_AUTO_JSON json_t *parsed = NULL;
+	struct wfs_error error = {0};
+	int r = read_answer(work, completion, &parsed, &error);
+
+	json_decref(work->usage);
+	work->usage = json_incref(json_object_get(parsed, "usage"));
+	if (parsed &&
+		(json_object_set_new(parsed, "duration_ms", json_integer(duration_ms)) < 0 ||
+			json_object_set_new(
+				parsed, "attempts", json_integer((json_int_t)attempts)) < 0))
+		r = no_memory(&error);
+	if (r == -EINVAL && parsed)
+		take_violation(work, parsed, &error);
+	else if (r)
+		fail_with(work, r, &error);
+	else if (work->kind == WORK_RUN_ASK)
+		take_for_run(work, parsed);
+	else if (work->kind == WORK_RUN_NEXT)
+		take_next(work, parsed);
+	else
+		take_for_plan(work, parsed);
+}
+
+/* --- a server --- */
+
+/* Does the failure repeat what a server said, which may quote a private text of the request? */
+static bool may_quote(const struct work *work, const struct wfs_model_failure *failure)
+{
+	return work->request_private &&
+		(failure->kind == WFS_MODEL_FAILURE_HTTP ||
+			failure->kind == WFS_MODEL_FAILURE_ANSWER);
+}
+
+/* A server may put a text in the place of a code. */
+static bool is_word(const char *code)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+	return *code && code[strspn(code, letters)] == '\0';
+}
+
+/* What the server has told, and text that came before a stream broke. NULL without memory. */
+static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
+{
+	const struct wfs_model_failure *const failure = result->failure;
+	const bool hides = may_quote(work, failure);
+	const bool has_code = hides ? is_word(failure->code) : *failure->code != '\0';
+	char message[sizeof(failure->message)];
+	char status[24];
+
+	if (failure->status / 100 == 2)
+		snprintf(status, sizeof(status), "server_error");
+	else
+		snprintf(status, sizeof(status), "http_%d", failure->status);
+	snprintf(message, sizeof(message), "HTTP %d; " AGENTS_REASON_LEFT_OUT, failure->status);
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s, s:I, s:s, s:s#, s:b, s:i}",
+		"attempts", (json_int_t)result->attempts, "code", has_code ? failure->code : status,
+		"duration_ms", (json_int_t)work_elapsed_ms(work), "message",
+		hides ? message : failure->message, "partial",
+		failure->partial.size ? (const char *)failure->partial.data : "",
+		(int)failure->partial.size, "retriable", (int)wfs_retry_may_pass(failure), "status",
+		failure->status);
+	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
+}
+
+static void take_answer(struct work *work, const struct wfs_model_result *result)
+{
+	WFS_AUTO_JSON json_t *masked =
+		agents_secret_mask(result->completion, work->endpoint.api_key);
+	struct wfs_error error = {0};
+
+	if (masked)
+		take_completion(work, masked, result->duration_ms, result->attempts);
+	else
+		fail_with(work, no_memory(&error), &error);
+}
+
+static void on_model_done(void *context, const struct wfs_model_result *result)
+{
+	struct work *const work = context;
+	const struct wfs_model_failure *const failure = result->failure;
+
+	work->model_call = NULL;
+	wfs_buffer_done(&work->body);
+	if (!failure) {
+		take_answer(work, result);
+		return;
+	}
+	work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
+		failure_payload(work, result));
+}
+
+/* All attempts of a step are one request to whoever remembers keys. */
+static void make_key(struct work *work)
+{
+	if (work->kind == WORK_STEP_ASK)
+		snprintf(work->key, sizeof(work->key), "%.*s/%lld", WFS_PLAN_ID_SIZE,
+			work->owner_id, (long long)work->index);
+	else
+		snprintf(work->key, sizeof(work->key), "%s", work->intent_id);
+}
+
+static int ask_server(
+	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
+{
+	const struct wfs_model_callbacks callbacks = {.context = work, .done = on_model_done};
+	WFS_AUTO_JSON json_t *body = NULL;
+	int r = agents_endpoint_make(work->entry, left_ms, &work->endpoint, error);
+
+	make_key(work);
+	if (!r)
+		r = wfs_format_request(
+			work->setup, work->entry, messages, work->endpoint.stream, &body, error);
+	if (r)
+		return r;
+	wfs_json_write(body, &work->body);
+	if (wfs_buffer_check(&work->body))
+		return no_memory(error);
+	const struct wfs_model_request request = {
+		.endpoint = &work->endpoint,
+		.body = wfs_buffer_bytes(&work->body),
+		.idempotency_key = work->key,
+	};
+	return wfs_model_call_start(
+		work->engine->client, &request, &callbacks, &work->model_call, error);
+}
+
+/* --- a script --- */
+
+/* The script is read again, so that nothing is kept while it waits. */
+static void generate_now(struct work *work);
+
+/* What a script's lines are counted by: of a chat the first asks for the plan, the second for the answer. */
+static int64_t turn_of(const struct work *work)
+{
+	switch (work->kind) {
+	case WORK_RUN_ASK:
+		return work->turn;
+	case WORK_RUN_NEXT:
+		return work->turn + 1;
+	case WORK_PLAN_ASK:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+static int ask_script(
+	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
+{
+	const int64_t waited_ms = work_elapsed_ms(work);
+	struct script_answer answer = {.completion = NULL};
+	int r = script_read(wfs_world_directory(work->engine->world),
+		json_string_value(json_object_get(work->entry, "file")), turn_of(work), messages,
+		&answer, error);
+
+	if (r == -ENOENT && work->request_private) /* it quotes the last message */
+		return wfs_error_set(
+			error, error->code, "the script has no answer; " AGENTS_REASON_LEFT_OUT);
+	if (r)
+		return r;
+	if (answer.delay_ms > waited_ms) {
+		const int64_t wait_ms = answer.delay_ms - waited_ms;
+
+		r = work_set_timer(
+			work, (uint64_t)(wait_ms < left_ms ? wait_ms : left_ms), generate_now);
+		r = r ? no_memory(error) : 0;
+		json_decref(answer.completion);
+		json_decref(answer.failure);
+		return r;
+	}
+	if (answer.failure)
+		work_answer(work, "error", answer.failure);
+	else
+		take_completion(work, answer.completion, answer.delay_ms, 1);
+	json_decref(answer.completion);
+	return 0;
+}
+
+/* --- both --- */
+
+static bool is_provider(const struct work *work, const char *name)
+{
+	const char *const provider = json_string_value(json_object_get(work->entry, "provider"));
+
+	return provider && strcmp(provider, name) == 0;
+}
+
+/* With tools as the server is told of them. */
+static int expand(struct work *work, const json_t *setup, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *tools = NULL;
+	int r = agents_tools_expand(
+		work->engine->helpers, json_object_get(setup, "tools"), &tools, error);
+
+	if (r)
+		return r;
+	json_decref(work->setup);
+	work->setup = wfs_json_copy(setup);
+	return work->setup && json_object_set(work->setup, "tools", tools) == 0 ? 0
+										: no_memory(error);
+}
+
+/* @ret_left_ms: of the run's time */
+static int prepare_run(struct work *work, json_t **ret_messages, json_t **ret_setup,
+	int64_t *ret_left_ms, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_JSON json_t *sent = NULL;
+	int r = work_read_run(work, &view, &state, &setup, error);
+
+	if (!r) {
+		work->settings_private = wfs_text_has_hidden(json_object_get(setup, "settings"));
+		r = agents_reveal(work->session, &view, setup, ret_setup, error);
+	}
+	if (!r)
+		r = wfs_turn_sent(&view, state, &sent, error);
+	if (!r)
+		r = agents_reveal(work->session, &view, sent, ret_messages, error);
+	if (r)
+		return r;
+	work->request_private = wfs_text_has_hidden(setup) || wfs_text_has_hidden(sent);
+	*ret_left_ms = work_left_ms(state, *ret_setup);
+	return *ret_left_ms > 0
+		? 0
+		: wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
+}
+
+/* What the request is made from. */
+static int prepare(
+	struct work *work, json_t **ret_messages, int64_t *ret_left_ms, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *setup = NULL;
+	int r = 0;
+
+	*ret_left_ms = INT64_MAX;
+	if (work->kind == WORK_RUN_ASK)
+		r = prepare_run(work, ret_messages, &setup, ret_left_ms, error);
+	else if (work->kind == WORK_RUN_NEXT)
+		r = advance_make(work, ret_messages, &setup, ret_left_ms, error);
+	else
+		r = prompt_make(work, ret_messages, &setup, error);
+	if (!r)
+		r = expand(work, setup, error);
+	if (r)
+		return r;
+	json_decref(WFS_STEAL(work->entry));
+	return wfs_models_find(wfs_world_directory(work->engine->world),
+		wfs_json_text(setup, "model"), &work->entry, error);
+}
+
+static void generate_now(struct work *work)
+{
+	WFS_AUTO_JSON json_t *messages = NULL;
+	struct wfs_error error = {0};
+	int64_t left_ms = 0;
+	int r = prepare(work, &messages, &left_ms, &error);
+
+	if (!r && is_provider(work, "script"))
+		r = ask_script(work, messages, left_ms, &error);
+	else if (!r)
+		r = ask_server(work, messages, left_ms, &error);
+	if (r)
+		fail_with(work, r, &error);
+}
+
+/* --- may it? --- */
+
+static void on_refusal_told(struct engine *engine, struct job *job)
+{
+	struct work *const work = (struct work *)job;
+	struct wfs_error error = work->request.error;
+
+	(void)engine;
+	work->state = WORK_DOING;
+	work_fail(work, &error); /* drops itself when its run is gone */
+}
+
+static void on_refused(struct wfs_request *request)
+{
+	struct work *const work = request->context;
+
+	(void)engine_post(work->engine, &work->job, on_refusal_told);
+}
+
+void work_generate(struct work *work)
+{
+	work->request = (struct wfs_request){.done = on_refused, .context = work};
+	int r = wfs_session_generate(work->session, work->charge, &work->request);
+
+	if (r == WFS_SESSION_REFUSED) {
+		work->state = WORK_SUBMITTING;
+		return;
+	}
+	if (r) {
+		struct wfs_error error = work->request.error;
+
+		fail_with(work, r, &error);
+		return;
+	}
+	generate_now(work);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What models are asked for plans: for the plan itself, for what a step is to say, for the answer when all
+ * steps have ended; and what is kept of what they say.
+ *
+ * What is asked is made of cells alone, so that it is the same when it is asked again. What somebody says
+ * now is never cut off; of what was said before, and of results, the newest is shown, up to a bound.
+ */
+#include "agents/engine/engine.h"
+
+#include "agents/plan/reply.h"
+#include "agents/prepare/private.h"
+#include "agents/prepare/router.h"
+#include "kernel/base/clock.h"
+#include "kernel/base/json.h"
+
+enum {
+	MESSAGES_MAX = 20,      /* of the chat, that are shown */
+	CONTEXT_MAX = 18000,    /* bytes of these */
+	ARTIFACTS_MAX = 64,     /* executable ones that are told of */
+	RESULT_MAX = 4 << 10,   /* bytes of one result in the last request */
+	RESULTS_MAX = 48 << 10, /* of all of them */
+	MAX_TOKENS = 4096, /* of an answer; extra_body of the model in host.json says otherwise */
+};
+
+static const char planner_text[] =
+	"You help somebody in a world of artifacts and tools. Answer in plain text when you can. "
+	"When tools "
+	"are needed, answer with one JSON object and nothing else:\n"
+	"{\"goal\":\"what is to be reached\",\"steps\":[{\"id\":\"s1\",\"title\":\"what it "
+	"does\",\"type\":"
+	"\"tool\",\"tool\":{\"name\":\"NAME\",\"args\":{}},\"depends_on\":[]},{\"id\":\"s2\","
+	"\"type\":\"llm\","
+	"\"prompt\":\"what a model is asked, about ${s1}\",\"depends_on\":[\"s1\"]}]}\n"
+	"A step runs when all that it depends on are done; others run at the same time. Its type "
+	"is tool, llm "
+	"(a model answers the prompt) or note (a heading). In args and prompts ${ID} stands for "
+	"the result of "
+	"the step ID, ${ID.member.0} for a part of it; the step must depend on ID. A step may have "
+	"\"max_attempts\". For a few calls one after the other, "
+	"{\"tool_calls\":[{\"name\":\"NAME\",\"args\":{}}],\"final\":\"\"} does as well. You will "
+	"be asked for "
+	"the answer when the steps have ended.\nTools, with the JSON schema of their args:\n";
+
+static const char step_text[] =
+	"You do one step of a plan. Answer with its result and nothing else.";
+
+static const char answer_text[] = "The plan that was made for the message has ended. Answer the "
+				  "message, from the results of its "
+				  "steps; say so when some have failed. Plain text.";
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "ask a model for a plan");
+}
+
+static int add_message(
+	json_t *messages, const char *role, const char *text, struct wfs_error *error)
+{
+	return json_array_append_new(
+		       messages, json_pack("{s:s, s:s}", "content", text, "role", role)) < 0
+		? no_memory(error)
+		: 0;
+}
+
+static int add_buffer(
+	json_t *messages, const char *role, struct wfs_buffer *text, struct wfs_error *error)
+{
+	return wfs_buffer_check(text) ? no_memory(error)
+				      : add_message(messages, role, wfs_buffer_text(text), error);
+}
+
+static json_t *setup_of(const char *model)
+{
+	return json_pack("{s:s, s:[], s:{s:i, s:f, s:s}, s:[]}", "model", model, "offered",
+		"settings", "max_tokens", MAX_TOKENS, "temperature", 0.2, "tool_choice", "auto",
+		"tools");
+}
+
+/* --- the plan --- */
+
+static void write_tool(const json_t *tool, struct wfs_buffer *text)
+{
+	wfs_buffer_printf(
+		text, "- %s: %s ", wfs_json_text(tool, "name"), wfs_json_text(tool, "description"));
+	if (json_object_get(tool, "parameters"))
+		wfs_json_write(json_object_get(tool, "parameters"), text);
+	wfs_buffer_append_byte(text, '\n');
+}
+
+static int write_tools(
+	struct work *work, struct wfs_view *view, struct wfs_buffer *text, struct wfs_error *error)
+{
+	const struct agents_catalog catalog = {work->session, view, work->engine->helpers};
+	WFS_AUTO_JSON json_t *names = agents_router_names(catalog.helpers);
+	size_t i;
+	const json_t *name;
+	int r = names ? 0 : no_memory(error);
+
+	json_array_foreach(names, i, name)
+	{
+		WFS_AUTO_JSON json_t *tool = NULL;
+
+		if (!r)
+			r = agents_router_tool(&catalog, json_string_value(name), "", &tool, error);
+		if (!r)
+			write_tool(tool, text);
+	}
+	return r;
+}
+
+/* Executable artifacts are tools by their ids. */
+static int write_artifacts(
+	struct work *work, struct wfs_view *view, struct wfs_buffer *text, struct wfs_error *error)
+{
+	const struct agents_catalog catalog = {work->session, view, work->engine->helpers};
+	WFS_AUTO_JSON json_t *params =
+		json_pack("{s:b, s:i}", "executable", 1, "limit", ARTIFACTS_MAX);
+	WFS_AUTO_JSON json_t *found = NULL;
+	size_t i;
+	const json_t *row;
+	struct wfs_error ignored;
+
+	if (!params)
+		return no_memory(error);
+	const struct wfs_session_query query = {.type = "artifacts", .params = params};
+	if (wfs_session_query(work->session, view, &query, &found, &ignored))
+		return 0; /* who may not look does without */
+	json_array_foreach(json_object_get(found, "results"), i, row)
+	{
+		WFS_AUTO_JSON json_t *tool = NULL;
+
+		if (agents_tool_make(&catalog, wfs_json_text(row, "id"), "", &tool, &ignored) == 0)
+			write_tool(tool, text);
+	}
+	return 0;
+}
+
+/* Messages before number @end of the chat, the newest that fit, in order. */
+static int add_context(struct wfs_view *view, const char *chat_id, int64_t end, json_t *messages,
+	struct wfs_error *error)
+{
+	const size_t before = json_array_size(messages);
+	size_t size = 0;
+
+	for (int64_t n = end - 1; n >= 0 && end - n <= MESSAGES_MAX; n--) {
+		WFS_AUTO_JSON json_t *message = NULL;
+		char id[WFS_CHAT_ID_MAX + 1];
+
+		snprintf(id, sizeof(id), "%.*s.%lld", (int)(strrchr(chat_id, '.') - chat_id),
+			chat_id, (long long)n);
+		int r = wfs_chat_message(view, id, &message, error);
+		if (r)
+			return r;
+		const char *const text = wfs_json_text(message, "content");
+		size += strlen(text);
+		if (size > CONTEXT_MAX)
+			break;
+		WFS_AUTO_JSON json_t *shown = json_pack(
+			"{s:s, s:s}", "content", text, "role", wfs_json_text(message, "role"));
+		if (!shown || json_array_insert(messages, before, shown) < 0)
+			return no_memory(error);
+	}
+	return 0;
+}
+
+static int make_for_chat(struct work *work, struct wfs_view *view, json_t *messages,
+	json_t **ret_setup, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *message = NULL;
+	int r = wfs_chat_message(view, work->owner_id, &message, error);
+
+	wfs_buffer_append_text(&text, planner_text);
+	if (!r)
+		r = write_tools(work, view, &text, error);
+	if (!r)
+		r = write_artifacts(work, view, &text, error);
+	if (!r)
+		r = add_buffer(messages, "system", &text, error);
+	if (!r)
+		r = add_context(view, work->owner_id,
+			strtoll(strrchr(work->owner_id, '.') + 1, NULL, 10), messages, error);
+	if (!r)
+		r = add_message(messages, "user", wfs_json_text(message, "content"), error);
+	if (r)
+		return r;
+	*ret_setup = setup_of(wfs_json_text(message, "model"));
+	return *ret_setup ? 0 : no_memory(error);
+}
+
+/* --- a step --- */
+
+static int make_for_step(struct work *work, struct wfs_view *view, json_t *messages,
+	json_t **ret_setup, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_JSON json_t *prompt = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
+	int r = wfs_plan_state(view, work->owner_id, &state, error);
+
+	if (!r)
+		r = wfs_plan_step(view, work->owner_id, work->index, &step, error);
+	if (r)
+		return r;
+	r = step_fill(work, view, json_object_get(step, "prompt"), &origin, &prompt, error);
+	work->request_private = agents_origin_is_private(&origin);
+	if (r && r != -ENOMEM && work->request_private) /* it names what a result has */
+		return wfs_error_set(
+			error, error->code, "the prompt cannot be filled; " AGENTS_REASON_LEFT_OUT);
+	if (r)
+		return r;
+	if (json_is_string(prompt))
+		wfs_buffer_append_text(&text, json_string_value(prompt));
+	else
+		wfs_json_write(prompt, &text);
+	r = add_message(messages, "system", step_text, error);
+	if (!r)
+		r = add_buffer(messages, "user", &text, error);
+	if (r)
+		return r;
+	*ret_setup = setup_of(wfs_json_text(state, "model"));
+	return *ret_setup ? 0 : no_memory(error);
+}
+
+/* --- the answer --- */
+
+/* The beginning of a text, at a character. */
+static void write_beginning(struct wfs_buffer *text, struct wfs_bytes whole, size_t max)
+{
+	const char *const data = whole.data;
+	size_t size = whole.size < max ? whole.size : max;
+
+	while (size < whole.size && size > 0 && ((unsigned char)data[size] & 0xc0) == 0x80)
+		size--;
+	wfs_buffer_append(text, data, size);
+	if (size < whole.size)
+		wfs_buffer_printf(text, " [cut: %zu of %zu bytes]", size, whole.size);
+}
+
+static int write_result(struct work *work, struct wfs_view *view, int64_t index,
+	struct wfs_buffer *text, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer result = {0};
+	WFS_AUTO_JSON json_t *stored = NULL;
+	WFS_AUTO_JSON json_t *document = NULL;
+	int r = wfs_plan_result(view, work->owner_id, index, &stored, error);
+
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	work->request_private |= wfs_text_has_hidden(stored);
+	r = agents_reveal(work->session, view, stored, &document, error);
+	if (r)
+		return r;
+	wfs_json_write(document, &result);
+	if (wfs_buffer_check(&result))
+		return no_memory(error);
+	write_beginning(text, wfs_buffer_bytes(&result), RESULT_MAX);
+	wfs_buffer_append_byte(text, '\n');
+	return 0;
+}
+
+static int write_results(struct work *work, struct wfs_view *view, const json_t *state,
+	struct wfs_buffer *text, struct wfs_error *error)
+{
+	const int64_t total = json_integer_value(json_object_get(state, "total"));
+	const size_t before = text->size;
+	int r = 0;
+
+	for (int64_t i = 0; !r && i < total; i++) {
+		r = write_result(work, view, i, text, error);
+		if (text->size - before > RESULTS_MAX && i + 1 < total) {
+			wfs_buffer_printf(text,
+				"[cut: results of steps behind the %lld. of %lld]\n",
+				(long long)i + 1, (long long)total);
+			break;
+		}
+	}
+	return r;
+}
+
+static void write_status(const json_t *state, struct wfs_buffer *text)
+{
+	WFS_AUTO_JSON json_t *status = json_pack("{s:O, s:O, s:O, s:O, s:O, s:O}", "done",
+		json_object_get(state, "done"), "failed", json_object_get(state, "failed"), "goal",
+		json_object_get(state, "goal"), "plan_id", json_object_get(state, "plan_id"),
+		"skipped", json_object_get(state, "skipped"), "total",
+		json_object_get(state, "total"));
+
+	wfs_buffer_append_text(text, "\n\nPLAN_STATUS: ");
+	if (status)
+		wfs_json_write(status, text);
+	if (*wfs_json_text(state, "draft"))
+		wfs_buffer_printf(text, "\nDRAFT OF THE ANSWER, made before there were results: %s",
+			wfs_json_text(state, "draft"));
+	wfs_buffer_append_text(text, "\nTOOL_RESULTS:\n");
+}
+
+static int make_for_answer(struct work *work, struct wfs_view *view, json_t *messages,
+	json_t **ret_setup, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *message = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	int r = wfs_plan_state(view, work->owner_id, &state, error);
+	const char *const chat_id = wfs_json_text(state, "chat_id");
+
+	if (!r)
+		r = wfs_chat_message(view, chat_id, &message, error);
+	if (!r)
+		r = add_message(messages, "system", answer_text, error);
+	if (!r)
+		r = add_context(view, chat_id, strtoll(strrchr(chat_id, '.') + 1, NULL, 10),
+			messages, error);
+	if (r)
+		return r;
+	wfs_buffer_append_text(&text, wfs_json_text(message, "content"));
+	write_status(state, &text);
+	r = write_results(work, view, state, &text, error);
+	if (!r)
+		r = add_buffer(messages, "user", &text, error);
+	if (r)
+		return r;
+	*ret_setup = setup_of(wfs_json_text(state, "model"));
+	return *ret_setup ? 0 : no_memory(error);
+}
+
+/* --- all of them --- */
+
+static void note_built(struct work *work, int64_t began_ns)
+{
+	work->built_ns = wfs_clock_monotonic_ns();
+	work->built_ms = (work->built_ns - began_ns) / 1000000;
+	chat_built(work);
+}
+
+int prompt_make(
+	struct work *work, json_t **ret_messages, json_t **ret_setup, struct wfs_error *error)
+{
+	const int64_t began_ns = wfs_clock_monotonic_ns();
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *messages = json_array();
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r && work->kind == WORK_CHAT_ASK)
+		r = make_for_chat(work, &view, messages, ret_setup, error);
+	else if (!r && work->kind == WORK_STEP_ASK)
+		r = make_for_step(work, &view, messages, ret_setup, error);
+	else if (!r)
+		r = make_for_answer(work, &view, messages, ret_setup, error);
+	if (work->kind == WORK_CHAT_ASK && r)
+		work->failed = WFS_CHAT_CONTEXT_FAILED;
+	else if (work->kind == WORK_CHAT_ASK && work->built_ns == 0)
+		note_built(work, began_ns);
+	if (!r)
+		*ret_messages = WFS_STEAL(messages);
+	return r;
+}
+
+/* --- what is kept --- */
+
+static int cut_off(const char *reason, struct wfs_error *error)
+{
+	return wfs_error_set(error, WFS_E_EFFECT_FAILED,
+		"the model's answer is not whole (finish_reason %s); max_tokens in extra_body of "
+		"the "
+		"model in host.json may be raised",
+		reason);
+}
+
+/* Nothing that could be shown. */
+static bool is_blank(const json_t *kept)
+{
+	const char *const text = json_string_value(kept);
+
+	return text[strspn(text, " \t\r\n")] == '\0' && strlen(text) == json_string_length(kept);
+}
+
+int prompt_payload(
+	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error)
+{
+	const char *const text = wfs_json_text(completion, "content");
+	const char *const finish = wfs_json_text(completion, "finish_reason");
+	WFS_AUTO_JSON json_t *kept = NULL;
+	bool is_plan = false;
+	int r = 0;
+
+	if (strcmp(finish, "length") == 0 || strcmp(finish, "content_filter") == 0)
+		return cut_off(finish, error);
+	if (work->kind == WORK_CHAT_ASK)
+		r = wfs_plan_reply(text, &is_plan, &kept, error);
+	else if (work->kind == WORK_PLAN_ASK)
+		r = wfs_plan_answer(text, &kept, error);
+	else
+		kept = json_string(text);
+	if (!r && !kept)
+		r = no_memory(error);
+	if (!r && !is_plan && is_blank(kept))
+		return wfs_error_set(error, WFS_E_EFFECT_FAILED,
+			"the model's answer is empty: expected a text%s",
+			work->kind == WORK_CHAT_ASK ? " or a plan" : "");
+	if (r)
+		return r;
+	*ret_payload = json_pack("{s:O?, s:O, s:O, s:O?}", "attempts",
+		json_object_get(completion, "attempts"), "duration_ms",
+		json_object_get(completion, "duration_ms"), is_plan ? "plan" : "text", kept,
+		"usage", json_object_get(completion, "usage"));
+	return *ret_payload ? 0 : no_memory(error);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intents of tool.call of plans: the tool of a step is called in the name of who asked for the plan. */
+#include "agents/engine/engine.h"
+
+#include "agents/plan/placeholder.h"
+#include "agents/prepare/private.h"
+#include "agents/prepare/router.h"
+#include "kernel/base/json.h"
+
+enum { STEP_TIMEOUT_MS = 60000 }; /* of a tool that reads */
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "call a tool of a plan");
+}
+
+/* --- outcomes --- */
+
+/* What is wrong may repeat private results that the arguments were filled with. The result has the call as the plan
+ * writes it. Return: 0, or -ENOMEM. */
+static int hide_reason(struct work *work, json_t *outcome)
+{
+	json_t *const details = json_object_get(outcome, "details");
+	struct wfs_error ignored;
+
+	if (!outcome || !agents_origin_is_private(&work->origin))
+		return outcome ? 0 : -ENOMEM;
+	WFS_AUTO_JSON json_t *of = agents_origin_list(&work->origin);
+	(void)json_object_del(details, "call");
+	return of ? wfs_text_hide_member(&work->texts, of, details, "message", &ignored) : -ENOMEM;
+}
+
+json_t *step_failure(struct work *work, const struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *outcome = agents_router_failed(work->asked,
+		error->code == WFS_E_TIMEOUT ? WFS_TOOL_TIMEOUT : WFS_TOOL_EXCEPTION,
+		wfs_error_info(error->code)->name, error->message);
+	json_t *const meta = work_failure_meta(work);
+
+	if (meta && json_object_set(json_object_get(outcome, "details"), "meta", meta) < 0)
+		return NULL;
+	return hide_reason(work, outcome) ? NULL : WFS_STEAL(outcome);
+}
+
+/* @outcome: taken; @final: it would be the same another time */
+static void answer(struct work *work, json_t *outcome, bool final)
+{
+	const bool ok = json_is_true(json_object_get(outcome, "ok"));
+
+	work_answer(work, ok ? "ok" : "error",
+		json_pack("{s:I, s:b, s:o}", "duration_ms", (json_int_t)work_elapsed_ms(work),
+			"final", final, "outcome", outcome));
+}
+
+/* What was read of private artifacts is hidden from the others, and so is what has something in it that looks
+ * like a stand-in: as it is, the text of another one would take its place. */
+static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *of = NULL;
+	int r = outcome ? wfs_session_noted(work->session, &of) : -ENOMEM;
+
+	if (r < 0)
+		return no_memory(error);
+	if (r == 0 && !wfs_text_has_hidden(json_object_get(outcome, "result")))
+		return 0;
+	if (!of)
+		of = json_array();
+	return of ? wfs_text_hide_member(&work->texts, of, outcome, "result", error)
+		  : no_memory(error);
+}
+
+/* A text that is a JSON object or array is that. */
+void step_read(struct work *work)
+{
+	const struct wfs_bytes output = wfs_buffer_bytes(&work->output);
+	WFS_AUTO_JSON json_t *value = NULL;
+	struct wfs_error ignored;
+
+	if (output.size > WFS_PLAN_RESULT_MAX) {
+		answer(work,
+			agents_router_failed(work->asked, WFS_TOOL_EXCEPTION, "too_large",
+				"the result has more bytes than are kept"),
+			true);
+		return;
+	}
+	if (wfs_json_parse_bounded(output.data, output.size, &value, &ignored) ||
+		(!json_is_object(value) && !json_is_array(value))) {
+		json_decref(value);
+		value = json_stringn(wfs_buffer_text(&work->output), output.size);
+	}
+	json_t *const outcome = agents_router_done(work->asked, value);
+	struct wfs_error error = {0};
+	if (hide_read(work, outcome, &error)) {
+		json_decref(outcome);
+		work_fail(work, &error);
+		return;
+	}
+	answer(work, outcome, false);
+}
+
+/* --- what is called --- */
+
+/* Whose results placeholders stand for. Plain value. */
+struct results {
+	const struct wfs_session *session; /* that reads private ones */
+	struct wfs_view *view;
+	const char *plan_id;
+	struct agents_origin *origin; /* gets whose private texts they have */
+	json_t *refs;                 /* indices by id; owned; NULL: there are none */
+};
+
+static void results_done(struct results *results)
+{
+	json_decref(results->refs);
+}
+
+static int find_result(
+	void *context, const char *step_id, json_t **ret_result, struct wfs_error *error)
+{
+	const struct results *const results = context;
+	const json_t *const index = json_object_get(results->refs, step_id);
+	WFS_AUTO_JSON json_t *document = NULL;
+	WFS_AUTO_JSON json_t *revealed = NULL;
+	int r = index ? wfs_plan_result(results->view, results->plan_id, json_integer_value(index),
+				&document, error)
+		      : -ENOENT;
+
+	if (r == -ENOENT && index)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the step '%.128s' has given nothing (so far)", step_id);
+	if (!r && agents_origin_add_hidden(results->origin, document))
+		r = no_memory(error);
+	if (!r)
+		r = agents_reveal(results->session, results->view, document, &revealed, error);
+	if (!r)
+		*ret_result = json_incref(json_object_get(revealed, "result"));
+	return r;
+}
+
+int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
+	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error)
+{
+	WFS_CLEANUP(results_done)
+	struct results results = {.session = work->session,
+		.view = view,
+		.plan_id = work->owner_id,
+		.origin = origin};
+	int r = wfs_plan_refs(view, work->owner_id, work->index, &results.refs, error);
+
+	return r ? r : wfs_placeholder_fill(value, find_result, &results, ret_value, error);
+}
+
+/* @ret_outcome: what is told when there is nothing to be called */
+static int find_call(
+	struct work *work, json_t **ret_tool, json_t **ret_outcome, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_JSON json_t *filled = NULL;
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_plan_step(&view, work->owner_id, work->index, &step, error);
+	if (r)
+		return r;
+	const json_t *const tool = json_object_get(step, "tool");
+	work->asked = agents_router_canonical(tool);
+	if (!work->asked)
+		return no_memory(error);
+	r = step_fill(work, &view, json_object_get(tool, "args"), &work->origin, &filled, error);
+	if (r == -EINVAL || r == -EFBIG) {
+		*ret_outcome = agents_router_failed(
+			work->asked, WFS_TOOL_INVALID_CALL, "unresolved", error->message);
+		return *ret_outcome ? -EINVAL : no_memory(error);
+	}
+	if (!r && json_object_set(work->asked, "args", filled) < 0)
+		r = no_memory(error);
+	const struct agents_catalog catalog = {work->session, &view, work->engine->helpers};
+	return r ? r : agents_router_find(&catalog, work->asked, ret_tool, ret_outcome, error);
+}
+
+void work_step_call(struct work *work)
+{
+	WFS_AUTO_JSON json_t *tool = NULL;
+	json_t *outcome = NULL;
+	struct wfs_error error = {0};
+	json_t *args;
+	int r;
+
+	json_decref(WFS_STEAL(work->asked));
+	r = find_call(work, &tool, &outcome, &error);
+	args = json_object_get(work->asked, "args");
+	if (outcome && hide_reason(work, outcome)) {
+		json_decref(WFS_STEAL(outcome));
+		r = no_memory(&error);
+	}
+	if (outcome) {
+		answer(work, outcome, true);
+		return;
+	}
+	if (!r && strcmp(wfs_json_text(tool, "kind"), WFS_TOOL_KIND_READ) == 0) {
+		r = work_read_with(work, tool, args, STEP_TIMEOUT_MS, &error);
+		if (!r)
+			return;
+	}
+	if (!r)
+		r = agents_tool_action(work->engine->helpers, tool, args, &work->action, &error);
+	work->called = (struct wfs_session_call){.intent_id = work->intent_id, .cannot_wait = true};
+	if (r)
+		work_fail(work, &error);
+	else
+		work_act(work);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the model is told in a turn. */
+#include "agents/prepare/prepare-impl.h"
+
+#include "agents/mind/template.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/json.h"
+#include "kernel/mind/workflow.h"
+
+#define DEFAULT_PROMPT PREPARE_LIBRARY "#observe_base"
+#define SEARCH "genesis_memory_search"
+#define LAST_RESORT "Take your turn."
+
+enum {
+	MEMORIES_MAX = 5,
+	QUERY_MAX = 8 << 10,          /* bytes of a prompt that memories are sought by */
+	WORKING_MEMORY_MAX = 4 << 10, /* bytes of it that are shown */
+};
+
+static int fill(const struct preparing *turn, const json_t *prompt, struct wfs_buffer *text,
+	struct wfs_error *error)
+{
+	int r = wfs_mind_template_fill(prompt, turn->variables, text, error);
+
+	return prepare_not_quoted(turn, r, error);
+}
+
+/* --- working memory, personality --- */
+
+int prepare_working_memory(struct preparing *turn, struct wfs_error *error)
+{
+	const char *const reference = prepare_reference_of(turn->content, PREPARE_WORKING_MEMORY);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const json_t *artifact = NULL;
+	struct wfs_error reason = {0};
+
+	if (!reference)
+		return 0;
+	int r = prepare_read_artifact(turn, reference, &artifact, &reason);
+	if (prepare_ends_all(r)) {
+		*error = reason;
+		return r;
+	}
+	if (r)
+		return prepare_note(
+			turn, "working_memory", reference, "empty", error, "%s", reason.message);
+	const struct wfs_bytes content = prepare_content_of(artifact);
+	size_t size = content.size > WORKING_MEMORY_MAX ? WORKING_MEMORY_MAX : content.size;
+	while (size < content.size && size > 0 &&
+		(((const unsigned char *)content.data)[size] & 0xC0) == 0x80)
+		size--;
+	wfs_buffer_append(&text, content.data, size);
+	if (size < content.size)
+		wfs_buffer_append_text(&text, "\n[...truncated]");
+	if (wfs_buffer_check(&text))
+		return prepare_no_memory(error);
+	r = size == 0 ? 0
+		      : prepare_set_variable(turn, "working_memory",
+				json_stringn(wfs_buffer_text(&text), text.size), error);
+	return r ? r
+		 : prepare_note(turn, "working_memory", reference, NULL, error, "%zu bytes",
+			   content.size);
+}
+
+static int add_message(
+	struct preparing *turn, const char *role, struct wfs_buffer *text, struct wfs_error *error)
+{
+	return json_array_append_new(turn->messages,
+		       json_pack("{s:s#, s:s}", "content", wfs_buffer_text(text), (int)text->size,
+			       "role", role)) < 0
+		? prepare_no_memory(error)
+		: 0;
+}
+
+/* @ret_prompt: NULL: there is none; caller owns it */
+static int find_personality(struct preparing *turn, json_t **ret_prompt, struct wfs_buffer *text,
+	struct wfs_error *error)
+{
+	const char *const reference = prepare_reference_of(turn->content, PREPARE_PERSONALITY);
+	const char *const otherwise = prepare_reference_of(turn->content, "system_prompt");
+	struct wfs_error reason = {0};
+	int r = reference ? prepare_read_prompt(turn, reference, ret_prompt, &reason) : 0;
+
+	if (!r && *ret_prompt)
+		r = fill(turn, *ret_prompt, text, &reason);
+	if (prepare_ends_all(r)) {
+		*error = reason;
+		return r;
+	}
+	if (reference && !r)
+		return prepare_note(
+			turn, "personality", reference, NULL, error, "%zu bytes", text->size);
+	json_decref(WFS_STEAL(*ret_prompt));
+	if (reference)
+		r = prepare_note(turn, "personality", reference,
+			otherwise ? "system_prompt" : "none", error, "%s", reason.message);
+	if (otherwise)
+		wfs_buffer_append_text(text, otherwise);
+	return r ? r : wfs_buffer_check(text) ? prepare_no_memory(error) : 0;
+}
+
+/* --- memories --- */
+
+/* The text that the asker gave in the prompt's place, or NULL. */
+static const char *told(const json_t *params)
+{
+	return json_string_value(json_object_get(params, "message"));
+}
+
+static void write_memory(struct wfs_buffer *text, const json_t *memory)
+{
+	const json_t *const content = json_object_get(memory, "text");
+	const json_t *tag;
+	size_t i;
+
+	wfs_buffer_append_text(text, "- ");
+	wfs_buffer_append(text, json_string_value(content), json_string_length(content));
+	wfs_buffer_printf(text, " (tick %lld, score %.2f",
+		(long long)json_integer_value(json_object_get(memory, "tick")),
+		json_number_value(json_object_get(memory, "score")));
+	json_array_foreach(json_object_get(memory, "tags"), i, tag)
+		wfs_buffer_printf(text, "%s%s", i ? ", " : "; ", json_string_value(tag));
+	wfs_buffer_append_text(text, ")\n");
+}
+
+static int take_memories(struct preparing *turn, const char *reference, const json_t *results,
+	struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const json_t *memory;
+	size_t i;
+
+	json_array_foreach(results, i, memory) write_memory(&text, memory);
+	if (wfs_buffer_check(&text))
+		return prepare_no_memory(error);
+	int r = text.size ? prepare_set_variable(turn, "recent_memories",
+				    json_stringn(text.data, text.size - 1), error)
+			  : 0;
+	return r ? r
+		 : prepare_note(turn, "memories", reference, NULL, error, "%zu found",
+			   json_array_size(results));
+}
+
+/* The search has a record, in which everybody would read a prompt that is made of private texts. A
+ * message of the asker is not such a text.
+ * @ret_of: for prepare_act(); stays NULL when nothing is hidden; caller owns it */
+static int query_origin(const struct preparing *turn, json_t **ret_of, struct wfs_error *error)
+{
+	if (told(turn->params) || !agents_origin_is_private(turn->origin))
+		return 0;
+	*ret_of = agents_origin_list(turn->origin);
+	return *ret_of ? 0 : prepare_no_memory(error);
+}
+
+/* @query: what they are to be like */
+static int prepare_memories(
+	struct preparing *turn, const struct wfs_buffer *query, struct wfs_error *error)
+{
+	const char *const reference = prepare_reference_of(turn->content, PREPARE_LONG_MEMORY);
+	WFS_AUTO_JSON json_t *action = NULL;
+	WFS_AUTO_JSON json_t *data = NULL;
+	WFS_AUTO_JSON json_t *of = NULL;
+	struct wfs_error reason = {0};
+	size_t size = query->size > QUERY_MAX ? QUERY_MAX : query->size;
+
+	if (!reference || query->size == 0)
+		return 0;
+	while (size < query->size && size > 0 && ((unsigned char)query->data[size] & 0xC0) == 0x80)
+		size--;
+	action = json_pack("{s:s, s:s, s:s, s:[{s:i, s:s, s:s#}]}", "action_type",
+		"invoke_artifact", "artifact_id", SEARCH, "method", "search", "args", "limit",
+		MEMORIES_MAX, "memory", reference, "query", query->data, (int)size);
+	int r = action ? query_origin(turn, &of, &reason) : prepare_no_memory(&reason);
+	if (!r)
+		r = prepare_not_quoted(
+			turn, prepare_act(turn, action, of, &data, &reason), &reason);
+	if (prepare_ends_all(r)) {
+		*error = reason;
+		return r;
+	}
+	if (r)
+		return prepare_note(
+			turn, "memories", reference, "none", error, "%s", reason.message);
+	return take_memories(turn, reference,
+		json_object_get(json_object_get(data, "result"), "results"), error);
+}
+
+/* --- the prompt of the state --- */
+
+/* A text as a prompt that declares nothing. */
+static int inline_prompt(const char *text, json_t **ret_prompt, struct wfs_error *error)
+{
+	*ret_prompt = json_pack("{s:s, s:[]}", "template", text, "variables");
+	return *ret_prompt ? 0 : prepare_no_memory(error);
+}
+
+/* What is said when the prompt that is meant is not there: NULL: nothing. */
+static const char *inline_text(const struct preparing *turn, const json_t *step)
+{
+	const char *const state = wfs_json_text(turn->mind, "state");
+	const char *const own = json_string_value(json_object_get(step, "prompt_inline"));
+	const json_t *const prompts = json_object_get(turn->content, "prompts");
+
+	if (own)
+		return own;
+	return *state ? json_string_value(json_object_get(prompts, state))
+		      : json_string_value(json_object_get(turn->content, "prompt"));
+}
+
+static int fail_step(struct preparing *turn, const char *reference, const struct wfs_error *reason,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *message = json_sprintf("the prompt '%s' of state '%s': %s", reference,
+		wfs_json_text(turn->mind, "state"), reason->message);
+
+	return json_object_set_new(turn->step, "failure",
+		       json_pack("{s:s, s:O}", "code", wfs_error_info(reason->code)->name,
+			       "message", message)) < 0
+		? prepare_no_memory(error)
+		: 0;
+}
+
+/* A text instead of a prompt. Filled, it may be too much. */
+static int find_inline(
+	struct preparing *turn, const char *text, json_t **ret_prompt, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer filled = {0};
+	struct wfs_error reason = {0};
+	int r = inline_prompt(text, ret_prompt, error);
+
+	if (r)
+		return r;
+	r = fill(turn, *ret_prompt, &filled, &reason);
+	if (prepare_ends_all(r)) {
+		*error = reason;
+		return r;
+	}
+	return r ? fail_step(turn, "prompt_inline", &reason, error) : 0;
+}
+
+/* In the order in which they are tried: the artifact's, the text that stands beside it; and without a
+ * workflow the library's. @ret_prompt: NULL: the step fails; caller owns it */
+static int find_prompt(struct preparing *turn, json_t **ret_prompt, struct wfs_error *error)
+{
+	const char *const state = wfs_json_text(turn->mind, "state");
+	const json_t *const step =
+		turn->workflow ? wfs_mind_workflow_step(turn->workflow, state) : NULL;
+	const char *reference = prepare_reference_of(step, "prompt_artifact_id");
+	const char *otherwise = inline_text(turn, step);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	struct wfs_error reason = {0};
+	int r = 0;
+
+	if (!reference && !otherwise) {
+		reference = DEFAULT_PROMPT;
+		otherwise = LAST_RESORT;
+	}
+	if (reference)
+		r = prepare_read_prompt(turn, reference, ret_prompt, &reason);
+	if (reference && !r) /* a variable may be missing */
+		r = fill(turn, *ret_prompt, &text, &reason);
+	if (prepare_ends_all(r)) {
+		*error = reason;
+		return r;
+	}
+	if (reference && !r)
+		return prepare_note(turn, "prompt", reference, NULL, error, "%zu bytes", text.size);
+	json_decref(WFS_STEAL(*ret_prompt));
+	if (reference) {
+		r = prepare_note(turn, "prompt", reference,
+			otherwise ? "prompt_inline" : "the run fails", error, "%s", reason.message);
+		if (r || !otherwise)
+			return r ? r : fail_step(turn, reference, &reason, error);
+	}
+	return find_inline(turn, otherwise, ret_prompt, error);
+}
+
+/* --- messages --- */
+
+/* Is a variable shown by what is said anyway? */
+static bool shows(const json_t *personality, const json_t *prompt, const char *name)
+{
+	return wfs_mind_template_uses(personality, name) || wfs_mind_template_uses(prompt, name);
+}
+
+static int add_section(
+	struct preparing *turn, const char *title, const char *variable, struct wfs_error *error)
+{
+	const json_t *const value = json_object_get(turn->variables, variable);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	wfs_buffer_append_text(&text, title);
+	wfs_buffer_append(&text, json_string_value(value), json_string_length(value));
+	return wfs_buffer_check(&text) ? prepare_no_memory(error)
+				       : add_message(turn, "system", &text, error);
+}
+
+/* What the agent is told, as far as the variables are known. @prompt: NULL: it was given */
+static int write_task(const struct preparing *turn, const json_t *prompt, struct wfs_buffer *text,
+	struct wfs_error *error)
+{
+	if (prompt)
+		return fill(turn, prompt, text, error);
+	wfs_buffer_append_text(text, told(turn->params));
+	return wfs_buffer_check(text) ? prepare_no_memory(error) : 0;
+}
+
+/* @personality, @prompt: NULL: there is none */
+static int compose(struct preparing *turn, const json_t *personality, struct wfs_buffer *system,
+	const json_t *prompt, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const bool remembers =
+		strcmp(wfs_json_text(turn->variables, "recent_memories"), "none") != 0;
+	const bool works = strcmp(wfs_json_text(turn->variables, "working_memory"), "none") != 0;
+	int r = system->size ? add_message(turn, "system", system, error) : 0;
+
+	if (!r && works && !shows(personality, prompt, "working_memory"))
+		r = add_section(turn, "Your working memory:\n", "working_memory", error);
+	if (!r && remembers && !shows(personality, prompt, "recent_memories"))
+		r = add_section(turn, "What you remember:\n", "recent_memories", error);
+	if (!r)
+		r = write_task(turn, prompt, &text, error);
+	return r ? r : add_message(turn, "user", &text, error);
+}
+
+/* They are what is too much: without them it was not. */
+static int fail_with_memories(struct preparing *turn, struct wfs_error *error)
+{
+	const struct wfs_error reason = *error;
+
+	return fail_step(turn, "with memories", &reason, error);
+}
+
+/* Personality, state's prompt, memories; the prompt is filled again once they are known. */
+int prepare_messages(struct preparing *turn, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *personality = NULL;
+	WFS_AUTO_JSON json_t *prompt = NULL;
+	WFS_AUTO_BUFFER struct wfs_buffer system = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer query = {0};
+	int r = told(turn->params) ? 0 : find_prompt(turn, &prompt, error);
+
+	if (r || json_object_get(turn->step, "failure"))
+		return r;
+	r = write_task(turn, prompt, &query, error); /* memories are sought by it, without any */
+	if (!r)
+		r = prepare_memories(turn, &query, error);
+	if (!r)
+		r = find_personality(turn, &personality, &system, error);
+	if (!r)
+		r = compose(turn, personality, &system, prompt, error);
+	if (r == -EFBIG)
+		return fail_with_memories(turn, error);
+	return r ? r
+		: json_object_set(turn->step, "messages", turn->messages) < 0
+		? prepare_no_memory(error)
+		: 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A turn from what its agent refers to. See prepare.h. */
+#include "agents/prepare/prepare-impl.h"
+
+#include "agents/prepare/variables.h"
+#include "kernel/base/json.h"
+
+bool agents_has_mind(const json_t *content)
+{
+	static const char *const members[] = {PREPARE_PERSONALITY, PREPARE_WORKFLOW, PREPARE_REFLEX,
+		PREPARE_WORKING_MEMORY, PREPARE_LONG_MEMORY, "prompts", "workflow"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
+		if (json_object_get(content, members[i]) &&
+			!json_is_null(json_object_get(content, members[i])))
+			return true;
+	return false;
+}
+
+static void preparing_done(struct preparing *turn)
+{
+	json_decref(turn->notes);
+	json_decref(turn->variables);
+	json_decref(turn->mind);
+	json_decref(turn->read);
+	json_decref(turn->place);
+	json_decref(turn->workflow);
+	json_decref(turn->messages);
+}
+
+static bool has_workflow(const struct preparing *turn)
+{
+	return prepare_reference_of(turn->content, PREPARE_WORKFLOW) ||
+		json_is_object(json_object_get(turn->content, "workflow"));
+}
+
+/* A reflex is told the state that was entered last: the workflow is read after it, and may cost. */
+static int set_place(struct preparing *turn, struct wfs_error *error)
+{
+	json_t *const state = json_object_get(turn->place, "current_state");
+
+	return state ? prepare_set_variable(turn, "current_state", json_incref(state), error) : 0;
+}
+
+/* The whole history was given: only what comes of the run is the workflow's. */
+static bool has_history(const json_t *params)
+{
+	return json_object_get(params, "messages") != NULL;
+}
+
+static int prepare_all(struct preparing *turn, struct wfs_error *error)
+{
+	json_t *const setup = json_object_get(turn->step, "setup");
+	int r = prepare_working_memory(turn, error);
+
+	if (!r)
+		r = prepare_reflex(turn, error);
+	if (!r && !json_object_get(turn->step, "reflex"))
+		r = prepare_workflow(turn, error);
+	if (!r && turn->workflow)
+		r = prepare_transition(turn, error);
+	if (!r && !json_object_get(turn->step, "reflex") && !has_history(turn->params))
+		r = prepare_messages(turn, error);
+	if (r)
+		return r;
+	return json_object_set(turn->step, "notes", turn->notes) < 0 ||
+			json_object_set(setup, "mind", turn->mind) < 0
+		? prepare_no_memory(error)
+		: 0;
+}
+
+/* All that is read at once; what is done after that waits for the kernel, and no view is open then. */
+static int look(struct preparing *turn, struct wfs_error *error)
+{
+	const char *const agent = wfs_session_principal(turn->session);
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_error reason = {0};
+	int r = wfs_view_open(wfs_session_world(turn->session), WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = agents_variables(
+			turn->session, &view, turn->mind, turn->origin, &turn->variables, error);
+	if (r)
+		return r;
+	r = wfs_view_document(&view, WFS_BUILTIN_WORKFLOW, agent, &turn->place, &reason);
+	if (r && r != -ENOENT) {
+		*error = reason;
+		return r;
+	}
+	return has_workflow(turn) ? set_place(turn, error) : 0;
+}
+
+int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
+	json_t *step, struct agents_origin *origin, struct wfs_error *error)
+{
+	WFS_CLEANUP(preparing_done)
+	struct preparing turn = {
+		.session = session,
+		.content = content,
+		.params = params,
+		.step = step,
+		.notes = json_array(),
+		.mind = json_object(),
+		.read = json_object(),
+		.messages = json_array(),
+		.origin = origin,
+	};
+
+	if (!turn.notes || !turn.mind || !turn.read || !turn.messages)
+		return prepare_no_memory(error);
+	int r = agents_origin_add_agent(
+		origin, wfs_session_world(session), wfs_session_principal(session), error);
+	if (!r)
+		r = look(&turn, error);
+	return r ? r : prepare_all(&turn, error);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Aliases, and what calls give. */
+#include "agents/prepare/router.h"
+
+#include <ctype.h>
+
+#include "agents/prepare/question.h"
+#include "kernel/base/json.h"
+
+/* A name with a method, or both with a dot between, is the one name of a tool, which is no alias. */
+static const struct alias {
+	const char *name;
+	const char *method;
+	const char *canonical;
+} aliases[] = {
+	{"artifact", "delete", "delete_artifact"},
+	{"artifact", "edit", "edit_artifact"},
+	{"artifact", "invoke", "invoke_artifact"},
+	{"artifact", "read", "read_artifact"},
+	{"artifact", "write", "write_artifact"},
+	{"file", "cat", "fs_read"},
+	{"file", "dir", "fs_ls"},
+	{"file", "ls", "fs_ls"},
+	{"file", "read", "fs_read"},
+	{"file", "stat", "fs_stat"},
+	{"kernel", "query", "query_kernel"},
+	{"memory", "add", "genesis_memory_add"}, /* of worlds that have it */
+	{"memory", "search", "genesis_memory_search"},
+};
+
+static const struct alias *find_alias(const char *name, const char *method)
+{
+	const char *const dot = strchr(name, '.');
+	const size_t size = !*method && dot ? (size_t)(dot - name) : strlen(name);
+	const char *const part = !*method && dot ? dot + 1 : method;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(aliases); i++)
+		if (strlen(aliases[i].name) == size && strncmp(aliases[i].name, name, size) == 0 &&
+			strcmp(aliases[i].method, part) == 0)
+			return &aliases[i];
+	return NULL;
+}
+
+const char *agents_router_name(const char *name)
+{
+	const struct alias *const alias = find_alias(name, "");
+
+	return alias ? alias->canonical : name;
+}
+
+/* The text of a member without white space around it; "" when it is none. */
+static json_t *trimmed(const json_t *call, const char *member)
+{
+	const char *text = wfs_json_text(call, member);
+	size_t size;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	size = strlen(text);
+	while (size > 0 && isspace((unsigned char)text[size - 1]))
+		size--;
+	return json_stringn(text, size);
+}
+
+json_t *agents_router_canonical(const json_t *call)
+{
+	json_t *const args = json_object_get(call, "args");
+	WFS_AUTO_JSON json_t *name = trimmed(call, "name");
+	WFS_AUTO_JSON json_t *method = trimmed(call, "method");
+
+	if (!name || !method)
+		return NULL;
+	const struct alias *const alias =
+		find_alias(json_string_value(name), json_string_value(method));
+	if (alias)
+		return json_pack(
+			"{s:O?, s:s, s:s}", "args", args, "method", "", "name", alias->canonical);
+	return json_pack("{s:O?, s:O, s:O}", "args", args, "method", method, "name", name);
+}
+
+/* --- outcomes --- */
+
+static json_t *outcome(const json_t *call, const char *code, json_t *details, json_t *result)
+{
+	return json_pack("{s:o?, s:s?, s:s, s:s, s:b, s:O?}", "details", details, "error", code,
+		"method", wfs_json_text(call, "method"), "name", wfs_json_text(call, "name"), "ok",
+		code == NULL, "result", result);
+}
+
+json_t *agents_router_failed(
+	const json_t *call, const char *code, const char *type, const char *message)
+{
+	return outcome(call, code, json_pack("{s:s, s:s}", "message", message, "type", type), NULL);
+}
+
+json_t *agents_router_done(const json_t *call, json_t *result)
+{
+	const char *const reported = wfs_json_text(result, "error");
+
+	if (!json_is_false(json_object_get(result, "ok")))
+		return outcome(call, NULL, NULL, result);
+	return outcome(call, WFS_TOOL_EXCEPTION,
+		json_pack("{s:s, s:s}", "message",
+			*reported ? reported : "the tool says that it failed", "type", "reported"),
+		result);
+}
+
+/* --- finding --- */
+
+enum { NAMES_MAX = 256 }; /* of actions and helpers, whose tables are the program's own */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int add_actions(json_t *names)
+{
+	int r = 0;
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const name = wfs_effect_action((enum wfs_effect)i);
+
+		if (name && i != WFS_EFFECT_ACTION_RESOLVE_MINT)
+			r |= json_array_append_new(names, json_string(name));
+	}
+	return r;
+}
+
+static int add_questions(json_t *names)
+{
+	int r = 0;
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const kind = wfs_effect_kind((enum wfs_effect)i);
+
+		if (agents_question_find(kind) != WFS_EFFECT_COUNT)
+			r |= json_array_append_new(names, json_string(kind));
+	}
+	return r;
+}
+
+/* An array of the same texts, sorted. */
+static json_t *sort(const json_t *names)
+{
+	WFS_AUTO_JSON json_t *sorted = json_array();
+	const char *texts[NAMES_MAX];
+	const size_t count = json_array_size(names);
+
+	wfs_require(count <= NAMES_MAX);
+	for (size_t i = 0; i < count; i++)
+		texts[i] = json_string_value(json_array_get(names, i));
+	qsort(texts, count, sizeof(texts[0]), compare_names);
+	for (size_t i = 0; i < count; i++)
+		if (json_array_append_new(sorted, json_string(texts[i])) < 0)
+			return NULL;
+	return WFS_STEAL(sorted);
+}
+
+json_t *agents_router_names(const struct wfs_helpers *helpers)
+{
+	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
+	WFS_AUTO_JSON json_t *names = json_array();
+	size_t i;
+	json_t *definition;
+
+	if (!definitions || !names || add_actions(names) < 0 || add_questions(names) < 0)
+		return NULL;
+	json_array_foreach(definitions, i, definition)
+	{
+		if (!json_is_true(json_object_get(definition, "drives")) &&
+			json_array_append(names, json_object_get(definition, "name")) < 0)
+			return NULL;
+	}
+	return sort(names);
+}
+
+static int refuse(const json_t *call, const struct wfs_helpers *helpers, json_t **ret_outcome,
+	struct wfs_error *error)
+{
+	*ret_outcome = outcome(call, WFS_TOOL_UNKNOWN,
+		json_pack("{s:o}", "available", agents_router_names(helpers)), NULL);
+	return *ret_outcome ? -ENOENT : wfs_error_from_errno(error, -ENOMEM, "find a tool");
+}
+
+static int invalid(const json_t *call, json_t **ret_outcome, struct wfs_error *error)
+{
+	*ret_outcome = outcome(call, WFS_TOOL_INVALID_CALL,
+		json_pack("{s:s, s:O}", "message", "expected a name, and args that are an object",
+			"call", call),
+		NULL);
+	return *ret_outcome ? -EINVAL : wfs_error_from_errno(error, -ENOMEM, "find a tool");
+}
+
+static int misfit(const json_t *call, const struct wfs_error *reason, json_t **ret_outcome,
+	struct wfs_error *error)
+{
+	*ret_outcome = agents_router_failed(
+		call, WFS_TOOL_INVALID_CALL, wfs_error_info(reason->code)->name, reason->message);
+	return *ret_outcome ? -EINVAL : wfs_error_from_errno(error, -ENOMEM, "find a tool");
+}
+
+static bool is_of_kind(const json_t *tool, const char *kind)
+{
+	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
+}
+
+/* Code that does not say what it takes gets what it is given, nothing for nothing. */
+static int take_as_arguments(const json_t *tool, json_t *call)
+{
+	json_t *const args = json_object_get(call, "args");
+
+	if (!is_of_kind(tool, WFS_TOOL_KIND_ARTIFACT) ||
+		json_is_true(json_object_get(tool, "object")) || json_object_get(args, "args"))
+		return 0;
+	return json_object_set_new(call, "args",
+		json_object_size(args) > 0 ? json_pack("{s:[O]}", "args", args)
+					   : json_pack("{s:[]}", "args"));
+}
+
+int agents_router_tool(const struct agents_catalog *catalog, const char *name, const char *method,
+	json_t **ret_tool, struct wfs_error *error)
+{
+	const enum wfs_effect question = agents_question_find(name);
+	WFS_AUTO_JSON json_t *made = NULL;
+	WFS_AUTO_JSON json_t *tools = NULL;
+
+	if (question != WFS_EFFECT_COUNT) {
+		*ret_tool = agents_question_tool(question);
+		return *ret_tool ? 0 : wfs_error_from_errno(error, -ENOMEM, "find a tool");
+	}
+	int r = agents_tool_make(catalog, name, method, &made, error);
+	if (r)
+		return r;
+	WFS_AUTO_JSON json_t *list = json_pack("[O]", made);
+	r = agents_tools_expand(catalog->helpers, list, &tools, error);
+	if (!r)
+		*ret_tool = json_incref(json_array_get(tools, 0));
+	return r;
+}
+
+int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
+	json_t **ret_outcome, struct wfs_error *error)
+{
+	const char *const method = wfs_json_text(call, "method");
+	WFS_AUTO_JSON json_t *tool = NULL;
+	struct wfs_error reason = {0};
+
+	if (!*wfs_json_text(call, "name") || !json_is_object(json_object_get(call, "args")))
+		return invalid(call, ret_outcome, error);
+	int r = agents_router_tool(catalog, wfs_json_text(call, "name"), method, &tool, &reason);
+	if (r == -ENOENT || r == -EINVAL ||
+		(!r && *method && !is_of_kind(tool, WFS_TOOL_KIND_ARTIFACT)) ||
+		(!r && is_of_kind(tool, WFS_TOOL_KIND_RESULT)) ||
+		(!r && is_of_kind(tool, WFS_TOOL_KIND_DRIVE)))
+		return refuse(call, catalog->helpers, ret_outcome, error);
+	if (r) {
+		*error = reason;
+		return r;
+	}
+	if (take_as_arguments(tool, call) < 0)
+		return wfs_error_from_errno(error, -ENOMEM, "find a tool");
+	if (agents_tool_check(catalog->helpers, tool, json_object_get(call, "args"), &reason))
+		return misfit(call, &reason, ret_outcome, error);
+	*ret_tool = WFS_STEAL(tool);
+	return 0;
+}

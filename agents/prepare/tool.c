@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tools are, and what a call of one is. */
+#include "agents/prepare/tool.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "agents/prepare/question.h"
+#include "agents/prepare/router.h"
+#include "kernel/base/json.h"
+#include "kernel/schema/schema.h"
+
+enum { TOOL_NAME_MAX = 64 }; /* bytes; of models' servers */
+
+#define RESULT_NAME "submit_result"
+#define RESULT_DESCRIPTION "End the run, with its result."
+#define RESULT_PARAMETERS                                                                    \
+	"{\"additionalProperties\":false,\"properties\":{\"result\":{\"description\":\"The " \
+	"result, any JSON value.\"}},\"required\":[\"result\"],\"type\":\"object\"}"
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "make the tools of an agent");
+}
+
+static bool is_kind(const json_t *tool, const char *kind)
+{
+	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
+}
+
+json_t *agents_tool_find(const json_t *tools, const char *name)
+{
+	size_t i;
+	json_t *tool;
+
+	json_array_foreach(
+		tools, i, tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) return tool;
+	return NULL;
+}
+
+/* --- artifacts as tools --- */
+
+/* Servers take fewer characters in names than ids have. */
+static void name_of(const char *id, char ret_name[static TOOL_NAME_MAX + 1])
+{
+	size_t size = 0;
+
+	for (; id[size] && size < TOOL_NAME_MAX; size++)
+		ret_name[size] =
+			(char)(isalnum((unsigned char)id[size]) || id[size] == '-' ? id[size]
+										   : '_');
+	ret_name[size] = '\0';
+}
+
+/* What describes an object is the only argument; a list of arguments becomes `args`. */
+static bool is_object(const json_t *input)
+{
+	const json_t *const type = json_object_get(input, "type");
+
+	return type ? strcmp(wfs_json_text(input, "type"), "object") == 0
+		    : json_object_get(input, "properties") != NULL;
+}
+
+static json_t *parameters_of(json_t *input, bool object)
+{
+	if (object)
+		return json_incref(input);
+	return json_pack("{s:b, s:{s:o}, s:[s], s:s}", "additionalProperties", 0, "properties",
+		"args", input ? json_incref(input) : json_pack("{s:s}", "type", "array"),
+		"required", "args", "type", "object");
+}
+
+/* The method of this name; "": the first. NULL: there is none. */
+static const json_t *method_of(const json_t *interface, const char *name)
+{
+	const json_t *const methods = json_object_get(interface, "methods");
+	size_t i;
+	const json_t *method;
+
+	if (!*name)
+		return json_array_get(methods, 0);
+	json_array_foreach(methods, i,
+		method) if (strcmp(wfs_json_text(method, "name"), name) == 0) return method;
+	return NULL;
+}
+
+static json_t *tool_of_artifact(const char *id, const json_t *interface, const json_t *method)
+{
+	json_t *const input = json_object_get(method, "input");
+	const char *const described = wfs_json_text(method, "description");
+	const char *const name = wfs_json_text(method, "name");
+	const bool object = is_object(input);
+	char tool_name[TOOL_NAME_MAX + 1];
+
+	name_of(id, tool_name);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "artifact_id", id, "description",
+		*described ? described : wfs_json_text(interface, "description"), "kind",
+		WFS_TOOL_KIND_ARTIFACT, "method", *name ? name : "run", "name", tool_name, "object",
+		(int)object, "parameters", parameters_of(input, object));
+}
+
+static int make_of_artifact(const struct agents_catalog *catalog, const char *id,
+	const char *method, json_t **ret_tool, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *artifact = NULL;
+	int r = wfs_session_offers(catalog->caller, catalog->view, id, &artifact);
+
+	if (r < 0)
+		return wfs_error_from_errno(error, r, "find a tool");
+	if (r == 0)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"there is no tool '%.140s': expected an action, fs_…, query, invoke, step, "
+			"chat, submit_result or an executable artifact",
+			id);
+	if (!json_is_true(json_object_get(artifact, "executable")))
+		return wfs_error_set(error, WFS_E_INVALID_TYPE,
+			"the tool '%.140s' is an artifact that is not executable", id);
+	const json_t *const interface = json_object_get(artifact, "interface");
+	const json_t *const found = method_of(interface, method);
+	if (*method && !found && strcmp(method, "run") != 0)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"the artifact '%.140s' has no method '%.60s'", id, method);
+	*ret_tool = tool_of_artifact(id, interface, found);
+	return *ret_tool ? 0 : no_memory(error);
+}
+
+/* --- making --- */
+
+static const char *kind_of_helper(const json_t *helper)
+{
+	if (json_is_true(json_object_get(helper, "acts")))
+		return WFS_TOOL_KIND_ACT;
+	return json_is_true(json_object_get(helper, "drives")) ? WFS_TOOL_KIND_DRIVE
+							       : WFS_TOOL_KIND_READ;
+}
+
+static int make_tool(const struct agents_catalog *catalog, const json_t *helpers, const char *name,
+	const char *method, json_t **ret_tool, struct wfs_error *error)
+{
+	const enum wfs_effect effect = wfs_effect_find_action(name);
+	const json_t *const helper = agents_tool_find(helpers, name);
+	const char *kind = NULL;
+
+	if (effect < WFS_EFFECT_COUNT && effect != WFS_EFFECT_ACTION_RESOLVE_MINT)
+		kind = WFS_TOOL_KIND_ACTION;
+	else if (helper)
+		kind = kind_of_helper(helper);
+	else if (strcmp(name, RESULT_NAME) == 0)
+		kind = WFS_TOOL_KIND_RESULT;
+	if (!kind)
+		return make_of_artifact(catalog, name, method, ret_tool, error);
+	*ret_tool = json_pack("{s:s, s:s}", "kind", kind, "name", name);
+	return *ret_tool ? 0 : no_memory(error);
+}
+
+int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
+	json_t **ret_tool, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *definitions = catalog->helpers->definitions();
+
+	return definitions ? make_tool(catalog, definitions, name, method, ret_tool, error)
+			   : no_memory(error);
+}
+
+int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *definitions = catalog->helpers->definitions();
+	WFS_AUTO_JSON json_t *tools = json_array();
+	size_t i;
+	const json_t *name;
+	int r = definitions && tools ? 0 : no_memory(error);
+
+	json_array_foreach(names, i, name)
+	{
+		json_t *tool = NULL;
+
+		if (r)
+			break;
+		if (!json_is_string(name))
+			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"'tools': expected an array of names");
+		r = make_tool(catalog, definitions, agents_router_name(json_string_value(name)), "",
+			&tool, error);
+		if (!r && agents_tool_find(tools, wfs_json_text(tool, "name"))) {
+			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+				"two tools have the name '%s'", wfs_json_text(tool, "name"));
+			json_decref(tool);
+		} else if (!r && json_array_append_new(tools, tool) < 0) {
+			r = no_memory(error);
+		}
+	}
+	if (!r)
+		*ret_tools = WFS_STEAL(tools);
+	return r;
+}
+
+/* --- expanding --- */
+
+/* The types of queries and their params are in the table of queries, not in that of effects. */
+static json_t *query_parameters(void)
+{
+	WFS_AUTO_JSON json_t *parameters = wfs_effect_params_schema(WFS_EFFECT_ACTION_QUERY_KERNEL);
+	json_t *const properties = json_object_get(parameters, "properties");
+
+	return json_object_set_new(properties, "query_type", wfs_query_type_schema()) == 0 &&
+			json_object_set_new(properties, "params", wfs_query_params_schema(false)) ==
+				0
+		? WFS_STEAL(parameters)
+		: NULL;
+}
+
+static json_t *expand_action(const char *name)
+{
+	const enum wfs_effect effect = wfs_effect_find_action(name);
+
+	if (effect == WFS_EFFECT_COUNT)
+		return NULL;
+	return json_pack("{s:s, s:s, s:s, s:o}", "description", wfs_effect_help(effect), "kind",
+		WFS_TOOL_KIND_ACTION, "name", name, "parameters",
+		effect == WFS_EFFECT_ACTION_QUERY_KERNEL ? query_parameters()
+							 : wfs_effect_params_schema(effect));
+}
+
+static json_t *expand_result(void)
+{
+	json_t *parameters = NULL;
+
+	if (wfs_json_parse(RESULT_PARAMETERS, strlen(RESULT_PARAMETERS), &parameters, NULL))
+		return NULL;
+	return json_pack("{s:s, s:s, s:s, s:o}", "description", RESULT_DESCRIPTION, "kind",
+		WFS_TOOL_KIND_RESULT, "name", RESULT_NAME, "parameters", parameters);
+}
+
+static json_t *expand_helper(const json_t *definitions, const json_t *tool)
+{
+	json_t *const definition =
+		wfs_json_copy(agents_tool_find(definitions, wfs_json_text(tool, "name")));
+
+	(void)json_object_del(definition, "acts");
+	(void)json_object_del(definition, "drives");
+	if (definition && json_object_set(definition, "kind", json_object_get(tool, "kind")) < 0) {
+		json_decref(definition);
+		return NULL;
+	}
+	return definition;
+}
+
+/* A new reference; NULL: without memory, or this program does not have it any more. */
+static json_t *expand(const json_t *definitions, json_t *tool)
+{
+	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
+		return expand_action(wfs_json_text(tool, "name"));
+	if (is_kind(tool, WFS_TOOL_KIND_RESULT))
+		return expand_result();
+	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT) ||
+		is_kind(tool, WFS_TOOL_KIND_DRIVE))
+		return expand_helper(definitions, tool);
+	return json_incref(tool);
+}
+
+int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *definitions = helpers->definitions();
+	WFS_AUTO_JSON json_t *expanded = json_array();
+	size_t i;
+	json_t *tool;
+
+	if (!definitions || !expanded)
+		return no_memory(error);
+	json_array_foreach(
+		tools, i, tool) if (json_array_append_new(expanded, expand(definitions, tool)) <
+		0) return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+		"the tool '%s' cannot be described", wfs_json_text(tool, "name"));
+	*ret_tools = WFS_STEAL(expanded);
+	return 0;
+}
+
+/* --- calls --- */
+
+/* Of an action or a question, as they are checked however they are sent. Those that are null and optional are absent. */
+static int check_params(enum wfs_effect effect, const json_t *arguments, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *given = wfs_json_copy(arguments);
+	struct wfs_params params;
+
+	if (!given)
+		return no_memory(error);
+	wfs_effect_drop_nulls(effect, given);
+	return wfs_effect_decode(effect, given, &params, error);
+}
+
+/* An artifact whose arguments are one object takes this; any other takes them as `args`, as an invocation does. */
+static int check_shape(const json_t *tool, const json_t *arguments, struct wfs_error *error)
+{
+	if (json_is_true(json_object_get(tool, "object")))
+		return 0;
+	int r = wfs_json_members(arguments, wfs_json_text(tool, "name"), "args", error);
+	if (r)
+		return r;
+	WFS_AUTO_JSON json_t *invoked =
+		json_pack("{s:O, s:O}", "args", json_object_get(arguments, "args"), "artifact_id",
+			json_object_get(tool, "artifact_id"));
+	return invoked ? check_params(WFS_EFFECT_ACTION_INVOKE_ARTIFACT, invoked, error)
+		       : no_memory(error);
+}
+
+/* As an invocation is checked, by what the run keeps of the interface. */
+static int check_artifact(const json_t *tool, const json_t *arguments, struct wfs_error *error)
+{
+	const bool object = json_is_true(json_object_get(tool, "object"));
+	json_t *const parameters = json_object_get(tool, "parameters");
+	json_t *const input = object
+		? parameters
+		: json_object_get(json_object_get(parameters, "properties"), "args");
+	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
+	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
+	struct wfs_error reason = {0};
+	int r = check_shape(tool, arguments, error);
+
+	if (r || !input)
+		return r;
+	r = wfs_schema_new(input, NULL, "", &problems, &schema);
+	if (!r)
+		r = wfs_schema_check(
+			schema, object ? arguments : json_object_get(arguments, "args"), &reason);
+	if (r == -ENOMEM)
+		return no_memory(error);
+	return r ? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			   "the arguments do not fit the interface of '%s': %s",
+			   wfs_json_text(tool, "artifact_id"),
+			   problems.count > 0 ? wfs_buffer_text(&problems.lines) : reason.message)
+		 : 0;
+}
+
+int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
+	const json_t *arguments, struct wfs_error *error)
+{
+	const char *const name = wfs_json_text(tool, "name");
+	const enum wfs_effect question = agents_question_find(name);
+
+	if (!json_is_object(arguments))
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"the arguments: expected a JSON object, got another value");
+	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
+		return check_params(wfs_effect_find_action(name), arguments, error);
+	if (is_kind(tool, WFS_TOOL_KIND_READ) && question != WFS_EFFECT_COUNT)
+		return check_params(question, arguments, error);
+	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT) ||
+		is_kind(tool, WFS_TOOL_KIND_DRIVE))
+		return helpers->check(name, arguments, error);
+	return is_kind(tool, WFS_TOOL_KIND_ARTIFACT)
+		? check_artifact(tool, arguments, error)
+		: wfs_json_members(arguments, RESULT_NAME, "result", error);
+}
+
+static json_t *invocation(const json_t *tool, json_t *arguments)
+{
+	json_t *const listed = json_is_true(json_object_get(tool, "object"))
+		? NULL
+		: json_object_get(arguments, "args");
+	json_t *const args = listed ? json_incref(listed) : json_pack("[O]", arguments);
+
+	return json_pack("{s:s, s:o, s:O, s:O}", "action_type", "invoke_artifact", "args", args,
+		"artifact_id", json_object_get(tool, "artifact_id"), "method",
+		json_object_get(tool, "method"));
+}
+
+/* Members that are null count as absent, as where a helper makes its action. Return: 0, or -1 without memory. */
+static int take_members(json_t *asked, const json_t *from)
+{
+	const char *name;
+	json_t *value;
+	int r = 0;
+
+	json_object_foreach((json_t *)(uintptr_t)from, name, value)
+	{
+		if (!json_is_null(value))
+			r |= json_object_set(asked, name, value);
+	}
+	return r;
+}
+
+/* Members of the action may stand beside `action` by mistake. One that does not say what it is, is an invocation. */
+static json_t *asked_of_helper(const json_t *arguments)
+{
+	WFS_AUTO_JSON json_t *asked = json_pack("{s:s}", "action_type", "invoke_artifact");
+
+	if (!asked || take_members(asked, arguments) < 0 ||
+		take_members(asked, json_object_get(arguments, "action")) < 0)
+		return NULL;
+	return WFS_STEAL(asked);
+}
+
+json_t *agents_tool_asked(const json_t *tool, json_t *arguments)
+{
+	WFS_AUTO_JSON json_t *action = NULL;
+
+	if (is_kind(tool, WFS_TOOL_KIND_ARTIFACT))
+		return invocation(tool, arguments);
+	if (is_kind(tool, WFS_TOOL_KIND_ACT))
+		return asked_of_helper(arguments);
+	action = wfs_json_copy(arguments);
+	return action && json_object_set(action, "action_type", json_object_get(tool, "name")) == 0
+		? WFS_STEAL(action)
+		: NULL;
+}
+
+int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, json_t *arguments,
+	json_t **ret_action, struct wfs_error *error)
+{
+	if (is_kind(tool, WFS_TOOL_KIND_ACT))
+		return helpers->action(wfs_json_text(tool, "name"), arguments, ret_action, error);
+	*ret_action = agents_tool_asked(tool, arguments);
+	return *ret_action ? 0 : no_memory(error);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the prompts, the reflex and the conditions of an agent are told of the world: the variables of its
+ * turn.
+ * Source: spec 7, "Turn".
+ */
+#pragma once
+
+#include "agents/prepare/private.h"
+
+/*
+ * X(name, what it is)
+ * Numbers are JSON numbers, lists are arrays; what is not there yet is the text "none".
+ */
+#define WFS_VARIABLES(X)                                                                       \
+	X(agent_id, "the agent's own id")                                                      \
+	X(available_states, "names of the states of its workflow")                             \
+	X(balance, "its scrip")                                                                \
+	X(current_state, "the state it is in")                                                 \
+	X(disk_remaining, "bytes that it may still write; \"unlimited\" without a quota")      \
+	X(failure_count, "how often it failed, one time behind the other")                     \
+	X(last_action_result, "what its last action gave")                                     \
+	X(last_action_success, "true or false")                                                \
+	X(last_action_type, "the name of its last action")                                     \
+	X(llm_tokens_remaining, "tokens that it may still use; \"unlimited\" without a quota") \
+	X(my_artifacts, "what it owns: {id, type}, the newest 50")                             \
+	X(recent_memories, "what was found in its long-term memory")                           \
+	X(same_state_for, "how many runs in a row have ended in this state")                   \
+	X(tick, "the height of the world")                                                     \
+	X(working_memory, "the content of its working memory")
+
+/**
+ * agents_variables() - all of them, as they are in the view
+ * @session: of the agent: what it may not see is not told
+ * @mind: {state?, states?, working_memory?}, of a setup
+ * @origin: gets the artifacts that the private texts among them belong to
+ * Return: 0, or -errno with @error.
+ */
+int agents_variables(const struct wfs_session *session, struct wfs_view *view, const json_t *mind,
+	struct agents_origin *origin, json_t **ret_variables, struct wfs_error *error);
