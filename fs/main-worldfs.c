@@ -6,7 +6,7 @@
 
 #include "agents/driver.h"
 #include "fs/command/command.h"
-#include "fs/command/terminal.h"
+#include "fs/command/frame/terminal.h"
 #include "kernel/base/log.h"
 
 /*

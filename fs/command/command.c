@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "fs/client/client.h"
-#include "fs/command/command-impl.h"
-#include "fs/command/command-table.h"
-#include "fs/command/interrupt.h"
+#include "fs/command/frame/interrupt.h"
+#include "fs/command/frame/run.h"
+#include "fs/command/table.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/base/near.h"

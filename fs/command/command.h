@@ -2,7 +2,7 @@
 /*
  * The command line: `worldfs [-w WORLD] COMMAND …`.
  *
- * One table (fs/command/command-table.c) says which commands there are, what they take and what their help
+ * One table (fs/command/table.c) says which commands there are, what they take and what their help
  * says; parser, hints and `--help` come from it.
  * Source: spec 3, "Command line".
  */

@@ -4,7 +4,7 @@
 
 #include "tests/unit/world-fixture.h"
 
-#include "fs/command/command-impl.h"
+#include "fs/command/frame/run.h"
 
 /* For groups: the environment of whoever runs the tests shall not matter. */
 static inline int forget_environment(void **state)

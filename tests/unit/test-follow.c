@@ -2,7 +2,7 @@
 /* What people are told of a turn while they wait. */
 #include "tests/unit/world-fixture.h"
 
-#include "fs/command/follow.h"
+#include "fs/command/agents/follow.h"
 
 #define START(agent, run)                                                                     \
 	"{'kind':'event','body':{'schema':'sys/KernelStart@1','value':{'type':'KernelStart'," \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an agent has inline, as artifacts: which there are, what they say, and what stays. */
-#include "fs/command/migration.h"
+#include "fs/command/agents/migration.h"
 #include "tests/unit/json-helper.h"
 
 static struct wfs_migration made(const char *content)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/command/progress.h"
+#include "fs/command/frame/progress.h"
 
 #define SECOND INT64_C(1000000000)
 

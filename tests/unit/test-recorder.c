@@ -2,7 +2,7 @@
 /* Scripts that are made of turns. */
 #include "tests/unit/world-fixture.h"
 
-#include "fs/command/recorder.h"
+#include "fs/command/agents/recorder.h"
 
 #define INTENT(effect, id, run, rest)                                                    \
 	"{'kind':'intent','body':{'effect':'" effect "','intent_id':'" id "','params':{" \

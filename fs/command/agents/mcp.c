@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands for programs that run models: mcp, tools. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "fs/command/table.h"
+#include "fs/mcp/stdio.h"
+#include "fs/tool/tool.h"
+
+int wfs_run_tools(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *definitions = wfs_tool_definitions();
+
+	if (!definitions)
+		return -ENOMEM;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_print_document(run, definitions);
+	for (size_t i = 0; i < wfs_tool_count; i++)
+		fprintf(run->out, "%-40s  %s\n", wfs_tools[i].signature, wfs_tools[i].summary);
+	return 0;
+}
+
+/* Is there such a world, and a way into it for this principal? If not it is told at once. */
+static int try_world(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *head = NULL;
+	int r = wfs_run_call(run, "journal-head", NULL, &head);
+
+	if (r == -EACCES)
+		r = 0;                           /* there may be other things it has a right to */
+	wfs_access_free(WFS_STEAL(run->access)); /* it is opened when there is something to ask */
+	json_decref(WFS_STEAL(run->meta));
+	return r;
+}
+
+int wfs_run_mcp(struct wfs_run *run)
+{
+	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
+	int r = try_world(run);
+
+	if (!r)
+		r = wfs_mcp_new(run->directory, run->options[WFS_OPTION_AS], run->drive, &mcp);
+	if (r)
+		return r;
+	wfs_mcp_set_wait(mcp, run->wait_ms);
+	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away is an error of write */
+	return wfs_mcp_serve(mcp, STDIN_FILENO, STDOUT_FILENO, &run->error);
+}

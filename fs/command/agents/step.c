@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step, cancel, approve: turns of agents. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "fs/command/agents/step.h"
+#include "fs/command/table.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define MS_NS INT64_C(1000000)
+
+/* --- the request --- */
+
+static int set(json_t *object, const char *name, json_t *value)
+{
+	return json_object_set_new(object, name, value) < 0 ? -ENOMEM : 0;
+}
+
+static int add_turns(struct wfs_run *run, json_t *payload)
+{
+	const char *const turns = run->options[WFS_OPTION_TURNS];
+	uint64_t number = 1;
+	int r = turns ? wfs_run_number(run, "--turns", turns, &number) : 0;
+
+	if (r || !turns)
+		return r;
+	if (number != 1 && (run->options[WFS_OPTION_NO_WAIT] || run->options[WFS_OPTION_RECORD]))
+		return wfs_run_misuse(run, "--turns: with %s there can be one turn at a time",
+			run->options[WFS_OPTION_NO_WAIT] ? "--no-wait" : "--record");
+	return set(payload, "turns", json_integer((json_int_t)number));
+}
+
+static int add_max_turns(struct wfs_run *run, json_t *payload)
+{
+	const char *const given = run->options[WFS_OPTION_MAX_TURNS];
+	uint64_t number = 0;
+	int r = given ? wfs_run_number(run, "--max-turns", given, &number) : 0;
+
+	return r || !given ? r : set(payload, "max_turns", json_integer((json_int_t)number));
+}
+
+static int add_messages(struct wfs_run *run, json_t *payload)
+{
+	const char *const file = run->options[WFS_OPTION_MESSAGES];
+	WFS_AUTO_BUFFER struct wfs_buffer at = {0};
+	json_t *messages;
+
+	if (!file)
+		return 0;
+	if (run->argument_count > 1)
+		return wfs_run_misuse(run, "MESSAGE and --messages exclude each other");
+	wfs_buffer_append_byte(&at, '@');
+	wfs_buffer_append_text(&at, file);
+	int r = wfs_buffer_check(&at);
+	if (!r)
+		r = wfs_run_value(run, wfs_buffer_text(&at), &messages);
+	return r ? r : set(payload, "messages", messages);
+}
+
+static int add_tools(struct wfs_run *run, json_t *payload)
+{
+	const char *names = run->options[WFS_OPTION_TOOLS];
+	WFS_AUTO_JSON json_t *tools = json_array();
+	int r = tools ? 0 : -ENOMEM;
+
+	if (!names)
+		return 0;
+	while (!r && *names) {
+		const size_t size = strcspn(names, ",");
+
+		r = json_array_append_new(tools, json_stringn(names, size)) < 0 ? -ENOMEM : 0;
+		names += size + (names[size] == ',');
+	}
+	return r ? r : set(payload, "tools", json_incref(tools));
+}
+
+static int add_timeout(struct wfs_run *run, json_t *payload)
+{
+	const char *const timeout = run->options[WFS_OPTION_TIMEOUT];
+	int64_t ns;
+
+	if (!timeout)
+		return 0;
+	if (wfs_duration_read(timeout, &ns) < 0 || ns == 0)
+		return wfs_run_misuse(run,
+			"--timeout: expected a time like 90s, 10m or 1h, got '%.60s'", timeout);
+	return set(payload, "timeout_ms", json_integer(ns / MS_NS));
+}
+
+static int make_request(struct wfs_run *run, json_t **ret_payload)
+{
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "agent", run->arguments[0]);
+	int r = payload ? 0 : -ENOMEM;
+
+	if (!r && run->options[WFS_OPTION_NO_WAIT] && run->options[WFS_OPTION_RECORD])
+		r = wfs_run_misuse(run, "--no-wait and --record exclude each other");
+	if (!r)
+		r = add_turns(run, payload);
+	if (!r)
+		r = add_max_turns(run, payload);
+	if (!r)
+		r = add_messages(run, payload);
+	if (!r)
+		r = add_tools(run, payload);
+	if (!r)
+		r = add_timeout(run, payload);
+	if (!r && run->argument_count > 1)
+		r = wfs_run_message(run, run->arguments[1], payload);
+	if (!r && run->options[WFS_OPTION_NO_WAIT])
+		r = set(payload, "wait", json_false());
+	if (!r)
+		*ret_payload = WFS_STEAL(payload);
+	return r;
+}
+
+/* --- what came of it --- */
+
+static int64_t count_calls(const json_t *turn)
+{
+	const json_t *message;
+	int64_t count = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(turn, "history"), i, message)
+	{
+		count += (int64_t)json_array_size(json_object_get(message, "tool_calls"));
+	}
+	return count;
+}
+
+static const char *plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* @took: ", 1.2 s", or "" when it is not known of this turn alone */
+static void print_summary(struct wfs_run *run, const json_t *turn, const char *took)
+{
+	const json_t *const usage = json_object_get(turn, "total_usage");
+	/* A reflex acts in the place of the model: its action is no message of the history. */
+	const bool reflex = strcmp(wfs_json_text(turn, "termination_reason"), "reflex") == 0;
+	const int64_t requests = reflex ? 0 : wfs_run_integer(turn, "turn_count");
+	const int64_t calls = reflex ? 1 : count_calls(turn);
+
+	wfs_run_notice(run,
+		"%s: %s, %" PRId64 " request%s, %" PRId64 " tool call%s, %s%" PRId64 " tokens%s",
+		wfs_json_text(turn, "run_id"), wfs_json_text(turn, "termination_reason"), requests,
+		plural(requests), calls, plural(calls),
+		json_is_true(json_object_get(usage, "incomplete")) ? "at least " : "",
+		wfs_run_integer(usage, "total_tokens"), took);
+}
+
+static int print_final(struct wfs_run *run, const json_t *turn)
+{
+	const json_t *const given = json_object_get(turn, "final_tool_result");
+	const json_t *const message = json_object_get(turn, "final_message");
+
+	if (given && !json_is_string(given))
+		return wfs_run_print_document(run, given);
+	const char *const text =
+		given ? json_string_value(given) : wfs_json_text(message, "content");
+	if (given || strcmp(wfs_json_text(message, "role"), "assistant") == 0)
+		fprintf(run->out, "%s\n", text);
+	(void)fflush(run->out); /* before what is told about it */
+	return 0;
+}
+
+/* @result: of one turn, or {runs}; of a turn that failed there are no last words */
+static int print_turns(struct wfs_run *run, const json_t *result, int64_t took_ns)
+{
+	const json_t *const runs = json_object_get(result, "runs");
+	const size_t count = runs ? json_array_size(runs) : 1;
+	char took[32] = "";
+	int r = 0;
+
+	if (!runs)
+		snprintf(took, sizeof(took), ", %.1f s", (double)took_ns / (double)SECOND_NS);
+	for (size_t i = 0; !r && i < count; i++) {
+		const json_t *const turn = runs ? json_array_get(runs, i) : result;
+
+		if (json_is_true(json_object_get(turn, "ok")))
+			r = print_final(run, turn);
+		if (!r && json_object_get(turn, "run_id"))
+			print_summary(run, turn, took);
+		if (json_is_false(json_object_get(turn, "ok")))
+			wfs_run_notice(run, "turns/%s/transcript.md has what it did",
+				wfs_json_text(turn, "run_id"));
+	}
+	return r;
+}
+
+/* --- the commands --- */
+
+/* Failing to record is no failure of the turn; whoever wants it is told, and the failure of the turn
+ * comes first. */
+static int end_step(struct wfs_run *run, int r, const json_t *turn, struct wfs_output *file)
+{
+	const struct wfs_error error = run->error;
+	WFS_AUTO_JSON json_t *details = WFS_STEAL(run->error_details);
+	WFS_AUTO_JSON json_t *meta = WFS_STEAL(run->meta);
+	const char *const turn_id = wfs_json_text(turn, "run_id");
+	const int recorded = file->fd >= 0 && *turn_id
+		? wfs_step_record(run, turn_id, run->options[WFS_OPTION_RECORD], file)
+		: 0;
+
+	json_decref(run->meta);
+	run->meta = WFS_STEAL(meta);
+	if (!r)
+		return recorded;
+	if (recorded)
+		wfs_run_notice(run, "worldfs: %s", run->error.message);
+	run->error = error;
+	run->error_details = WFS_STEAL(details);
+	return r;
+}
+
+static int step(struct wfs_run *run, json_t *payload, struct wfs_output *file)
+{
+	const bool json = run->options[WFS_OPTION_JSON];
+	WFS_AUTO_JSON json_t *result = NULL;
+	int64_t took_ns = 0;
+
+	int r = wfs_step_wait(run, payload, &result, &took_ns);
+	const json_t *const turn = r ? run->error_details : result;
+	if (turn && !json) {
+		const int printed = print_turns(run, turn, took_ns);
+
+		r = r ? r : printed;
+	}
+	r = end_step(run, r, turn, file);
+	return !r && json ? wfs_run_json(run, WFS_STEAL(result)) : r;
+}
+
+static int begin_step(struct wfs_run *run, json_t *payload)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+
+	if (!wfs_access_has_owner(run->access))
+		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
+			"--no-wait: no process owns the world, so nobody would go on with the "
+			"turn; 'worldfs serve' or 'worldfs mount' would");
+	int r = wfs_run_call(run, "step", json_incref(payload), &result);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	fprintf(run->out, "%s\n", wfs_json_text(result, "turn_id"));
+	return 0;
+}
+
+int wfs_run_step(struct wfs_run *run)
+{
+	const char *const record = run->options[WFS_OPTION_RECORD];
+	WFS_AUTO_OUTPUT struct wfs_output file = {.fd = -1};
+	WFS_AUTO_JSON json_t *payload = NULL;
+	int r = make_request(run, &payload);
+
+	if (!r)
+		r = wfs_run_open(run);
+	if (!r && record)
+		r = wfs_output_make(record, &file, &run->error);
+	if (r)
+		return r;
+	return run->options[WFS_OPTION_NO_WAIT] ? begin_step(run, payload)
+						: step(run, payload, &file);
+}
+
+/* An order to a turn; takes @payload. */
+static int order(struct wfs_run *run, const char *verb, json_t *payload, const char *done)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, verb, payload, &result);
+
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	wfs_run_notice(run, "%s %s", done, run->arguments[run->argument_count > 1 ? 1 : 0]);
+	return 0;
+}
+
+int wfs_run_cancel(struct wfs_run *run)
+{
+	return order(run, "cancel", json_pack("{s:s}", "turn_id", run->arguments[0]), "cancelled");
+}
+
+int wfs_run_approve(struct wfs_run *run)
+{
+	const char *const decision = run->argument_count > 2 ? run->arguments[2] : "allow";
+	const char *const turn = run->options[WFS_OPTION_OF_TURN];
+	const bool allow = strcmp(decision, "allow") == 0;
+	uint64_t number = 0;
+	int r = turn ? wfs_run_number(run, "--of-turn", turn, &number) : 0;
+
+	if (r)
+		return r;
+	if (!allow && strcmp(decision, "deny") != 0)
+		return wfs_run_misuse(run, "expected allow or deny, got '%.60s'", decision);
+	return order(run, "approve",
+		json_pack("{s:s, s:s, s:o*, s:s}", "call_id", run->arguments[1], "decision",
+			decision, "turn", turn ? json_integer((json_int_t)number) : NULL, "turn_id",
+			run->arguments[0]),
+		allow ? "allowed" : "denied");
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What could stand next on a command line: `worldfs __complete WORD…`, for the completions of shells
+ * (contrib/completions). The last WORD is the one that is being typed.
+ *
+ * Prints a candidate a line, with what it means behind a tab; or `:directories` or `:files` for the
+ * shell's own. So commands and options stand in their table only. Nothing is an error: who completes
+ * wants no message in his line.
+ */
+#include <string.h>
+
+#include "caps/session.h"
+#include "fs/command/table.h"
+#include "kernel/base/encode.h"
+
+enum { NAMES_MAX = 10000 }; /* looked at in a directory of the tree, in pages of the verb */
+
+/* The line so far. */
+struct typed {
+	struct wfs_run run;                /* for requests: its options say which world */
+	const struct wfs_command *command; /* that it is for; NULL: not known yet */
+	const char *words[3];              /* the first that are no options */
+	size_t word_count;                 /* all of them */
+	size_t command_words;              /* how many of them name the command */
+	const char *option;                /* whose value is being typed, or NULL */
+	size_t option_size;
+	const char *before; /* what stands before the value in its word: `--at=`, or "" */
+	size_t before_size;
+	const char *current; /* what is being typed: an argument, an option, or a value */
+	bool options_ended;
+};
+
+static bool begins(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void offer(const struct typed *typed, const char *candidate, const char *meaning)
+{
+	if (begins(candidate, typed->current))
+		fprintf(typed->run.out, "%.*s%s\t%s\n", (int)typed->before_size, typed->before,
+			candidate, meaning);
+}
+
+/* --- what the world has --- */
+
+/* Tells each name of a directory of the tree; nothing when there is no such directory. */
+static void each_name(struct typed *typed, const char *path,
+	void (*each)(const struct typed *typed, const char *path, const json_t *entry))
+{
+	WFS_AUTO_JSON json_t *cursor = NULL;
+	size_t count = 0;
+	int r;
+
+	do {
+		WFS_AUTO_JSON json_t *page = NULL;
+		const json_t *entry;
+		size_t i;
+
+		r = wfs_run_call(&typed->run, "fs-list",
+			json_pack("{s:s, s:O*}", "path", path, "cursor", cursor), &page);
+		json_array_foreach(json_object_get(page, "entries"), i, entry)
+			each(typed, path, entry);
+		count += json_array_size(json_object_get(page, "entries"));
+		json_decref(cursor);
+		cursor = json_incref(json_object_get(page, "next_cursor"));
+	} while (!r && cursor && count < NAMES_MAX);
+}
+
+static void offer_name(const struct typed *typed, const char *path, const json_t *entry)
+{
+	(void)path;
+	offer(typed, wfs_json_text(entry, "name"), "");
+}
+
+/* A file of the same name stands beside each directory. */
+static void offer_plan(const struct typed *typed, const char *path, const json_t *entry)
+{
+	if (strcmp(wfs_json_text(entry, "type"), "directory") == 0)
+		offer_name(typed, path, entry);
+}
+
+/* The key, as a command takes it. One with control characters is no word to be typed. */
+static void offer_key(const struct typed *typed, const char *path, const json_t *entry)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
+	const char *const name = wfs_json_text(entry, "name");
+	(void)path;
+
+	if (wfs_name_decode(name, strlen(name), &key) < 0 || !wfs_utf8_valid(key.data, key.size))
+		return;
+	for (size_t i = 0; i < key.size; i++)
+		if ((unsigned char)key.data[i] < 0x20 || key.data[i] == 0x7f)
+			return;
+	offer(typed, wfs_buffer_text(&key), "");
+}
+
+static void offer_path(const struct typed *typed, const char *path, const json_t *entry)
+{
+	const bool directory = strcmp(wfs_json_text(entry, "type"), "directory") == 0;
+	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
+
+	wfs_buffer_printf(
+		&whole, "%s%s%s", path, wfs_json_text(entry, "name"), directory ? "/" : "");
+	offer(typed, wfs_buffer_text(&whole), "");
+}
+
+static void offer_paths(struct typed *typed)
+{
+	const char *const slash = strrchr(typed->current, '/');
+	WFS_AUTO_BUFFER struct wfs_buffer directory = {0};
+
+	if (slash)
+		wfs_buffer_append(&directory, typed->current, (size_t)(slash + 1 - typed->current));
+	each_name(typed, wfs_buffer_text(&directory), offer_path);
+}
+
+static void offer_keys(struct typed *typed)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
+
+	wfs_buffer_append_text(&path, "reducers/");
+	wfs_buffer_append_text(&path, typed->words[typed->command_words]);
+	each_name(typed, wfs_buffer_text(&path), offer_key);
+}
+
+static void offer_schemas(struct typed *typed)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	const json_t *schema;
+	size_t i;
+
+	(void)wfs_run_call(&typed->run, "manifest-read", NULL, &result);
+	json_array_foreach(json_object_get(json_object_get(result, "manifest"), "schemas"), i,
+		schema) offer(typed, wfs_json_text(schema, "name"), "");
+}
+
+static void offer_agents(struct typed *typed)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	const json_t *artifact;
+	size_t i;
+
+	(void)wfs_run_call(&typed->run, "query",
+		json_pack("{s:s, s:{s:s}}", "query_type", "artifacts", "params", "type", "agent"),
+		&result);
+	json_array_foreach(json_object_get(result, "results"), i, artifact)
+		offer(typed, wfs_json_text(artifact, "id"), "");
+}
+
+static void offer_resources(const struct typed *typed)
+{
+#define OFFER_RESOURCE(constant, name) offer(typed, #name "=", "");
+	WFS_RESOURCES(OFFER_RESOURCE)
+#undef OFFER_RESOURCE
+}
+
+/* @kind: as the help names the value */
+static void offer_values(struct typed *typed, const char *kind)
+{
+	static const char *const directories[] = {"DIR", "MNT", "SRC", "TREE"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++)
+		if (strcmp(kind, directories[i]) == 0)
+			fputs(":directories\n", typed->run.out);
+	if (strcmp(kind, "FILE") == 0 || strncmp(kind, "FILE|", strlen("FILE|")) == 0)
+		fputs(":files\n", typed->run.out);
+	else if (strcmp(kind, "REDUCER") == 0)
+		each_name(typed, "reducers", offer_name);
+	else if (strcmp(kind, "TURN") == 0)
+		each_name(typed, "turns", offer_name);
+	else if (strcmp(kind, "PLAN") == 0)
+		each_name(typed, "plans", offer_plan);
+	else if (strcmp(kind, "AGENT") == 0)
+		offer_agents(typed);
+	else if (strcmp(kind, "PRINCIPAL") == 0)
+		each_name(typed, "principals", offer_name);
+	else if (strcmp(kind, "KEY") == 0)
+		offer_keys(typed);
+	else if (strcmp(kind, "SCHEMA") == 0)
+		offer_schemas(typed);
+	else if (strcmp(kind, "PATH") == 0)
+		offer_paths(typed);
+	else if (strcmp(kind, "NAME=N") == 0)
+		offer_resources(typed);
+}
+
+/* --- what the table has --- */
+
+static void offer_options(const struct typed *typed)
+{
+	const uint64_t allowed = WFS_OPTIONS_GLOBAL |
+		(typed->command ? typed->command->options : WFS_OPTION_BIT(VERSION));
+	char text[40];
+
+	for (size_t i = 0; i < WFS_OPTION_COUNT; i++) {
+		if (!(allowed & UINT64_C(1) << i))
+			continue;
+		snprintf(text, sizeof(text), "--%s", wfs_option_rows[i].name);
+		offer(typed, text, wfs_option_rows[i].help);
+	}
+}
+
+/* Commands, or the second words of those that begin with the word on the line. */
+static void offer_commands(const struct typed *typed)
+{
+	const char *const group = typed->word_count > 0 ? typed->words[0] : NULL;
+	char last[40] = "";
+
+	for (size_t i = 0; i < wfs_command_count; i++) {
+		const char *const name = wfs_commands[i].name;
+		const size_t size = strcspn(name, " ");
+		char word[40];
+
+		snprintf(word, sizeof(word), "%.*s", (int)size, name);
+		if (typed->word_count == 1 && strcmp(word, group) == 0 && name[size])
+			offer(typed, name + size + 1, wfs_commands[i].summary);
+		else if (!group && strcmp(word, last) != 0)
+			offer(typed, word,
+				name[size] ? wfs_commands[i].group : wfs_commands[i].summary);
+		memcpy(last, word, sizeof(last));
+	}
+}
+
+/* The argument of the usage line at @index: REDUCER [KEY]; the last may be left out. */
+static void offer_argument(struct typed *typed, size_t index)
+{
+	const char *text = typed->command->arguments;
+	char kind[40];
+
+	for (; index > 0 && *text; index--)
+		text += strcspn(text, " ") + strspn(text + strcspn(text, " "), " ");
+	text += strspn(text, "[");
+	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(text, " ]"), text);
+	offer_values(typed, kind);
+}
+
+static void offer_value_of_option(struct typed *typed)
+{
+	const uint64_t allowed =
+		WFS_OPTIONS_GLOBAL | (typed->command ? typed->command->options : 0);
+
+	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
+		if ((allowed & UINT64_C(1) << i) && wfs_option_needs_value(&wfs_option_rows[i]) &&
+			wfs_option_named(&wfs_option_rows[i], typed->option, typed->option_size))
+			offer_values(typed, wfs_option_rows[i].value);
+}
+
+/* --- reading the line --- */
+
+static void take_value(struct typed *typed, const char *name, size_t size, const char *value)
+{
+	static const enum wfs_option kept[] = {WFS_OPTION_WORLD, WFS_OPTION_AS};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(kept); i++)
+		if (wfs_option_named(&wfs_option_rows[kept[i]], name, size))
+			typed->run.options[kept[i]] = value;
+}
+
+/* A word that begins with `-`; @next: the one behind it, or NULL. Return: how many it took. */
+static int take_option(struct typed *typed, const char *word, const char *next)
+{
+	const bool is_long = word[1] == '-';
+	const char *const name = word + (is_long ? 2 : 1);
+	const size_t size = is_long ? strcspn(name, "=") : 1;
+	const struct wfs_option_row *const row = wfs_option_find(name, size);
+	const char *const inside = is_long && !name[size] ? NULL
+		: is_long                                 ? name + size + 1
+		: name[1]                                 ? name + 1
+							  : NULL;
+
+	if (!row || !wfs_option_needs_value(row))
+		return 1;
+	if (inside)
+		take_value(typed, name, size, inside);
+	else if (next)
+		take_value(typed, name, size, next);
+	if (!inside && !next) {
+		typed->option = name;
+		typed->option_size = size;
+	}
+	return inside ? 1 : 2;
+}
+
+static void take_word(struct typed *typed, const char *word)
+{
+	if (typed->word_count < WFS_ARRAY_COUNT(typed->words))
+		typed->words[typed->word_count] = word;
+	typed->word_count++;
+}
+
+/* `--at=val`: the value is what is being typed. */
+static void look_inside(struct typed *typed)
+{
+	const char *const equals = strchr(typed->current, '=');
+
+	if (typed->options_ended || !equals || !begins(typed->current, "--"))
+		return;
+	typed->option = typed->current + 2;
+	typed->option_size = (size_t)(equals - typed->option);
+	typed->before = typed->current;
+	typed->before_size = (size_t)(equals + 1 - typed->current);
+	typed->current = equals + 1;
+}
+
+static void read_line(struct typed *typed, int count, char *const *words)
+{
+	typed->current = count > 0 ? words[count - 1] : "";
+	for (int i = 0; i < count - 1;) {
+		const char *const word = words[i];
+
+		if (!typed->options_ended && strcmp(word, "--") == 0) {
+			typed->options_ended = true;
+			i++;
+		} else if (!typed->options_ended && word[0] == '-' && word[1]) {
+			i += take_option(typed, word, i + 2 < count ? words[i + 1] : NULL);
+		} else {
+			take_word(typed, word);
+			i++;
+		}
+	}
+	if (!typed->option)
+		look_inside(typed);
+	typed->command = wfs_command_find(typed->words, typed->word_count, &typed->command_words);
+}
+
+int wfs_complete(int count, char *const *words, FILE *out, FILE *err)
+{
+	static const struct wfs_command reads = {.name = "__complete"}; /* changes nothing */
+	struct typed typed = {.run = {.command = &reads, .out = out, .err = err}, .before = ""};
+
+	read_line(&typed, count, words);
+	if (typed.option)
+		offer_value_of_option(&typed);
+	else if (!typed.options_ended && typed.current[0] == '-')
+		offer_options(&typed);
+	else if (!typed.command)
+		offer_commands(&typed);
+	else
+		offer_argument(&typed, typed.word_count - typed.command_words);
+	wfs_access_free(typed.run.access);
+	free(typed.run.directory);
+	json_decref(typed.run.meta);
+	return WFS_EXIT_DONE;
+}

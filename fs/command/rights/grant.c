@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands about who may do what: grant, revoke, principal add. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "fs/command/table.h"
+#include "kernel/base/clock.h"
+#include "kernel/base/encode.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define DAY_S 86400
+
+/* --- when a grant ends --- */
+
+/* RFC 3339: `2027-01-31T12:00:00Z`, or with an offset as `+01:00`. Return: 0, or -EINVAL. */
+static int read_time(const char *text, int64_t *ret_ns)
+{
+	struct tm tm = {0};
+	const char *const zone = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	const char *end = NULL;
+
+	/* strptime(3) takes further forms of an offset. */
+	if (zone && (strcmp(zone, "Z") == 0 || (strlen(zone) == 6 && zone[3] == ':')))
+		end = strptime(zone, "%z", &tm);
+	if (!end || *end)
+		return -EINVAL;
+	const int64_t offset = tm.tm_gmtoff; /* which timegm(3) does not look at, and sets */
+	const int64_t seconds = timegm(&tm) - offset;
+	if (offset <= -DAY_S || offset >= DAY_S || seconds <= 0 || seconds > INT64_MAX / SECOND_NS)
+		return -EINVAL;
+	*ret_ns = seconds * SECOND_NS;
+	return 0;
+}
+
+/* Return: new reference; NULL when it is not given, is no time (misused), or without memory. */
+static json_t *expiry(struct wfs_run *run)
+{
+	const char *const text = run->options[WFS_OPTION_EXPIRES];
+	const bool from_now = text && *text == '+';
+	const int64_t now_ns = from_now ? wfs_clock_realtime_ns() : 0;
+	int64_t ns = 0;
+	int r;
+
+	if (!text)
+		return NULL;
+	r = from_now ? wfs_duration_read(text + 1, &ns) : read_time(text, &ns);
+	if (!r && ns <= INT64_MAX - now_ns)
+		return json_integer(now_ns + ns);
+	(void)wfs_run_misuse(run,
+		"--expires: expected a time like +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z, got "
+		"'%.60s'",
+		text);
+	return NULL;
+}
+
+/* --- the parts of a grant --- */
+
+static int add_limit(struct wfs_run *run, enum wfs_option option, json_t *budget)
+{
+	const char *const text = run->options[option];
+	uint64_t number;
+	int r = text ? wfs_run_number(run, "a budget", text, &number) : 0;
+
+	if (r || !text)
+		return r;
+	return json_object_set_new(
+		       budget, wfs_option_rows[option].name, json_integer((json_int_t)number)) < 0
+		? -ENOMEM
+		: 0;
+}
+
+/* `query` is short for `sys/query@1`. Return: new reference, NULL without memory. */
+static json_t *cap_name(const char *text)
+{
+	return strchr(text, '/') ? json_string(text) : json_sprintf("sys/%s@1", text);
+}
+
+static int read_params(struct wfs_run *run, json_t **ret_params)
+{
+	if (run->argument_count < 3)
+		return 0;
+	return wfs_json_parse_bounded(
+		run->arguments[2], strlen(run->arguments[2]), ret_params, &run->error);
+}
+
+static int make_grant(struct wfs_run *run, json_t **ret_grant)
+{
+	WFS_AUTO_JSON json_t *budget = json_object();
+	WFS_AUTO_JSON json_t *params = NULL;
+	WFS_AUTO_JSON json_t *expires = expiry(run);
+	int r = run->misused ? -EINVAL : read_params(run, &params);
+
+	if (!r && (!budget || (run->options[WFS_OPTION_EXPIRES] && !expires)))
+		r = -ENOMEM;
+	if (!r)
+		r = add_limit(run, WFS_OPTION_CALLS, budget);
+	if (!r)
+		r = add_limit(run, WFS_OPTION_TOKENS, budget);
+	if (r)
+		return r;
+	*ret_grant = json_pack("{s:s, s:o, s:O*, s:s*, s:s*, s:O*, s:O*}", "to", run->arguments[0],
+		"cap", cap_name(run->arguments[1]), "params", params, "name",
+		run->options[WFS_OPTION_GRANT_NAME], "to_artifact_of",
+		run->options[WFS_OPTION_TO_ARTIFACT_OF], "expires_at_ns", expires, "budget",
+		json_object_size(budget) > 0 ? budget : NULL);
+	return *ret_grant ? 0 : -ENOMEM;
+}
+
+/* --- what a principal begins with --- */
+
+/* `disk=1000`; which resources there are is known to the kernel. */
+static int add_quota(struct wfs_run *run, const char *text, json_t *quotas)
+{
+	const char *const equals = strchr(text, '=');
+	char name[40];
+	uint64_t number;
+
+	if (!equals || equals == text || equals - text >= (ptrdiff_t)sizeof(name))
+		return wfs_run_misuse(run, "--quota: expected NAME=N, got '%.60s'", text);
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	int r = wfs_run_number(run, "--quota", equals + 1, &number);
+	if (r)
+		return r;
+	return json_object_set_new(quotas, name, json_integer((json_int_t)number)) < 0 ? -ENOMEM
+										       : 0;
+}
+
+static int make_principal(struct wfs_run *run, json_t **ret_principal)
+{
+	const char *const scrip = run->options[WFS_OPTION_SCRIP];
+	WFS_AUTO_JSON json_t *quotas = json_object();
+	WFS_AUTO_JSON json_t *principal = json_pack("{s:s}", "id", run->arguments[0]);
+	uint64_t number = 0;
+	int r = quotas && principal ? 0 : -ENOMEM;
+
+	if (!r && scrip)
+		r = wfs_run_number(run, "--scrip", scrip, &number);
+	if (!r && scrip &&
+		json_object_set_new(principal, "scrip", json_integer((json_int_t)number)) < 0)
+		r = -ENOMEM;
+	for (size_t i = 0; !r && i < run->value_count; i++)
+		r = add_quota(run, run->values[i], quotas);
+	if (!r && run->value_count > 0 && json_object_set(principal, "quotas", quotas) < 0)
+		r = -ENOMEM;
+	if (!r)
+		*ret_principal = WFS_STEAL(principal);
+	return r;
+}
+
+/* --- the commands --- */
+
+int wfs_run_grant(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	json_t *grant = NULL;
+	int r = make_grant(run, &grant);
+
+	if (!r)
+		r = wfs_run_call(run, "grant", grant, &result);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	fprintf(run->out, "%s\n", wfs_json_text(result, "name"));
+	return 0;
+}
+
+/* A change whose answer says nothing that is not known. */
+static int run_silent(struct wfs_run *run, const char *verb, json_t *payload, const char *done)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, verb, payload, &result);
+
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	wfs_run_notice(run, "%s %s", done, run->arguments[0]);
+	return 0;
+}
+
+int wfs_run_revoke(struct wfs_run *run)
+{
+	return run_silent(run, "revoke", json_pack("{s:s}", "name", run->arguments[0]), "revoked");
+}
+
+int wfs_run_principal_add(struct wfs_run *run)
+{
+	json_t *principal = NULL;
+	int r = make_principal(run, &principal);
+
+	return r ? r : run_silent(run, "principal", principal, "added");
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command trust: what a world's host.json would have this host do, and the user's consent. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "caps/upkeep.h"
+#include "fs/command/table.h"
+#include "kernel/base/encode.h"
+#include "kernel/base/host-file.h"
+#include "kernel/base/trust.h"
+#include "kernel/base/world-file.h"
+
+/* One line; what a stranger wrote must not move the cursor. */
+static void add_line(struct wfs_buffer *text, const struct wfs_buffer *line)
+{
+	const size_t start = text->size;
+
+	wfs_buffer_append(text, line->data, line->size);
+	if (text->size > start)
+		wfs_line_clean(text->data + start, text->size - start);
+	wfs_buffer_append_byte(text, '\n');
+}
+
+static void add_model(struct wfs_buffer *text, const char *name, const json_t *entry)
+{
+	const bool is_script = strcmp(wfs_json_text(entry, "provider"), "script") == 0;
+	const char *const variable = wfs_json_text(entry, "api_key_env");
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+
+	wfs_buffer_printf(&line, "  model '%s': ", name);
+	if (is_script) /* what else there is in the entry is not used */
+		wfs_buffer_printf(
+			&line, "reads answers from the file %s", wfs_json_text(entry, "file"));
+	else
+		wfs_buffer_printf(&line, "asks the host %s", wfs_json_text(entry, "base_url"));
+	if (*variable)
+		wfs_buffer_printf(&line, ", with the key in the environment variable %s", variable);
+	add_line(text, &line);
+}
+
+static void add_user(struct wfs_buffer *text, const char *uid, const json_t *principal)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+
+	wfs_buffer_printf(&line, "  user %s of this host acts as '%s'", uid,
+		json_is_string(principal) ? json_string_value(principal) : "?");
+	add_line(text, &line);
+}
+
+static void add_models(struct wfs_buffer *text, const json_t *models, bool with_key)
+{
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach((json_t *)models, name, entry)
+	{
+		if ((*wfs_json_text(entry, "api_key_env") != '\0') == with_key)
+			add_model(text, name, entry);
+	}
+}
+
+static void add_under_way(struct wfs_buffer *text, uint64_t count)
+{
+	if (count == 0)
+		wfs_buffer_append_text(text, "  no turn and no plan is under way\n");
+	else
+		wfs_buffer_printf(text,
+			"  %" PRIu64
+			" request%s of turns and plans %s under way, and would go on\n",
+			count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+}
+
+/* What sends a key comes last: a user sees that above the question, however long the rest is. */
+static int describe(const char *directory, const json_t *host, uint64_t under_way_count,
+	struct wfs_buffer *text)
+{
+	const json_t *const models = json_object_get(host, "models");
+	const json_t *const uids = json_object_get(host, "uids");
+	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	const char *name;
+	json_t *entry;
+
+	wfs_buffer_append_text(&line, directory);
+	add_line(text, &line);
+	wfs_buffer_append_text(
+		text, json_object_size(host) > 0 ? "host.json says:\n" : "It has no host.json:\n");
+	add_models(text, models, false);
+	json_object_foreach((json_t *)uids, name, entry) add_user(text, name, entry);
+	if (json_object_size(models) == 0)
+		wfs_buffer_append_text(text, "  no model is asked\n");
+	wfs_buffer_append_text(text, "  no command is run\n");
+	add_under_way(text, under_way_count);
+	add_models(text, models, true);
+	return wfs_buffer_check(text);
+}
+
+/* Return: 1 when the user has agreed, 0 when not. */
+static int ask(struct wfs_run *run)
+{
+	char answer[16] = "";
+
+	if (run->options[WFS_OPTION_YES])
+		return 1;
+	fputs("Trust this world? [y/N] ", run->err);
+	(void)fflush(run->err);
+	return fgets(answer, sizeof(answer), stdin) &&
+		(strcmp(answer, "y\n") == 0 || strcmp(answer, "yes\n") == 0);
+}
+
+/* What the store says of a world. Plain value. */
+struct found {
+	char id[WFS_WORLD_ID_SIZE + 1];
+	uint64_t under_way_count; /* what runs and plans have asked for, and wait for */
+};
+
+/* The store may be damaged: then there is nothing to trust. */
+static int read_store(struct wfs_run *run, struct found *ret_found)
+{
+	const struct wfs_world_options options = {.read_only = true};
+	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_reducer intents;
+	int r = wfs_world_open(run->directory, &options, &world, &run->error);
+
+	if (!r)
+		r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, &run->error);
+	if (!r)
+		r = wfs_view_builtin(&view, WFS_BUILTIN_INTENT, &intents);
+	if (r)
+		return r;
+	snprintf(ret_found->id, sizeof(ret_found->id), "%s", wfs_world_id(world));
+	ret_found->under_way_count = intents.live_count;
+	return 0;
+}
+
+int wfs_run_trust(struct wfs_run *run)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct found found = {.under_way_count = 0};
+	struct wfs_hash hash;
+	int r = wfs_run_directory(run);
+
+	if (!r)
+		r = read_store(run, &found);
+	/* What is shown is what is trusted: the hash is that of the bytes that were read. */
+	if (!r)
+		r = wfs_host_file_read(run->directory, &host, &hash, &run->error);
+	if (!r)
+		r = describe(run->directory, host, found.under_way_count, &text);
+	if (r)
+		return r;
+	FILE *const shown = run->options[WFS_OPTION_JSON] ? run->err : run->out;
+	(void)fwrite(text.data, 1, text.size, shown);
+	(void)fflush(shown);
+	if (!ask(run))
+		return wfs_error_set(&run->error, WFS_E_CANCELLED, "nothing was changed");
+	r = wfs_trust_give(run->directory, found.id, &hash, &run->error);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run,
+			json_pack("{s:s, s:I, s:s}", "trusted", run->directory, "under_way",
+				(json_int_t)found.under_way_count, "world_id", found.id));
+	wfs_run_notice(
+		run, "trusted; what was under way goes on when the world is opened the next time");
+	return 0;
+}
+
+void wfs_run_tell_trust(struct wfs_run *run, const char *directory)
+{
+	struct wfs_error reason = {.code = WFS_OK};
+	WFS_AUTO_FD int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || wfs_world_directory_check(fd, directory, NULL))
+		return; /* its owner is another user, who decides */
+	if (wfs_trust_check_now(directory, &reason) == -EACCES)
+		wfs_run_notice(run, "paused: %s", reason.message);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invoke, mint resolve: one action. */
+#include <string.h>
+
+#include "caps/session.h"
+#include "fs/command/table.h"
+
+enum { NAME_WIDTH = 18 };
+
+bool wfs_invoke_topic(FILE *file, const char *word)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer page = {0};
+
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const name = wfs_effect_action((enum wfs_effect)i);
+
+		if (!name || strcmp(name, word) != 0)
+			continue;
+		wfs_effect_action_page((enum wfs_effect)i, &page);
+		fputs(wfs_buffer_text(&page), file);
+		return true;
+	}
+	return false;
+}
+
+static void print_actions(FILE *file)
+{
+	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const enum wfs_effect effect = (enum wfs_effect)i;
+		const char *const name = wfs_effect_action(effect);
+
+		if (name)
+			fprintf(file, "%-*s %s\n", NAME_WIDTH, name, wfs_effect_help(effect));
+	}
+	fputs("\n'worldfs invoke --help ACTION' tells more about an action.\n", file);
+}
+
+int wfs_run_invoke(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	json_t *action;
+
+	if (run->argument_count == 0) {
+		print_actions(run->out);
+		return 0;
+	}
+	int r = wfs_run_value(run, run->arguments[0], &action);
+	if (!r)
+		r = wfs_run_call(run, "invoke", json_pack("{s:o}", "action", action), &result);
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	return wfs_run_print_document(run, result);
+}
+
+int wfs_run_mint_resolve(struct wfs_run *run)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, "invoke",
+		json_pack("{s:{s:s}}", "action", "action_type", "resolve_mint"), &result);
+
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	wfs_run_notice(run, "%s", wfs_json_text(result, "message"));
+	return wfs_run_print_document(run, json_object_get(result, "data"));
+}
