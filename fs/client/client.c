@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fs/base/socket.h"
 #include "fs/client/reaction.h"
-#include "fs/server/socket.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "caps/session.h"
-#include "fs/server/socket.h"
+#include "fs/base/socket.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/clock.h"
 

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fs/base/work.h"
 #include "fs/control/control-content.h"
 #include "fs/control/control-parser.h"
-#include "fs/control/control-work.h"
 #include "fs/control/control.h"
 #include "fs/mount/fuse.h"
 #include "fs/verb/order.h"

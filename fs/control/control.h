@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "fs/mount/keeper.h"
-#include "fs/server/peer.h"
+#include "fs/verb/peer.h"
 #include "fs/verb/verb.h"
 
 struct wfs_control;

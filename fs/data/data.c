@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "fs/control/control-work.h"
+#include "fs/base/work.h"
 #include "fs/data/known.h"
 #include "fs/data/listahead.h"
 #include "fs/data/notify.h"

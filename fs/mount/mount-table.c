@@ -15,6 +15,7 @@
 
 #include "fs/mount/mount-table.h"
 #include "fs/mount/way.h"
+#include "kernel/base/buffer.h"
 #include "kernel/base/log.h"
 
 enum {

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fs/mount/mount.h"
+#include "kernel/base/cleanup.h"
+#include "kernel/base/error.h"
 
 /* --- mount-table.c --- */
 

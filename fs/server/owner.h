@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "fs/mount/mount.h"
+#include "fs/server/mounts.h"
 
 /* Option struct: plain value; borrowed during wfs_owner_run. */
 struct wfs_owner_options {

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fs/base/socket.h"
 #include "fs/server/server-impl.h"
-#include "fs/server/socket.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <uv.h>
 
-#include "fs/control/control-work.h"
-#include "fs/server/peer.h"
+#include "fs/base/work.h"
 #include "fs/server/server.h"
 #include "fs/verb/order.h"
+#include "fs/verb/peer.h"
 
 struct wfs_server_connection;
 struct wfs_server_user;

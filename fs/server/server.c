@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "fs/base/socket.h"
 #include "fs/server/server-impl.h"
-#include "fs/server/socket.h"
 #include "kernel/base/log.h"
 
 enum {

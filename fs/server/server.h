@@ -5,7 +5,7 @@
  * Answers come in the order of the requests of their connection, and each request sees the effects of those
  * before it (fs/verb/order.h); connections do not wait for each other. A client that sends faster than the world
  * answers, or does not read the answers, is not read from any more until that has changed. Each connection is a
- * session of the principal that its user is (fs/server/peer.h).
+ * session of the principal that its user is (fs/verb/peer.h).
  *
  * A client that goes away while it waits for turns of an agent ends them. One that only sends nothing
  * more is still there. `abandon {id}` ends the request of that id on the same connection, whose answer

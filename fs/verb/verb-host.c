@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "fs/mount/mount.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

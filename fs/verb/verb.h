@@ -16,7 +16,26 @@
 #include "fs/mount/handover.h"
 
 struct wfs_call;
-struct wfs_mount_options;
+
+/* A mount that another process made and an owner is to serve. Option struct: plain value. */
+struct wfs_mount_options {
+	/* Both are texts of the process that mounted: absolute paths in its mount namespace. The
+	 * owner opens and unmounts nothing by them, but with `here` a child of the owner lists
+	 * `directory`. */
+	const char *directory;
+	const char *ctl; /* mount point of the control files; the tree's link `ctl` leads there */
+	const char *principal;
+	bool allow_other;
+	bool act;      /* other users act as the principal, too */
+	bool nest_ctl; /* the control connection is mounted inside, at DIR/ctl */
+	bool here;     /* the process that mounted has the owner's user and mount namespace, so
+			* that a child of the owner may list `directory` */
+	bool trusted;  /* the operator or the owner itself mounted, in the owner's user
+			* namespace, so that the owner believes the uids in the mount's requests */
+	uid_t uid;     /* user that mounted, as the mount's requests number it; owns all files */
+	gid_t gid;
+	struct wfs_handed handed; /* taken, also when an error is returned */
+};
 
 /* What the embedding program offers to verbs beyond a session (mounting, shutting down). */
 struct wfs_host {

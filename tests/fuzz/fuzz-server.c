@@ -20,9 +20,8 @@
 #include <unistd.h>
 
 #include "caps/session.h"
-#include "fs/mount/mount.h"
+#include "fs/base/socket.h"
 #include "fs/server/server.h"
-#include "fs/server/socket.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
 #include "kernel/world/world.h"

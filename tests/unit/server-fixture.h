@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "caps/session.h"
+#include "fs/base/socket.h"
 #include "fs/client/client.h"
 #include "fs/server/server.h"
-#include "fs/server/socket.h"
 #include "tests/unit/world-fixture.h"
 
 enum { WAIT_MS = 20000 }; /* until a test gives up */

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fs/base/socket.h"
 #include "fs/client/access.h"
-#include "fs/server/socket.h"
 
 enum {
 	READ_MAX = 4096,

@@ -5,7 +5,7 @@
 
 #include <sys/socket.h>
 
-#include "fs/server/socket.h"
+#include "fs/base/socket.h"
 
 /* --- life --- */
 

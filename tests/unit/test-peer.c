@@ -2,7 +2,7 @@
 /* Which principal a user is: what host.json says, and what is wrong with it. */
 #include "tests/unit/world-fixture.h"
 
-#include "fs/server/peer.h"
+#include "fs/verb/peer.h"
 
 struct placed {
 	char directory[64];

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 
 #include "caps/session.h"
+#include "fs/base/socket.h"
 #include "fs/client/client.h"
 #include "fs/server/server.h"
-#include "fs/server/socket.h"
 #include "tests/unit/server-fixture.h"
 
 enum {

@@ -2,8 +2,6 @@
 /* Verbs that the process around the world answers: mounts, status, metrics. */
 #include "tests/unit/verb-helper.h"
 
-#include "fs/mount/mount.h"
-
 /* Remembers what it was asked. */
 struct host {
 	struct wfs_host host;

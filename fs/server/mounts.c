@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mounts of one owner process. See mount.h.
+ * Mounts of one owner process. See mounts.h.
  *
  * `changing` serialises what takes mounts down, which may take seconds; a mount that comes is served
  * without it, because the process that made the mount may keep Linux's first request. `mutex` guards
  * the list and is held for moments only, because FUSE requests (`status`) take it too. When a
  * connection ends from outside, its thread only notes that; the reaper takes the rest down.
  */
-#include "fs/mount/mount.h"
+#include "fs/server/mounts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

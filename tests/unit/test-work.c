@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fs/control/control-work.h"
+#include "fs/base/work.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/error.h"
 
@@ -173,5 +173,5 @@ int main(void)
 		cmocka_unit_test(work_free_accepts_null),
 	};
 
-	return cmocka_run_group_tests_name("control-work", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("work", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks on threads of their own. See control-work.h. */
-#include "fs/control/control-work.h"
+/* Tasks on threads of their own. See work.h. */
+#include "fs/base/work.h"
 
 #include <pthread.h>
 #include <signal.h>

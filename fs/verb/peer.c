@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The users of host.json. */
-#include "fs/server/peer.h"
+#include "fs/verb/peer.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

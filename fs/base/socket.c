@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both ends of a control socket's address. */
-#include "fs/server/socket.h"
+#include "fs/base/socket.h"
 
 #include <fcntl.h>
 #include <stdio.h>
